@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""count.py DIR...: the closing line of `./dev test`, "N passed, N failed", from meson's own logs.
+
+Exit code 1 when a test failed or none ran.
+"""
+import glob
+import json
+import os
+import sys
+
+PASSED = ("OK", "EXPECTEDFAIL")
+SKIPPED = ("SKIP", "IGNORED")
+
+
+def results(directory):
+    for path in glob.glob(os.path.join(glob.escape(directory), "meson-logs", "testlog*.json")):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)
+
+
+passed = skipped = 0
+failed = []
+for directory in sys.argv[1:]:
+    for test in results(directory):
+        if test["result"] in PASSED:
+            passed += 1
+        elif test["result"] in SKIPPED:
+            skipped += 1
+        else:
+            failed.append(f"{os.path.basename(directory)}: {test['name']}: {test['result']}")
+
+print()
+for line in failed:
+    print(line)
+print(f"{passed} passed, {len(failed)} failed" + (f", {skipped} skipped" if skipped else ""))
+sys.exit(bool(failed) or passed == 0)

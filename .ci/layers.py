@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layers.py: doors open one way only (docs/architecture.md).
+
+    cli -> validate -> models -> sim
+    inside sim: scenario -> work -> net -> {engine, fabric, solve, result} -> base
+"""
+import os
+import re
+
+from csource import files, read, report
+
+ROOMS = {"sim": 0, "models": 1, "validate": 2, "cli": 3, "tests": 4}
+FLOORS = {"base": 0, "engine": 1, "fabric": 1, "solve": 1, "result": 1, "net": 2, "work": 3, "scenario": 4}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
+
+# A library stays behind one door; tests may look behind SQLite's.
+DOORS = {
+    "yaml.h": ("sim/scenario/yaml_doc.c",),
+    "sqlite3.h": ("sim/result/", "tests/"),
+    "cuda": ("validate/measure/",),
+    "nvml.h": ("validate/measure/",),
+    "nccl.h": ("validate/measure/",),
+    "infiniband/": ("validate/measure/",),
+    "rdma/": ("validate/measure/",),
+    "mpi.h": ("validate/measure/",),
+}
+
+
+def inside_sim(source, target):
+    """Why `source` may not include `target`, both below sim/; None when it may."""
+    if target == "sim/registry.h":
+        return None
+    to = target.split("/")[1]
+    if source.startswith("sim/registry."):
+        return None if to == "base" else "sim/registry sees sim/base only"
+    here = source.split("/")[1]
+    if here not in FLOORS or to not in FLOORS:
+        return f"a room that the plan does not name: {here if here not in FLOORS else to}"
+    if here == to or FLOORS[here] > FLOORS[to]:
+        return None
+    return f"sim/{here} does not see sim/{to}"
+
+
+def between_models(source, target):
+    """A model sees models.h and the header of its own file, so that each can be read alone."""
+    if target == "models/models.h" or os.path.splitext(source)[0] == os.path.splitext(target)[0]:
+        return None
+    return "no model includes another; only models/models.h"
+
+
+def why_not(source, target):
+    here, to = source.split("/")[0], target.split("/")[0]
+    if to not in ROOMS:
+        return "project includes are written from the root: sim/base/units.h"
+    if here not in ROOMS:
+        return None
+    if ROOMS[to] > ROOMS[here]:
+        return f"{here} does not see {to}"
+    if here == to == "sim":
+        return inside_sim(source, target)
+    if here == to == "models":
+        return between_models(source, target)
+    return None
+
+
+problems = []
+for source in files("*.c", "*.h"):
+    text = read(source)
+    for match in INCLUDE.finditer(text):
+        target = match.group(2)
+        if match.group(1) == '"':
+            reason = why_not(source, target)
+        else:
+            rooms = [rooms for door, rooms in DOORS.items() if target.startswith(door)]
+            reason = f"only in {' and '.join(rooms[0])}" if rooms and not source.startswith(rooms[0]) else None
+        if reason:
+            problems.append(f"{source}:{text.count(chr(10), 0, match.start()) + 1}: {target}: {reason}")
+report(problems)

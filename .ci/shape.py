@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shape.py: no file over 400 lines, no function over 60, no FALSE returned as a pointer, a licence line on top."""
+import re
+
+from csource import files, functions, read, report
+
+MAX_FILE, MAX_FUNCTION = 400, 60
+
+problems = []
+for path in files("*.c", "*.h"):
+    text = read(path)
+    if text.count("\n") > MAX_FILE:
+        problems.append(f"{path}: {text.count(chr(10))} lines, more than {MAX_FILE}; would two rooms read better?")
+    if not text.startswith("/* SPDX-License-Identifier: Apache-2.0 */\n"):
+        problems.append(f"{path}:1: the first line is /* SPDX-License-Identifier: Apache-2.0 */")
+    if path.endswith(".h") and "#pragma once" not in text:
+        problems.append(f"{path}: no #pragma once")
+    for name, line, head, body in functions(path):
+        if body.count("\n") > MAX_FUNCTION:
+            problems.append(f"{path}:{line}: {name}: {body.count(chr(10))} lines, more than {MAX_FUNCTION}")
+        if head.endswith("*") and re.search(r"\breturn (?:FALSE|TRUE|false|fab_throw\b)", body):
+            problems.append(f"{path}:{line}: {name} returns a pointer: NULL, not FALSE")
+        if head.split()[-1] in ("gboolean", "bool") and re.search(r"\breturn NULL\b", body):
+            problems.append(f"{path}:{line}: {name} returns a gboolean: FALSE, not NULL")
+report(problems)

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope."""
+import re
+
+from csource import code, files, report
+
+# pattern, rooms where it may stand, what to do instead
+WORDS = [
+    (r"\b_?exit \(|\bquick_exit \(", ("cli/", "tests/"), "only cli ends the program; return a GError"),
+    (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/"), "only cli speaks to a person; return a GError"),
+    (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/"), "only cli prints; return the text"),
+    (r"\b(?:s?rand|s?random|[dejlmn]rand48|g_random_\w+) \(|\bg_rand_new \(", (), "it has no seed of ours"),
+    (r"\bg_rand_\w+ \(", ("tests/",), "randomness comes from FabRng"),
+    (r"\bato(?:i|l|ll|f) \(", (), "use g_ascii_string_to_signed or fab_units_parse_*"),
+    (r"\bstr(?:cpy|cat) \(|\bv?sprintf \(|\bgets \(", (), "use g_strdup_printf, g_strlcpy or GString"),
+    (r"\bgoto\b", (), "use g_autoptr and return"),
+    (r"\b_Thread_local\b|\b__thread\b", (), "hang the state off a context pointer"),
+]
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def without_preprocessor(text):
+    return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: "\n" * m.group(0).count("\n"), text, flags=re.M)
+
+
+def top_level(text):
+    """(position, statement) of what stands outside all braces; the insides of braces are left out."""
+    depth, start, statement = 0, None, []
+    for position, char in enumerate(text):
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0 and ")" in "".join(statement) and "=" not in statement:
+                start, statement = None, []  # the end of a function
+        elif depth == 0 and char == ";":
+            yield start, "".join(statement).strip()
+            start, statement = None, []
+        elif depth == 0:
+            if start is None and not char.isspace():
+                start = position
+            if start is not None:
+                statement.append(char)
+
+
+def is_mutable_variable(statement):
+    head = re.split(r"=", statement, maxsplit=1)[0].strip()
+    head = re.sub(r"\[[^]]*\]", "", head)
+    words = [word for word in re.findall(r"\w+", head) if word != "__extension__"]
+    if len(words) < 2 or words[0] in ("typedef", "extern", "_Static_assert"):
+        return False
+    if words[0] in ("struct", "union", "enum") and len(words) == 2:  # a tag without a variable
+        return False
+    if "(" in head:  # a function, a macro, or a pointer to a function
+        return bool(re.search(r"\(\*\s*\w", head)) and "=" in statement
+    last = head.rsplit("*", 1)[-1] if "*" in head else head
+    return not re.search(r"\bconst\b", last)
+
+
+problems = []
+for path in files("*.c", "*.h"):
+    text = code(path)
+    for pattern, rooms, instead in WORDS:
+        if not path.startswith(rooms):
+            problems += [f"{path}:{line_of(text, m.start())}: {m.group(0).strip(' (')}: {instead}"
+                         for m in re.finditer(pattern, text)]
+    if path.startswith("tests/"):
+        continue
+    plain = without_preprocessor(text)
+    problems += [f"{path}:{line_of(plain, start)}: mutable at file scope: {statement.split('=')[0].strip()}"
+                 for start, statement in top_level(plain) if start is not None and is_mutable_variable(statement)]
+    problems += [f"{path}:{line_of(plain, m.start())}: mutable static in a function: hang it off a context pointer"
+                 for m in re.finditer(r"^[ \t]+static (?!const\b|inline\b|_Noreturn\b)[^;]*", plain, re.M)]
+report(problems)
