@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* param.c - what the types of a parameter table are called and measured in.
+ *
+ * The tables are data; the reader and writer of them are sim/scenario/schema_*.c.
+ * Nothing here allocates, except fab_check_fail for the life of one call.
+ */
+#include "sim/base/param.h"
+
+const char *
+fab_param_type_name (FabParamType type)
+{
+  switch (type) {
+  case FAB_PARAM_TIME: return "time";
+  case FAB_PARAM_BYTES: return "size";
+  case FAB_PARAM_RATE: return "rate";
+  case FAB_PARAM_FLOPS: return "FLOPs";
+  case FAB_PARAM_FLOPS_RATE: return "FLOP rate";
+  case FAB_PARAM_FRACTION: return "fraction";
+  case FAB_PARAM_FACTOR: return "number";
+  case FAB_PARAM_COUNT: return "count";
+  case FAB_PARAM_BOOL: return "yes or no";
+  case FAB_PARAM_TEXT: return "text";
+  case FAB_PARAM_CHOICE: return "choice";
+  case FAB_PARAM_TABLE: return "mapping";
+  case FAB_PARAM_LIST: return "list";
+  case FAB_PARAM_MODEL: return "model";
+  default: g_assert_not_reached ();
+  }
+}
+
+gboolean
+fab_param_is_number (FabParamType type)
+{
+  return type >= FAB_PARAM_TIME && type <= FAB_PARAM_COUNT;
+}
+
+FabUnit
+fab_param_unit (FabParamType type)
+{
+  static const FabUnit units[] = {
+    [FAB_PARAM_TIME] = FAB_UNIT_TIME,
+    [FAB_PARAM_BYTES] = FAB_UNIT_BYTES,
+    [FAB_PARAM_RATE] = FAB_UNIT_RATE,
+    [FAB_PARAM_FLOPS] = FAB_UNIT_FLOPS,
+    [FAB_PARAM_FLOPS_RATE] = FAB_UNIT_FLOPS_RATE,
+    [FAB_PARAM_FRACTION] = FAB_UNIT_FRACTION,
+    [FAB_PARAM_FACTOR] = FAB_UNIT_FACTOR,
+    [FAB_PARAM_COUNT] = FAB_UNIT_COUNT,
+  };
+
+  g_assert (fab_param_is_number (type));
+  return units[type];
+}
+
+guint
+fab_param_count (const FabParam *table)
+{
+  guint n = 0;
+
+  while (table != NULL && table[n].key != NULL)
+    n++;
+  return n;
+}
+
+const char *
+fab_refers_name (FabRefers refers)
+{
+  static const char *const names[] = {
+    [FAB_REFERS_LINK] = "link",
+    [FAB_REFERS_ACCELERATOR] = "accelerator",
+    [FAB_REFERS_NODE] = "node",
+    [FAB_REFERS_MODEL] = "model",
+  };
+
+  g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));
+  return names[refers];
+}
+
+void
+fab_check_fail (FabCheck *check, gconstpointer field, const char *format, ...)
+{
+  va_list args;
+  g_autofree char *message = NULL;
+
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+  check->report (check, field, message);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* units.h - the one place where text with a unit becomes a number, and back.
+ *
+ * Inside the simulator every quantity has one canonical unit: time in integer
+ * picoseconds, sizes in bytes, rates in bytes per second, compute in FLOP and
+ * FLOP per second, ratios as a fraction. Bits exist in this file only.
+ *
+ * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte.
+ * Parsing is exact: decimal digits are scaled as integers, never as doubles.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef gint64 FabTimePs;     /* picoseconds; 2^63 ps are 106 days */
+typedef guint64 FabBytes;     /* bytes */
+typedef guint64 FabBytesPerS; /* bytes per second, one direction */
+
+#define FAB_PS_PER_S G_GINT64_CONSTANT (1000000000000)
+#define FAB_TIME_MAX G_MAXINT64
+
+typedef enum {
+  FAB_UNIT_TIME,       /* ps                "1.5us"      */
+  FAB_UNIT_BYTES,      /* bytes             "25MiB"      */
+  FAB_UNIT_RATE,       /* bytes per second  "200Gb/s", "25GB/s" */
+  FAB_UNIT_FLOPS,      /* FLOP              "65TFLOP"    */
+  FAB_UNIT_FLOPS_RATE, /* FLOP per second   "312TFLOP/s" */
+  FAB_UNIT_FRACTION,   /* 0..1              "0.5", "50%" */
+  FAB_UNIT_COUNT,      /* whole number      "8", "2e9"   */
+  FAB_UNIT_FACTOR,     /* plain number      "1.5"        */
+} FabUnit;
+
+/* TIME, BYTES, RATE and COUNT: the exact whole number of canonical units. A text
+ * that is not a whole number of them, or does not fit, is an error that says what
+ * would be right. Only COUNT may be negative. FAB_ERROR_INPUT. */
+gboolean fab_units_parse_whole (FabUnit unit, const char *text, gint64 *value, GError **error);
+
+/* FLOPS, FLOPS_RATE, FRACTION (0 to 1) and FACTOR; correctly rounded. Only FACTOR may be negative.
+ * FAB_ERROR_INPUT. */
+gboolean fab_units_parse_real (FabUnit unit, const char *text, double *value, GError **error);
+
+/* Text that parses back to exactly this value, as a person would write it
+ * ("25MiB", "200Gb/s"). Rates are written in bits when that is the shorter text. */
+char *fab_units_write_whole (FabUnit unit, gint64 value);
+char *fab_units_write_real (FabUnit unit, double value);
+
+/* Rounded for reading, four significant digits: "620.4 ms", "24.84 GB/s", "52.3%". `value` is
+ * in canonical units. Sizes that are whole in binary units stay so: "64 MiB". */
+char *fab_units_show (FabUnit unit, double value);
+
+/* An example of the unit for messages: `25MiB`. */
+const char *fab_units_example (FabUnit unit);
+
+/* An anchored ECMA regular expression of the texts with this unit: what JSON Schema tells editors. */
+char *fab_units_pattern (FabUnit unit);
+
+/* Time for `bytes` at `rate_bytes_per_s`, rounded up so that nothing beats line
+ * rate; 128-bit inside; FAB_TIME_MAX when it does not fit. The rate is not 0. */
+FabTimePs fab_wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s);
+
+/* A non-negative duration in seconds to ps, rounded up, saturating. */
+FabTimePs fab_seconds_to_ps (double seconds);
+
+static inline double
+fab_ps_to_seconds (FabTimePs time_ps)
+{
+  return (double) time_ps / (double) FAB_PS_PER_S;
+}
