@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* footprint.h - the links that one coupled stream uses, and how much of each.
+ *
+ * On link l a stream of B bytes carries weight[l] x B payload bytes, which cost
+ * line_weight[l] x B bytes of the line (packet headers and measured loss included). All links
+ * of a stream advance together. The footprint alone on an idle graph runs at
+ *
+ *   rate = min over l of  line_rate[l] / line_weight[l]      bytes of the stream per second
+ *
+ * `line_bound` is the same without the costs: no run is faster than physics.
+ * Immutable once built; a job builds one per communicator and algorithm and reuses it.
+ */
+#pragma once
+
+#include "sim/fabric/path.h"
+
+typedef struct {
+  guint n;
+  FabLinkId *links; /* ascending */
+  double *weights;
+  double *line_weights;
+  double rate_bytes_per_s;       /* alone, costs included */
+  double line_bound_bytes_per_s; /* alone, payload at line rate */
+  FabLinkId binding_link;        /* that sets the rate; the lowest id of equals */
+  double binding_weight;         /* payload weight on it */
+} FabFootprint;
+
+void fab_footprint_free (FabFootprint *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
+
+typedef struct _FabShapeBuilder FabFootprintBuilder;
+
+FabFootprintBuilder *fab_footprint_builder_new (const FabGraph *graph);
+void fab_footprint_builder_free (FabFootprintBuilder *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprintBuilder, fab_footprint_builder_free)
+
+/* How a path is used: payload bytes per stream byte, moved by what, at what loss beyond the link's own. */
+typedef struct {
+  double weight;
+  FabDrive drive;
+  double stretch; /* >= 1: line time per byte, as a multiple of what the link's own costs say */
+} FabUse;
+
+void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUse use);
+
+/* The footprint of what was added; the builder is empty afterwards. Asserts that it is not empty. */
+FabFootprint *fab_footprint_builder_finish (FabFootprintBuilder *self);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/fabric/graph.h"
+
+typedef struct {
+  char *name;
+  gboolean has_members;
+} Part;
+
+struct _FabGraph {
+  GArray *vertices;  /* FabVertex */
+  GArray *parts;     /* Part */
+  GArray *classes;   /* FabLinkClass */
+  FabLink *links;    /* in order of source */
+  FabLinkId *starts; /* n_vertices + 1 */
+  guint n_links;
+};
+
+struct _FabGraphBuilder {
+  GArray *vertices;
+  GArray *parts;
+  GArray *classes;
+  GArray *links; /* FabLink: pairs, 2k and 2k + 1 are each other's reverse */
+};
+
+static void
+part_clear (gpointer part)
+{
+  g_free (((Part *) part)->name);
+}
+
+static void
+builder_reset (FabGraphBuilder *self)
+{
+  self->vertices = g_array_new (FALSE, FALSE, sizeof (FabVertex));
+  self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_array_set_clear_func (self->parts, part_clear);
+  self->classes = g_array_new (FALSE, FALSE, sizeof (FabLinkClass));
+  self->links = g_array_new (FALSE, FALSE, sizeof (FabLink));
+}
+
+FabGraphBuilder *
+fab_graph_builder_new (void)
+{
+  FabGraphBuilder *self = g_new0 (FabGraphBuilder, 1);
+
+  builder_reset (self);
+  return self;
+}
+
+void
+fab_graph_builder_free (FabGraphBuilder *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->vertices);
+  g_array_unref (self->parts);
+  g_array_unref (self->classes);
+  g_array_unref (self->links);
+  g_free (self);
+}
+
+guint
+fab_graph_builder_part (FabGraphBuilder *self, const char *part, gboolean has_members)
+{
+  for (guint i = 0; i < self->parts->len; i++) {
+    const Part *known = &g_array_index (self->parts, Part, i);
+
+    if (g_str_equal (known->name, part) && known->has_members == has_members)
+      return i;
+  }
+  Part added = { g_strdup (part), has_members };
+  g_array_append_val (self->parts, added);
+  return self->parts->len - 1;
+}
+
+FabVertexId
+fab_graph_builder_vertex (FabGraphBuilder *self, FabVertexKind kind, guint32 node, guint part, guint32 member)
+{
+  FabVertex vertex = { kind, node, part, member };
+
+  g_assert (part < self->parts->len);
+  g_array_append_val (self->vertices, vertex);
+  return self->vertices->len - 1;
+}
+
+guint
+fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class)
+{
+  for (guint i = 0; i < self->classes->len; i++)
+    if (g_str_equal (g_array_index (self->classes, FabLinkClass, i).name, link_class->name))
+      return i;
+  g_array_append_vals (self->classes, link_class, 1);
+  return self->classes->len - 1;
+}
+
+void
+fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form)
+{
+  FabLink link = {
+    .src = a,
+    .dst = b,
+    .rate_bytes_per_s = form->rate_bytes_per_s * form->count,
+    .latency_ps = form->latency_ps,
+    .class_index = form->class_index,
+    .count = form->count,
+  };
+
+  g_assert (a != b && a < self->vertices->len && b < self->vertices->len);
+  g_assert (form->count > 0 && form->class_index < self->classes->len);
+  g_array_append_val (self->links, link);
+  link.src = b;
+  link.dst = a;
+  g_array_append_val (self->links, link);
+}
+
+/* Counting sort by source keeps the order of joining within a vertex. */
+static void
+sort_links (FabGraph *graph, const GArray *joined)
+{
+  guint n_vertices = graph->vertices->len;
+  g_autofree FabLinkId *new_id = g_new (FabLinkId, joined->len + 1);
+  g_autofree FabLinkId *next = g_new (FabLinkId, n_vertices + 1);
+
+  graph->n_links = joined->len;
+  graph->links = g_new (FabLink, joined->len + 1);
+  graph->starts = g_new0 (FabLinkId, n_vertices + 1);
+  for (guint i = 0; i < joined->len; i++)
+    graph->starts[g_array_index (joined, FabLink, i).src + 1]++;
+  for (guint v = 0; v < n_vertices; v++)
+    graph->starts[v + 1] += graph->starts[v];
+  for (guint v = 0; v < n_vertices; v++)
+    next[v] = graph->starts[v];
+  for (guint i = 0; i < joined->len; i++)
+    new_id[i] = next[g_array_index (joined, FabLink, i).src]++;
+  for (guint i = 0; i < joined->len; i++) {
+    graph->links[new_id[i]] = g_array_index (joined, FabLink, i);
+    graph->links[new_id[i]].reverse = new_id[i ^ 1];
+  }
+}
+
+FabGraph *
+fab_graph_builder_freeze (FabGraphBuilder *self)
+{
+  FabGraph *graph = g_new0 (FabGraph, 1);
+  g_autoptr (GArray) joined = self->links;
+
+  graph->vertices = self->vertices;
+  graph->parts = self->parts;
+  graph->classes = self->classes;
+  sort_links (graph, joined);
+  builder_reset (self);
+  return graph;
+}
+
+void
+fab_graph_free (FabGraph *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->vertices);
+  g_array_unref (self->parts);
+  g_array_unref (self->classes);
+  g_free (self->links);
+  g_free (self->starts);
+  g_free (self);
+}
+
+guint
+fab_graph_n_vertices (const FabGraph *self)
+{
+  return self->vertices->len;
+}
+
+guint
+fab_graph_n_links (const FabGraph *self)
+{
+  return self->n_links;
+}
+
+const FabVertex *
+fab_graph_vertex (const FabGraph *self, FabVertexId vertex)
+{
+  g_assert (vertex < self->vertices->len);
+  return &g_array_index (self->vertices, FabVertex, vertex);
+}
+
+const FabLink *
+fab_graph_link (const FabGraph *self, FabLinkId link)
+{
+  g_assert (link < self->n_links);
+  return &self->links[link];
+}
+
+const FabLinkClass *
+fab_graph_link_class (const FabGraph *self, FabLinkId link)
+{
+  return &g_array_index (self->classes, FabLinkClass, fab_graph_link (self, link)->class_index);
+}
+
+guint
+fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first)
+{
+  g_assert (vertex < self->vertices->len);
+  *first = self->starts[vertex];
+  return self->starts[vertex + 1] - self->starts[vertex];
+}
+
+char *
+fab_graph_vertex_name (const FabGraph *self, FabVertexId id)
+{
+  const FabVertex *vertex = fab_graph_vertex (self, id);
+  const Part *part = &g_array_index (self->parts, Part, vertex->part);
+  g_autofree char *member = part->has_members ? g_strdup_printf ("%u", vertex->member) : g_strdup ("");
+
+  if (vertex->node == FAB_NO_NODE)
+    return g_strconcat (part->name, member, NULL);
+  return g_strdup_printf ("node%u/%s%s", vertex->node, part->name, member);
+}
+
+gboolean
+fab_graph_is_connected (const FabGraph *self, FabVertexId *lost)
+{
+  guint n_vertices = self->vertices->len;
+  g_autofree guint8 *is_seen = g_new0 (guint8, n_vertices + 1);
+  g_autofree FabVertexId *queue = g_new (FabVertexId, n_vertices + 1);
+  guint head = 0, tail = 0;
+
+  if (n_vertices > 0)
+    is_seen[queue[tail++] = 0] = TRUE;
+  while (head < tail) {
+    FabVertexId vertex = queue[head++];
+
+    for (FabLinkId link = self->starts[vertex]; link < self->starts[vertex + 1]; link++) {
+      FabVertexId next = self->links[link].dst;
+
+      if (!is_seen[next])
+        queue[tail++] = next;
+      is_seen[next] = TRUE;
+    }
+  }
+  for (*lost = 0; *lost < n_vertices && is_seen[*lost];)
+    ++*lost;
+  return tail == n_vertices;
+}
+
+void
+fab_graph_check (const FabGraph *self)
+{
+  FabVertexId lost;
+
+  for (guint i = 0; i < self->n_links; i++) {
+    const FabLink *link = &self->links[i];
+    const FabLink *reverse = &self->links[link->reverse];
+    const FabLinkClass *link_class = fab_graph_link_class (self, i);
+
+    g_assert_true (link->reverse != i && reverse->reverse == i);
+    g_assert_true (link->src == reverse->dst && link->dst == reverse->src);
+    g_assert_true (link->src != link->dst && link->rate_bytes_per_s > 0 && link->count > 0);
+    g_assert_true (link->latency_ps >= 0);
+    g_assert_true (link_class->cost[FAB_DRIVE_COPY] >= 1 && link_class->cost[FAB_DRIVE_KERNEL] >= 1);
+  }
+  gboolean is_connected = fab_graph_is_connected (self, &lost);
+  g_assert_true (is_connected);
+}
