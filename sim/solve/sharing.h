@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sharing.h - max-min rates kept up to date while flows come and go.
+ *
+ * A flow that comes or goes can only change the rates of flows that share links with it, directly
+ * or through others: its component. Only that is solved anew (maxmin.h), and once for all that came
+ * and went since the last time: a thousand flows that start together cost one solve. O(size of the
+ * components). Memory is reused; nothing is allocated once the arrays have grown.
+ *
+ * Knows no engine and no graph: capacities in, rates out.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct _FabSharing FabSharing;
+typedef struct _FabSharer FabSharer;
+typedef struct _FabSharerMember FabSharerMember;
+
+/* A flow, embedded as the first member of the caller's own. Zeroed memory but for what is set here. */
+struct _FabSharer {
+  const guint *links;    /* [n], each at most once; lives as long as the flow is in */
+  const double *weights; /* [n]: capacity taken per unit of rate */
+  guint n;
+  double weight_factor;     /* on every weight */
+  double share;             /* > 0: rates on a full link are in this proportion */
+  double limit;             /* on the rate; 0: none */
+  FabSharerMember *members; /* private from here */
+  guint64 stamp;
+};
+
+/* Called for every flow of the component with its rate, which may be the old one. */
+typedef void (*FabSharingFn) (gpointer owner, FabSharer *sharer, double rate);
+
+FabSharing *fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner);
+void fab_sharing_free (FabSharing *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSharing, fab_sharing_free)
+
+void fab_sharing_set_capacity (FabSharing *self, guint link, double capacity);
+
+/* Enters the flow on its links without solving: for one whose rate is known to stay. */
+void fab_sharing_enter (FabSharing *self, FabSharer *sharer);
+/* Enters; its component is to be solved. */
+void fab_sharing_add (FabSharing *self, FabSharer *sharer);
+/* Leaves; what it leaves behind is to be solved. */
+void fab_sharing_remove (FabSharing *self, FabSharer *sharer);
+
+/* Solves what is to be solved: the rates hold from now until the next change. */
+void fab_sharing_solve (FabSharing *self);
