@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/net/meter.h"
+
+#include <string.h>
+
+typedef struct {
+  const FabFootprint *footprint;
+  double bytes;      /* of streams */
+  double wire_bytes; /* of streams, times their protocol's factor */
+} FootprintSum;
+
+struct _FabMeter {
+  const FabGraph *graph;
+  GArray *sums; /* FootprintSum: a job has few footprints */
+  FabLinkLoad *loads;
+};
+
+FabMeter *
+fab_meter_new (const FabGraph *graph)
+{
+  FabMeter *self = g_new0 (FabMeter, 1);
+
+  self->graph = graph;
+  self->sums = g_array_new (FALSE, FALSE, sizeof (FootprintSum));
+  self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (graph) + 1);
+  return self;
+}
+
+void
+fab_meter_free (FabMeter *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->sums);
+  g_free (self->loads);
+  g_free (self);
+}
+
+void
+fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes, double wire_factor)
+{
+  FootprintSum added = { footprint, (double) bytes, (double) bytes * wire_factor };
+
+  for (guint i = self->sums->len; i-- > 0;) {
+    FootprintSum *sum = &g_array_index (self->sums, FootprintSum, i);
+
+    if (sum->footprint == footprint) {
+      sum->bytes += added.bytes;
+      sum->wire_bytes += added.wire_bytes;
+      return;
+    }
+  }
+  g_array_append_val (self->sums, added);
+}
+
+void
+fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive)
+{
+  for (guint i = 0; i < path->n; i++) {
+    FabLinkLoad *load = &self->loads[path->links[i]];
+
+    load->payload_bytes += (double) bytes;
+    load->line_bytes += (double) bytes * fab_graph_link_class (self->graph, path->links[i])->cost[drive];
+  }
+}
+
+void
+fab_meter_take (FabMeter *self, FabLinkLoad *loads)
+{
+  gsize size = sizeof (FabLinkLoad) * fab_graph_n_links (self->graph);
+
+  for (guint i = 0; i < self->sums->len; i++) {
+    const FootprintSum *sum = &g_array_index (self->sums, FootprintSum, i);
+
+    for (guint k = 0; k < sum->footprint->n; k++) {
+      FabLinkLoad *load = &self->loads[sum->footprint->links[k]];
+
+      load->payload_bytes += sum->bytes * sum->footprint->weights[k];
+      load->line_bytes += sum->wire_bytes * sum->footprint->line_weights[k];
+    }
+  }
+  memcpy (loads, self->loads, size);
+  memset (self->loads, 0, size);
+  g_array_set_size (self->sums, 0);
+}

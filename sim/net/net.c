@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/net/net.h"
+
+#include <math.h>
+
+void
+fab_net_init (FabNet *self, const FabNetOps *ops, const FabNetEnv *env)
+{
+  self->ops = ops;
+  self->env = *env;
+  self->meter = fab_meter_new (env->graph);
+}
+
+void
+fab_net_clear (FabNet *self)
+{
+  g_clear_pointer (&self->meter, fab_meter_free);
+}
+
+void
+fab_net_send (FabNet *self, const FabTransfer *transfer)
+{
+  self->ops->send (self, transfer);
+}
+
+void
+fab_net_stream (FabNet *self, const FabStream *stream)
+{
+  g_assert (stream->wire_factor >= 1 && stream->share > 0 && stream->startup_ps >= 0);
+  self->ops->stream (self, stream);
+}
+
+void
+fab_net_destroy (FabNet *self)
+{
+  if (self)
+    self->ops->destroy (self);
+}
+
+FabTimePs
+fab_flow_ps (double bytes, double rate_bytes_per_s)
+{
+  double ps = bytes / rate_bytes_per_s * (double) FAB_PS_PER_S;
+
+  g_assert (rate_bytes_per_s > 0);
+  /* 2^-51 less: what was rounded on the way must not cost a ps. */
+  return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps * (1 - 0x1p-51));
+}
+
+FabTimePs
+fab_stream_bound_ps (const FabStream *stream)
+{
+  double ps = (double) stream->bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
+
+  /* Down, and 2^-50 less: the sums of weights are doubles. */
+  return stream->startup_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));
+}

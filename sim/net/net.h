@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.h - the narrow waist: what a network can be asked to do, and nothing else.
+ *
+ *   send    one message on one path; its completion is an ordinary event
+ *   stream  a pipelined collective in steady state: one coupled flow over many links
+ *
+ * Models are in models/net. A network accounts what every link carried in its meter.
+ */
+#pragma once
+
+#include "sim/base/param.h"
+#include "sim/engine/engine.h"
+#include "sim/fabric/footprint.h"
+#include "sim/fabric/router.h"
+#include "sim/net/meter.h"
+
+typedef struct {
+  FabEngine *engine;
+  const FabGraph *graph;
+  FabRouter *router;
+} FabNetEnv;
+
+/* Called once, when the last byte has arrived. */
+typedef struct {
+  FabEventFn fn;
+  gpointer owner;
+  guint64 arg;
+} FabDone;
+
+typedef struct {
+  FabVertexId src, dst;
+  FabBytes bytes;
+  FabDrive drive;
+  guint64 flow_hash; /* for routers that spread flows */
+  FabDone done;
+} FabTransfer;
+
+typedef struct {
+  const FabFootprint *footprint; /* outlives the stream */
+  FabBytes bytes;                /* of the collective, as the footprint's weights count it */
+  FabTimePs startup_ps;          /* latency before the first byte counts; the links are idle meanwhile */
+  double wire_factor;            /* >= 1: bytes a protocol sends per payload byte (flags) */
+  double limit_bytes_per_s;      /* what the endpoints can do at most, stream bytes; 0: no limit */
+  guint share;                   /* connections over a link that it counts as, at least 1 */
+  FabDone done;
+} FabStream;
+
+typedef struct _FabNet FabNet;
+
+typedef struct {
+  FabModelInfo info;
+  gboolean shares_links; /* no link ever carries more than its rate; FALSE: nothing contends */
+  FabNet *(*create) (const FabNetEnv *env, gconstpointer params);
+  void (*send) (FabNet *net, const FabTransfer *transfer); /* copies; there is a path */
+  void (*stream) (FabNet *net, const FabStream *stream);   /* copies */
+  void (*destroy) (FabNet *net);
+} FabNetOps;
+
+/* Base struct: first member of every network. */
+struct _FabNet {
+  const FabNetOps *ops;
+  FabNetEnv env;
+  FabMeter *meter;
+};
+
+/* For create () and destroy (): the base part. */
+void fab_net_init (FabNet *self, const FabNetOps *ops, const FabNetEnv *env);
+void fab_net_clear (FabNet *self);
+
+void fab_net_send (FabNet *self, const FabTransfer *transfer);
+void fab_net_stream (FabNet *self, const FabStream *stream);
+void fab_net_destroy (FabNet *self); /* accepts NULL */
+
+/* Time that no network may beat: latency and payload at line rate. */
+FabTimePs fab_stream_bound_ps (const FabStream *stream);
+
+/* Duration of a stream whose rate (stream bytes/s) never changes, rounded up. */
+FabTimePs fab_flow_ps (double bytes, double rate_bytes_per_s);
