@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queries.c - the questions people ask, by name: `fabricast query NAME`.
+ *
+ * Each is one statement over the views of schema.c with :run bound, ordered so that the same run
+ * always prints the same lines. A new question is one row here and one in docs/results-schema.md.
+ */
+#include "sim/result/store.h"
+
+#include <string.h>
+
+const FabQuery fab_queries[] = {
+  { "runs", "Every run in the file, with its mean step.",
+    "SELECT r.run_id, r.name, r.fidelity, r.n_ranks, r.n_nodes, r.seed,"
+    " count (v.iteration) AS n_iterations, avg (v.step_s) AS mean_step_s,"
+    " avg (v.exposed_pct) AS mean_exposed_pct, avg (v.mfu_pct) AS mean_mfu_pct, r.version"
+    " FROM run AS r LEFT JOIN v_step AS v USING (run_id) GROUP BY r.run_id ORDER BY r.run_id" },
+  { "scenario", "The resolved scenario: running it again gives this run.",
+    "SELECT scenario_yaml FROM run WHERE run_id = :run" },
+  { "iterations", "What every iteration computed, communicated and failed to hide.",
+    "SELECT iteration, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s, exposed_pct, mfu_pct,"
+    " hfu_pct, tokens_per_s FROM v_step WHERE run_id = :run ORDER BY iteration" },
+  { "exposed", "Exposed communication per iteration, of the step and of all communication.",
+    "SELECT iteration, step_s, comm_s, exposed_s, exposed_pct_of_step, exposed_pct_of_comm"
+    " FROM v_exposed WHERE run_id = :run ORDER BY iteration" },
+  { "overlap", "Per class of ranks, in the terms of Holistic Trace Analysis.",
+    "SELECT iteration, rank_class, first_rank, n_ranks, comp_comm_overlap_pctg, compute_time_pctg,"
+    " non_compute_time_pctg, idle_time_pctg"
+    " FROM v_overlap WHERE run_id = :run ORDER BY iteration, rank_class" },
+  { "classes", "Where the time of each class of ranks went, mean over iterations.",
+    "SELECT rank_class, first_rank, n_ranks, avg (kernel_time_us) AS step_us,"
+    " avg (compute_time_us) AS compute_us, avg (non_compute_time_us) AS exposed_us,"
+    " avg (idle_time_us) AS idle_us, avg (idle_time_pctg) AS idle_pct"
+    " FROM v_overlap WHERE run_id = :run GROUP BY rank_class, first_rank, n_ranks ORDER BY rank_class" },
+  { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
+    "SELECT iteration, collective, name, op, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
+    " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
+    " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
+  { "collective-totals", "Collectives added up by operation and name over the run.",
+    "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
+    " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
+  { "links", "Links that carried something, the busiest first: payload, mean and peak busy share.",
+    "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
+    " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"
+    " 100.0 * sum (b.busy_fraction * i.duration_ps) / nullif (a.duration_ps, 0) AS mean_busy_pct,"
+    " 100.0 * max (b.busy_fraction) AS peak_busy_pct"
+    " FROM link_load AS b JOIN iteration AS i USING (run_id, iteration) JOIN link AS l USING (run_id, link),"
+    " (SELECT sum (duration_ps) AS duration_ps FROM iteration WHERE run_id = :run) AS a"
+    " WHERE b.run_id = :run GROUP BY b.link ORDER BY mean_busy_pct DESC, b.link" },
+  { "binding", "Which link set the pace of how much collective time.",
+    "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
+    " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
+  { "timeline", "Every task on every stream of every class of ranks, in order of start.",
+    "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
+    " FROM v_timeline WHERE run_id = :run ORDER BY start_us, rank_class, stream, span" },
+  { NULL, NULL, NULL },
+};
+
+const FabQuery *
+fab_query_find (const char *name)
+{
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++)
+    if (strcmp (query->name, name) == 0)
+      return query;
+  return NULL;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.h - what a run records, as plain structs. The store writes them, exports print them.
+ *
+ * Times are ps since the start of the run; intervals are half open. `class` is a rank class:
+ * ranks that do the same thing at the same time are one class with a multiplicity.
+ */
+#pragma once
+
+#include "sim/base/units.h"
+
+#define FAB_RECORD_NO_LINK G_MAXUINT
+
+typedef struct {
+  const char *name;          /* of the scenario */
+  const char *scenario_yaml; /* resolved */
+  const char *version;       /* of the program */
+  const char *fidelity;
+  gint64 seed;
+  guint n_ranks;
+  guint n_nodes;
+  double peak_flops_per_s; /* of one accelerator, for MFU; 0 when the job computes nothing */
+} FabRunRecord;
+
+typedef struct {
+  guint rank_class;
+  guint first_rank;
+  guint n_ranks;
+} FabRankClassRecord;
+
+/* On merged intervals of one rank class within [start, start + duration):
+ * exposed = comm - overlapped; idle = duration - (compute + comm - overlapped). */
+typedef struct {
+  guint iteration; /* from 0 */
+  guint rank_class;
+  FabTimePs start_ps;
+  FabTimePs duration_ps;
+  FabTimePs compute_ps;
+  FabTimePs comm_ps;
+  FabTimePs overlapped_ps;
+  FabTimePs exposed_ps;
+  FabTimePs idle_ps;
+} FabIterationRecord;
+
+/* Of the whole job, mean over ranks; times as in FabIterationRecord. */
+typedef struct {
+  FabIterationRecord times; /* rank_class is 0 */
+  double mfu_fraction;      /* model FLOPs (no recomputation) over peak x duration */
+  double hfu_fraction;      /* executed FLOPs over peak x duration */
+  double tokens_per_s;      /* of the whole job */
+} FabStepRecord;
+
+typedef enum { FAB_SPAN_COMPUTE, FAB_SPAN_COMM, FAB_SPAN_LOAD, FAB_SPAN_WAIT } FabSpanKind;
+
+/* One task on one stream of one rank class. */
+typedef struct {
+  guint iteration;
+  guint rank_class;
+  FabSpanKind kind;   /* WAIT: a collective waiting for its last rank to arrive */
+  const char *stream; /* "compute", "comm", "loader"; static or owned by the DAG */
+  const char *name;   /* "forward layer3", "all_reduce bucket2"; owned by the DAG */
+  FabTimePs start_ps;
+  FabTimePs end_ps;
+  gint32 collective; /* index of the FabCollectiveRecord in the same iteration, or -1 */
+} FabSpanRecord;
+
+typedef struct {
+  guint iteration;
+  guint index;           /* in the iteration */
+  const char *name;      /* "bucket2" */
+  const char *op;        /* "all_reduce" */
+  const char *algorithm; /* "ring"; NULL: none, as for send/recv */
+  const char *protocol;  /* "simple"; NULL: none */
+  guint n_channels;
+  guint n_ranks;
+  FabBytes bytes;     /* size as nccl-tests counts it */
+  FabTimePs ready_ps; /* first rank arrived */
+  FabTimePs start_ps; /* last rank arrived */
+  FabTimePs end_ps;
+  FabTimePs exposed_ps;     /* part of [start, end) in which no compute ran, mean over ranks */
+  double algbw_bytes_per_s; /* bytes / (end - start) */
+  double busbw_bytes_per_s; /* algbw x the nccl-tests factor of the operation */
+  guint binding_link;       /* the link that set its rate: index of a FabLinkRecord, or FAB_RECORD_NO_LINK */
+} FabCollectiveRecord;
+
+typedef struct {
+  guint link;                         /* index */
+  const char *from, *to;              /* "node0/gpu3", "leaf0" */
+  const char *spec;                   /* "nvlink3" */
+  guint count;                        /* parallel links in this edge */
+  FabBytesPerS line_rate_bytes_per_s; /* one direction, after coding */
+  FabTimePs latency_ps;
+} FabLinkRecord;
+
+/* Traffic of one link in one iteration; links that carried nothing have no row. */
+typedef struct {
+  guint iteration;
+  guint link;
+  FabBytes bytes;       /* payload */
+  double busy_fraction; /* line bytes, headers and stalls included, over line rate x duration */
+} FabLinkLoadRecord;

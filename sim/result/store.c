@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.c - opening and closing a results file, and what went wrong in words.
+ *
+ * A file is ours when its application_id says so; a new one gets tables, id and version in one
+ * transaction, so that a killed process leaves an empty file or a whole one. While it is open
+ * for writing it is in WAL mode where the file system allows, so readers are never in the way;
+ * the last writer to close turns it back into one plain file, which can be read from a
+ * read-only directory.
+ */
+#include "sim/result/store_private.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#define CACHE_KIB 16384
+
+/* Messages */
+
+static const char *
+remedy (gint code)
+{
+  switch (code) {
+  case SQLITE_FULL: return "the disk is full; free space or write to another disk";
+  case SQLITE_READONLY: return "it is read-only; make it and its directory writable, or choose another file";
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED: return "another process is still writing to it; try again when that has ended";
+  case SQLITE_NOTADB: return "it is not a SQLite database; choose another file";
+  case SQLITE_CORRUPT: return "it is damaged; restore it from a copy, or write to another file";
+  case SQLITE_CANTOPEN: return "check that the directory exists and that you may read and write in it";
+  case SQLITE_CONSTRAINT: return "a mistake in Fabricast, please report it";
+  default: return NULL;
+  }
+}
+
+gboolean
+fab_store_fail (FabStore *self, const char *doing, GError **error)
+{
+  gint code = sqlite3_extended_errcode (self->db) & 0xff;
+  gint system_error = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno (self->db) : 0;
+  const char *cause = system_error != 0 ? g_strerror (system_error) : NULL;
+  const char *advice = remedy (code);
+
+  if (code == SQLITE_IOERR && advice == NULL)
+    advice = system_error == EFBIG ? "the file may not grow further; raise the limit (ulimit -f)"
+                                   : "check the disk, or write to another one";
+  return fab_throw (error, FAB_ERROR_IO, "%s: cannot %s: %s%s%s%s%s%s%s", self->path, doing,
+                    advice != NULL ? advice : "", advice != NULL ? " (" : "", sqlite3_errmsg (self->db),
+                    cause != NULL ? ": " : "", cause != NULL ? cause : "", advice != NULL ? ")" : "",
+                    self->in_run ? "; nothing of this run was kept" : "");
+}
+
+gboolean
+fab_store_exec (FabStore *self, const char *sql, const char *doing, GError **error)
+{
+  if (sqlite3_exec (self->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    return fab_store_fail (self, doing, error);
+  return TRUE;
+}
+
+gboolean
+fab_store_read_integer (FabStore *self, const char *sql, gint64 *value)
+{
+  sqlite3_stmt *stmt = NULL;
+  gboolean is_read = sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL) == SQLITE_OK
+                  && sqlite3_step (stmt) == SQLITE_ROW;
+
+  if (is_read)
+    *value = sqlite3_column_int64 (stmt, 0);
+  sqlite3_finalize (stmt); /* keeps the error of the step */
+  return is_read;
+}
+
+void
+fab_store_set_patience (FabStore *self, guint patience_ms)
+{
+  self->patience_ms = patience_ms;
+  sqlite3_busy_timeout (self->db, (gint) patience_ms);
+}
+
+/* Before SQLite: what the file system says, in words */
+
+static gboolean
+check_directory (FabStore *self, GError **error)
+{
+  g_autofree char *directory = g_path_get_dirname (self->path);
+
+  if (!g_file_test (directory, G_FILE_TEST_EXISTS))
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: cannot write: the directory %s does not exist; create it first", self->path,
+                      directory);
+  if (!g_file_test (directory, G_FILE_TEST_IS_DIR))
+    return fab_throw (error, FAB_ERROR_IO, "%s: cannot write: %s is not a directory", self->path, directory);
+  if (access (directory, W_OK | X_OK) != 0)
+    return fab_throw (
+        error, FAB_ERROR_IO,
+        "%s: cannot write: the directory %s is not writable (%s), and SQLite keeps its log there; "
+        "choose another directory",
+        self->path, directory, g_strerror (errno));
+  return TRUE;
+}
+
+static gboolean
+check_path (FabStore *self, GError **error)
+{
+  gboolean is_writing = self->mode == FAB_STORE_WRITE;
+
+  if (*self->path == '\0')
+    return fab_throw (error, FAB_ERROR_IO, "the results file has no name; give it one, such as results.db");
+  if (g_file_test (self->file, G_FILE_TEST_EXISTS) && !g_file_test (self->file, G_FILE_TEST_IS_REGULAR))
+    return fab_throw (error, FAB_ERROR_IO, "%s: is not a regular file; results need one", self->path);
+  if (is_writing && !check_directory (self, error))
+    return FALSE;
+  if (!g_file_test (self->file, G_FILE_TEST_EXISTS)) {
+    if (is_writing)
+      return TRUE;
+    return fab_throw (error, FAB_ERROR_IO, "%s: no such file; `fabricast run` writes one", self->path);
+  }
+  if (access (self->file, R_OK) != 0)
+    return fab_throw (error, FAB_ERROR_IO, "%s: cannot read: %s; check its permissions", self->path,
+                      g_strerror (errno));
+  if (is_writing && access (self->file, W_OK) != 0)
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: cannot write: %s; make it writable (chmod u+w) or choose another file", self->path,
+                      g_strerror (errno));
+  return TRUE;
+}
+
+/* Whose file is it? */
+
+static gboolean
+check_owner (FabStore *self, gint64 application_id, gint64 version, GError **error)
+{
+  if (application_id != FAB_STORE_APPLICATION_ID)
+    return fab_throw (error, FAB_ERROR_IO, "%s: is a database of another program; choose another file",
+                      self->path);
+  if (version > FAB_STORE_SCHEMA_VERSION)
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: was written by a newer Fabricast (schema %" G_GINT64_FORMAT
+                      ", this one knows %d); upgrade Fabricast or choose another file",
+                      self->path, version, FAB_STORE_SCHEMA_VERSION);
+  if (version < 1)
+    return fab_throw (error, FAB_ERROR_IO, "%s: has no schema version; it is damaged, choose another file",
+                      self->path);
+  return TRUE;
+}
+
+/* Sets has_schema; a file without anything in it has none and is fine. */
+static gboolean
+identify (FabStore *self, GError **error)
+{
+  gint64 application_id, version, n_objects;
+
+  if (!fab_store_read_integer (self, "SELECT count (*) FROM sqlite_schema", &n_objects)
+      || !fab_store_read_integer (self, "PRAGMA application_id", &application_id)
+      || !fab_store_read_integer (self, "PRAGMA user_version", &version))
+    return fab_store_fail (self, "open", error);
+  if (n_objects == 0 && application_id == 0 && version == 0)
+    return TRUE;
+  self->has_schema = check_owner (self, application_id, version, error);
+  return self->has_schema;
+}
+
+/* Opening */
+
+static gint
+connect_file (FabStore *self, const char *file, gint flags)
+{
+  gint code;
+
+  g_clear_pointer (&self->db, sqlite3_close);
+  code = sqlite3_open_v2 (file, &self->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+  g_assert (self->db != NULL); /* NULL: out of memory */
+  fab_store_set_patience (self, self->patience_ms);
+  if (code != SQLITE_OK)
+    return code;
+  return sqlite3_exec (self->db, "SELECT count (*) FROM sqlite_schema", NULL, NULL, NULL); /* really opens */
+}
+
+/* A read-only connection can neither roll back what a killed writer left nor make the shared
+ * memory of a WAL. The first needs a connection that may write; the second, in a directory where
+ * nobody can write and without a log, needs none of it. */
+static void
+connect_reader (FabStore *self)
+{
+  g_autofree char *log = g_strconcat (self->file, "-wal", NULL);
+  gint code = connect_file (self, self->file, SQLITE_OPEN_READONLY) & 0xff;
+
+  if (code != SQLITE_READONLY && code != SQLITE_CANTOPEN)
+    return;
+  code = connect_file (self, self->file, SQLITE_OPEN_READWRITE) & 0xff;
+  if ((code == SQLITE_READONLY || code == SQLITE_CANTOPEN) && !g_file_test (log, G_FILE_TEST_EXISTS)) {
+    g_autofree char *absolute = g_canonicalize_filename (self->file, NULL);
+    g_autofree char *address = g_filename_to_uri (absolute, NULL, NULL);
+    g_autofree char *immutable = g_strconcat (address, "?immutable=1", NULL);
+
+    connect_file (self, immutable, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  }
+  sqlite3_exec (self->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+}
+
+static gboolean
+create_schema (FabStore *self, GError **error)
+{
+  g_autofree char *tables = g_strjoinv ("", (GStrv) fab_store_schema);
+  g_autofree char *sql = g_strdup_printf ("PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT",
+                                          FAB_STORE_APPLICATION_ID, FAB_STORE_SCHEMA_VERSION, tables);
+
+  if (!fab_store_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
+    return FALSE;
+  if (self->has_schema) /* another process was quicker */
+    return fab_store_exec (self, "ROLLBACK", "open", error);
+  if (!fab_store_exec (self, sql, "create the tables", error))
+    return FALSE;
+  self->has_schema = TRUE;
+  return TRUE;
+}
+
+static gboolean
+open_writer (FabStore *self, GError **error)
+{
+  gint code = connect_file (self, self->file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_READONLY)
+    return fab_store_fail (self, "open", error);
+  if (sqlite3_db_readonly (self->db, "main") == 1)
+    return fab_throw (error, FAB_ERROR_IO, "%s: cannot write: the file is read-only; choose another file",
+                      self->path);
+  if (!identify (self, error))
+    return FALSE;
+  code = sqlite3_exec (self->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) & 0xff;
+  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) /* busy: stay as we are */
+    return fab_store_fail (self, "open for writing", error);
+  if (!self->has_schema) {
+    if (!create_schema (self, error))
+      return FALSE;
+    sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                               NULL); /* a full disk keeps it */
+  }
+  return fab_store_exec (self, "PRAGMA foreign_keys = 1; PRAGMA cache_size = -" G_STRINGIFY (CACHE_KIB),
+                         "open for writing", error);
+}
+
+FabStore *
+fab_store_open (const char *path, FabStoreMode mode, GError **error)
+{
+  g_autoptr (FabStore) self = g_new0 (FabStore, 1);
+
+  self->path = g_strdup (path);
+  self->file = g_path_is_absolute (path) ? g_strdup (path) : g_build_filename (".", path, NULL);
+  self->mode = mode;
+  self->patience_ms = FAB_STORE_PATIENCE_MS;
+  if (!check_path (self, error))
+    return NULL;
+  if (mode == FAB_STORE_WRITE)
+    return open_writer (self, error) ? g_steal_pointer (&self) : NULL;
+  connect_reader (self);
+  return identify (self, error) ? g_steal_pointer (&self) : NULL;
+}
+
+/* Closing */
+
+static gboolean
+fold_log (FabStore *self, GError **error)
+{
+  gint code;
+
+  sqlite3_busy_timeout (self->db, 0);
+  code = sqlite3_exec (self->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) & 0xff;
+  if (code == SQLITE_OK)
+    return TRUE;
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) { /* somebody else will close last */
+    sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return TRUE;
+  }
+  fab_store_fail (self, "fold the log into it", error);
+  g_prefix_error (error, "the runs are stored, but need %s-wal beside the file: ", self->path);
+  return FALSE;
+}
+
+gboolean
+fab_store_close (FabStore **store, GError **error)
+{
+  FabStore *self = g_steal_pointer (store);
+  gboolean is_folded = TRUE;
+
+  if (self == NULL)
+    return TRUE;
+  fab_store_abandon_run (self);
+  for (guint i = 0; i < FAB_N_INSERTS; i++) {
+    sqlite3_finalize (self->single[i]);
+    sqlite3_finalize (self->batch[i]);
+  }
+  if (self->mode == FAB_STORE_WRITE && self->has_schema)
+    is_folded = fold_log (self, error);
+  sqlite3_close (self->db);
+  g_free (self->path);
+  g_free (self->file);
+  g_free (self);
+  return is_folded;
+}
+
+void
+fab_store_free (FabStore *self)
+{
+  fab_store_close (&self, NULL);
+}

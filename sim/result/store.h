@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.h - results in SQLite. The only door to SQLite. Schema: docs/results-schema.md.
+ *
+ * A run is one transaction from begin to commit: a killed or failed run leaves nothing.
+ * Several runs live in one file, several processes may write to it in turn (WAL, busy
+ * timeout). A file that is no Fabricast database, or of a newer schema, is refused untouched.
+ * Every function that fails says which file, what is wrong and what to do; disk full and
+ * read-only files included. A store belongs to one thread at a time.
+ */
+#pragma once
+
+#include "sim/result/record.h"
+#include "sim/result/table.h"
+
+typedef struct _FabStore FabStore;
+
+typedef enum { FAB_STORE_READ, FAB_STORE_WRITE /* created when missing */ } FabStoreMode;
+
+FabStore *fab_store_open (const char *path, FabStoreMode mode, GError **error);
+void fab_store_free (FabStore *self); /* rolls back an open run */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabStore, fab_store_free)
+
+/* Frees *self, clears it, and leaves a single file: the write-ahead log is folded in and removed.
+ * FALSE: the committed runs are safe, but some of them still lie in PATH-wal (the disk filled
+ * up). fab_store_free does the same and keeps quiet. A log that another process still uses is
+ * left to that process. */
+gboolean fab_store_close (FabStore **self, GError **error);
+
+/* One run. Ids count from 1; *run_id (may be NULL) is set by begin. Rows name rows that were added
+ * before them, so add classes and links first and then, iteration by iteration or all at once, in
+ * the order of these lines. From begin to commit other writers wait (for minutes, then they give
+ * up), readers do not. When a call fails, the run is gone and another may begin. */
+gboolean fab_store_begin_run (FabStore *self, const FabRunRecord *run, gint64 *run_id, GError **error);
+gboolean fab_store_add_classes (FabStore *self, const FabRankClassRecord *rows, guint n, GError **error);
+gboolean fab_store_add_links (FabStore *self, const FabLinkRecord *rows, guint n, GError **error);
+gboolean fab_store_add_steps (FabStore *self, const FabStepRecord *rows, guint n, GError **error);
+gboolean fab_store_add_iterations (FabStore *self, const FabIterationRecord *rows, guint n, GError **error);
+gboolean fab_store_add_collectives (FabStore *self, const FabCollectiveRecord *rows, guint n, GError **error);
+gboolean fab_store_add_spans (FabStore *self, const FabSpanRecord *rows, guint n, GError **error);
+gboolean fab_store_add_link_loads (FabStore *self, const FabLinkLoadRecord *rows, guint n, GError **error);
+gboolean fab_store_commit_run (FabStore *self, GError **error);
+
+/* Named questions (`fabricast query`): each is one SQL statement over the views, with columns
+ * that carry their unit. `run_id` 0: the last run. */
+typedef struct {
+  const char *name;    /* "exposed" */
+  const char *summary; /* "Exposed communication per iteration." */
+  const char *sql;     /* one statement, :run bound to the run */
+} FabQuery;
+
+extern const FabQuery fab_queries[]; /* ended by a row without name */
+
+const FabQuery *fab_query_find (const char *name); /* NULL: no such question */
+
+/* `sql` may be any single read-only statement; whatever would change the file, or open another
+ * one, is refused. A file without a run, and a run that is not in it, are errors. */
+FabTable *fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_private.h - what the files of the store share. For sim/result and its tests only.
+ *
+ * SQLite's types are declared here by name, so that <sqlite3.h> stays in .c files of this room.
+ */
+#pragma once
+
+#include "sim/base/error.h"
+#include "sim/result/store.h"
+
+#define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
+#define FAB_STORE_SCHEMA_VERSION 1          /* user_version, at byte 60 */
+#define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
+
+typedef enum {
+  FAB_INSERT_RUN,
+  FAB_INSERT_CLASS,
+  FAB_INSERT_LINK,
+  FAB_INSERT_STEP,
+  FAB_INSERT_ITERATION,
+  FAB_INSERT_COLLECTIVE,
+  FAB_INSERT_SPAN,
+  FAB_INSERT_LINK_LOAD,
+  FAB_N_INSERTS,
+} FabInsertKind;
+
+struct _FabStore {
+  char *path; /* as the user wrote it */
+  char *file; /* never a URI or ":memory:" */
+  struct sqlite3 *db;
+  FabStoreMode mode;
+  guint patience_ms;
+  gboolean has_schema; /* FALSE: an empty file, opened for reading */
+  gboolean in_run;
+  gint64 run_id;  /* of the open run */
+  gint64 n_spans; /* in the open run: the next span's number */
+  struct sqlite3_stmt *single[FAB_N_INSERTS], *batch[FAB_N_INSERTS]; /* prepared when first used */
+};
+
+/* What SQLite just reported, as a message: the file, what is wrong, what to do. `doing` completes
+ * "cannot ...". Returns FALSE. */
+gboolean fab_store_fail (FabStore *self, const char *doing, GError **error);
+
+gboolean fab_store_exec (FabStore *self, const char *sql, const char *doing, GError **error);
+
+/* The first column of the first row, which must exist. FALSE without an error: ask SQLite. */
+gboolean fab_store_read_integer (FabStore *self, const char *sql, gint64 *value);
+
+void fab_store_set_patience (FabStore *self, guint patience_ms);
+
+/* Drops the open run, if any. */
+void fab_store_abandon_run (FabStore *self);
+
+extern const char *const fab_store_schema[]; /* tables and views as SQL, in order; ended by NULL */

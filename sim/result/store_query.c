@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_query.c - one read-only statement, and its answer as a FabTable.
+ *
+ * Whatever a person types goes through SQLite's authorizer: reading tables and calling functions
+ * is allowed, anything that writes, opens another file or changes a setting is not.
+ */
+#include "sim/result/store_private.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
+
+#define READ_ONLY_HELP "only reading (SELECT) is possible here"
+#define SCHEMA_HELP "docs/results-schema.md lists tables, views and columns"
+
+/* Compiling */
+
+static const char *const allowed_pragmas[] = {
+  "table_info", "table_xinfo", "table_list", "foreign_key_list", "integrity_check", NULL,
+};
+
+static gint
+authorize (G_GNUC_UNUSED gpointer data, gint action, const char *first, const char *second,
+           G_GNUC_UNUSED const char *schema, G_GNUC_UNUSED const char *trigger)
+{
+  gboolean is_allowed = FALSE;
+
+  if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE)
+    is_allowed = TRUE;
+  else if (action == SQLITE_FUNCTION)
+    is_allowed = g_strcmp0 (second, "load_extension") != 0;
+  else if (action
+           == SQLITE_UPDATE) /* how SQLite declares json_each and its like; it refuses a person's UPDATE */
+    is_allowed = g_strcmp0 (first, "sqlite_master") == 0;
+  else if (action == SQLITE_PRAGMA)
+    is_allowed = g_strv_contains (allowed_pragmas, first);
+  return is_allowed ? SQLITE_OK : SQLITE_DENY;
+}
+
+static gboolean
+fail_query (FabStore *self, gint code, GError **error)
+{
+  if ((code & 0xff) == SQLITE_AUTH)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "the query would change %s or open another file; " READ_ONLY_HELP, self->path);
+  if ((code & 0xff) == SQLITE_ERROR)
+    return fab_throw (error, FAB_ERROR_INPUT, "the query is wrong: %s; " SCHEMA_HELP,
+                      sqlite3_errmsg (self->db));
+  return fab_store_fail (self, "answer the query", error);
+}
+
+/* TRUE when nothing but blanks and comments follows. */
+static gboolean
+is_end (FabStore *self, const char *tail)
+{
+  while (*tail != '\0') {
+    g_autoptr (sqlite3_stmt) next = NULL;
+
+    if (sqlite3_prepare_v2 (self->db, tail, -1, &next, &tail) != SQLITE_OK || next != NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static sqlite3_stmt *
+compile (FabStore *self, const char *sql, GError **error)
+{
+  g_autoptr (sqlite3_stmt) stmt = NULL;
+  const char *tail = sql;
+  gint code = SQLITE_OK;
+
+  while (stmt == NULL && code == SQLITE_OK && *tail != '\0')
+    code = sqlite3_prepare_v2 (self->db, tail, -1, &stmt, &tail);
+  if (code != SQLITE_OK) {
+    fail_query (self, code, error);
+    return NULL;
+  }
+  if (stmt == NULL)
+    fab_throw (error, FAB_ERROR_INPUT, "the query is empty; write a SELECT, or name a question");
+  else if (!is_end (self, tail))
+    fab_throw (error, FAB_ERROR_INPUT, "the query holds more than one statement; ask one at a time");
+  else if (!sqlite3_stmt_readonly (stmt))
+    fail_query (self, SQLITE_AUTH, error);
+  else
+    return g_steal_pointer (&stmt);
+  return NULL;
+}
+
+/* Which run */
+
+static gboolean
+find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error)
+{
+  static const char last_sql[] = "SELECT coalesce (max (run_id), 0) FROM run";
+  g_autofree char *found_sql = g_strdup_printf ("SELECT count (*) FROM run WHERE run_id = %" G_GINT64_FORMAT,
+                                                run_id);
+  gint64 last = 0, n_found = 0;
+
+  if (self->has_schema
+      && (!fab_store_read_integer (self, last_sql, &last)
+          || !fab_store_read_integer (self, found_sql, &n_found)))
+    return fab_store_fail (self, "answer the query", error);
+  if (last == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "no run in %s yet; `fabricast run` writes one", self->path);
+  if (run_id != 0 && n_found == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "no run %" G_GINT64_FORMAT " in %s; the last one is %" G_GINT64_FORMAT
+                      ", and `fabricast query runs` lists them",
+                      run_id, self->path, last);
+  *found = run_id != 0 ? run_id : last;
+  return TRUE;
+}
+
+static gboolean
+bind_parameters (sqlite3_stmt *stmt, gint64 run_id, GError **error)
+{
+  for (gint i = 1; i <= sqlite3_bind_parameter_count (stmt); i++) {
+    const char *name = sqlite3_bind_parameter_name (stmt, i);
+
+    if (name == NULL || strcmp (name, ":run") != 0)
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "the query asks for %s, which has no value here; only :run has",
+                        name != NULL ? name : "?");
+    sqlite3_bind_int64 (stmt, i, run_id);
+  }
+  return TRUE;
+}
+
+/* Reading */
+
+static char *
+shortest_real (double real)
+{
+  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (g_ascii_strtod (g_ascii_formatd (buffer, sizeof buffer, formats[i], real), NULL) == real)
+      break;
+  return g_strdup (buffer);
+}
+
+static FabCell
+read_cell (sqlite3_stmt *stmt, gint column)
+{
+  FabCell cell = { FAB_CELL_NULL, 0, 0, NULL };
+
+  switch (sqlite3_column_type (stmt, column)) {
+  case SQLITE_NULL: return cell;
+  case SQLITE_FLOAT:
+    cell.kind = FAB_CELL_REAL;
+    cell.real = sqlite3_column_double (stmt, column);
+    cell.text = shortest_real (cell.real);
+    return cell;
+  case SQLITE_INTEGER:
+    cell.kind = FAB_CELL_INTEGER;
+    cell.integer = sqlite3_column_int64 (stmt, column);
+    cell.real = (double) cell.integer;
+    break;
+  default: cell.kind = FAB_CELL_TEXT;
+  }
+  cell.text = g_strdup ((const char *) sqlite3_column_text (stmt, column));
+  if (cell.text == NULL) /* a blob of no bytes */
+    cell.text = g_strdup ("");
+  return cell;
+}
+
+static FabTable *
+read_table (FabStore *self, sqlite3_stmt *stmt, GError **error)
+{
+  g_autoptr (FabTable) table = g_new0 (FabTable, 1);
+  GArray *cells = g_array_new (FALSE, FALSE, sizeof (FabCell));
+  gint code;
+
+  table->n_columns = (guint) sqlite3_column_count (stmt);
+  table->columns = g_new0 (char *, table->n_columns + 1);
+  for (guint i = 0; i < table->n_columns; i++)
+    table->columns[i] = g_strdup (sqlite3_column_name (stmt, (gint) i));
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
+    for (guint i = 0; i < table->n_columns; i++) {
+      FabCell cell = read_cell (stmt, (gint) i);
+
+      g_array_append_val (cells, cell);
+    }
+    table->n_rows++;
+  }
+  table->cells = (FabCell *) (gpointer) g_array_free (cells, FALSE);
+  if (code == SQLITE_DONE)
+    return g_steal_pointer (&table);
+  fail_query (self, code, error);
+  return NULL;
+}
+
+static FabTable *
+ask (FabStore *self, const char *sql, gint64 run_id, GError **error)
+{
+  g_autoptr (sqlite3_stmt) stmt = compile (self, sql, error);
+
+  if (stmt == NULL || !bind_parameters (stmt, run_id, error))
+    return NULL;
+  return read_table (self, stmt, error);
+}
+
+FabTable *
+fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error)
+{
+  FabTable *table;
+  gint64 found = 0;
+
+  if (!find_run (self, run_id, &found, error))
+    return NULL;
+  sqlite3_set_authorizer (self->db, authorize, NULL);
+  table = ask (self, sql, found, error);
+  sqlite3_set_authorizer (self->db, NULL, NULL);
+  return table;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - a query's answer as text, CSV and JSON.
+ *
+ * JSON is written here and not by json-glib, whose doubles always take 17 digits (0.1 would be
+ * 0.10000000000000001); tests/unit/test_store.c reads it back with json-glib. Numbers are
+ * formatted with the g_ascii family, so the locale's decimal comma never shows.
+ */
+#include "sim/result/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_DIGITS 6 /* significant digits of the largest value in a column of reals */
+#define TEXT_GAP "  "
+
+typedef struct {
+  gboolean is_numeric;
+  gboolean is_fixed; /* reals share `decimals`, so that the points stand in one column */
+  gint decimals;
+  glong width;
+} Column;
+
+void
+fab_table_free (FabTable *self)
+{
+  if (self == NULL)
+    return;
+  for (gsize i = 0; i < (gsize) self->n_rows * self->n_columns; i++)
+    g_free (self->cells[i].text);
+  g_free (self->cells);
+  g_strfreev (self->columns);
+  g_free (self);
+}
+
+const FabCell *
+fab_table_cell (const FabTable *self, guint row, guint column)
+{
+  g_assert (row < self->n_rows && column < self->n_columns);
+  return &self->cells[(gsize) row * self->n_columns + column];
+}
+
+gint
+fab_table_find_column (const FabTable *self, const char *name)
+{
+  for (guint i = 0; i < self->n_columns; i++)
+    if (strcmp (self->columns[i], name) == 0)
+      return (gint) i;
+  return -1;
+}
+
+/* Text */
+
+static gboolean
+is_plain (const char *text)
+{
+  while (g_ascii_isprint (*text))
+    text++;
+  return *text == '\0';
+}
+
+/* One line without control characters, which a terminal would obey. */
+static char *
+printable (const char *text)
+{
+  g_autofree char *valid = NULL;
+  GString *out;
+
+  if (is_plain (text))
+    return g_strdup (text);
+  valid = g_utf8_make_valid (text, -1);
+  out = g_string_new (NULL);
+  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    if (c == '\n')
+      g_string_append (out, "\\n");
+    else if (c == '\t')
+      g_string_append (out, "\\t");
+    else if (g_unichar_iscntrl (c))
+      g_string_append_printf (out, "\\x%02x", (guint) c);
+    else
+      g_string_append_unichar (out, c);
+  }
+  return g_string_free (out, FALSE);
+}
+
+static char *
+cell_text (const FabCell *cell, const Column *column)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  char format[16];
+
+  if (cell->kind == FAB_CELL_NULL)
+    return g_strdup ("");
+  if (cell->kind != FAB_CELL_REAL)
+    return printable (cell->text);
+  if (!isfinite (cell->real))
+    return g_strdup (cell->text);
+  if (column->is_fixed)
+    g_snprintf (format, sizeof format, "%%.%df", column->decimals);
+  else
+    g_strlcpy (format, fabs (cell->real) >= 1e6 && fabs (cell->real) < 1e15 ? "%.0f" : "%.6g", sizeof format);
+  return g_strdup (g_ascii_formatd (buffer, sizeof buffer, format, cell->real));
+}
+
+static void
+measure_reals (const FabTable *self, guint index, Column *column)
+{
+  double largest = 0, smallest = G_MAXDOUBLE;
+
+  for (guint row = 0; row < self->n_rows; row++) {
+    const FabCell *cell = fab_table_cell (self, row, index);
+    double size = cell->kind == FAB_CELL_REAL ? fabs (cell->real) : 0;
+
+    if (!isfinite (size) || size == 0)
+      continue;
+    largest = MAX (largest, size);
+    smallest = MIN (smallest, size);
+  }
+  column->is_fixed = largest == 0 || (largest >= 1e-6 && largest < 1e15 && largest / smallest < 1e4);
+  column->decimals = largest > 0 ? CLAMP (TEXT_DIGITS - 1 - (gint) floor (log10 (largest)), 0, 11) : 1;
+}
+
+static Column
+measure_column (const FabTable *self, guint index)
+{
+  g_autofree char *name = printable (self->columns[index]);
+  Column column = { .is_numeric = TRUE, .width = g_utf8_strlen (name, -1) };
+
+  measure_reals (self, index, &column);
+  for (guint row = 0; row < self->n_rows; row++) {
+    const FabCell *cell = fab_table_cell (self, row, index);
+    g_autofree char *text = cell_text (cell, &column);
+
+    column.is_numeric = column.is_numeric && cell->kind != FAB_CELL_TEXT;
+    column.width = MAX (column.width, g_utf8_strlen (text, -1));
+  }
+  return column;
+}
+
+static void
+append_padded (GString *out, const char *text, const Column *column, gboolean is_last)
+{
+  gint pad = (gint) (column->width - g_utf8_strlen (text, -1));
+
+  if (column->is_numeric)
+    g_string_append_printf (out, "%*s%s", pad, "", text);
+  else
+    g_string_append_printf (out, "%s%*s", text, pad, "");
+  if (is_last)
+    while (out->len > 0 && out->str[out->len - 1] == ' ')
+      g_string_truncate (out, out->len - 1);
+  g_string_append (out, is_last ? "\n" : TEXT_GAP);
+}
+
+static gboolean
+is_document (const FabTable *self)
+{
+  return self->n_rows == 1 && self->n_columns == 1 && self->cells[0].kind == FAB_CELL_TEXT
+      && strchr (self->cells[0].text, '\n') != NULL;
+}
+
+char *
+fab_table_to_text (const FabTable *self)
+{
+  g_autofree Column *columns = g_new0 (Column, self->n_columns);
+  GString *out = g_string_new (NULL);
+
+  if (is_document (self)) {
+    g_string_free (out, TRUE);
+    return g_utf8_make_valid (self->cells[0].text, -1);
+  }
+  for (guint i = 0; i < self->n_columns; i++) {
+    g_autofree char *name = printable (self->columns[i]);
+
+    columns[i] = measure_column (self, i);
+    append_padded (out, name, &columns[i], i + 1 == self->n_columns);
+  }
+  for (guint row = 0; row < self->n_rows; row++)
+    for (guint i = 0; i < self->n_columns; i++) {
+      g_autofree char *text = cell_text (fab_table_cell (self, row, i), &columns[i]);
+
+      append_padded (out, text, &columns[i], i + 1 == self->n_columns);
+    }
+  return g_string_free (out, FALSE);
+}
+
+/* CSV */
+
+static void
+append_csv (GString *out, const char *text, gboolean is_last)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  if (*valid != '\0' && strpbrk (valid, ",\"\r\n") == NULL) {
+    g_string_append (out, valid);
+  } else {
+    g_auto (GStrv) parts = g_strsplit (valid, "\"", -1);
+    g_autofree char *doubled = g_strjoinv ("\"\"", parts);
+
+    g_string_append_printf (out, "\"%s\"", doubled);
+  }
+  g_string_append (out, is_last ? "\n" : ",");
+}
+
+char *
+fab_table_to_csv (const FabTable *self)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < self->n_columns; i++)
+    append_csv (out, self->columns[i], i + 1 == self->n_columns);
+  for (guint row = 0; row < self->n_rows; row++)
+    for (guint i = 0; i < self->n_columns; i++) {
+      const FabCell *cell = fab_table_cell (self, row, i);
+      gboolean is_last = i + 1 == self->n_columns;
+
+      if (cell->kind == FAB_CELL_NULL)
+        g_string_append (out, is_last ? "\n" : ",");
+      else
+        append_csv (out, cell->text, is_last);
+    }
+  return g_string_free (out, FALSE);
+}
+
+/* JSON */
+
+static void
+append_json_text (GString *out, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  g_string_append_c (out, '"');
+  for (const char *p = valid; *p != '\0'; p++) {
+    if (*p == '"' || *p == '\\')
+      g_string_append_printf (out, "\\%c", *p);
+    else if (*p == '\n')
+      g_string_append (out, "\\n");
+    else if ((guchar) *p < 0x20 || *p == 0x7f)
+      g_string_append_printf (out, "\\u%04x", (guint) (guchar) *p);
+    else
+      g_string_append_c (out, *p);
+  }
+  g_string_append_c (out, '"');
+}
+
+static void
+append_json_cell (GString *out, const FabCell *cell)
+{
+  if (cell->kind == FAB_CELL_NULL || (cell->kind == FAB_CELL_REAL && !isfinite (cell->real)))
+    g_string_append (out, "null");
+  else if (cell->kind == FAB_CELL_TEXT)
+    append_json_text (out, cell->text);
+  else
+    g_string_append (out, cell->text);
+}
+
+char *
+fab_table_to_json (const FabTable *self)
+{
+  GString *out = g_string_new ("[");
+
+  for (guint row = 0; row < self->n_rows; row++) {
+    g_string_append (out, row == 0 ? "\n{" : ",\n{");
+    for (guint i = 0; i < self->n_columns; i++) {
+      g_string_append (out, i == 0 ? "" : ", ");
+      append_json_text (out, self->columns[i]);
+      g_string_append (out, ": ");
+      append_json_cell (out, fab_table_cell (self, row, i));
+    }
+    g_string_append_c (out, '}');
+  }
+  g_string_append (out, self->n_rows > 0 ? "\n]\n" : "]\n");
+  return g_string_free (out, FALSE);
+}
