@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/collective.h"
+
+#include "sim/base/error.h"
+
+const char *const fab_op_names[FAB_N_OPS + 1] = {
+  [FAB_OP_ALL_REDUCE] = "all_reduce",
+  [FAB_OP_ALL_GATHER] = "all_gather",
+  [FAB_OP_REDUCE_SCATTER] = "reduce_scatter",
+  [FAB_OP_BROADCAST] = "broadcast",
+  [FAB_OP_REDUCE] = "reduce",
+};
+
+double
+fab_op_bus_factor (FabOp op, guint n_ranks)
+{
+  double share = (double) (n_ranks - 1) / n_ranks;
+
+  switch (op) {
+  case FAB_OP_ALL_REDUCE: return 2 * share;
+  case FAB_OP_ALL_GATHER:
+  case FAB_OP_REDUCE_SCATTER: return share;
+  case FAB_OP_BROADCAST:
+  case FAB_OP_REDUCE: return 1;
+  case FAB_N_OPS:
+  default: g_assert_not_reached ();
+  }
+}
+
+FabStream
+fab_plan_stream (const FabCollectivePlan *plan)
+{
+  return (FabStream){
+    .footprint = plan->footprint,
+    .bytes = plan->bytes,
+    .startup_ps = plan->startup_ps,
+    .wire_factor = plan->wire_factor,
+    .limit_bytes_per_s = plan->limit_bytes_per_s,
+    .share = plan->n_connections,
+  };
+}
+
+FabTimePs
+fab_plan_idle_ps (const FabCollectivePlan *plan)
+{
+  if (plan->footprint == NULL)
+    return 0;
+  double rate = plan->footprint->rate_bytes_per_s / plan->wire_factor;
+  if (plan->limit_bytes_per_s > 0)
+    rate = MIN (rate, plan->limit_bytes_per_s);
+  FabTimePs flow_ps = fab_flow_ps ((double) plan->bytes, rate);
+  return flow_ps > FAB_TIME_MAX - plan->startup_ps ? FAB_TIME_MAX : plan->startup_ps + flow_ps;
+}
+
+double
+fab_plan_wire_per_byte (const FabCollectivePlan *plan)
+{
+  return plan->footprint ? plan->footprint->binding_weight * plan->wire_factor : 0;
+}
+
+typedef struct {
+  const FabAlgorithmOps *algorithm;
+  FabGroup group;
+  FabOp op;
+  FabCollectiveForm form;
+} KnownForm;
+
+static void
+known_form_clear (gpointer data)
+{
+  fab_footprint_free (((*(KnownForm **) data))->form.footprint);
+  g_free (*(KnownForm **) data);
+}
+
+void
+fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms)
+{
+  self->ops = ops;
+  self->algorithms = algorithms;
+  self->forms = g_array_new (FALSE, FALSE, sizeof (KnownForm *));
+  g_array_set_clear_func (self->forms, known_form_clear);
+}
+
+void
+fab_library_clear (FabLibrary *self)
+{
+  g_clear_pointer (&self->forms, g_array_unref);
+}
+
+gboolean
+fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+                  GError **error)
+{
+  *plan = (FabCollectivePlan){ .algorithm = "none",
+                               .protocol = "none",
+                               .op = op,
+                               .bytes = bytes,
+                               .n_ranks = fab_group_n_ranks (group),
+                               .wire_factor = 1,
+                               .n_connections = 1 };
+  if (plan->n_ranks < 2)
+    return TRUE;
+  if (!self->ops->plan (self, group, op, bytes, plan, error))
+    return FALSE;
+  if (fab_plan_idle_ps (plan) < FAB_TIME_MAX / 2)
+    return TRUE;
+  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%s of %s over %u ranks takes longer than 53 days, which is too long here",
+                    fab_op_names[op], size, plan->n_ranks);
+}
+
+void
+fab_library_destroy (FabLibrary *self)
+{
+  if (self)
+    self->ops->destroy (self);
+}
+
+static gboolean
+is_same_group (const FabGroup *a, const FabGroup *b)
+{
+  return a->cluster == b->cluster && a->n_nodes == b->n_nodes && a->gpus_per_node == b->gpus_per_node;
+}
+
+const FabCollectiveForm *
+fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+                  const FabAlgorithmEnv *env, GError **error)
+{
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+
+    if (known->algorithm == algorithm && known->op == op && is_same_group (&known->group, group))
+      return &known->form;
+  }
+  g_autofree KnownForm *made = g_new0 (KnownForm, 1);
+  *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op };
+  if (!algorithm->form (group, op, env, &made->form, error))
+    return NULL;
+  g_array_append_val (self->forms, made);
+  return &g_steal_pointer (&made)->form;
+}

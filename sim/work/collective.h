@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective.h - what a collective is, who can run it, and what a library decides about it.
+ *
+ * An algorithm turns (group, operation) into a form: the links it uses with their weights and
+ * the number of steps that follow one another. A library chooses the algorithm and protocol
+ * for a size, as NCCL's tuner does, and adds what software costs. The result is a plan, which
+ * a network plays as one stream.
+ *
+ * Sizes are those of nccl-tests: the buffer of one rank for all_reduce, broadcast and reduce;
+ * the whole result (input) for all_gather (reduce_scatter).
+ */
+#pragma once
+
+#include "sim/net/net.h"
+#include "sim/work/cluster.h"
+
+typedef enum {
+  FAB_OP_ALL_REDUCE,
+  FAB_OP_ALL_GATHER,
+  FAB_OP_REDUCE_SCATTER,
+  FAB_OP_BROADCAST,
+  FAB_OP_REDUCE,
+  FAB_N_OPS,
+} FabOp;
+
+extern const char *const fab_op_names[FAB_N_OPS + 1]; /* "all_reduce", ...; NULL-ended */
+
+/* busbw = algbw x this (nccl-tests doc/PERFORMANCE.md): all_reduce 2(n-1)/n, all_gather and
+ * reduce_scatter (n-1)/n, broadcast and reduce 1. */
+double fab_op_bus_factor (FabOp op, guint n_ranks);
+
+typedef struct {
+  FabFootprint *footprint; /* owned by whoever asked for the form */
+  guint n_channels;        /* rings or trees that do not share a NIC, each with its part of the bytes */
+  guint n_intra_steps; /* steps in sequence inside nodes, between the first byte's start and the last's end */
+  guint n_inter_steps; /* and between nodes */
+  FabTimePs intra_latency_ps;   /* of the longest hop inside a node */
+  FabTimePs inter_latency_ps;   /* of the longest hop between nodes */
+  const char *intra_technology; /* of the first link of hops inside a node; NULL: there are none */
+} FabCollectiveForm;
+
+/* What the library's environment adds to an algorithm's own knowledge. */
+typedef struct {
+  double net_stretch; /* >= 1: loss of the library's network path beyond the links' own */
+} FabAlgorithmEnv;
+
+typedef struct {
+  FabModelInfo info;
+  gboolean (*supports) (const FabGroup *group, FabOp op);
+  /* The group has at least 2 ranks and is supported. FALSE when some hop has no path. */
+  gboolean (*form) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+                    GError **error);
+} FabAlgorithmOps;
+
+typedef struct {
+  const char *algorithm, *protocol;
+  guint n_channels, n_ranks;
+  FabOp op;
+  FabBytes bytes;
+  const FabFootprint *footprint; /* NULL: one rank, nothing to do */
+  FabTimePs startup_ps;          /* software and per-step latency, for a stream that then runs at full rate */
+  double wire_factor;            /* as in FabStream */
+  double limit_bytes_per_s;      /* as in FabStream */
+  guint n_connections;           /* channels that use the same link: FabStream's share */
+} FabCollectivePlan;
+
+/* Time of the plan on an idle fabric, FAB_TIME_MAX at most; the tuner's estimate and what `analytic` does. */
+FabTimePs fab_plan_idle_ps (const FabCollectivePlan *plan);
+
+/* The stream that plays it; `done` is left to the caller. */
+FabStream fab_plan_stream (const FabCollectivePlan *plan);
+
+/* Bytes over the busiest link in one direction per byte of size, protocol flags included. */
+double fab_plan_wire_per_byte (const FabCollectivePlan *plan);
+
+typedef struct _FabLibrary FabLibrary;
+
+typedef struct {
+  FabModelInfo info;
+  /* Algorithms: NULL-ended array of FabAlgorithmOps' infos. */
+  FabLibrary *(*create) (const FabModelInfo *const *algorithms, gconstpointer params);
+  gboolean (*plan) (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
+                    FabCollectivePlan *plan, GError **error);
+  void (*destroy) (FabLibrary *library);
+} FabLibraryOps;
+
+/* Base struct: first member of every library. Owns the forms that its plans point into. */
+struct _FabLibrary {
+  const FabLibraryOps *ops;
+  const FabModelInfo *const *algorithms;
+  GArray *forms; /* of (group, op, algorithm), made once */
+};
+
+void fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms);
+void fab_library_clear (FabLibrary *self);
+
+/* One rank: an empty plan. */
+gboolean fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes,
+                           FabCollectivePlan *plan, GError **error);
+void fab_library_destroy (FabLibrary *self); /* accepts NULL */
+
+/* The form of an algorithm for a group, made on first use; NULL and *error when it has no path. */
+const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm,
+                                           const FabGroup *group, FabOp op, const FabAlgorithmEnv *env,
+                                           GError **error);

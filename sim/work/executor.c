@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/executor.h"
+
+#include <string.h>
+
+#include "sim/work/account.h"
+
+/* One live iteration. Arrays per task unless said otherwise. */
+typedef struct {
+  guint iteration;
+  gboolean is_live;
+  guint n_left;
+  guint *n_waiting;
+  guint8 *is_done;
+  FabTimePs *begin_ps;          /* began, or arrived at its collective */
+  FabTaskId *arrived_before;    /* list of those that have arrived at the same collective */
+  guint *n_arrived;             /* per collective */
+  FabTaskId *arrived;           /* per collective: head of that list */
+  FabCollectiveRecord *records; /* per collective */
+} Slot;
+
+struct _FabExecutor {
+  FabExecutorEnv env;
+  Slot slots[2];
+  FabAccount *account;
+  FabProbe probe;
+  guint n_ended;
+  gboolean has_ended; /* the current iteration */
+};
+
+#define NO_TASK G_MAXUINT32
+
+static void task_begin (FabExecutor *self, Slot *slot, FabTaskId task);
+
+static void
+slot_init (Slot *slot, const FabDag *dag)
+{
+  slot->n_waiting = g_new0 (guint, dag->n_tasks);
+  slot->is_done = g_new0 (guint8, dag->n_tasks);
+  slot->begin_ps = g_new0 (FabTimePs, dag->n_tasks);
+  slot->arrived_before = g_new0 (FabTaskId, dag->n_tasks);
+  slot->n_arrived = g_new0 (guint, dag->n_collectives + 1);
+  slot->arrived = g_new0 (FabTaskId, dag->n_collectives + 1);
+  slot->records = g_new0 (FabCollectiveRecord, dag->n_collectives + 1);
+}
+
+static void
+slot_clear (Slot *slot)
+{
+  g_free (slot->n_waiting);
+  g_free (slot->is_done);
+  g_free (slot->begin_ps);
+  g_free (slot->arrived_before);
+  g_free (slot->n_arrived);
+  g_free (slot->arrived);
+  g_free (slot->records);
+}
+
+FabExecutor *
+fab_executor_new (const FabExecutorEnv *env)
+{
+  FabExecutor *self = g_new0 (FabExecutor, 1);
+
+  self->env = *env;
+  slot_init (&self->slots[0], env->dag);
+  slot_init (&self->slots[1], env->dag);
+  self->account = fab_account_new (env);
+  fab_probe_init (&self->probe);
+  return self;
+}
+
+void
+fab_executor_free (FabExecutor *self)
+{
+  if (self == NULL)
+    return;
+  slot_clear (&self->slots[0]);
+  slot_clear (&self->slots[1]);
+  fab_account_free (self->account);
+  fab_probe_clear (&self->probe);
+  g_free (self);
+}
+
+const FabProbe *
+fab_executor_probe (const FabExecutor *self)
+{
+  return &self->probe;
+}
+
+/* Event arguments name a task or a collective of a slot. */
+static guint64
+pack (const FabExecutor *self, const Slot *slot, guint32 index)
+{
+  return (guint64) (slot - self->slots) << 32 | index;
+}
+
+static Slot *
+unpack (FabExecutor *self, guint64 arg, guint32 *index)
+{
+  *index = (guint32) arg;
+  return &self->slots[arg >> 32];
+}
+
+/* --- end of an iteration --- */
+
+static void
+iteration_end (FabExecutor *self, Slot *slot)
+{
+  for (guint c = 0; c < self->env.dag->n_collectives; c++)
+    g_array_append_val (self->probe.collectives, slot->records[c]);
+  fab_account_close (self->account, slot->iteration, &self->probe);
+  slot->is_live = FALSE;
+  self->has_ended = TRUE;
+  self->n_ended++;
+  fab_engine_stop (self->env.engine);
+}
+
+/* --- tasks --- */
+
+static void
+release (FabExecutor *self, Slot *slot, FabTaskId task)
+{
+  g_assert (slot->n_waiting[task] > 0);
+  if (--slot->n_waiting[task] == 0)
+    task_begin (self, slot, task);
+}
+
+static void
+record_span (FabExecutor *self, const Slot *slot, FabTaskId task, FabSpanKind kind, FabInterval when)
+{
+  const FabTask *t = &self->env.dag->tasks[task];
+  const FabDagStream *stream = &self->env.dag->streams[t->stream];
+  FabSpanRecord span = {
+    .iteration = slot->iteration,
+    .rank_class = stream->rank_class,
+    .kind = kind,
+    .stream = stream->name,
+    .name = t->name,
+    .start_ps = when.start_ps,
+    .end_ps = when.end_ps,
+    .collective = t->collective,
+  };
+
+  g_array_append_val (self->probe.spans, span);
+}
+
+static void
+task_done (FabExecutor *self, Slot *slot, FabTaskId task)
+{
+  const FabDag *dag = self->env.dag;
+  Slot *next = &self->slots[slot == self->slots];
+  gboolean has_next = next->is_live && next->iteration == slot->iteration + 1;
+
+  slot->is_done[task] = TRUE;
+  slot->n_left--;
+  for (guint i = dag->next_starts[task]; i < dag->next_starts[task + 1]; i++)
+    release (self, slot, dag->next[i]);
+  for (guint i = dag->carried_starts[task]; has_next && i < dag->carried_starts[task + 1]; i++)
+    release (self, next, dag->carried[i]);
+  if (slot->n_left == 0)
+    iteration_end (self, slot);
+}
+
+static void
+work_done (gpointer owner, guint64 arg)
+{
+  FabExecutor *self = owner;
+  guint32 task;
+  Slot *slot = unpack (self, arg, &task);
+  FabTimePs now_ps = fab_engine_now (self->env.engine);
+
+  fab_account_end (self->account, self->env.dag->tasks[task].stream, now_ps);
+  record_span (self, slot, task, self->env.dag->tasks[task].kind,
+               (FabInterval){ slot->begin_ps[task], now_ps });
+  task_done (self, slot, task);
+}
+
+/* --- collectives --- */
+
+static void
+check_bound (const FabExecutor *self, const FabDagCollective *collective, const FabCollectiveRecord *record)
+{
+  if (collective->plan.footprint == NULL)
+    return;
+  FabStream stream = fab_plan_stream (&collective->plan);
+  FabTimePs bound_ps = fab_stream_bound_ps (&stream);
+
+  if (record->end_ps - record->start_ps < bound_ps)
+    g_error ("%s: collective %u (%s %s) of iteration %u took %" G_GINT64_FORMAT
+             " ps, its bound is %" G_GINT64_FORMAT " ps (link %u)",
+             self->env.net->ops->info.name, record->index, record->op, record->name, record->iteration,
+             record->end_ps - record->start_ps, bound_ps, record->binding_link);
+}
+
+static void
+collective_done (gpointer owner, guint64 arg)
+{
+  FabExecutor *self = owner;
+  guint32 index;
+  Slot *slot = unpack (self, arg, &index);
+  const FabDagCollective *collective = &self->env.dag->collectives[index];
+  FabCollectiveRecord *record = &slot->records[index];
+  FabTimePs now_ps = fab_engine_now (self->env.engine);
+  FabTaskId task = slot->arrived[index];
+
+  record->end_ps = now_ps;
+  if (now_ps > record->start_ps)
+    record->algbw_bytes_per_s = (double) record->bytes / fab_ps_to_seconds (now_ps - record->start_ps);
+  record->busbw_bytes_per_s = record->algbw_bytes_per_s
+                            * fab_op_bus_factor (collective->plan.op, collective->plan.n_ranks);
+  check_bound (self, collective, record);
+  while (task != NO_TASK) {
+    FabTaskId before = slot->arrived_before[task];
+
+    fab_account_end (self->account, self->env.dag->tasks[task].stream, now_ps);
+    record_span (self, slot, task, FAB_SPAN_COMM, (FabInterval){ record->start_ps, now_ps });
+    task_done (self, slot, task);
+    task = before;
+  }
+}
+
+static FabCollectiveRecord
+new_record (const FabDagCollective *collective, guint iteration, guint index)
+{
+  const FabCollectivePlan *plan = &collective->plan;
+
+  return (FabCollectiveRecord){
+    .iteration = iteration,
+    .index = index,
+    .name = collective->name,
+    .op = fab_op_names[plan->op],
+    .algorithm = plan->algorithm,
+    .protocol = plan->protocol,
+    .n_channels = plan->n_channels,
+    .n_ranks = plan->n_ranks,
+    .bytes = plan->bytes,
+    .binding_link = plan->footprint ? plan->footprint->binding_link : FAB_NO_LINK,
+  };
+}
+
+/* The last rank has arrived. */
+static void
+collective_begin (FabExecutor *self, Slot *slot, guint index)
+{
+  const FabDagCollective *collective = &self->env.dag->collectives[index];
+  FabCollectiveRecord *record = &slot->records[index];
+  FabTimePs now_ps = fab_engine_now (self->env.engine);
+
+  record->start_ps = now_ps;
+  for (FabTaskId task = slot->arrived[index]; task != NO_TASK; task = slot->arrived_before[task]) {
+    fab_account_begin (self->account, self->env.dag->tasks[task].stream, FAB_SPAN_COMM, now_ps);
+    if (slot->begin_ps[task] < now_ps)
+      record_span (self, slot, task, FAB_SPAN_WAIT, (FabInterval){ slot->begin_ps[task], now_ps });
+  }
+  if (collective->plan.footprint == NULL) {
+    fab_engine_after (self->env.engine, 0, collective_done, self, pack (self, slot, index));
+    return;
+  }
+  FabStream stream = fab_plan_stream (&collective->plan);
+  stream.done = (FabDone){ collective_done, self, pack (self, slot, index) };
+  fab_net_stream (self->env.net, &stream);
+}
+
+static void
+collective_arrive (FabExecutor *self, Slot *slot, FabTaskId task)
+{
+  guint index = (guint) self->env.dag->tasks[task].collective;
+  const FabDagCollective *collective = &self->env.dag->collectives[index];
+
+  if (slot->n_arrived[index] == 0) {
+    slot->records[index] = new_record (collective, slot->iteration, index);
+    slot->records[index].ready_ps = fab_engine_now (self->env.engine);
+    slot->arrived[index] = NO_TASK;
+  }
+  slot->arrived_before[task] = slot->arrived[index];
+  slot->arrived[index] = task;
+  if (++slot->n_arrived[index] == collective->n_joins)
+    collective_begin (self, slot, index);
+}
+
+static void
+task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
+{
+  const FabTask *t = &self->env.dag->tasks[task];
+  FabTimePs now_ps = fab_engine_now (self->env.engine);
+
+  slot->begin_ps[task] = now_ps;
+  if (t->collective >= 0) {
+    collective_arrive (self, slot, task);
+    return;
+  }
+  fab_account_begin (self->account, t->stream, t->kind, now_ps);
+  fab_engine_after (self->env.engine, t->duration_ps, work_done, self, pack (self, slot, task));
+}
+
+/* --- iterations --- */
+
+/* Waits of this iteration, and those of the one before that are not done yet. */
+static void
+slot_launch (FabExecutor *self, guint iteration)
+{
+  const FabDag *dag = self->env.dag;
+  Slot *slot = &self->slots[iteration % 2];
+  const Slot *before = &self->slots[(iteration + 1) % 2];
+
+  if (iteration >= self->env.n_iterations)
+    return;
+  slot->iteration = iteration;
+  slot->is_live = TRUE;
+  slot->n_left = dag->n_tasks;
+  memcpy (slot->n_waiting, dag->n_waits, sizeof (guint) * dag->n_tasks);
+  memset (slot->is_done, 0, dag->n_tasks);
+  memset (slot->n_arrived, 0, sizeof (guint) * dag->n_collectives);
+  for (FabTaskId task = 0; iteration > 0 && task < dag->n_tasks; task++)
+    for (guint i = dag->carried_starts[task]; !before->is_done[task] && i < dag->carried_starts[task + 1];
+         i++)
+      slot->n_waiting[dag->carried[i]]++;
+  /* What starts now cannot release others before this loop has passed: every end is an event. */
+  for (FabTaskId task = 0; task < dag->n_tasks; task++)
+    if (slot->n_waiting[task] == 0)
+      task_begin (self, slot, task);
+}
+
+gboolean
+fab_executor_run_iteration (FabExecutor *self)
+{
+  if (self->n_ended == self->env.n_iterations)
+    return FALSE;
+  fab_probe_empty (&self->probe);
+  self->has_ended = FALSE;
+  if (self->n_ended == 0)
+    slot_launch (self, 0);
+  slot_launch (self, self->n_ended + 1);
+  fab_engine_run (self->env.engine);
+  if (!self->has_ended)
+    g_error ("iteration %u never ends: its tasks wait for each other", self->n_ended);
+  return TRUE;
+}

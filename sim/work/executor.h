@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.h - plays a job's DAG on the engine and the network, iteration after iteration.
+ *
+ * An iteration ends when all of its tasks are done; the next may already have begun (a data
+ * loader that prefetches). Two iterations are alive at a time. Per rank class and iteration:
+ * compute, comm, overlapped, exposed and idle on merged intervals; a collective's waiting for
+ * its last rank is apart from its moving of bytes, so that a straggler is not blamed on the network.
+ *
+ * Checks itself: a collective that ends before its physical bound, or a link that carried more
+ * than its rate, aborts with the ids.
+ */
+#pragma once
+
+#include "sim/result/probe.h"
+#include "sim/work/workload.h"
+
+typedef struct _FabExecutor FabExecutor;
+
+typedef struct {
+  FabEngine *engine;
+  FabNet *net;
+  const FabDag *dag;
+  FabJobTotals totals;
+  double peak_flops_per_s; /* of one accelerator */
+  guint n_iterations;
+} FabExecutorEnv;
+
+FabExecutor *fab_executor_new (const FabExecutorEnv *env);
+void fab_executor_free (FabExecutor *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
+
+/* Runs to the end of the next iteration; FALSE when all have run. */
+gboolean fab_executor_run_iteration (FabExecutor *self);
+
+/* Of the iteration that ended last. */
+const FabProbe *fab_executor_probe (const FabExecutor *self);
