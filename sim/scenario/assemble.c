@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario/assemble.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/fabric/fabric.h"
+
+/* Where the members of a node's part are, while the graph is built. */
+typedef struct {
+  const FabPartSpec *spec;
+  guint part;       /* name in the graph */
+  guint n;          /* members that are kept */
+  FabVertexId *ids; /* [nodes * n] */
+} Part;
+
+typedef struct {
+  const FabScenario *scenario;
+  const FabClusterSpec *cluster;
+  const FabNodeSpec *node;
+  const FabWhatIf *what_if;
+  FabGraphBuilder *builder;
+  Part *parts; /* [node->parts.n] */
+} Build;
+
+static const FabVertexKind vertex_kinds[] = {
+  [FAB_PART_ACCELERATOR] = FAB_VERTEX_ACCELERATOR,
+  [FAB_PART_SWITCH] = FAB_VERTEX_SWITCH,
+  [FAB_PART_NIC] = FAB_VERTEX_NIC,
+  [FAB_PART_HOST] = FAB_VERTEX_HOST,
+};
+
+static const FabPartSpec *
+part_at (const FabNodeSpec *node, guint index)
+{
+  return (const FabPartSpec *) node->parts.data + index;
+}
+
+/* Members of a kind over all of the node's parts. */
+static guint
+count_kind (const FabNodeSpec *node, FabPartKind kind)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (part_at (node, i)->kind == (int) kind)
+      n += (guint) part_at (node, i)->count;
+  return n;
+}
+
+static guint
+kept_of_kind (const FabClusterSpec *cluster, const FabNodeSpec *node, FabPartKind kind)
+{
+  guint n = count_kind (node, kind);
+
+  if (kind == FAB_PART_ACCELERATOR && cluster->gpus_per_node > 0)
+    return MIN (n, (guint) cluster->gpus_per_node);
+  if (kind == FAB_PART_NIC)
+    return node->nic == NULL && cluster->nic == NULL ? 0
+         : cluster->nics_per_node > 0                ? MIN (n, (guint) cluster->nics_per_node)
+                                                     : n;
+  return n;
+}
+
+static FabLinkForm
+link_form (const Build *build, const char *name, guint count)
+{
+  const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
+  FabLinkClass link_class = { spec->name,
+                              spec->technology,
+                              { fab_link_spec_cost (spec, FAB_DRIVE_COPY),
+                                fab_link_spec_cost (spec, FAB_DRIVE_KERNEL) } };
+  FabBytesPerS rate = fab_link_spec_line_rate (spec);
+
+  if (build->what_if && g_strcmp0 (build->what_if->link_class, spec->name) == 0)
+    rate = (FabBytesPerS) ((double) rate * build->what_if->rate_factor + 0.5);
+  return (FabLinkForm){ rate, spec->latency_ps, fab_graph_builder_class (build->builder, &link_class),
+                        count };
+}
+
+/* Accelerators and NICs beyond what the scenario asks for are left out, the first ones stay. */
+static void
+add_parts (Build *build)
+{
+  guint n_left[] = { [FAB_PART_ACCELERATOR] = kept_of_kind (build->cluster, build->node,
+                                                            FAB_PART_ACCELERATOR),
+                     [FAB_PART_SWITCH] = G_MAXUINT,
+                     [FAB_PART_NIC] = kept_of_kind (build->cluster, build->node, FAB_PART_NIC),
+                     [FAB_PART_HOST] = G_MAXUINT };
+
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    Part *part = &build->parts[i];
+
+    part->spec = part_at (build->node, i);
+    part->n = MIN ((guint) part->spec->count, n_left[part->spec->kind]);
+    n_left[part->spec->kind] -= part->n;
+    part->part = fab_graph_builder_part (build->builder, part->spec->name, part->spec->count > 1);
+    part->ids = g_new (FabVertexId, (gsize) build->cluster->nodes * part->n + 1);
+  }
+}
+
+static void
+add_vertices (Build *build, guint node)
+{
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    Part *part = &build->parts[i];
+
+    for (guint m = 0; m < part->n; m++)
+      part->ids[node * part->n + m] = fab_graph_builder_vertex (build->builder,
+                                                                vertex_kinds[part->spec->kind], node,
+                                                                part->part, m);
+  }
+}
+
+/* "gpu" is all members of a part, "gpu3" one of them. */
+static const Part *
+find_part (const Build *build, const char *name, guint *first, guint *n)
+{
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    const Part *part = &build->parts[i];
+    gsize length = strlen (part->spec->name);
+    guint64 member;
+
+    if (strcmp (part->spec->name, name) == 0) {
+      *first = 0;
+      *n = part->n;
+      return part;
+    }
+    if (strncmp (part->spec->name, name, length) == 0
+        && g_ascii_string_to_unsigned (name + length, 10, 0, (guint64) part->spec->count - 1, &member,
+                                       NULL)) {
+      *first = (guint) member;
+      *n = member < part->n; /* 0: left out by gpus_per_node or nics_per_node */
+      return part;
+    }
+  }
+  g_assert_not_reached (); /* the catalogue was checked */
+}
+
+static void
+add_wire (Build *build, const FabWireSpec *wire, guint node)
+{
+  guint first_from, n_from, first_to, n_to;
+  const Part *from = find_part (build, wire->from, &first_from, &n_from);
+  const Part *to = find_part (build, wire->to, &first_to, &n_to);
+  FabLinkForm form = link_form (build, wire->link, (guint) wire->count);
+  guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
+  guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
+
+  for (guint i = 0; i < n_from; i++)
+    for (guint j = 0; j < n_to; j++) {
+      FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
+      gboolean is_block = wire->map == FAB_WIRE_BLOCK;
+
+      if (is_block && i * all_to / all_from != j)
+        continue;
+      if (from == to && (is_block || a >= b))
+        continue;
+      fab_graph_builder_join (build->builder, a, b, &form);
+    }
+}
+
+static void
+add_nodes (Build *build)
+{
+  for (guint node = 0; node < (guint) build->cluster->nodes; node++) {
+    add_vertices (build, node);
+    for (guint w = 0; w < build->node->wires.n; w++)
+      add_wire (build, (const FabWireSpec *) build->node->wires.data + w, node);
+  }
+}
+
+/* Members of a kind, node by node, in the order of the parts. */
+static FabVertexId *
+collect_kind (const Build *build, FabPartKind kind, guint *per_node)
+{
+  guint n_nodes = (guint) build->cluster->nodes, n = kept_of_kind (build->cluster, build->node, kind),
+        filled = 0;
+  FabVertexId *ids = g_new (FabVertexId, (gsize) n_nodes * n + 1);
+
+  *per_node = n;
+  for (guint node = 0; node < n_nodes; node++)
+    for (guint i = 0; i < build->node->parts.n; i++)
+      for (guint m = 0; build->parts[i].spec->kind == (int) kind && m < build->parts[i].n; m++)
+        ids[filled++] = build->parts[i].ids[node * build->parts[i].n + m];
+  return ids;
+}
+
+static gboolean
+add_fabric (Build *build, const FabCluster *cluster, GError **error)
+{
+  const FabFabricOps *ops = (const FabFabricOps *) build->cluster->fabric.info;
+  const char *nic = build->cluster->nic ? build->cluster->nic : build->node->nic;
+
+  if (cluster->n_nodes > 1 && cluster->nics_per_node == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%u nodes cannot talk: node '%s' has no NIC; nodes: 1 is possible", cluster->n_nodes,
+                      build->node->name);
+  if (cluster->nics_per_node == 0)
+    return TRUE;
+  FabFabricEnv env = { build->builder, cluster->n_nodes, cluster->nics_per_node, cluster->nics,
+                       link_form (build, nic, 1) };
+  return ops->build (&env, build->cluster->fabric.params, error);
+}
+
+static void
+fill_cluster (const Build *build, FabCluster *cluster)
+{
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (fab_scenario_catalog (build->scenario),
+                                                                   build->node->accelerator);
+
+  cluster->n_nodes = (guint) build->cluster->nodes;
+  cluster->gpus = collect_kind (build, FAB_PART_ACCELERATOR, &cluster->gpus_per_node);
+  cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
+  cluster->architecture = accelerator->architecture;
+  cluster->peak_flops_per_s = accelerator->peak_fp16_flops_per_s;
+  cluster->memory_bytes_per_s = accelerator->memory_bytes_per_s;
+  cluster->memory_bytes = accelerator->memory_bytes;
+}
+
+static gboolean
+check_connected (const FabGraph *graph, GError **error)
+{
+  FabVertexId lost;
+
+  if (fab_graph_is_connected (graph, &lost))
+    return TRUE;
+  g_autofree char *first = fab_graph_vertex_name (graph, 0);
+  g_autofree char *name = fab_graph_vertex_name (graph, lost);
+  return fab_throw (error, FAB_ERROR_INPUT, "the machine is in parts: no wires lead from %s to %s", first,
+                    name);
+}
+
+FabPlant *
+fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  const FabRouterOps *router = (const FabRouterOps *) cluster->route.info;
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+  g_autoptr (FabPlant) self = g_new0 (FabPlant, 1);
+  Build build = { scenario, cluster, node, what_if, builder, g_new0 (Part, node->parts.n + 1) };
+
+  add_parts (&build);
+  add_nodes (&build);
+  fill_cluster (&build, &self->cluster);
+  gboolean is_built = add_fabric (&build, &self->cluster, error);
+  for (guint i = 0; i < node->parts.n; i++)
+    g_free (build.parts[i].ids);
+  g_free (build.parts);
+  if (!is_built)
+    return NULL;
+  self->graph = fab_graph_builder_freeze (builder);
+  if (!check_connected (self->graph, error))
+    return NULL;
+  self->router = router->create (self->graph, cluster->route.params);
+  self->cluster.graph = self->graph;
+  self->cluster.router = self->router;
+  return g_steal_pointer (&self);
+}
+
+void
+fab_plant_free (FabPlant *self)
+{
+  if (self == NULL)
+    return;
+  fab_router_destroy (self->router);
+  fab_graph_free (self->graph);
+  g_free (self->cluster.gpus);
+  g_free (self->cluster.nics);
+  g_free (self);
+}

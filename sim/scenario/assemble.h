@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assemble.h - a checked scenario becomes a graph with placed ranks.
+ *
+ * Per node the parts and wires of its catalogue entry, cut to the GPUs and NICs that the scenario asks for;
+ * between nodes the fabric. Everything here can fail; nothing after it can.
+ */
+#pragma once
+
+#include "sim/scenario/scenario.h"
+#include "sim/work/cluster.h"
+
+/* "What would a faster one change": every link of this class at a multiple of its rate. */
+typedef struct {
+  const char *link_class; /* NULL: nothing is changed */
+  double rate_factor;
+} FabWhatIf;
+
+typedef struct {
+  FabGraph *graph;
+  FabRouter *router;
+  FabCluster cluster; /* points into the two above */
+} FabPlant;
+
+/* NULL when the scenario cannot be built: a graph in parts, say. */
+FabPlant *fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error);
+void fab_plant_free (FabPlant *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPlant, fab_plant_free)

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog.c - the entries of all catalogue files, found by name.
+ *
+ * One reader fills the sections of every file and owns what is in them; the catalogue indexes
+ * them by name. An overlay indexes a scenario's own entries and asks the shipped catalogue
+ * for the rest; it owns neither. Lookup O(1), loading linear in the files.
+ */
+#include "sim/scenario/catalog.h"
+
+#include <math.h>
+
+#include "sim/base/error.h"
+#include "sim/scenario/catalog_params.h"
+
+struct _FabCatalog {
+  const FabCatalog *shipped;           /* overlay only */
+  GPtrArray *names[FAB_N_SECTIONS];    /* in file order */
+  GHashTable *entries[FAB_N_SECTIONS]; /* name -> spec */
+  FabDiagnostics *diagnostics;         /* the rest: loaded only */
+  FabSchemaReader *reader;
+  GPtrArray *docs, *sections; /* FabYamlDoc, FabCatalogSections; one per file */
+};
+
+FabBytesPerS
+fab_link_spec_line_rate (const FabLinkSpec *spec)
+{
+  long double lanes_bytes_per_s = (long double) spec->lanes * (long double) spec->signalling_bytes_per_s;
+
+  return (FabBytesPerS) floorl (lanes_bytes_per_s * (long double) spec->coding_fraction);
+}
+
+double
+fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive)
+{
+  const FabLinkDriveSpec *d = drive == FAB_DRIVE_COPY ? &spec->copy : &spec->kernel;
+  double packets = d->payload_bytes > 0
+                     ? (double) (d->payload_bytes + d->overhead_bytes) / (double) d->payload_bytes
+                     : 1.0;
+
+  return packets / d->achievable_fraction;
+}
+
+static FabCatalog *
+catalog_new (void)
+{
+  FabCatalog *self = g_new0 (FabCatalog, 1);
+
+  for (guint i = 0; i < FAB_N_SECTIONS; i++) {
+    self->names[i] = g_ptr_array_new ();
+    self->entries[i] = g_hash_table_new (g_str_hash, g_str_equal);
+  }
+  return self;
+}
+
+void
+fab_catalog_free (FabCatalog *self)
+{
+  if (self == NULL)
+    return;
+  for (guint i = 0; i < FAB_N_SECTIONS; i++) {
+    g_ptr_array_unref (self->names[i]);
+    g_hash_table_unref (self->entries[i]);
+  }
+  fab_schema_reader_free (self->reader);
+  fab_diagnostics_free (self->diagnostics);
+  g_clear_pointer (&self->sections, g_ptr_array_unref);
+  g_clear_pointer (&self->docs, g_ptr_array_unref);
+  g_free (self);
+}
+
+/* Of equal names the first counts; that there are two is reported elsewhere. */
+static void
+index_sections (FabCatalog *self, const FabCatalogSections *sections)
+{
+  for (guint section = 0; section < FAB_N_SECTIONS; section++) {
+    gsize size;
+    const FabParamList *list = fab_catalog_section (sections, section, &size);
+
+    for (guint i = 0; i < list->n; i++) {
+      char *entry = (char *) list->data + i * size;
+      char *name = *(char **) entry;
+
+      if (name == NULL || g_hash_table_contains (self->entries[section], name))
+        continue;
+      g_hash_table_insert (self->entries[section], name, entry);
+      g_ptr_array_add (self->names[section], name);
+    }
+  }
+}
+
+static gboolean
+load_file (FabCatalog *self, const char *path, GError **error)
+{
+  GError *problem = NULL;
+  FabYamlDoc *doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
+  FabCatalogSections *sections;
+
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return FALSE;
+  }
+  if (doc == NULL) /* its diagnostics are kept, the other files are read on */
+    return TRUE;
+  g_ptr_array_add (self->docs, doc);
+  sections = g_new0 (FabCatalogSections, 1);
+  g_ptr_array_add (self->sections, sections);
+  fab_schema_read (self->reader, fab_yaml_doc_root (doc), fab_catalog_params, sections);
+  index_sections (self, sections);
+  return TRUE;
+}
+
+static int
+compare_paths (gconstpointer a, gconstpointer b)
+{
+  return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
+}
+
+static GPtrArray *
+list_files (const char *directory, GError **error)
+{
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GDir) dir = g_dir_open (directory, 0, &problem);
+  const char *name;
+
+  if (dir == NULL) {
+    fab_throw (error, FAB_ERROR_IO, "cannot read the catalogue: %s", problem->message);
+    return NULL;
+  }
+  while ((name = g_dir_read_name (dir)) != NULL)
+    if (g_str_has_suffix (name, ".yaml") && name[0] != '.')
+      g_ptr_array_add (paths, g_build_filename (directory, name, NULL));
+  g_ptr_array_sort (paths, compare_paths);
+  return g_steal_pointer (&paths);
+}
+
+static void
+free_doc (gpointer doc)
+{
+  fab_yaml_doc_free (doc);
+}
+
+static void
+check_all (FabCatalog *self)
+{
+  guint n = self->sections->len;
+
+  g_ptr_array_add (self->sections, NULL);
+  fab_catalog_check_sections (self->reader, (const FabCatalogSections *const *) self->sections->pdata, TRUE);
+  for (guint i = 0; i < n; i++)
+    fab_schema_check_references (self->reader, fab_catalog_params, g_ptr_array_index (self->sections, i),
+                                 fab_catalog_reference_names, self);
+}
+
+FabCatalog *
+fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (GPtrArray) paths = list_files (directory, error);
+  g_autoptr (FabCatalog) self = paths != NULL ? catalog_new () : NULL;
+
+  if (self == NULL)
+    return NULL;
+  self->diagnostics = fab_diagnostics_new ();
+  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  self->docs = g_ptr_array_new_with_free_func (free_doc);
+  self->sections = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < paths->len; i++)
+    if (!load_file (self, g_ptr_array_index (paths, i), error))
+      return NULL;
+  check_all (self);
+  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabCatalog *
+fab_catalog_overlay (const FabCatalog *shipped, const FabCatalogSections *own)
+{
+  FabCatalog *self = catalog_new ();
+
+  self->shipped = shipped;
+  index_sections (self, own);
+  return self;
+}
+
+static gconstpointer
+find (const FabCatalog *self, FabCatalogSection section, const char *name)
+{
+  gconstpointer entry = name != NULL ? g_hash_table_lookup (self->entries[section], name) : NULL;
+
+  return entry == NULL && self->shipped != NULL ? find (self->shipped, section, name) : entry;
+}
+
+const FabLinkSpec *
+fab_catalog_link (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_LINKS, name);
+}
+
+const FabAcceleratorSpec *
+fab_catalog_accelerator (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_ACCELERATORS, name);
+}
+
+const FabNodeSpec *
+fab_catalog_node (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_NODES, name);
+}
+
+const FabModelSpec *
+fab_catalog_model (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_MODELS, name);
+}
+
+const char **
+fab_catalog_names (const FabCatalog *self, FabCatalogSection section)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (const FabCatalog *at = self; at != NULL; at = at->shipped)
+    for (guint i = 0; i < at->names[section]->len; i++) {
+      gpointer name = g_ptr_array_index (at->names[section], i);
+
+      if (at == self || !g_hash_table_contains (self->entries[section], name))
+        g_ptr_array_add (names, name);
+    }
+  g_ptr_array_add (names, NULL);
+  return (const char **) g_ptr_array_free (names, FALSE);
+}
+
+const char **
+fab_catalog_reference_names (gpointer catalog, FabRefers refers)
+{
+  static const FabCatalogSection sections[] = {
+    [FAB_REFERS_LINK] = FAB_SECTION_LINKS,
+    [FAB_REFERS_ACCELERATOR] = FAB_SECTION_ACCELERATORS,
+    [FAB_REFERS_NODE] = FAB_SECTION_NODES,
+    [FAB_REFERS_MODEL] = FAB_SECTION_MODELS,
+  };
+
+  return fab_catalog_names (catalog, sections[refers]);
+}
+
+const FabMark *
+fab_catalog_mark (const FabCatalog *self, gconstpointer field)
+{
+  const FabMark *mark = self->reader != NULL ? fab_schema_mark (self->reader, field) : NULL;
+
+  return mark == NULL && self->shipped != NULL ? fab_catalog_mark (self->shipped, field) : mark;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog.h - links, accelerators, nodes and model shapes, each number with its source.
+ *
+ * The shipped entries are models/catalog/<anything>.yaml; a scenario may hold sections of
+ * the same form, and its entries win over shipped ones of the same name. Rates are
+ * one direction. Line rate, what packets leave of it, and what was measured are three
+ * numbers kept apart.
+ */
+#pragma once
+
+#include "sim/base/units.h"
+#include "sim/fabric/graph.h" /* FabDrive */
+#include "sim/scenario/schema.h"
+
+/* rate(drive) = lanes x signalling x coding x payload/(payload + overhead) x achievable */
+typedef struct {
+  gint64 payload_bytes;       /* payload of one packet; 0 with overhead 0: no packets */
+  gint64 overhead_bytes;      /* header, CRC and framing of one packet */
+  double achievable_fraction; /* measured: best observed rate over payload rate */
+  const char *source;         /* of all three */
+} FabLinkDriveSpec;
+
+typedef struct {
+  const char *name; /* "nvlink3", "ib-hdr" */
+  const char *summary;
+  const char *technology; /* group in tables: "NVLink", "PCIe", "InfiniBand" */
+  gint64 lanes;
+  FabBytesPerS signalling_bytes_per_s; /* per lane, one direction, written in Gb/s (GT/s x bits) */
+  double coding_fraction;              /* line coding and FEC: 0.98461538 for 128b/130b */
+  FabTimePs latency_ps;                /* one traversal: wire and the port behind it */
+  const char *flow_control;
+  FabLinkDriveSpec copy, kernel;
+  const char *source, *date;
+} FabLinkSpec;
+
+/* Line rate after coding, packet headers included; what a link's capacity is. */
+FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
+/* Line bytes that one payload byte costs: >= 1. */
+double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
+
+typedef struct {
+  const char *name, *summary;
+  const char *architecture;     /* "ampere", "hopper": what library constants are keyed by */
+  double peak_fp16_flops_per_s; /* dense matrix, BF16/FP16 */
+  double peak_fp32_flops_per_s; /* dense FP32 (or TF32 when the source says so) */
+  FabBytes memory_bytes;
+  FabBytesPerS memory_bytes_per_s;
+  gint64 power_watts;
+  const char *source, *date;
+} FabAcceleratorSpec;
+
+/* Vertices of a node: `count` of each part, named part0, part1, ... (just `part` when one). */
+typedef enum { FAB_PART_ACCELERATOR, FAB_PART_SWITCH, FAB_PART_NIC, FAB_PART_HOST } FabPartKind;
+
+typedef struct {
+  const char *name; /* "gpu", "nvswitch", "plx", "cpu", "nic" */
+  int kind;         /* FabPartKind */
+  gint64 count;
+} FabPartSpec;
+
+/* How the members of two parts are joined. */
+typedef enum {
+  FAB_WIRE_BLOCK, /* member i of `from` to member floor (i * n_to / n_from): trees */
+  FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; once per pair when from = to */
+} FabWireMap;
+
+typedef struct {
+  const char *from, *to; /* a part ("gpu") or one member ("gpu3") */
+  const char *link;      /* link entry */
+  gint64 count;          /* parallel links bundled into one edge */
+  int map;               /* FabWireMap */
+} FabWireSpec;
+
+typedef struct {
+  const char *name, *summary;
+  const char *accelerator; /* accelerator entry */
+  const char *nic;         /* link entry of a NIC's port to the network; NULL: no NICs */
+  FabParamList parts;      /* FabPartSpec */
+  FabParamList wires;      /* FabWireSpec */
+  const char *source, *date;
+} FabNodeSpec;
+
+typedef struct {
+  const char *name, *summary;
+  FabModelChoice shape; /* FAB_MODEL_SHAPE */
+  const char *source, *date;
+} FabModelSpec;
+
+/* The four sections, as a catalogue file or a scenario holds them. */
+typedef struct {
+  FabParamList links;        /* FabLinkSpec */
+  FabParamList accelerators; /* FabAcceleratorSpec */
+  FabParamList nodes;        /* FabNodeSpec */
+  FabParamList models;       /* FabModelSpec */
+} FabCatalogSections;
+
+extern const FabParam fab_catalog_params[]; /* of FabCatalogSections */
+
+typedef struct _FabCatalog FabCatalog;
+
+/* Reads every *.yaml of the directory in name order. Duplicate names and wires or nodes that
+ * name an unknown entry are diagnostics. */
+FabCatalog *fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error);
+void fab_catalog_free (FabCatalog *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCatalog, fab_catalog_free)
+
+/* A view with the scenario's own entries before the shipped ones; both must outlive it. */
+FabCatalog *fab_catalog_overlay (const FabCatalog *shipped, const FabCatalogSections *own);
+
+const FabLinkSpec *fab_catalog_link (const FabCatalog *self, const char *name);
+const FabAcceleratorSpec *fab_catalog_accelerator (const FabCatalog *self, const char *name);
+const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
+const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
+
+/* For `describe` and for nearest-name messages: NULL-ended, own entries first. (transfer container) */
+typedef enum {
+  FAB_SECTION_LINKS,
+  FAB_SECTION_ACCELERATORS,
+  FAB_SECTION_NODES,
+  FAB_SECTION_MODELS
+} FabCatalogSection;
+const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
+
+/* Where an entry was written, for messages; NULL when not from a file. */
+const FabMark *fab_catalog_mark (const FabCatalog *self, gconstpointer field);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog_check.c - what entries must obey beyond their tables.
+ *
+ * Unique names, wires that end at parts of their node, packets that have a payload, and, for what
+ * we ship, a source and a date on every entry. Every breach is a diagnostic at the field.
+ * O(entries + parts + wires).
+ */
+#include <string.h>
+
+#include "sim/scenario/catalog_params.h"
+#include "sim/scenario/schema_reader.h"
+
+static const char *const section_words[FAB_N_SECTIONS] = { "link", "accelerator", "node", "model" };
+
+static void
+check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
+{
+  const char *word = section_words[section];
+
+  if (*name != NULL && !g_hash_table_add (seen, (gpointer) *name))
+    fab_schema_report (reader, name, "%s '%s' is defined twice", word, *name);
+}
+
+static void
+check_origin (FabSchemaReader *reader, const char *const *name, const char *source, const char *date)
+{
+  if (*name != NULL && source == NULL)
+    fab_schema_report (reader, name, "'%s' has no source", *name);
+  if (*name != NULL && date == NULL)
+    fab_schema_report (reader, name, "'%s' has no date", *name);
+}
+
+/* Links ---------------------------------------------------------------------------------------------- */
+
+static void
+check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is_shipped)
+{
+  gboolean is_stated = drive->payload_bytes > 0 || drive->achievable_fraction < 1.0;
+
+  if (drive->payload_bytes == 0 && drive->overhead_bytes > 0)
+    fab_schema_report (reader, &drive->overhead_bytes, "a packet with overhead needs a payload");
+  if (is_shipped && is_stated && drive->source == NULL)
+    fab_schema_report (reader, &drive->payload_bytes, "these packets have no source");
+}
+
+static void
+check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shipped)
+{
+  check_drive (reader, &link->copy, is_shipped);
+  check_drive (reader, &link->kernel, is_shipped);
+  if (is_shipped)
+    check_origin (reader, &link->name, link->source, link->date);
+}
+
+/* Nodes ---------------------------------------------------------------------------------------------- */
+
+/* `end` is the part's name, or one member's: "gpu", or "gpu3" of a part with more than 3. */
+static gboolean
+names_part (GHashTable *parts, const char *end)
+{
+  gsize length = strlen (end);
+
+  if (g_hash_table_contains (parts, end))
+    return TRUE;
+  while (length > 1 && g_ascii_isdigit (end[length - 1])) {
+    g_autofree char *name = g_strndup (end, --length);
+    const FabPartSpec *part = g_hash_table_lookup (parts, name);
+    guint64 member;
+
+    if (part != NULL
+        && g_ascii_string_to_unsigned (end + length, 10, 0, (guint64) part->count - 1, &member, NULL))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *parts, const char *const *end)
+{
+  g_autofree const char **names = NULL;
+  const char *nearest;
+
+  if (*end == NULL || names_part (parts, *end))
+    return;
+  names = (const char **) g_hash_table_get_keys_as_array (parts, NULL);
+  nearest = fab_diagnostics_nearest (reader->diagnostics, *end, names);
+  if (nearest != NULL)
+    fab_schema_report (reader, end, "node '%s' has no part '%s'; nearest is '%s'", node->name, *end, nearest);
+  else
+    fab_schema_report (reader, end, "node '%s' has no part '%s'", node->name, *end);
+}
+
+/* `by_name` is filled: name -> FabPartSpec. */
+static void
+check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_name)
+{
+  const FabPartSpec *parts = node->parts.data;
+  gboolean has_accelerator = FALSE, has_nic = FALSE;
+
+  for (guint i = 0; i < node->parts.n; i++) {
+    has_accelerator |= parts[i].kind == FAB_PART_ACCELERATOR;
+    has_nic |= parts[i].kind == FAB_PART_NIC;
+    if (parts[i].name != NULL
+        && !g_hash_table_insert (by_name, (gpointer) parts[i].name, (gpointer) &parts[i]))
+      fab_schema_report (reader, &parts[i].name, "part '%s' is defined twice", parts[i].name);
+  }
+  if (!has_accelerator)
+    fab_schema_report (reader, &node->name, "node '%s' has no part of kind accelerator", node->name);
+  if (node->nic != NULL && !has_nic)
+    fab_schema_report (reader, &node->nic, "node '%s' names a NIC link and has no part of kind nic",
+                       node->name);
+}
+
+static void
+check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
+{
+  g_autoptr (GHashTable) parts = g_hash_table_new (g_str_hash, g_str_equal);
+  const FabWireSpec *wires = node->wires.data;
+
+  if (node->name == NULL) /* the missing name was reported */
+    return;
+  check_parts (reader, node, parts);
+  for (guint i = 0; i < node->wires.n; i++) {
+    check_wire_end (reader, node, parts, &wires[i].from);
+    check_wire_end (reader, node, parts, &wires[i].to);
+  }
+  if (is_shipped)
+    check_origin (reader, &node->name, node->source, node->date);
+}
+
+/* Sections ------------------------------------------------------------------------------------------- */
+
+static void
+check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboolean is_shipped)
+{
+  const FabAcceleratorSpec *accelerator = entry;
+  const FabModelSpec *model = entry;
+
+  if (section == FAB_SECTION_LINKS)
+    check_link (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_NODES)
+    check_node (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
+    check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
+  else if (section == FAB_SECTION_MODELS && is_shipped)
+    check_origin (reader, &model->name, model->source, model->date);
+}
+
+void
+fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *const *all,
+                            gboolean is_shipped)
+{
+  for (guint section = 0; section < FAB_N_SECTIONS; section++) {
+    g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+    for (guint file = 0; all[file] != NULL; file++) {
+      gsize size;
+      const FabParamList *list = fab_catalog_section (all[file], section, &size);
+
+      for (guint i = 0; i < list->n; i++) {
+        const char *entry = (const char *) list->data + i * size;
+
+        check_name (reader, seen, section, (const char *const *) entry); /* `name` is first in all four */
+        check_entry (reader, section, entry, is_shipped);
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog_params.c - the keys of links, accelerators, nodes and models.
+ *
+ * `source` and `date` are optional here, for entries that a scenario brings itself; shipped
+ * entries must have them (catalog_check.c). Constant data only.
+ */
+#include "sim/scenario/catalog_params.h"
+
+#define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
+  .fallback = fallback_, .help = help_
+
+#define NAME_ROWS(struct_)                                                    \
+  { ROW ("name", TEXT, struct_, name, NULL, "What other entries call it.") }, \
+  {                                                                           \
+    ROW ("summary", TEXT, struct_, summary, "", "One line for tables.")       \
+  }
+
+#define SOURCE_ROWS(struct_)                                                       \
+  { ROW ("source", TEXT, struct_, source, "", "Where the numbers come from.") },   \
+  {                                                                                \
+    ROW ("date", TEXT, struct_, date, "", "When the source was read: 2026-11-20.") \
+  }
+
+static const FabParam drive_params[] = {
+  { ROW ("payload", BYTES, FabLinkDriveSpec, payload_bytes, "0B", "Payload of one packet; 0B: no packets.") },
+  { ROW ("overhead", BYTES, FabLinkDriveSpec, overhead_bytes, "0B",
+         "Header, CRC and framing of one packet.") },
+  { ROW ("achievable", FRACTION, FabLinkDriveSpec, achievable_fraction, "1",
+         "Best measured rate over the rate that packets leave."),
+    .min = 0.001, .max = 1.0 },
+  { ROW ("source", TEXT, FabLinkDriveSpec, source, "", "Where these three come from.") },
+  { .key = NULL },
+};
+
+const FabParam fab_link_params[] = {
+  NAME_ROWS (FabLinkSpec),
+  { ROW ("technology", TEXT, FabLinkSpec, technology, "", "Group in tables: NVLink, PCIe, InfiniBand.") },
+  { ROW ("lanes", COUNT, FabLinkSpec, lanes, "1", "Lanes of one direction."), .min = 1, .max = 1024 },
+  { ROW ("signalling", RATE, FabLinkSpec, signalling_bytes_per_s, NULL,
+         "Raw rate of one lane, one direction; GT/s x bits, written in Gb/s.") },
+  { ROW ("coding", FRACTION, FabLinkSpec, coding_fraction, "1",
+         "What line coding and FEC leave: 128b/130b is 0.984615384615."),
+    .min = 0.001, .max = 1.0 },
+  { ROW ("latency", TIME, FabLinkSpec, latency_ps, "0ns",
+         "One traversal: the wire and the port behind it.") },
+  { ROW ("flow_control", TEXT, FabLinkSpec, flow_control, "", "How senders are held back, in words.") },
+  { ROW ("copy", TABLE, FabLinkSpec, copy, NULL,
+         "Packets when a copy engine or a NIC's DMA moves the bytes."),
+    .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
+  { ROW ("kernel", TABLE, FabLinkSpec, kernel, NULL, "Packets when loads and stores of a GPU kernel do."),
+    .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
+  SOURCE_ROWS (FabLinkSpec),
+  { .key = NULL },
+};
+
+const FabParam fab_accelerator_params[] = {
+  NAME_ROWS (FabAcceleratorSpec),
+  { ROW ("architecture", TEXT, FabAcceleratorSpec, architecture, "",
+         "ampere, hopper: what library constants key on.") },
+  { ROW ("peak_fp16", FLOPS_RATE, FabAcceleratorSpec, peak_fp16_flops_per_s, NULL,
+         "Dense matrix peak in BF16 or FP16.") },
+  { ROW ("peak_fp32", FLOPS_RATE, FabAcceleratorSpec, peak_fp32_flops_per_s, NULL, "Dense FP32 peak.") },
+  { ROW ("memory", BYTES, FabAcceleratorSpec, memory_bytes, NULL, "Memory of one accelerator.") },
+  { ROW ("memory_rate", RATE, FabAcceleratorSpec, memory_bytes_per_s, NULL, "Rate of that memory.") },
+  { ROW ("power_watts", COUNT, FabAcceleratorSpec, power_watts, "0", "Board power in watts; 0: unknown."),
+    .max = 1e6 },
+  SOURCE_ROWS (FabAcceleratorSpec),
+  { .key = NULL },
+};
+
+static const char *const part_kinds[] = {
+  [FAB_PART_ACCELERATOR] = "accelerator",
+  [FAB_PART_SWITCH] = "switch",
+  [FAB_PART_NIC] = "nic",
+  [FAB_PART_HOST] = "host",
+  NULL,
+};
+
+static const FabParam part_params[] = {
+  { ROW ("name", TEXT, FabPartSpec, name, NULL, "What wires call it; its members are name0, name1, ...") },
+  { ROW ("kind", CHOICE, FabPartSpec, kind, NULL, "What it is."), .choices = part_kinds },
+  { ROW ("count", COUNT, FabPartSpec, count, "1", "How many a node has."), .min = 1, .max = 4096 },
+  { .key = NULL },
+};
+
+static const char *const wire_maps[] = { [FAB_WIRE_BLOCK] = "block", [FAB_WIRE_ALL] = "all", NULL };
+
+static const FabParam wire_params[] = {
+  { ROW ("from", TEXT, FabWireSpec, from, NULL, "A part (gpu) or one member (gpu3).") },
+  { ROW ("to", TEXT, FabWireSpec, to, NULL, "A part or one member.") },
+  { ROW ("link", TEXT, FabWireSpec, link, NULL, "The link entry of each direction."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("count", COUNT, FabWireSpec, count, "1", "Parallel links bundled into one."), .min = 1,
+    .max = 4096 },
+  { ROW ("map", CHOICE, FabWireSpec, map, "block", "block: a tree; all: every member to every member."),
+    .choices = wire_maps },
+  { .key = NULL },
+};
+
+const FabParam fab_node_params[] = {
+  NAME_ROWS (FabNodeSpec),
+  { ROW ("accelerator", TEXT, FabNodeSpec, accelerator, NULL,
+         "The accelerator entry of its accelerator parts."),
+    .refers = FAB_REFERS_ACCELERATOR },
+  { ROW ("nic", TEXT, FabNodeSpec, nic, "", "The link entry of a NIC's port to the network; empty: no NICs."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("parts", LIST, FabNodeSpec, parts, NULL, "What is inside."), .table = part_params,
+    .table_size = sizeof (FabPartSpec) },
+  { ROW ("wires", LIST, FabNodeSpec, wires, NULL, "How the parts are joined, both directions each."),
+    .table = wire_params, .table_size = sizeof (FabWireSpec) },
+  SOURCE_ROWS (FabNodeSpec),
+  { .key = NULL },
+};
+
+const FabParam fab_model_params[] = {
+  NAME_ROWS (FabModelSpec),
+  { ROW ("shape", MODEL, FabModelSpec, shape, NULL, "Its layers."), .models = FAB_MODEL_SHAPE },
+  SOURCE_ROWS (FabModelSpec),
+  { .key = NULL },
+};
+
+const FabParam fab_catalog_params[] = {
+  FAB_CATALOG_ROWS (FabCatalogSections, ),
+  { .key = NULL },
+};
+
+const FabParamList *
+fab_catalog_section (const FabCatalogSections *sections, guint section, gsize *entry_size)
+{
+  const FabParam *row = &fab_catalog_params[section];
+
+  if (entry_size != NULL)
+    *entry_size = row->table_size;
+  return (const FabParamList *) ((const char *) sections + row->offset);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnostics.c - collecting mistakes and printing each under its source line.
+ *
+ * What a mark points at is copied when a diagnostic is added, cut to a window around
+ * its column, so that neither long lines nor a dead document matter. The same message at
+ * the same place counts once: an alias repeats what is wrong behind it. Control
+ * characters never reach the terminal. Only MAX_KEPT are kept, the rest is counted, which
+ * bounds what a hostile file can cost. The nearest name is in nearest.c.
+ */
+#include "sim/scenario/diagnostics.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+
+#define MAX_KEPT 1000
+#define MAX_SHOWN 50
+#define MAX_HINTS 100
+#define MAX_MESSAGE 500 /* characters */
+#define WINDOW 100      /* characters of a long source line */
+#define WINDOW_BEFORE 60
+
+typedef struct {
+  char *file; /* NULL: no position */
+  guint line, column, length;
+  char *message;
+  char *excerpt; /* printable part of the source line; NULL: unknown */
+  char *caret;
+  guint sequence;
+} Entry;
+
+struct _FabDiagnostics {
+  GPtrArray *entries;
+  GHashTable *seen; /* "file:line:column: message" */
+  guint count;
+};
+
+static void
+entry_free (gpointer data)
+{
+  Entry *entry = data;
+
+  g_free (entry->file);
+  g_free (entry->message);
+  g_free (entry->excerpt);
+  g_free (entry->caret);
+  g_free (entry);
+}
+
+FabDiagnostics *
+fab_diagnostics_new (void)
+{
+  FabDiagnostics *self = g_new0 (FabDiagnostics, 1);
+
+  self->entries = g_ptr_array_new_with_free_func (entry_free);
+  self->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return self;
+}
+
+void
+fab_diagnostics_free (FabDiagnostics *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->entries);
+  g_hash_table_unref (self->seen);
+  g_free (self);
+}
+
+/* The character at `p`, and where the next begins; 0xFFFD for a byte that is not UTF-8. */
+static gunichar
+next_char (const char **p, const char *end)
+{
+  gunichar c = g_utf8_get_char_validated (*p, end - *p);
+
+  if (c == (gunichar) -1 || c == (gunichar) -2) {
+    *p += 1;
+    return 0xFFFD;
+  }
+  *p += g_unichar_to_utf8 (c, NULL);
+  return c;
+}
+
+static gboolean
+is_control (gunichar c)
+{
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF
+      || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* One line of printable text: what a terminal would act on is spelt out. */
+static char *
+printable_message (const char *text)
+{
+  GString *out = g_string_new (NULL);
+  const char *p = text, *end = text + strlen (text);
+
+  for (guint n = 0; p < end && n < MAX_MESSAGE; n++) {
+    gunichar c = next_char (&p, end);
+
+    if (c == '\n')
+      g_string_append (out, "\\n");
+    else if (is_control (c))
+      g_string_append_printf (out, "\\u%04X", (guint) c);
+    else
+      g_string_append_unichar (out, c);
+  }
+  if (p < end)
+    g_string_append (out, "...");
+  return g_string_free (out, FALSE);
+}
+
+/* The window of the source line and, below it, the underline at the same screen columns. */
+static void
+make_excerpt (Entry *entry, const FabMark *mark)
+{
+  const char *p = mark->text, *end = mark->text + mark->text_length;
+  guint first = mark->column > WINDOW ? mark->column - WINDOW_BEFORE : 1;
+  guint until = mark->column + MAX (mark->length, 1); /* first column after the underline */
+  GString *excerpt = g_string_new (first > 1 ? "..." : "");
+  GString *caret = g_string_new (first > 1 ? "   " : "");
+  guint column = 1;
+
+  for (; p < end && column < first + WINDOW; column++) {
+    gunichar c = next_char (&p, end);
+    guint width = c == '\t' ? 1 : g_unichar_iszerowidth (c) ? 0 : g_unichar_iswide (c) ? 2 : 1;
+    const char *under = column == mark->column ? "^~" : column > mark->column && column < until ? "~~" : "  ";
+
+    if (column < first)
+      continue;
+    g_string_append_unichar (excerpt, is_control (c) && c != '\t' ? 0xFFFD : c);
+    if (column < mark->column && c == '\t')
+      g_string_append_c (caret, '\t');
+    else if (column < until)
+      g_string_append_len (caret, under, width);
+  }
+  if (p < end)
+    g_string_append (excerpt, "...");
+  for (; column < mark->column && column < first + WINDOW; column++)
+    g_string_append_c (caret, ' ');
+  if (column == mark->column)
+    g_string_append_c (caret, '^');
+  entry->excerpt = g_string_free (excerpt, FALSE);
+  entry->caret = g_string_free (caret, FALSE);
+}
+
+static char *
+entry_head (const Entry *entry)
+{
+  if (entry->file == NULL)
+    return g_strdup (entry->message);
+  if (entry->line > 0)
+    return g_strdup_printf ("%s:%u:%u: %s", entry->file, entry->line, entry->column, entry->message);
+  if (entry->excerpt != NULL)
+    return g_strdup_printf ("%s: %s: %s", entry->file, entry->excerpt, entry->message);
+  return g_strdup_printf ("%s: %s", entry->file, entry->message);
+}
+
+void
+fab_diagnostics_add (FabDiagnostics *self, const FabMark *mark, const char *format, ...)
+{
+  va_list args;
+  Entry *entry;
+  g_autofree char *message = NULL;
+
+  if (self->entries->len == MAX_KEPT) {
+    self->count++;
+    return;
+  }
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+  entry = g_new0 (Entry, 1);
+  entry->message = printable_message (message);
+  entry->sequence = self->count;
+  if (mark != NULL) {
+    entry->file = printable_message (mark->file);
+    entry->line = mark->line;
+    entry->column = mark->column;
+    if (mark->text != NULL && mark->text_length > 0)
+      make_excerpt (entry, mark);
+  }
+  if (!g_hash_table_add (self->seen, entry_head (entry))) {
+    entry_free (entry);
+    return;
+  }
+  g_ptr_array_add (self->entries, entry);
+  self->count++;
+}
+
+guint
+fab_diagnostics_count (const FabDiagnostics *self)
+{
+  return self->count;
+}
+
+const char *
+fab_diagnostics_nearest (const FabDiagnostics *self, const char *word, const char *const *candidates)
+{
+  return self->count < MAX_HINTS ? fab_nearest (word, candidates) : NULL;
+}
+
+static int
+compare_numbers (guint a, guint b)
+{
+  return (a > b) - (a < b);
+}
+
+/* Files by name, lines and columns within; what has no file comes last, what has no line as it came. */
+static int
+compare_entries (gconstpointer a, gconstpointer b)
+{
+  const Entry *x = *(const Entry *const *) a, *y = *(const Entry *const *) b;
+  int order = (x->file == NULL) - (y->file == NULL);
+
+  if (order == 0 && x->file != NULL)
+    order = strcmp (x->file, y->file);
+  if (order == 0)
+    order = compare_numbers (x->line, y->line);
+  if (order == 0 && x->line > 0)
+    order = compare_numbers (x->column, y->column);
+  return order != 0 ? order : compare_numbers (x->sequence, y->sequence);
+}
+
+static void
+append_entry (GString *out, const Entry *entry)
+{
+  g_autofree char *head = entry_head (entry);
+
+  if (out->len > 0)
+    g_string_append_c (out, '\n');
+  g_string_append (out, head);
+  if (entry->excerpt == NULL)
+    return;
+  if (entry->line > 0)
+    g_string_append_printf (out, "\n%5u | %s", entry->line, entry->excerpt);
+  else
+    g_string_append_printf (out, "\n      | %s", entry->excerpt);
+  if (strchr (entry->caret, '^') != NULL)
+    g_string_append_printf (out, "\n      | %s", entry->caret);
+}
+
+char *
+fab_diagnostics_format (const FabDiagnostics *self)
+{
+  g_autoptr (GPtrArray) sorted = g_ptr_array_copy (self->entries, NULL, NULL);
+  GString *out = g_string_new (NULL);
+  guint n_shown = MIN (sorted->len, MAX_SHOWN);
+
+  g_ptr_array_set_free_func (sorted, NULL);
+  g_ptr_array_sort (sorted, compare_entries);
+  for (guint i = 0; i < n_shown; i++)
+    append_entry (out, g_ptr_array_index (sorted, i));
+  if (self->count > n_shown)
+    g_string_append_printf (out, "\nand %u more", self->count - n_shown);
+  return g_string_free (out, FALSE);
+}
+
+gboolean
+fab_diagnostics_check (const FabDiagnostics *self, GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (self->count == 0)
+    return TRUE;
+  text = fab_diagnostics_format (self);
+  return fab_throw (error, FAB_ERROR_INPUT, "%s", text);
+}

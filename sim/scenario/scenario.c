@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario.c - a scenario file, assignments laid over it, read and checked as a whole.
+ *
+ * Document, then --set, then tables, then what only the whole can tell: names in the
+ * catalogue, GPUs and NICs that the node has. The scenario owns its document, its reader
+ * (and so every text and list of the spec) and the catalogue with its own entries on top.
+ */
+#include "sim/scenario/scenario.h"
+
+#include "sim/scenario/catalog_params.h"
+
+#define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
+  .fallback = fallback_, .help = help_
+
+struct _FabScenario {
+  FabYamlDoc *doc;
+  FabDiagnostics *diagnostics;
+  FabSchemaReader *reader;
+  FabCatalog *catalog;
+  FabScenarioSpec spec;
+};
+
+static const FabParam cluster_params[] = {
+  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "The node entry that every machine is."),
+    .refers = FAB_REFERS_NODE },
+  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 1e6 },
+  { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
+         "GPUs used of each node; 0: all it has.") },
+  { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
+         "NICs used of each node; 0: all it has.") },
+  { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("fabric", MODEL, FabClusterSpec, fabric, "switch", "What joins the NICs."),
+    .models = FAB_MODEL_FABRIC },
+  { ROW ("route", MODEL, FabClusterSpec, route, "shortest", "Which path a transfer takes."),
+    .models = FAB_MODEL_ROUTE },
+  { .key = NULL },
+};
+
+const FabParam fab_scenario_params[] = {
+  { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
+  { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
+  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1", "Seed of everything random.") },
+  { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
+    .max = 1e6 },
+  { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
+    .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
+  { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),
+    .models = FAB_MODEL_NET },
+  { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl",
+         "The library that carries collectives out."),
+    .models = FAB_MODEL_LIBRARY },
+  { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
+  FAB_CATALOG_ROWS (FabScenarioSpec, own.),
+  { .key = NULL },
+};
+
+void
+fab_scenario_free (FabScenario *self)
+{
+  if (self == NULL)
+    return;
+  fab_catalog_free (self->catalog);
+  fab_schema_reader_free (self->reader);
+  fab_diagnostics_free (self->diagnostics);
+  fab_yaml_doc_free (self->doc);
+  g_free (self);
+}
+
+static gint64
+count_parts (const FabNodeSpec *node, FabPartKind kind)
+{
+  const FabPartSpec *parts = node->parts.data;
+  gint64 n = 0;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (parts[i].kind == (int) kind)
+      n += parts[i].count;
+  return n;
+}
+
+static void
+check_count (FabScenario *self, const FabNodeSpec *node, FabPartKind kind, const gint64 *wanted,
+             const char *what)
+{
+  gint64 n = count_parts (node, kind);
+
+  if (*wanted > n)
+    fab_schema_report (self->reader, wanted, "node '%s' has %" G_GINT64_FORMAT " %s, not %" G_GINT64_FORMAT,
+                       node->name, n, what, *wanted);
+}
+
+static void
+check_cluster (FabScenario *self)
+{
+  const FabClusterSpec *cluster = &self->spec.cluster;
+  const FabNodeSpec *node = fab_catalog_node (self->catalog, cluster->node);
+
+  if (node == NULL) /* reported as an unknown reference */
+    return;
+  check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
+  check_count (self, node, FAB_PART_NIC, &cluster->nics_per_node, "NICs");
+  if (cluster->nic != NULL && count_parts (node, FAB_PART_NIC) == 0)
+    fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
+}
+
+/* Everything after the text is a document; adds diagnostics only. */
+static void
+read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog)
+{
+  const FabCatalogSections *own[] = { &self->spec.own, NULL };
+
+  for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
+    fab_yaml_doc_set (self->doc, sets[i], self->diagnostics);
+  fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
+  self->catalog = fab_catalog_overlay (catalog, &self->spec.own);
+  fab_catalog_check_sections (self->reader, own, FALSE);
+  fab_schema_check_references (self->reader, fab_scenario_params, &self->spec, fab_catalog_reference_names,
+                               self->catalog);
+  check_cluster (self);
+}
+
+static FabScenario *
+scenario_new (const FabRegistry *registry)
+{
+  FabScenario *self = g_new0 (FabScenario, 1);
+
+  self->diagnostics = fab_diagnostics_new ();
+  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  return self;
+}
+
+FabScenario *
+fab_scenario_load (const char *path, const char *const *sets, const FabRegistry *registry,
+                   const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) self = scenario_new (registry);
+  GError *problem = NULL;
+
+  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return NULL;
+  }
+  if (self->doc != NULL)
+    read_spec (self, sets, catalog);
+  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabScenario *
+fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
+                    const FabRegistry *registry, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) self = scenario_new (registry);
+
+  self->doc = fab_yaml_doc_parse (name, data, size, self->diagnostics);
+  if (self->doc != NULL)
+    read_spec (self, sets, catalog);
+  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+}
+
+const FabScenarioSpec *
+fab_scenario_spec (const FabScenario *self)
+{
+  return &self->spec;
+}
+
+const FabCatalog *
+fab_scenario_catalog (const FabScenario *self)
+{
+  return self->catalog;
+}
+
+char *
+fab_scenario_resolved (const FabScenario *self)
+{
+  return fab_schema_write (fab_scenario_params, &self->spec);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario.h - a checked, fully resolved scenario: units converted, defaults filled in. */
+#pragma once
+
+#include "sim/scenario/catalog.h"
+
+typedef struct {
+  const char *node; /* node entry */
+  gint64 nodes;
+  gint64 gpus_per_node;  /* 0: all of the node's accelerators */
+  gint64 nics_per_node;  /* 0: all of the node's NICs */
+  const char *nic;       /* link entry of the NIC ports; NULL: the node's own */
+  FabModelChoice fabric; /* FAB_MODEL_FABRIC */
+  FabModelChoice route;  /* FAB_MODEL_ROUTE, default "shortest" */
+} FabClusterSpec;
+
+typedef struct {
+  const char *name;
+  const char *summary;
+  gint64 seed;
+  gint64 iterations;
+  FabClusterSpec cluster;
+  FabModelChoice fidelity;    /* FAB_MODEL_NET */
+  FabModelChoice collectives; /* FAB_MODEL_LIBRARY */
+  FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
+  FabCatalogSections own;     /* links, accelerators, nodes, models of this scenario */
+} FabScenarioSpec;
+
+extern const FabParam fab_scenario_params[]; /* of FabScenarioSpec */
+
+typedef struct _FabScenario FabScenario;
+
+/* Loads, applies the "a.b=c" assignments of `sets` (NULL-ended, or NULL), checks everything that can
+ * be checked without building the graph: keys, units, ranges, and that every named entry exists
+ * (those that the job names too, by FabParam.refers). NULL and *error with all messages otherwise. */
+FabScenario *fab_scenario_load (const char *path, const char *const *sets, const FabRegistry *registry,
+                                const FabCatalog *catalog, GError **error);
+FabScenario *fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
+                                 const FabRegistry *registry, const FabCatalog *catalog, GError **error);
+void fab_scenario_free (FabScenario *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScenario, fab_scenario_free)
+
+const FabScenarioSpec *fab_scenario_spec (const FabScenario *self);
+const FabCatalog *fab_scenario_catalog (const FabScenario *self); /* shipped entries and its own */
+
+/* YAML with every default filled in and every unit written out; loads to the same scenario. */
+char *fab_scenario_resolved (const FabScenario *self);

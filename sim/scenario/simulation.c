@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario/simulation.h"
+
+#include "sim/base/error.h"
+
+struct _FabSimulation {
+  const FabScenario *scenario;
+  FabPlant *plant;
+  FabLibrary *library;
+  FabDag *dag;
+  FabEngine *engine;
+  FabNet *net;
+  FabExecutor *executor;
+  FabJobTotals totals;
+  char *resolved; /* scenario as YAML, made when asked for */
+};
+
+static FabLayerStack *
+expand_model (gconstpointer catalog, const char *name, guint sequence)
+{
+  const FabModelSpec *model = fab_catalog_model (catalog, name);
+  const FabShapeOps *shape = (const FabShapeOps *) model->shape.info;
+  FabLayerStack *stack = fab_layer_stack_new ();
+
+  shape->expand (model->shape.params, sequence, stack);
+  return stack;
+}
+
+static gboolean
+build_job (FabSimulation *self, GError **error)
+{
+  const FabModelChoice *job = &fab_scenario_spec (self->scenario)->job;
+  const FabWorkloadOps *ops = (const FabWorkloadOps *) job->info;
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  FabWorkloadEnv env = { &self->plant->cluster, self->library, expand_model,
+                         fab_scenario_catalog (self->scenario) };
+
+  if (!ops->build (&env, job->params, builder, &self->totals, error))
+    return FALSE;
+  self->dag = fab_dag_builder_freeze (builder);
+  return TRUE;
+}
+
+/* All that could follow one another must fit the clock. */
+static gboolean
+check_length (const FabSimulation *self, GError **error)
+{
+  const double days = 24 * 3600;
+  double seconds = 0;
+
+  for (guint i = 0; i < self->dag->n_tasks; i++)
+    seconds += fab_ps_to_seconds (self->dag->tasks[i].duration_ps);
+  for (guint i = 0; i < self->dag->n_collectives; i++)
+    seconds += fab_ps_to_seconds (fab_plan_idle_ps (&self->dag->collectives[i].plan));
+  seconds *= (double) fab_scenario_spec (self->scenario)->iterations;
+  if (seconds < fab_ps_to_seconds (FAB_TIME_MAX) / 2)
+    return TRUE;
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "the run could last %.0f days of simulated time, and the clock holds %.0f: "
+                    "fewer iterations, or less to send",
+                    seconds / days, fab_ps_to_seconds (FAB_TIME_MAX) / 2 / days);
+}
+
+static void
+build_executor (FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+  const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
+
+  self->engine = fab_engine_new ();
+  self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router },
+                           spec->fidelity.params);
+  self->executor = fab_executor_new (&(FabExecutorEnv){
+      .engine = self->engine,
+      .net = self->net,
+      .dag = self->dag,
+      .totals = self->totals,
+      .peak_flops_per_s = self->plant->cluster.peak_flops_per_s,
+      .n_iterations = (guint) spec->iterations,
+  });
+}
+
+FabSimulation *
+fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                    GError **error)
+{
+  g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
+  const FabModelChoice *collectives = &fab_scenario_spec (scenario)->collectives;
+
+  self->scenario = scenario;
+  self->plant = fab_plant_new (scenario, what_if, error);
+  if (self->plant == NULL)
+    return NULL;
+  self->library = ((const FabLibraryOps *) collectives->info)
+                      ->create (registry->lists[FAB_MODEL_ALGORITHM], collectives->params);
+  if (!build_job (self, error) || !check_length (self, error))
+    return NULL;
+  build_executor (self);
+  return g_steal_pointer (&self);
+}
+
+void
+fab_simulation_free (FabSimulation *self)
+{
+  if (self == NULL)
+    return;
+  fab_executor_free (self->executor);
+  fab_net_destroy (self->net);
+  fab_engine_free (self->engine);
+  fab_dag_free (self->dag);
+  fab_library_destroy (self->library);
+  fab_plant_free (self->plant);
+  g_free (self->resolved);
+  g_free (self);
+}
+
+gboolean
+fab_simulation_step (FabSimulation *self)
+{
+  return fab_executor_run_iteration (self->executor);
+}
+
+const FabProbe *
+fab_simulation_probe (const FabSimulation *self)
+{
+  return fab_executor_probe (self->executor);
+}
+
+const FabCluster *
+fab_simulation_cluster (const FabSimulation *self)
+{
+  return &self->plant->cluster;
+}
+
+const FabJobTotals *
+fab_simulation_totals (const FabSimulation *self)
+{
+  return &self->totals;
+}
+
+const FabDag *
+fab_simulation_dag (const FabSimulation *self)
+{
+  return self->dag;
+}
+
+guint64
+fab_simulation_events (const FabSimulation *self)
+{
+  return fab_engine_events (self->engine);
+}
+
+FabRunRecord
+fab_simulation_run_record (FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+
+  if (self->resolved == NULL)
+    self->resolved = fab_scenario_resolved (self->scenario);
+  return (FabRunRecord){
+    .name = spec->name,
+    .scenario_yaml = self->resolved,
+    .version = FAB_VERSION,
+    .fidelity = spec->fidelity.info->name,
+    .seed = spec->seed,
+    .n_ranks = fab_cluster_n_ranks (&self->plant->cluster),
+    .n_nodes = self->plant->cluster.n_nodes,
+    .peak_flops_per_s = self->totals.model_flops_per_rank > 0 ? self->plant->cluster.peak_flops_per_s : 0,
+  };
+}
+
+FabLinkRecord
+fab_simulation_link_record (const FabSimulation *self, FabLinkId id)
+{
+  const FabGraph *graph = self->plant->graph;
+  const FabLink *link = fab_graph_link (graph, id);
+
+  return (FabLinkRecord){
+    .link = id,
+    .from = fab_graph_vertex_name (graph, link->src),
+    .to = fab_graph_vertex_name (graph, link->dst),
+    .spec = fab_graph_link_class (graph, id)->name,
+    .count = link->count,
+    .line_rate_bytes_per_s = link->rate_bytes_per_s,
+    .latency_ps = link->latency_ps,
+  };
+}

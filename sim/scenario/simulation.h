@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simulation.h - a scenario, ready to run: plant, collective library, task DAG, network, executor.
+ *
+ * All state hangs off this object: any number of simulations can live in one process, on any threads.
+ */
+#pragma once
+
+#include "sim/scenario/assemble.h"
+#include "sim/work/executor.h"
+
+typedef struct _FabSimulation FabSimulation;
+
+/* `scenario` and `registry` must outlive it; what_if may be NULL. */
+FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry,
+                                   const FabWhatIf *what_if, GError **error);
+void fab_simulation_free (FabSimulation *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
+
+/* Plays the next iteration; FALSE when all have run. */
+gboolean fab_simulation_step (FabSimulation *self);
+
+/* Of the iteration that ended last; overwritten by the next. */
+const FabProbe *fab_simulation_probe (const FabSimulation *self);
+
+const FabCluster *fab_simulation_cluster (const FabSimulation *self);
+const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
+const FabDag *fab_simulation_dag (const FabSimulation *self);
+guint64 fab_simulation_events (const FabSimulation *self);
+
+/* The run's own row; the resolved scenario in it lives as long as the simulation. */
+FabRunRecord fab_simulation_run_record (FabSimulation *self);
+
+/* Link `id` as a record; its names are the caller's, to be freed with g_free (). */
+FabLinkRecord fab_simulation_link_record (const FabSimulation *self, FabLinkId id);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yaml_doc.h - a YAML file as a tree of nodes with positions. The only door to libyaml.
+ *
+ * Limits, so that a hostile file costs little: file 4 MiB, depth 64, 200 000 nodes
+ * after aliases are expanded (an alias bomb is an error at the alias). One document
+ * per file; duplicate keys, non-text keys, tags and merge keys (<<) are errors.
+ */
+#pragma once
+
+#include "sim/scenario/diagnostics.h"
+
+typedef enum { FAB_YAML_SCALAR, FAB_YAML_SEQUENCE, FAB_YAML_MAPPING } FabYamlKind;
+
+typedef struct _FabYamlNode FabYamlNode;
+
+struct _FabYamlNode {
+  FabYamlKind kind;
+  FabMark mark;
+  const char *text;   /* SCALAR: UTF-8 without NUL; NULL for the null scalar (~, null, empty) */
+  gboolean is_quoted; /* SCALAR */
+  guint n;            /* SEQUENCE, MAPPING: number of values */
+  FabYamlNode **keys; /* MAPPING: scalars, in file order; NULL otherwise */
+  FabYamlNode **values;
+};
+
+typedef struct _FabYamlDoc FabYamlDoc;
+
+/* NULL and *error (FAB_ERROR_IO) when the file cannot be read, NULL and diagnostics
+ * when it is not good YAML. The root is a mapping (an empty file is an empty one). Duplicate keys,
+ * tags and merge keys are diagnostics, yet the rest is returned so that its mistakes show as well. */
+FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error);
+/* The same from memory; `name` stands for the path in messages. */
+FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
+void fab_yaml_doc_free (FabYamlDoc *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlDoc, fab_yaml_doc_free)
+
+FabYamlNode *fab_yaml_doc_root (const FabYamlDoc *self);
+
+/* Value of a key; NULL when absent or when the node is no mapping. */
+FabYamlNode *fab_yaml_get (const FabYamlNode *mapping, const char *key);
+
+/* `assignment` is "a.b.c=value"; the value is YAML (`8`, `400Gb/s`, `{kind: fluid}`), list
+ * items are named by index (`links.0.latency`). Creates missing mappings on the way. The new
+ * node's mark is in file "--set", line 0, with the assignment as its text. A scalar on the way that is
+ * the short form of a model (`fidelity: fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
+gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
+
+/* Writing YAML, block style: begin the root, keys and values in turn, end it. `scalar` writes numbers,
+ * units and words and quotes only what would break or read as null; `text` also quotes what other YAML
+ * readers take for a truth value, a number or a date. */
+typedef struct _FabYamlWriter FabYamlWriter;
+FabYamlWriter *fab_yaml_writer_new (void);
+void fab_yaml_writer_key (FabYamlWriter *self, const char *key);
+void fab_yaml_writer_scalar (FabYamlWriter *self, const char *text);
+void fab_yaml_writer_text (FabYamlWriter *self, const char *text);
+void fab_yaml_writer_begin (FabYamlWriter *self, FabYamlKind kind);
+void fab_yaml_writer_end (FabYamlWriter *self);
+char *fab_yaml_writer_finish (FabYamlWriter *self); /* frees the writer */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yaml_tree.c - the nodes of a YAML document, and the document itself.
+ *
+ * Aliases are copied, not shared, so that --set below one of them changes that place only; the node limit
+ * bounds what copies can cost, and texts are shared. A node owns its two arrays; the
+ * document owns nodes and texts. No libyaml here: parsing is yaml_doc.c.
+ */
+#include "sim/scenario/yaml_tree.h"
+
+static void
+node_free (gpointer data)
+{
+  FabYamlNode *node = data;
+
+  g_free (node->keys);
+  g_free (node->values);
+  g_free (node);
+}
+
+static void
+source_free (gpointer data)
+{
+  fab_yaml_source_free (data);
+}
+
+FabYamlDoc *
+fab_yaml_tree_new (void)
+{
+  FabYamlDoc *self = g_new0 (FabYamlDoc, 1);
+
+  self->nodes = g_ptr_array_new_with_free_func (node_free);
+  self->texts = g_ptr_array_new_with_free_func (g_free);
+  self->sources = g_ptr_array_new_with_free_func (source_free);
+  return self;
+}
+
+void
+fab_yaml_doc_free (FabYamlDoc *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->nodes);
+  g_ptr_array_unref (self->texts);
+  g_ptr_array_unref (self->sources);
+  g_free (self);
+}
+
+FabYamlNode *
+fab_yaml_doc_root (const FabYamlDoc *self)
+{
+  return self->root;
+}
+
+FabYamlNode *
+fab_yaml_tree_node (FabYamlDoc *doc, FabYamlKind kind, const FabMark *mark)
+{
+  FabYamlNode *node;
+
+  if (doc->nodes->len >= FAB_YAML_MAX_NODES)
+    return NULL;
+  node = g_new0 (FabYamlNode, 1);
+  node->kind = kind;
+  node->mark = *mark;
+  g_ptr_array_add (doc->nodes, node);
+  return node;
+}
+
+FabYamlNode *
+fab_yaml_tree_scalar (FabYamlDoc *doc, const char *text, const FabMark *mark)
+{
+  FabYamlNode *node = fab_yaml_tree_node (doc, FAB_YAML_SCALAR, mark);
+
+  if (node == NULL || text == NULL)
+    return node;
+  node->text = g_strdup (text);
+  g_ptr_array_add (doc->texts, (char *) node->text);
+  return node;
+}
+
+/* Arrays grow by doubling; their capacity is the next power of two. */
+static FabYamlNode **
+grown (FabYamlNode **array, guint n)
+{
+  if ((n & (n - 1)) != 0)
+    return array;
+  return g_renew (FabYamlNode *, array, n == 0 ? 1 : 2 * (gsize) n);
+}
+
+void
+fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *value)
+{
+  parent->values = grown (parent->values, parent->n);
+  parent->values[parent->n] = value;
+  if (key != NULL) {
+    parent->keys = grown (parent->keys, parent->n);
+    parent->keys[parent->n] = key;
+  }
+  parent->n++;
+}
+
+FabYamlNode *
+fab_yaml_tree_copy (FabYamlDoc *doc, const FabYamlNode *node, guint depth)
+{
+  FabYamlNode *copy = depth > 0 ? fab_yaml_tree_node (doc, node->kind, &node->mark) : NULL;
+
+  if (copy == NULL)
+    return NULL;
+  copy->text = node->text;
+  copy->is_quoted = node->is_quoted;
+  for (guint i = 0; i < node->n; i++) {
+    FabYamlNode *key = node->keys != NULL ? fab_yaml_tree_copy (doc, node->keys[i], depth - 1) : NULL;
+    FabYamlNode *value = fab_yaml_tree_copy (doc, node->values[i], depth - 1);
+
+    if (value == NULL || (node->keys != NULL && key == NULL))
+      return NULL;
+    fab_yaml_tree_append (copy, key, value);
+  }
+  return copy;
+}
+
+FabYamlNode *
+fab_yaml_get (const FabYamlNode *mapping, const char *key)
+{
+  if (mapping == NULL || mapping->kind != FAB_YAML_MAPPING)
+    return NULL;
+  for (guint i = 0; i < mapping->n; i++)
+    if (g_str_equal (mapping->keys[i]->text, key))
+      return mapping->values[i];
+  return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yaml_tree.h - building the node tree of a document: private to yaml_*.c.
+ *
+ * The document owns its nodes and its sources (the file and every --set); both die with it.
+ */
+#pragma once
+
+#include "sim/scenario/yaml_doc.h"
+#include "sim/scenario/yaml_source.h"
+
+#define FAB_YAML_MAX_DEPTH 64u
+#define FAB_YAML_MAX_NODES 200000u
+
+struct _FabYamlDoc {
+  FabYamlNode *root;
+  GPtrArray *nodes;   /* FabYamlNode, all of them */
+  GPtrArray *texts;   /* char, what scalars say */
+  GPtrArray *sources; /* FabYamlSource */
+};
+
+FabYamlDoc *fab_yaml_tree_new (void);
+
+/* NULL when the document is full. */
+FabYamlNode *fab_yaml_tree_node (FabYamlDoc *doc, FabYamlKind kind, const FabMark *mark);
+FabYamlNode *fab_yaml_tree_scalar (FabYamlDoc *doc, const char *text, const FabMark *mark);
+/* A deep copy, no deeper than `depth` more levels; NULL when the document is full or the copy too deep. */
+FabYamlNode *fab_yaml_tree_copy (FabYamlDoc *doc, const FabYamlNode *node, guint depth);
+
+/* `key` is NULL for a sequence and new to a mapping. */
+void fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *value);
+
+/* Reads the YAML behind `offset` of a source; NULL: a diagnostic was added. An empty text is a null scalar. */
+FabYamlNode *fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset,
+                                 FabDiagnostics *diagnostics);
