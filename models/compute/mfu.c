@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mfu.c - kernels reach a fixed fraction of the accelerator's peak.
+ *
+ *   t = FLOPs executed / (peak x mfu)
+ *
+ * Counted on the FLOPs that are executed, recomputation included, as training papers that fix
+ * "50 % MFU while computing" do. The MFU of a whole iteration is a result, never this input.
+ */
+#include "models/models.h"
+#include "sim/work/layers.h"
+
+typedef struct {
+  double mfu_fraction;
+} MfuParams;
+
+static const FabParam mfu_params[] = {
+  { .key = "mfu",
+    .type = FAB_PARAM_FRACTION,
+    .offset = G_STRUCT_OFFSET (MfuParams, mfu_fraction),
+    .fallback = "50%",
+    .min = 0.001,
+    .max = 1,
+    .help = "Fraction of peak that kernels reach while they run." },
+  { .key = NULL },
+};
+
+static double
+mfu_seconds (gconstpointer params, double flops, double peak_flops_per_s)
+{
+  return flops / (peak_flops_per_s * ((const MfuParams *) params)->mfu_fraction);
+}
+
+const FabComputeOps fab_compute_mfu = {
+  .info = { .name = "mfu",
+            .summary = "A fixed fraction of peak.",
+            .doc = "docs/models/mfu.md",
+            .params = mfu_params,
+            .params_size = sizeof (MfuParams) },
+  .seconds = mfu_seconds,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rail.c - a rail-optimised leaf-spine: leaf r of a unit takes NIC r of each of the unit's nodes.
+ *
+ * Units of nodes_per_leaf nodes; every leaf has nodes_per_leaf / oversubscription links to the spine layer,
+ * which is one vertex: it never blocks, and even spreading over the spines is assumed. One unit needs no spine,
+ * unless there are several rails, which would else not be joined.
+ */
+#include <math.h>
+
+#include "models/models.h"
+#include "sim/fabric/fabric.h"
+
+typedef struct {
+  gint64 nodes_per_leaf;
+  double oversubscription_factor;
+} RailParams;
+
+static const FabParam rail_params[] = {
+  { .key = "nodes_per_leaf",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (RailParams, nodes_per_leaf),
+    .fallback = "32",
+    .min = 1,
+    .max = 1e5,
+    .help = "Nodes of a unit, each with one NIC on every leaf of the unit." },
+  { .key = "oversubscription",
+    .type = FAB_PARAM_FACTOR,
+    .offset = G_STRUCT_OFFSET (RailParams, oversubscription_factor),
+    .fallback = "1",
+    .min = 1,
+    .max = 1e3,
+    .help = "Ports down over ports up of a leaf; the ports up are rounded up." },
+  { .key = NULL },
+};
+
+static gboolean
+rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
+{
+  const RailParams *p = params;
+  guint per_leaf = (guint) p->nodes_per_leaf;
+  guint n_units = (env->n_nodes + per_leaf - 1) / per_leaf;
+  guint leaf_part = fab_graph_builder_part (env->builder, "leaf", TRUE);
+  guint spine_part = fab_graph_builder_part (env->builder, "spine", FALSE);
+  guint n_leaves = n_units * env->nics_per_node;
+  FabLinkForm up = env->port;
+  FabVertexId spine = 0;
+
+  up.count = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
+  if (n_leaves > 1)
+    spine = fab_graph_builder_vertex (env->builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, spine_part, 0);
+  for (guint leaf = 0; leaf < n_leaves; leaf++) {
+    guint unit = leaf / env->nics_per_node, rail = leaf % env->nics_per_node;
+    FabVertexId vertex = fab_graph_builder_vertex (env->builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, leaf_part,
+                                                   leaf);
+
+    for (guint node = unit * per_leaf; node < MIN ((unit + 1) * per_leaf, env->n_nodes); node++)
+      fab_graph_builder_join (env->builder, env->nics[node * env->nics_per_node + rail], vertex, &env->port);
+    if (n_leaves > 1)
+      fab_graph_builder_join (env->builder, vertex, spine, &up);
+  }
+  return TRUE;
+}
+
+const FabFabricOps fab_fabric_rail = {
+  .info = { .name = "rail",
+            .summary = "Rail-optimised leaf-spine: leaf r takes NIC r of its nodes.",
+            .doc = "docs/models/rail.md",
+            .params = rail_params,
+            .params_size = sizeof (RailParams) },
+  .build = rail_build,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/models.h"
+
+static const FabModelInfo *const fabrics[] = { &fab_fabric_switch.info, &fab_fabric_rail.info, NULL };
+static const FabModelInfo *const routes[] = { &fab_route_shortest.info, NULL };
+static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_analytic.info, NULL };
+static const FabModelInfo *const algorithms[] = { &fab_algorithm_ring.info, NULL };
+static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_library_plain.info, NULL };
+static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, NULL };
+static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_shape_layers.info, NULL };
+static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info, &fab_workload_collective.info,
+                                                 NULL };
+
+const FabRegistry fab_models = {
+  .lists = {
+    [FAB_MODEL_FABRIC] = fabrics,
+    [FAB_MODEL_ROUTE] = routes,
+    [FAB_MODEL_NET] = nets,
+    [FAB_MODEL_ALGORITHM] = algorithms,
+    [FAB_MODEL_LIBRARY] = libraries,
+    [FAB_MODEL_COMPUTE] = computes,
+    [FAB_MODEL_SHAPE] = shapes,
+    [FAB_MODEL_WORKLOAD] = workloads,
+  },
+};

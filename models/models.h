@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* models.h - every model, and the registry that lists them. A model is a file and a row in models.c. */
+#pragma once
+
+#include "sim/fabric/fabric.h"
+#include "sim/registry.h"
+#include "sim/work/workload.h"
+
+extern const FabFabricOps fab_fabric_rail;
+extern const FabFabricOps fab_fabric_switch;
+
+extern const FabRouterOps fab_route_shortest;
+
+extern const FabNetOps fab_net_analytic;
+extern const FabNetOps fab_net_fluid;
+
+extern const FabAlgorithmOps fab_algorithm_ring;
+
+extern const FabLibraryOps fab_library_nccl;
+extern const FabLibraryOps fab_library_plain;
+
+extern const FabComputeOps fab_compute_mfu;
+
+extern const FabShapeOps fab_shape_layers;
+extern const FabShapeOps fab_shape_transformer;
+
+extern const FabWorkloadOps fab_workload_collective;
+extern const FabWorkloadOps fab_workload_ddp;
+
+extern const FabRegistry fab_models;

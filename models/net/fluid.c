@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fluid.c - flows share links by weighted max-min, and all of a flow's links advance together.
+ *
+ *   rates       max-min over line rate / line weight (sim/solve/sharing.h), again whenever flows
+ *               start or end: once per instant, and only for the flows that they can affect
+ *   completion  now + remaining / rate, rounded up to a ps
+ *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
+ *
+ * A flow that is alone in the network is not entered on its links at all, so the one
+ * collective at a time of a DDP job costs O(1), whatever the number of links.
+ * No queues: no loss, no head-of-line blocking.
+ */
+#include <math.h>
+
+#include "models/models.h"
+#include "sim/base/pool.h"
+#include "sim/net/net.h"
+#include "sim/solve/sharing.h"
+
+/* Links of a flow that is no stream. */
+typedef struct {
+  FabPath path;
+  double line_weights[FAB_PATH_MAX_LINKS];
+  FabDrive drive;
+} SendLinks;
+
+typedef struct {
+  FabSharer sharer;         /* rate is in bytes of the stream or message per second */
+  double alone_bytes_per_s; /* rate when nothing else moves */
+  double remaining_bytes;
+  double rate_bytes_per_s;
+  FabTimePs updated_ps;
+  FabTimer timer;
+  FabDone done;
+  FabBytes bytes;
+  const FabFootprint *footprint; /* NULL for sends */
+  SendLinks *own;                /* NULL for streams */
+} Flow;
+
+typedef struct {
+  FabNet base;
+  FabPool flows, send_links;
+  FabSharing *sharing;
+  gboolean is_solve_due; /* at the end of this instant */
+  guint n_active;
+  Flow *alone;
+} FluidNet;
+
+static void flow_end (gpointer owner, guint64 arg);
+
+static void
+flow_set_rate (gpointer owner, FabSharer *sharer, double rate_bytes_per_s)
+{
+  FluidNet *self = owner;
+  Flow *flow = (Flow *) sharer;
+  FabEngine *engine = self->base.env.engine;
+  FabTimePs now_ps = fab_engine_now (engine);
+
+  if (fabs (rate_bytes_per_s - flow->rate_bytes_per_s) <= 1e-12 * rate_bytes_per_s)
+    return;
+  flow->remaining_bytes -= flow->rate_bytes_per_s * fab_ps_to_seconds (now_ps - flow->updated_ps);
+  flow->remaining_bytes = MAX (flow->remaining_bytes, 0);
+  flow->rate_bytes_per_s = rate_bytes_per_s;
+  flow->updated_ps = now_ps;
+  if (flow->timer)
+    fab_engine_cancel (engine, flow->timer);
+  flow->timer = fab_engine_after (engine, fab_flow_ps (flow->remaining_bytes, rate_bytes_per_s), flow_end,
+                                  self, GPOINTER_TO_SIZE (flow));
+}
+
+static void
+solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FluidNet *self = owner;
+
+  self->is_solve_due = FALSE;
+  fab_sharing_solve (self->sharing);
+}
+
+/* After what else happens now; a flow has no rate until then. */
+static void
+solve_soon (FluidNet *self)
+{
+  if (!self->is_solve_due)
+    fab_engine_after (self->base.env.engine, 0, solve, self, 0);
+  self->is_solve_due = TRUE;
+}
+
+static void
+flow_begin (gpointer owner, guint64 arg)
+{
+  FluidNet *self = owner;
+  Flow *flow = GSIZE_TO_POINTER (arg);
+
+  flow->updated_ps = fab_engine_now (self->base.env.engine);
+  if (self->n_active++ == 0) {
+    self->alone = flow;
+    flow_set_rate (self, &flow->sharer, flow->alone_bytes_per_s);
+    return;
+  }
+  if (self->alone)
+    fab_sharing_enter (self->sharing, &g_steal_pointer (&self->alone)->sharer);
+  fab_sharing_add (self->sharing, &flow->sharer);
+  solve_soon (self);
+}
+
+static void
+flow_meter (FluidNet *self, const Flow *flow)
+{
+  if (flow->footprint)
+    fab_meter_add_footprint (self->base.meter, flow->footprint, flow->bytes, flow->sharer.weight_factor);
+  else
+    fab_meter_add_path (self->base.meter, &flow->own->path, flow->bytes, flow->own->drive);
+}
+
+static void
+flow_end (gpointer owner, guint64 arg)
+{
+  FluidNet *self = owner;
+  Flow *flow = GSIZE_TO_POINTER (arg);
+  FabDone done = flow->done;
+
+  self->n_active--;
+  if (self->alone == flow) {
+    self->alone = NULL;
+  } else {
+    fab_sharing_remove (self->sharing, &flow->sharer);
+    solve_soon (self);
+  }
+  flow_meter (self, flow);
+  if (flow->own)
+    fab_pool_give (&self->send_links, flow->own);
+  fab_pool_give (&self->flows, flow);
+  done.fn (done.owner, done.arg);
+}
+
+static void
+flow_start (FluidNet *self, Flow *flow, FabTimePs latency_ps)
+{
+  flow->remaining_bytes = (double) flow->bytes;
+  if (flow->sharer.limit > 0)
+    flow->alone_bytes_per_s = MIN (flow->alone_bytes_per_s, flow->sharer.limit);
+  fab_engine_after (self->base.env.engine, latency_ps, flow_begin, self, GPOINTER_TO_SIZE (flow));
+}
+
+static void
+fluid_stream (FabNet *net, const FabStream *stream)
+{
+  FluidNet *self = (FluidNet *) net;
+  const FabFootprint *footprint = stream->footprint;
+  Flow *flow;
+
+  if (stream->bytes == 0) {
+    fab_engine_after (net->env.engine, stream->startup_ps, stream->done.fn, stream->done.owner,
+                      stream->done.arg);
+    return;
+  }
+  flow = fab_pool_take (&self->flows);
+  flow->sharer = (FabSharer){
+    .links = footprint->links,
+    .weights = footprint->line_weights,
+    .n = footprint->n,
+    .weight_factor = stream->wire_factor,
+    .share = stream->share / (footprint->binding_weight * stream->wire_factor),
+    .limit = stream->limit_bytes_per_s,
+  };
+  flow->footprint = footprint;
+  flow->bytes = stream->bytes;
+  flow->alone_bytes_per_s = footprint->rate_bytes_per_s / stream->wire_factor;
+  flow->done = stream->done;
+  flow_start (self, flow, stream->startup_ps);
+}
+
+static SendLinks *
+send_links_new (FluidNet *self, const FabTransfer *transfer)
+{
+  const FabGraph *graph = self->base.env.graph;
+  SendLinks *own = fab_pool_take (&self->send_links);
+  gboolean has_path = fab_router_append (self->base.env.router, transfer->src, transfer->dst,
+                                         transfer->flow_hash, &own->path);
+
+  g_assert (has_path);
+  own->drive = transfer->drive;
+  for (guint i = 0; i < own->path.n; i++)
+    own->line_weights[i] = fab_graph_link_class (graph, own->path.links[i])->cost[transfer->drive];
+  return own;
+}
+
+static void
+fluid_send (FabNet *net, const FabTransfer *transfer)
+{
+  FluidNet *self = (FluidNet *) net;
+  SendLinks *own = send_links_new (self, transfer);
+  FabTimePs latency_ps = fab_path_latency_ps (net->env.graph, &own->path);
+  Flow *flow;
+
+  if (transfer->bytes == 0 || own->path.n == 0) {
+    fab_pool_give (&self->send_links, own);
+    fab_engine_after (net->env.engine, latency_ps, transfer->done.fn, transfer->done.owner,
+                      transfer->done.arg);
+    return;
+  }
+  flow = fab_pool_take (&self->flows);
+  flow->sharer = (FabSharer){
+    .links = own->path.links,
+    .weights = own->line_weights,
+    .n = own->path.n,
+    .weight_factor = 1,
+    .share = 1,
+  };
+  flow->own = own;
+  flow->bytes = transfer->bytes;
+  flow->alone_bytes_per_s = fab_path_rate_bytes_per_s (net->env.graph, &own->path, transfer->drive);
+  flow->done = transfer->done;
+  flow_start (self, flow, latency_ps);
+}
+
+static FabNet *
+fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
+{
+  FluidNet *self = g_new0 (FluidNet, 1);
+  guint n_links = fab_graph_n_links (env->graph);
+
+  fab_net_init (&self->base, &fab_net_fluid, env);
+  fab_pool_init (&self->flows, sizeof (Flow));
+  fab_pool_init (&self->send_links, sizeof (SendLinks));
+  self->sharing = fab_sharing_new (n_links, flow_set_rate, self);
+  for (guint link = 0; link < n_links; link++)
+    fab_sharing_set_capacity (self->sharing, link,
+                              (double) fab_graph_link (env->graph, link)->rate_bytes_per_s);
+  return &self->base;
+}
+
+static void
+fluid_destroy (FabNet *net)
+{
+  FluidNet *self = (FluidNet *) net;
+
+  fab_sharing_free (self->sharing);
+  fab_pool_clear (&self->flows);
+  fab_pool_clear (&self->send_links);
+  fab_net_clear (net);
+  g_free (self);
+}
+
+const FabNetOps fab_net_fluid = {
+  .info = { .name = "fluid",
+            .summary = "Flows share links by weighted max-min; collectives are coupled streams.",
+            .doc = "docs/models/fluid.md" },
+  .shares_links = TRUE,
+  .create = fluid_create,
+  .send = fluid_send,
+  .stream = fluid_stream,
+  .destroy = fluid_destroy,
+};

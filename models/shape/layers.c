@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layers.c - an explicit list of layers, each with its parameter tensors.
+ *
+ * A layer's forward pass is 2 FLOP per parameter and token unless given: right for matrices that
+ * every token is multiplied with. An embedding is looked up (lookup: true) and costs nothing.
+ */
+#include "sim/work/layers.h"
+#include "models/models.h"
+
+typedef struct {
+  const char *name;
+  gint64 count;
+  gint64 parameters;
+} TensorParams;
+
+typedef struct {
+  const char *name;
+  gint64 count;
+  FabParamList tensors; /* TensorParams */
+  double forward_flops_per_token;
+  gboolean is_lookup;
+} LayerParams;
+
+typedef struct {
+  FabParamList layers; /* LayerParams */
+} LayersParams;
+
+static const FabParam tensor_params[] = {
+  { .key = "name",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (TensorParams, name),
+    .fallback = "weight",
+    .help = "For the reader." },
+  { .key = "count",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TensorParams, count),
+    .fallback = "1",
+    .min = 1,
+    .max = 1e6,
+    .help = "So many tensors of this kind, one after another." },
+  { .key = "parameters",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TensorParams, parameters),
+    .min = 1,
+    .max = 1e13,
+    .help = "Parameters of one tensor." },
+  { .key = NULL },
+};
+
+static const FabParam layer_params[] = {
+  { .key = "name",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (LayerParams, name),
+    .fallback = "layer",
+    .help = "Name of the layer; copies are numbered." },
+  { .key = "count",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (LayerParams, count),
+    .fallback = "1",
+    .min = 1,
+    .max = 1e5,
+    .help = "So many equal layers, one after another." },
+  { .key = "tensors",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (LayerParams, tensors),
+    .table = tensor_params,
+    .table_size = sizeof (TensorParams),
+    .help = "Parameter tensors in registration order." },
+  { .key = "forward",
+    .type = FAB_PARAM_FLOPS,
+    .offset = G_STRUCT_OFFSET (LayerParams, forward_flops_per_token),
+    .fallback = "0FLOP",
+    .help = "FLOPs of the forward pass per token; 0: 2 per parameter." },
+  { .key = "lookup",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (LayerParams, is_lookup),
+    .fallback = "false",
+    .help = "An embedding: looked up, not multiplied with; no FLOPs." },
+  { .key = NULL },
+};
+
+static const FabParam layers_params[] = {
+  { .key = "layers",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (LayersParams, layers),
+    .table = layer_params,
+    .table_size = sizeof (LayerParams),
+    .help = "Layers in forward order." },
+  { .key = NULL },
+};
+
+static guint64
+count_parameters (const LayerParams *layer)
+{
+  guint64 total = 0;
+
+  for (guint i = 0; i < layer->tensors.n; i++) {
+    const TensorParams *tensor = (const TensorParams *) layer->tensors.data + i;
+    total += (guint64) tensor->count * (guint64) tensor->parameters;
+  }
+  return total;
+}
+
+static double
+forward_flops (const LayerParams *layer)
+{
+  if (layer->is_lookup)
+    return 0;
+  return layer->forward_flops_per_token > 0 ? layer->forward_flops_per_token
+                                            : 2.0 * (double) count_parameters (layer);
+}
+
+static void
+add_layer (const LayerParams *layer, gint64 copy, FabLayerStack *stack)
+{
+  char *name = layer->count > 1 ? g_strdup_printf ("%s%" G_GINT64_FORMAT, layer->name, copy)
+                                : g_strdup (layer->name);
+
+  fab_layer_stack_add_layer (stack, name, forward_flops (layer));
+  for (guint i = 0; i < layer->tensors.n; i++) {
+    const TensorParams *tensor = (const TensorParams *) layer->tensors.data + i;
+
+    for (gint64 k = 0; k < tensor->count; k++)
+      fab_layer_stack_add_tensor (stack, (guint64) tensor->parameters);
+  }
+}
+
+static void
+layers_expand (gconstpointer params, G_GNUC_UNUSED guint sequence, FabLayerStack *stack)
+{
+  const LayersParams *p = params;
+
+  for (guint i = 0; i < p->layers.n; i++) {
+    const LayerParams *layer = (const LayerParams *) p->layers.data + i;
+
+    for (gint64 copy = 0; copy < layer->count; copy++)
+      add_layer (layer, copy, stack);
+  }
+}
+
+static void
+layers_check (gconstpointer params, FabCheck *check)
+{
+  const LayersParams *p = params;
+
+  if (p->layers.n == 0)
+    fab_check_fail (check, &p->layers, "layers is empty: name at least one, {tensors: [{parameters: 1e6}]}");
+}
+
+const FabShapeOps fab_shape_layers = {
+  .info = { .name = "layers",
+            .summary = "An explicit list of layers and their parameter tensors.",
+            .doc = "docs/models/layers.md",
+            .params = layers_params,
+            .params_size = sizeof (LayersParams),
+            .check = layers_check },
+  .expand = layers_expand,
+};

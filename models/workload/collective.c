@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective.c - collectives one after another, and nothing else.
+ *
+ * For the question how long one transfer takes, without a training job around it. All ranks start together;
+ * nothing is computed, so all communication is exposed.
+ */
+#include "models/models.h"
+#include "sim/work/workload.h"
+
+typedef struct {
+  gint op;
+  FabBytes bytes;
+  gint64 count;
+} OperationParams;
+
+typedef struct {
+  FabParamList operations; /* OperationParams */
+} CollectiveParams;
+
+static const FabParam operation_params[] = {
+  { .key = "op",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (OperationParams, op),
+    .choices = fab_op_names,
+    .help = "The operation." },
+  { .key = "size",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (OperationParams, bytes),
+    .min = 1,
+    .max = 1e18,
+    .help =
+        "Size as nccl-tests counts it: one rank's buffer for all_reduce, broadcast and reduce, the whole result "
+        "(input) for all_gather (reduce_scatter)." },
+  { .key = "count",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (OperationParams, count),
+    .fallback = "1",
+    .min = 1,
+    .max = 1e6,
+    .help = "So many times." },
+  { .key = NULL },
+};
+
+static const FabParam collective_params[] = {
+  { .key = "operations",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (CollectiveParams, operations),
+    .table = operation_params,
+    .table_size = sizeof (OperationParams),
+    .help = "What runs, in this order." },
+  { .key = NULL },
+};
+
+static void
+collective_check (gconstpointer params, FabCheck *check)
+{
+  const CollectiveParams *p = params;
+
+  if (p->operations.n == 0)
+    fab_check_fail (check, &p->operations,
+                    "operations is empty: name at least one, {op: all_reduce, size: 1GB}");
+}
+
+static gboolean
+collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
+                  G_GNUC_UNUSED FabJobTotals *totals, GError **error)
+{
+  const CollectiveParams *p = params;
+  FabGroup group = { env->cluster, env->cluster->n_nodes, env->cluster->gpus_per_node };
+  guint rank_class = fab_dag_builder_class (builder, 0, fab_group_n_ranks (&group));
+  guint stream = fab_dag_builder_stream (builder, rank_class, "comm");
+
+  for (guint i = 0; i < p->operations.n; i++) {
+    const OperationParams *operation = (const OperationParams *) p->operations.data + i;
+    FabCollectivePlan plan;
+
+    if (!fab_library_plan (env->library, &group, (FabOp) operation->op, operation->bytes, &plan, error))
+      return FALSE;
+    for (gint64 k = 0; k < operation->count; k++)
+      fab_dag_builder_join (builder, stream,
+                            fab_dag_builder_collective (
+                                builder, &plan, g_strdup_printf ("operation%u.%" G_GINT64_FORMAT, i, k)));
+  }
+  return TRUE;
+}
+
+const FabWorkloadOps fab_workload_collective = {
+  .info = { .name = "collective",
+            .summary = "Collectives one after another, without a job around them.",
+            .doc = "docs/models/collective.md",
+            .params = collective_params,
+            .params_size = sizeof (CollectiveParams),
+            .check = collective_check },
+  .build = collective_build,
+};
