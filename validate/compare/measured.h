@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measured.h - the published measurements that predictions are held against: INDEX.yaml and its tables.
+ *
+ * A calibration table may set numbers of the catalogue and of models; a judged one is only compared with.
+ */
+#pragma once
+
+#include "sim/scenario/catalog.h"
+#include "sim/work/collective.h"
+#include "validate/compare/csv.h"
+
+typedef enum { FAB_ROLE_CALIBRATION, FAB_ROLE_JUDGED, FAB_N_ROLES } FabMeasuredRole;
+
+extern const char *const fab_measured_role_names[FAB_N_ROLES + 1]; /* NULL-ended */
+
+typedef struct {
+  const char *file; /* in the directory of INDEX.yaml */
+  const char *node; /* node entry of the catalogue */
+  gint64 nodes, gpus_per_node;
+  int op;           /* FabOp */
+  const char *sets; /* assignments of what is known of its software, between blanks; NULL: none */
+  int role;         /* FabMeasuredRole */
+  const char *note; /* NULL: none */
+} FabMeasuredSpec;
+
+typedef struct {
+  const FabMeasuredSpec *spec;
+  char *name; /* file without ".csv" */
+  FabMeasuredCsv *csv;
+} FabMeasuredTable;
+
+typedef struct _FabMeasured FabMeasured;
+
+/* INDEX.yaml of the directory with all its tables, every mistake at its place. */
+FabMeasured *fab_measured_load (const char *directory, const FabCatalog *catalog, const FabRegistry *registry,
+                                GError **error);
+void fab_measured_free (FabMeasured *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMeasured, fab_measured_free)
+
+guint fab_measured_n_tables (const FabMeasured *self);
+const FabMeasuredTable *fab_measured_table (const FabMeasured *self,
+                                            guint index); /* in the order of INDEX.yaml */
+
+/* By name, with or without ".csv"; NULL and *error with the nearest name. */
+const FabMeasuredTable *fab_measured_find (const FabMeasured *self, const char *name, GError **error);
+
+static inline guint
+fab_measured_spec_n_ranks (const FabMeasuredSpec *spec)
+{
+  return (guint) (spec->nodes * spec->gpus_per_node);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict.c - a scenario with one collective per size, played once.
+ *
+ * Time is that of the executor's record, from the last rank's arrival to the last byte; algorithm, protocol
+ * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size.
+ */
+#include "validate/compare/predict.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/scenario/simulation.h"
+
+const char *const fab_bound_names[] = {
+  [FAB_BOUND_STARTUP] = "startup",
+  [FAB_BOUND_PROTOCOL] = "protocol",
+  [FAB_BOUND_LINK] = "link",
+  NULL,
+};
+
+static void
+write_text (FabYamlWriter *writer, const char *key, const char *text)
+{
+  if (text == NULL)
+    return;
+  fab_yaml_writer_key (writer, key);
+  fab_yaml_writer_text (writer, text);
+}
+
+static void
+write_whole (FabYamlWriter *writer, const char *key, FabUnit unit, gint64 value)
+{
+  g_autofree char *text = fab_units_write_whole (unit, value);
+
+  fab_yaml_writer_key (writer, key);
+  fab_yaml_writer_scalar (writer, text);
+}
+
+static void
+write_cluster (FabYamlWriter *writer, const FabPredictionRequest *request)
+{
+  fab_yaml_writer_key (writer, "cluster");
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  write_text (writer, "node", request->node);
+  write_whole (writer, "nodes", FAB_UNIT_COUNT, request->nodes);
+  write_whole (writer, "gpus_per_node", FAB_UNIT_COUNT, request->gpus_per_node);
+  write_text (writer, "nic", request->nic);
+  write_text (writer, "fabric", request->fabric);
+  fab_yaml_writer_end (writer);
+}
+
+static void
+write_job (FabYamlWriter *writer, const FabPredictionRequest *request)
+{
+  fab_yaml_writer_key (writer, "job");
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  write_text (writer, "kind", "collective");
+  fab_yaml_writer_key (writer, "operations");
+  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
+  for (guint i = 0; i < request->n_sizes; i++) {
+    fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+    write_text (writer, "op", fab_op_names[request->op]);
+    write_whole (writer, "size", FAB_UNIT_BYTES, (gint64) request->sizes_bytes[i]);
+    fab_yaml_writer_end (writer);
+  }
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_end (writer);
+}
+
+static char *
+write_scenario (const FabPredictionRequest *request)
+{
+  FabYamlWriter *writer = fab_yaml_writer_new ();
+
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  write_text (writer, "name", "collective");
+  write_whole (writer, "iterations", FAB_UNIT_COUNT, 1);
+  write_cluster (writer, request);
+  write_job (writer, request);
+  fab_yaml_writer_end (writer);
+  return fab_yaml_writer_finish (writer);
+}
+
+/* An assignment may change how the collectives run, not which ones. */
+static gboolean
+is_job_kept (const FabSimulation *simulation, const FabPredictionRequest *request)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+
+  if (dag->n_collectives != request->n_sizes)
+    return FALSE;
+  for (guint i = 0; i < request->n_sizes; i++)
+    if (dag->collectives[i].plan.op != request->op
+        || dag->collectives[i].plan.bytes != request->sizes_bytes[i])
+      return FALSE;
+  return TRUE;
+}
+
+static FabBound
+find_bound (const FabCollectivePlan *plan, FabTimePs time_ps)
+{
+  double limit = plan->limit_bytes_per_s;
+
+  if (plan->startup_ps > time_ps / 2)
+    return FAB_BOUND_STARTUP;
+  if (limit > 0 && limit < plan->footprint->rate_bytes_per_s / plan->wire_factor)
+    return FAB_BOUND_PROTOCOL;
+  return FAB_BOUND_LINK;
+}
+
+static char *
+write_binding (const FabSimulation *simulation, FabLinkId link)
+{
+  FabLinkRecord record = fab_simulation_link_record (simulation, link);
+  g_autofree char *from = (char *) record.from, *to = (char *) record.to;
+
+  return g_strdup_printf ("%s %s -> %s", record.spec, from, to);
+}
+
+static FabPrediction
+read_row (const FabSimulation *simulation, guint index)
+{
+  const FabCollectivePlan *plan = &fab_simulation_dag (simulation)->collectives[index].plan;
+  const FabCollectiveRecord *record = &g_array_index (fab_simulation_probe (simulation)->collectives,
+                                                      FabCollectiveRecord, index);
+  FabPrediction row = { .size_bytes = plan->bytes,
+                        .algorithm = plan->algorithm,
+                        .protocol = plan->protocol,
+                        .n_ranks = plan->n_ranks,
+                        .bound = FAB_BOUND_STARTUP };
+
+  if (plan->footprint == NULL)
+    return row;
+  row.n_channels = plan->n_channels;
+  row.time_us = fab_ps_to_seconds (record->end_ps - record->start_ps) * 1e6;
+  row.startup_us = fab_ps_to_seconds (plan->startup_ps) * 1e6;
+  row.algbw_GBps = record->algbw_bytes_per_s / 1e9;
+  row.busbw_GBps = record->busbw_bytes_per_s / 1e9;
+  row.wire_GBps = row.algbw_GBps * fab_plan_wire_per_byte (plan);
+  row.bound = find_bound (plan, record->end_ps - record->start_ps);
+  row.binding = write_binding (simulation, plan->footprint->binding_link);
+  return row;
+}
+
+static void
+clear_row (gpointer data)
+{
+  g_free (((FabPrediction *) data)->binding);
+}
+
+GArray *
+fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *catalog,
+                        const FabRegistry *registry, GError **error)
+{
+  g_autofree char *yaml = write_scenario (request);
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("request", yaml, strlen (yaml), request->sets,
+                                                         registry, catalog, error);
+  g_autoptr (FabSimulation) simulation = scenario != NULL
+                                           ? fab_simulation_new (scenario, registry, NULL, error)
+                                           : NULL;
+  GArray *rows;
+
+  if (simulation == NULL)
+    return NULL;
+  if (!is_job_kept (simulation, request)) {
+    fab_throw (error, FAB_ERROR_INPUT, "--set: the job is the collective itself and stays as it is");
+    return NULL;
+  }
+  fab_simulation_step (simulation);
+  rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
+  g_array_set_clear_func (rows, clear_row);
+  for (guint i = 0; i < request->n_sizes; i++) {
+    FabPrediction row = read_row (simulation, i);
+
+    g_array_append_val (rows, row);
+  }
+  return rows;
+}

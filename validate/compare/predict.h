@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict.h - what one collective takes on a cluster, size by size, as nccl-tests would print it.
+ *
+ * A small scenario is made of the request and checked like any other; its collectives then run one
+ * after another on one plant, through the scenario's network. All ranks arrive together and nothing
+ * else moves. `fabricast collective` prints the rows, `fabricast validate` holds them against measurements.
+ */
+#pragma once
+
+#include "sim/scenario/scenario.h"
+#include "sim/work/collective.h"
+
+typedef struct {
+  const char *node; /* node entry of the catalogue */
+  gint64 nodes;
+  gint64 gpus_per_node; /* 0: all that the node has */
+  const char *nic;      /* link entry of the NIC ports; NULL: the node's own */
+  const char *fabric;   /* NULL: the scenario's default */
+  FabOp op;
+  const FabBytes *sizes_bytes; /* as nccl-tests counts them (sim/work/collective.h); at least 1 byte each */
+  guint n_sizes;               /* at least 1 */
+  const char *const *sets;     /* "a.b=c" over the scenario, NULL-ended, or NULL; not over its job */
+} FabPredictionRequest;
+
+/* What sets the time: most of it is startup; or bytes flow no faster than the protocol's own ceiling;
+ * or than the binding link. */
+typedef enum { FAB_BOUND_STARTUP, FAB_BOUND_PROTOCOL, FAB_BOUND_LINK } FabBound;
+
+extern const char *const fab_bound_names[]; /* "startup", "protocol", "link"; NULL-ended */
+
+/* Rates are GB/s of 1e9 bytes, as nccl-tests prints them. One rank has nothing to do: time, rates, channels
+ * are 0 and there is no binding link. */
+typedef struct {
+  FabBytes size_bytes;
+  double time_us;                   /* last rank's arrival to the last byte's */
+  double startup_us;                /* the part of it before bytes flow */
+  double algbw_GBps;                /* size / time */
+  double busbw_GBps;                /* algbw x the factor of nccl-tests */
+  double wire_GBps;                 /* over the binding link, one direction, flags of the protocol included */
+  const char *algorithm, *protocol; /* static texts */
+  guint n_channels;
+  guint n_ranks;
+  FabBound bound;
+  char *
+      binding; /* entry and ends of the link that is slowest: "nvlink3 node0/gpu0 -> node0/nvswitch"; NULL: none */
+} FabPrediction;
+
+/* One FabPrediction per size, in their order; the array frees what its rows own. NULL and *error with every
+ * mistake of the request. */
+GArray *fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *catalog,
+                                const FabRegistry *registry, GError **error);

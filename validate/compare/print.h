@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print.h - a report as a person, a page or a program reads it. All return a new text that ends its last line.
+ *
+ * Rates are GB/s of 1e9 bytes, times are microseconds; errors are percent in text and Markdown and fractions in CSV
+ * and JSON. The same report gives the same bytes on every machine: docs/validation.md is kept equal to one.
+ */
+#pragma once
+
+#include "validate/compare/accept.h"
+
+typedef struct {
+  const FabReport *report;
+  const FabAccept *accept; /* NULL: no limits are shown */
+  gboolean is_summary;     /* only the errors, not the sizes */
+} FabReportView;
+
+char *fab_report_to_text (const FabReportView *view);
+char *fab_report_to_markdown (const FabReportView *view);
+
+/* One row per size; of a summary, one row per table and role and class. */
+char *fab_report_to_csv (const FabReportView *view);
+
+/* One object: "tables" (each with "rows" and "errors"), "roles" and "exceeded". */
+char *fab_report_to_json (const FabReportView *view);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print_data.c - the report for programs. */
+#include <json-glib/json-glib.h>
+
+#include "validate/compare/print.h"
+
+static void
+append_csv_sizes (GString *out, const FabReport *report)
+{
+  g_string_append (
+      out, "table,role,op,ranks,size_bytes,measured_us,predicted_us,error_fraction,measured_busbw_GBps,"
+           "predicted_busbw_GBps,algorithm,protocol,channels,bound\n");
+  for (guint i = 0; i < report->comparisons->len; i++) {
+    const FabComparison *comparison = g_ptr_array_index (report->comparisons, i);
+    const FabMeasuredSpec *spec = comparison->table->spec;
+
+    for (guint k = 0; k < comparison->rows->len; k++) {
+      const FabComparisonRow *row = &g_array_index (comparison->rows, FabComparisonRow, k);
+
+      g_string_append_printf (out, "%s,%s,%s,%u,%" G_GUINT64_FORMAT ",%.6g,%.3f,%.6f,%.6g,%.4f,%s,%s,%u,%s\n",
+                              comparison->table->name, fab_measured_role_names[spec->role],
+                              fab_op_names[spec->op], fab_measured_spec_n_ranks (spec),
+                              row->measured->size_bytes, row->measured->time_us, row->predicted->time_us,
+                              row->error_fraction, row->measured->busbw_GBps, row->predicted->busbw_GBps,
+                              row->predicted->algorithm, row->predicted->protocol, row->predicted->n_channels,
+                              fab_bound_names[row->predicted->bound]);
+    }
+  }
+}
+
+/* An empty limit: none. */
+static void
+append_csv_errors (GString *out, const char *scope, const char *role, FabSizeClass size_class,
+                   const FabErrors *errors)
+{
+  if (errors->n > 0)
+    g_string_append_printf (out, "%s,%s,%s,%u,%.6f,%.6f,%.6f,%" G_GUINT64_FORMAT ",", scope, role,
+                            fab_size_class_names[size_class], errors->n, errors->median_fraction,
+                            errors->bias_fraction, errors->max_fraction, errors->max_size_bytes);
+}
+
+static void
+append_csv_summary (GString *out, const FabReportView *view)
+{
+  const FabReport *report = view->report;
+
+  g_string_append (out, "table,role,class,sizes,median_fraction,bias_fraction,max_fraction,max_size_bytes,"
+                        "accepted_fraction\n");
+  for (guint i = 0; i < report->comparisons->len; i++) {
+    const FabComparison *comparison = g_ptr_array_index (report->comparisons, i);
+
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      double limit;
+
+      append_csv_errors (out, comparison->table->name, fab_measured_role_names[comparison->table->spec->role],
+                         (FabSizeClass) c, &comparison->errors[c]);
+      if (comparison->errors[c].n > 0 && view->accept
+          && fab_accept_limit (view->accept, comparison->table->name, (FabSizeClass) c, &limit))
+        g_string_append_printf (out, "%.6g", limit);
+      g_string_append (out, comparison->errors[c].n > 0 ? "\n" : "");
+    }
+  }
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      append_csv_errors (out, "", fab_measured_role_names[role], (FabSizeClass) c, &report->roles[role][c]);
+      g_string_append (out, report->roles[role][c].n > 0 ? "\n" : "");
+    }
+}
+
+char *
+fab_report_to_csv (const FabReportView *view)
+{
+  GString *out = g_string_new (NULL);
+
+  if (view->is_summary)
+    append_csv_summary (out, view);
+  else
+    append_csv_sizes (out, view->report);
+  return g_string_free (out, FALSE);
+}
+
+static void
+add_number (JsonBuilder *json, const char *key, double value)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_add_double_value (json, value);
+}
+
+static void
+add_integer (JsonBuilder *json, const char *key, gint64 value)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_add_int_value (json, value);
+}
+
+static void
+add_text (JsonBuilder *json, const char *key, const char *value)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_add_string_value (json, value);
+}
+
+/* {"small": {...}, ...} without the classes that have no sizes; `table` NULL: no limits. */
+static void
+add_errors (JsonBuilder *json, const FabReportView *view, const char *table, const FabErrors *errors)
+{
+  json_builder_begin_object (json);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+    double limit;
+
+    if (errors[c].n == 0)
+      continue;
+    json_builder_set_member_name (json, fab_size_class_names[c]);
+    json_builder_begin_object (json);
+    add_integer (json, "sizes", errors[c].n);
+    add_number (json, "median_fraction", errors[c].median_fraction);
+    add_number (json, "bias_fraction", errors[c].bias_fraction);
+    add_number (json, "max_fraction", errors[c].max_fraction);
+    add_integer (json, "max_size_bytes", (gint64) errors[c].max_size_bytes);
+    if (table && view->accept && fab_accept_limit (view->accept, table, (FabSizeClass) c, &limit))
+      add_number (json, "accepted_fraction", limit);
+    json_builder_end_object (json);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+add_row (JsonBuilder *json, const FabComparisonRow *row)
+{
+  json_builder_begin_object (json);
+  add_integer (json, "size_bytes", (gint64) row->measured->size_bytes);
+  add_number (json, "measured_us", row->measured->time_us);
+  add_number (json, "predicted_us", row->predicted->time_us);
+  add_number (json, "error_fraction", row->error_fraction);
+  add_number (json, "measured_busbw_GBps", row->measured->busbw_GBps);
+  add_number (json, "predicted_busbw_GBps", row->predicted->busbw_GBps);
+  add_text (json, "algorithm", row->predicted->algorithm);
+  add_text (json, "protocol", row->predicted->protocol);
+  add_integer (json, "channels", row->predicted->n_channels);
+  add_text (json, "bound", fab_bound_names[row->predicted->bound]);
+  json_builder_end_object (json);
+}
+
+static void
+add_table (JsonBuilder *json, const FabReportView *view, const FabComparison *comparison)
+{
+  const FabMeasuredSpec *spec = comparison->table->spec;
+
+  json_builder_begin_object (json);
+  add_text (json, "table", comparison->table->name);
+  add_text (json, "role", fab_measured_role_names[spec->role]);
+  add_text (json, "node", spec->node);
+  add_integer (json, "nodes", spec->nodes);
+  add_integer (json, "ranks", fab_measured_spec_n_ranks (spec));
+  add_text (json, "op", fab_op_names[spec->op]);
+  add_integer (json, "left_out", comparison->n_left_out);
+  json_builder_set_member_name (json, "errors");
+  add_errors (json, view, comparison->table->name, comparison->errors);
+  if (!view->is_summary) {
+    json_builder_set_member_name (json, "rows");
+    json_builder_begin_array (json);
+    for (guint i = 0; i < comparison->rows->len; i++)
+      add_row (json, &g_array_index (comparison->rows, FabComparisonRow, i));
+    json_builder_end_array (json);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+add_exceeded (JsonBuilder *json, const FabReportView *view)
+{
+  g_auto (GStrv) lines = view->accept ? fab_accept_exceeded (view->accept, view->report) : NULL;
+
+  json_builder_set_member_name (json, "exceeded");
+  json_builder_begin_array (json);
+  for (guint i = 0; lines && lines[i]; i++)
+    json_builder_add_string_value (json, lines[i]);
+  json_builder_end_array (json);
+}
+
+char *
+fab_report_to_json (const FabReportView *view)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+
+  json_builder_begin_object (json);
+  add_text (json, "version", FAB_VERSION);
+  json_builder_set_member_name (json, "tables");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < view->report->comparisons->len; i++)
+    add_table (json, view, g_ptr_array_index (view->report->comparisons, i));
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "roles");
+  json_builder_begin_object (json);
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    json_builder_set_member_name (json, fab_measured_role_names[role]);
+    add_errors (json, view, NULL, view->report->roles[role]);
+  }
+  json_builder_end_object (json);
+  add_exceeded (json, view);
+  json_builder_end_object (json);
+  root = json_builder_get_root (json);
+  g_autofree char *text = json_to_string (root, TRUE);
+  return g_strconcat (text, "\n", NULL);
+}

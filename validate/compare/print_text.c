@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print_text.c - the report for a terminal and for docs/validation.md. */
+#include <string.h>
+
+#include "validate/compare/print.h"
+
+static const char *const class_ranges[FAB_N_SIZE_CLASSES] = {
+  [FAB_SIZE_SMALL] = "< 256 KiB", [FAB_SIZE_MIDDLE] = "< 64 MiB", [FAB_SIZE_LARGE] = ">= 64 MiB"
+};
+
+static const char *const role_meanings[FAB_N_ROLES] = {
+  [FAB_ROLE_CALIBRATION] = "may have set numbers of the models",
+  [FAB_ROLE_JUDGED] = "nothing was fitted to them"
+};
+
+static char *
+show_size (FabBytes bytes)
+{
+  return fab_units_show (FAB_UNIT_BYTES, (double) bytes);
+}
+
+static char *
+describe_table (const FabComparison *comparison)
+{
+  const FabMeasuredSpec *spec = comparison->table->spec;
+
+  return g_strdup_printf ("%s over %u GPUs, %" G_GINT64_FORMAT " x %s", fab_op_names[spec->op],
+                          fab_measured_spec_n_ranks (spec), spec->nodes, spec->node);
+}
+
+/* " (accepted: 20.0 %)", or nothing. */
+static char *
+show_limit (const FabReportView *view, const FabComparison *comparison, FabSizeClass size_class,
+            const char *format)
+{
+  double limit;
+
+  if (view->accept == NULL || !fab_accept_limit (view->accept, comparison->table->name, size_class, &limit))
+    return g_strdup ("");
+  g_autofree char *percent = g_strdup_printf ("%.1f %%", limit * 100);
+  g_auto (GStrv) parts = g_strsplit (format, "@", 2);
+  return g_strconcat (parts[0], percent, parts[1], NULL);
+}
+
+static void
+append_text_errors (GString *out, const char *name, const FabErrors *errors, const char *limit)
+{
+  g_autofree char *size = show_size (errors->max_size_bytes);
+
+  if (errors->n > 0)
+    g_string_append_printf (
+        out, "  %-7s %3u sizes  median |error| %5.1f %%%s  bias %+6.1f %%  largest %5.1f %% at %s\n", name,
+        errors->n, errors->median_fraction * 100, limit, errors->bias_fraction * 100,
+        errors->max_fraction * 100, size);
+}
+
+static void
+append_text_rows (GString *out, const FabComparison *comparison)
+{
+  g_string_append_printf (out, "  %10s  %12s %12s  %8s  %9s %9s  %-8s %-8s %s\n", "size", "measured us",
+                          "predicted us", "error", "measured", "predicted", "algor.", "protocol", "bound by");
+  for (guint i = 0; i < comparison->rows->len; i++) {
+    const FabComparisonRow *row = &g_array_index (comparison->rows, FabComparisonRow, i);
+    g_autofree char *size = show_size (row->measured->size_bytes);
+
+    g_string_append_printf (out, "  %10s  %12.2f %12.2f  %+7.1f%%  %9.2f %9.2f  %-8s %-8s %s\n", size,
+                            row->measured->time_us, row->predicted->time_us, row->error_fraction * 100,
+                            row->measured->busbw_GBps, row->predicted->busbw_GBps, row->predicted->algorithm,
+                            row->predicted->protocol, fab_bound_names[row->predicted->bound]);
+  }
+}
+
+static void
+append_text_table (GString *out, const FabReportView *view, const FabComparison *comparison)
+{
+  g_autofree char *what = describe_table (comparison);
+  const char *source = g_hash_table_lookup (comparison->table->csv->header, "source");
+
+  g_string_append_printf (out, "%s (%s): %s\n", comparison->table->name,
+                          fab_measured_role_names[comparison->table->spec->role], what);
+  if (!view->is_summary) {
+    if (source)
+      g_string_append_printf (out, "  source: %s\n", source);
+    if (comparison->table->spec->sets)
+      g_string_append_printf (out, "  predicted with: %s\n", comparison->table->spec->sets);
+    append_text_rows (out, comparison);
+    if (comparison->n_left_out > 0)
+      g_string_append_printf (out, "  left out: %u sizes printed with too few digits\n",
+                              comparison->n_left_out);
+  }
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+    g_autofree char *limit = show_limit (view, comparison, (FabSizeClass) c, " (accepted @)");
+
+    append_text_errors (out, fab_size_class_names[c], &comparison->errors[c], limit);
+  }
+  g_string_append_c (out, '\n');
+}
+
+static gboolean
+has_role (const FabReport *report, guint role)
+{
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    if (report->roles[role][c].n > 0)
+      return TRUE;
+  return FALSE;
+}
+
+char *
+fab_report_to_text (const FabReportView *view)
+{
+  const FabReport *report = view->report;
+  GString *out = g_string_new ("error = predicted time / measured time - 1; busbw in GB/s\n"
+                               "small: below 256 KiB; middle: below 64 MiB; large: from 64 MiB\n\n");
+
+  for (guint i = 0; i < report->comparisons->len; i++)
+    append_text_table (out, view, g_ptr_array_index (report->comparisons, i));
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    if (!has_role (report, role))
+      continue;
+    g_string_append_printf (out, "all %s tables (%s)\n", fab_measured_role_names[role], role_meanings[role]);
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      append_text_errors (out, fab_size_class_names[c], &report->roles[role][c], "");
+  }
+  return g_string_free (out, FALSE);
+}
+
+/* Markdown */
+
+static void
+append_errors_cell (GString *out, const FabErrors *errors, const char *limit)
+{
+  if (errors->n == 0)
+    g_string_append (out, " |");
+  else
+    g_string_append_printf (out, " %.1f %% (max %.1f %%, n %u)%s |", errors->median_fraction * 100,
+                            errors->max_fraction * 100, errors->n, limit);
+}
+
+static void
+append_errors_head (GString *out, const char *what)
+{
+  g_string_append_printf (out, "| %s |", what);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    g_string_append_printf (out, " %s %s |", fab_size_class_names[c], class_ranges[c]);
+  g_string_append (out, "\n|---|---|---|---|\n");
+}
+
+static void
+append_role_errors (GString *out, const FabReport *report)
+{
+  append_errors_head (out, "tables");
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    if (!has_role (report, role))
+      continue;
+    g_string_append_printf (out, "| all %s (%s) |", fab_measured_role_names[role], role_meanings[role]);
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      append_errors_cell (out, &report->roles[role][c], "");
+    g_string_append_c (out, '\n');
+  }
+}
+
+static void
+append_table_errors (GString *out, const FabReportView *view, guint role)
+{
+  for (guint i = 0; i < view->report->comparisons->len; i++) {
+    const FabComparison *comparison = g_ptr_array_index (view->report->comparisons, i);
+    g_autofree char *what = describe_table (comparison);
+
+    if ((guint) comparison->table->spec->role != role)
+      continue;
+    g_string_append_printf (out, "| %s: %s |", comparison->table->name, what);
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      g_autofree char *limit = show_limit (view, comparison, (FabSizeClass) c, ", accepted @");
+
+      append_errors_cell (out, &comparison->errors[c], limit);
+    }
+    g_string_append_c (out, '\n');
+  }
+}
+
+static void
+append_header_line (GString *out, const FabComparison *comparison, const char *key)
+{
+  const char *value = g_hash_table_lookup (comparison->table->csv->header, key);
+
+  if (value && *value != '\0')
+    g_string_append_printf (out, "- %s: %s\n", key, value);
+}
+
+static void
+append_sizes (GString *out, const FabComparison *comparison)
+{
+  static const char *const keys[] = { "system", "software", "options", "source" };
+
+  g_string_append_printf (out, "\n### %s (%s)\n\n", comparison->table->name,
+                          fab_measured_role_names[comparison->table->spec->role]);
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    append_header_line (out, comparison, keys[i]);
+  if (comparison->table->spec->sets)
+    g_string_append_printf (out, "- predicted with: `%s`\n", comparison->table->spec->sets);
+  if (comparison->table->spec->note)
+    g_string_append_printf (out, "- note: %s\n", comparison->table->spec->note);
+  if (comparison->n_left_out > 0)
+    g_string_append_printf (out, "- left out: %u sizes printed with too few digits\n",
+                            comparison->n_left_out);
+  g_string_append (
+      out, "\n| size | measured us | predicted us | error | measured busbw | predicted busbw | runs as |\n"
+           "|---:|---:|---:|---:|---:|---:|---|\n");
+  for (guint i = 0; i < comparison->rows->len; i++) {
+    const FabComparisonRow *row = &g_array_index (comparison->rows, FabComparisonRow, i);
+    g_autofree char *size = show_size (row->measured->size_bytes);
+
+    g_string_append_printf (out, "| %s | %.1f | %.1f | %+.1f %% | %.2f | %.2f | %s %s, %u channels |\n", size,
+                            row->measured->time_us, row->predicted->time_us, row->error_fraction * 100,
+                            row->measured->busbw_GBps, row->predicted->busbw_GBps, row->predicted->algorithm,
+                            row->predicted->protocol, row->predicted->n_channels);
+  }
+}
+
+static const char page_head[] =
+    "# How far predictions are from measurements\n\n"
+    "Written by `fabricast validate --format markdown`; a test keeps this page equal to what that prints. The\n"
+    "measurements are in `validate/measured`, each with its source; the models under test are the defaults.\n\n"
+    "error = predicted time / measured time - 1. A cell is the median of |error|, then the largest, then how\n"
+    "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"
+    "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
+    "ones say how well it forecasts.\n\n";
+
+char *
+fab_report_to_markdown (const FabReportView *view)
+{
+  const FabReport *report = view->report;
+  GString *out = g_string_new (page_head);
+
+  append_role_errors (out, report);
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    if (!has_role (report, role))
+      continue;
+    g_string_append_printf (out, "\n## Tables: %s\n\n", fab_measured_role_names[role]);
+    append_errors_head (out, "table");
+    append_table_errors (out, view, role);
+  }
+  if (!view->is_summary) {
+    g_string_append (out, "\n## Size by size\n\n"
+                          "Times are microseconds, busbw GB/s (1e9), sizes as nccl-tests counts them.\n");
+    for (guint i = 0; i < report->comparisons->len; i++)
+      append_sizes (out, g_ptr_array_index (report->comparisons, i));
+  }
+  return g_string_free (out, FALSE);
+}

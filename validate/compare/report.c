@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - one prediction per measured size, then medians and maxima. O(n log n) in the sizes. */
+#include "validate/compare/report.h"
+
+#include <math.h>
+
+static const FabBytes middle_bytes = 256 * 1024, large_bytes = 64 * 1024 * 1024;
+static const double coarsest_fraction = 0.01; /* half of the last printed digit over the value */
+
+const char *const fab_size_class_names[FAB_N_SIZE_CLASSES + 1] = {
+  [FAB_SIZE_SMALL] = "small", [FAB_SIZE_MIDDLE] = "middle", [FAB_SIZE_LARGE] = "large"
+};
+
+FabSizeClass
+fab_size_class (FabBytes size_bytes)
+{
+  return size_bytes < middle_bytes ? FAB_SIZE_SMALL
+       : size_bytes < large_bytes  ? FAB_SIZE_MIDDLE
+                                   : FAB_SIZE_LARGE;
+}
+
+static int
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The mean of the two in the middle when their number is even. */
+static double
+median (GArray *values)
+{
+  guint half = values->len / 2;
+
+  g_array_sort (values, compare_doubles);
+  if (values->len % 2 == 1)
+    return g_array_index (values, double, half);
+  return (g_array_index (values, double, half - 1) + g_array_index (values, double, half)) / 2;
+}
+
+FabErrors
+fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n)
+{
+  g_autoptr (GArray) signed_errors = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) magnitudes = g_array_new (FALSE, FALSE, sizeof (double));
+  FabErrors all = { .n = n };
+
+  if (n == 0)
+    return all;
+  for (guint i = 0; i < n; i++) {
+    double magnitude = fabs (errors[i]);
+
+    g_array_append_val (signed_errors, errors[i]);
+    g_array_append_val (magnitudes, magnitude);
+    if (i == 0 || magnitude > all.max_fraction
+        || (magnitude == all.max_fraction && sizes_bytes[i] < all.max_size_bytes)) {
+      all.max_fraction = magnitude;
+      all.max_size_bytes = sizes_bytes[i];
+    }
+  }
+  all.median_fraction = median (magnitudes);
+  all.bias_fraction = median (signed_errors);
+  return all;
+}
+
+/* Errors of one class; `role` FAB_N_ROLES: of any role. */
+static FabErrors
+summarise (FabComparison *const *comparisons, guint n, guint role, FabSizeClass size_class)
+{
+  g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (FabBytes));
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < comparisons[i]->rows->len; k++) {
+      const FabComparisonRow *row = &g_array_index (comparisons[i]->rows, FabComparisonRow, k);
+
+      if (role != FAB_N_ROLES && (guint) comparisons[i]->table->spec->role != role)
+        continue;
+      if (fab_size_class (row->measured->size_bytes) != size_class)
+        continue;
+      g_array_append_val (errors, row->error_fraction);
+      g_array_append_val (sizes, row->measured->size_bytes);
+    }
+  return fab_errors_of ((const double *) (gpointer) errors->data, (const FabBytes *) (gpointer) sizes->data,
+                        errors->len);
+}
+
+static void
+free_comparison (gpointer data)
+{
+  FabComparison *self = data;
+
+  g_clear_pointer (&self->predictions, g_array_unref);
+  g_array_unref (self->rows);
+  g_free (self);
+}
+
+/* What is known of the measured software comes before what the caller asks for, which may replace the library. */
+static GArray *
+predict (const FabMeasuredTable *table, const char *const *sets, const FabCatalog *catalog,
+         const FabRegistry *registry, GError **error)
+{
+  const GArray *rows = table->csv->rows;
+  const FabMeasuredSpec *spec = table->spec;
+  g_autofree FabBytes *sizes = g_new (FabBytes, rows->len);
+  g_auto (GStrv) known = g_strsplit (spec->sets ? spec->sets : "", " ", -1);
+  g_autoptr (GPtrArray) all_sets = g_ptr_array_new ();
+
+  for (guint i = 0; known[i]; i++)
+    if (*known[i] != '\0')
+      g_ptr_array_add (all_sets, known[i]);
+  for (guint i = 0; sets && sets[i]; i++)
+    g_ptr_array_add (all_sets, (gpointer) sets[i]);
+  g_ptr_array_add (all_sets, NULL);
+  for (guint i = 0; i < rows->len; i++)
+    sizes[i] = g_array_index (rows, FabMeasuredRow, i).size_bytes;
+  return fab_predict_collective (&(FabPredictionRequest){ .node = spec->node,
+                                                          .nodes = spec->nodes,
+                                                          .gpus_per_node = spec->gpus_per_node,
+                                                          .op = (FabOp) spec->op,
+                                                          .sizes_bytes = sizes,
+                                                          .n_sizes = rows->len,
+                                                          .sets = (const char *const *) all_sets->pdata },
+                                 catalog, registry, error);
+}
+
+static void
+compare_rows (FabComparison *self)
+{
+  for (guint i = 0; i < self->predictions->len; i++) {
+    FabComparisonRow row = { .measured = &g_array_index (self->table->csv->rows, FabMeasuredRow, i),
+                             .predicted = &g_array_index (self->predictions, FabPrediction, i) };
+
+    if (row.measured->rounding_fraction > coarsest_fraction) {
+      self->n_left_out++;
+      continue;
+    }
+    row.error_fraction = row.predicted->time_us / row.measured->time_us - 1;
+    g_array_append_val (self->rows, row);
+  }
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    self->errors[c] = summarise (&self, 1, FAB_N_ROLES, (FabSizeClass) c);
+}
+
+FabReport *
+fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatalog *catalog,
+                const FabRegistry *registry, GError **error)
+{
+  g_autoptr (FabReport) self = g_new0 (FabReport, 1);
+
+  self->comparisons = g_ptr_array_new_with_free_func (free_comparison);
+  for (guint i = 0; i < tables->len; i++) {
+    FabComparison *comparison = g_new0 (FabComparison, 1);
+
+    g_ptr_array_add (self->comparisons, comparison);
+    comparison->table = g_ptr_array_index (tables, i);
+    comparison->rows = g_array_new (FALSE, FALSE, sizeof (FabComparisonRow));
+    comparison->predictions = predict (comparison->table, sets, catalog, registry, error);
+    if (comparison->predictions == NULL) {
+      g_prefix_error (error, "%s: ", comparison->table->name);
+      return NULL;
+    }
+    compare_rows (comparison);
+  }
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      self->roles[role][c] = summarise ((FabComparison *const *) self->comparisons->pdata,
+                                        self->comparisons->len, role, (FabSizeClass) c);
+  return g_steal_pointer (&self);
+}
+
+void
+fab_report_free (FabReport *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->comparisons);
+  g_free (self);
+}
