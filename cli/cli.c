@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/base/error.h"
+
+static void
+print_help (GOptionContext *context)
+{
+  g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
+  g_auto (GStrv) parts = g_strsplit (help, "\u2026", -1); /* not every terminal knows the ellipsis */
+  g_autofree char *plain = g_strjoinv ("...", parts);
+
+  g_print ("%s", plain);
+}
+
+/* GLib names the option that it does not know; we add the one that was meant. */
+static gboolean
+explain_option (const GOptionEntry *entries, GError **error, const GError *cause)
+{
+  const char *dashes = strstr (cause->message, "--");
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
+    g_ptr_array_add (names, (gpointer) entry->long_name);
+  g_ptr_array_add (names, NULL);
+  const char *nearest = dashes && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
+                          ? fab_nearest (dashes + 2, (const char *const *) names->pdata)
+                          : NULL;
+  if (nearest)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s; nearest is --%s", cause->message, nearest);
+  return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
+}
+
+gboolean
+fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (usage->arguments);
+  g_autofree char *examples = g_strconcat ("Examples:\n", usage->examples, NULL);
+  g_autoptr (GError) cause = NULL;
+  gboolean wants_help = FALSE;
+  GOptionEntry help[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &wants_help, "Show this help", NULL },
+                          G_OPTION_ENTRY_NULL };
+  g_autofree char *program = g_strconcat ("fabricast ", (*argv)[0], NULL);
+
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_set_summary (context, usage->summary);
+  g_option_context_set_description (context, examples);
+  if (entries)
+    g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_main_entries (context, help, NULL);
+  g_set_prgname (program);
+  if (!g_option_context_parse (context, argc, argv, &cause))
+    return explain_option (entries, error, cause);
+  if (wants_help) {
+    print_help (context);
+    return FALSE;
+  }
+  guint n_rest = (guint) *argc - 1;
+  if (n_rest > 0 && strcmp ((*argv)[1], "--") == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "'--' is not needed here");
+  if (n_rest < usage->min_rest)
+    return fab_throw (error, FAB_ERROR_INPUT, "an argument is missing; usage: %s [OPTION...] %s", program,
+                      usage->arguments);
+  if (n_rest > usage->max_rest)
+    return fab_throw (error, FAB_ERROR_INPUT, "unexpected argument '%s'; usage: %s [OPTION...] %s",
+                      (*argv)[usage->max_rest + 1], program, usage->arguments);
+  return TRUE;
+}
+
+gboolean
+fab_cli_format (const char *name, FabFormat *format, GError **error)
+{
+  static const char *const names[] = { "text", "json", "csv", NULL };
+
+  for (guint i = 0; names[i]; i++)
+    if (strcmp (name ? name : names[0], names[i]) == 0) {
+      *format = (FabFormat) i;
+      return TRUE;
+    }
+  const char *nearest = fab_nearest (name, names);
+  return fab_throw (error, FAB_ERROR_INPUT, "--format %s: unknown format%s%s; there are text, json and csv",
+                    name, nearest ? "; nearest is " : "", nearest ? nearest : "");
+}
+
+/* Where a data directory lies in the source tree. */
+static char *
+source_path (const char *name)
+{
+  const char *parent = strcmp (name, "catalog") == 0   ? "models"
+                     : strcmp (name, "scenarios") == 0 ? ""
+                                                       : "validate";
+
+  return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
+}
+
+/* Environment, beside the program, the source tree of a program that was only built, where it was configured to be. */
+char *
+fab_cli_data_path (const char *name, GError **error)
+{
+  const char *data = g_getenv ("FABRICAST_DATA");
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
+  g_autofree char *source = source_path (name);
+  gboolean is_installed = !g_str_has_prefix (directory, FAB_BUILD_DIR);
+  char *candidates[] = { data ? g_build_filename (data, name, NULL) : NULL,
+                         g_build_filename (directory, "..", "share", "fabricast", name, NULL),
+                         is_installed ? NULL : g_strdup (source),
+                         g_build_filename (FAB_DATA_DIR, name, NULL) };
+  char *found = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++) {
+    if (found == NULL && candidates[i] && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
+      found = g_steal_pointer (&candidates[i]);
+    g_free (candidates[i]);
+  }
+  if (found == NULL)
+    fab_throw (error, FAB_ERROR_IO,
+               "cannot find Fabricast's data '%s' in %s; set FABRICAST_DATA to the directory "
+               "that holds it",
+               name, FAB_DATA_DIR);
+  return found;
+}
+
+FabCatalog *
+fab_cli_catalog (GError **error)
+{
+  g_autofree char *path = g_strdup (g_getenv ("FABRICAST_CATALOG"));
+
+  if (path == NULL)
+    path = fab_cli_data_path ("catalog", error);
+  return path ? fab_catalog_load (path, &fab_models, error) : NULL;
+}
+
+FabScenario *
+fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error)
+{
+  return fab_scenario_load (path, (const char *const *) sets, &fab_models, catalog, error);
+}
+
+FabExit
+fab_cli_fail (const char *command, const GError *error)
+{
+  if (error == NULL)
+    return FAB_EXIT_DONE;
+  if (error->code == FAB_ERROR_INPUT && strchr (error->message, '\n') != NULL)
+    g_printerr ("%s%s", error->message, g_str_has_suffix (error->message, "\n") ? "" : "\n");
+  else
+    g_printerr ("fabricast %s: %s\n", command, error->message);
+  return error->domain == FAB_ERROR && error->code == FAB_ERROR_UNSUPPORTED ? FAB_EXIT_UNSUPPORTED
+                                                                            : FAB_EXIT_INPUT;
+}

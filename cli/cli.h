@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli.h - what the commands share: the table of commands, options, exit codes, where data files are.
+ *
+ * cli/ is the only room that prints to a person or leaves the program. A command is a file and a row
+ * in main.c. Answers go to stdout, everything else to stderr.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "sim/scenario/scenario.h"
+
+/* Exit codes, promised in the man page. */
+typedef enum {
+  FAB_EXIT_DONE = 0,
+  FAB_EXIT_UNMET = 1,       /* a target or gate was not met */
+  FAB_EXIT_INPUT = 2,       /* bad input, or a file that cannot be read or written */
+  FAB_EXIT_UNSUPPORTED = 3, /* not possible on this machine */
+} FabExit;
+
+typedef enum { FAB_FORMAT_TEXT, FAB_FORMAT_JSON, FAB_FORMAT_CSV } FabFormat;
+
+typedef struct {
+  const char *name;
+  const char *summary;                    /* one line for `fabricast --help` */
+  FabExit (*run) (int argc, char **argv); /* argv[0] is the command's name */
+} FabCommand;
+
+extern const FabCommand fab_command_check;
+extern const FabCommand fab_command_collective;
+extern const FabCommand fab_command_describe;
+extern const FabCommand fab_command_query;
+extern const FabCommand fab_command_run;
+extern const FabCommand fab_command_validate;
+
+/* What a command's --help says around its options. */
+typedef struct {
+  const char *arguments;    /* after the options: "[SCENARIO]" */
+  const char *summary;      /* what it does, a short paragraph */
+  const char *examples;     /* indented lines, each a command that works */
+  guint min_rest, max_rest; /* arguments that are no options */
+} FabUsage;
+
+/* Parses options into `entries`; what is left is argv[1..*argc - 1]. FALSE and *error for a wrong option (with the
+ * nearest) or a wrong number of arguments; FALSE alone when --help was asked for and printed. */
+gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv,
+                        GError **error);
+
+/* "text", "json" or "csv". NULL is text. */
+gboolean fab_cli_format (const char *name, FabFormat *format, GError **error);
+
+/* The shipped catalogue: $FABRICAST_CATALOG, else beside the installed program, else of the source tree. */
+FabCatalog *fab_cli_catalog (GError **error);
+/* A shipped data file or directory by its path below share/fabricast ("measured", "scenarios"), the same way.
+ * (transfer full) */
+char *fab_cli_data_path (const char *name, GError **error);
+
+/* The scenario with its --set assignments (NULL-ended, or NULL). */
+FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
+
+/* Prints the error to stderr and returns the exit code that its kind has; FAB_EXIT_DONE for NULL, which is --help. */
+FabExit fab_cli_fail (const char *command, const GError *error);

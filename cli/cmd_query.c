@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_query.c - `fabricast query [QUESTION]`: named questions, or any SELECT, to a results file. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "sim/base/error.h"
+#include "sim/result/store.h"
+
+typedef struct {
+  char *format_name, *db, *sql;
+  gint64 run_id;
+  FabFormat format;
+} QueryOptions;
+
+static const FabUsage usage = {
+  .arguments = "[QUESTION]",
+  .summary =
+      "Answers a question from a results file that `fabricast run` has written. Without one, lists them.",
+  .examples = "  fabricast query\n"
+              "  fabricast query iterations\n"
+              "  fabricast query links --db fabricast.db --run 1 --format csv\n"
+              "  fabricast query --sql \"SELECT name, sum (exposed_ps) / 1e12 AS exposed_s FROM collective "
+              "GROUP BY name\"\n",
+  .max_rest = 1,
+};
+
+static void
+list_questions (void)
+{
+  for (const FabQuery *query = fab_queries; query->name; query++)
+    g_print ("%-18s %s\n", query->name, query->summary);
+}
+
+static const char *
+find_sql (const char *question, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *nearest;
+
+  for (const FabQuery *query = fab_queries; query->name; query++) {
+    if (strcmp (query->name, question) == 0)
+      return query->sql;
+    g_ptr_array_add (names, (gpointer) query->name);
+  }
+  g_ptr_array_add (names, NULL);
+  nearest = fab_nearest (question, (const char *const *) names->pdata);
+  fab_throw (error, FAB_ERROR_INPUT, "unknown question '%s'%s%s; `fabricast query` lists them", question,
+             nearest ? "; nearest is " : "", nearest ? nearest : "");
+  return NULL;
+}
+
+static gboolean
+answer (const QueryOptions *o, const char *question, GError **error)
+{
+  const char *sql = o->sql ? o->sql : find_sql (question, error);
+  g_autoptr (FabStore) store = sql ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
+                                   : NULL;
+  g_autoptr (FabTable) table = store ? fab_store_query (store, sql, o->run_id, error) : NULL;
+  g_autofree char *text = NULL;
+
+  if (table == NULL)
+    return FALSE;
+  text = o->format == FAB_FORMAT_JSON ? fab_table_to_json (table)
+       : o->format == FAB_FORMAT_CSV  ? fab_table_to_csv (table)
+                                      : fab_table_to_text (table);
+  g_print ("%s", text);
+  return TRUE;
+}
+
+static gboolean
+query (QueryOptions *o, int argc, char **argv, GError **error)
+{
+  if (!fab_cli_format (o->format_name, &o->format, error))
+    return FALSE;
+  if (o->sql && argc > 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "either a QUESTION or --sql, not both");
+  if (o->sql == NULL && argc == 1) {
+    list_questions ();
+    return TRUE;
+  }
+  return answer (o, argv[1], error);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  QueryOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
+    { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
+      "One SELECT of your own; :run is the run (docs/results-schema.md)", "SQL" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && query (&o, argc, argv, &error);
+
+  g_free (o.format_name);
+  g_free (o.db);
+  g_free (o.sql);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("query", error);
+}
+
+const FabCommand fab_command_query = {
+  .name = "query",
+  .summary = "Ask a results file: exposed communication, collectives, busy links",
+  .run = run,
+};

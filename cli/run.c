@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run.h"
+
+#include <unistd.h>
+
+#include "models/models.h"
+
+static gboolean
+store_links (FabStore *store, const FabSimulation *simulation, GError **error)
+{
+  guint n = fab_graph_n_links (fab_simulation_cluster (simulation)->graph);
+  gboolean is_stored = TRUE;
+
+  for (FabLinkId id = 0; id < n && is_stored; id++) {
+    FabLinkRecord record = fab_simulation_link_record (simulation, id);
+
+    is_stored = fab_store_add_links (store, &record, 1, error);
+    g_free ((char *) record.from);
+    g_free ((char *) record.to);
+  }
+  return is_stored;
+}
+
+static gboolean
+store_begin (FabStore *store, FabSimulation *simulation, gint64 *run_id, GError **error)
+{
+  FabRunRecord run = fab_simulation_run_record (simulation);
+  const FabDag *dag = fab_simulation_dag (simulation);
+
+  return fab_store_begin_run (store, &run, run_id, error)
+      && fab_store_add_classes (store, dag->classes, dag->n_classes, error)
+      && store_links (store, simulation, error);
+}
+
+#define ROWS(type, array) (const type *) (gpointer) (array)->data, (array)->len
+
+static gboolean
+store_iteration (FabStore *store, const FabProbe *probe, GError **error)
+{
+  return fab_store_add_steps (store, &probe->step, 1, error)
+      && fab_store_add_iterations (store, ROWS (FabIterationRecord, probe->iterations), error)
+      && fab_store_add_collectives (store, ROWS (FabCollectiveRecord, probe->collectives), error)
+      && fab_store_add_spans (store, ROWS (FabSpanRecord, probe->spans), error)
+      && fab_store_add_link_loads (store, ROWS (FabLinkLoadRecord, probe->link_loads), error);
+}
+
+#undef ROWS
+
+/* On a terminal, and only when it takes longer than a second. */
+static void
+show_progress (gint64 since_us, guint done, gint64 all)
+{
+  if (g_get_monotonic_time () - since_us < G_USEC_PER_SEC || !isatty (STDERR_FILENO))
+    return;
+  if (done == all)
+    g_printerr ("\r\033[K");
+  else
+    g_printerr ("\riteration %u of %" G_GINT64_FORMAT, done, all);
+}
+
+static gboolean
+play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations, GArray *steps,
+                 GError **error)
+{
+  gint64 since_us = g_get_monotonic_time ();
+
+  while (fab_simulation_step (simulation)) {
+    const FabProbe *probe = fab_simulation_probe (simulation);
+
+    g_array_append_val (steps, probe->step);
+    show_progress (since_us, steps->len, n_iterations);
+    if (store && !store_iteration (store, probe, error))
+      return FALSE;
+  }
+  return store == NULL || fab_store_commit_run (store, error);
+}
+
+/* The link that set the rate of the collectives in which most exposed time lies; of equal ones the lowest. */
+static void
+find_binding (FabRunResult *result)
+{
+  const GArray *collectives = fab_simulation_probe (result->simulation)->collectives;
+  guint n_links = fab_graph_n_links (fab_simulation_cluster (result->simulation)->graph);
+  g_autofree double *exposed = g_new0 (double, n_links + 1);
+  double total = 0;
+
+  result->binding_link = FAB_NO_LINK;
+  for (guint pass = 0; pass < 2 && total <= 0; pass++)
+    for (guint i = 0; i < collectives->len; i++) {
+      const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, i);
+      FabTimePs ps = pass == 0 ? record->exposed_ps : record->end_ps - record->start_ps;
+
+      if (record->binding_link == FAB_NO_LINK)
+        continue;
+      exposed[record->binding_link] += (double) ps;
+      total += (double) ps;
+    }
+  for (guint link = 0; link < n_links; link++)
+    if (exposed[link] > 0
+        && (result->binding_link == FAB_NO_LINK || exposed[link] > exposed[result->binding_link]))
+      result->binding_link = link;
+  if (result->binding_link != FAB_NO_LINK)
+    result->binding_fraction = exposed[result->binding_link] / total;
+}
+
+gboolean
+fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char *db, FabRunResult *result,
+              GError **error)
+{
+  gint64 start_us = g_get_monotonic_time ();
+  g_autoptr (FabStore) store = NULL;
+
+  *result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  result->simulation = fab_simulation_new (scenario, &fab_models, what_if, error);
+  if (result->simulation == NULL)
+    return FALSE;
+  if (db) {
+    store = fab_store_open (db, FAB_STORE_WRITE, error);
+    if (store == NULL || !store_begin (store, result->simulation, &result->run_id, error))
+      return FALSE;
+  }
+  if (!play_iterations (result->simulation, store, fab_scenario_spec (scenario)->iterations, result->steps,
+                        error)
+      || (store && !fab_store_close (&store, error)))
+    return FALSE;
+  find_binding (result);
+  result->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+  return TRUE;
+}
+
+void
+fab_run_result_clear (FabRunResult *result)
+{
+  g_clear_pointer (&result->simulation, fab_simulation_free);
+  g_clear_pointer (&result->steps, g_array_unref);
+}
+
+const FabStepRecord *
+fab_run_last_step (const FabRunResult *result)
+{
+  return &g_array_index (result->steps, FabStepRecord, result->steps->len - 1);
+}
+
+char *
+fab_run_link_name (const FabRunResult *result, FabLinkId link)
+{
+  FabLinkRecord record;
+  char *name;
+
+  if (link == FAB_NO_LINK)
+    return NULL;
+  record = fab_simulation_link_record (result->simulation, link);
+  name = g_strdup_printf ("%s -> %s", record.from, record.to);
+  g_free ((char *) record.from);
+  g_free ((char *) record.to);
+  return name;
+}
+
+double
+fab_run_busy_fraction (const FabRunResult *result, FabLinkId link)
+{
+  const GArray *loads = fab_simulation_probe (result->simulation)->link_loads;
+
+  for (guint i = 0; i < loads->len; i++)
+    if (g_array_index (loads, FabLinkLoadRecord, i).link == link)
+      return g_array_index (loads, FabLinkLoadRecord, i).busy_fraction;
+  return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
+#include "cli/run.h"
+#include "cli/timeline.h"
+
+enum { TIMELINE_COLUMNS = 66 };
+
+static void
+append_head (GString *page, const FabScenario *scenario, const FabRunResult *result)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabCluster *cluster = fab_simulation_cluster (result->simulation);
+  const FabJobTotals *totals = fab_simulation_totals (result->simulation);
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
+  const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
+
+  g_string_append_printf (page, "%s: %s\n\n", spec->name, spec->summary ? spec->summary : node->summary);
+  g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
+                          node->accelerator, cluster->n_nodes, node->name);
+  if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
+    g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
+                            spec->cluster.fabric.info->name);
+  g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
+  if (totals->parameters > 0)
+    g_string_append_printf (page, ", %.4g billion parameters, %.4g GB of gradients",
+                            (double) totals->parameters / 1e9, (double) totals->gradient_bytes / 1e9);
+  g_string_append_printf (page, ", %u collectives per iteration; fidelity %s\n\n",
+                          fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
+}
+
+static void
+append_time (GString *page, const char *name, FabTimePs time_ps, FabTimePs step_ps, const char *note)
+{
+  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, (double) time_ps);
+
+  g_string_append_printf (page, "  %-16s%10s  %5.1f %%%s%s\n", name, shown,
+                          step_ps > 0 ? 100.0 * (double) time_ps / (double) step_ps : 0, *note ? "   " : "",
+                          note);
+}
+
+static void
+append_step (GString *page, const FabRunResult *result)
+{
+  const FabStepRecord *step = fab_run_last_step (result);
+  const FabIterationRecord *times = &step->times;
+  g_autofree char *note = g_strdup_printf ("iteration %u of %u", result->steps->len, result->steps->len);
+
+  append_time (page, "step", times->duration_ps, times->duration_ps, note);
+  append_time (page, "compute", times->compute_ps, times->duration_ps, "");
+  append_time (page, "communication", times->comm_ps, times->duration_ps, "");
+  append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
+  append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
+  append_time (page, "idle", times->idle_ps, times->duration_ps, "");
+  if (step->tokens_per_s > 0)
+    g_string_append_printf (page, "  %-16s%8.1f %%  (HFU %.1f %%)   %.0f tokens/s\n", "MFU",
+                            100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);
+  g_string_append_c (page, '\n');
+}
+
+static void
+append_binding (GString *page, const FabRunResult *result)
+{
+  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
+
+  if (name == NULL) {
+    g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
+    return;
+  }
+  const FabLink *link = fab_graph_link (graph, result->binding_link);
+  g_autofree char *rate = fab_units_show (FAB_UNIT_RATE, (double) link->rate_bytes_per_s);
+  g_autofree char *bits = g_strdup_printf ("%.4g Gb/s", (double) link->rate_bytes_per_s * 8e-9);
+  g_string_append_printf (page, "  %-16s%s, %u x %s, %s (%s) one way\n", "binding link", name, link->count,
+                          fab_graph_link_class (graph, result->binding_link)->name, bits, rate);
+  g_string_append_printf (page, "  %-16ssets the pace of %.0f %% of the %s; busy %.1f %% of the step\n", "",
+                          100 * result->binding_fraction,
+                          fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
+                                                                           : "communication",
+                          100 * fab_run_busy_fraction (result, result->binding_link));
+}
+
+/* Latency in steps is no link's fault, and no faster link cures it. */
+static void
+append_startup (GString *page, const FabRunResult *result)
+{
+  const FabDag *dag = fab_simulation_dag (result->simulation);
+  FabTimePs comm_ps = fab_run_last_step (result)->times.comm_ps;
+  double startup_ps = 0;
+
+  for (guint i = 0; i < dag->n_collectives; i++)
+    startup_ps += (double) dag->collectives[i].plan.startup_ps;
+  if (comm_ps > 0)
+    g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n",
+                            "start-up", 100 * startup_ps / (double) comm_ps);
+}
+
+static void
+append_faster (GString *page, const FabRunResult *result, const FabRunResult *faster)
+{
+  const FabIterationRecord *now = &fab_run_last_step (result)->times;
+  const FabIterationRecord *then = &fab_run_last_step (faster)->times;
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, (double) then->duration_ps);
+  g_autofree char *exposed = fab_units_show (FAB_UNIT_TIME, (double) then->exposed_ps);
+  g_autofree char *name = fab_run_link_name (faster, faster->binding_link);
+  const FabGraph *graph = fab_simulation_cluster (faster->simulation)->graph;
+
+  g_string_append_printf (page, "  %-16sstep %s (%+.1f %%), exposed %s; then %s binds (%s)\n\n",
+                          "twice as fast", step,
+                          100.0 * ((double) then->duration_ps / (double) now->duration_ps - 1), exposed, name,
+                          fab_graph_link_class (graph, faster->binding_link)->name);
+}
+
+char *
+fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
+              const char *db)
+{
+  GString *page = g_string_new (NULL);
+  g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), 0,
+                                                 TIMELINE_COLUMNS);
+
+  append_head (page, scenario, result);
+  append_step (page, result);
+  append_binding (page, result);
+  append_startup (page, result);
+  if (faster)
+    append_faster (page, result, faster);
+  g_string_append (page, timeline);
+  if (result->run_id > 0)
+    g_string_append_printf (page,
+                            "\n  run %" G_GINT64_FORMAT
+                            " in %s; `fabricast query iterations --db %s` reads it back\n",
+                            result->run_id, db, db);
+  return g_string_free (page, FALSE);
+}
