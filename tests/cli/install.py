@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`meson install` into an empty directory gives a program that needs nothing of the checkout."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import CliTest, main
+
+BUILD = os.environ["FAB_BUILD_DIR"]
+MESON = os.environ.get("FAB_MESON") or shutil.which("meson")
+
+
+def build_options():
+    text = subprocess.run([MESON, "introspect", "--buildoptions", BUILD], capture_output=True, check=True).stdout
+    return {option["name"]: option["value"] for option in json.loads(text)}
+
+
+@unittest.skipUnless(MESON, "meson is not here")
+class Install(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = support.new_directory()
+        cls.addClassCleanup(shutil.rmtree, cls.root)
+        subprocess.run([MESON, "install", "-C", BUILD, "--no-rebuild", "--destdir", cls.root], stdin=subprocess.DEVNULL,
+                       capture_output=True, check=True)
+        options = build_options()
+        cls.folders = {name: os.path.join(cls.root, os.path.join(options["prefix"], options[name]).lstrip("/"))
+                       for name in ("bindir", "datadir", "mandir")}
+        cls.program = os.path.join(cls.folders["bindir"], "fabricast")
+
+    def installed(self, *args):
+        """As from a login without any environment, from somewhere else."""
+        return self.good(*args, program=self.program, env={})
+
+    def data(self, *name):
+        return os.path.join(self.folders["datadir"], "fabricast", *name)
+
+    def test_describe(self):
+        self.assertEqual(self.installed("describe", "links"), self.good("describe", "links"))
+
+    def test_run_an_installed_scenario(self):
+        paths = glob.glob(self.data("scenarios", "*.yaml"))
+        self.assertEqual(sorted(map(os.path.basename, paths)), sorted(map(os.path.basename, support.SCENARIOS)))
+        hello = self.data("scenarios", "hello.yaml")
+        self.assertIn("binding link", self.installed("run", hello))
+        self.assertEqual(os.listdir(self.directory), ["fabricast.db"])
+        self.assertEqual(self.installed("query", "iterations"), self.good("query", "iterations"))
+
+    def test_collective(self):
+        self.assertEqual(self.installed("collective", "--node", "dgx-a100", "-b", "1M", "-e", "1G"),
+                         self.good("collective", "--node", "dgx-a100", "-b", "1M", "-e", "1G"))
+
+    def test_validate(self):
+        answers = [self.fabricast("validate", program=program, env=env).stdout
+                   for program, env in ((self.program, {}), (support.PROGRAM, support.environment()))]
+        self.assertIn("dgxa100_allreduce_32", answers[0])
+        self.assertEqual(answers[0], answers[1])
+
+    def test_moves_with_its_data(self):
+        """The installed data are what it reads: elsewhere, with a catalogue cut short, it sees the cut."""
+        moved = self.path("moved")
+        shutil.copytree(os.path.dirname(self.folders["bindir"]), moved)
+        os.remove(os.path.join(moved, "share", "fabricast", "catalog", "nodes.yaml"))
+        done = self.fabricast("describe", "nodes", "--names", program=os.path.join(moved, "bin", "fabricast"), env={})
+        self.assertNotIn("dgx-a100", done.stdout)
+
+    def test_through_a_link(self):
+        os.symlink(self.program, self.path("fab"))
+        self.assertIn("dgx-a100", self.good("describe", "nodes", program=self.path("fab"), env={}))
+
+    def test_manual_and_completion(self):
+        self.assertTrue(os.path.isfile(os.path.join(self.folders["mandir"], "man1", "fabricast.1")))
+        completion = os.path.join(self.folders["datadir"], "bash-completion", "completions", "fabricast")
+        self.assertTrue(os.path.isfile(completion))
+        subprocess.run(["bash", "-n", completion], check=True)
+
+    def test_nothing_else(self):
+        files = [os.path.relpath(os.path.join(folder, name), self.root)
+                 for folder, _, names in os.walk(self.root) for name in names]
+        known = ("/bin/fabricast", "/man1/fabricast.1", "/bash-completion/completions/fabricast")
+        extra = [name for name in files if not name.endswith(known) and "/share/fabricast/" not in name]
+        self.assertEqual(extra, [])
+        kinds = {os.path.splitext(name)[1] for name in files if "/share/fabricast/" in name}
+        self.assertLessEqual(kinds, {".yaml", ".csv", ".md"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Commands and options are the same in --help, in the man page and in the completion; so are the examples' files."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from support import SOURCE, CliTest, environment, main, read
+import support
+
+MAN = os.path.join(SOURCE, "docs", "fabricast.1")
+COMPLETION = os.path.join(SOURCE, "cli", "completion", "fabricast.bash")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+
+
+def plain(roff):
+    """Without fonts, macros and escapes of dashes."""
+    text = re.sub(r"\\f[RBIP]", "", roff).replace("\\-", "-").replace("\\&", "")
+    return re.sub(r"^\.[A-Z]+ ?", "", text, flags=re.M).replace('"', "")
+
+
+def man_sections():
+    """Text of each command's section, by the command."""
+    parts = re.split(r"^\.SS (\w+).*$", read(MAN).split(".SH COMMANDS")[1].split(".SH UNITS")[0], flags=re.M)
+    return {name: plain(text) for name, text in zip(parts[1::2], parts[2::2])}
+
+
+class Manual(CliTest):
+    def commands(self):
+        listed = self.good("--help").split("Commands:\n")[1].split("\n\n")[0]
+        return [line.split()[0] for line in listed.splitlines()]
+
+    def options(self, command):
+        """["-b", "--minbytes", ...]"""
+        block = self.good(command, "--help").split("Options:\n")[1].split("\n\n")[0]
+        heads = [re.match(r"  (?:(-\w), )?(--[\w-]+)", line) for line in block.splitlines()]
+        return [option for head in heads for option in head.groups() if option]
+
+    def test_man_page_has_every_option(self):
+        sections = man_sections()
+        self.assertEqual(sorted(sections), sorted(self.commands() + ["help", "version"]))
+        for command in self.commands():
+            there = set(OPTION.findall(sections[command]))
+            options = {option for option in self.options(command) if option not in ("-h", "--help")}
+            self.assertEqual(there & options, options, command)
+            # Nothing is promised that does not exist.
+            heads = re.findall(r"^--?[a-z].*$", sections[command], re.M)
+            promised = {option for head in heads for option in OPTION.findall(head)}
+            self.assertLessEqual(promised, options, command)
+
+    @unittest.skipUnless(shutil.which("man"), "man is not here")
+    def test_man_page_is_clean(self):
+        done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", MAN], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_exit_codes(self):
+        text = plain(read(MAN).split(".SH EXIT STATUS")[1].split(".SH")[0])
+        self.assertEqual(re.findall(r"^\d$", text, re.M), ["0", "1", "2", "3"])
+
+    def test_no_command_is_forgotten_in_help(self):
+        for command in self.commands():
+            self.assertEqual(self.good("help", command), self.good(command, "--help"))
+
+    def test_examples_of_help_work(self):
+        for name in ("scenarios", "docs"):
+            os.symlink(os.path.join(SOURCE, name), self.path(name))
+        os.mkdir(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        for command in self.commands():
+            examples = self.good(command, "--help").split("Examples:\n")[1].strip("\n").splitlines()
+            self.assertTrue(examples)
+            for example in examples:
+                with self.subTest(example):
+                    line = example.strip().replace("> docs/", "> ")
+                    self.assertTrue(line.startswith(f"fabricast {command}"))
+                    done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True,
+                                          text=True, check=False)
+                    self.assertIn(done.returncode, (0, 1) if command == "validate" else (0,), done.stderr)
+
+
+class Completion(CliTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        self.env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+
+    def complete(self, *words):
+        """What <Tab> offers after `fabricast WORD...`, the last of which is being written."""
+        script = ('source "$1"; shift; COMP_WORDS=(fabricast "$@"); COMP_CWORD=$#; COMPREPLY=();'
+                  ' _fabricast fabricast "${@: -1}" "${COMP_WORDS[COMP_CWORD - 1]}"; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", script, "bash", COMPLETION, *words], cwd=self.directory, env=self.env,
+                              capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    def test_commands(self):
+        offered = self.complete("")
+        for command in Manual.commands(self):
+            self.assertIn(command, offered)
+        self.assertEqual(self.complete("col"), ["collective"])
+
+    def test_every_option(self):
+        for command in Manual.commands(self):
+            wanted = {option for option in Manual.options(self, command) if option.startswith("--")}
+            offered = {option for option in self.complete(command, "--") if option.startswith("--")}
+            self.assertEqual(offered, wanted, command)
+
+    def test_values(self):
+        self.assertEqual(self.complete("collective", "--node", "dgx-a"), ["dgx-a100"])
+        self.assertEqual(self.complete("collective", "--nic", "ib-"), ["ib-hdr", "ib-ndr"])
+        self.assertEqual(self.complete("run", "--format", "j"), ["json"])
+        self.assertEqual(self.complete("run", "--format", "=", "j"), ["json"])
+        self.assertEqual(self.complete("run", "--fidelity", ""), ["fluid", "analytic"])
+        self.assertEqual(self.complete("describe", "no"), ["nodes"])
+        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "collective"])
+        self.assertEqual(self.complete("query", "exp"), ["exposed"])
+
+    def test_flags_take_no_value(self):
+        self.assertIn("exposed", self.complete("query", "--format", "csv", ""))
+        self.write("my.yaml", "")
+        for command, flag in (("run", "--no-db"), ("check", "--quiet")):
+            self.assertEqual(self.complete(command, flag, "m"), ["my.yaml"])
+
+
+if __name__ == "__main__":
+    main()

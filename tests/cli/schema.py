@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`describe --schema`: a JSON Schema of draft 2020-12 that accepts and refuses what the program does; and the
+resolved scenario, which is a scenario that runs to the same numbers."""
+import json
+import os
+
+from support import SCENARIOS, SOURCE, CliTest, main, need, read
+
+yaml, jsonschema = need("yaml", "jsonschema")
+BAD = ["misspelt", "no-unit", "many", "types", "negative", "unknown-names", "unknown-shape"]
+# Names of the catalogue and signs are beyond a schema that does not read the catalogue.
+ONLY_THE_PROGRAM = {"unknown-shape"}
+
+
+class Schema(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.good("describe", "--schema")
+        self.validator = jsonschema.Draft202012Validator(json.loads(self.text))
+
+    def mistakes(self, text):
+        return [error.message for error in self.validator.iter_errors(yaml.safe_load(text))]
+
+    def test_is_a_schema(self):
+        schema = json.loads(self.text)
+        self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_accepts_the_scenarios(self):
+        for path in SCENARIOS:
+            with self.subTest(path):
+                self.assertEqual(self.mistakes(read(path)), [])
+                self.assertEqual(self.mistakes(self.good("check", path)), [])
+
+    def test_refuses_what_the_program_refuses(self):
+        for name in BAD:
+            with self.subTest(name):
+                path = os.path.join(SOURCE, "tests", "golden", "inputs", name + ".yaml")
+                self.assertEqual(self.fabricast("check", path).returncode, 2)
+                if name not in ONLY_THE_PROGRAM:
+                    self.assertTrue(self.mistakes(read(path)))
+
+    def test_refuses_every_key_misspelt(self):
+        """One letter more in any key of the scenarios, at any depth outside lists."""
+        for path in SCENARIOS:
+            document = yaml.safe_load(read(path))
+            for misspelt in misspellings(document):
+                self.assertFalse(self.validator.is_valid(misspelt), json.dumps(misspelt))
+
+
+def misspellings(mapping):
+    for key in mapping:
+        yield {(other + "x" if other == key else other): value for other, value in mapping.items()}
+        if isinstance(mapping[key], dict):
+            for inner in misspellings(mapping[key]):
+                yield {**mapping, key: inner}
+
+
+class Resolved(CliTest):
+    def test_runs_to_the_same_numbers(self):
+        for path in SCENARIOS:
+            with self.subTest(path):
+                resolved = self.write("resolved.yaml", self.good("check", path))
+                self.assertEqual(self.good("run", path, "--no-db", "--format", "csv"),
+                                 self.good("run", resolved, "--no-db", "--format", "csv"))
+
+    def test_is_resolved_to_itself(self):
+        for path in SCENARIOS:
+            with self.subTest(path):
+                once = self.good("check", path)
+                self.assertEqual(self.good("check", self.write("resolved.yaml", once)), once)
+
+    def test_holds_what_was_set(self):
+        sets = ["--set", "cluster.nodes=2", "--set", "job.bucket=100MiB", "--set", "fidelity=analytic", "--set", "seed=9"]
+        path = SCENARIOS[-1] if "ddp" in SCENARIOS[-1] else next(path for path in SCENARIOS if "4nodes" in path)
+        resolved = self.write("resolved.yaml", self.good("check", path, *sets))
+        self.assertEqual(self.good("run", path, "--no-db", "--format", "csv", *sets),
+                         self.good("run", resolved, "--no-db", "--format", "csv"))
+
+    def test_is_in_the_database(self):
+        self.good("run", SCENARIOS[0], "--db", "x.db")
+        stored, = self.json("query", "scenario", "--db", "x.db")
+        self.assertEqual(stored["scenario_yaml"], self.good("check", SCENARIOS[0]))
+
+
+if __name__ == "__main__":
+    main()

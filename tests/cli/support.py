@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command line share: the program, a directory of its own for every test, JSON, masks.
+
+Every script here is `NAME.py PROGRAM [unittest option...]`, and skips as meson wants it (77) when a Python
+package is missing. FAB_SOURCE_DIR is the checkout.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ.get("FAB_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCENARIOS = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "scenarios", "*.yaml")))
+HELLO = os.path.join(SOURCE, "scenarios", "hello.yaml")
+PROGRAM = ""
+SKIPPED = 77
+
+# Marks of a program that broke, whatever its exit code says.
+BREAKAGE = re.compile(r"Sanitizer|runtime error|Traceback|CRITICAL|WARNING \*\*|Assertion|core dumped")
+VOLATILE = re.compile(r'("(?:wall_s|peak_rss_bytes)" : )[0-9.e+-]+')
+
+
+def masked(text):
+    return VOLATILE.sub(r"\1MASKED", text)
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FABRICAST_", "LC_", "LANG"))}
+    return {**kept, "LC_ALL": "C.UTF-8"}
+
+
+def new_directory():
+    path = tempfile.mkdtemp(prefix="fab-cli-")
+    os.chmod(path, 0o755)
+    return path
+
+
+class CliTest(unittest.TestCase):
+    """Runs in a directory of its own, which is gone afterwards."""
+
+    def setUp(self):
+        self.directory = new_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.directory], check=True)
+
+    def path(self, *name):
+        return os.path.join(self.directory, *name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def fabricast(self, *args, program=None, **how):
+        """The ended process, which did not break."""
+        how = {"cwd": self.directory, "env": environment(), **how}
+        done = subprocess.run([program or PROGRAM, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, **how)
+        self.assertIsNone(BREAKAGE.search(done.stderr), done.stderr)
+        self.assertIn(done.returncode, (0, 1, 2, 3), f"{args}: {done.stderr}")
+        return done
+
+    def good(self, *args, **how):
+        """What a command prints that ends with 0 and complains of nothing."""
+        done = self.fabricast(*args, **how)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), args)
+        return done.stdout
+
+    def json(self, *args, **how):
+        return json.loads(self.good(*args, "--format", "json", **how))
+
+    def refused(self, *args, names, **how):
+        """Exit code 2, nothing on stdout, one line on stderr with `names` in it."""
+        done = self.fabricast(*args, **how)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{args}: {done.stderr}")
+        self.assertRegex(done.stderr, r"\Afabricast \w+: [^\n]+\n\Z")
+        self.assertIn(names, done.stderr)
+        return done.stderr
+
+
+def need(*packages):
+    """The packages, or exit code 77: skipped."""
+    try:
+        return [__import__(name) for name in packages]
+    except ImportError as missing:
+        print(f"skipped: {missing}")
+        sys.exit(SKIPPED)
+
+
+def main():
+    """Call it last in a script."""
+    global PROGRAM
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main(module="__main__")

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Results files that cannot be written: exit code 2, one line that names the file, and nothing half done."""
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+from support import HELLO, SOURCE, CliTest, environment, main, read
+import support
+
+NOBODY = 65534
+IS_ROOT = os.geteuid() == 0
+
+
+def limit_files(n_bytes):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+    return limit
+
+
+class Trouble(CliTest):
+    def run_into(self, db, **how):
+        return self.refused("run", HELLO, "--db", db, names=db, **how)
+
+    def left(self):
+        return sorted(os.listdir(self.directory))
+
+    def runs(self, db):
+        return [row["run_id"] for row in self.json("query", "runs", "--db", db)]
+
+    def check_file(self, db):
+        """Opens, whole, and every run in it has all its iterations."""
+        database = sqlite3.connect(self.path(db))
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        self.assertEqual(database.execute("PRAGMA foreign_key_check").fetchall(), [])
+        tables = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        n_runs = database.execute("SELECT count (*) FROM run").fetchone()[0] if "run" in tables else 0
+        if n_runs == 0:
+            for name in tables:
+                columns = [row[1] for row in database.execute(f"PRAGMA table_info ({name})")]
+                if "run_id" in columns:
+                    self.assertEqual(database.execute(f"SELECT count (*) FROM {name}").fetchone(), (0,), name)
+        database.close()
+        return n_runs
+
+
+class WrongPlaces(Trouble):
+    def test_directory_missing(self):
+        self.run_into("nowhere/x.db")
+        self.assertEqual(self.left(), [])
+
+    def test_a_directory(self):
+        os.mkdir(self.path("x.db"))
+        self.run_into("x.db")
+        self.assertEqual((self.left(), os.listdir(self.path("x.db"))), (["x.db"], []))
+
+    def test_not_a_database(self):
+        self.write("notes.txt", "Not a database, and dear to somebody.\n" * 100)
+        before = read(self.path("notes.txt"))
+        self.run_into("notes.txt")
+        self.assertEqual((self.left(), read(self.path("notes.txt"))), (["notes.txt"], before))
+
+    def test_somebody_elses_database(self):
+        database = sqlite3.connect(self.path("x.db"))
+        database.execute("CREATE TABLE run (song TEXT)")
+        database.commit()
+        database.close()
+        with open(self.path("x.db"), "rb") as file:
+            before = file.read()
+        self.run_into("x.db")
+        with open(self.path("x.db"), "rb") as file:
+            self.assertEqual((self.left(), file.read()), (["x.db"], before))
+
+    def test_a_device(self):
+        self.run_into("/dev/full")
+
+    def test_nothing_to_ask(self):
+        self.refused("query", "iterations", "--db", "x.db", names="x.db")
+        self.write("notes.txt", "text\n")
+        self.refused("query", "iterations", "--db", "notes.txt", names="notes.txt")
+        self.assertEqual(self.left(), ["notes.txt"])
+
+
+class ReadOnly(Trouble):
+    """As nobody, because root may write everywhere. The program comes along: nobody may not see the checkout."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = shutil.copy(support.PROGRAM, self.path("fabricast"))
+        shutil.copytree(os.path.join(SOURCE, "models", "catalog"), self.path("data", "catalog"))
+        shutil.copy(HELLO, self.path("hello.yaml"))
+        os.mkdir(self.path("results"))
+        self.good("run", "hello.yaml", "--db", "results/x.db")
+        subprocess.run(["chmod", "-R", "a+rX", self.directory], check=True)
+        self.how = {"program": self.program, "env": {**environment(), "FABRICAST_DATA": self.path("data")}}
+        if IS_ROOT:
+            self.how["user"] = self.how["group"] = NOBODY
+            self.how["extra_groups"] = []
+        try:
+            self.good("check", "--quiet", "hello.yaml", **self.how)
+        except (PermissionError, AssertionError) as reason:
+            self.skipTest(f"another user cannot run programs here: {reason}")
+
+    def make_read_only(self):
+        os.chmod(self.path("results", "x.db"), 0o444)
+        os.chmod(self.path("results"), 0o555)
+        self.addCleanup(os.chmod, self.path("results"), 0o755)
+
+    def run_into(self, db, **how):
+        return self.refused("run", "hello.yaml", "--db", db, names=db, **self.how)
+
+    def test_file(self):
+        os.chmod(self.path("results", "x.db"), 0o444)
+        os.chmod(self.path("results"), 0o777)
+        self.run_into("results/x.db")
+        self.assertEqual((os.listdir(self.path("results")), self.runs("results/x.db")), (["x.db"], [1]))
+
+    def test_directory(self):
+        self.make_read_only()
+        self.run_into("results/x.db")
+        self.run_into("results/new.db")
+        self.assertEqual(os.listdir(self.path("results")), ["x.db"])
+
+    def test_reading_needs_no_more(self):
+        self.make_read_only()
+        self.assertIn("340", self.good("query", "iterations", "--db", "results/x.db", **self.how))
+
+    def test_unreadable(self):
+        os.chmod(self.path("results", "x.db"), 0)
+        self.refused("query", "iterations", "--db", "results/x.db", names="results/x.db", **self.how)
+        self.run_into("results/x.db")
+
+
+class DiskFull(Trouble):
+    """The run after it, with room, finds the file in order."""
+
+    def check_recovers(self, db, n_before):
+        self.assertEqual(self.check_file(db), n_before)
+        self.good("run", HELLO, "--db", db)
+        self.assertEqual(self.check_file(db), n_before + 1)
+
+    def test_new_file(self):
+        for limit in (0, 4096, 100_000, 300_000, 2_000_000):
+            with self.subTest(limit):
+                how = {"preexec_fn": limit_files(limit)}
+                self.refused("run", HELLO, "--db", f"{limit}.db", "--iterations", "500", names=f"{limit}.db", **how)
+                self.check_recovers(f"{limit}.db", 0)
+
+    def test_file_with_a_run(self):
+        self.good("run", HELLO, "--db", "x.db")
+        before = self.good("query", "timeline", "--db", "x.db")
+        for limit in (300_000, 1_000_000):
+            self.refused("run", HELLO, "--db", "x.db", "--iterations", "500", names="x.db",
+                         preexec_fn=limit_files(limit))
+            self.assertEqual(self.left(), ["x.db"])
+        self.assertEqual(before, self.good("query", "timeline", "--db", "x.db"))
+        self.check_recovers("x.db", 1)
+
+    def test_small_disk(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
+        if mount.returncode != 0:
+            self.skipTest("mounting a small disk is not permitted here")
+        try:
+            self.refused("run", HELLO, "--db", "disk/x.db", "--iterations", "500", names="disk/x.db")
+            subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)  # somebody makes room
+            self.check_recovers("disk/x.db", 0)
+            self.assertEqual(os.listdir(disk), ["x.db"])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+class Killed(Trouble):
+    def kill_in_the_middle(self, db):
+        with subprocess.Popen([support.PROGRAM, "run", HELLO, "--db", db, "--iterations", "100000"], cwd=self.directory,
+                              env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
+            self.wait_for_log(db + "-wal", child)
+            child.kill()
+            self.assertEqual(child.stdout.read(), b"")
+            self.assertEqual(child.wait(), -signal.SIGKILL)
+
+    def wait_for_log(self, log, child):
+        """Until the run has written for a while."""
+        for _ in range(2000):
+            if os.path.exists(self.path(log)) and os.path.getsize(self.path(log)) > 4_000_000:
+                return
+            self.assertIsNone(child.poll(), "it ended too early")
+            time.sleep(0.01)
+        self.fail("it does not write")
+
+    def test_new_file(self):
+        self.kill_in_the_middle("x.db")
+        self.assertEqual(self.check_file("x.db"), 0)
+        self.good("run", HELLO, "--db", "x.db")
+        self.assertEqual((self.check_file("x.db"), self.left()), (1, ["x.db"]))
+
+    def test_file_with_a_run(self):
+        self.good("run", HELLO, "--db", "x.db")
+        before = self.good("query", "timeline", "--db", "x.db")
+        self.kill_in_the_middle("x.db")
+        # Somebody asks before anybody writes.
+        self.assertEqual(before, self.good("query", "timeline", "--db", "x.db"))
+        self.assertEqual((self.check_file("x.db"), self.runs("x.db")), (1, [1]))
+        self.good("run", HELLO, "--db", "x.db")
+        self.assertEqual((self.check_file("x.db"), self.runs("x.db")), (2, [1, 2]))
+
+
+class Output(CliTest):
+    def test_full(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([support.PROGRAM, "run", HELLO, "--no-db"], stdout=full, stderr=subprocess.PIPE,
+                                  env=environment(), check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"cannot write", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

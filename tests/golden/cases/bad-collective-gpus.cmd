@@ -1,0 +1,1 @@
+fabricast collective --node dgx-a100 --gpus-per-node 9

@@ -1,0 +1,1 @@
+fabricast rum $SCENARIOS/hello.yaml

@@ -1,0 +1,1 @@
+echo text >notes.txt; fabricast run $SCENARIOS/hello.yaml --db notes.txt

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/hello.yaml --iterations 0

@@ -1,0 +1,1 @@
+fabricast run nowhere.yaml

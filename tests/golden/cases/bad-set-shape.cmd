@@ -1,0 +1,1 @@
+fabricast check $SCENARIOS/hello.yaml --set cluster

@@ -1,0 +1,1 @@
+fabricast validate dgxa100_allreduce_23

@@ -1,0 +1,1 @@
+fabricast check $SCENARIOS/ddp-16384-gpus.yaml

@@ -1,0 +1,1 @@
+fabricast check $SCENARIOS/send-80b-1600g.yaml

@@ -1,0 +1,1 @@
+fabricast check --quiet $SCENARIOS/hello.yaml && echo good

@@ -1,0 +1,1 @@
+fabricast describe accelerators h100-sxm5-80gb

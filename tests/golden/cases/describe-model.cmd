@@ -1,0 +1,1 @@
+fabricast describe models llama2-7b

@@ -1,0 +1,1 @@
+fabricast describe nodes dgx-a100

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/send-80b-1600g.yaml >/dev/null && fabricast query timeline

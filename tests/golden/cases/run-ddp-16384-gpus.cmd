@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-16384-gpus.yaml

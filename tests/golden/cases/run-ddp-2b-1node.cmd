@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-2b-1node.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-2b-4nodes-400g.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-gpt2-xl-dgx-a100.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-llama2-7b-16-dgx-h100.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/hello.yaml --no-db --set cluster.gpus_per_node=1

@@ -1,0 +1,1 @@
+fabricast run inputs/own-link.yaml --no-db

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_contracts.c - what every algorithm, library, network and compute model must do, for every row there is. */
+#include "tests/support/test.h"
+
+#include "tests/support/load.h"
+#include "tests/support/params.h"
+#include "tests/support/seeds.h"
+
+#define GBPS(x) ((x) *G_GUINT64_CONSTANT (1000000000))
+
+/* Two ranks, a node, four nodes; GPUs bind, the network is twice as fast as they are together. */
+static const RigSpec rigs[] = {
+  { .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = GBPS (200), .gpu_latency_ps = 300000 },
+  { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = GBPS (200), .gpu_latency_ps = 300000 },
+  { .n_nodes = 4,
+    .gpus_per_node = 8,
+    .nics_per_node = 4,
+    .gpu_bytes_per_s = GBPS (200),
+    .nic_bytes_per_s = GBPS (100),
+    .gpu_latency_ps = 300000,
+    .nic_latency_ps = 600000 },
+};
+
+/* --- algorithms --- */
+
+/* Bytes that GPUs must receive in sum per byte of size: what each lacks. A reduction makes every rank's part travel
+ * once to where it is summed and, for all_reduce, the sum to all others. */
+static double
+fewest_bytes (FabOp op, guint n)
+{
+  return op == FAB_OP_ALL_REDUCE ? 2.0 * (n - 1) : n - 1.0;
+}
+
+static double
+received_by_gpus (const FabGraph *graph, const FabFootprint *footprint)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < footprint->n; i++)
+    if (fab_graph_vertex (graph, fab_graph_link (graph, footprint->links[i])->dst)->kind
+        == FAB_VERTEX_ACCELERATOR)
+      sum += footprint->weights[i];
+  return sum;
+}
+
+/* Not below the lower bound; and not above twice the best time on a fabric where only the GPUs' own links bind. */
+static void
+check_form (const Rig *rig, FabOp op, const FabCollectiveForm *form)
+{
+  guint n = fab_cluster_n_ranks (&rig->cluster);
+  double best = (double) rig->spec.gpu_bytes_per_s / fab_op_bus_factor (op, n);
+
+  assert_true (form->n_channels >= 1);
+  assert_true (form->n_intra_steps + form->n_inter_steps >= 1);
+  assert_true (received_by_gpus (rig->graph, form->footprint) >= fewest_bytes (op, n) * (1 - 1e-9));
+  assert_true (form->footprint->rate_bytes_per_s <= best * (1 + 1e-9));
+  assert_true (form->footprint->rate_bytes_per_s >= best / 2 * (1 - 1e-9));
+  assert_true (form->footprint->rate_bytes_per_s <= form->footprint->line_bound_bytes_per_s * (1 + 1e-9));
+}
+
+static void
+every_algorithm_moves_what_it_must (G_GNUC_UNUSED void **state)
+{
+  const FabAlgorithmEnv env = { .net_stretch = 1 };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rigs); r++) {
+    g_autoptr (Rig) rig = rig_new (&rigs[r]);
+    FabGroup group = rig_group (rig);
+
+    for (guint a = 0; fab_models.lists[FAB_MODEL_ALGORITHM][a]; a++)
+      for (guint op = 0; op < FAB_N_OPS; op++) {
+        const FabAlgorithmOps *ops = (const FabAlgorithmOps *) fab_models.lists[FAB_MODEL_ALGORITHM][a];
+        FabCollectiveForm form;
+
+        if (!ops->supports (&group, (FabOp) op))
+          continue;
+        assert_true (ops->form (&group, (FabOp) op, &env, &form, NULL));
+        check_form (rig, (FabOp) op, &form);
+        fab_footprint_free (form.footprint);
+      }
+  }
+}
+
+/* --- libraries --- */
+
+static void
+check_plan (const Rig *rig, const FabCollectivePlan *plan, FabOp op, FabBytes bytes)
+{
+  assert_int_equal (plan->op, op);
+  assert_int_equal (plan->bytes, bytes);
+  assert_int_equal (plan->n_ranks, fab_cluster_n_ranks (&rig->cluster));
+  assert_non_null (plan->algorithm);
+  assert_non_null (plan->protocol);
+  assert_true (plan->n_channels >= 1 && plan->wire_factor >= 1 && plan->startup_ps >= 0);
+  assert_true (plan->limit_bytes_per_s >= 0);
+}
+
+/* More bytes never take less time, from one byte to a terabyte. */
+static void
+check_library (const Rig *rig, FabLibrary *library)
+{
+  FabGroup group = rig_group (rig), alone = { &rig->cluster, 1, 1 };
+  FabCollectivePlan plan;
+
+  for (guint op = 0; op < FAB_N_OPS; op++) {
+    FabTimePs before_ps = 0;
+
+    for (FabBytes bytes = 1; bytes < G_GUINT64_CONSTANT (1000000000000); bytes = bytes * 3 / 2 + 1) {
+      assert_true (fab_library_plan (library, &group, (FabOp) op, bytes, &plan, NULL));
+      check_plan (rig, &plan, (FabOp) op, bytes);
+      assert_true (fab_plan_idle_ps (&plan) >= before_ps);
+      before_ps = fab_plan_idle_ps (&plan);
+    }
+    assert_true (fab_library_plan (library, &alone, (FabOp) op, 1000, &plan, NULL));
+    assert_null (plan.footprint);
+  }
+}
+
+static void
+every_library_plans_every_operation (G_GNUC_UNUSED void **state)
+{
+  for (guint r = 0; r < G_N_ELEMENTS (rigs); r++) {
+    g_autoptr (Rig) rig = rig_new (&rigs[r]);
+
+    for (guint i = 0; fab_models.lists[FAB_MODEL_LIBRARY][i]; i++) {
+      const FabLibraryOps *ops = (const FabLibraryOps *) fab_models.lists[FAB_MODEL_LIBRARY][i];
+      g_autoptr (Params) params = params_new (&ops->info, "");
+      FabLibrary *library = ops->create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+
+      check_library (rig, library);
+      fab_library_destroy (library);
+    }
+  }
+}
+
+/* --- networks --- */
+
+enum { N_ITEMS = 40, N_FOOTPRINTS = 4 };
+
+/* Payload that enters GPUs: messages once each, streams by their weights. */
+static double
+expected_payload (const Rig *rig, const LoadItem *items)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < N_ITEMS; i++) {
+    const FabStream *stream = &items[i].stream;
+
+    if (stream->footprint)
+      sum += (double) stream->bytes * received_by_gpus (rig->graph, stream->footprint);
+    else if (items[i].transfer.src != items[i].transfer.dst)
+      sum += (double) items[i].transfer.bytes;
+  }
+  return sum;
+}
+
+/* Everything ends once, not before latency and wire time, and every byte is metered where it arrives. */
+static void
+check_net (const Rig *rig, const FabNetOps *ops, LoadItem *items)
+{
+  guint n_links = fab_graph_n_links (rig->graph);
+  g_autofree FabLinkLoad *loads = g_new0 (FabLinkLoad, n_links);
+  double sum = 0;
+
+  load_play (rig, ops, items, N_ITEMS, loads);
+  for (guint i = 0; i < N_ITEMS; i++) {
+    assert_int_equal (items[i].n_ends, 1);
+    assert_true (items[i].end_ps
+                 >= items[i].start_ps + load_bound_ps (rig, &items[i]) - 1); /* doubles: 1 ps */
+  }
+  for (FabLinkId l = 0; l < n_links; l++) {
+    assert_true (loads[l].line_bytes >= loads[l].payload_bytes);
+    if (fab_graph_vertex (rig->graph, fab_graph_link (rig->graph, l)->dst)->kind == FAB_VERTEX_ACCELERATOR)
+      sum += loads[l].payload_bytes;
+  }
+  assert_near (sum, expected_payload (rig, items), 1e-12);
+}
+
+/* A network that shares links never lets one carry more than its rate until the last end. */
+static void
+check_rates (const Rig *rig, const FabNetOps *ops, LoadItem *items)
+{
+  guint n_links = fab_graph_n_links (rig->graph);
+  g_autofree FabLinkLoad *loads = g_new0 (FabLinkLoad, n_links);
+  FabTimePs last_ps = 0;
+
+  load_play (rig, ops, items, N_ITEMS, loads);
+  for (guint i = 0; i < N_ITEMS; i++)
+    last_ps = MAX (last_ps, items[i].end_ps);
+  for (FabLinkId l = 0; l < n_links; l++) {
+    double most = (double) fab_graph_link (rig->graph, l)->rate_bytes_per_s * fab_ps_to_seconds (last_ps);
+
+    assert_true (!ops->shares_links || loads[l].line_bytes <= most * (1 + 1e-9));
+  }
+}
+
+static void
+check_nets (Random *random)
+{
+  g_autoptr (Rig) rig = rig_new (&rigs[random_below (random, G_N_ELEMENTS (rigs))]);
+  FabFootprint *footprints[N_FOOTPRINTS];
+  LoadItem items[N_ITEMS];
+
+  for (guint i = 0; i < N_FOOTPRINTS; i++)
+    footprints[i] = load_random_footprint (random, rig);
+  load_random (random, rig, footprints, N_FOOTPRINTS, items, N_ITEMS);
+  for (guint i = 0; fab_models.lists[FAB_MODEL_NET][i]; i++) {
+    const FabNetOps *ops = (const FabNetOps *) fab_models.lists[FAB_MODEL_NET][i];
+
+    check_net (rig, ops, items);
+    check_rates (rig, ops, items);
+  }
+  for (guint i = 0; i < N_FOOTPRINTS; i++)
+    fab_footprint_free (footprints[i]);
+}
+
+static void
+every_network_delivers_each_byte_once_and_in_time (G_GNUC_UNUSED void **state)
+{
+  seeds_run (100, check_nets);
+}
+
+/* --- compute --- */
+
+/* Not faster than the peak, and more work never takes less time. */
+static void
+every_compute_model_keeps_below_the_peak (G_GNUC_UNUSED void **state)
+{
+  const double peak = 312e12;
+
+  for (guint i = 0; fab_models.lists[FAB_MODEL_COMPUTE][i]; i++) {
+    const FabComputeOps *ops = (const FabComputeOps *) fab_models.lists[FAB_MODEL_COMPUTE][i];
+    g_autoptr (Params) params = params_new (&ops->info, "");
+    double before_s = 0;
+
+    for (double flops = 1; flops < 1e18; flops *= 7) {
+      double seconds = ops->seconds (params->params, flops, peak);
+
+      assert_true (seconds >= flops / peak * (1 - 1e-12) && seconds >= before_s);
+      before_s = seconds;
+    }
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_algorithm_moves_what_it_must),
+    cmocka_unit_test (every_library_plans_every_operation),
+    seeds_test (every_network_delivers_each_byte_once_and_in_time),
+    cmocka_unit_test (every_compute_model_keeps_below_the_peak),
+  };
+
+  return cmocka_run_group_tests_name ("contracts", tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_registry.c - what every row of models/models.c and every catalogue entry must be: described, with defaults
+ * that parse, and joined together. What models do: test_contracts.c. */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static int
+load_catalog (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+drop_catalog (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (g_steal_pointer (&catalog));
+  return 0;
+}
+
+/* --- every row --- */
+
+typedef void (*InfoFn) (const FabModelInfo *info);
+
+static void
+for_every_model (InfoFn check)
+{
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++) {
+    assert_non_null (fab_models.lists[kind]);
+    assert_non_null (fab_models.lists[kind][0]);
+    for (guint i = 0; fab_models.lists[kind][i]; i++)
+      check (fab_models.lists[kind][i]);
+  }
+}
+
+static void
+check_described (const FabModelInfo *info)
+{
+  assert_non_null (info->name);
+  assert_true (g_regex_match_simple ("^[a-z][a-z0-9_]*$", info->name, 0, 0));
+  assert_true (g_str_has_suffix (info->summary, "."));
+  assert_true (g_str_has_prefix (info->doc, "docs/models/") && g_str_has_suffix (info->doc, ".md"));
+  assert_int_equal (info->params != NULL, info->params_size > 0);
+}
+
+static void
+every_model_is_described (G_GNUC_UNUSED void **state)
+{
+  for_every_model (check_described);
+}
+
+static void
+names_are_unique_and_found (G_GNUC_UNUSED void **state)
+{
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
+    for (guint i = 0; fab_models.lists[kind][i]; i++)
+      assert_ptr_equal (fab_registry_find (&fab_models, (FabModelKind) kind, fab_models.lists[kind][i]->name),
+                        fab_models.lists[kind][i]);
+}
+
+static void
+check_table (const FabParam *table, gsize size)
+{
+  for (const FabParam *row = table; row && row->key; row++) {
+    assert_true (g_regex_match_simple ("^[a-z][a-z0-9_]*$", row->key, 0, 0));
+    assert_true (row->help && g_str_has_suffix (row->help, "."));
+    assert_true (row->offset < size);
+    assert_true (row->max >= row->min || row->max <= 0);
+    for (const FabParam *before = table; before < row; before++)
+      assert_string_not_equal (before->key, row->key);
+    if (row->type == FAB_PARAM_CHOICE)
+      assert_non_null (row->choices);
+    if (row->type == FAB_PARAM_TABLE || row->type == FAB_PARAM_LIST)
+      check_table (row->table, row->table_size);
+  }
+}
+
+static void
+check_params (const FabModelInfo *info)
+{
+  check_table (info->params, info->params_size);
+}
+
+static void
+tables_say_what_every_key_is (G_GNUC_UNUSED void **state)
+{
+  for_every_model (check_params);
+  check_table (fab_scenario_params, sizeof (FabScenarioSpec));
+  check_table (fab_catalog_params, sizeof (FabCatalogSections));
+}
+
+static gboolean
+has_required_key (const FabParam *table)
+{
+  for (const FabParam *row = table; row && row->key; row++) {
+    if (row->type == FAB_PARAM_TABLE ? has_required_key (row->table)
+                                     : row->type != FAB_PARAM_LIST && row->fallback == NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Reading nothing takes every fallback; one that does not parse aborts. Missing keys are the only complaint. */
+static void
+check_defaults (const FabModelInfo *info)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&fab_models, diagnostics);
+  g_autofree gpointer params = g_malloc0 (info->params_size + 1);
+
+  if (info->params == NULL)
+    return;
+  fab_schema_read (reader, NULL, info->params, params);
+  if (has_required_key (info->params))
+    return;
+  assert_int_equal (fab_diagnostics_count (diagnostics), 0);
+  assert_non_null (fab_schema_model_defaults (reader, info));
+}
+
+static void
+defaults_parse (G_GNUC_UNUSED void **state)
+{
+  for_every_model (check_defaults);
+}
+
+/* --- fabrics and routes --- */
+
+static const FabLinkClass port_class = { "port", "InfiniBand", { 1.0625, 1.0625 } };
+
+/* NICs and what the fabric joins them with, nothing else. */
+static FabGraph *
+build_fabric (const FabFabricOps *ops, guint n_nodes, guint nics_per_node)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&fab_models, diagnostics);
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+  g_autofree FabVertexId *nics = g_new (FabVertexId, n_nodes * nics_per_node);
+  guint part = fab_graph_builder_part (builder, "nic", TRUE);
+  FabFabricEnv env = { builder,
+                       n_nodes,
+                       nics_per_node,
+                       nics,
+                       { 25000000000, 600000, fab_graph_builder_class (builder, &port_class), 1 } };
+
+  for (guint i = 0; i < n_nodes * nics_per_node; i++)
+    nics[i] = fab_graph_builder_vertex (builder, FAB_VERTEX_NIC, i / nics_per_node, part, i % nics_per_node);
+  assert_true (ops->build (&env, fab_schema_model_defaults (reader, &ops->info), NULL));
+  return fab_graph_builder_freeze (builder);
+}
+
+/* Any NIC to any other over switches, there and back in the same number of links; equal hashes, equal paths. */
+static void
+check_route (FabRouter *router, const FabGraph *graph, guint n_nics)
+{
+  for (FabVertexId src = 0; src < n_nics; src += 3)
+    for (FabVertexId dst = 0; dst < n_nics; dst += 5) {
+      FabPath there = { 0 }, again = { 0 };
+      FabVertexId at = src;
+
+      assert_true (fab_router_append (router, src, dst, 7, &there));
+      assert_true (fab_router_append (router, src, dst, 7, &again));
+      assert_memory_equal (&there, &again, sizeof there);
+      for (guint i = 0; i < there.n; i++) {
+        assert_int_equal (fab_graph_link (graph, there.links[i])->src, at);
+        at = fab_graph_link (graph, there.links[i])->dst;
+      }
+      assert_int_equal (at, dst);
+    }
+}
+
+static void
+check_fabric (const FabFabricOps *fabric, guint n_nodes, guint nics_per_node)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&fab_models, diagnostics);
+  g_autoptr (FabGraph) graph = build_fabric (fabric, n_nodes, nics_per_node);
+
+  fab_graph_check (graph); /* connected, positive rates, reverses */
+  for (guint i = 0; fab_models.lists[FAB_MODEL_ROUTE][i]; i++) {
+    const FabRouterOps *ops = (const FabRouterOps *) fab_models.lists[FAB_MODEL_ROUTE][i];
+    FabRouter *router = ops->create (graph, fab_schema_model_defaults (reader, &ops->info));
+
+    check_route (router, graph, n_nodes * nics_per_node);
+    fab_router_destroy (router);
+  }
+}
+
+/* 33 and 70 nodes: more than one default unit of 32, and one that is not full. */
+static void
+every_fabric_joins_all_nics_and_every_route_finds_them (G_GNUC_UNUSED void **state)
+{
+  static const guint node_counts[] = { 1, 2, 4, 33, 70 }, nic_counts[] = { 1, 2, 8 };
+
+  for (guint f = 0; fab_models.lists[FAB_MODEL_FABRIC][f]; f++)
+    for (guint n = 0; n < G_N_ELEMENTS (node_counts); n++)
+      for (guint k = 0; k < G_N_ELEMENTS (nic_counts); k++)
+        check_fabric ((const FabFabricOps *) fab_models.lists[FAB_MODEL_FABRIC][f], node_counts[n],
+                      nic_counts[k]);
+}
+
+/* --- catalogue --- */
+
+/* A path between any two GPUs of the first node, and from each to every NIC of the cluster. */
+static void
+check_plant (const FabPlant *plant)
+{
+  const FabCluster *cluster = &plant->cluster;
+
+  fab_graph_check (plant->graph);
+  for (guint a = 0; a < cluster->gpus_per_node; a++) {
+    for (guint b = 0; b < cluster->gpus_per_node; b++)
+      assert_true (fab_router_append (plant->router, cluster->gpus[a], cluster->gpus[b], 0, &(FabPath){ 0 }));
+    for (guint nic = 0; nic < cluster->n_nodes * cluster->nics_per_node; nic++)
+      assert_true (
+          fab_router_append (plant->router, cluster->gpus[a], cluster->nics[nic], 0, &(FabPath){ 0 }));
+  }
+  assert_true (cluster->peak_flops_per_s > 0 && cluster->memory_bytes_per_s > 0 && cluster->memory_bytes > 0);
+}
+
+static void
+check_node (const char *node, const char *fabric, guint gpus, guint nics)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: n\ncluster: {node: %s, nodes: 3, fabric: %s, gpus_per_node: %u, nics_per_node: %u}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      node, fabric, gpus, nics);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
+
+  check_plant (plant);
+  assert_true (fab_simulation_step (play->simulation));
+}
+
+/* Whole nodes, and what is left of them with one GPU or one NIC. */
+static void
+every_node_on_every_fabric_is_one_graph (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+  g_autofree const char **fabrics = fab_registry_names (&fab_models, FAB_MODEL_FABRIC);
+
+  for (guint n = 0; nodes[n]; n++)
+    for (guint f = 0; fabrics[f]; f++) {
+      check_node (nodes[n], fabrics[f], 0, 0);
+      check_node (nodes[n], fabrics[f], 1, 0);
+      check_node (nodes[n], fabrics[f], 0, 1);
+      check_node (nodes[n], fabrics[f], 1, 1);
+    }
+}
+
+/* No link is faster than its lanes, and no drive gets more than the line. */
+static void
+every_link_keeps_below_its_signalling (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+
+  for (guint i = 0; names[i]; i++) {
+    const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
+
+    assert_true (fab_link_spec_line_rate (link) > 0);
+    assert_true (fab_link_spec_line_rate (link) <= (guint64) link->lanes * link->signalling_bytes_per_s);
+    for (guint drive = 0; drive < FAB_N_DRIVES; drive++)
+      assert_true (fab_link_spec_cost (link, (FabDrive) drive) >= 1);
+  }
+}
+
+static void
+every_model_has_parameters_and_work (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_MODELS);
+
+  for (guint i = 0; names[i]; i++) {
+    const FabModelSpec *model = fab_catalog_model (catalog, names[i]);
+    g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+    guint64 sum = 0;
+
+    ((const FabShapeOps *) model->shape.info)->expand (model->shape.params, 2048, stack);
+    for (guint l = 0; l < stack->layers->len; l++) {
+      const FabLayer *layer = &g_array_index (stack->layers, FabLayer, l);
+
+      for (guint t = 0; t < layer->tensors->len; t++)
+        sum += g_array_index (layer->tensors, FabTensor, t).parameters;
+    }
+    assert_int_equal (stack->parameters, sum);
+    assert_true (sum > 0 && stack->forward_flops_per_token > 0);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_model_is_described),
+    cmocka_unit_test (names_are_unique_and_found),
+    cmocka_unit_test (tables_say_what_every_key_is),
+    cmocka_unit_test (defaults_parse),
+    cmocka_unit_test (every_fabric_joins_all_nics_and_every_route_finds_them),
+    cmocka_unit_test (every_node_on_every_fabric_is_one_graph),
+    cmocka_unit_test (every_link_keeps_below_its_signalling),
+    cmocka_unit_test (every_model_has_parameters_and_work),
+  };
+
+  return cmocka_run_group_tests_name ("registry", tests, load_catalog, drop_catalog);
+}

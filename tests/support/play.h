@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play.h - a scenario from text, ready to step; what is wrong with the text aborts with its messages. */
+#pragma once
+
+#include "sim/scenario/simulation.h"
+
+typedef struct {
+  FabScenario *scenario;
+  FabSimulation *simulation;
+} Play;
+
+/* models/catalog of the source tree (FAB_SOURCE_DIR). */
+FabCatalog *play_catalog (void);
+
+/* `what_if` may be NULL. */
+Play *play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *what_if);
+void play_free (Play *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Play, play_free)
+
+/* Plays all iterations and returns what the probe said of each of them. (transfer full) */
+char *play_text (const FabCatalog *catalog, const char *yaml);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ref_fluid.h - the fluid network as its definition reads: at every start and end, everything anew.
+ *
+ * No components, no lone flows, no events, no rounding: real time in doubles, and the naive solver.
+ */
+#pragma once
+
+#include "tests/support/load.h"
+
+/* When each of the items ends, in ps. */
+void ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, double *ends_ps);

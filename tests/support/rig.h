@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rig.h - clusters built by hand, for tests below the scenario, and a network with a clock.
+ *
+ * A node is a star: every GPU and every NIC on one switch. The NICs of all nodes are on one
+ * switch that never blocks. A ring all-reduce over it puts 2(n-1)/n bytes per byte on every GPU's
+ * link and, over k NICs per node, 2(n-1)/n / k on every NIC's: the closed forms of the tests.
+ */
+#pragma once
+
+#include "models/models.h"
+#include "sim/net/net.h"
+#include "sim/work/collective.h"
+
+typedef struct {
+  guint n_nodes, gpus_per_node, nics_per_node;
+  FabBytesPerS gpu_bytes_per_s, nic_bytes_per_s; /* nic: between the NIC and the fabric's switch */
+  FabTimePs gpu_latency_ps, nic_latency_ps;
+  double gpu_cost, nic_cost; /* line bytes per byte, both drives; 0: 1 */
+} RigSpec;
+
+typedef struct {
+  RigSpec spec;
+  FabGraph *graph;
+  FabRouter *router;
+  FabCluster cluster;
+  FabLibrary *plain;
+} Rig;
+
+Rig *rig_new (const RigSpec *spec);
+/* GPUs at 1 byte per ps, without latency or costs, on one switch. */
+Rig *rig_new_flat (guint n_gpus);
+void rig_free (Rig *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Rig, rig_free)
+
+FabGroup rig_group (const Rig *self);
+FabVertexId rig_gpu (const Rig *self, guint rank);
+
+/* What `plain` makes of a collective over all ranks. */
+FabCollectivePlan rig_plan (Rig *self, FabOp op, FabBytes bytes);
+
+/* Steps in sequence inside nodes and between them, and the time of the textbook for `plan`. */
+FabTimePs rig_ring_latency_ps (const Rig *self, FabOp op);
+double rig_ring_rate_bytes_per_s (const Rig *self, FabOp op);
+
+/* A network on the rig, with its own clock. */
+typedef struct {
+  FabEngine *engine;
+  FabNet *net;
+} RigNet;
+
+RigNet rig_net (const Rig *self, const FabNetOps *ops);
+void rig_net_clear (RigNet *self);
+
+/* Plays one stream or transfer on an empty network and returns when it ended. */
+FabTimePs rig_time_stream (const Rig *self, const FabNetOps *ops, FabStream stream);
+FabTimePs rig_time_send (const Rig *self, const FabNetOps *ops, FabTransfer transfer);

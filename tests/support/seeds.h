@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seeds.h - a property, checked for many seeds; the seed that fails is printed.
+ *
+ * FAB_TEST_SEED=17 runs that seed alone; FAB_TEST_ROUNDS=100 runs a hundred times as many.
+ */
+#pragma once
+
+#include "tests/support/random.h"
+
+typedef void (*SeedFn) (Random *random);
+
+/* Calls `check` with the seeds 1 to n. */
+void seeds_run (guint n, SeedFn check);
+
+/* The row of a test that calls seeds_run (): `cmocka_unit_test` that names the seed when it fails. */
+#define seeds_test(test) cmocka_unit_test_teardown (test, seeds_teardown)
+int seeds_teardown (void **state);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_catalog.c - catalogue files, what they are refused for, rates of a link, and overlays. */
+#include "sim/scenario/catalog.h"
+
+#include <glib/gstdio.h>
+
+#include "sim/base/error.h"
+#include "tests/support/small_models.h"
+#include "tests/support/test.h"
+
+/* Loads a directory that holds these texts as 0.yaml, 1.yaml, ... The directory is gone afterwards. */
+static FabCatalog *
+load_texts (const char *const *texts, GError **error)
+{
+  g_autofree char *directory = g_dir_make_tmp ("fab-catalog-XXXXXX", NULL);
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  FabCatalog *catalog;
+
+  for (guint i = 0; texts[i] != NULL; i++) {
+    char *path = g_strdup_printf ("%s/%u.yaml", directory, i);
+
+    g_ptr_array_add (paths, path);
+    assert_true (g_file_set_contents (path, texts[i], -1, NULL));
+  }
+  catalog = fab_catalog_load (directory, &small_registry, error);
+  for (guint i = 0; i < paths->len; i++)
+    g_remove (g_ptr_array_index (paths, i));
+  g_rmdir (directory);
+  return catalog;
+}
+
+static void
+assert_refused (const char *text, const char *part)
+{
+  const char *const texts[] = { text, NULL };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabCatalog) catalog = load_texts (texts, &error);
+
+  assert_null (catalog);
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+  if (strstr (error->message, part) == NULL)
+    fail_msg ("'%s' is not in:\n%s", part, error->message);
+}
+
+/* 4 lanes x 50 Gb/s = 25 GB/s; copy packets cost 272/256 / 0.98, kernel packets 160/128. */
+static void
+test_entries (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (SMALL_CATALOG, &small_registry, &error);
+  const FabLinkSpec *link = fab_catalog_link (catalog, "wire");
+  const FabNodeSpec *node = fab_catalog_node (catalog, "box");
+  const FabAcceleratorSpec *chip = fab_catalog_accelerator (catalog, "chip");
+  const FabModelSpec *model = fab_catalog_model (catalog, "tiny");
+
+  assert_null (error);
+  assert_int_equal (fab_link_spec_line_rate (link), 25000000000);
+  assert_true (ABS (fab_link_spec_cost (link, FAB_DRIVE_COPY) - 272.0 / 256.0 / 0.98) < 1e-15);
+  assert_true (fab_link_spec_cost (link, FAB_DRIVE_KERNEL) == 1.25);
+  assert_true (fab_link_spec_cost (fab_catalog_link (catalog, "port"), FAB_DRIVE_COPY) == 1.0);
+  assert_int_equal (link->latency_ps, 100000);
+  assert_int_equal (node->parts.n, 3);
+  assert_int_equal (((const FabWireSpec *) node->wires.data)[0].count, 12);
+  assert_int_equal (((const FabWireSpec *) node->wires.data)[0].map, FAB_WIRE_BLOCK);
+  assert_true (chip->peak_fp16_flops_per_s == 312e12);
+  assert_int_equal (chip->memory_bytes_per_s, 2039000000000);
+  assert_int_equal (((const SmallMlp *) model->shape.params)->layers, 12);
+  assert_null (fab_catalog_link (catalog, "absent"));
+  assert_null (fab_catalog_link (catalog, NULL));
+  assert_int_equal (fab_catalog_mark (catalog, &link->name)->line, 3);
+}
+
+static void
+test_no_directory (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_null (fab_catalog_load ("/nowhere", &small_registry, &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_IO));
+}
+
+#define ORIGIN "source: s, date: d"
+
+static void
+test_refusals (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("links: [{name: a, signalling: 1Gb/s, date: d}]", "0.yaml:1:16: 'a' has no source");
+  assert_refused ("links: [{name: a, signalling: 1Gb/s, source: s}]", "0.yaml:1:16: 'a' has no date");
+  assert_refused ("links: [{name: a, signalling: 1Gb/s, copy: {payload: 1kB}, " ORIGIN "}]",
+                  "these packets have no source");
+  assert_refused ("links: [{name: a, signalling: 1Gb/s, copy: {overhead: 1B}, " ORIGIN "}]",
+                  "a packet with overhead needs a payload");
+  assert_refused ("links: [{name: a, signalling: 0Gb/s, " ORIGIN "}]",
+                  "'signalling' is 0Gb/s: must be more than 0");
+  assert_refused ("links: [{name: a, signalling: 1Gb/s, coding: 101%, " ORIGIN "}]", "'101%' is more than 1");
+  assert_refused ("links: [{signalling: 1Gb/s, " ORIGIN "}]", "'links' lacks the key 'name'");
+  assert_refused ("nodes: [{name: n, accelerator: a, " ORIGIN "}]", "unknown accelerator 'a'");
+  assert_refused ("nodes: [{name: n, accelerator: a, " ORIGIN "}]",
+                  "node 'n' has no part of kind accelerator");
+  assert_refused ("nodes: [{name: n, accelerator: a, nic: l, parts: [{name: gpu, kind: accelerator}], " ORIGIN
+                  "}]",
+                  "node 'n' names a NIC link and has no part of kind nic");
+  assert_refused (
+      "nodes: [{name: n, accelerator: a, parts: [{name: g, kind: switch}, {name: g, kind: host}]}]",
+      "part 'g' is defined twice");
+  assert_refused ("models: [{name: m, shape: {kind: mlp, layers: 1, hidden: 7}, " ORIGIN "}]",
+                  "hidden 7 is not a multiple of heads 16");
+}
+
+#define WIRED(end_)                                                                       \
+  "nodes: [{name: n, accelerator: a, parts: [{name: gpu, kind: accelerator, count: 8}], " \
+  "wires: [{from: gpu7, to: " end_ ", link: nolink}]}]"
+
+static void
+test_wire_ends (G_GNUC_UNUSED void **state)
+{
+  assert_refused (WIRED ("gpu8"), "node 'n' has no part 'gpu8'; nearest is 'gpu'");
+  assert_refused (WIRED ("gpuu"), "node 'n' has no part 'gpuu'; nearest is 'gpu'");
+  assert_refused (WIRED ("switch"), "node 'n' has no part 'switch'");
+  assert_refused (WIRED ("gpu0"), "unknown link 'nolink'");
+}
+
+/* Two files, three mistakes, all reported; equal names count across files. */
+static void
+test_all_files_at_once (G_GNUC_UNUSED void **state)
+{
+  const char *const texts[] = { "links: [{name: a, signalling: 1Gb/s, " ORIGIN "}]\nlinkz: []\n",
+                                "links: [{name: a, signalling: 1Gb/s, " ORIGIN "}]\n", "links: [", NULL };
+  g_autoptr (GError) error = NULL;
+
+  assert_null (load_texts (texts, &error));
+  assert_non_null (strstr (error->message, "0.yaml:2:1: unknown key 'linkz'; nearest is 'links'"));
+  assert_non_null (strstr (error->message, "1.yaml:1:16: link 'a' is defined twice"));
+  assert_non_null (strstr (error->message, "2.yaml:1:"));
+}
+
+static void
+test_overlay (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) shipped = fab_catalog_load (SMALL_CATALOG, &small_registry, NULL);
+  FabLinkSpec links[] = { { .name = "wire", .lanes = 99 }, { .name = "mine" } };
+  FabCatalogSections own = { .links = { .data = links, .n = 2 } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (shipped, &own);
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+  g_autofree char *joined = g_strjoinv (" ", (char **) names);
+
+  assert_int_equal (fab_catalog_link (catalog, "wire")->lanes, 99);
+  assert_string_equal (fab_catalog_link (catalog, "port")->name, "port");
+  assert_string_equal (fab_catalog_accelerator (catalog, "chip")->name, "chip");
+  assert_string_equal (joined, "wire mine port");
+  assert_non_null (fab_catalog_mark (catalog, &fab_catalog_link (catalog, "port")->name));
+  assert_null (fab_catalog_mark (catalog, &links[1].name));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_entries),           cmocka_unit_test (test_no_directory),
+    cmocka_unit_test (test_refusals),          cmocka_unit_test (test_wire_ends),
+    cmocka_unit_test (test_all_files_at_once), cmocka_unit_test (test_overlay),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_diagnostics.c - how mistakes look on a terminal, and which name is nearest. */
+#include "sim/scenario/diagnostics.h"
+
+#include "sim/base/error.h"
+#include "tests/support/test.h"
+
+static FabMark
+mark_in (const char *text, guint line, guint column, guint length)
+{
+  return (FabMark){ .file = "a.yaml",
+                    .line = line,
+                    .column = column,
+                    .length = length,
+                    .text = text,
+                    .text_length = strlen (text) };
+}
+
+static void
+assert_format (const FabDiagnostics *diagnostics, const char *expected)
+{
+  g_autofree char *text = fab_diagnostics_format (diagnostics);
+
+  assert_string_equal (text, expected);
+}
+
+static void
+test_one (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark mark = mark_in ("  link: {bandwith: 200Gb/s}", 12, 10, 8);
+
+  fab_diagnostics_add (diagnostics, &mark, "unknown key '%s'; nearest is '%s'", "bandwith", "bandwidth");
+  assert_format (diagnostics, "a.yaml:12:10: unknown key 'bandwith'; nearest is 'bandwidth'\n"
+                              "   12 |   link: {bandwith: 200Gb/s}\n"
+                              "      |          ^~~~~~~~");
+}
+
+/* A tab before the column is copied, a wide character takes two columns, a combining one none. */
+static void
+test_caret_column (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark tab = mark_in ("\tk: v", 1, 5, 1);
+  FabMark wide = mark_in ("\xE7\xB7\x9A: e\xCC\x81 x", 2, 7, 1);
+  FabMark end = mark_in ("ab", 3, 5, 1);
+  FabMark wide_under = mark_in ("\xE7\xB7\x9A\xE7\xB7\x9A", 4, 1, 9);
+
+  fab_diagnostics_add (diagnostics, &tab, "a");
+  fab_diagnostics_add (diagnostics, &wide, "b");
+  fab_diagnostics_add (diagnostics, &end, "c");
+  fab_diagnostics_add (diagnostics, &wide_under, "d");
+  assert_format (diagnostics, "a.yaml:1:5: a\n    1 | \tk: v\n      | \t   ^\n"
+                              "a.yaml:2:7: b\n    2 | \xE7\xB7\x9A: e\xCC\x81 x\n      |       ^\n"
+                              "a.yaml:3:5: c\n    3 | ab\n      |     ^\n"
+                              "a.yaml:4:1: d\n    4 | \xE7\xB7\x9A\xE7\xB7\x9A\n      | ^~~~");
+}
+
+static void
+test_assignment (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark mark = mark_in ("cluster.nodez=8", 0, 9, 5);
+
+  mark.file = "--set";
+  fab_diagnostics_add (diagnostics, &mark, "unknown key 'nodez'; nearest is 'nodes'");
+  assert_format (diagnostics, "--set: cluster.nodez=8: unknown key 'nodez'; nearest is 'nodes'\n"
+                              "      | cluster.nodez=8\n"
+                              "      |         ^~~~~");
+}
+
+static void
+test_order (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark second = mark_in ("x", 2, 1, 1), first = mark_in ("x", 1, 1, 1), other = mark_in ("x", 9, 1, 1);
+
+  other.file = "0.yaml";
+  second.text = first.text = other.text = NULL;
+  fab_diagnostics_add (diagnostics, NULL, "nowhere");
+  fab_diagnostics_add (diagnostics, &second, "b");
+  fab_diagnostics_add (diagnostics, &first, "a");
+  fab_diagnostics_add (diagnostics, &other, "0");
+  assert_format (diagnostics, "0.yaml:9:1: 0\na.yaml:1:1: a\na.yaml:2:1: b\nnowhere");
+}
+
+static void
+test_same_counts_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark mark = mark_in ("x", 1, 1, 1);
+
+  for (guint i = 0; i < 3; i++)
+    fab_diagnostics_add (diagnostics, &mark, "again");
+  assert_int_equal (fab_diagnostics_count (diagnostics), 1);
+}
+
+static void
+test_many (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autofree char *text = NULL;
+
+  for (guint i = 1; i <= 5000; i++) {
+    FabMark mark = mark_in ("x", i, 1, 1);
+
+    fab_diagnostics_add (diagnostics, &mark, "bad");
+  }
+  text = fab_diagnostics_format (diagnostics);
+  assert_int_equal (fab_diagnostics_count (diagnostics), 5000);
+  assert_non_null (strstr (text, "a.yaml:50:1: bad"));
+  assert_null (strstr (text, "a.yaml:51:1: bad"));
+  assert_true (g_str_has_suffix (text, "\nand 4950 more"));
+}
+
+/* Escape sequences of a hostile file do not reach the terminal; broken bytes do not stop us. */
+static void
+test_unprintable (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabMark mark = mark_in ("\x1B[31m\xFF", 1, 2, 1);
+
+  fab_diagnostics_add (diagnostics, &mark, "unknown key '\x1B[2J\n\xFE'");
+  assert_format (diagnostics, "a.yaml:1:2: unknown key '\\u001B[2J\\n\xEF\xBF\xBD'\n"
+                              "    1 | \xEF\xBF\xBD[31m\xEF\xBF\xBD\n"
+                              "      |  ^");
+}
+
+static void
+test_long_line (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autofree char *line = g_strnfill (100000, 'y');
+  FabMark mark = mark_in (line, 1, 50001, 1);
+  g_autofree char *text = NULL;
+  const char *excerpt, *caret;
+
+  line[50000] = 'X';
+  fab_diagnostics_add (diagnostics, &mark, "here");
+  text = fab_diagnostics_format (diagnostics);
+  assert_true (strlen (text) < 400);
+  excerpt = strstr (text, "| ");
+  caret = strstr (excerpt + 1, "| ");
+  assert_int_equal (strchr (excerpt, 'X') - excerpt, strchr (caret, '^') - caret);
+}
+
+static void
+test_check (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (GError) error = NULL;
+
+  assert_true (fab_diagnostics_check (diagnostics, &error));
+  assert_null (error);
+  fab_diagnostics_add (diagnostics, NULL, "100%% wrong");
+  assert_false (fab_diagnostics_check (diagnostics, &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+  assert_string_equal (error->message, "100% wrong");
+}
+
+static void
+test_nearest (G_GNUC_UNUSED void **state)
+{
+  static const char *const words[] = { "nodes", "gpus_per_node", "fabric", "nic", NULL };
+  static const char *const none[] = { NULL };
+
+  assert_string_equal (fab_nearest ("nodez", words), "nodes");
+  assert_string_equal (fab_nearest ("ndoes", words), "nodes"); /* a swap is one edit */
+  assert_string_equal (fab_nearest ("FABRIC", words), "fabric");
+  assert_string_equal (fab_nearest ("gpus", words), "gpus_per_node"); /* its beginning */
+  assert_null (fab_nearest ("bandwidth", words));
+  assert_null (fab_nearest ("", words));
+  assert_null (fab_nearest ("nodes", none));
+  assert_null (fab_nearest ("nodes", NULL));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_one),
+    cmocka_unit_test (test_caret_column),
+    cmocka_unit_test (test_assignment),
+    cmocka_unit_test (test_order),
+    cmocka_unit_test (test_same_counts_once),
+    cmocka_unit_test (test_many),
+    cmocka_unit_test (test_unprintable),
+    cmocka_unit_test (test_long_line),
+    cmocka_unit_test (test_check),
+    cmocka_unit_test (test_nearest),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

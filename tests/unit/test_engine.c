@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_engine.c - the clock calls what it was asked to, at its time, until there is no more or it is stopped. */
+#include "tests/support/test.h"
+
+#include "sim/engine/engine.h"
+
+typedef struct {
+  FabEngine *engine;
+  FabTimer other;
+  GString *log; /* "time:arg " of every call */
+} Recorder;
+
+static Recorder *
+recorder_new (void)
+{
+  Recorder *self = g_new0 (Recorder, 1);
+
+  self->engine = fab_engine_new ();
+  self->log = g_string_new (NULL);
+  return self;
+}
+
+static void
+recorder_free (Recorder *self)
+{
+  fab_engine_free (self->engine);
+  g_string_free (self->log, TRUE);
+  g_free (self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Recorder, recorder_free)
+
+static void
+note (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  g_string_append_printf (self->log, "%d:%d ", (int) fab_engine_now (self->engine), (int) arg);
+}
+
+static void
+note_and_repeat (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  note (owner, arg);
+  if (arg > 0)
+    fab_engine_after (self->engine, 10, note_and_repeat, self, arg - 1);
+}
+
+static void
+note_and_stop (gpointer owner, guint64 arg)
+{
+  note (owner, arg);
+  fab_engine_stop (((Recorder *) owner)->engine);
+}
+
+static void
+cancel_other (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  note (owner, arg);
+  assert_true (fab_engine_cancel (self->engine, self->other));
+}
+
+static void
+time_is_that_of_the_event (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 20, note, self, 2);
+  fab_engine_at (self->engine, 10, note, self, 1);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "10:1 20:2 ");
+  assert_int_equal (fab_engine_now (self->engine), 20);
+  assert_int_equal (fab_engine_events (self->engine), 2);
+}
+
+static void
+a_callback_can_ask_for_more (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_after (self->engine, 5, note_and_repeat, self, 3);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "5:3 15:2 25:1 35:0 ");
+}
+
+/* What is asked for "now" runs after what already waits for this time. */
+static void
+now_means_after_what_waits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 0, note, self, 1);
+  fab_engine_after (self->engine, 0, note, self, 2);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "0:1 0:2 ");
+}
+
+static void
+stopping_leaves_the_rest_for_the_next_run (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 1, note_and_stop, self, 1);
+  fab_engine_at (self->engine, 1, note, self, 2);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "1:1 ");
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "1:1 1:2 ");
+}
+
+static void
+a_cancelled_call_is_not_made (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 1, cancel_other, self, 1);
+  self->other = fab_engine_at (self->engine, 2, note, self, 2);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "1:1 ");
+  assert_false (fab_engine_cancel (self->engine, self->other));
+}
+
+static void
+two_engines_know_nothing_of_each_other (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) a = recorder_new ();
+  g_autoptr (Recorder) b = recorder_new ();
+
+  fab_engine_at (a->engine, 7, note, a, 1);
+  fab_engine_at (b->engine, 3, note, b, 1);
+  fab_engine_run (a->engine);
+  assert_int_equal (fab_engine_now (b->engine), 0);
+  fab_engine_run (b->engine);
+  assert_string_equal (a->log->str, "7:1 ");
+  assert_string_equal (b->log->str, "3:1 ");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (time_is_that_of_the_event),
+    cmocka_unit_test (a_callback_can_ask_for_more),
+    cmocka_unit_test (now_means_after_what_waits),
+    cmocka_unit_test (stopping_leaves_the_rest_for_the_next_run),
+    cmocka_unit_test (a_cancelled_call_is_not_made),
+    cmocka_unit_test (two_engines_know_nothing_of_each_other),
+  };
+
+  return cmocka_run_group_tests_name ("engine", tests, NULL, NULL);
+}

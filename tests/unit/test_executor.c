@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_executor.c - small jobs played by hand, in picoseconds. Random ones: tests/property/prop_executor.c.
+ *
+ * GPUs move 1 byte per ps and an all-reduce over two of them weighs 2 x 1/2 = 1: b bytes take b ps.
+ */
+#include "tests/support/test.h"
+
+#include "sim/work/executor.h"
+#include "tests/support/aborts.h"
+#include "tests/support/rig.h"
+
+typedef struct {
+  Rig *rig;
+  RigNet net;
+  FabDagBuilder *builder;
+  FabDag *dag;
+  FabExecutor *executor;
+  FabJobTotals totals;
+  const FabNetOps *ops;
+} Job;
+
+static Job *
+job_new (void)
+{
+  Job *self = g_new0 (Job, 1);
+
+  self->rig = rig_new_flat (2);
+  self->builder = fab_dag_builder_new ();
+  self->ops = &fab_net_fluid;
+  return self;
+}
+
+static void
+job_free (Job *self)
+{
+  fab_executor_free (self->executor);
+  rig_net_clear (&self->net);
+  fab_dag_free (self->dag);
+  fab_dag_builder_free (self->builder);
+  rig_free (self->rig);
+  g_free (self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Job, job_free)
+
+static FabTaskId
+work (Job *job, guint stream, FabSpanKind kind, FabTimePs duration_ps, const char *name)
+{
+  return fab_dag_builder_work (job->builder, stream, kind, duration_ps, g_strdup (name));
+}
+
+static guint
+all_reduce (Job *job, FabBytes bytes)
+{
+  FabCollectivePlan plan = rig_plan (job->rig, FAB_OP_ALL_REDUCE, bytes);
+
+  return fab_dag_builder_collective (job->builder, &plan, g_strdup ("r"));
+}
+
+static void
+job_start (Job *job, guint n_iterations)
+{
+  job->dag = fab_dag_builder_freeze (job->builder);
+  job->net = rig_net (job->rig, job->ops);
+  job->executor = fab_executor_new (&(FabExecutorEnv){ .engine = job->net.engine,
+                                                       .net = job->net.net,
+                                                       .dag = job->dag,
+                                                       .totals = job->totals,
+                                                       .peak_flops_per_s = 1e12,
+                                                       .n_iterations = n_iterations });
+}
+
+/* "start+duration compute comm overlapped exposed idle" of one class, then its spans "kind name start-end". */
+static void
+assert_iteration (Job *job, guint rank_class, const char *times, const char *spans)
+{
+  static const char *const kinds[] = { "compute", "comm", "load", "wait" };
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabIterationRecord *r = &g_array_index (probe->iterations, FabIterationRecord, rank_class);
+  g_autofree char *got = g_strdup_printf ("%d+%d %d %d %d %d %d", (int) r->start_ps, (int) r->duration_ps,
+                                          (int) r->compute_ps, (int) r->comm_ps, (int) r->overlapped_ps,
+                                          (int) r->exposed_ps, (int) r->idle_ps);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < probe->spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (probe->spans, FabSpanRecord, i);
+
+    if (span->rank_class == rank_class)
+      g_string_append_printf (text, "%s%s %s %d-%d", text->len > 0 ? ", " : "", kinds[span->kind], span->name,
+                              (int) span->start_ps, (int) span->end_ps);
+  }
+  assert_string_equal (got, times);
+  assert_string_equal (text->str, spans);
+}
+
+/* A 0-10, B 10-30, the all-reduce of 15 after A: 10-25, all of it under B. */
+static void
+communication_under_compute_is_hidden (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+  guint comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
+  FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 10, "A");
+
+  work (job, compute, FAB_SPAN_COMPUTE, 20, "B");
+  fab_dag_builder_after (job->builder, fab_dag_builder_join (job->builder, comm, all_reduce (job, 15)), a);
+  job_start (job, 2);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+30 30 15 15 0 0", "compute A 0-10, comm all_reduce r 10-25, compute B 10-30");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "30+30 30 15 15 0 0",
+                    "compute A 30-40, comm all_reduce r 40-55, compute B 40-60");
+  assert_false (fab_executor_run_iteration (job->executor));
+}
+
+/* The same with 40 bytes: 10-50, of which 20 under B; the iteration lasts as long as its last task. */
+static void
+what_compute_does_not_cover_is_exposed (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+  guint comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
+  FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 10, "A");
+
+  work (job, compute, FAB_SPAN_COMPUTE, 20, "B");
+  fab_dag_builder_after (job->builder, fab_dag_builder_join (job->builder, comm, all_reduce (job, 40)), a);
+  job->totals = (FabJobTotals){ .model_flops_per_rank = 15, .executed_flops_per_rank = 20, .tokens = 3 };
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+50 30 40 20 20 0", "compute A 0-10, compute B 10-30, comm all_reduce r 10-50");
+
+  /* 1e12 FLOP/s for 50 ps are 50 FLOP. */
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, 0);
+  assert_near (probe->step.mfu_fraction, 15.0 / 50, 1e-12);
+  assert_near (probe->step.hfu_fraction, 20.0 / 50, 1e-12);
+  assert_near (probe->step.tokens_per_s, 3 / 50e-12, 1e-12);
+  assert_int_equal (record->exposed_ps, 20);
+  assert_near (record->algbw_bytes_per_s, 1e12, 1e-12);
+}
+
+/* Class 0 computes 10 and waits for class 1, which computes 30; 5 bytes from then on. Mean of the two. */
+static void
+waiting_for_a_straggler_is_not_communication (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint collective = all_reduce (job, 5);
+
+  for (guint c = 0; c < 2; c++) {
+    guint rank_class = fab_dag_builder_class (job->builder, c, 1);
+    guint stream = fab_dag_builder_stream (job->builder, rank_class, "all");
+
+    work (job, stream, FAB_SPAN_COMPUTE, c == 0 ? 10 : 30, "A");
+    fab_dag_builder_join (job->builder, stream, collective);
+  }
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+35 10 5 0 5 20",
+                    "compute A 0-10, wait all_reduce r 10-30, comm all_reduce r 30-35");
+  assert_iteration (job, 1, "0+35 30 5 0 5 0", "compute A 0-30, comm all_reduce r 30-35");
+
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, 0);
+  assert_int_equal (record->ready_ps, 10);
+  assert_int_equal (record->start_ps, 30);
+  assert_int_equal (record->end_ps, 35);
+  assert_int_equal (probe->step.times.compute_ps, 20);
+  assert_int_equal (probe->step.times.idle_ps, 10);
+}
+
+/* Loading 10, computing 25 with what was loaded. Prefetched: the second load is 10-20, so from the second iteration
+ * on a step is 25. */
+static void
+what_only_its_stream_holds_back_runs_ahead (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
+  guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+  FabTaskId load = work (job, loader, FAB_SPAN_LOAD, 10, "L");
+
+  fab_dag_builder_after (job->builder, work (job, compute, FAB_SPAN_COMPUTE, 25, "A"), load);
+  job_start (job, 3);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+35 25 0 0 0 10", "load L 0-10, load L 10-20, compute A 10-35");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "35+25 25 0 0 0 0", "load L 35-45, compute A 35-60");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "60+25 25 0 0 0 0", "compute A 60-85");
+}
+
+/* The same, but loading waits for the computing before it: 10 + 25 every time. */
+static void
+a_task_can_wait_for_the_iteration_before (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
+  guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+  FabTaskId load = work (job, loader, FAB_SPAN_LOAD, 10, "L");
+  FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 25, "A");
+
+  fab_dag_builder_after (job->builder, a, load);
+  fab_dag_builder_after_previous (job->builder, load, a);
+  job_start (job, 2);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+35 25 0 0 0 10", "load L 0-10, compute A 10-35");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "35+35 25 0 0 0 10", "load L 35-45, compute A 45-70");
+}
+
+/* X of the second iteration runs 30-60, over the first one's end at 40: 10 of it count there and 20 after it. The third
+ * X follows at once, because two iterations may be alive: 60-90, 20 of it before 80. */
+static void
+a_task_over_an_end_is_split_there (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
+  guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+
+  work (job, loader, FAB_SPAN_LOAD, 40, "L");
+  work (job, compute, FAB_SPAN_COMPUTE, 30, "X");
+  job_start (job, 3);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+40 40 0 0 0 0", "compute X 0-30, load L 0-40");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "40+40 40 0 0 0 0", "compute X 30-60, load L 40-80");
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "80+40 10 0 0 0 30", "compute X 60-90, load L 80-120");
+}
+
+/* Over two GPUs an all-reduce of 8 puts 8 bytes on each of the four links: busy 8 of 20 ps. */
+static void
+links_say_what_they_carried (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, 0, 2), "all");
+
+  work (job, stream, FAB_SPAN_COMPUTE, 12, "A");
+  fab_dag_builder_join (job->builder, stream, all_reduce (job, 8));
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const GArray *loads = fab_executor_probe (job->executor)->link_loads;
+  assert_int_equal (loads->len, 4);
+  for (guint i = 0; i < loads->len; i++) {
+    assert_int_equal (g_array_index (loads, FabLinkLoadRecord, i).bytes, 8);
+    assert_near (g_array_index (loads, FabLinkLoadRecord, i).busy_fraction, 0.4, 1e-12);
+  }
+}
+
+/* A network that is faster than its links: 1 ps for everything. */
+static void
+liar_stream (FabNet *net, const FabStream *stream)
+{
+  fab_engine_after (net->env.engine, 1, stream->done.fn, stream->done.owner, stream->done.arg);
+}
+
+static void
+play_on_a_liar (void)
+{
+  FabNetOps liar = fab_net_analytic;
+  g_autoptr (Job) job = job_new ();
+
+  fab_dag_builder_join (
+      job->builder, fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, 0, 2), "all"),
+      all_reduce (job, 100));
+  job_start (job, 1);
+  liar.stream = liar_stream;
+  job->net.net->ops = &liar;
+  fab_executor_run_iteration (job->executor);
+}
+
+/* Two classes that want the same two collectives in opposite order. */
+static void
+play_a_deadlock (void)
+{
+  g_autoptr (Job) job = job_new ();
+  guint first = all_reduce (job, 1), second = all_reduce (job, 1);
+
+  for (guint c = 0; c < 2; c++) {
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, c, 1), "all");
+
+    fab_dag_builder_join (job->builder, stream, c == 0 ? first : second);
+    fab_dag_builder_join (job->builder, stream, c == 0 ? second : first);
+  }
+  job_start (job, 1);
+  fab_executor_run_iteration (job->executor);
+}
+
+static void
+what_cannot_be_aborts (G_GNUC_UNUSED void **state)
+{
+  assert_true (aborts (play_on_a_liar));
+  assert_true (aborts (play_a_deadlock));
+}
+
+/* Freed with the second iteration's collective on its way: nothing leaks (ASan), nothing is called. */
+static void
+it_can_be_freed_between_iterations (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+
+  for (guint i = 0; i < 2; i++)
+    fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"),
+                          all_reduce (job, 10 + 100 * i));
+  job_start (job, 2);
+  assert_true (fab_executor_run_iteration (job->executor));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (communication_under_compute_is_hidden),
+    cmocka_unit_test (what_compute_does_not_cover_is_exposed),
+    cmocka_unit_test (waiting_for_a_straggler_is_not_communication),
+    cmocka_unit_test (what_only_its_stream_holds_back_runs_ahead),
+    cmocka_unit_test (a_task_can_wait_for_the_iteration_before),
+    cmocka_unit_test (a_task_over_an_end_is_split_there),
+    cmocka_unit_test (links_say_what_they_carried),
+    cmocka_unit_test (what_cannot_be_aborts),
+    cmocka_unit_test (it_can_be_freed_between_iterations),
+  };
+
+  return cmocka_run_group_tests_name ("executor", tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_store_trouble.c - files that are not ours, and places where nobody may write.
+ *
+ * Each time: one message that names the file, what is wrong and what to do; what was in the file
+ * before stays as it was; nothing half-written. Children run in forks and end with _exit.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tests/unit/store_support.h"
+
+#define NOBODY 65534
+
+static void
+assert_refused (const char *path, FabStoreMode mode, const char *says)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_null (fab_store_open (path, mode, &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_IO));
+  assert_says (error, says);
+  assert_true (*path == '\0' || g_str_has_prefix (error->message, path));
+}
+
+/* In both modes, and the file keeps its bytes. */
+static void
+assert_refused_untouched (void **state, const char *name, const char *bytes, gsize size, const char *says)
+{
+  g_autofree char *path = file_in (state, name), *after = NULL, *listing = NULL;
+  gsize size_after;
+
+  assert_true (g_file_set_contents (path, bytes, (gssize) size, NULL));
+  assert_refused (path, FAB_STORE_WRITE, says);
+  assert_refused (path, FAB_STORE_READ, says);
+  assert_true (g_file_get_contents (path, &after, &size_after, NULL));
+  assert_int_equal (size_after, size);
+  assert_memory_equal (after, bytes, size);
+  listing = list_directory (state);
+  assert_string_equal (listing, name);
+}
+
+/* A store's bytes with one of the big-endian numbers of SQLite's header changed. */
+static void
+assert_header_refused (void **state, gsize offset, guint8 last_byte, const char *says)
+{
+  g_autofree char *path = file_in (state, "a.db"), *bytes = NULL;
+  gsize size;
+
+  assert_true (write_run (path, 2, NULL));
+  assert_true (g_file_get_contents (path, &bytes, &size, NULL));
+  bytes[offset + 3] = (char) last_byte;
+  assert_refused_untouched (state, "a.db", bytes, size, says);
+}
+
+static void
+a_path_that_cannot_be_is_refused (void **state)
+{
+  g_autofree char *missing = file_in (state, "no.db"), *deep = file_in (state, "no/such/a.db");
+  g_autofree char *file = file_in (state, "file"), *below = file_in (state, "file/a.db");
+
+  assert_refused (missing, FAB_STORE_READ, ": no such file; `fabricast run` writes one");
+  assert_refused (deep, FAB_STORE_WRITE, "/no/such does not exist; create it first");
+  assert_true (g_file_set_contents (file, "x", 1, NULL));
+  assert_refused (below, FAB_STORE_WRITE, "/file is not a directory");
+  assert_refused (*state, FAB_STORE_WRITE, ": is not a regular file");
+  assert_refused (*state, FAB_STORE_READ, ": is not a regular file");
+  assert_refused ("/dev/null", FAB_STORE_WRITE, ": is not a regular file");
+  assert_refused ("", FAB_STORE_WRITE, "has no name");
+}
+
+/* Names that SQLite would take for something else. */
+static void
+odd_names_are_files (void **state)
+{
+  static const char *const names[] = { ":memory:", "file:x?mode=ro", "a b%41'.db" };
+  g_autofree char *before = g_get_current_dir ();
+
+  assert_int_equal (g_chdir (*state), 0);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    assert_true (write_run (names[i], 2, NULL));
+    assert_true (g_file_test (names[i], G_FILE_TEST_IS_REGULAR));
+    assert_answer (names[i], "SELECT count (*) FROM run", "count (*)\n1\n");
+  }
+  assert_int_equal (g_chdir (before), 0);
+}
+
+static void
+a_file_that_is_no_database_is_refused (void **state)
+{
+  g_autofree char *page = g_strnfill (8192, 'x');
+
+  assert_refused_untouched (state, "a.db", page, 8192, "it is not a SQLite database; choose another file");
+  assert_refused_untouched (state, "a.db", "hello", 5, "it is not a SQLite database; choose another file");
+}
+
+static void
+a_database_of_another_program_is_refused (void **state)
+{
+  assert_header_refused (state, 68, 0, ": is a database of another program; choose another file");
+}
+
+static void
+a_newer_schema_is_refused (void **state)
+{
+  assert_header_refused (state, 60, 2,
+                         ": was written by a newer Fabricast (schema 2, this one knows 1); upgrade");
+}
+
+static void
+a_torn_file_is_reported (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabStore) store = NULL;
+  int file;
+
+  assert_true (write_run (path, 2, NULL));
+  file = open (path, O_WRONLY);
+  assert_int_equal (pwrite (file, "garbage", 7, 4096 + 10), 7);
+  assert_int_equal (ftruncate (file, 5000), 0);
+  close (file);
+  store = fab_store_open (path, FAB_STORE_READ, &error);
+  if (store != NULL)
+    assert_null (fab_store_query (store, "SELECT * FROM run", 0, &error));
+  assert_says (error, "it is damaged; restore it from a copy, or write to another file");
+}
+
+static void
+a_file_without_a_run_says_so (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db"), *empty = file_in (state, "empty.db");
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+  const char *const paths[] = { path, empty };
+
+  assert_true (fab_store_close (&store, NULL));
+  assert_true (g_file_set_contents (empty, "", 0, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
+    g_autoptr (FabStore) reader = fab_store_open (paths[i], FAB_STORE_READ, NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_store_query (reader, fab_query_find ("exposed")->sql, 0, &error));
+    assert_says (error, "no run in ");
+    assert_says (error, ".db yet; `fabricast run` writes one");
+  }
+}
+
+static void
+one_file_remains (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db"), *listing = NULL, *while_open = NULL;
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+
+  assert_true (add_run (store, 1000, NULL));
+  while_open = list_directory (state);
+  assert_string_equal (while_open, "a.db, a.db-shm, a.db-wal");
+  assert_true (fab_store_close (&store, NULL));
+  assert_null (store);
+  assert_answer (path, "SELECT count (*) FROM span", "count (*)\n2000\n");
+  listing = list_directory (state);
+  assert_string_equal (listing, "a.db");
+}
+
+/* Rights */
+
+/* Root may write everywhere, so become nobody. */
+static gboolean
+drop_rights (void)
+{
+  return geteuid () != 0 || setuid (NOBODY) == 0;
+}
+
+static int
+write_is_refused (const char *path, G_GNUC_UNUSED int pipe)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabStore) store = NULL;
+  g_autoptr (FabTable) table = NULL;
+
+  if (!drop_rights ())
+    return SKIPPED;
+  if (fab_store_open (path, FAB_STORE_WRITE, &error) != NULL || !says (error, "Permission denied"))
+    return 1;
+  store = fab_store_open (path, FAB_STORE_READ, NULL); /* reading goes on */
+  table = store != NULL ? fab_store_query (store, "SELECT count (*) FROM span", 0, NULL) : NULL;
+  return table != NULL && fab_table_cell (table, 0, 0)->integer == 20 ? 0 : 2;
+}
+
+static void
+a_read_only_file_is_refused_for_writing (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 10, NULL));
+  assert_int_equal (g_chmod (*state, 0777), 0);
+  assert_int_equal (g_chmod (path, 0444), 0);
+  in_child (write_is_refused, path);
+}
+
+static void
+a_read_only_directory_is_refused_for_writing (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 10, NULL));
+  assert_int_equal (g_chmod (path, 0666), 0);
+  assert_int_equal (g_chmod (*state, 0555), 0);
+  in_child (write_is_refused, path);
+}
+
+/* Bytes 18 and 19 of the header say 2: WAL, as when two closed at once. */
+static void
+a_wal_file_in_a_read_only_directory_can_be_read (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  int file;
+
+  assert_true (write_run (path, 10, NULL));
+  file = open (path, O_WRONLY);
+  assert_int_equal (pwrite (file, "\2\2", 2, 18), 2);
+  close (file);
+  assert_int_equal (g_chmod (path, 0444), 0);
+  assert_int_equal (g_chmod (*state, 0555), 0);
+  in_child (write_is_refused, path);
+}
+
+int
+main (void)
+{
+#define store_test(f) cmocka_unit_test_setup_teardown (f, set_up_directory, tear_down_directory)
+  const struct CMUnitTest tests[] = {
+    store_test (a_path_that_cannot_be_is_refused),
+    store_test (odd_names_are_files),
+    store_test (a_file_that_is_no_database_is_refused),
+    store_test (a_database_of_another_program_is_refused),
+    store_test (a_newer_schema_is_refused),
+    store_test (a_torn_file_is_reported),
+    store_test (a_file_without_a_run_says_so),
+    store_test (one_file_remains),
+    store_test (a_read_only_file_is_refused_for_writing),
+    store_test (a_read_only_directory_is_refused_for_writing),
+    store_test (a_wal_file_in_a_read_only_directory_can_be_read),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_table.c - a query's answer as text, CSV and JSON. */
+#include <glib.h>
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/result/table.h"
+
+static FabCell
+text (const char *value)
+{
+  return (FabCell){ FAB_CELL_TEXT, 0, 0, g_strdup (value) };
+}
+
+static FabCell
+integer (gint64 value)
+{
+  return (FabCell){ FAB_CELL_INTEGER, value, (double) value, g_strdup_printf ("%" G_GINT64_FORMAT, value) };
+}
+
+static FabCell
+real (double value, const char *shown)
+{
+  return (FabCell){ FAB_CELL_REAL, 0, value, g_strdup (shown) };
+}
+
+static FabCell
+null (void)
+{
+  return (FabCell){ FAB_CELL_NULL, 0, 0, NULL };
+}
+
+static FabTable *
+table_of (const char *columns, const FabCell *cells, guint n_cells)
+{
+  FabTable *table = g_new0 (FabTable, 1);
+
+  table->columns = g_strsplit (columns, " ", -1);
+  table->n_columns = g_strv_length (table->columns);
+  table->n_rows = n_cells / table->n_columns;
+  table->cells = g_memdup2 (cells, n_cells * sizeof *cells);
+  return table;
+}
+
+static void
+assert_prints (char *(*print) (const FabTable *), const FabTable *table, const char *expected)
+{
+  g_autofree char *printed = print (table);
+
+  assert_string_equal (printed, expected);
+}
+
+static FabTable *
+small_table (void)
+{
+  const FabCell cells[] = {
+    text ("all_reduce"), integer (8),    real (37.20930232558139, "37.20930232558139"),
+    text ("x"),          integer (1024), null ()
+  };
+
+  return table_of ("op n_ranks exposed_pct", cells, G_N_ELEMENTS (cells));
+}
+
+static void
+text_aligns_names_left_and_numbers_right (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTable) table = small_table ();
+
+  assert_prints (fab_table_to_text, table,
+                 "op          n_ranks  exposed_pct\n"
+                 "all_reduce        8      37.2093\n"
+                 "x              1024\n");
+}
+
+/* The largest value of a column has six digits and sets the decimals of all, unless they span
+ * more than four orders of magnitude. */
+static void
+text_lines_up_decimal_points (G_GNUC_UNUSED void **state)
+{
+  const FabCell cells[] = { real (123.456, "123.456"),
+                            real (1.5e-9, "1.5e-09"),
+                            real (0.62, "0.62"),
+                            real (0.5, "0.5"),
+                            real (20, "20"),
+                            real (0, "0"),
+                            real (INFINITY, "inf"),
+                            real (12345678.9, "12345678.9"),
+                            real (1, "1") };
+  g_autoptr (FabTable) table = table_of ("a b c", cells, G_N_ELEMENTS (cells));
+
+  assert_prints (fab_table_to_text, table,
+                 "      a         b        c\n"
+                 "123.456   1.5e-09  0.62000\n"
+                 "  0.500        20  0.00000\n"
+                 "    inf  12345679  1.00000\n");
+}
+
+static void
+text_escapes_what_a_terminal_would_obey (G_GNUC_UNUSED void **state)
+{
+  const FabCell cells[] = { text ("a\033[2Jb\tc"), text ("\xc3\xa9\xff\n") };
+  g_autoptr (FabTable) table = table_of ("x y", cells, G_N_ELEMENTS (cells));
+
+  assert_prints (fab_table_to_text, table,
+                 "x             y\n"
+                 "a\\x1b[2Jb\\tc  \xc3\xa9\xef\xbf\xbd\\n\n");
+}
+
+static void
+text_of_one_document_is_the_document (G_GNUC_UNUSED void **state)
+{
+  const FabCell cells[] = { text ("name: x\nseed: 1\n") };
+  g_autoptr (FabTable) table = table_of ("scenario_yaml", cells, 1);
+
+  assert_prints (fab_table_to_text, table, "name: x\nseed: 1\n");
+}
+
+/* RFC 4180 with LF; a field with a comma, a quote or a line end is quoted, quotes are doubled. */
+static void
+csv_quotes_what_needs_it (G_GNUC_UNUSED void **state)
+{
+  const FabCell cells[] = { text ("a,b"), text ("say \"hi\""), text ("1\n2"), text (""),
+                            null (),      text ("plain text"), integer (-5),  real (0.1, "0.1") };
+  g_autoptr (FabTable) table = table_of ("p q r s", cells, G_N_ELEMENTS (cells));
+
+  assert_prints (fab_table_to_csv, table,
+                 "p,q,r,s\n"
+                 "\"a,b\",\"say \"\"hi\"\"\",\"1\n2\",\"\"\n"
+                 ",plain text,-5,0.1\n");
+}
+
+static void
+json_is_one_object_per_row (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTable) table = small_table ();
+
+  assert_prints (fab_table_to_json, table,
+                 "[\n"
+                 "{\"op\": \"all_reduce\", \"n_ranks\": 8, \"exposed_pct\": 37.20930232558139},\n"
+                 "{\"op\": \"x\", \"n_ranks\": 1024, \"exposed_pct\": null}\n"
+                 "]\n");
+}
+
+static void
+json_reads_back_whatever_the_text (G_GNUC_UNUSED void **state)
+{
+  const char *nasty = "\"\\/\b\f\n\r\t\x01\x7f\xc3\xa9\xf0\x9f\x98\x80";
+  const FabCell cells[] = { text (nasty), integer (G_MAXINT64), real (INFINITY, "inf") };
+  g_autoptr (FabTable) table = table_of ("t i r", cells, G_N_ELEMENTS (cells));
+  g_autofree char *json = fab_table_to_json (table);
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  JsonObject *row;
+
+  assert_true (json_parser_load_from_data (parser, json, -1, NULL));
+  row = json_array_get_object_element (json_node_get_array (json_parser_get_root (parser)), 0);
+  assert_string_equal (json_object_get_string_member (row, "t"), nasty);
+  assert_true (json_object_get_int_member (row, "i") == G_MAXINT64);
+  assert_true (json_object_get_null_member (row, "r"));
+}
+
+static void
+a_table_without_rows_still_has_its_names (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTable) table = table_of ("a b", NULL, 0);
+
+  assert_prints (fab_table_to_text, table, "a  b\n");
+  assert_prints (fab_table_to_csv, table, "a,b\n");
+  assert_prints (fab_table_to_json, table, "[]\n");
+}
+
+static void
+cells_and_columns_are_found (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTable) table = small_table ();
+
+  assert_int_equal (fab_table_find_column (table, "n_ranks"), 1);
+  assert_int_equal (fab_table_find_column (table, "n_rank"), -1);
+  assert_int_equal (fab_table_cell (table, 1, 1)->integer, 1024);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (text_aligns_names_left_and_numbers_right),
+    cmocka_unit_test (text_lines_up_decimal_points),
+    cmocka_unit_test (text_escapes_what_a_terminal_would_obey),
+    cmocka_unit_test (text_of_one_document_is_the_document),
+    cmocka_unit_test (csv_quotes_what_needs_it),
+    cmocka_unit_test (json_is_one_object_per_row),
+    cmocka_unit_test (json_reads_back_whatever_the_text),
+    cmocka_unit_test (a_table_without_rows_still_has_its_names),
+    cmocka_unit_test (cells_and_columns_are_found),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

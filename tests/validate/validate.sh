@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# validate.sh PROGRAM SOURCE_DIR CASE - one case of `fabricast validate`.
+# FAB_UPDATE_GOLDEN=1 rewrites docs/validation.md instead of comparing with it.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+program=$1 source=$2 name=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+expect() { # EXIT_CODE ARGUMENT...: what it says lies in $work/out and $work/err
+  local expected=$1 code=0
+  shift
+  "$program" validate "$@" >"$work/out" 2>"$work/err" || code=$?
+  if [ "$code" -ne "$expected" ]; then
+    echo "validate $*: exit code $code, not $expected"
+    cat "$work/err"
+    exit 1
+  fi
+}
+
+has() { # FILE TEXT
+  grep -qF -- "$2" "$work/$1" || { echo "'$2' is not in std$1:"; cat "$work/$1"; exit 1; }
+}
+
+accepted() {
+  expect 0 --summary
+  has out 'all judged tables'
+}
+
+# An error of 0.1 % is more than anything here reaches: the table and its class are named, others are not judged.
+exceeded() {
+  echo 'tables: [{table: dgxa100_allreduce_32, middle: 0.1%, large: 10%}]' >"$work/accept.yaml"
+  expect 1 dgxa100_allreduce_32 --accept "$work/accept.yaml"
+  has err 'dgxa100_allreduce_32: middle: median |error|'
+  has err 'exceeds the accepted 0.1 %'
+  [ "$(wc -l <"$work/err")" -eq 1 ]
+}
+
+page() {
+  expect 0 --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/validation.md"
+  fi
+  diff -u "$source/docs/validation.md" "$work/out"
+}
+
+mistakes() {
+  expect 2 dgxa100_allreduce_23
+  has err "nearest is 'dgxa100_allreduce_32'"
+  expect 2 --format yaml
+  expect 2 --measured "$work"
+  has err 'INDEX.yaml'
+  expect 2 --sumary
+  has err '--summary'
+}
+
+"$name"
