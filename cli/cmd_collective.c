@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_collective.c - `fabricast collective`: the nccl-tests table, predicted. */
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/json.h"
 #include "validate/compare/predict.h"
 
 enum { MAX_SIZES = 10000 };
@@ -131,35 +131,21 @@ print_csv (const GArray *rows)
 }
 
 static void
-add_number (JsonBuilder *json, const char *key, double value)
-{
-  json_builder_set_member_name (json, key);
-  json_builder_add_double_value (json, value);
-}
-
-static void
-add_text (JsonBuilder *json, const char *key, const char *value)
-{
-  json_builder_set_member_name (json, key);
-  json_builder_add_string_value (json, value ? value : "");
-}
-
-static void
 add_row (JsonBuilder *json, const FabPrediction *row)
 {
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "size_bytes");
   json_builder_add_int_value (json, (gint64) row->size_bytes);
-  add_number (json, "time_us", row->time_us);
-  add_number (json, "algbw_GBps", row->algbw_GBps);
-  add_number (json, "busbw_GBps", row->busbw_GBps);
-  add_number (json, "wire_GBps", row->wire_GBps);
-  add_text (json, "algorithm", row->algorithm);
-  add_text (json, "protocol", row->protocol);
+  fab_json_add_real (json, "time_us", row->time_us);
+  fab_json_add_real (json, "algbw_GBps", row->algbw_GBps);
+  fab_json_add_real (json, "busbw_GBps", row->busbw_GBps);
+  fab_json_add_real (json, "wire_GBps", row->wire_GBps);
+  fab_json_add_text (json, "algorithm", row->algorithm);
+  fab_json_add_text (json, "protocol", row->protocol);
   json_builder_set_member_name (json, "channels");
   json_builder_add_int_value (json, row->n_channels);
-  add_text (json, "bound", fab_bound_names[row->bound]);
-  add_text (json, "binding", row->binding);
+  fab_json_add_text (json, "bound", fab_bound_names[row->bound]);
+  fab_json_add_text (json, "binding", row->binding);
   json_builder_end_object (json);
 }
 
@@ -167,12 +153,11 @@ static void
 print_json (const CollectiveOptions *o, FabOp op, const GArray *rows)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
 
   json_builder_begin_object (json);
-  add_text (json, "version", FAB_VERSION);
-  add_text (json, "node", o->node);
-  add_text (json, "op", fab_op_names[op]);
+  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "node", o->node);
+  fab_json_add_text (json, "op", fab_op_names[op]);
   json_builder_set_member_name (json, "ranks");
   json_builder_add_int_value (json, g_array_index (rows, FabPrediction, 0).n_ranks);
   json_builder_set_member_name (json, "results");
@@ -181,9 +166,8 @@ print_json (const CollectiveOptions *o, FabOp op, const GArray *rows)
     add_row (json, &g_array_index (rows, FabPrediction, i));
   json_builder_end_array (json);
   json_builder_end_object (json);
-  root = json_builder_get_root (json);
-  g_autofree char *text = json_to_string (root, TRUE);
-  g_print ("%s\n", text);
+  g_autofree char *text = fab_json_finish (json);
+  g_print ("%s", text);
 }
 
 static gboolean

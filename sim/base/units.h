@@ -61,6 +61,19 @@ FabTimePs fab_wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s);
 /* A non-negative duration in seconds to ps, rounded up, saturating. */
 FabTimePs fab_seconds_to_ps (double seconds);
 
+/* Of durations that are not negative, saturating at FAB_TIME_MAX. */
+static inline FabTimePs
+fab_ps_add (FabTimePs a_ps, FabTimePs b_ps)
+{
+  return a_ps > FAB_TIME_MAX - b_ps ? FAB_TIME_MAX : a_ps + b_ps;
+}
+
+static inline FabTimePs
+fab_ps_times (FabTimePs time_ps, guint64 n)
+{
+  return n > 0 && (guint64) time_ps > (guint64) FAB_TIME_MAX / n ? FAB_TIME_MAX : time_ps * (FabTimePs) n;
+}
+
 static inline double
 fab_ps_to_seconds (FabTimePs time_ps)
 {

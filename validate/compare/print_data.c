@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_data.c - the report for programs. */
-#include <json-glib/json-glib.h>
 
+#include "sim/base/json.h"
 #include "validate/compare/print.h"
 
 static void
@@ -79,27 +79,6 @@ fab_report_to_csv (const FabReportView *view)
   return g_string_free (out, FALSE);
 }
 
-static void
-add_number (JsonBuilder *json, const char *key, double value)
-{
-  json_builder_set_member_name (json, key);
-  json_builder_add_double_value (json, value);
-}
-
-static void
-add_integer (JsonBuilder *json, const char *key, gint64 value)
-{
-  json_builder_set_member_name (json, key);
-  json_builder_add_int_value (json, value);
-}
-
-static void
-add_text (JsonBuilder *json, const char *key, const char *value)
-{
-  json_builder_set_member_name (json, key);
-  json_builder_add_string_value (json, value);
-}
-
 /* {"small": {...}, ...} without the classes that have no sizes; `table` NULL: no limits. */
 static void
 add_errors (JsonBuilder *json, const FabReportView *view, const char *table, const FabErrors *errors)
@@ -112,13 +91,13 @@ add_errors (JsonBuilder *json, const FabReportView *view, const char *table, con
       continue;
     json_builder_set_member_name (json, fab_size_class_names[c]);
     json_builder_begin_object (json);
-    add_integer (json, "sizes", errors[c].n);
-    add_number (json, "median_fraction", errors[c].median_fraction);
-    add_number (json, "bias_fraction", errors[c].bias_fraction);
-    add_number (json, "max_fraction", errors[c].max_fraction);
-    add_integer (json, "max_size_bytes", (gint64) errors[c].max_size_bytes);
+    fab_json_add_whole (json, "sizes", errors[c].n);
+    fab_json_add_real (json, "median_fraction", errors[c].median_fraction);
+    fab_json_add_real (json, "bias_fraction", errors[c].bias_fraction);
+    fab_json_add_real (json, "max_fraction", errors[c].max_fraction);
+    fab_json_add_whole (json, "max_size_bytes", (gint64) errors[c].max_size_bytes);
     if (table && view->accept && fab_accept_limit (view->accept, table, (FabSizeClass) c, &limit))
-      add_number (json, "accepted_fraction", limit);
+      fab_json_add_real (json, "accepted_fraction", limit);
     json_builder_end_object (json);
   }
   json_builder_end_object (json);
@@ -128,16 +107,16 @@ static void
 add_row (JsonBuilder *json, const FabComparisonRow *row)
 {
   json_builder_begin_object (json);
-  add_integer (json, "size_bytes", (gint64) row->measured->size_bytes);
-  add_number (json, "measured_us", row->measured->time_us);
-  add_number (json, "predicted_us", row->predicted->time_us);
-  add_number (json, "error_fraction", row->error_fraction);
-  add_number (json, "measured_busbw_GBps", row->measured->busbw_GBps);
-  add_number (json, "predicted_busbw_GBps", row->predicted->busbw_GBps);
-  add_text (json, "algorithm", row->predicted->algorithm);
-  add_text (json, "protocol", row->predicted->protocol);
-  add_integer (json, "channels", row->predicted->n_channels);
-  add_text (json, "bound", fab_bound_names[row->predicted->bound]);
+  fab_json_add_whole (json, "size_bytes", (gint64) row->measured->size_bytes);
+  fab_json_add_real (json, "measured_us", row->measured->time_us);
+  fab_json_add_real (json, "predicted_us", row->predicted->time_us);
+  fab_json_add_real (json, "error_fraction", row->error_fraction);
+  fab_json_add_real (json, "measured_busbw_GBps", row->measured->busbw_GBps);
+  fab_json_add_real (json, "predicted_busbw_GBps", row->predicted->busbw_GBps);
+  fab_json_add_text (json, "algorithm", row->predicted->algorithm);
+  fab_json_add_text (json, "protocol", row->predicted->protocol);
+  fab_json_add_whole (json, "channels", row->predicted->n_channels);
+  fab_json_add_text (json, "bound", fab_bound_names[row->predicted->bound]);
   json_builder_end_object (json);
 }
 
@@ -147,13 +126,13 @@ add_table (JsonBuilder *json, const FabReportView *view, const FabComparison *co
   const FabMeasuredSpec *spec = comparison->table->spec;
 
   json_builder_begin_object (json);
-  add_text (json, "table", comparison->table->name);
-  add_text (json, "role", fab_measured_role_names[spec->role]);
-  add_text (json, "node", spec->node);
-  add_integer (json, "nodes", spec->nodes);
-  add_integer (json, "ranks", fab_measured_spec_n_ranks (spec));
-  add_text (json, "op", fab_op_names[spec->op]);
-  add_integer (json, "left_out", comparison->n_left_out);
+  fab_json_add_text (json, "table", comparison->table->name);
+  fab_json_add_text (json, "role", fab_measured_role_names[spec->role]);
+  fab_json_add_text (json, "node", spec->node);
+  fab_json_add_whole (json, "nodes", spec->nodes);
+  fab_json_add_whole (json, "ranks", fab_measured_spec_n_ranks (spec));
+  fab_json_add_text (json, "op", fab_op_names[spec->op]);
+  fab_json_add_whole (json, "left_out", comparison->n_left_out);
   json_builder_set_member_name (json, "errors");
   add_errors (json, view, comparison->table->name, comparison->errors);
   if (!view->is_summary) {
@@ -182,10 +161,9 @@ char *
 fab_report_to_json (const FabReportView *view)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
 
   json_builder_begin_object (json);
-  add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", FAB_VERSION);
   json_builder_set_member_name (json, "tables");
   json_builder_begin_array (json);
   for (guint i = 0; i < view->report->comparisons->len; i++)
@@ -200,7 +178,5 @@ fab_report_to_json (const FabReportView *view)
   json_builder_end_object (json);
   add_exceeded (json, view);
   json_builder_end_object (json);
-  root = json_builder_get_root (json);
-  g_autofree char *text = json_to_string (root, TRUE);
-  return g_strconcat (text, "\n", NULL);
+  return fab_json_finish (json);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.h - a member of a JSON object in one call; json-glib does the rest. */
+#pragma once
+
+#include <json-glib/json-glib.h>
+
+void fab_json_add_real (JsonBuilder *json, const char *key, double value);
+void fab_json_add_whole (JsonBuilder *json, const char *key, gint64 value);
+/* NULL becomes null. */
+void fab_json_add_text (JsonBuilder *json, const char *key, const char *value);
+
+/* The whole document, indented, with a line end. (transfer full) */
+char *fab_json_finish (JsonBuilder *json);
