@@ -2,9 +2,9 @@
 /* ring.c - hierarchical rings as NCCL builds them.
  *
  * A ring visits every GPU of a node over the intra-node links and leaves for the next node through a NIC;
- * there are as many rings as NICs (rails), with equal parts. A ring stays on one rail where a NIC has two GPUs
- * beside it: in at the nearest, out from the other. Where each NIC has one GPU, rings r and r^1 share two rails: in by one
- * NIC and out by the other, swapped on odd nodes so that no hop crosses rails but the last of an odd number of nodes
+ * there are as many rings as NICs (rails), with equal parts. It enters at the GPU nearest to the NIC. Where a second
+ * GPU stands beside the NIC the ring leaves from that one, on the same rail; where each NIC has one GPU it leaves
+ * by the next NIC, the two swapped on odd nodes so that no hop crosses rails but the last of an odd number of nodes
  * (NCCL src/graph/connect.cc, "Alternate rings to avoid crossing rails"). One node: one ring. NICs that are
  * far from every GPU that takes part carry no ring.
  *
@@ -23,7 +23,8 @@ typedef struct {
   FabFootprintBuilder *builder;
   FabCollectiveForm *form;
   FabOp op;
-  double weight; /* payload bytes per byte of size on a link of one ring */
+  double weight;              /* payload bytes per byte of size on a link of one ring */
+  double slowest_bytes_per_s; /* of the hops inside a node so far */
 } RingBuild;
 
 /* Broadcast flows round the ring from rank 0 and ends before it, reduce begins after rank 0 and ends in it:
@@ -95,15 +96,16 @@ list_rails (const FabGroup *group, guint *n_rails)
   return rails;
 }
 
-/* Whether NIC `nic` has a second GPU as near as its first. */
-static gboolean
-has_two_beside (const FabGroup *group, guint nic)
+/* Hops from the last GPU to out_nic, when the first is the one nearest to in_nic. */
+static guint
+hops_out (const FabGroup *group, guint in_nic, guint out_nic)
 {
-  guint first_hops, second_hops;
-  guint first = nearest_gpu (group, nic, G_MAXUINT, &first_hops);
+  guint hops;
+  guint first = nearest_gpu (group, in_nic, G_MAXUINT, &hops);
 
-  nearest_gpu (group, nic, first, &second_hops);
-  return second_hops == first_hops;
+  if (group->gpus_per_node > 1)
+    nearest_gpu (group, out_nic, first, &hops);
+  return hops;
 }
 
 static Passage
@@ -133,6 +135,19 @@ no_path (const RingBuild *build, FabVertexId from, FabVertexId to, GError **erro
                     b);
 }
 
+/* The slowest hop's: one PCIe hop makes the ring's steps those of PCIe. */
+static void
+note_technology (RingBuild *build, const FabPath *path)
+{
+  const FabGraph *graph = build->group->cluster->graph;
+  double rate = fab_path_rate_bytes_per_s (graph, path, FAB_DRIVE_KERNEL);
+
+  if (build->form->intra_technology == NULL || rate < build->slowest_bytes_per_s) {
+    build->form->intra_technology = fab_graph_link_class (graph, path->links[0])->technology;
+    build->slowest_bytes_per_s = rate;
+  }
+}
+
 static gboolean
 add_intra_hop (RingBuild *build, FabVertexId from, FabVertexId to, GError **error)
 {
@@ -146,7 +161,7 @@ add_intra_hop (RingBuild *build, FabVertexId from, FabVertexId to, GError **erro
   fab_footprint_builder_add (build->builder, &path, (FabUse){ build->weight, FAB_DRIVE_KERNEL, 1 });
   build->form->intra_latency_ps = MAX (build->form->intra_latency_ps,
                                        fab_path_latency_ps (cluster->graph, &path));
-  build->form->intra_technology = fab_graph_link_class (cluster->graph, path.links[0])->technology;
+  note_technology (build, &path);
   return TRUE;
 }
 
@@ -216,14 +231,31 @@ add_ring_over_nodes (RingBuild *build, const Passage passages[2], GError **error
   return TRUE;
 }
 
-/* Rails come in pairs, which rings share where a NIC has only one GPU beside it. */
+/* Ring i comes in by rail i and goes out by rail i + shift: the shift whose ways out are shortest in sum, the
+ * smallest of equals. 0 where two GPUs stand beside every NIC. */
+static guint
+find_shift (const FabGroup *group, const guint *rails, guint n_rails)
+{
+  guint best = 0;
+  guint64 fewest = G_MAXUINT64;
+
+  for (guint shift = 0; shift < n_rails; shift++) {
+    guint64 hops = 0;
+
+    for (guint i = 0; i < n_rails; i++)
+      hops += hops_out (group, rails[i], rails[(i + shift) % n_rails]);
+    if (hops < fewest)
+      best = shift;
+    fewest = MIN (fewest, hops);
+  }
+  return best;
+}
+
 static gboolean
-add_rail (RingBuild *build, const guint *rails, guint n_rails, guint index, GError **error)
+add_rail (RingBuild *build, guint in_nic, guint out_nic, GError **error)
 {
   const FabGroup *group = build->group;
-  guint ring = rails[index], partner = (index ^ 1) < n_rails ? rails[index ^ 1] : ring;
-  guint out = group->gpus_per_node > 1 && !has_two_beside (group, ring) ? partner : ring;
-  Passage passages[2] = { passage_new (group, ring, out), passage_new (group, out, ring) };
+  Passage passages[2] = { passage_new (group, in_nic, out_nic), passage_new (group, out_nic, in_nic) };
   gboolean is_added = add_ring_over_nodes (build, passages, error);
 
   g_free (passages[0].order);
@@ -240,10 +272,11 @@ add_rings_over_nodes (RingBuild *build, GError **error)
 
   if (n_rails == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC", group->n_nodes);
+  guint shift = find_shift (group, rails, n_rails);
   build->form->n_channels = n_rails;
   build->weight /= n_rails;
-  for (guint index = 0; index < n_rails; index++)
-    if (!add_rail (build, rails, n_rails, index, error))
+  for (guint i = 0; i < n_rails; i++)
+    if (!add_rail (build, rails[i], rails[(i + shift) % n_rails], error))
       return FALSE;
   return TRUE;
 }
@@ -262,7 +295,7 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
            GError **error)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (group->cluster->graph);
-  RingBuild build = { group, env, builder, form, op, fab_op_bus_factor (op, fab_group_n_ranks (group)) };
+  RingBuild build = { group, env, builder, form, op, fab_op_bus_factor (op, fab_group_n_ranks (group)), 0 };
 
   *form = (FabCollectiveForm){ .n_channels = 1 };
   count_steps (group, op, form);
