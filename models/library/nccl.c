@@ -6,7 +6,7 @@
  *
  * and the protocol with the smallest time runs, as in NCCL's own tuner. Constants per step are those
  * of NCCL 2.30.7, src/graph/tuning.cc (baseLat, hwLat, llMaxBws, ring "plateau" x1.4); they contain the wire,
- * so link latencies are not added again. Unlike NCCL, bandwidth is not tabled: it comes from the links.
+ * so link latencies are not added again; a step over slower wires takes what these take. Unlike NCCL, bandwidth is not tabled: it comes from the links.
  *
  *   LL      lines of 16 B, 8 of them data: wire factor 2         LL128  128 B, 120 data: 128/120 (NVLink only)
  *   Simple  no flags: 1
@@ -173,8 +173,11 @@ startup_us (const FabCollectiveForm *form, const Latencies *table, Protocol prot
   gboolean is_nvlink = form->intra_technology && strcmp (form->intra_technology, "NVLink") == 0;
   double intra_us = is_nvlink ? table->nvlink_us[protocol] : table->pci_us[protocol];
 
-  return table->base_us[protocol] + form->n_intra_steps * intra_us
-       + form->n_inter_steps * table->net_us[protocol];
+  double intra_wire_us = 1e6 * fab_ps_to_seconds (form->intra_latency_ps);
+  double inter_wire_us = 1e6 * fab_ps_to_seconds (form->inter_latency_ps);
+
+  return table->base_us[protocol] + form->n_intra_steps * MAX (intra_us, intra_wire_us)
+       + form->n_inter_steps * MAX (table->net_us[protocol], inter_wire_us);
 }
 
 /* Between nodes a long Simple ring does not hide its steps: NCCL multiplies their latency by 1.4
@@ -239,7 +242,9 @@ try_protocols (const NcclLibrary *self, const FabGroup *group, const FabCollecti
     plan.wire_factor = wire_factors[protocol];
     plan.limit_bytes_per_s = limit_bytes_per_s (group, form, &plan, protocol);
     double us = startup_us (form, table, protocol) * plateau_factor (&plan, group, protocol, most);
-    plan.startup_ps = self->params.launch_ps + fab_seconds_to_ps (us * 1e-6);
+    plan.latency_ps = fab_form_latency_ps (form);
+    plan.startup_ps = MAX (fab_ps_add (self->params.launch_ps, fab_seconds_to_ps (us * 1e-6)),
+                           plan.latency_ps);
     if (best->form == NULL || fab_plan_idle_ps (&plan) < fab_plan_idle_ps (&best->plan))
       *best = (Choice){ plan, form, protocol };
   }
@@ -285,19 +290,20 @@ round_chunks (const FabGroup *group, Choice *choice)
   double steps_s = (double) rounded * plan->wire_factor * steps_seconds_per_byte (group, choice->form);
 
   if (steps_s > flow_s)
-    plan->startup_ps += fab_seconds_to_ps (steps_s - flow_s);
+    plan->startup_ps = fab_ps_add (plan->startup_ps, fab_seconds_to_ps (steps_s - flow_s));
 }
 
 /* Collectives in a row end no faster than the host issues them. */
 static void
 wait_for_host (const NcclParams *params, FabCollectivePlan *plan)
 {
-  FabTimePs host_ps = params->gpus_per_process
-                    * (params->issue_ps + (plan->n_channels - 1) * params->issue_channel_ps);
+  FabTimePs channels_ps = fab_ps_times (params->issue_channel_ps, plan->n_channels - 1);
+  FabTimePs host_ps = fab_ps_times (fab_ps_add (params->issue_ps, channels_ps),
+                                    (guint64) params->gpus_per_process);
   FabTimePs idle_ps = fab_plan_idle_ps (plan);
 
   if (host_ps > idle_ps)
-    plan->startup_ps += host_ps - idle_ps;
+    plan->startup_ps = fab_ps_add (plan->startup_ps, host_ps - idle_ps);
 }
 
 static const Latencies *

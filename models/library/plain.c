@@ -28,8 +28,7 @@ plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED 
     plan->algorithm = algorithm->info.name;
     plan->n_channels = form->n_channels;
     plan->footprint = form->footprint;
-    plan->startup_ps = form->n_intra_steps * form->intra_latency_ps
-                     + form->n_inter_steps * form->inter_latency_ps;
+    plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
     return TRUE;
   }
   return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],

@@ -30,13 +30,11 @@ analytic_send (FabNet *net, const FabTransfer *transfer)
 static void
 analytic_stream (FabNet *net, const FabStream *stream)
 {
-  double rate = stream->footprint->rate_bytes_per_s / stream->wire_factor;
+  FabTimePs flow_ps = fab_flow_ps ((double) stream->bytes, fab_stream_rate_alone (stream));
 
-  if (stream->limit_bytes_per_s > 0)
-    rate = MIN (rate, stream->limit_bytes_per_s);
   fab_meter_add_footprint (net->meter, stream->footprint, stream->bytes, stream->wire_factor);
-  fab_engine_after (net->env.engine, stream->startup_ps + fab_flow_ps ((double) stream->bytes, rate),
-                    stream->done.fn, stream->done.owner, stream->done.arg);
+  fab_engine_after (net->env.engine, fab_ps_add (stream->startup_ps, flow_ps), stream->done.fn,
+                    stream->done.owner, stream->done.arg);
 }
 
 static FabNet *

@@ -2,7 +2,8 @@
 /* fluid.c - flows share links by weighted max-min, and all of a flow's links advance together.
  *
  *   rates       max-min over line rate / line weight (sim/solve/sharing.h), again whenever flows
- *               start or end: once per instant, and only for the flows that they can affect
+ *               start or end: together for what happens at once, and only for the flows that they can
+ *               affect
  *   completion  now + remaining / rate, rounded up to a ps
  *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
  *
@@ -41,7 +42,7 @@ typedef struct {
   FabNet base;
   FabPool flows, send_links;
   FabSharing *sharing;
-  gboolean is_solve_due; /* at the end of this instant */
+  gboolean is_solve_due; /* later in this instant */
   guint n_active;
   Flow *alone;
 } FluidNet;
@@ -77,7 +78,7 @@ solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
   fab_sharing_solve (self->sharing);
 }
 
-/* After what else happens now; a flow has no rate until then. */
+/* After what else is due now; a flow has no rate until then. */
 static void
 solve_soon (FluidNet *self)
 {
@@ -138,8 +139,6 @@ static void
 flow_start (FluidNet *self, Flow *flow, FabTimePs latency_ps)
 {
   flow->remaining_bytes = (double) flow->bytes;
-  if (flow->sharer.limit > 0)
-    flow->alone_bytes_per_s = MIN (flow->alone_bytes_per_s, flow->sharer.limit);
   fab_engine_after (self->base.env.engine, latency_ps, flow_begin, self, GPOINTER_TO_SIZE (flow));
 }
 
@@ -166,7 +165,7 @@ fluid_stream (FabNet *net, const FabStream *stream)
   };
   flow->footprint = footprint;
   flow->bytes = stream->bytes;
-  flow->alone_bytes_per_s = footprint->rate_bytes_per_s / stream->wire_factor;
+  flow->alone_bytes_per_s = fab_stream_rate_alone (stream);
   flow->done = stream->done;
   flow_start (self, flow, stream->startup_ps);
 }

@@ -227,7 +227,7 @@ fab_path_latency_ps (const FabGraph *graph, const FabPath *path)
   FabTimePs total_ps = 0;
 
   for (guint i = 0; i < path->n; i++)
-    total_ps += fab_graph_link (graph, path->links[i])->latency_ps;
+    total_ps = fab_ps_add (total_ps, fab_graph_link (graph, path->links[i])->latency_ps);
   return total_ps;
 }
 

@@ -26,7 +26,8 @@ fab_net_send (FabNet *self, const FabTransfer *transfer)
 void
 fab_net_stream (FabNet *self, const FabStream *stream)
 {
-  g_assert (stream->wire_factor >= 1 && stream->share > 0 && stream->startup_ps >= 0);
+  g_assert (stream->wire_factor >= 1 && stream->share > 0);
+  g_assert (stream->latency_ps >= 0 && stream->startup_ps >= stream->latency_ps);
   self->ops->stream (self, stream);
 }
 
@@ -43,8 +44,16 @@ fab_flow_ps (double bytes, double rate_bytes_per_s)
   double ps = bytes / rate_bytes_per_s * (double) FAB_PS_PER_S;
 
   g_assert (rate_bytes_per_s > 0);
-  /* 2^-51 less: what was rounded on the way must not cost a ps. */
-  return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps * (1 - 0x1p-51));
+  /* A little less, and less than a ps: what was rounded on the way must not cost one. */
+  return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
+}
+
+double
+fab_stream_rate_alone (const FabStream *stream)
+{
+  double rate = stream->footprint->rate_bytes_per_s / stream->wire_factor;
+
+  return stream->limit_bytes_per_s > 0 ? MIN (rate, stream->limit_bytes_per_s) : rate;
 }
 
 FabTimePs
@@ -53,5 +62,5 @@ fab_stream_bound_ps (const FabStream *stream)
   double ps = (double) stream->bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
 
   /* Down, and 2^-50 less: the sums of weights are doubles. */
-  return stream->startup_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));
+  return stream->latency_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));
 }

@@ -39,6 +39,7 @@ typedef struct {
   const FabFootprint *footprint; /* outlives the stream */
   FabBytes bytes;                /* of the collective, as the footprint's weights count it */
   FabTimePs startup_ps;          /* latency before the first byte counts; the links are idle meanwhile */
+  FabTimePs latency_ps;          /* the wires' part of it, which nothing can beat */
   double wire_factor;            /* >= 1: bytes a protocol sends per payload byte (flags) */
   double limit_bytes_per_s;      /* what the endpoints can do at most, stream bytes; 0: no limit */
   guint share;                   /* connections over a link that it counts as, at least 1 */
@@ -71,7 +72,10 @@ void fab_net_send (FabNet *self, const FabTransfer *transfer);
 void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
 
-/* Time that no network may beat: latency and payload at line rate. */
+/* Rate of the stream when nothing else moves, stream bytes per second. */
+double fab_stream_rate_alone (const FabStream *stream);
+
+/* Time that no network may beat: latency of the wires and payload at line rate. */
 FabTimePs fab_stream_bound_ps (const FabStream *stream);
 
 /* Duration of a stream whose rate (stream bytes/s) never changes, rounded up. */

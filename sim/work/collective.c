@@ -27,6 +27,13 @@ fab_op_bus_factor (FabOp op, guint n_ranks)
   }
 }
 
+FabTimePs
+fab_form_latency_ps (const FabCollectiveForm *form)
+{
+  return fab_ps_add (fab_ps_times (form->intra_latency_ps, form->n_intra_steps),
+                     fab_ps_times (form->inter_latency_ps, form->n_inter_steps));
+}
+
 FabStream
 fab_plan_stream (const FabCollectivePlan *plan)
 {
@@ -34,6 +41,7 @@ fab_plan_stream (const FabCollectivePlan *plan)
     .footprint = plan->footprint,
     .bytes = plan->bytes,
     .startup_ps = plan->startup_ps,
+    .latency_ps = plan->latency_ps,
     .wire_factor = plan->wire_factor,
     .limit_bytes_per_s = plan->limit_bytes_per_s,
     .share = plan->n_connections,
@@ -45,11 +53,8 @@ fab_plan_idle_ps (const FabCollectivePlan *plan)
 {
   if (plan->footprint == NULL)
     return 0;
-  double rate = plan->footprint->rate_bytes_per_s / plan->wire_factor;
-  if (plan->limit_bytes_per_s > 0)
-    rate = MIN (rate, plan->limit_bytes_per_s);
-  FabTimePs flow_ps = fab_flow_ps ((double) plan->bytes, rate);
-  return flow_ps > FAB_TIME_MAX - plan->startup_ps ? FAB_TIME_MAX : plan->startup_ps + flow_ps;
+  FabStream stream = fab_plan_stream (plan);
+  return fab_ps_add (plan->startup_ps, fab_flow_ps ((double) plan->bytes, fab_stream_rate_alone (&stream)));
 }
 
 double

@@ -36,7 +36,7 @@ typedef struct {
   guint n_inter_steps; /* and between nodes */
   FabTimePs intra_latency_ps;   /* of the longest hop inside a node */
   FabTimePs inter_latency_ps;   /* of the longest hop between nodes */
-  const char *intra_technology; /* of the first link of hops inside a node; NULL: there are none */
+  const char *intra_technology; /* of the slowest hop inside a node, its first link; NULL: there are none */
 } FabCollectiveForm;
 
 /* What the library's environment adds to an algorithm's own knowledge. */
@@ -52,6 +52,9 @@ typedef struct {
                     GError **error);
 } FabAlgorithmOps;
 
+/* Latency of the wires over all steps of a form, saturating. */
+FabTimePs fab_form_latency_ps (const FabCollectiveForm *form);
+
 typedef struct {
   const char *algorithm, *protocol;
   guint n_channels, n_ranks;
@@ -59,6 +62,7 @@ typedef struct {
   FabBytes bytes;
   const FabFootprint *footprint; /* NULL: one rank, nothing to do */
   FabTimePs startup_ps;          /* software and per-step latency, for a stream that then runs at full rate */
+  FabTimePs latency_ps;          /* of it the wires' own: fab_form_latency_ps () */
   double wire_factor;            /* as in FabStream */
   double limit_bytes_per_s;      /* as in FabStream */
   guint n_connections;           /* channels that use the same link: FabStream's share */
