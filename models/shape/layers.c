@@ -5,6 +5,9 @@
  * every token is multiplied with. An embedding is looked up (lookup: true) and costs nothing.
  */
 #include "sim/work/layers.h"
+
+#define MAX_PARAMETERS 1e15
+#define MAX_TENSORS 1e6
 #include "models/models.h"
 
 typedef struct {
@@ -142,9 +145,25 @@ static void
 layers_check (gconstpointer params, FabCheck *check)
 {
   const LayersParams *p = params;
+  double n_tensors = 0, n_parameters = 0;
 
   if (p->layers.n == 0)
     fab_check_fail (check, &p->layers, "layers is empty: name at least one, {tensors: [{parameters: 1e6}]}");
+  for (guint i = 0; i < p->layers.n; i++) {
+    const LayerParams *layer = (const LayerParams *) p->layers.data + i;
+
+    for (guint t = 0; t < layer->tensors.n; t++) {
+      const TensorParams *tensor = (const TensorParams *) layer->tensors.data + t;
+
+      n_tensors += (double) layer->count * (double) tensor->count;
+      n_parameters += (double) layer->count * (double) tensor->count * (double) tensor->parameters;
+    }
+  }
+  if (n_tensors > MAX_TENSORS)
+    fab_check_fail (check, &p->layers, "these are %.2g tensors; %.0e are possible", n_tensors, MAX_TENSORS);
+  if (n_parameters > MAX_PARAMETERS)
+    fab_check_fail (check, &p->layers, "these are %.2g parameters; %.0e are possible", n_parameters,
+                    MAX_PARAMETERS);
 }
 
 const FabShapeOps fab_shape_layers = {

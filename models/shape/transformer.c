@@ -13,6 +13,8 @@
 #include "models/models.h"
 #include "sim/work/layers.h"
 
+#define MAX_PARAMETERS 1e15
+
 typedef struct {
   gint64 layers, hidden, heads, kv_heads, feed_forward, vocabulary, positions;
   gboolean is_gated, is_tied, has_biases;
@@ -30,7 +32,12 @@ typedef struct {
   }
 
 static const FabParam transformer_params[] = {
-  COUNT ("layers", layers, NULL, 1, "Transformer blocks."),
+  { .key = "layers",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TransformerParams, layers),
+    .min = 1,
+    .max = 1e5,
+    .help = "Transformer blocks." },
   COUNT ("hidden", hidden, NULL, 1, "Model width h."),
   COUNT ("heads", heads, NULL, 1, "Attention heads."),
   COUNT ("kv_heads", kv_heads, "0", 0, "Key and value heads (grouped-query attention); 0: as many as heads."),
@@ -114,6 +121,12 @@ transformer_check (gconstpointer params, FabCheck *check)
 {
   const TransformerParams *p = params;
 
+  double h = (double) p->hidden, f = (double) feed_forward_width (p);
+  double most = (double) p->layers * (4 * h * h + 3 * h * f)
+              + 3 * h * (double) (p->vocabulary + p->positions);
+
+  if (most > MAX_PARAMETERS)
+    fab_check_fail (check, &p->hidden, "that makes %.2g parameters; %.0e are possible", most, MAX_PARAMETERS);
   if (p->hidden % p->heads != 0)
     fab_check_fail (check, &p->hidden,
                     "hidden %" G_GINT64_FORMAT " is not a multiple of heads %" G_GINT64_FORMAT, p->hidden,

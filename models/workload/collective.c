@@ -7,6 +7,8 @@
 #include "models/models.h"
 #include "sim/work/workload.h"
 
+enum { MAX_OPERATIONS = 100000 }; /* of one iteration */
+
 typedef struct {
   gint op;
   FabBytes bytes;
@@ -55,7 +57,13 @@ static void
 collective_check (gconstpointer params, FabCheck *check)
 {
   const CollectiveParams *p = params;
+  gint64 n_operations = 0;
 
+  for (guint i = 0; i < p->operations.n; i++)
+    n_operations += ((const OperationParams *) p->operations.data + i)->count;
+  if (n_operations > MAX_OPERATIONS)
+    fab_check_fail (check, &p->operations, "these are %" G_GINT64_FORMAT " collectives; %d are possible",
+                    n_operations, MAX_OPERATIONS);
   if (p->operations.n == 0)
     fab_check_fail (check, &p->operations,
                     "operations is empty: name at least one, {op: all_reduce, size: 1GB}");

@@ -126,6 +126,7 @@ typedef struct {
   FabTaskId last_compute;
   FabBytes filled_bytes; /* of the open bucket */
   guint n_buckets;
+  FabTaskId load; /* when there is a data loader */
 } DdpBuild;
 
 static double
@@ -203,18 +204,17 @@ static void
 add_forward (DdpBuild *build, const FabLayerStack *stack)
 {
   const LoaderParams *loader = &build->params->data_loader;
-  FabTaskId load = 0;
 
   if (loader->time_ps > 0)
-    load = fab_dag_builder_work (build->builder, build->loader, FAB_SPAN_LOAD, loader->time_ps,
-                                 g_strdup ("load"));
+    build->load = fab_dag_builder_work (build->builder, build->loader, FAB_SPAN_LOAD, loader->time_ps,
+                                        g_strdup ("load"));
   for (guint l = 0; l < stack->layers->len; l++) {
     const FabLayer *layer = &g_array_index (stack->layers, FabLayer, l);
 
     add_compute (build, layer->forward_flops_per_token * tokens_per_rank (build->params),
                  g_strdup_printf ("forward %s", layer->name));
     if (l == 0 && loader->time_ps > 0)
-      fab_dag_builder_after (build->builder, build->last_compute, load);
+      fab_dag_builder_after (build->builder, build->last_compute, build->load);
   }
 }
 
@@ -230,7 +230,7 @@ add_optimizer (DdpBuild *build, const FabLayerStack *stack)
   if (build->n_buckets > 0)
     fab_dag_builder_after (build->builder, step, fab_dag_builder_last (build->builder, build->comm));
   if (build->params->data_loader.time_ps > 0 && !build->params->data_loader.is_prefetching)
-    fab_dag_builder_after_previous (build->builder, 0, step);
+    fab_dag_builder_after_previous (build->builder, build->load, step);
 }
 
 static void

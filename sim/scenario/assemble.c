@@ -137,6 +137,13 @@ find_part (const Build *build, const char *name, guint *first, guint *n)
   g_assert_not_reached (); /* the catalogue was checked */
 }
 
+/* A tree from the larger side to the smaller one: member i of m is below member floor (i n / m) of n. */
+static gboolean
+is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
+{
+  return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
+}
+
 static void
 add_wire (Build *build, const FabWireSpec *wire, guint node)
 {
@@ -146,15 +153,14 @@ add_wire (Build *build, const FabWireSpec *wire, guint node)
   FabLinkForm form = link_form (build, wire->link, (guint) wire->count);
   guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
   guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
+  gboolean is_within = strcmp (wire->from, wire->to) == 0; /* a pair comes up twice */
 
   for (guint i = 0; i < n_from; i++)
     for (guint j = 0; j < n_to; j++) {
       FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
-      gboolean is_block = wire->map == FAB_WIRE_BLOCK;
-
-      if (is_block && i * all_to / all_from != j)
+      if (wire->map == FAB_WIRE_BLOCK && !is_of_block (i, all_from, j, all_to))
         continue;
-      if (from == to && (is_block || a >= b))
+      if (a == b || (is_within && a > b))
         continue;
       fab_graph_builder_join (build->builder, a, b, &form);
     }
@@ -193,9 +199,11 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
   const char *nic = build->cluster->nic ? build->cluster->nic : build->node->nic;
 
   if (cluster->n_nodes > 1 && cluster->nics_per_node == 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "%u nodes cannot talk: node '%s' has no NIC; nodes: 1 is possible", cluster->n_nodes,
-                      build->node->name);
+    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: node '%s' %s", cluster->n_nodes,
+                      build->node->name,
+                      count_kind (build->node, FAB_PART_NIC) > 0
+                          ? "does not say which link its NICs have; give it a `nic`, or set cluster.nic"
+                          : "has no NIC; nodes: 1 is possible");
   if (cluster->nics_per_node == 0)
     return TRUE;
   FabFabricEnv env = { build->builder, cluster->n_nodes, cluster->nics_per_node, cluster->nics,

@@ -60,7 +60,7 @@ typedef struct {
 
 /* How the members of two parts are joined. */
 typedef enum {
-  FAB_WIRE_BLOCK, /* member i of `from` to member floor (i * n_to / n_from): trees */
+  FAB_WIRE_BLOCK, /* trees: member i of the larger part to member floor (i * n / m) of the smaller */
   FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; once per pair when from = to */
 } FabWireMap;
 

@@ -46,8 +46,14 @@ check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is
 static void
 check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shipped)
 {
+  const double most = 1e15; /* what 4096 of, twice as fast, still fits 64 bits */
+  double rate = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction;
   check_drive (reader, &link->copy, is_shipped);
   check_drive (reader, &link->kernel, is_shipped);
+  if (link->signalling_bytes_per_s > 0 && !(rate >= 1 && rate <= most))
+    fab_schema_report (reader, &link->signalling_bytes_per_s,
+                       "link '%s': lanes x signalling x coding is %.3g B/s; it must be from 1 to %.0e",
+                       link->name, rate, most);
   if (is_shipped)
     check_origin (reader, &link->name, link->source, link->date);
 }
@@ -123,6 +129,9 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
   for (guint i = 0; i < node->wires.n; i++) {
     check_wire_end (reader, node, parts, &wires[i].from);
     check_wire_end (reader, node, parts, &wires[i].to);
+    if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
+      fab_schema_report (reader, &wires[i].to,
+                         "'%s' to itself joins nothing; write map: all to join every pair", wires[i].to);
   }
   if (is_shipped)
     check_origin (reader, &node->name, node->source, node->date);

@@ -148,7 +148,7 @@ test_own_entries (void **state)
   assert_refused (*state,
                   LEAST "links:\n  - {name: a, signalling: 1Gb/s}\n  - {name: a, signalling: 1Gb/s}\n"
                         "nodes:\n  - {name: n, accelerator: chop, parts: [{name: g, kind: accelerator}],\n"
-                        "     wires: [{from: g, to: g, link: b}]}\n",
+                        "     wires: [{from: g, to: g, link: b, map: all}]}\n",
                   NULL,
                   "t.yaml:6:12: link 'a' is defined twice\n"
                   "    6 |   - {name: a, signalling: 1Gb/s}\n      |            ^\n"
@@ -156,7 +156,7 @@ test_own_entries (void **state)
                   "    8 |   - {name: n, accelerator: chop, parts: [{name: g, kind: accelerator}],\n"
                   "      |                            ^~~~\n"
                   "t.yaml:9:37: unknown link 'b'; 'fabricast describe links' lists them\n"
-                  "    9 |      wires: [{from: g, to: g, link: b}]}\n"
+                  "    9 |      wires: [{from: g, to: g, link: b, map: all}]}\n"
                   "      |                                     ^");
 }
 
