@@ -14,7 +14,9 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
   const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
 
-  g_string_append_printf (page, "%s: %s\n\n", spec->name, spec->summary ? spec->summary : node->summary);
+  const char *summary = spec->summary ? spec->summary : node->summary;
+
+  g_string_append_printf (page, "%s%s%s\n\n", spec->name, summary ? ": " : "", summary ? summary : "");
   g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
                           node->accelerator, cluster->n_nodes, node->name);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
@@ -57,31 +59,9 @@ append_step (GString *page, const FabRunResult *result)
   g_string_append_c (page, '\n');
 }
 
-static void
-append_binding (GString *page, const FabRunResult *result)
-{
-  g_autofree char *name = fab_run_link_name (result, result->binding_link);
-  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-
-  if (name == NULL) {
-    g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
-    return;
-  }
-  const FabLink *link = fab_graph_link (graph, result->binding_link);
-  g_autofree char *rate = fab_units_show (FAB_UNIT_RATE, (double) link->rate_bytes_per_s);
-  g_autofree char *bits = g_strdup_printf ("%.4g Gb/s", (double) link->rate_bytes_per_s * 8e-9);
-  g_string_append_printf (page, "  %-16s%s, %u x %s, %s (%s) one way\n", "binding link", name, link->count,
-                          fab_graph_link_class (graph, result->binding_link)->name, bits, rate);
-  g_string_append_printf (page, "  %-16ssets the pace of %.0f %% of the %s; busy %.1f %% of the step\n", "",
-                          100 * result->binding_fraction,
-                          fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
-                                                                           : "communication",
-                          100 * fab_run_busy_fraction (result, result->binding_link));
-}
-
-/* Latency in steps is no link's fault, and no faster link cures it. */
-static void
-append_startup (GString *page, const FabRunResult *result)
+/* Share of the communication that is latency in steps: no link's fault, and no faster link cures it. */
+static double
+startup_fraction (const FabRunResult *result)
 {
   const FabDag *dag = fab_simulation_dag (result->simulation);
   FabTimePs comm_ps = fab_run_last_step (result)->times.comm_ps;
@@ -89,9 +69,48 @@ append_startup (GString *page, const FabRunResult *result)
 
   for (guint i = 0; i < dag->n_collectives; i++)
     startup_ps += (double) dag->collectives[i].plan.startup_ps;
-  if (comm_ps > 0)
+  return comm_ps > 0 ? startup_ps / (double) comm_ps : 0;
+}
+
+static void
+append_link (GString *page, const FabRunResult *result)
+{
+  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
+  const FabLink *link = fab_graph_link (graph, result->binding_link);
+  g_autofree char *rate = fab_units_show (FAB_UNIT_RATE, (double) link->rate_bytes_per_s);
+
+  g_string_append_printf (page, "%s, %u x %s, %.4g Gb/s (%s) one way\n", name, link->count,
+                          fab_graph_link_class (graph, result->binding_link)->name,
+                          (double) link->rate_bytes_per_s * 8e-9, rate);
+}
+
+static void
+append_binding (GString *page, const FabRunResult *result)
+{
+  double startup = startup_fraction (result);
+
+  if (result->binding_link == FAB_NO_LINK) {
+    g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
+    return;
+  }
+  if (startup > 0.5) {
+    g_string_append_printf (
+        page, "  %-16sno link, but start-up: %.1f %% of the communication is latency before bytes flow\n",
+        "binding", 100 * startup);
+    g_string_append_printf (page, "  %-16s", "slowest link");
+  } else {
+    g_string_append_printf (page, "  %-16s", "binding link");
+  }
+  append_link (page, result);
+  g_string_append_printf (page, "  %-16ssets the pace of %.0f %% of the %s; busy %.1f %% of the step\n", "",
+                          100 * result->binding_fraction,
+                          fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
+                                                                           : "communication",
+                          100 * fab_run_busy_fraction (result, result->binding_link));
+  if (startup <= 0.5)
     g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n",
-                            "start-up", 100 * startup_ps / (double) comm_ps);
+                            "start-up", 100 * startup);
 }
 
 static void
@@ -104,9 +123,11 @@ append_faster (GString *page, const FabRunResult *result, const FabRunResult *fa
   g_autofree char *name = fab_run_link_name (faster, faster->binding_link);
   const FabGraph *graph = fab_simulation_cluster (faster->simulation)->graph;
 
-  g_string_append_printf (page, "  %-16sstep %s (%+.1f %%), exposed %s; then %s binds (%s)\n\n",
-                          "twice as fast", step,
-                          100.0 * ((double) then->duration_ps / (double) now->duration_ps - 1), exposed, name,
+  g_string_append_printf (page, "  %-16severy %s %g times as fast: step %s (%+.1f %%), exposed %s;\n",
+                          "what if", fab_graph_link_class (graph, result->binding_link)->name, FAB_RUN_FASTER,
+                          step, 100.0 * ((double) then->duration_ps / (double) now->duration_ps - 1),
+                          exposed);
+  g_string_append_printf (page, "  %-16sthe slowest is then %s (%s)\n\n", "", name,
                           fab_graph_link_class (graph, faster->binding_link)->name);
 }
 
@@ -121,7 +142,6 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   append_head (page, scenario, result);
   append_step (page, result);
   append_binding (page, result);
-  append_startup (page, result);
   if (faster)
     append_faster (page, result, faster);
   g_string_append (page, timeline);

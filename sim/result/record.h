@@ -79,7 +79,8 @@ typedef struct {
   FabTimePs exposed_ps;     /* part of [start, end) in which no compute ran, mean over ranks */
   double algbw_bytes_per_s; /* bytes / (end - start) */
   double busbw_bytes_per_s; /* algbw x the nccl-tests factor of the operation */
-  guint binding_link;       /* the link that set its rate: index of a FabLinkRecord, or FAB_RECORD_NO_LINK */
+  guint binding_link; /* the link that sets its rate when nothing else moves: index of a FabLinkRecord, or
+                             * FAB_RECORD_NO_LINK */
 } FabCollectiveRecord;
 
 typedef struct {
