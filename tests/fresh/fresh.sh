@@ -29,6 +29,7 @@ mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Pa
 [ -n "$mirror" ] || { echo "fresh.sh: this machine's apt knows no $suite; try SUITE=..." >&2; exit 3; }
 
 machine=$(mktemp -d)
+chmod 755 "$machine" # tests drop to another user inside
 cleanup() {
   umount "$machine/proc" 2>/dev/null || true
   if [ -n "${KEEP:-}" ]; then
