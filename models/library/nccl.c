@@ -6,7 +6,8 @@
  *
  * and the protocol with the smallest time runs, as in NCCL's own tuner. Constants per step are those
  * of NCCL 2.30.7, src/graph/tuning.cc (baseLat, hwLat, llMaxBws, ring "plateau" x1.4); they contain the wire,
- * so link latencies are not added again; a step over slower wires takes what these take. Unlike NCCL, bandwidth is not tabled: it comes from the links.
+ * so link latencies are not added again; a step over slower wires takes what these take. Unlike NCCL, bandwidth
+ * is not tabled: it comes from the links.
  *
  *   LL      lines of 16 B, 8 of them data: wire factor 2         LL128  128 B, 120 data: 128/120 (NVLink only)
  *   Simple  no flags: 1
