@@ -14,9 +14,8 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
   const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
 
-  const char *summary = spec->summary ? spec->summary : node->summary;
-
-  g_string_append_printf (page, "%s%s%s\n\n", spec->name, summary ? ": " : "", summary ? summary : "");
+  g_string_append_printf (page, "%s%s%s\n\n", spec->name, spec->summary ? ": " : "",
+                          spec->summary ? spec->summary : "");
   g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
                           node->accelerator, cluster->n_nodes, node->name);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
