@@ -223,7 +223,6 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->architecture = accelerator->architecture;
   cluster->peak_flops_per_s = accelerator->peak_fp16_flops_per_s;
   cluster->memory_bytes_per_s = accelerator->memory_bytes_per_s;
-  cluster->memory_bytes = accelerator->memory_bytes;
 }
 
 static gboolean

@@ -96,6 +96,17 @@ check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *pa
     fab_schema_report (reader, end, "node '%s' has no part '%s'", node->name, *end);
 }
 
+/* "gpu1" beside a part "gpu" of more than one. */
+static gboolean
+is_member_name (const char *name, const FabPartSpec *part)
+{
+  guint64 member;
+
+  return name && part->name && g_str_has_prefix (name, part->name) && strlen (name) > strlen (part->name)
+      && g_ascii_string_to_unsigned (name + strlen (part->name), 10, 0, (guint64) MAX (part->count, 1) - 1,
+                                     &member, NULL);
+}
+
 /* `by_name` is filled: name -> FabPartSpec. */
 static void
 check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_name)
@@ -110,6 +121,11 @@ check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_na
         && !g_hash_table_insert (by_name, (gpointer) parts[i].name, (gpointer) &parts[i]))
       fab_schema_report (reader, &parts[i].name, "part '%s' is defined twice", parts[i].name);
   }
+  for (guint i = 0; i < node->parts.n; i++)
+    for (guint j = 0; j < node->parts.n; j++)
+      if (is_member_name (parts[i].name, &parts[j]))
+        fab_schema_report (reader, &parts[i].name, "part '%s' has the name of a member of part '%s'",
+                           parts[i].name, parts[j].name);
   if (!has_accelerator)
     fab_schema_report (reader, &node->name, "node '%s' has no part of kind accelerator", node->name);
   if (node->nic != NULL && !has_nic)

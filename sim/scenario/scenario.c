@@ -24,7 +24,7 @@ struct _FabScenario {
 static const FabParam cluster_params[] = {
   { ROW ("node", TEXT, FabClusterSpec, node, NULL, "The node entry that every machine is."),
     .refers = FAB_REFERS_NODE },
-  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 1e6 },
+  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 200000 },
   { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
          "GPUs used of each node; 0: all it has.") },
   { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",

@@ -16,7 +16,7 @@ typedef struct {
   const char *architecture;        /* of the accelerators: key of library constants */
   double peak_flops_per_s;         /* of one accelerator, dense half precision */
   FabBytesPerS memory_bytes_per_s; /* of one accelerator */
-  FabBytes memory_bytes;
+
 } FabCluster;
 
 static inline guint
