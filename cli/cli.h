@@ -58,5 +58,8 @@ char *fab_cli_data_path (const char *name, GError **error);
 /* The scenario with its --set assignments (NULL-ended, or NULL). */
 FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 
+/* Text of a scenario for a terminal: control characters as \\x1b, line ends too. (transfer full) */
+char *fab_cli_printable (const char *text);
+
 /* Prints the error to stderr and returns the exit code that its kind has; FAB_EXIT_DONE for NULL, which is --help. */
 FabExit fab_cli_fail (const char *command, const GError *error);

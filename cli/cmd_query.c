@@ -6,9 +6,12 @@
 #include "sim/base/error.h"
 #include "sim/result/store.h"
 
+#define NO_RUN G_MININT64
+
 typedef struct {
   char *format_name, *db, *sql;
   gint64 run_id;
+  gboolean has_run;
   FabFormat format;
 } QueryOptions;
 
@@ -72,6 +75,8 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
 {
   if (!fab_cli_format (o->format_name, &o->format, error))
     return FALSE;
+  if (o->has_run && o->run_id < 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--run counts from 1; leave it out for the last run");
   if (o->sql && argc > 1)
     return fab_throw (error, FAB_ERROR_INPUT, "either a QUESTION or --sql, not both");
   if (o->sql == NULL && argc == 1) {
@@ -84,7 +89,7 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
 static FabExit
 run (int argc, char **argv)
 {
-  QueryOptions o = { 0 };
+  QueryOptions o = { .run_id = NO_RUN };
   const GOptionEntry entries[] = {
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
@@ -94,7 +99,11 @@ run (int argc, char **argv)
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && query (&o, argc, argv, &error);
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error);
+
+  o.has_run = o.run_id != NO_RUN;
+  o.run_id = o.has_run ? o.run_id : 0;
+  is_done = is_done && query (&o, argc, argv, &error);
 
   g_free (o.format_name);
   g_free (o.db);

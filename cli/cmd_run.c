@@ -2,13 +2,13 @@
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "sim/base/error.h"
 
 #define DEFAULT_DB "fabricast.db"
 
 typedef struct {
-  char *format_name, *db, *fidelity;
+  char *format_name, *db, *fidelity, *iterations, *seed;
   char **sets;
-  gint64 iterations, seed;
   gboolean has_no_db;
   FabFormat format;
 } RunOptions;
@@ -33,18 +33,21 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
       "Results file; created when missing, runs are added (default " DEFAULT_DB ")", "FILE" },
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
-    { "iterations", 0, 0, G_OPTION_ARG_INT64, &o->iterations, "Short for --set iterations=N", "N" },
+    { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity, "Short for --set fidelity=NAME: analytic, fluid",
       "NAME" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Short for --set seed=N", "N" },
+    { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     G_OPTION_ENTRY_NULL
   };
 
-  o->iterations = o->seed = G_MININT64;
-  return fab_cli_parse (&usage, entries, argc, argv, error)
-      && fab_cli_format (o->format_name, &o->format, error);
+  if (!fab_cli_parse (&usage, entries, argc, argv, error)
+      || !fab_cli_format (o->format_name, &o->format, error))
+    return FALSE;
+  if (o->db && o->has_no_db)
+    return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
+  return TRUE;
 }
 
 /* The short options become assignments, so that they are checked like any other. */
@@ -55,35 +58,27 @@ all_sets (const RunOptions *o)
 
   for (guint i = 0; o->sets && o->sets[i]; i++)
     g_ptr_array_add (sets, g_strdup (o->sets[i]));
-  if (o->iterations != G_MININT64)
-    g_ptr_array_add (sets, g_strdup_printf ("iterations=%" G_GINT64_FORMAT, o->iterations));
-  if (o->seed != G_MININT64)
-    g_ptr_array_add (sets, g_strdup_printf ("seed=%" G_GINT64_FORMAT, o->seed));
+  if (o->iterations)
+    g_ptr_array_add (sets, g_strconcat ("iterations=", o->iterations, NULL));
+  if (o->seed)
+    g_ptr_array_add (sets, g_strconcat ("seed=", o->seed, NULL));
   if (o->fidelity)
     g_ptr_array_add (sets, g_strdup_printf ("fidelity=%s", o->fidelity));
   g_ptr_array_add (sets, NULL);
   return (char **) g_ptr_array_free (sets, FALSE);
 }
 
+/* Everything again with the binding links faster. FALSE: *error is set. */
 static gboolean
-print_page (const FabScenario *scenario, const FabRunResult *result, const char *db, GError **error)
+play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResult *faster, GError **error)
 {
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-  FabRunResult faster = { 0 };
-  gboolean has_binding = result->binding_link != FAB_NO_LINK;
+  FabWhatIf what_if = { NULL, FAB_RUN_FASTER };
 
-  if (has_binding) {
-    FabWhatIf what_if = { fab_graph_link_class (graph, result->binding_link)->name, FAB_RUN_FASTER };
-
-    if (!fab_run_play (scenario, &what_if, NULL, &faster, error)) {
-      fab_run_result_clear (&faster);
-      return FALSE;
-    }
-  }
-  g_autofree char *page = fab_run_page (scenario, result, has_binding ? &faster : NULL, db);
-  g_print ("%s", page);
-  fab_run_result_clear (&faster);
-  return TRUE;
+  if (result->binding_link == FAB_NO_LINK)
+    return TRUE;
+  what_if.link_class = fab_graph_link_class (graph, result->binding_link)->name;
+  return fab_run_play (scenario, &what_if, NULL, faster, error);
 }
 
 static gboolean
@@ -91,12 +86,17 @@ print_result (const FabScenario *scenario, const FabRunResult *result, FabFormat
               GError **error)
 {
   g_autofree char *text = NULL;
+  FabRunResult faster = { 0 };
 
-  if (format == FAB_FORMAT_TEXT)
-    return print_page (scenario, result, db, error);
-  text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result) : fab_run_csv (result);
-  g_print ("%s", text);
-  return TRUE;
+  if (format == FAB_FORMAT_CSV)
+    text = fab_run_csv (result);
+  else if (play_faster (scenario, result, &faster, error))
+    text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
+                                     : fab_run_page (scenario, result, &faster, db);
+  fab_run_result_clear (&faster);
+  if (text)
+    g_print ("%s", text);
+  return text != NULL;
 }
 
 static gboolean
@@ -126,6 +126,8 @@ run (int argc, char **argv)
   g_free (o.format_name);
   g_free (o.db);
   g_free (o.fidelity);
+  g_free (o.iterations);
+  g_free (o.seed);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("run", error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the table of commands. */
+#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ main (int argc, char **argv)
   static const char *const version_words[] = { "--version", "version", NULL };
 
   setlocale (LC_CTYPE, "");
+  if (strcmp (nl_langinfo (CODESET), "UTF-8") != 0)
+    setlocale (LC_CTYPE, "C.UTF-8"); /* scenarios are UTF-8; so are options, whatever the locale */
   atexit (close_output);
   if (argc < 2) {
     print_usage ();

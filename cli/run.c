@@ -166,3 +166,16 @@ fab_run_busy_fraction (const FabRunResult *result, FabLinkId link)
       return g_array_index (loads, FabLinkLoadRecord, i).busy_fraction;
   return 0;
 }
+
+/* Latency in steps is no link's fault, and no faster link cures it. */
+double
+fab_run_startup_fraction (const FabRunResult *result)
+{
+  const FabDag *dag = fab_simulation_dag (result->simulation);
+  FabTimePs comm_ps = fab_run_last_step (result)->times.comm_ps;
+  double startup_ps = 0;
+
+  for (guint i = 0; i < dag->n_collectives; i++)
+    startup_ps += (double) dag->collectives[i].plan.startup_ps;
+  return comm_ps > 0 ? startup_ps / (double) comm_ps : 0;
+}

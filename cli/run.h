@@ -27,13 +27,17 @@ const FabStepRecord *fab_run_last_step (const FabRunResult *result);
 /* "node0/nic0 -> switch"; NULL when no link binds. (transfer full) */
 char *fab_run_link_name (const FabRunResult *result, FabLinkId link);
 
+/* Share of the last iteration's communication that is latency before bytes flow. */
+double fab_run_startup_fraction (const FabRunResult *result);
+
 /* Share of the last iteration in which the link was busy. */
 double fab_run_busy_fraction (const FabRunResult *result, FabLinkId link);
 
-/* What `fabricast run` prints. (transfer full) */
+/* What `fabricast run` prints; `faster` is the same with the binding links faster, zeroed when no link binds.
+ * (transfer full) */
 char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
                     const char *db);
-char *fab_run_json (const FabScenario *scenario, const FabRunResult *result);
+char *fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster);
 char *fab_run_csv (const FabRunResult *result);
 
 /* The rate of the links of the binding class, times this, is what the page's "what if" shows. */

@@ -45,10 +45,30 @@ add_binding (JsonBuilder *json, const FabRunResult *result)
   fab_json_add_text (json, "binding_link", name);
   fab_json_add_text (json, "binding_link_spec",
                      name ? fab_graph_link_class (graph, result->binding_link)->name : NULL);
+  if (name) {
+    fab_json_add_real (json, "binding_busy_fraction", fab_run_busy_fraction (result, result->binding_link));
+    fab_json_add_real (json, "startup_fraction", fab_run_startup_fraction (result));
+  }
+}
+
+/* The same run with every link of the binding entry faster. */
+static void
+add_what_if (JsonBuilder *json, const FabRunResult *result, const FabRunResult *faster)
+{
+  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
+
+  json_builder_set_member_name (json, "what_if");
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "link_spec", fab_graph_link_class (graph, result->binding_link)->name);
+  fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
+  fab_json_add_real (json, "duration_s", seconds (fab_run_last_step (faster)->times.duration_ps));
+  fab_json_add_real (json, "exposed_s", seconds (fab_run_last_step (faster)->times.exposed_ps));
+  add_binding (json, faster);
+  json_builder_end_object (json);
 }
 
 char *
-fab_run_json (const FabScenario *scenario, const FabRunResult *result)
+fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
 
@@ -63,6 +83,8 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result)
     add_step (json, &g_array_index (result->steps, FabStepRecord, i));
   json_builder_end_array (json);
   add_binding (json, result);
+  if (faster->simulation)
+    add_what_if (json, result, faster);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   fab_json_add_real (json, "wall_s", result->wall_s);
   fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());

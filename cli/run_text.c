@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
+#include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/timeline.h"
 
@@ -14,8 +15,10 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
   const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
 
-  g_string_append_printf (page, "%s%s%s\n\n", spec->name, spec->summary ? ": " : "",
-                          spec->summary ? spec->summary : "");
+  g_autofree char *name = fab_cli_printable (spec->name);
+  g_autofree char *summary = fab_cli_printable (spec->summary ? spec->summary : "");
+
+  g_string_append_printf (page, "%s%s%s\n\n", name, *summary ? ": " : "", summary);
   g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
                           node->accelerator, cluster->n_nodes, node->name);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
@@ -58,19 +61,6 @@ append_step (GString *page, const FabRunResult *result)
   g_string_append_c (page, '\n');
 }
 
-/* Share of the communication that is latency in steps: no link's fault, and no faster link cures it. */
-static double
-startup_fraction (const FabRunResult *result)
-{
-  const FabDag *dag = fab_simulation_dag (result->simulation);
-  FabTimePs comm_ps = fab_run_last_step (result)->times.comm_ps;
-  double startup_ps = 0;
-
-  for (guint i = 0; i < dag->n_collectives; i++)
-    startup_ps += (double) dag->collectives[i].plan.startup_ps;
-  return comm_ps > 0 ? startup_ps / (double) comm_ps : 0;
-}
-
 static void
 append_link (GString *page, const FabRunResult *result)
 {
@@ -87,7 +77,7 @@ append_link (GString *page, const FabRunResult *result)
 static void
 append_binding (GString *page, const FabRunResult *result)
 {
-  double startup = startup_fraction (result);
+  double startup = fab_run_startup_fraction (result);
 
   if (result->binding_link == FAB_NO_LINK) {
     g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
@@ -141,7 +131,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   append_head (page, scenario, result);
   append_step (page, result);
   append_binding (page, result);
-  if (faster)
+  if (faster->simulation)
     append_faster (page, result, faster);
   g_string_append (page, timeline);
   if (result->run_id > 0)

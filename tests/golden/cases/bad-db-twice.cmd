@@ -1,0 +1,1 @@
+fabricast run "$SCENARIOS/hello.yaml" --db x.db --no-db

@@ -1,0 +1,1 @@
+fabricast query exposed --run 0

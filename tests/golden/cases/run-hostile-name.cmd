@@ -1,0 +1,1 @@
+fabricast run inputs/hostile-name.yaml --no-db
