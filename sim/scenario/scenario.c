@@ -41,7 +41,8 @@ static const FabParam cluster_params[] = {
 const FabParam fab_scenario_params[] = {
   { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
   { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
-  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1", "Seed of everything random.") },
+  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
+         "Seed of everything random, recorded with the run; no model draws numbers so far.") },
   { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
     .max = 1e6 },
   { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
