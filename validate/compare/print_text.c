@@ -220,7 +220,9 @@ append_sizes (GString *out, const FabComparison *comparison)
 static const char page_head[] =
     "# How far predictions are from measurements\n\n"
     "Written by `fabricast validate --format markdown`; a test keeps this page equal to what that prints. The\n"
-    "measurements are in `validate/measured`, each with its source; the models under test are the defaults.\n\n"
+    "measurements are in `validate/measured`, each with its source. The models under test are the\n"
+    "defaults, but for what is known of a table's software and was set for it (\"predicted with\"). One process that\n"
+    "drives eight GPUs matters most: with a process per GPU the small sizes would be about 40 % too fast.\n\n"
     "error = predicted time / measured time - 1. A cell is the median of |error|, then the largest, then how\n"
     "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"
     "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
