@@ -22,7 +22,9 @@ static const FabUsage usage = {
   .arguments = "",
   .summary =
       "Predicts what nccl-tests would print on a machine of the catalogue: time, algbw, busbw and what really\n"
-      "crosses the binding link, with the protocol that runs. Sizes mean what nccl-tests means by them.",
+      "crosses the binding link, with the protocol that runs. Sizes mean what nccl-tests means by them. On one\n"
+      "node a single process drives all GPUs (nccl-tests -g N), over several nodes each GPU has its own; for a\n"
+      "launcher that differs: --set collectives.gpus_per_process=1.",
   .examples =
       "  fabricast collective --node dgx-a100 --op all_reduce -b 32K -e 16G -f 2\n"
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
@@ -171,8 +173,39 @@ print_json (const CollectiveOptions *o, FabOp op, const GArray *rows)
 }
 
 static gboolean
+chooses_process (const char *set)
+{
+  return g_str_has_prefix (set, "collectives=") || g_str_has_prefix (set, "collectives.kind=")
+      || g_str_has_prefix (set, "collectives.gpus_per_process=");
+}
+
+/* What the user sets; before it, on one node, the single process with which nccl-tests -g N drives all GPUs. */
+static char **
+all_sets (const CollectiveOptions *o, const FabCatalog *catalog)
+{
+  GPtrArray *sets = g_ptr_array_new ();
+  const FabNodeSpec *node = fab_catalog_node (catalog, o->node);
+  gint64 gpus = o->gpus_per_node;
+  gboolean is_chosen = o->nodes != 1 || node == NULL;
+
+  for (guint i = 0; gpus == 0 && node && i < node->parts.n; i++)
+    if (((const FabPartSpec *) node->parts.data + i)->kind == FAB_PART_ACCELERATOR)
+      gpus += ((const FabPartSpec *) node->parts.data + i)->count;
+  for (guint i = 0; o->sets && o->sets[i]; i++)
+    is_chosen = is_chosen || chooses_process (o->sets[i]);
+  if (!is_chosen && gpus > 0)
+    g_ptr_array_add (sets,
+                     g_strdup_printf ("collectives.gpus_per_process=%" G_GINT64_FORMAT, MIN (gpus, 64)));
+  for (guint i = 0; o->sets && o->sets[i]; i++)
+    g_ptr_array_add (sets, g_strdup (o->sets[i]));
+  g_ptr_array_add (sets, NULL);
+  return (char **) g_ptr_array_free (sets, FALSE);
+}
+
+static gboolean
 collective (CollectiveOptions *o, GError **error)
 {
+  g_auto (GStrv) sets = NULL;
   g_autoptr (GArray) sizes = NULL;
   g_autoptr (GArray) rows = NULL;
   g_autoptr (FabCatalog) catalog = NULL;
@@ -185,6 +218,7 @@ collective (CollectiveOptions *o, GError **error)
   if (o->node == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--node NAME is missing; `fabricast describe nodes` lists them");
+  sets = all_sets (o, catalog);
   FabPredictionRequest request = { o->node,
                                    o->nodes,
                                    o->gpus_per_node,
@@ -193,7 +227,7 @@ collective (CollectiveOptions *o, GError **error)
                                    op,
                                    (const FabBytes *) (gpointer) sizes->data,
                                    sizes->len,
-                                   (const char *const *) o->sets };
+                                   (const char *const *) sets };
   rows = fab_predict_collective (&request, catalog, &fab_models, error);
   if (rows == NULL)
     return FALSE;
