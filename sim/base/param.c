@@ -12,6 +12,7 @@ fab_param_type_name (FabParamType type)
   switch (type) {
   case FAB_PARAM_TIME: return "time";
   case FAB_PARAM_BYTES: return "size";
+  case FAB_PARAM_LENGTH: return "length";
   case FAB_PARAM_RATE: return "rate";
   case FAB_PARAM_FLOPS: return "FLOPs";
   case FAB_PARAM_FLOPS_RATE: return "FLOP rate";
@@ -38,13 +39,10 @@ FabUnit
 fab_param_unit (FabParamType type)
 {
   static const FabUnit units[] = {
-    [FAB_PARAM_TIME] = FAB_UNIT_TIME,
-    [FAB_PARAM_BYTES] = FAB_UNIT_BYTES,
-    [FAB_PARAM_RATE] = FAB_UNIT_RATE,
-    [FAB_PARAM_FLOPS] = FAB_UNIT_FLOPS,
-    [FAB_PARAM_FLOPS_RATE] = FAB_UNIT_FLOPS_RATE,
-    [FAB_PARAM_FRACTION] = FAB_UNIT_FRACTION,
-    [FAB_PARAM_FACTOR] = FAB_UNIT_FACTOR,
+    [FAB_PARAM_TIME] = FAB_UNIT_TIME,         [FAB_PARAM_BYTES] = FAB_UNIT_BYTES,
+    [FAB_PARAM_LENGTH] = FAB_UNIT_LENGTH,     [FAB_PARAM_RATE] = FAB_UNIT_RATE,
+    [FAB_PARAM_FLOPS] = FAB_UNIT_FLOPS,       [FAB_PARAM_FLOPS_RATE] = FAB_UNIT_FLOPS_RATE,
+    [FAB_PARAM_FRACTION] = FAB_UNIT_FRACTION, [FAB_PARAM_FACTOR] = FAB_UNIT_FACTOR,
     [FAB_PARAM_COUNT] = FAB_UNIT_COUNT,
   };
 
@@ -66,10 +64,8 @@ const char *
 fab_refers_name (FabRefers refers)
 {
   static const char *const names[] = {
-    [FAB_REFERS_LINK] = "link",
-    [FAB_REFERS_ACCELERATOR] = "accelerator",
-    [FAB_REFERS_NODE] = "node",
-    [FAB_REFERS_MODEL] = "model",
+    [FAB_REFERS_LINK] = "link",   [FAB_REFERS_ACCELERATOR] = "accelerator", [FAB_REFERS_NODE] = "node",
+    [FAB_REFERS_MODEL] = "model", [FAB_REFERS_ALGORITHM] = "algorithm",
   };
 
   g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));

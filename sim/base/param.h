@@ -15,6 +15,7 @@
 typedef enum {
   FAB_PARAM_TIME,       /* FabTimePs */
   FAB_PARAM_BYTES,      /* FabBytes */
+  FAB_PARAM_LENGTH,     /* gint64: millimetres */
   FAB_PARAM_RATE,       /* FabBytesPerS */
   FAB_PARAM_FLOPS,      /* double */
   FAB_PARAM_FLOPS_RATE, /* double */
@@ -36,6 +37,7 @@ typedef enum {
   FAB_REFERS_ACCELERATOR,
   FAB_REFERS_NODE,
   FAB_REFERS_MODEL,
+  FAB_REFERS_ALGORITHM, /* of the registry's list, not of the catalogue */
 } FabRefers;
 
 /* The lists of models that a registry holds (sim/registry.h). */
@@ -70,7 +72,7 @@ struct _FabParam {
   const FabParam *table;      /* TABLE, LIST: the nested table */
   gsize table_size;           /* TABLE, LIST: sizeof the nested struct */
   FabModelKind models;        /* MODEL: which list */
-  FabRefers refers;           /* TEXT: the catalogue section that must hold this name */
+  FabRefers refers;           /* TEXT: what must hold this name */
 };
 
 typedef struct {

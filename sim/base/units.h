@@ -22,6 +22,7 @@ typedef guint64 FabBytesPerS; /* bytes per second, one direction */
 typedef enum {
   FAB_UNIT_TIME,       /* ps                "1.5us"      */
   FAB_UNIT_BYTES,      /* bytes             "25MiB"      */
+  FAB_UNIT_LENGTH,     /* mm                "30m"        */
   FAB_UNIT_RATE,       /* bytes per second  "200Gb/s", "25GB/s" */
   FAB_UNIT_FLOPS,      /* FLOP              "65TFLOP"    */
   FAB_UNIT_FLOPS_RATE, /* FLOP per second   "312TFLOP/s" */
@@ -30,7 +31,7 @@ typedef enum {
   FAB_UNIT_FACTOR,     /* plain number      "1.5"        */
 } FabUnit;
 
-/* TIME, BYTES, RATE and COUNT: the exact whole number of canonical units. A text
+/* TIME, BYTES, LENGTH, RATE and COUNT: the exact whole number of canonical units. A text
  * that is not a whole number of them, or does not fit, is an error that says what
  * would be right. Only COUNT may be negative. FAB_ERROR_INPUT. */
 gboolean fab_units_parse_whole (FabUnit unit, const char *text, gint64 *value, GError **error);

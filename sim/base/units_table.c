@@ -31,6 +31,11 @@ static const FabUnitSuffix bytes_suffixes[] = {
   { NULL, 0, 0, 0, FALSE },
 };
 
+static const FabUnitSuffix length_suffixes[] = {
+  { "m", KILO, 1, 0, FALSE },  { "mm", 1, 1, 0, FALSE }, { "cm", 10, 1, 0, FALSE },
+  { "km", MEGA, 1, 0, FALSE }, { NULL, 0, 0, 0, FALSE },
+};
+
 static const FabUnitSuffix rate_suffixes[] = {
   { "B/s", 1, 1, 0, FALSE },      { "kB/s", KILO, 1, 3, FALSE }, { "KB/s", KILO, 1, 3, TRUE },
   { "MB/s", MEGA, 1, 6, FALSE },  { "GB/s", GIGA, 1, 9, FALSE }, { "TB/s", TERA, 1, 12, FALSE },
@@ -63,6 +68,8 @@ const FabUnitRow fab_unit_rows[] = {
                       time_suffixes },
   [FAB_UNIT_BYTES] = { "a size", "a whole number of bytes", "25MiB",
                        "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB", bytes_suffixes },
+  [FAB_UNIT_LENGTH] = { "a length", "a whole number of millimetres", "30m", "mm, cm, m, km",
+                        length_suffixes },
   [FAB_UNIT_RATE] = { "a rate", "a whole number of bytes per second", "200Gb/s",
                       "Gb/s (bits), GB/s and GiB/s (bytes) and their like", rate_suffixes },
   [FAB_UNIT_FLOPS] = { "an amount of compute", "", "65TFLOP", "FLOP, GFLOP, TFLOP, PFLOP", flops_suffixes },

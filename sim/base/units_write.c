@@ -182,6 +182,7 @@ fab_units_show (FabUnit unit, double value)
     binary = show_binary (value);
     return binary != NULL ? binary : show_scaled (unit, value);
   case FAB_UNIT_TIME: return value == 0.0 ? g_strdup ("0 s") : show_scaled (unit, value);
+  case FAB_UNIT_LENGTH:
   case FAB_UNIT_RATE:
   case FAB_UNIT_FLOPS:
   case FAB_UNIT_FLOPS_RATE:

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/fabric/footprint.h"
 
+/* What a link has been given so far. */
+typedef struct {
+  double weight; /* 0: unused */
+  double line_weight;
+  double duplex;    /* the largest duplex_stretch of its uses */
+  FabLinkId sender; /* whose those uses are; FAB_NO_LINK: several have some */
+} Load;
+
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  double *weights; /* per link of the graph; 0 where unused */
-  double *line_weights;
-  GArray *used; /* FabLinkId */
+  Load *loads;           /* per link of the graph */
+  gboolean keeps_duplex; /* duplex and senders are of footprints before */
+  GArray *used;          /* FabLinkId */
 };
 
 FabFootprintBuilder *
@@ -14,8 +22,7 @@ fab_footprint_builder_new (const FabGraph *graph)
   FabFootprintBuilder *self = g_new0 (FabFootprintBuilder, 1);
 
   self->graph = graph;
-  self->weights = g_new0 (double, fab_graph_n_links (graph) + 1);
-  self->line_weights = g_new0 (double, fab_graph_n_links (graph) + 1);
+  self->loads = g_new0 (Load, fab_graph_n_links (graph) + 1);
   self->used = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   return self;
 }
@@ -25,25 +32,91 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
 {
   if (self == NULL)
     return;
-  g_free (self->weights);
-  g_free (self->line_weights);
+  g_free (self->loads);
   g_array_unref (self->used);
   g_free (self);
+}
+
+/* `sender`: the first link of the way. */
+static void
+add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse use)
+{
+  Load *load = &self->loads[link];
+
+  g_assert (use.weight > 0 && use.stretch >= 1);
+  if (load->weight <= 0)
+    g_array_append_val (self->used, link);
+  load->weight += use.weight;
+  load->line_weight += use.weight * use.stretch * fab_graph_link_class (self->graph, link)->cost[use.drive];
+  if (self->keeps_duplex)
+    return;
+  if (use.duplex_stretch > 1)
+    load->sender = load->duplex > 1 && load->sender != sender ? FAB_NO_LINK : sender;
+  load->duplex = MAX (load->duplex, use.duplex_stretch);
+}
+
+static gboolean
+crosses_back (const FabFootprintBuilder *self, const GArray *shares, FabLinkId link)
+{
+  FabLinkId reverse = fab_graph_link (self->graph, link)->reverse;
+
+  for (guint i = 0; i < shares->len; i++)
+    if (g_array_index (shares, FabShare, i).link == reverse)
+      return TRUE;
+  return FALSE;
+}
+
+/* Copy engines that stage their bytes lose at the devices only: between two RTX 4090 behind one switch, copies reach
+ * 20.1 GB/s one way and 21.1 both ways in sum, elsewhere 22.2 and 30 (NVIDIA/nccl issue 814). */
+void
+fab_footprint_builder_add_shares (FabFootprintBuilder *self, const GArray *shares, FabUse use)
+{
+  const FabShare *all = (const FabShare *) (gconstpointer) shares->data;
+  double weight = use.weight, duplex = use.duplex_stretch;
+
+  for (guint i = 0; i < shares->len; i++) {
+    use.weight = weight * all[i].fraction;
+    use.duplex_stretch = use.drive == FAB_DRIVE_COPY && duplex > 1 && crosses_back (self, shares, all[i].link)
+                           ? 1
+                           : duplex;
+    add_link (self, all[i].link, all[0].link, use);
+  }
 }
 
 void
 fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUse use)
 {
-  g_assert (use.weight > 0 && use.stretch >= 1);
-  for (guint i = 0; i < path->n; i++) {
-    FabLinkId link = path->links[i];
+  for (guint i = 0; i < path->n; i++)
+    add_link (self, path->links[i], path->links[0], use);
+}
 
-    if (self->weights[link] <= 0)
-      g_array_append_val (self->used, link);
-    self->weights[link] += use.weight;
-    self->line_weights[link] += use.weight * use.stretch
-                              * fab_graph_link_class (self->graph, link)->cost[use.drive];
+/* What one sender does not do to himself: his bytes may cross a link both ways, into host memory and back. */
+static gboolean
+is_contended (const Load *load, const Load *reverse)
+{
+  return load->sender == FAB_NO_LINK || load->sender != reverse->sender;
+}
+
+/* Where both directions are used by traffic that minds, each gets slower. */
+static void
+stretch_duplex (FabFootprintBuilder *self)
+{
+  for (guint i = 0; i < self->used->len; i++) {
+    FabLinkId link = g_array_index (self->used, FabLinkId, i);
+    Load *load = &self->loads[link];
+    const Load *reverse = &self->loads[fab_graph_link (self->graph, link)->reverse];
+    double factor = MIN (load->duplex, reverse->duplex);
+
+    if (factor > 1 && is_contended (load, reverse))
+      load->line_weight *= factor;
   }
+}
+
+void
+fab_footprint_builder_keep_duplex (FabFootprintBuilder *self)
+{
+  self->keeps_duplex = TRUE;
+  fab_footprint_free (fab_footprint_builder_finish (self));
 }
 
 static gint
@@ -82,17 +155,21 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
 
   g_assert (self->used->len > 0);
   g_array_sort (self->used, compare_links);
+  stretch_duplex (self);
   footprint->n = self->used->len;
   footprint->links = g_new (FabLinkId, footprint->n);
   footprint->weights = g_new (double, footprint->n);
   footprint->line_weights = g_new (double, footprint->n);
   for (guint i = 0; i < footprint->n; i++) {
     FabLinkId link = g_array_index (self->used, FabLinkId, i);
+    Load *load = &self->loads[link];
 
     footprint->links[i] = link;
-    footprint->weights[i] = self->weights[link];
-    footprint->line_weights[i] = self->line_weights[link];
-    self->weights[link] = self->line_weights[link] = 0;
+    footprint->weights[i] = load->weight;
+    footprint->line_weights[i] = load->line_weight;
+    load->weight = load->line_weight = 0;
+    if (!self->keeps_duplex)
+      load->duplex = 0;
   }
   g_array_set_size (self->used, 0);
   find_bounds (footprint, self->graph);
@@ -108,4 +185,21 @@ fab_footprint_free (FabFootprint *self)
   g_free (self->weights);
   g_free (self->line_weights);
   g_free (self);
+}
+
+guint
+fab_footprint_find (const FabFootprint *self, FabLinkId link)
+{
+  guint low = 0, high = self->n - 1;
+
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (self->links[middle] < link)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  g_assert (self->links[low] == link);
+  return low;
 }

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "sim/fabric/path.h"
+#include "sim/fabric/router.h"
 
 typedef struct {
   guint n;
@@ -28,6 +28,9 @@ typedef struct {
 void fab_footprint_free (FabFootprint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
 
+/* Index of a link that is in it. O(log n). */
+guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
+
 typedef struct _FabShapeBuilder FabFootprintBuilder;
 
 FabFootprintBuilder *fab_footprint_builder_new (const FabGraph *graph);
@@ -38,10 +41,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprintBuilder, fab_footprint_builder_free)
 typedef struct {
   double weight;
   FabDrive drive;
-  double stretch; /* >= 1: line time per byte, as a multiple of what the link's own costs say */
+  double stretch;        /* >= 1: line time per byte, as a multiple of what the link's own costs say */
+  double duplex_stretch; /* likewise, on links whose other direction others use in the same way; 0: 1 */
 } FabUse;
+
+/* The way of one sender; `shares` (FabShare) multiply the weight, and a link may stand there more than once. */
+void fab_footprint_builder_add_shares (FabFootprintBuilder *self, const GArray *shares, FabUse use);
 
 void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUse use);
 
 /* The footprint of what was added; the builder is empty afterwards. Asserts that it is not empty. */
 FabFootprint *fab_footprint_builder_finish (FabFootprintBuilder *self);
+
+/* For footprints that are made apart and run together: what has been added says from now on which directions of links
+ * are used, for duplex_stretch. The builder is empty afterwards. */
+void fab_footprint_builder_keep_duplex (FabFootprintBuilder *self);

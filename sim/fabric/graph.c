@@ -89,7 +89,10 @@ fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class)
   for (guint i = 0; i < self->classes->len; i++)
     if (g_str_equal (g_array_index (self->classes, FabLinkClass, i).name, link_class->name))
       return i;
-  g_array_append_vals (self->classes, link_class, 1);
+  FabLinkClass added = *link_class;
+  added.is_pcie = g_strcmp0 (added.technology, "PCIe") == 0;
+  added.is_c2c = added.technology != NULL && g_str_has_suffix (added.technology, "C2C");
+  g_array_append_val (self->classes, added);
   return self->classes->len - 1;
 }
 
@@ -257,7 +260,8 @@ fab_graph_check (const FabGraph *self)
     g_assert_true (link->src == reverse->dst && link->dst == reverse->src);
     g_assert_true (link->src != link->dst && link->rate_bytes_per_s > 0 && link->count > 0);
     g_assert_true (link->latency_ps >= 0);
-    g_assert_true (link_class->cost[FAB_DRIVE_COPY] >= 1 && link_class->cost[FAB_DRIVE_KERNEL] >= 1);
+    for (guint drive = 0; drive < FAB_N_DRIVES; drive++)
+      g_assert_true (link_class->cost[drive] >= 1);
   }
   gboolean is_connected = fab_graph_is_connected (self, &lost);
   g_assert_true (is_connected);

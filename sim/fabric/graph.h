@@ -12,6 +12,7 @@
 typedef guint32 FabVertexId;
 typedef guint32 FabLinkId;
 
+#define FAB_NO_VERTEX G_MAXUINT32
 #define FAB_NO_LINK G_MAXUINT32
 #define FAB_NO_NODE G_MAXUINT32 /* a vertex of the fabric, outside every node */
 
@@ -19,13 +20,17 @@ typedef enum {
   FAB_VERTEX_ACCELERATOR, /* never forwards what others send */
   FAB_VERTEX_SWITCH,
   FAB_VERTEX_NIC,
-  FAB_VERTEX_HOST,
+  FAB_VERTEX_HOST,    /* a socket */
+  FAB_VERTEX_BRIDGE,  /* a host bridge of a socket, where one is modelled apart */
+  FAB_VERTEX_MEMORY,  /* host memory of a socket; never on the way */
+  FAB_VERTEX_STORAGE, /* a drive; never on the way */
 } FabVertexKind;
 
 /* What moves the bytes: it decides packet size and efficiency on a link. */
 typedef enum {
-  FAB_DRIVE_COPY,   /* copy engine, NIC DMA: largest packets */
-  FAB_DRIVE_KERNEL, /* loads and stores of a GPU kernel */
+  FAB_DRIVE_COPY,     /* copy engine, NIC DMA: largest packets */
+  FAB_DRIVE_KERNEL,   /* loads and stores of a GPU kernel */
+  FAB_DRIVE_MULTIMEM, /* loads that a switch reduces, stores that it multiplies */
   FAB_N_DRIVES,
 } FabDrive;
 
@@ -41,6 +46,11 @@ typedef struct {
   const char *name;          /* this and the next are owned by the catalogue, which outlives the graph */
   const char *technology;    /* "NVLink", "PCIe": what a library's constants are keyed by */
   double cost[FAB_N_DRIVES]; /* line bytes per payload byte, >= 1: headers and measured loss */
+  FabTimePs endpoint_ps;     /* what the adapters at both ends add to a message, beyond the wires */
+  double
+      collective_stretch; /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
+  gboolean has_reduction;   /* a switch at its end can reduce and multiply what it is sent */
+  gboolean is_pcie, is_c2c; /* by its technology: the builder's */
 } FabLinkClass;
 
 typedef struct {

@@ -5,9 +5,9 @@
  * middle: the order in which a collective library prefers NVLink to a PCIe switch of as
  * many hops.
  *
- * Accelerators are ends, never on the way. A NIC is on the way only out of the node of one end and into that
- * of the other: no path relays through a third node, and none leaves a node to come back to it, unless the
- * node's parts meet outside only.
+ * Accelerators, host memory and drives are ends, never on the way. A NIC is on the way only out of the node of one
+ * end and into that of the other: no path relays through a third node, and none leaves a node to come back to it,
+ * unless the node's parts meet outside only.
  *
  * The search is breadth-first from both ends at once: it sees the neighbourhoods of both
  * ends and not the fabric, which is what keeps routing 16 384 ranks cheap.
@@ -16,7 +16,7 @@
 
 #include "sim/fabric/graph.h"
 
-enum { FAB_PATH_MAX_LINKS = 32 };
+enum { FAB_PATH_MAX_LINKS = 64 };
 
 typedef struct {
   guint n;

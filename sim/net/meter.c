@@ -11,7 +11,8 @@ typedef struct {
 
 struct _FabMeter {
   const FabGraph *graph;
-  GArray *sums; /* FootprintSum: a job has few footprints */
+  GArray *sums;       /* FootprintSum */
+  GHashTable *places; /* of a footprint in `sums`, 1 + index: messages of a schedule have a footprint each */
   FabLinkLoad *loads;
 };
 
@@ -22,6 +23,7 @@ fab_meter_new (const FabGraph *graph)
 
   self->graph = graph;
   self->sums = g_array_new (FALSE, FALSE, sizeof (FootprintSum));
+  self->places = g_hash_table_new (NULL, NULL);
   self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (graph) + 1);
   return self;
 }
@@ -32,6 +34,7 @@ fab_meter_free (FabMeter *self)
   if (self == NULL)
     return;
   g_array_unref (self->sums);
+  g_hash_table_unref (self->places);
   g_free (self->loads);
   g_free (self);
 }
@@ -41,16 +44,34 @@ fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes
 {
   FootprintSum added = { footprint, (double) bytes, (double) bytes * wire_factor };
 
-  for (guint i = self->sums->len; i-- > 0;) {
-    FootprintSum *sum = &g_array_index (self->sums, FootprintSum, i);
+  guint place = GPOINTER_TO_UINT (g_hash_table_lookup (self->places, footprint));
 
-    if (sum->footprint == footprint) {
-      sum->bytes += added.bytes;
-      sum->wire_bytes += added.wire_bytes;
-      return;
-    }
+  if (place > 0) {
+    FootprintSum *sum = &g_array_index (self->sums, FootprintSum, place - 1);
+
+    sum->bytes += added.bytes;
+    sum->wire_bytes += added.wire_bytes;
+    return;
   }
   g_array_append_val (self->sums, added);
+  g_hash_table_insert (self->places, (gpointer) footprint, GUINT_TO_POINTER (self->sums->len));
+}
+
+static void
+add_to_links (FabMeter *self, const FootprintSum *sum)
+{
+  for (guint k = 0; k < sum->footprint->n; k++) {
+    FabLinkLoad *load = &self->loads[sum->footprint->links[k]];
+
+    load->payload_bytes += sum->bytes * sum->footprint->weights[k];
+    load->line_bytes += sum->wire_bytes * sum->footprint->line_weights[k];
+  }
+}
+
+void
+fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
+{
+  add_to_links (self, &(FootprintSum){ footprint, (double) bytes, (double) bytes });
 }
 
 void
@@ -69,17 +90,10 @@ fab_meter_take (FabMeter *self, FabLinkLoad *loads)
 {
   gsize size = sizeof (FabLinkLoad) * fab_graph_n_links (self->graph);
 
-  for (guint i = 0; i < self->sums->len; i++) {
-    const FootprintSum *sum = &g_array_index (self->sums, FootprintSum, i);
-
-    for (guint k = 0; k < sum->footprint->n; k++) {
-      FabLinkLoad *load = &self->loads[sum->footprint->links[k]];
-
-      load->payload_bytes += sum->bytes * sum->footprint->weights[k];
-      load->line_bytes += sum->wire_bytes * sum->footprint->line_weights[k];
-    }
-  }
+  for (guint i = 0; i < self->sums->len; i++)
+    add_to_links (self, &g_array_index (self->sums, FootprintSum, i));
   memcpy (loads, self->loads, size);
   memset (self->loads, 0, size);
   g_array_set_size (self->sums, 0);
+  g_hash_table_remove_all (self->places);
 }

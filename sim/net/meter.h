@@ -20,6 +20,8 @@ void fab_meter_free (FabMeter *self);
 
 void fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes,
                               double wire_factor);
+/* Counted at once: the footprint may go. */
+void fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes);
 void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
 
 /* Writes loads[n_links] and starts again from zero. */

@@ -15,6 +15,27 @@ void
 fab_net_clear (FabNet *self)
 {
   g_clear_pointer (&self->meter, fab_meter_free);
+  g_clear_pointer (&self->builder, fab_footprint_builder_free);
+  g_clear_pointer (&self->shares, g_array_unref);
+}
+
+FabFootprint *
+fab_net_spread (FabNet *self, const FabTransfer *transfer)
+{
+  FabRouter *router = self->env.router;
+
+  if (router->ops->spread == NULL || transfer->src == transfer->dst)
+    return NULL;
+  if (self->builder == NULL) {
+    self->builder = fab_footprint_builder_new (self->env.graph);
+    self->shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+  }
+  g_array_set_size (self->shares, 0);
+  gboolean has_path = fab_router_spread (router, transfer->src, transfer->dst, transfer->flow_hash,
+                                         self->shares);
+  g_assert (has_path);
+  fab_footprint_builder_add_shares (self->builder, self->shares, (FabUse){ 1, transfer->drive, 1, 1 });
+  return fab_footprint_builder_finish (self->builder);
 }
 
 void

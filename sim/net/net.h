@@ -62,6 +62,8 @@ struct _FabNet {
   const FabNetOps *ops;
   FabNetEnv env;
   FabMeter *meter;
+  FabFootprintBuilder *builder; /* for spread transfers; NULL before the first */
+  GArray *shares;               /* FabShare, likewise */
 };
 
 /* For create () and destroy (): the base part. */
@@ -71,6 +73,10 @@ void fab_net_clear (FabNet *self);
 void fab_net_send (FabNet *self, const FabTransfer *transfer);
 void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
+
+/* What a transfer puts on the links where the router spreads it over several paths; NULL: it takes the path of
+ * `append`. Of a transfer between two places. (transfer full) */
+FabFootprint *fab_net_spread (FabNet *self, const FabTransfer *transfer);
 
 /* Rate of the stream when nothing else moves, stream bytes per second. */
 double fab_stream_rate_alone (const FabStream *stream);

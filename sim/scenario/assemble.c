@@ -5,13 +5,14 @@
 
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
+#include "sim/scenario/placement.h"
 
 /* Where the members of a node's part are, while the graph is built. */
 typedef struct {
   const FabPartSpec *spec;
   guint part;       /* name in the graph */
   guint n;          /* members that are kept */
-  FabVertexId *ids; /* [nodes * n] */
+  FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same ones */
 } Part;
 
 typedef struct {
@@ -20,7 +21,8 @@ typedef struct {
   const FabNodeSpec *node;
   const FabWhatIf *what_if;
   FabGraphBuilder *builder;
-  Part *parts; /* [node->parts.n] */
+  guint sharers; /* consecutive nodes with parts in common, 1: none */
+  Part *parts;   /* [node->parts.n] */
 } Build;
 
 static const FabVertexKind vertex_kinds[] = {
@@ -28,6 +30,9 @@ static const FabVertexKind vertex_kinds[] = {
   [FAB_PART_SWITCH] = FAB_VERTEX_SWITCH,
   [FAB_PART_NIC] = FAB_VERTEX_NIC,
   [FAB_PART_HOST] = FAB_VERTEX_HOST,
+  [FAB_PART_BRIDGE] = FAB_VERTEX_BRIDGE,
+  [FAB_PART_MEMORY] = FAB_VERTEX_MEMORY,
+  [FAB_PART_STORAGE] = FAB_VERTEX_STORAGE,
 };
 
 static const FabPartSpec *
@@ -66,12 +71,16 @@ static FabLinkForm
 link_form (const Build *build, const char *name, guint count)
 {
   const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
-  FabLinkClass link_class = { spec->name,
-                              spec->technology,
-                              { fab_link_spec_cost (spec, FAB_DRIVE_COPY),
-                                fab_link_spec_cost (spec, FAB_DRIVE_KERNEL) } };
+  FabLinkClass link_class = { .name = spec->name,
+                              .technology = spec->technology,
+                              .endpoint_ps = spec->endpoint_ps,
+                              .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
   FabBytesPerS rate = fab_link_spec_line_rate (spec);
 
+  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
+    link_class.cost[drive] = fab_link_spec_cost (spec, drive);
+  if (spec->collective_fraction > 0)
+    link_class.collective_stretch = 1 / spec->collective_fraction;
   if (build->what_if && g_strcmp0 (build->what_if->link_class, spec->name) == 0)
     rate = (FabBytesPerS) ((double) rate * build->what_if->rate_factor + 0.5);
   return (FabLinkForm){ rate, spec->latency_ps, fab_graph_builder_class (build->builder, &link_class),
@@ -86,7 +95,10 @@ add_parts (Build *build)
                                                             FAB_PART_ACCELERATOR),
                      [FAB_PART_SWITCH] = G_MAXUINT,
                      [FAB_PART_NIC] = kept_of_kind (build->cluster, build->node, FAB_PART_NIC),
-                     [FAB_PART_HOST] = G_MAXUINT };
+                     [FAB_PART_HOST] = G_MAXUINT,
+                     [FAB_PART_BRIDGE] = G_MAXUINT,
+                     [FAB_PART_MEMORY] = G_MAXUINT,
+                     [FAB_PART_STORAGE] = G_MAXUINT };
 
   for (guint i = 0; i < build->node->parts.n; i++) {
     Part *part = &build->parts[i];
@@ -94,9 +106,24 @@ add_parts (Build *build)
     part->spec = part_at (build->node, i);
     part->n = MIN ((guint) part->spec->count, n_left[part->spec->kind]);
     n_left[part->spec->kind] -= part->n;
-    part->part = fab_graph_builder_part (build->builder, part->spec->name, part->spec->count > 1);
+    part->part = fab_graph_builder_part (build->builder, part->spec->name,
+                                         part->spec->count > 1 || part->spec->shared > 1);
     part->ids = g_new (FabVertexId, (gsize) build->cluster->nodes * part->n + 1);
   }
+}
+
+static FabVertexId
+add_vertex (Build *build, const Part *part, guint node, guint member)
+{
+  FabVertexKind kind = vertex_kinds[part->spec->kind];
+  guint first = node - node % build->sharers;
+
+  if (part->spec->shared <= 1)
+    return fab_graph_builder_vertex (build->builder, kind, node, part->part, member);
+  if (node > first)
+    return part->ids[first * part->n + member];
+  return fab_graph_builder_vertex (build->builder, kind, FAB_NO_NODE, part->part,
+                                   node / build->sharers * part->n + member);
 }
 
 static void
@@ -106,9 +133,7 @@ add_vertices (Build *build, guint node)
     Part *part = &build->parts[i];
 
     for (guint m = 0; m < part->n; m++)
-      part->ids[node * part->n + m] = fab_graph_builder_vertex (build->builder,
-                                                                vertex_kinds[part->spec->kind], node,
-                                                                part->part, m);
+      part->ids[node * part->n + m] = add_vertex (build, part, node, m);
   }
 }
 
@@ -144,6 +169,19 @@ is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
   return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
 }
 
+/* Whether the wire joins member i of its `from` to member j of its `to`. */
+static gboolean
+is_joined (const FabWireSpec *wire, guint64 i, guint64 all_from, guint64 j, guint64 all_to)
+{
+  switch ((FabWireMap) wire->map) {
+  case FAB_WIRE_BLOCK: return is_of_block (i, all_from, j, all_to);
+  case FAB_WIRE_ALL: return TRUE;
+  case FAB_WIRE_RING: return (i + 1) % all_from == j || (j + 1) % all_to == i;
+  case FAB_WIRE_PAIRS: return i / 2 == j / 2;
+  }
+  g_assert_not_reached ();
+}
+
 static void
 add_wire (Build *build, const FabWireSpec *wire, guint node)
 {
@@ -155,12 +193,12 @@ add_wire (Build *build, const FabWireSpec *wire, guint node)
   guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
   gboolean is_within = strcmp (wire->from, wire->to) == 0; /* a pair comes up twice */
 
+  if (from->spec->shared > 1 && to->spec->shared > 1 && node % build->sharers > 0)
+    return; /* the first node of the domain joined them */
   for (guint i = 0; i < n_from; i++)
     for (guint j = 0; j < n_to; j++) {
       FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
-      if (wire->map == FAB_WIRE_BLOCK && !is_of_block (i, all_from, j, all_to))
-        continue;
-      if (a == b || (is_within && a > b))
+      if (a == b || (is_within && a > b) || !is_joined (wire, i, all_from, j, all_to))
         continue;
       fab_graph_builder_join (build->builder, a, b, &form);
     }
@@ -176,20 +214,52 @@ add_nodes (Build *build)
   }
 }
 
+/* Nodes that collectives see: those that share parts are one. */
+static guint
+count_domains (const Build *build)
+{
+  return MAX ((guint) build->cluster->nodes / build->sharers, 1);
+}
+
 /* Members of a kind, node by node, in the order of the parts. */
 static FabVertexId *
-collect_kind (const Build *build, FabPartKind kind, guint *per_node)
+collect_kind (const Build *build, FabPartKind kind, guint *per_domain)
 {
   guint n_nodes = (guint) build->cluster->nodes, n = kept_of_kind (build->cluster, build->node, kind),
         filled = 0;
   FabVertexId *ids = g_new (FabVertexId, (gsize) n_nodes * n + 1);
 
-  *per_node = n;
+  *per_domain = n * (n_nodes / count_domains (build));
   for (guint node = 0; node < n_nodes; node++)
     for (guint i = 0; i < build->node->parts.n; i++)
       for (guint m = 0; build->parts[i].spec->kind == (int) kind && m < build->parts[i].n; m++)
         ids[filled++] = build->parts[i].ids[node * build->parts[i].n + m];
   return ids;
+}
+
+static FabLinkForm
+find_link_form (gconstpointer build, const char *name)
+{
+  return link_form (build, name, 1);
+}
+
+/* The NICs of every place, `k` each, where each machine is put. (transfer full) */
+static FabVertexId *
+place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint k)
+{
+  const FabClusterSpec *spec = build->cluster;
+  guint n_machines = (guint) spec->nodes;
+  FabVertexId *nics = g_new (FabVertexId, (gsize) n_places * k + 1);
+  g_autofree guint *places = fab_placement_map ((FabPlacement) spec->placement, n_machines, n_places,
+                                                (guint) spec->place_stride,
+                                                (guint64) fab_scenario_spec (build->scenario)->seed);
+
+  for (guint i = 0; i < n_places * k; i++)
+    nics[i] = FAB_NO_VERTEX;
+  for (guint node = 0; node < n_machines; node++)
+    for (guint i = 0; i < k; i++)
+      nics[places[node] * k + i] = cluster->nics[node * k + i];
+  return nics;
 }
 
 static gboolean
@@ -206,8 +276,12 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
                           : "has no NIC; nodes: 1 is possible");
   if (cluster->nics_per_node == 0)
     return TRUE;
-  FabFabricEnv env = { build->builder, cluster->n_nodes, cluster->nics_per_node, cluster->nics,
-                       link_form (build, nic, 1) };
+  guint n_ports = kept_of_kind (build->cluster, build->node,
+                                FAB_PART_NIC); /* of a machine, not of a domain */
+  guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
+  g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
+  FabFabricEnv env = { build->builder, n_places, n_ports, nics, link_form (build, nic, 1),
+                       find_link_form, build };
   return ops->build (&env, build->cluster->fabric.params, error);
 }
 
@@ -217,12 +291,22 @@ fill_cluster (const Build *build, FabCluster *cluster)
   const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (fab_scenario_catalog (build->scenario),
                                                                    build->node->accelerator);
 
-  cluster->n_nodes = (guint) build->cluster->nodes;
+  cluster->n_nodes = count_domains (build);
   cluster->gpus = collect_kind (build, FAB_PART_ACCELERATOR, &cluster->gpus_per_node);
   cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
+  cluster->drives = collect_kind (build, FAB_PART_STORAGE, &cluster->drives_per_node);
+  cluster->has_pxn = build->cluster->has_pxn;
+  cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
   cluster->peak_flops_per_s = accelerator->peak_fp16_flops_per_s;
   cluster->memory_bytes_per_s = accelerator->memory_bytes_per_s;
+  cluster->cpu = (FabCpu) build->node->cpu;
+  cluster->p2p = (FabReach) build->node->p2p;
+  cluster->gdr = (FabReach) build->node->gdr;
+  if (build->cluster->p2p != NULL)
+    fab_reach_parse (build->cluster->p2p, &cluster->p2p);
+  if (build->cluster->gdr != NULL)
+    fab_reach_parse (build->cluster->gdr, &cluster->gdr);
 }
 
 static gboolean
@@ -246,7 +330,9 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   g_autoptr (FabPlant) self = g_new0 (FabPlant, 1);
-  Build build = { scenario, cluster, node, what_if, builder, g_new0 (Part, node->parts.n + 1) };
+  Build build = {
+    scenario, cluster, node, what_if, builder, fab_node_spec_sharers (node), g_new0 (Part, node->parts.n + 1)
+  };
 
   add_parts (&build);
   add_nodes (&build);
@@ -263,6 +349,7 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   self->router = router->create (self->graph, cluster->route.params);
   self->cluster.graph = self->graph;
   self->cluster.router = self->router;
+  fab_cluster_measure (&self->cluster);
   return g_steal_pointer (&self);
 }
 
@@ -273,7 +360,6 @@ fab_plant_free (FabPlant *self)
     return;
   fab_router_destroy (self->router);
   fab_graph_free (self->graph);
-  g_free (self->cluster.gpus);
-  g_free (self->cluster.nics);
+  fab_cluster_clear (&self->cluster);
   g_free (self);
 }

@@ -29,10 +29,23 @@ fab_link_spec_line_rate (const FabLinkSpec *spec)
   return (FabBytesPerS) floorl (lanes_bytes_per_s * (long double) spec->coding_fraction);
 }
 
+guint
+fab_node_spec_sharers (const FabNodeSpec *spec)
+{
+  const FabPartSpec *parts = spec->parts.data;
+  guint n = 1;
+
+  for (guint i = 0; i < spec->parts.n; i++)
+    n = MAX (n, (guint) parts[i].shared);
+  return n;
+}
+
 double
 fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive)
 {
-  const FabLinkDriveSpec *d = drive == FAB_DRIVE_COPY ? &spec->copy : &spec->kernel;
+  const FabLinkDriveSpec *d = drive == FAB_DRIVE_COPY   ? &spec->copy
+                            : drive == FAB_DRIVE_KERNEL ? &spec->kernel
+                                                        : &spec->multimem;
   double packets = d->payload_bytes > 0
                      ? (double) (d->payload_bytes + d->overhead_bytes) / (double) d->payload_bytes
                      : 1.0;

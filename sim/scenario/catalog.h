@@ -30,6 +30,12 @@ typedef struct {
   FabTimePs latency_ps;                /* one traversal: wire and the port behind it */
   const char *flow_control;
   FabLinkDriveSpec copy, kernel;
+  FabLinkDriveSpec multimem; /* payload_bytes 0: no switch reduces on this link */
+  FabTimePs
+      endpoint_ps; /* NIC ports: both adapters and their driver, on top of the wires, for a small message */
+  double collective_fraction; /* NIC ports: share of `copy` that a collective library reaches; 0: not known */
+  const char *collective_source;
+  gboolean has_sharp; /* NIC ports: the switches of this network can reduce */
   const char *source, *date;
 } FabLinkSpec;
 
@@ -50,18 +56,29 @@ typedef struct {
 } FabAcceleratorSpec;
 
 /* Vertices of a node: `count` of each part, named part0, part1, ... (just `part` when one). */
-typedef enum { FAB_PART_ACCELERATOR, FAB_PART_SWITCH, FAB_PART_NIC, FAB_PART_HOST } FabPartKind;
+typedef enum {
+  FAB_PART_ACCELERATOR,
+  FAB_PART_SWITCH,
+  FAB_PART_NIC,
+  FAB_PART_HOST,    /* a socket */
+  FAB_PART_BRIDGE,  /* a host bridge, where a node tells several of one socket apart */
+  FAB_PART_MEMORY,  /* of a socket: what is staged through the host crosses its link */
+  FAB_PART_STORAGE, /* a drive */
+} FabPartKind;
 
 typedef struct {
   const char *name; /* "gpu", "nvswitch", "plx", "cpu", "nic" */
   int kind;         /* FabPartKind */
   gint64 count;
+  gint64 shared; /* 1, or how many consecutive nodes have these members in common: a rack's NVLink switches */
 } FabPartSpec;
 
 /* How the members of two parts are joined. */
 typedef enum {
   FAB_WIRE_BLOCK, /* trees: member i of the larger part to member floor (i * n / m) of the smaller */
   FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; once per pair when from = to */
+  FAB_WIRE_RING,  /* within one part: each member to the next, the last to the first */
+  FAB_WIRE_PAIRS, /* within one part: member 0 to 1, 2 to 3, ... */
 } FabWireMap;
 
 typedef struct {
@@ -75,10 +92,17 @@ typedef struct {
   const char *name, *summary;
   const char *accelerator; /* accelerator entry */
   const char *nic;         /* link entry of a NIC's port to the network; NULL: no NICs */
+  int cpu;                 /* FabCpu */
+  int p2p, gdr;            /* FabReach: the farthest pair that talks without host memory */
+  FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the usual one */
+  FabModelChoice route;    /* FAB_MODEL_ROUTE: likewise */
   FabParamList parts;      /* FabPartSpec */
   FabParamList wires;      /* FabWireSpec */
   const char *source, *date;
 } FabNodeSpec;
+
+/* How many consecutive nodes have parts in common and so are one domain for collectives; 1: none do. */
+guint fab_node_spec_sharers (const FabNodeSpec *spec);
 
 typedef struct {
   const char *name, *summary;

@@ -50,6 +50,9 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
   double rate = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction;
   check_drive (reader, &link->copy, is_shipped);
   check_drive (reader, &link->kernel, is_shipped);
+  check_drive (reader, &link->multimem, is_shipped);
+  if (is_shipped && link->collective_fraction > 0 && link->collective_source == NULL)
+    fab_schema_report (reader, &link->collective_fraction, "this share has no collective_source");
   if (link->signalling_bytes_per_s > 0 && !(rate >= 1 && rate <= most))
     fab_schema_report (reader, &link->signalling_bytes_per_s,
                        "link '%s': lanes x signalling x coding is %.3g B/s; it must be from 1 to %.0e",
@@ -133,6 +136,27 @@ check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_na
                        node->name);
 }
 
+/* Parts that nodes have in common make one domain of them, so all such parts say the same number. */
+static void
+check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
+{
+  const FabPartSpec *parts = node->parts.data;
+  gint64 most = fab_node_spec_sharers (node);
+
+  for (guint i = 0; i < node->parts.n; i++) {
+    if (parts[i].shared <= 1)
+      continue;
+    if (parts[i].shared != most)
+      fab_schema_report (reader, &parts[i].shared,
+                         "part '%s' is shared by %" G_GINT64_FORMAT " nodes and another by %" G_GINT64_FORMAT
+                         "; shared parts of a node must agree",
+                         parts[i].name, parts[i].shared, most);
+    if (parts[i].kind != FAB_PART_SWITCH)
+      fab_schema_report (reader, &parts[i].shared, "part '%s' is no switch; only switches are shared",
+                         parts[i].name);
+  }
+}
+
 static void
 check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
 {
@@ -142,12 +166,18 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
   if (node->name == NULL) /* the missing name was reported */
     return;
   check_parts (reader, node, parts);
+  check_sharing (reader, node);
   for (guint i = 0; i < node->wires.n; i++) {
     check_wire_end (reader, node, parts, &wires[i].from);
     check_wire_end (reader, node, parts, &wires[i].to);
     if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
       fab_schema_report (reader, &wires[i].to,
                          "'%s' to itself joins nothing; write map: all to join every pair", wires[i].to);
+    if ((wires[i].map == FAB_WIRE_RING || wires[i].map == FAB_WIRE_PAIRS)
+        && g_strcmp0 (wires[i].from, wires[i].to) != 0)
+      fab_schema_report (reader, &wires[i].to,
+                         "ring and pairs join the members of one part; '%s' and '%s' are two", wires[i].from,
+                         wires[i].to);
   }
   if (is_shipped)
     check_origin (reader, &node->name, node->source, node->date);

@@ -6,6 +6,8 @@
  */
 #include "sim/scenario/catalog_params.h"
 
+#include "sim/fabric/reach.h"
+
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
   .fallback = fallback_, .help = help_
@@ -50,6 +52,17 @@ const FabParam fab_link_params[] = {
     .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
   { ROW ("kernel", TABLE, FabLinkSpec, kernel, NULL, "Packets when loads and stores of a GPU kernel do."),
     .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
+  { ROW ("multimem", TABLE, FabLinkSpec, multimem, NULL,
+         "Packets when a switch reduces loads and multiplies stores (NVLS); payload 0B: none can."),
+    .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
+  { ROW ("endpoint", TIME, FabLinkSpec, endpoint_ps, "0ns",
+         "NIC ports: what both adapters and their driver add to a small message, beyond the wires.") },
+  { ROW (
+        "collective_fraction", FRACTION, FabLinkSpec, collective_fraction, "0",
+        "NIC ports: share of `copy` that a collective library reaches; 0: not known, the library's default."),
+    .max = 1 },
+  { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Where that share comes from.") },
+  { ROW ("sharp", BOOL, FabLinkSpec, has_sharp, "false", "NIC ports: switches of this network can reduce.") },
   SOURCE_ROWS (FabLinkSpec),
   { .key = NULL },
 };
@@ -69,11 +82,17 @@ const FabParam fab_accelerator_params[] = {
   { .key = NULL },
 };
 
+/* In the order of FabCpu (sim/work/cluster.h). */
+static const char *const cpu_choices[] = { "intel", "amd", "arm", "power", NULL };
+
 static const char *const part_kinds[] = {
   [FAB_PART_ACCELERATOR] = "accelerator",
   [FAB_PART_SWITCH] = "switch",
   [FAB_PART_NIC] = "nic",
   [FAB_PART_HOST] = "host",
+  [FAB_PART_BRIDGE] = "bridge",
+  [FAB_PART_MEMORY] = "memory",
+  [FAB_PART_STORAGE] = "storage",
   NULL,
 };
 
@@ -81,10 +100,17 @@ static const FabParam part_params[] = {
   { ROW ("name", TEXT, FabPartSpec, name, NULL, "What wires call it; its members are name0, name1, ...") },
   { ROW ("kind", CHOICE, FabPartSpec, kind, NULL, "What it is."), .choices = part_kinds },
   { ROW ("count", COUNT, FabPartSpec, count, "1", "How many a node has."), .min = 1, .max = 4096 },
+  { ROW ("shared", COUNT, FabPartSpec, shared, "1",
+         "Nodes in a row that have these members in common (a rack's NVLink switches); 1: each its own."),
+    .min = 1, .max = 4096 },
   { .key = NULL },
 };
 
-static const char *const wire_maps[] = { [FAB_WIRE_BLOCK] = "block", [FAB_WIRE_ALL] = "all", NULL };
+static const char *const wire_maps[] = { [FAB_WIRE_BLOCK] = "block",
+                                         [FAB_WIRE_ALL] = "all",
+                                         [FAB_WIRE_RING] = "ring",
+                                         [FAB_WIRE_PAIRS] = "pairs",
+                                         NULL };
 
 static const FabParam wire_params[] = {
   { ROW ("from", TEXT, FabWireSpec, from, NULL, "A part (gpu) or one member (gpu3).") },
@@ -93,7 +119,8 @@ static const FabParam wire_params[] = {
     .refers = FAB_REFERS_LINK },
   { ROW ("count", COUNT, FabWireSpec, count, "1", "Parallel links bundled into one."), .min = 1,
     .max = 4096 },
-  { ROW ("map", CHOICE, FabWireSpec, map, "block", "block: a tree; all: every member to every member."),
+  { ROW ("map", CHOICE, FabWireSpec, map, "block",
+         "block: a tree; all: every member to every member; within one part also ring and pairs (0-1, 2-3)."),
     .choices = wire_maps },
   { .key = NULL },
 };
@@ -105,6 +132,19 @@ const FabParam fab_node_params[] = {
     .refers = FAB_REFERS_ACCELERATOR },
   { ROW ("nic", TEXT, FabNodeSpec, nic, "", "The link entry of a NIC's port to the network; empty: no NICs."),
     .refers = FAB_REFERS_LINK },
+  { ROW ("cpu", CHOICE, FabNodeSpec, cpu, "intel", "Whose processors its sockets are."),
+    .choices = cpu_choices },
+  { ROW (
+        "p2p", CHOICE, FabNodeSpec, p2p, "sys",
+        "The farthest GPUs that read each other's memory: none, nvl (NVLink only), pix, pxb, phb, node, sys."),
+    .choices = fab_reach_names },
+  { ROW ("gdr", CHOICE, FabNodeSpec, gdr, "sys",
+         "The farthest NIC that reads a GPU's memory (GPUDirect RDMA); beyond it, through host memory."),
+    .choices = fab_reach_names },
+  { ROW ("fabric", MODEL, FabNodeSpec, fabric, "switch", "What usually joins such nodes."),
+    .models = FAB_MODEL_FABRIC },
+  { ROW ("route", MODEL, FabNodeSpec, route, "shortest", "Which path a transfer usually takes there."),
+    .models = FAB_MODEL_ROUTE },
   { ROW ("parts", LIST, FabNodeSpec, parts, NULL, "What is inside."), .table = part_params,
     .table_size = sizeof (FabPartSpec) },
   { ROW ("wires", LIST, FabNodeSpec, wires, NULL, "How the parts are joined, both directions each."),

@@ -7,7 +7,9 @@
  */
 #include "sim/scenario/scenario.h"
 
+#include "sim/fabric/reach.h"
 #include "sim/scenario/catalog_params.h"
+#include "sim/scenario/placement.h"
 
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
@@ -31,10 +33,30 @@ static const FabParam cluster_params[] = {
          "NICs used of each node; 0: all it has.") },
   { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("fabric", MODEL, FabClusterSpec, fabric, "switch", "What joins the NICs."),
+  { ROW ("fabric", MODEL, FabClusterSpec, fabric, "",
+         "What joins the NICs; absent: what usually joins such nodes."),
     .models = FAB_MODEL_FABRIC },
-  { ROW ("route", MODEL, FabClusterSpec, route, "shortest", "Which path a transfer takes."),
+  { ROW ("route", MODEL, FabClusterSpec, route, "", "Which path a transfer takes; absent: the node's usual."),
     .models = FAB_MODEL_ROUTE },
+  { ROW ("places", COUNT, FabClusterSpec, places, "0",
+         "Machines that the fabric has room for; 0: as many as there are nodes."),
+    .min = 0, .max = 200000 },
+  { ROW ("placement", CHOICE, FabClusterSpec, placement, "packed",
+         "Which places the nodes take: packed side by side, strided, spread evenly, or random."),
+    .choices = fab_placement_names },
+  { ROW ("place_stride", COUNT, FabClusterSpec, place_stride, "1",
+         "Places from one node to the next, for placement: strided."),
+    .min = 1, .max = 200000 },
+  { ROW ("p2p", TEXT, FabClusterSpec, p2p, "",
+         "The farthest GPUs that read each other's memory: none, nvl, pix, pxb, phb, node, sys; empty: "
+         "what the node can.") },
+  { ROW ("gdr", TEXT, FabClusterSpec, gdr, "",
+         "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
+  { ROW (
+      "pxn", BOOL, FabClusterSpec, has_pxn, "true",
+      "Between rails, go by NVLink to the GPU beside the NIC of the receiver's rail (NCCL_PXN_DISABLE=0).") },
+  { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
+         "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
   { .key = NULL },
 };
 
@@ -42,7 +64,7 @@ const FabParam fab_scenario_params[] = {
   { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
   { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
   { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
-         "Seed of everything random, recorded with the run; no model draws numbers so far.") },
+         "Seed of everything random, recorded with the run: placement: random draws from it.") },
   { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
     .max = 1e6 },
   { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
@@ -93,6 +115,30 @@ check_count (FabScenario *self, const FabNodeSpec *node, FabPartKind kind, const
 }
 
 static void
+check_reach (FabScenario *self, const char *const *name)
+{
+  FabReach reach;
+
+  if (*name == NULL || fab_reach_parse (*name, &reach))
+    return;
+  g_autofree char *all = g_strjoinv (", ", (char **) fab_reach_names);
+  fab_schema_report (self->reader, name, "'%s' is no reach; there are %s", *name, all);
+}
+
+/* Nodes that have parts in common come in whole domains, or there is one that is not full. */
+static void
+check_domains (FabScenario *self, const FabNodeSpec *node)
+{
+  gint64 nodes = self->spec.cluster.nodes, sharers = fab_node_spec_sharers (node);
+
+  if (nodes > sharers && nodes % sharers != 0)
+    fab_schema_report (self->reader, &self->spec.cluster.nodes,
+                       "%" G_GINT64_FORMAT
+                       " of '%s' share a switch: nodes must be at most that, or a multiple",
+                       sharers, node->name);
+}
+
+static void
 check_cluster (FabScenario *self)
 {
   const FabClusterSpec *cluster = &self->spec.cluster;
@@ -100,6 +146,17 @@ check_cluster (FabScenario *self)
 
   if (node == NULL) /* reported as an unknown reference */
     return;
+  if (cluster->fabric.info == NULL)
+    self->spec.cluster.fabric = node->fabric;
+  if (cluster->route.info == NULL)
+    self->spec.cluster.route = node->route;
+  if (cluster->places > 0 && cluster->places < cluster->nodes)
+    fab_schema_report (self->reader, &cluster->places,
+                       "%" G_GINT64_FORMAT " places are too few for %" G_GINT64_FORMAT " nodes",
+                       cluster->places, cluster->nodes);
+  check_domains (self, node);
+  check_reach (self, &cluster->p2p);
+  check_reach (self, &cluster->gdr);
   check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
   check_count (self, node, FAB_PART_NIC, &cluster->nics_per_node, "NICs");
   if (cluster->nic != NULL && count_parts (node, FAB_PART_NIC) == 0)

@@ -10,8 +10,14 @@ typedef struct {
   gint64 gpus_per_node;  /* 0: all of the node's accelerators */
   gint64 nics_per_node;  /* 0: all of the node's NICs */
   const char *nic;       /* link entry of the NIC ports; NULL: the node's own */
-  FabModelChoice fabric; /* FAB_MODEL_FABRIC */
-  FabModelChoice route;  /* FAB_MODEL_ROUTE, default "shortest" */
+  FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
+  FabModelChoice route;  /* FAB_MODEL_ROUTE; likewise */
+  gint64 places;         /* that the fabric has room for; 0: as many as nodes */
+  int placement;         /* FabPlacement */
+  gint64 place_stride;   /* for FAB_PLACEMENT_STRIDED */
+  const char *p2p, *gdr; /* a name of fab_reach_names; NULL: what the node can */
+  gboolean has_pxn;      /* as in FabCluster */
+  gboolean has_gds;
 } FabClusterSpec;
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_refs.c - every text that names a catalogue entry, checked in one walk.
+/* schema_refs.c - every text that names a catalogue entry or an algorithm, checked in one walk.
  *
  * The walk follows the table: nested tables, lists, and the parameters of chosen models. The
  * names of a section are asked for once and kept in a set, so the cost is
@@ -7,7 +7,7 @@
  */
 #include "sim/scenario/schema_reader.h"
 
-#define N_SECTIONS (FAB_REFERS_MODEL + 1)
+#define N_SECTIONS (FAB_REFERS_ALGORITHM + 1)
 
 typedef struct {
   FabSchemaReader *reader;
@@ -19,11 +19,23 @@ typedef struct {
 
 static void walk (Walk *self, const FabParam *table, gconstpointer in, const FabMark *around);
 
+static const char **
+algorithm_names (const FabRegistry *registry)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (const FabModelInfo *const *info = registry->lists[FAB_MODEL_ALGORITHM]; info && *info; info++)
+    g_ptr_array_add (names, (gpointer) (*info)->name);
+  g_ptr_array_add (names, NULL);
+  return (const char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
+}
+
 static gboolean
 is_known (Walk *self, FabRefers refers, const char *name)
 {
   if (self->names[refers] == NULL) {
-    self->names[refers] = self->names_of (self->user, refers);
+    self->names[refers] = refers == FAB_REFERS_ALGORITHM ? algorithm_names (self->reader->registry)
+                                                         : self->names_of (self->user, refers);
     self->sets[refers] = g_hash_table_new (g_str_hash, g_str_equal);
     for (guint i = 0; self->names[refers][i] != NULL; i++)
       g_hash_table_add (self->sets[refers], (gpointer) self->names[refers][i]);

@@ -33,8 +33,8 @@ range_of (const FabParam *row)
 static gboolean
 is_whole (const FabParam *row)
 {
-  return row->type == FAB_PARAM_TIME || row->type == FAB_PARAM_BYTES || row->type == FAB_PARAM_RATE
-      || row->type == FAB_PARAM_COUNT;
+  return row->type == FAB_PARAM_TIME || row->type == FAB_PARAM_BYTES || row->type == FAB_PARAM_LENGTH
+      || row->type == FAB_PARAM_RATE || row->type == FAB_PARAM_COUNT;
 }
 
 /* A limit as a person would write it; tables hold them as doubles. */

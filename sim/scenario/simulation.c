@@ -150,6 +150,27 @@ fab_simulation_events (const FabSimulation *self)
   return fab_engine_events (self->engine);
 }
 
+static void
+stop_engine (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  fab_engine_stop (owner);
+}
+
+FabTimePs
+fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks)
+{
+  const FabCollectivePlan *plan = &self->dag->collectives[collective].plan;
+  FabTimePs start_ps = fab_engine_now (self->engine);
+
+  if (plan->footprint == NULL)
+    return 0;
+  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->library, plan, n_chunks);
+  fab_schedule_play (schedule, self->net, plan->bytes, plan->wire_factor,
+                     (FabDone){ stop_engine, self->engine, 0 });
+  fab_engine_run (self->engine);
+  return fab_engine_now (self->engine) - start_ps;
+}
+
 FabRunRecord
 fab_simulation_run_record (FabSimulation *self)
 {

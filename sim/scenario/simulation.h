@@ -27,6 +27,10 @@ const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
 const FabDag *fab_simulation_dag (const FabSimulation *self);
 guint64 fab_simulation_events (const FabSimulation *self);
 
+/* How long the messages of a collective of the DAG take, one by one, on the network between two iterations; 0 for one
+ * rank. `n_chunks` as in fab_library_schedule (). */
+FabTimePs fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks);
+
 /* The run's own row; the resolved scenario in it lives as long as the simulation. */
 FabRunRecord fab_simulation_run_record (FabSimulation *self);
 

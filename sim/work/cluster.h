@@ -5,19 +5,44 @@
  */
 #pragma once
 
+#include "sim/fabric/reach.h"
 #include "sim/fabric/router.h"
+
+/* Whose processors the sockets are: host software is slower on some. */
+typedef enum { FAB_CPU_INTEL, FAB_CPU_AMD, FAB_CPU_ARM, FAB_CPU_POWER } FabCpu;
 
 typedef struct {
   const FabGraph *graph;
   FabRouter *router;
-  guint n_nodes, gpus_per_node, nics_per_node;
-  FabVertexId *gpus;               /* [n_nodes * gpus_per_node] */
-  FabVertexId *nics;               /* [n_nodes * nics_per_node] */
+  guint n_nodes, gpus_per_node, nics_per_node, drives_per_node;
+  FabVertexId *gpus;   /* [n_nodes * gpus_per_node] */
+  FabVertexId *nics;   /* [n_nodes * nics_per_node] */
+  FabVertexId *drives; /* [n_nodes * drives_per_node] */
+  guint *nic_hops; /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: no path */
   const char *architecture;        /* of the accelerators: key of library constants */
   double peak_flops_per_s;         /* of one accelerator, dense half precision */
   FabBytesPerS memory_bytes_per_s; /* of one accelerator */
-
+  FabCpu cpu;
+  FabReach p2p, gdr; /* the farthest pair of GPUs, of GPU and NIC, that needs no host memory between */
+  gboolean has_pxn;  /* between rails bytes go by NVLink to the GPU beside the right NIC */
+  gboolean has_gds;  /* drives write into GPU memory */
 } FabCluster;
+
+/* What follows from where ranks and NICs are: to be called once all of the above is there but `nic_hops`. Nodes are
+ * alike, so the first one is looked at. As many links as the router's paths have. */
+void fab_cluster_measure (FabCluster *self);
+
+/* Its index in `nics`, of all nodes; G_MAXUINT: it is none of them. */
+guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
+
+/* Frees what the arrays above hold; graph and router are others'. */
+void fab_cluster_clear (FabCluster *self);
+
+static inline guint
+fab_cluster_nic_hops (const FabCluster *self, guint local, guint nic)
+{
+  return self->nic_hops[(gsize) local * self->nics_per_node + nic];
+}
 
 static inline guint
 fab_cluster_n_ranks (const FabCluster *self)

@@ -9,6 +9,10 @@ const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_REDUCE_SCATTER] = "reduce_scatter",
   [FAB_OP_BROADCAST] = "broadcast",
   [FAB_OP_REDUCE] = "reduce",
+  [FAB_OP_ALL_TO_ALL] = "all_to_all",
+  [FAB_OP_SEND_RECV] = "send_recv",
+  [FAB_OP_GATHER] = "gather",
+  [FAB_OP_SCATTER] = "scatter",
 };
 
 double
@@ -19,9 +23,13 @@ fab_op_bus_factor (FabOp op, guint n_ranks)
   switch (op) {
   case FAB_OP_ALL_REDUCE: return 2 * share;
   case FAB_OP_ALL_GATHER:
-  case FAB_OP_REDUCE_SCATTER: return share;
+  case FAB_OP_REDUCE_SCATTER:
+  case FAB_OP_ALL_TO_ALL:
+  case FAB_OP_GATHER:
+  case FAB_OP_SCATTER: return share;
   case FAB_OP_BROADCAST:
-  case FAB_OP_REDUCE: return 1;
+  case FAB_OP_REDUCE:
+  case FAB_OP_SEND_RECV: return 1;
   case FAB_N_OPS:
   default: g_assert_not_reached ();
   }
@@ -67,6 +75,7 @@ typedef struct {
   const FabAlgorithmOps *algorithm;
   FabGroup group;
   FabOp op;
+  FabAlgorithmEnv env;
   FabCollectiveForm form;
 } KnownForm;
 
@@ -139,9 +148,27 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
       return &known->form;
   }
   g_autofree KnownForm *made = g_new0 (KnownForm, 1);
-  *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op };
+  *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
   if (!algorithm->form (group, op, env, &made->form, error))
     return NULL;
   g_array_append_val (self->forms, made);
   return &g_steal_pointer (&made)->form;
+}
+
+FabSchedule *
+fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
+{
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+    FabSchedule *schedule;
+    gboolean is_made;
+
+    if (known->form.footprint != plan->footprint)
+      continue;
+    schedule = fab_schedule_new (known->group.cluster);
+    is_made = known->algorithm->schedule (&known->group, known->op, &known->env, n_chunks, schedule, NULL);
+    g_assert (is_made); /* its form has found all paths */
+    return schedule;
+  }
+  g_assert_not_reached ();
 }

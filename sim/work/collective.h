@@ -6,13 +6,15 @@
  * for a size, as NCCL's tuner does, and adds what software costs. The result is a plan, which
  * a network plays as one stream.
  *
- * Sizes are those of nccl-tests: the buffer of one rank for all_reduce, broadcast and reduce;
- * the whole result (input) for all_gather (reduce_scatter).
+ * Sizes are those of nccl-tests: the buffer of one rank for all_reduce, broadcast, reduce and all_to_all; what each
+ * rank sends to the next one for send_recv; the whole result (input) for all_gather and gather (reduce_scatter and
+ * scatter). Broadcast, reduce, gather and scatter have rank 0 as their root.
  */
 #pragma once
 
 #include "sim/net/net.h"
-#include "sim/work/cluster.h"
+#include "sim/work/hop.h"
+#include "sim/work/schedule.h"
 
 typedef enum {
   FAB_OP_ALL_REDUCE,
@@ -20,13 +22,17 @@ typedef enum {
   FAB_OP_REDUCE_SCATTER,
   FAB_OP_BROADCAST,
   FAB_OP_REDUCE,
+  FAB_OP_ALL_TO_ALL,
+  FAB_OP_SEND_RECV,
+  FAB_OP_GATHER,
+  FAB_OP_SCATTER,
   FAB_N_OPS,
 } FabOp;
 
 extern const char *const fab_op_names[FAB_N_OPS + 1]; /* "all_reduce", ...; NULL-ended */
 
-/* busbw = algbw x this (nccl-tests doc/PERFORMANCE.md): all_reduce 2(n-1)/n, all_gather and
- * reduce_scatter (n-1)/n, broadcast and reduce 1. */
+/* busbw = algbw x this (nccl-tests doc/PERFORMANCE.md): all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all,
+ * gather and scatter (n-1)/n; broadcast, reduce and send_recv 1. */
 double fab_op_bus_factor (FabOp op, guint n_ranks);
 
 typedef struct {
@@ -36,7 +42,14 @@ typedef struct {
   guint n_inter_steps; /* and between nodes */
   FabTimePs intra_latency_ps;   /* of the longest hop inside a node */
   FabTimePs inter_latency_ps;   /* of the longest hop between nodes */
-  const char *intra_technology; /* of the slowest hop inside a node, its first link; NULL: there are none */
+  const char *intra_technology; /* of the slowest hop inside a node, its slowest link; NULL: there are none */
+  FabHopKind intra_kind, inter_kind; /* of the slowest hop inside a node, between nodes */
+  FabTimePs inter_endpoint_ps;       /* of the adapters, for one step between nodes */
+  double
+      fill_s_per_byte; /* chunks one after another: so much later, per byte of chunk, does the last one end than the
+                             rate of the footprint says; 0: every rank is busy from the first step on */
+  double limit_bytes_per_s; /* of size: phases that follow one another; 0: the footprint's rate is all */
+  gboolean is_in_network;   /* switches reduce or multiply */
 } FabCollectiveForm;
 
 /* What the library's environment adds to an algorithm's own knowledge. */
@@ -50,6 +63,10 @@ typedef struct {
   /* The group has at least 2 ranks and is supported. FALSE when some hop has no path. */
   gboolean (*form) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
                     GError **error);
+  /* The same as messages, each buffer in `n_chunks` that follow one another (where the algorithm is a pipeline; else
+   * it is ignored). With the plain library's latencies it takes the time of the form's stream. */
+  gboolean (*schedule) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+                        FabSchedule *schedule, GError **error);
 } FabAlgorithmOps;
 
 /* Latency of the wires over all steps of a form, saturating. */
@@ -107,3 +124,6 @@ void fab_library_destroy (FabLibrary *self); /* accepts NULL */
 const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm,
                                            const FabGroup *group, FabOp op, const FabAlgorithmEnv *env,
                                            GError **error);
+
+/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline. Not of an empty plan. */
+FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

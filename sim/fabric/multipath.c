@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* multipath.c - the meeting line of a search, followed back to the source, gives the vertices that lead to the
+ * destination; beyond the line every link one level nearer to the destination does. O(neighbourhoods of both ends).
+ * */
+#include "sim/fabric/multipath.h"
+
+#include "sim/base/mix.h"
+#include "sim/fabric/search.h"
+
+/* Of a vertex; of this search only when its stamp says so. */
+typedef struct {
+  guint32 useful_stamp; /* lies before the meeting line, on a shortest path */
+  guint32 flow_stamp;
+  double amount; /* of the transfer, that comes through here */
+} Spot;
+
+struct _FabMultipath {
+  FabSearch search;
+  Spot *spots;
+  guint32 flow_stamp;
+  GArray *here, *there; /* FabVertexId: of one level and the next */
+  GArray *links;        /* FabLinkId: that lead on from one vertex */
+};
+
+FabMultipath *
+fab_multipath_new (const FabGraph *graph)
+{
+  FabMultipath *self = g_new0 (FabMultipath, 1);
+
+  fab_search_init (&self->search, graph);
+  self->spots = g_new0 (Spot, fab_graph_n_vertices (graph) + 1);
+  self->here = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  self->there = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  return self;
+}
+
+void
+fab_multipath_free (FabMultipath *self)
+{
+  if (self == NULL)
+    return;
+  fab_search_clear (&self->search);
+  g_free (self->spots);
+  g_array_unref (self->here);
+  g_array_unref (self->there);
+  g_array_unref (self->links);
+  g_free (self);
+}
+
+/* --- all shortest paths between two vertices --- */
+
+static void
+swap_levels (FabMultipath *self)
+{
+  GArray *swap = self->here;
+
+  self->here = self->there;
+  self->there = swap;
+  g_array_set_size (self->there, 0);
+}
+
+static void
+note_useful (FabMultipath *self, GArray *list, FabVertexId vertex)
+{
+  if (self->spots[vertex].useful_stamp == self->search.stamp)
+    return;
+  self->spots[vertex].useful_stamp = self->search.stamp;
+  g_array_append_val (list, vertex);
+}
+
+/* Whether the side's search came through the vertex at this level and may go on from it. */
+static gboolean
+is_at (const FabMultipath *self, guint side, FabVertexId vertex, guint32 level)
+{
+  const FabSearchMark *mark = &self->search.sides[side].marks[vertex];
+
+  return mark->stamp == self->search.stamp && mark->level == level
+      && (level == 0 || fab_search_is_passable (&self->search, vertex));
+}
+
+/* From the meeting line back to the source. */
+static void
+mark_useful (FabMultipath *self)
+{
+  const FabSearch *search = &self->search;
+  const GArray *line = search->sides[search->last].frontier;
+
+  g_array_set_size (self->here, 0);
+  g_array_set_size (self->there, 0);
+  for (guint i = 0; i < line->len; i++)
+    if (fab_search_is_meeting (search, g_array_index (line, FabVertexId, i)))
+      note_useful (self, self->here, g_array_index (line, FabVertexId, i));
+  for (guint32 level = search->sides[0].level; level-- > 0;) {
+    for (guint i = 0; i < self->here->len; i++) {
+      FabLinkId first;
+      guint n = fab_graph_out_links (search->graph, g_array_index (self->here, FabVertexId, i), &first);
+
+      for (FabLinkId link = first; link < first + n; link++) {
+        FabVertexId before = fab_graph_link (search->graph, link)->dst;
+
+        if (is_at (self, 0, before, level))
+          note_useful (self, self->there, before);
+      }
+    }
+    swap_levels (self);
+  }
+}
+
+static gboolean
+find (FabMultipath *self, FabVertexId src, FabVertexId dst)
+{
+  if (!fab_search_run (&self->search, src, dst))
+    return FALSE;
+  mark_useful (self);
+  return TRUE;
+}
+
+static guint
+n_steps (const FabMultipath *self)
+{
+  return self->search.sides[0].level + self->search.sides[1].level;
+}
+
+/* Fills `links` with those that lead on from a vertex that is `step` links from the source. */
+static void
+list_next (FabMultipath *self, FabVertexId vertex, guint step)
+{
+  guint n_before = self->search.sides[0].level;
+  FabLinkId first;
+  guint n = fab_graph_out_links (self->search.graph, vertex, &first);
+
+  g_array_set_size (self->links, 0);
+  for (FabLinkId link = first; link < first + n; link++) {
+    FabVertexId next = fab_graph_link (self->search.graph, link)->dst;
+    gboolean leads_on = step < n_before ? self->spots[next].useful_stamp == self->search.stamp
+                                              && self->search.sides[0].marks[next].stamp == self->search.stamp
+                                              && self->search.sides[0].marks[next].level == step + 1
+                                        : is_at (self, 1, next, n_steps (self) - step - 1);
+
+    if (leads_on)
+      g_array_append_val (self->links, link);
+  }
+  g_assert (self->links->len > 0);
+}
+
+static double
+weight_of (const FabMultipath *self, guint i, FabSplit split)
+{
+  const FabLink *link = fab_graph_link (self->search.graph, g_array_index (self->links, FabLinkId, i));
+
+  return split == FAB_SPLIT_RATES ? (double) link->rate_bytes_per_s : link->count;
+}
+
+/* What comes to `vertex` goes on over `links`. */
+static void
+divide (FabMultipath *self, FabVertexId vertex, FabSplit split, GArray *shares)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < self->links->len; i++)
+    sum += weight_of (self, i, split);
+  for (guint i = 0; i < self->links->len; i++) {
+    FabLinkId link = g_array_index (self->links, FabLinkId, i);
+    FabVertexId next = fab_graph_link (self->search.graph, link)->dst;
+    FabShare share = { link, self->spots[vertex].amount * weight_of (self, i, split) / sum };
+
+    if (self->spots[next].flow_stamp != self->flow_stamp) {
+      self->spots[next].flow_stamp = self->flow_stamp;
+      self->spots[next].amount = 0;
+      g_array_append_val (self->there, next);
+    }
+    self->spots[next].amount += share.fraction;
+    g_array_append_val (shares, share);
+  }
+}
+
+static gboolean
+spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit split, double fraction,
+                GArray *shares)
+{
+  if (src == dst)
+    return TRUE;
+  if (!find (self, src, dst))
+    return FALSE;
+  self->flow_stamp++;
+  g_array_set_size (self->here, 0);
+  g_array_set_size (self->there, 0);
+  g_array_append_val (self->here, src);
+  self->spots[src].amount = fraction;
+  for (guint step = 0; step < n_steps (self); step++) {
+    for (guint i = 0; i < self->here->len; i++) {
+      list_next (self, g_array_index (self->here, FabVertexId, i), step);
+      divide (self, g_array_index (self->here, FabVertexId, i), split, shares);
+    }
+    swap_levels (self);
+  }
+  return TRUE;
+}
+
+/* The link that a hash chooses, each in proportion to its count. */
+static FabLinkId
+choose (const FabMultipath *self, FabVertexId vertex, guint64 key)
+{
+  guint64 n = 0, drawn;
+
+  for (guint i = 0; i < self->links->len; i++)
+    n += fab_graph_link (self->search.graph, g_array_index (self->links, FabLinkId, i))->count;
+  g_assert (n > 0);
+  drawn = fab_mix (key, vertex) % n;
+  for (guint i = 0;; i++) {
+    FabLinkId link = g_array_index (self->links, FabLinkId, i);
+    guint count = fab_graph_link (self->search.graph, link)->count;
+
+    if (drawn < count)
+      return link;
+    drawn -= count;
+  }
+}
+
+/* --- the part of a transfer's way that lies in the fabric --- */
+
+static gboolean
+is_outside (const FabGraph *graph, FabLinkId link)
+{
+  return fab_graph_vertex (graph, fab_graph_link (graph, link)->src)->node == FAB_NO_NODE
+      || fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->node == FAB_NO_NODE;
+}
+
+/* Links [*first, *end) of the path touch the fabric; none: *first = *end. */
+static void
+find_section (const FabGraph *graph, const FabPath *path, guint *first, guint *end)
+{
+  for (*end = path->n; *end > 0 && !is_outside (graph, path->links[*end - 1]);)
+    --*end;
+  for (*first = 0; *first < *end && !is_outside (graph, path->links[*first]);)
+    ++*first;
+}
+
+gboolean
+fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPath *path)
+{
+  return fab_search_best (&self->search, src, dst, path);
+}
+
+gboolean
+fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+{
+  const FabGraph *graph = self->search.graph;
+  FabPath best = { 0 };
+  guint first, end;
+
+  if (!fab_multipath_best (self, src, dst, &best) || path->n + best.n > FAB_PATH_MAX_LINKS)
+    return FALSE;
+  find_section (graph, &best, &first, &end);
+  if (first < end) {
+    FabVertexId at = fab_graph_link (graph, best.links[first])->src;
+    gboolean is_found = find (self, at, fab_graph_link (graph, best.links[end - 1])->dst);
+
+    g_assert (is_found && n_steps (self) == end - first);
+    for (guint i = first; i < end; i++) {
+      list_next (self, at, i - first);
+      best.links[i] = choose (self, at, key);
+      at = fab_graph_link (graph, best.links[i])->dst;
+    }
+  }
+  for (guint i = 0; i < best.n; i++)
+    path->links[path->n++] = best.links[i];
+  return TRUE;
+}
+
+static void
+append_links (const FabPath *path, guint first, guint end, double fraction, GArray *shares)
+{
+  for (guint i = first; i < end; i++) {
+    FabShare share = { path->links[i], fraction };
+
+    g_array_append_val (shares, share);
+  }
+}
+
+gboolean
+fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabVertexId via, FabSplit split,
+                      double fraction, GArray *shares)
+{
+  const FabGraph *graph = self->search.graph;
+  guint first, end, before = shares->len;
+  gboolean is_found = TRUE;
+  FabPath best = { 0 };
+
+  if (!fab_multipath_best (self, src, dst, &best))
+    return FALSE;
+  find_section (graph, &best, &first, &end);
+  append_links (&best, 0, first, fraction, shares);
+  if (first < end) {
+    FabVertexId out = fab_graph_link (graph, best.links[first])->src,
+                in = fab_graph_link (graph, best.links[end - 1])->dst;
+
+    is_found = via == FAB_NO_VERTEX ? spread_between (self, out, in, split, fraction, shares)
+                                    : spread_between (self, out, via, split, fraction, shares)
+                                          && spread_between (self, via, in, split, fraction, shares);
+  }
+  append_links (&best, end, best.n, fraction, shares);
+  if (!is_found)
+    g_array_set_size (shares, before);
+  return is_found;
+}
+
+static gint
+compare_shares (gconstpointer a, gconstpointer b)
+{
+  const FabShare *x = a, *y = b;
+
+  return x->link < y->link ? -1 : x->link > y->link;
+}
+
+void
+fab_shares_merge (GArray *shares, guint first)
+{
+  FabShare *all = (FabShare *) (gpointer) shares->data;
+  guint n = first;
+
+  if (shares->len > first)
+    qsort (all + first, shares->len - first, sizeof (FabShare), compare_shares);
+  for (guint i = first; i < shares->len; i++) {
+    if (n > first && all[n - 1].link == all[i].link)
+      all[n - 1].fraction += all[i].fraction;
+    else
+      all[n++] = all[i];
+  }
+  g_array_set_size (shares, n);
+}

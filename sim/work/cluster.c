@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cluster.c - from every GPU of a node breadth-first until all NICs of the node are found: twice at most, as in a
+ * path search (sim/fabric/search.h), first inside its machine and then, for NICs that are not there or have no path
+ * there, out of the machine's NICs and through the fabric. */
+#include "sim/work/cluster.h"
+
+#include "sim/fabric/path.h"
+
+/* They ascend: node by node, as they were added to the graph. */
+guint
+fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
+{
+  guint low = 0, high = self->n_nodes * self->nics_per_node;
+
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (self->nics[middle] == vertex)
+      return middle;
+    if (self->nics[middle] < vertex)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return G_MAXUINT;
+}
+
+typedef struct {
+  const FabCluster *cluster;
+  guint32 machine;       /* where the GPU is */
+  gboolean stays_inside; /* no way out through NICs */
+  guint *levels;         /* [vertices]; G_MAXUINT: not reached */
+  GArray *queue;         /* FabVertexId: reached, in order */
+} Walk;
+
+/* As fab_search_is_passable () for paths from the GPU to a NIC. */
+static gboolean
+is_passable (const Walk *self, FabVertexId id)
+{
+  const FabVertex *vertex = fab_graph_vertex (self->cluster->graph, id);
+
+  switch (vertex->kind) {
+  case FAB_VERTEX_SWITCH:
+  case FAB_VERTEX_HOST:
+  case FAB_VERTEX_BRIDGE: return TRUE;
+  case FAB_VERTEX_NIC: return !self->stays_inside && vertex->node == self->machine;
+  case FAB_VERTEX_ACCELERATOR:
+  case FAB_VERTEX_MEMORY:
+  case FAB_VERTEX_STORAGE: return FALSE;
+  default: g_assert_not_reached ();
+  }
+}
+
+static void
+walk_reach (Walk *self, FabVertexId vertex, guint level)
+{
+  if (self->levels[vertex] != G_MAXUINT)
+    return;
+  self->levels[vertex] = level;
+  g_array_append_val (self->queue, vertex);
+}
+
+static void
+walk_forget (Walk *self)
+{
+  for (guint i = 0; i < self->queue->len; i++)
+    self->levels[g_array_index (self->queue, FabVertexId, i)] = G_MAXUINT;
+  g_array_set_size (self->queue, 0);
+}
+
+/* A NIC that `row` has no entry for. Inside counts only in one machine. */
+static gboolean
+is_sought (const Walk *self, const guint *row, guint nic)
+{
+  const FabCluster *cluster = self->cluster;
+
+  return row[nic] == G_MAXUINT
+      && (!self->stays_inside
+          || fab_graph_vertex (cluster->graph, cluster->nics[nic])->node == self->machine);
+}
+
+static guint
+count_sought (const Walk *self, const guint *row)
+{
+  guint n = 0;
+
+  for (guint nic = 0; nic < self->cluster->nics_per_node; nic++)
+    n += is_sought (self, row, nic);
+  return n;
+}
+
+/* Fills in the NICs of `row` that are reached. */
+static void
+walk (Walk *self, FabVertexId gpu, guint *row)
+{
+  const FabGraph *graph = self->cluster->graph;
+  guint n_sought = count_sought (self, row);
+
+  walk_reach (self, gpu, 0);
+  for (guint i = 0; i < self->queue->len && n_sought > 0; i++) {
+    FabVertexId vertex = g_array_index (self->queue, FabVertexId, i);
+    guint nic = fab_cluster_find_nic (self->cluster, vertex), level = self->levels[vertex];
+    FabLinkId first;
+    guint n = fab_graph_out_links (graph, vertex, &first);
+
+    if (nic < self->cluster->nics_per_node && level <= FAB_PATH_MAX_LINKS && is_sought (self, row, nic)) {
+      row[nic] = level;
+      n_sought--;
+    }
+    if (i > 0 && !is_passable (self, vertex))
+      continue;
+    for (FabLinkId link = first; link < first + n; link++)
+      walk_reach (self, fab_graph_link (graph, link)->dst, level + 1);
+  }
+  walk_forget (self);
+}
+
+void
+fab_cluster_measure (FabCluster *self)
+{
+  guint n_vertices = fab_graph_n_vertices (self->graph);
+  g_autofree guint *levels = g_new (guint, n_vertices + 1);
+  g_autoptr (GArray) queue = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  Walk way = { .cluster = self, .levels = levels, .queue = queue };
+
+  g_assert (self->nic_hops == NULL);
+  self->nic_hops = g_new (guint, (gsize) self->gpus_per_node * self->nics_per_node + 1);
+  for (guint i = 0; i < n_vertices; i++)
+    levels[i] = G_MAXUINT;
+  for (guint i = 0; i < self->gpus_per_node * self->nics_per_node; i++)
+    self->nic_hops[i] = G_MAXUINT;
+  for (guint local = 0; local < self->gpus_per_node; local++) {
+    guint *row = self->nic_hops + (gsize) local * self->nics_per_node;
+
+    way.machine = fab_graph_vertex (self->graph, self->gpus[local])->node;
+    way.stays_inside = TRUE;
+    walk (&way, self->gpus[local], row);
+    way.stays_inside = FALSE;
+    walk (&way, self->gpus[local], row);
+  }
+}
+
+void
+fab_cluster_clear (FabCluster *self)
+{
+  g_clear_pointer (&self->gpus, g_free);
+  g_clear_pointer (&self->nics, g_free);
+  g_clear_pointer (&self->drives, g_free);
+  g_clear_pointer (&self->nic_hops, g_free);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/hop.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/work/staging.h"
+
+/* Bytes that wait in host memory move more slowly than any of the links they cross.
+ *   copy    26.32 GB/s directly, 22.1 to 22.4 with P2P off: RTX 6000 Ada on PCIe 4, two EPYC 9374F,
+ *           p2pBandwidthLatencyTest (public file, repository unknown)
+ *   kernel  11.09 GB/s of the 12.0 that PCIe 3 gives kernels: broadcast of nccl-tests between two RTX 2080 Ti without
+ *           P2P (Anthony-Hoo/Anthony-Hoo.github.io posts/AutoDL_Multi-GPU_Interconnection_Test.md); the RTX 6000 Ada
+ *           say the same of PCIe 4: 22.25 of 24 */
+static const double staging_stretch[FAB_N_DRIVES] = {
+  [FAB_DRIVE_COPY] = 26.32 / 22.25,
+  [FAB_DRIVE_KERNEL] = 12.0 / 11.09,
+  [FAB_DRIVE_MULTIMEM] = 12.0 / 11.09,
+};
+
+/* And copies never faster than this: 36.3 to 38.1 GB/s on PCIe 5 (H100 with P2P off, NVIDIA/nccl issue 1264; 38.2 and
+ * 38.9 between two RTX 5090, NVIDIA/nccl-tests issue 287). */
+static const double staging_copy_bytes_per_s = 38e9;
+
+/* A GPU whose bytes go into host memory while others come out of it: 31.5 GB/s in sum against 2 x 22.1 one way. The
+ * RTX 6000 Ada above. */
+static const double staging_duplex_stretch = 2 * 22.1 / 31.5;
+
+/* A NIC that reads a GPU's memory through a host bridge: 18.0 of the 24.06 GB/s that Slingshot gives collectives, two
+ * NICs and four A100 on root ports of one EPYC (validate/measured/polaris_a100_ss11_allreduce_8.csv). Writes into a
+ * GPU pass. */
+static const double bridge_read_stretch = 24.06 / 18.0;
+
+/* Root complexes of Intel split packets between devices to 64 B (NCCL src/graph/topo.h, INTEL_P2P_OVERHEAD). */
+static const double intel_split_stretch = 6.0 / 5;
+
+/* Links of a hop between nodes with a GPU, a switch and a NIC at each end and a leaf between. */
+static const guint usual_shares = 8;
+
+void
+fab_hop_clear (FabHop *hop)
+{
+  g_clear_pointer (&hop->shares, g_array_unref);
+}
+
+static gboolean
+no_path (const FabCluster *cluster, FabVertexId from, FabVertexId to, GError **error)
+{
+  g_autofree char *a = fab_graph_vertex_name (cluster->graph, from);
+  g_autofree char *b = fab_graph_vertex_name (cluster->graph, to);
+
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "a path from %s to %s is needed, and the graph has none of at most %d links", a, b,
+                    FAB_PATH_MAX_LINKS);
+}
+
+static void
+hop_start (FabHop *hop, FabHopKind kind, FabDrive drive)
+{
+  *hop = (FabHop){ .kind = kind,
+                   .drive = drive,
+                   .stretch = 1,
+                   .read_stretch = 1,
+                   .duplex_stretch = 1,
+                   .rate_bytes_per_s = G_MAXDOUBLE };
+  hop->shares = g_array_sized_new (FALSE, FALSE, sizeof (FabShare), usual_shares);
+}
+
+static gboolean
+hop_end (FabHop *hop, gboolean is_whole)
+{
+  if (!is_whole)
+    fab_hop_clear (hop);
+  else if (hop->stretch > 1)
+    hop->rate_bytes_per_s /= hop->stretch;
+  return is_whole;
+}
+
+/* Counts in what the shares from `first` on add. */
+static void
+hop_count (const FabCluster *cluster, FabHop *hop, guint first)
+{
+  for (guint i = first; i < hop->shares->len; i++) {
+    const FabShare *share = &g_array_index (hop->shares, FabShare, i);
+    const FabLinkClass *link_class = fab_graph_link_class (cluster->graph, share->link);
+    double rate = (double) fab_graph_link (cluster->graph, share->link)->rate_bytes_per_s
+                / link_class->cost[hop->drive] / share->fraction;
+
+    if (rate < hop->rate_bytes_per_s) {
+      hop->rate_bytes_per_s = rate;
+      hop->technology = link_class->technology;
+    }
+  }
+}
+
+/* Appends the way from one vertex to another, of which the router has given the path. */
+static gboolean
+hop_follow (const FabCluster *cluster, FabVertexId from, FabVertexId to, guint64 flow, const FabPath *path,
+            FabHop *hop, GError **error)
+{
+  guint first = hop->shares->len;
+
+  if (!fab_router_spread_path (cluster->router, from, to, flow, path, hop->shares))
+    return no_path (cluster, from, to, error);
+  hop->latency_ps = fab_ps_add (hop->latency_ps, fab_path_latency_ps (cluster->graph, path));
+  hop_count (cluster, hop, first);
+  return TRUE;
+}
+
+/* Appends the way from one vertex to another. */
+static gboolean
+hop_go (const FabCluster *cluster, FabVertexId from, FabVertexId to, guint64 flow, FabHop *hop,
+        GError **error)
+{
+  FabPath path;
+
+  path.n = 0;
+  return fab_router_append (cluster->router, from, to, flow, &path)
+           ? hop_follow (cluster, from, to, flow, &path, hop, error)
+           : no_path (cluster, from, to, error);
+}
+
+/* Appends the way through the host memory of the `near` end's socket. */
+static gboolean
+hop_go_staged (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVertexId near, FabHop *hop,
+               GError **error)
+{
+  FabVertexId staging;
+
+  if (!fab_staging_near (cluster->graph, near, &staging)) {
+    g_autofree char *a = fab_graph_vertex_name (cluster->graph, from);
+    g_autofree char *b = fab_graph_vertex_name (cluster->graph, to);
+
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s may not reach %s directly (p2p, gdr), and the node has no host to go through", a,
+                      b);
+  }
+  return hop_go (cluster, from, staging, 0, hop, error) && hop_go (cluster, staging, to, 0, hop, error);
+}
+
+gboolean
+fab_hop_wire (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabDrive drive, FabHop *hop,
+              GError **error)
+{
+  hop_start (hop, FAB_HOP_DIRECT, drive);
+  return hop_end (hop, hop_go (cluster, from, to, 0, hop, error));
+}
+
+/* A pair without a path of its own is farther apart than any reach. */
+static FabReach
+reach_between (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabPath *path)
+{
+  path->n = 0;
+  return fab_router_append (cluster->router, from, to, 0, path) ? fab_reach_of_path (cluster->graph, path)
+                                                                : FAB_N_REACHES;
+}
+
+gboolean
+fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabReach p2p, FabDrive drive,
+               FabHop *hop, GError **error)
+{
+  FabPath path;
+
+  if (reach_between (cluster, from, to, &path) > p2p) {
+    hop_start (hop, FAB_HOP_STAGED, drive);
+    hop->duplex_stretch = staging_duplex_stretch;
+    if (!hop_go_staged (cluster, from, to, from, hop, error))
+      return hop_end (hop, FALSE);
+    hop->stretch = staging_stretch[drive];
+    if (drive == FAB_DRIVE_COPY)
+      hop->stretch = MAX (hop->stretch, hop->rate_bytes_per_s / staging_copy_bytes_per_s);
+    return hop_end (hop, TRUE);
+  }
+  hop_start (hop, FAB_HOP_DIRECT, drive);
+  if (drive == FAB_DRIVE_KERNEL && fab_path_passes_intel_host (cluster->graph, &path))
+    hop->stretch = intel_split_stretch;
+  return hop_end (hop, hop_follow (cluster, from, to, 0, &path, hop, error));
+}
+
+gboolean
+fab_hop_inside (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabHop *hop, GError **error)
+{
+  return fab_hop_local (cluster, from, to, cluster->p2p, FAB_DRIVE_KERNEL, hop, error);
+}
+
+static gboolean
+passes_host (const FabGraph *graph, const FabPath *path)
+{
+  for (guint i = 0; i + 1 < path->n; i++)
+    if (fab_graph_vertex (graph, fab_graph_link (graph, path->links[i])->dst)->kind == FAB_VERTEX_HOST)
+      return TRUE;
+  return FALSE;
+}
+
+/* Between a GPU and a NIC of its node, whichever way; the buffers are those of the GPU's socket. */
+static gboolean
+hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVertexId gpu, FabHop *hop,
+            GError **error)
+{
+  FabPath path;
+
+  FabReach reach = reach_between (cluster, from, to, &path);
+  gboolean is_read = from == gpu;
+
+  if (reach <= cluster->gdr) {
+    if (is_read && reach >= FAB_REACH_PHB)
+      hop->read_stretch = bridge_read_stretch;
+    if (hop->kind == FAB_HOP_NET && (reach >= FAB_REACH_PHB || passes_host (cluster->graph, &path)))
+      hop->kind = FAB_HOP_NET_HOST;
+    return hop_follow (cluster, from, to, 0, &path, hop, error);
+  }
+  hop->kind = FAB_HOP_NET_STAGED;
+  hop->read_stretch = staging_stretch[FAB_DRIVE_COPY];
+  hop->duplex_stretch = staging_duplex_stretch;
+  return hop_go_staged (cluster, from, to, gpu, hop, error);
+}
+
+/* Appends the way between two nodes; `wire`: the router's path between the NICs. */
+static gboolean
+hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, FabVertexId in_nic,
+             FabVertexId to, guint64 flow, const FabPath *wire, FabHop *hop, GError **error)
+{
+  const FabLinkClass *port;
+  guint before;
+
+  if (!hop_go_gdr (cluster, from, out_nic, from, hop, error))
+    return FALSE;
+  before = hop->shares->len;
+  if (!hop_follow (cluster, out_nic, in_nic, flow, wire, hop, error))
+    return FALSE;
+  port = fab_graph_link_class (cluster->graph, g_array_index (hop->shares, FabShare, before).link);
+  hop->endpoint_ps = port->endpoint_ps;
+  hop->stretch = port->collective_stretch;
+  return hop_go_gdr (cluster, in_nic, to, to, hop, error);
+}
+
+/* fab_cluster_way_out (), and the path from there. FALSE: there is none. */
+static gboolean
+find_way_out (const FabCluster *cluster, FabVertexId *out_nic, FabVertexId in_nic, guint64 flow,
+              FabPath *path)
+{
+  guint k = cluster->nics_per_node, at;
+  const FabVertexId *nics;
+
+  path->n = 0;
+  if (fab_router_append (cluster->router, *out_nic, in_nic, flow, path))
+    return TRUE;
+  if (fab_graph_vertex (cluster->graph, *out_nic)->kind != FAB_VERTEX_NIC)
+    return FALSE; /* a switch that has summed */
+  at = fab_cluster_find_nic (cluster, *out_nic);
+  nics = cluster->nics + at / k * k;
+  for (guint i = 1; i < k; i++)
+    if (fab_router_append (cluster->router, nics[(at + i) % k], in_nic, flow, path)) {
+      *out_nic = nics[(at + i) % k];
+      return TRUE;
+    }
+  return FALSE;
+}
+
+FabVertexId
+fab_cluster_way_out (const FabCluster *cluster, FabVertexId out_nic, FabVertexId in_nic)
+{
+  FabPath path;
+
+  find_way_out (cluster, &out_nic, in_nic, 0, &path);
+  return out_nic;
+}
+
+gboolean
+fab_hop_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, FabVertexId in_nic,
+              FabVertexId to, guint64 flow, FabHop *hop, GError **error)
+{
+  FabPath wire;
+
+  hop_start (hop, FAB_HOP_NET, FAB_DRIVE_COPY);
+  return hop_end (hop, find_way_out (cluster, &out_nic, in_nic, flow, &wire)
+                           ? hop_go_over (cluster, from, out_nic, in_nic, to, flow, &wire, hop, error)
+                           : no_path (cluster, out_nic, in_nic, error));
+}
+
+guint
+fab_cluster_nic_of (const FabCluster *cluster, guint local)
+{
+  guint best = G_MAXUINT, fewest = G_MAXUINT, n_equal = 0;
+  g_autofree guint *equals = g_new (guint, cluster->nics_per_node + 1);
+
+  for (guint nic = 0; nic < cluster->nics_per_node; nic++) {
+    guint distance = fab_cluster_nic_hops (cluster, local, nic);
+
+    if (distance == G_MAXUINT || distance > fewest)
+      continue;
+    if (distance < fewest)
+      n_equal = 0;
+    fewest = distance;
+    equals[n_equal++] = nic;
+  }
+  if (n_equal > 0)
+    best = equals[local % n_equal];
+  return best;
+}
+
+/* PXN is NCCL's, and for NVLink only. */
+static gboolean
+can_relay (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
+{
+  FabPath path;
+
+  if (!cluster->has_pxn || reach_between (cluster, from, relay, &path) > MIN (cluster->p2p, FAB_REACH_NVL))
+    return FALSE;
+  for (guint i = 0; i < path.n; i++)
+    if (!g_str_has_prefix (fab_graph_link_class (cluster->graph, path.links[i])->technology, "NVLink"))
+      return FALSE;
+  return TRUE;
+}
+
+/* Nodes are alike: beside the sender's NIC of the receiver's rail is the GPU with the receiver's local rank. */
+static gboolean
+hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
+{
+  const FabCluster *cluster = group->cluster;
+  guint n = group->gpus_per_node;
+  guint out_nic = fab_cluster_nic_of (cluster, from % n), in_nic = fab_cluster_nic_of (cluster, to % n);
+  FabVertexId src = fab_group_gpu (group, from / n, from % n), dst = fab_group_gpu (group, to / n, to % n);
+  FabVertexId relay = fab_group_gpu (group, from / n, to % n), leaves = src, nic, far_nic;
+  FabPath wire;
+
+  if (out_nic == G_MAXUINT || in_nic == G_MAXUINT)
+    return no_path (cluster, src, dst, error);
+  if (out_nic != in_nic && can_relay (cluster, src, relay)) {
+    if (!hop_go (cluster, src, relay, 0, hop, error))
+      return FALSE;
+    leaves = relay;
+    out_nic = in_nic;
+  }
+  nic = fab_group_nic (group, from / n, out_nic);
+  far_nic = fab_group_nic (group, to / n, in_nic);
+  wire.n = 0;
+  return fab_router_append (cluster->router, nic, far_nic, from, &wire)
+           ? hop_go_over (cluster, leaves, nic, far_nic, dst, from, &wire, hop, error)
+           : no_path (cluster, nic, far_nic, error);
+}
+
+gboolean
+fab_hop_ranks (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
+{
+  guint n = group->gpus_per_node;
+
+  if (from / n == to / n)
+    return fab_hop_inside (group->cluster, fab_group_gpu (group, from / n, from % n),
+                           fab_group_gpu (group, to / n, to % n), hop, error);
+  hop_start (hop, FAB_HOP_NET, FAB_DRIVE_COPY);
+  return hop_end (hop, hop_between_nodes (group, from, to, hop, error));
+}
+
+gboolean
+fab_hop_storage (const FabCluster *cluster, FabVertexId drive, FabVertexId gpu, FabHop *hop, GError **error)
+{
+  if (cluster->has_gds)
+    return fab_hop_wire (cluster, drive, gpu, FAB_DRIVE_COPY, hop, error);
+  hop_start (hop, FAB_HOP_STAGED, FAB_DRIVE_COPY);
+  return hop_end (hop, hop_go_staged (cluster, drive, gpu, gpu, hop, error));
+}
+
+double
+fab_hop_stretch (const FabHop *hop, double net_stretch)
+{
+  return (hop->stretch > 0 ? hop->stretch : net_stretch) * hop->read_stretch;
+}
+
+void
+fab_hop_use (const FabHop *hop, double weight, double net_stretch, FabFootprintBuilder *builder)
+{
+  double stretch = fab_hop_stretch (hop, net_stretch);
+
+  fab_footprint_builder_add_shares (builder, hop->shares,
+                                    (FabUse){ weight, hop->drive, stretch, hop->duplex_stretch });
+}
