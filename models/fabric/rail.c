@@ -38,23 +38,20 @@ rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError 
 {
   const RailParams *p = params;
   guint per_leaf = (guint) p->nodes_per_leaf;
-  guint n_units = (env->n_nodes + per_leaf - 1) / per_leaf;
-  guint leaf_part = fab_graph_builder_part (env->builder, "leaf", TRUE);
-  guint spine_part = fab_graph_builder_part (env->builder, "spine", FALSE);
+  guint n_units = (env->n_places + per_leaf - 1) / per_leaf;
   guint n_leaves = n_units * env->nics_per_node;
   FabLinkForm up = env->port;
   FabVertexId spine = 0;
 
   up.count = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
   if (n_leaves > 1)
-    spine = fab_graph_builder_vertex (env->builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, spine_part, 0);
+    spine = fab_fabric_add_switch (env, "spine", FALSE, 0);
   for (guint leaf = 0; leaf < n_leaves; leaf++) {
     guint unit = leaf / env->nics_per_node, rail = leaf % env->nics_per_node;
-    FabVertexId vertex = fab_graph_builder_vertex (env->builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, leaf_part,
-                                                   leaf);
+    FabVertexId vertex = fab_fabric_add_switch (env, "leaf", TRUE, leaf);
 
-    for (guint node = unit * per_leaf; node < MIN ((unit + 1) * per_leaf, env->n_nodes); node++)
-      fab_graph_builder_join (env->builder, env->nics[node * env->nics_per_node + rail], vertex, &env->port);
+    for (guint place = unit * per_leaf; place < MIN ((unit + 1) * per_leaf, env->n_places); place++)
+      fab_fabric_attach (env, place, rail, vertex, &env->port);
     if (n_leaves > 1)
       fab_graph_builder_join (env->builder, vertex, spine, &up);
   }

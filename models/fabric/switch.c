@@ -6,11 +6,11 @@
 static gboolean
 switch_build (const FabFabricEnv *env, G_GNUC_UNUSED gconstpointer params, G_GNUC_UNUSED GError **error)
 {
-  guint part = fab_graph_builder_part (env->builder, "switch", FALSE);
-  FabVertexId centre = fab_graph_builder_vertex (env->builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, part, 0);
+  FabVertexId centre = fab_fabric_add_switch (env, "switch", FALSE, 0);
 
-  for (guint i = 0; i < env->n_nodes * env->nics_per_node; i++)
-    fab_graph_builder_join (env->builder, env->nics[i], centre, &env->port);
+  for (guint place = 0; place < env->n_places; place++)
+    for (guint nic = 0; nic < env->nics_per_node; nic++)
+      fab_fabric_attach (env, place, nic, centre, &env->port);
   return TRUE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* analytic.c - everything sees an empty fabric.
  *
- *   send    t = sum (hop latency) + bytes / min (hop rate)
+ *   send    t = sum (hop latency) + bytes / min over links of rate / share of the bytes
  *   stream  t = startup + bytes / min (limit, min over links of line rate / line weight)
  *
  * No link state, so nothing contends: the floor for every other network
@@ -18,11 +18,16 @@ analytic_send (FabNet *net, const FabTransfer *transfer)
                                          &path);
 
   g_assert (has_path);
-  FabTimePs wire_ps = path.n == 0
-                        ? 0
-                        : fab_flow_ps ((double) transfer->bytes,
-                                       fab_path_rate_bytes_per_s (net->env.graph, &path, transfer->drive));
-  fab_meter_add_path (net->meter, &path, transfer->bytes, transfer->drive);
+  g_autoptr (FabFootprint) spread = fab_net_spread (net, transfer);
+  FabTimePs wire_ps = 0;
+  if (spread != NULL) {
+    wire_ps = fab_flow_ps ((double) transfer->bytes, spread->rate_bytes_per_s);
+    fab_meter_add_once (net->meter, spread, transfer->bytes);
+  } else if (path.n > 0) {
+    wire_ps = fab_flow_ps ((double) transfer->bytes,
+                           fab_path_rate_bytes_per_s (net->env.graph, &path, transfer->drive));
+    fab_meter_add_path (net->meter, &path, transfer->bytes, transfer->drive);
+  }
   fab_engine_after (net->env.engine, fab_path_latency_ps (net->env.graph, &path) + wire_ps, transfer->done.fn,
                     transfer->done.owner, transfer->done.arg);
 }

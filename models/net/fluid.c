@@ -18,7 +18,7 @@
 #include "sim/net/net.h"
 #include "sim/solve/sharing.h"
 
-/* Links of a flow that is no stream. */
+/* Links of a message on one path. */
 typedef struct {
   FabPath path;
   double line_weights[FAB_PATH_MAX_LINKS];
@@ -34,8 +34,9 @@ typedef struct {
   FabTimer timer;
   FabDone done;
   FabBytes bytes;
-  const FabFootprint *footprint; /* NULL for sends */
-  SendLinks *own;                /* NULL for streams */
+  const FabFootprint *footprint; /* NULL for sends on one path */
+  FabFootprint *spread;          /* the same, of a send on several paths; the flow's own */
+  SendLinks *own;                /* of a send on one path */
 } Flow;
 
 typedef struct {
@@ -108,7 +109,9 @@ flow_begin (gpointer owner, guint64 arg)
 static void
 flow_meter (FluidNet *self, const Flow *flow)
 {
-  if (flow->footprint)
+  if (flow->spread)
+    fab_meter_add_once (self->base.meter, flow->spread, flow->bytes);
+  else if (flow->footprint)
     fab_meter_add_footprint (self->base.meter, flow->footprint, flow->bytes, flow->sharer.weight_factor);
   else
     fab_meter_add_path (self->base.meter, &flow->own->path, flow->bytes, flow->own->drive);
@@ -131,6 +134,7 @@ flow_end (gpointer owner, guint64 arg)
   flow_meter (self, flow);
   if (flow->own)
     fab_pool_give (&self->send_links, flow->own);
+  fab_footprint_free (flow->spread);
   fab_pool_give (&self->flows, flow);
   done.fn (done.owner, done.arg);
 }
@@ -186,6 +190,35 @@ send_links_new (FluidNet *self, const FabTransfer *transfer)
 }
 
 static void
+flow_take_path (FluidNet *self, Flow *flow)
+{
+  flow->sharer = (FabSharer){
+    .links = flow->own->path.links,
+    .weights = flow->own->line_weights,
+    .n = flow->own->path.n,
+    .weight_factor = 1,
+    .share = 1,
+  };
+  flow->alone_bytes_per_s = fab_path_rate_bytes_per_s (self->base.env.graph, &flow->own->path,
+                                                       flow->own->drive);
+}
+
+/* The parts on all paths advance together, as one message does. */
+static void
+flow_spread (Flow *flow)
+{
+  flow->footprint = flow->spread;
+  flow->sharer = (FabSharer){
+    .links = flow->spread->links,
+    .weights = flow->spread->line_weights,
+    .n = flow->spread->n,
+    .weight_factor = 1,
+    .share = 1,
+  };
+  flow->alone_bytes_per_s = flow->spread->rate_bytes_per_s;
+}
+
+static void
 fluid_send (FabNet *net, const FabTransfer *transfer)
 {
   FluidNet *self = (FluidNet *) net;
@@ -200,16 +233,15 @@ fluid_send (FabNet *net, const FabTransfer *transfer)
     return;
   }
   flow = fab_pool_take (&self->flows);
-  flow->sharer = (FabSharer){
-    .links = own->path.links,
-    .weights = own->line_weights,
-    .n = own->path.n,
-    .weight_factor = 1,
-    .share = 1,
-  };
-  flow->own = own;
+  flow->spread = fab_net_spread (net, transfer);
+  if (flow->spread != NULL) {
+    fab_pool_give (&self->send_links, own);
+    flow_spread (flow);
+  } else {
+    flow->own = own;
+    flow_take_path (self, flow);
+  }
   flow->bytes = transfer->bytes;
-  flow->alone_bytes_per_s = fab_path_rate_bytes_per_s (net->env.graph, &own->path, transfer->drive);
   flow->done = transfer->done;
   flow_start (self, flow, latency_ps);
 }

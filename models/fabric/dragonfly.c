@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dragonfly.c - groups of routers, all joined to each other inside a group, and every group to every other.
+ *
+ *   links between two groups = routers_per_group x global_ports / (groups - 1), rounded down, unless global_links says
+ *   ends of these links go round the routers of a group in turn
+ *
+ * (J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.) The
+ * defaults are those of Slingshot in Frontier: 32 switches of 64 ports per group, 16 to NICs, 31 inside, 9 outside.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/fabric/fabric.h"
+
+#define MAX_LINKS (4 * 1000 * 1000)
+
+typedef struct {
+  gint64 groups, routers_per_group, nics_per_router, global_ports, global_links, local_links;
+  const char *local_link, *global_link;
+  gint64 cable_mm, local_cable_mm, global_cable_mm;
+} DragonflyParams;
+
+#define ROW(key_, type_, field_, fallback_, help_)                                             \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (DragonflyParams, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam dragonfly_params[] = {
+  { ROW ("groups", COUNT, groups, "0", "0: as many as the NICs need."), .min = 0, .max = 1e4 },
+  { ROW ("routers_per_group", COUNT, routers_per_group, "32", "Each has links to all others of its group."),
+    .min = 1, .max = 1024 },
+  { ROW ("nics_per_router", COUNT, nics_per_router, "16", "Ports of a router to NICs."), .min = 1,
+    .max = 1024 },
+  { ROW ("global_ports", COUNT, global_ports, "9", "Ports of a router to other groups."), .min = 1,
+    .max = 1024 },
+  { ROW ("global_links", COUNT, global_links, "0",
+         "Links between two groups; 0: as many as their ports allow, the same for all."),
+    .min = 0, .max = 1e6 },
+  { ROW ("local_links", COUNT, local_links, "1", "Links between two routers of a group."), .min = 1,
+    .max = 1024 },
+  { ROW ("local_link", TEXT, local_link, "", "The link entry inside a group; empty: that of the NICs."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("global_link", TEXT, global_link, "", "The link entry between groups; empty: that of the NICs."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
+    .max = 1e8 },
+  { ROW ("local_cable", LENGTH, local_cable_mm, "0m", "Inside a group, likewise."), .max = 1e8 },
+  { ROW ("global_cable", LENGTH, global_cable_mm, "0m", "Between groups, likewise."), .max = 1e8 },
+  { .key = NULL },
+};
+
+typedef struct {
+  const FabFabricEnv *env;
+  guint n_groups, group_size; /* routers of a group */
+  FabVertexId *routers;       /* [n_groups * group_size] */
+} Dragonfly;
+
+static void
+add_routers (Dragonfly *self)
+{
+  self->routers = g_new (FabVertexId, self->n_groups * self->group_size);
+  for (guint i = 0; i < self->n_groups * self->group_size; i++)
+    self->routers[i] = fab_fabric_add_switch (self->env, "router", TRUE, i);
+}
+
+static void
+attach_nics (const Dragonfly *self, guint nics_per_router, const FabLinkForm *port)
+{
+  guint k = self->env->nics_per_node;
+
+  for (guint i = 0; i < self->env->n_places * k; i++)
+    fab_fabric_attach (self->env, i / k, i % k, self->routers[i / nics_per_router], port);
+}
+
+static void
+join_groups_inside (const Dragonfly *self, const FabLinkForm *form)
+{
+  for (guint group = 0; group < self->n_groups; group++) {
+    const FabVertexId *routers = self->routers + group * self->group_size;
+
+    for (guint a = 0; a < self->group_size; a++)
+      for (guint b = a + 1; b < self->group_size; b++)
+        fab_graph_builder_join (self->env->builder, routers[a], routers[b], form);
+  }
+}
+
+/* Every link is one of its own; `at` is the router of each group that has the next. */
+static void
+join_groups (const Dragonfly *self, guint n_links, const FabLinkForm *form)
+{
+  g_autofree guint *at = g_new0 (guint, self->n_groups);
+
+  for (guint a = 0; a < self->n_groups; a++)
+    for (guint b = a + 1; b < self->n_groups; b++)
+      for (guint i = 0; i < n_links; i++)
+        fab_graph_builder_join (self->env->builder,
+                                self->routers[a * self->group_size + at[a]++ % self->group_size],
+                                self->routers[b * self->group_size + at[b]++ % self->group_size], form);
+}
+
+static gboolean
+count_groups (const FabFabricEnv *env, const DragonflyParams *p, guint *n_groups, GError **error)
+{
+  guint64 in_group = (guint64) p->routers_per_group * (guint64) p->nics_per_router;
+  guint64 n_nics = (guint64) env->n_places * env->nics_per_node;
+  guint64 needed = (n_nics + in_group - 1) / in_group;
+
+  *n_groups = p->groups > 0 ? (guint) p->groups : (guint) needed;
+  return needed <= *n_groups
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "a dragonfly of %u groups has ports for %" G_GUINT64_FORMAT
+                    " NICs, not %" G_GUINT64_FORMAT,
+                    *n_groups, *n_groups * in_group, n_nics);
+}
+
+static gboolean
+count_global_links (const DragonflyParams *p, guint n_groups, guint *n_links, GError **error)
+{
+  guint64 ports = (guint64) p->routers_per_group * (guint64) p->global_ports;
+
+  *n_links = p->global_links > 0 ? (guint) p->global_links : (guint) MAX (1, ports / MAX (1, n_groups - 1));
+  return (guint64) *n_links * (n_groups - 1) <= ports
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "a group of this dragonfly has %" G_GUINT64_FORMAT
+                    " ports to other groups, and %u links to "
+                    "each of %u are wanted",
+                    ports, *n_links, n_groups - 1);
+}
+
+/* A key or two too large would fill the memory before anything is seen. */
+static gboolean
+check_size (const Dragonfly *self, GError **error)
+{
+  guint64 in_group = (guint64) self->group_size * (self->group_size - 1) / 2;
+  guint64 n = in_group * self->n_groups + (guint64) self->n_groups * (self->n_groups - 1) / 2;
+
+  return n <= MAX_LINKS
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "a dragonfly of %u groups with %u routers has %" G_GUINT64_FORMAT " links; at most %d",
+                    self->n_groups, self->group_size, n, MAX_LINKS);
+}
+
+static gboolean
+dragonfly_build (const FabFabricEnv *env, gconstpointer params, GError **error)
+{
+  const DragonflyParams *p = params;
+  Dragonfly self = { .env = env, .group_size = (guint) p->routers_per_group };
+  FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
+  FabLinkForm local = fab_fabric_link (env, p->local_link, p->local_cable_mm);
+  FabLinkForm global = fab_fabric_link (env, p->global_link, p->global_cable_mm);
+  guint n_links;
+
+  if (!count_groups (env, p, &self.n_groups, error) || !count_global_links (p, self.n_groups, &n_links, error)
+      || !check_size (&self, error))
+    return FALSE;
+  local.count = (guint) p->local_links;
+  add_routers (&self);
+  attach_nics (&self, (guint) p->nics_per_router, &port);
+  join_groups_inside (&self, &local);
+  join_groups (&self, n_links, &global);
+  g_free (self.routers);
+  return TRUE;
+}
+
+const FabFabricOps fab_fabric_dragonfly = {
+  .info = { .name = "dragonfly",
+            .summary = "Groups of routers joined all to all, and groups joined all to all.",
+            .doc = "docs/models/dragonfly.md",
+            .params = dragonfly_params,
+            .params_size = sizeof (DragonflyParams) },
+  .build = dragonfly_build,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leaf_spine.c - leaves take all NICs of their nodes; every leaf has uplinks to every spine.
+ *
+ *   ports down = nodes_per_leaf x NICs of a node (in one plane)
+ *   ports up   = ports down x port rate / (oversubscription x uplink rate), rounded up
+ *
+ * Ports up go to the spines in turn, each a link of its own (sim/fabric/clos.h). Planes are such networks side by
+ * side.
+ */
+#include "models/models.h"
+#include "sim/fabric/clos.h"
+
+typedef struct {
+  gint64 nodes_per_leaf, spines, planes;
+  double oversubscription_factor;
+  const char *uplink;
+  gint64 cable_mm, uplink_cable_mm;
+} LeafSpineParams;
+
+#define ROW(key_, type_, field_, fallback_, help_)                                             \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (LeafSpineParams, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam leaf_spine_params[] = {
+  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "4", "Nodes of a leaf, with all their NICs of its plane."),
+    .min = 1, .max = 1e5 },
+  { ROW ("spines", COUNT, spines, "0", "Spines of a plane; 0: one for every port up of a leaf."), .min = 0,
+    .max = 1e4 },
+  { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
+         "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
+    .min = 1, .max = 1e3 },
+  { ROW ("planes", COUNT, planes, "1", "Networks side by side: NIC k of a node is in plane k mod planes."),
+    .min = 1, .max = 256 },
+  { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+    .max = 1e8 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
+  { .key = NULL },
+};
+
+static gboolean
+leaf_spine_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
+{
+  const LeafSpineParams *p = params;
+  guint n_planes = MIN ((guint) p->planes, env->nics_per_node);
+  guint leaf_down = (guint) p->nodes_per_leaf * fab_clos_nics_per_plane (env->nics_per_node, n_planes);
+  FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
+  FabLinkForm up = fab_fabric_link (env, p->uplink, p->uplink_cable_mm);
+  double rate_ratio = (double) port.rate_bytes_per_s / (double) up.rate_bytes_per_s;
+  guint leaf_up = fab_clos_ports_up (leaf_down, p->oversubscription_factor, rate_ratio);
+
+  fab_clos_build (env, &(FabClos){ .n_planes = n_planes,
+                                   .leaf_down = leaf_down,
+                                   .leaf_up = leaf_up,
+                                   .leaves_per_pod = G_MAXUINT,
+                                   .n_spines = p->spines > 0 ? MIN ((guint) p->spines, leaf_up) : leaf_up,
+                                   .port = port,
+                                   .leaf_link = up });
+  return TRUE;
+}
+
+const FabFabricOps fab_fabric_leaf_spine = {
+  .info = { .name = "leaf_spine",
+            .summary = "Leaves with all NICs of their nodes, each with uplinks to every spine.",
+            .doc = "docs/models/leaf_spine.md",
+            .params = leaf_spine_params,
+            .params_size = sizeof (LeafSpineParams) },
+  .build = leaf_spine_build,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rail_only.c - one network per rail, joined nowhere: NIC r of a node reaches NIC r of the others, and no other.
+ *
+ * A rail is a leaf-spine of its own (sim/fabric/clos.h). What has to get to another rail changes it inside a node
+ * (W. Wang et al., "Rail-only: a low-cost high-performance network for training LLMs", arXiv 2307.12169).
+ */
+#include "models/models.h"
+#include "sim/fabric/clos.h"
+
+typedef struct {
+  gint64 nodes_per_leaf, spines;
+  double oversubscription_factor;
+  const char *uplink;
+  gint64 cable_mm, uplink_cable_mm;
+} RailOnlyParams;
+
+#define ROW(key_, type_, field_, fallback_, help_)                                            \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (RailOnlyParams, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam rail_only_params[] = {
+  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "32", "Nodes of a unit, each with one NIC on every leaf."),
+    .min = 1, .max = 1e5 },
+  { ROW ("spines", COUNT, spines, "0", "Spines of a rail with several units; 0: one for every port up."),
+    .min = 0, .max = 1e4 },
+  { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
+         "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
+    .min = 1, .max = 1e3 },
+  { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+    .max = 1e8 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
+  { .key = NULL },
+};
+
+static gboolean
+rail_only_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
+{
+  const RailOnlyParams *p = params;
+  guint leaf_down = (guint) p->nodes_per_leaf;
+  FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
+  FabLinkForm up = fab_fabric_link (env, p->uplink, p->uplink_cable_mm);
+  double rate_ratio = (double) port.rate_bytes_per_s / (double) up.rate_bytes_per_s;
+  guint leaf_up = fab_clos_ports_up (leaf_down, p->oversubscription_factor, rate_ratio);
+
+  fab_clos_build (env, &(FabClos){ .n_planes = env->nics_per_node,
+                                   .leaf_down = leaf_down,
+                                   .leaf_up = leaf_up,
+                                   .leaves_per_pod = G_MAXUINT,
+                                   .n_spines = p->spines > 0 ? MIN ((guint) p->spines, leaf_up) : leaf_up,
+                                   .port = port,
+                                   .leaf_link = up });
+  return TRUE;
+}
+
+const FabFabricOps fab_fabric_rail_only = {
+  .info = { .name = "rail_only",
+            .summary = "One network per rail, joined nowhere but inside the nodes.",
+            .doc = "docs/models/rail_only.md",
+            .params = rail_only_params,
+            .params_size = sizeof (RailOnlyParams) },
+  .build = rail_only_build,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* adaptive.c - as adaptive switches divide steady traffic that has the fabric to itself: in proportion to line
+ * rates.
+ *
+ *   minimal      1 - nonminimal of the bytes: over all the shortest paths, at every hop in proportion to the rates of
+ *                the links that lead on
+ *   nonminimal   the rest: over `vias` switches that have NICs, evenly, the shortest way there and on from there
+ *                (L. Valiant, SIAM J. Computing 11(2), 1982; UGAL decides by queues, here `nonminimal` does)
+ *
+ * Shares are fixed when a transfer starts: nothing reacts to other traffic.
+ */
+#include "models/models.h"
+#include "sim/base/mix.h"
+#include "sim/fabric/router.h"
+
+typedef struct {
+  double nonminimal_fraction;
+  gint64 vias;
+} AdaptiveParams;
+
+static const FabParam adaptive_params[] = {
+  { .key = "nonminimal",
+    .type = FAB_PARAM_FRACTION,
+    .offset = G_STRUCT_OFFSET (AdaptiveParams, nonminimal_fraction),
+    .fallback = "0",
+    .max = 1,
+    .help = "Share of the bytes that goes by way of other switches." },
+  { .key = "vias",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (AdaptiveParams, vias),
+    .fallback = "16",
+    .min = 1,
+    .max = 1e4,
+    .help = "How many such switches for each pair of NICs." },
+  { .key = NULL },
+};
+
+typedef struct {
+  FabRouter base;
+  FabMultipath *paths;
+  AdaptiveParams params;
+  GArray *edges; /* FabVertexId: vertices of the fabric that have NICs */
+} AdaptiveRouter;
+
+static gboolean
+has_nic (const FabGraph *graph, FabVertexId vertex)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, vertex, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_NIC)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+adaptive_append (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
+                 FabPath *path)
+{
+  return fab_multipath_best (((AdaptiveRouter *) router)->paths, src, dst, path);
+}
+
+/* Evenly over the switches with NICs, beginning anywhere, so that all of them take part over all pairs. What would
+ * go by one that is out of reach, in another plane, takes the shortest paths. */
+static gboolean
+spread_nonminimal (AdaptiveRouter *self, FabVertexId src, FabVertexId dst, GArray *shares)
+{
+  guint64 n = self->edges->len, n_vias = MIN (n, (guint64) self->params.vias);
+  guint64 start = fab_mix (src, dst);
+  double part = self->params.nonminimal_fraction / (double) n_vias;
+
+  for (guint64 i = 0; i < n_vias; i++) {
+    FabVertexId via = g_array_index (self->edges, FabVertexId, (start + i * n / n_vias) % n);
+
+    if (!fab_multipath_spread (self->paths, src, dst, via, FAB_SPLIT_RATES, part, shares)
+        && !fab_multipath_spread (self->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_RATES, part, shares))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+adaptive_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
+                 GArray *shares)
+{
+  AdaptiveRouter *self = (AdaptiveRouter *) router;
+  double nonminimal = self->edges->len > 0 ? self->params.nonminimal_fraction : 0;
+  guint first = shares->len;
+
+  if (src == dst)
+    return TRUE;
+  if ((nonminimal < 1
+       && !fab_multipath_spread (self->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_RATES, 1 - nonminimal,
+                                 shares))
+      || (nonminimal > 0 && !spread_nonminimal (self, src, dst, shares))) {
+    g_array_set_size (shares, first);
+    return FALSE;
+  }
+  fab_shares_merge (shares, first);
+  return TRUE;
+}
+
+static FabRouter *
+adaptive_create (const FabGraph *graph, gconstpointer params)
+{
+  AdaptiveRouter *self = g_new0 (AdaptiveRouter, 1);
+
+  self->base.ops = &fab_route_adaptive;
+  self->paths = fab_multipath_new (graph);
+  self->params = *(const AdaptiveParams *) params;
+  self->edges = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
+    if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && has_nic (graph, v))
+      g_array_append_val (self->edges, v);
+  return &self->base;
+}
+
+static void
+adaptive_destroy (FabRouter *router)
+{
+  AdaptiveRouter *self = (AdaptiveRouter *) router;
+
+  fab_multipath_free (self->paths);
+  g_array_unref (self->edges);
+  g_free (self);
+}
+
+const FabRouterOps fab_route_adaptive = {
+  .info = { .name = "adaptive",
+            .summary =
+                "Over all the shortest paths by their rates, and a share of it by way of other switches.",
+            .doc = "docs/models/adaptive.md",
+            .params = adaptive_params,
+            .params_size = sizeof (AdaptiveParams) },
+  .create = adaptive_create,
+  .append = adaptive_append,
+  .spread = adaptive_spread,
+  .destroy = adaptive_destroy,
+};

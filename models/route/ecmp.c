@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ecmp.c - equal-cost multipath: at every switch a hash of the flow picks one of the links that lead on.
+ *
+ * The hash sees source, destination, flow, switch and `seed` (RFC 2992 calls it hash-based selection; every switch
+ * has a hash function of its own, so no polarisation). A flow keeps its path; two flows may collide while links stay
+ * empty.
+ */
+#include "models/models.h"
+#include "sim/base/mix.h"
+#include "sim/fabric/router.h"
+
+typedef struct {
+  gint64 seed;
+} EcmpParams;
+
+static const FabParam ecmp_params[] = {
+  { .key = "seed",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (EcmpParams, seed),
+    .fallback = "1",
+    .help = "Another seed, other collisions." },
+  { .key = NULL },
+};
+
+typedef struct {
+  FabRouter base;
+  FabMultipath *paths;
+  guint64 seed;
+} EcmpRouter;
+
+static gboolean
+ecmp_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, FabPath *path)
+{
+  EcmpRouter *self = (EcmpRouter *) router;
+  guint64 key = fab_mix (fab_mix (fab_mix (self->seed, src), dst), flow_hash);
+
+  return src == dst || fab_multipath_pick (self->paths, src, dst, key, path);
+}
+
+static FabRouter *
+ecmp_create (const FabGraph *graph, gconstpointer params)
+{
+  EcmpRouter *self = g_new0 (EcmpRouter, 1);
+
+  self->base.ops = &fab_route_ecmp;
+  self->paths = fab_multipath_new (graph);
+  self->seed = (guint64) ((const EcmpParams *) params)->seed;
+  return &self->base;
+}
+
+static void
+ecmp_destroy (FabRouter *router)
+{
+  fab_multipath_free (((EcmpRouter *) router)->paths);
+  g_free (router);
+}
+
+const FabRouterOps fab_route_ecmp = {
+  .info = { .name = "ecmp",
+            .summary = "A hash of the flow picks one of the shortest paths, switch by switch.",
+            .doc = "docs/models/ecmp.md",
+            .params = ecmp_params,
+            .params_size = sizeof (EcmpParams) },
+  .create = ecmp_create,
+  .append = ecmp_append,
+  .destroy = ecmp_destroy,
+};
