@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/models.h"
 
-static const FabModelInfo *const fabrics[] = { &fab_fabric_switch.info, &fab_fabric_rail.info, NULL };
-static const FabModelInfo *const routes[] = { &fab_route_shortest.info, NULL };
+static const FabModelInfo *const fabrics[] = {
+  &fab_fabric_switch.info,     &fab_fabric_rail.info,     &fab_fabric_rail_only.info,
+  &fab_fabric_leaf_spine.info, &fab_fabric_fat_tree.info, &fab_fabric_dragonfly.info,
+  &fab_fabric_torus.info,      &fab_fabric_custom.info,   NULL,
+};
+static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_route_ecmp.info,
+                                              &fab_route_spray.info, &fab_route_adaptive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_analytic.info, NULL };
-static const FabModelInfo *const algorithms[] = { &fab_algorithm_ring.info, NULL };
+static const FabModelInfo *const algorithms[] = {
+  &fab_algorithm_ring.info,
+  &fab_algorithm_tree.info,
+  &fab_algorithm_nvls.info,
+  &fab_algorithm_nvls_tree.info,
+  &fab_algorithm_collnet_direct.info,
+  &fab_algorithm_collnet_chain.info,
+  &fab_algorithm_pat.info,
+  &fab_algorithm_halving_doubling.info,
+  &fab_algorithm_direct.info,
+  &fab_algorithm_hierarchical.info,
+  NULL,
+};
 static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_library_plain.info, NULL };
 static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, NULL };
 static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_shape_layers.info, NULL };

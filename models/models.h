@@ -6,15 +6,33 @@
 #include "sim/registry.h"
 #include "sim/work/workload.h"
 
+extern const FabFabricOps fab_fabric_custom;
+extern const FabFabricOps fab_fabric_dragonfly;
+extern const FabFabricOps fab_fabric_fat_tree;
+extern const FabFabricOps fab_fabric_leaf_spine;
 extern const FabFabricOps fab_fabric_rail;
+extern const FabFabricOps fab_fabric_rail_only;
 extern const FabFabricOps fab_fabric_switch;
+extern const FabFabricOps fab_fabric_torus;
 
+extern const FabRouterOps fab_route_adaptive;
+extern const FabRouterOps fab_route_ecmp;
 extern const FabRouterOps fab_route_shortest;
+extern const FabRouterOps fab_route_spray;
 
 extern const FabNetOps fab_net_analytic;
 extern const FabNetOps fab_net_fluid;
 
+extern const FabAlgorithmOps fab_algorithm_collnet_chain;
+extern const FabAlgorithmOps fab_algorithm_collnet_direct;
+extern const FabAlgorithmOps fab_algorithm_nvls;
+extern const FabAlgorithmOps fab_algorithm_nvls_tree;
+extern const FabAlgorithmOps fab_algorithm_pat;
+extern const FabAlgorithmOps fab_algorithm_direct;
+extern const FabAlgorithmOps fab_algorithm_halving_doubling;
+extern const FabAlgorithmOps fab_algorithm_hierarchical;
 extern const FabAlgorithmOps fab_algorithm_ring;
+extern const FabAlgorithmOps fab_algorithm_tree;
 
 extern const FabLibraryOps fab_library_nccl;
 extern const FabLibraryOps fab_library_plain;

@@ -1,26 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain.c - the first algorithm that can do it, and no software at all.
+/* plain.c - the first algorithm that can do it, or the one that is asked for, and no software at all.
  *
  *   startup = intra steps x longest intra hop + inter steps x longest inter hop      (link latencies)
  *
  * The textbook's collective: 2(n-1)/n x S/B + latency for a ring. To see what the wires alone
  * allow; `nccl` says what a library makes of them.
  */
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/work/collective.h"
 
+typedef struct {
+  const char *algorithm;
+} PlainParams;
+
+static const FabParam plain_params[] = {
+  { .key = "algorithm",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (PlainParams, algorithm),
+    .fallback = "",
+    .refers = FAB_REFERS_ALGORITHM,
+    .help = "Only this algorithm; empty: the first that can do the operation." },
+  { .key = NULL },
+};
+
+typedef struct {
+  FabLibrary base;
+  PlainParams params;
+} PlainLibrary;
+
 static const FabAlgorithmEnv no_loss = { .net_stretch = 1 };
+
+static gboolean
+is_wanted (const PlainLibrary *self, const FabAlgorithmOps *algorithm)
+{
+  return self->params.algorithm == NULL || strcmp (self->params.algorithm, algorithm->info.name) == 0;
+}
 
 static gboolean
 plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
             FabCollectivePlan *plan, GError **error)
 {
+  const PlainLibrary *self = (const PlainLibrary *) library;
+
   for (guint i = 0; library->algorithms[i]; i++) {
     const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) library->algorithms[i];
     const FabCollectiveForm *form;
 
-    if (!algorithm->supports (group, op))
+    if (!is_wanted (self, algorithm) || !algorithm->supports (group, op))
       continue;
     form = fab_library_form (library, algorithm, group, op, &no_loss, error);
     if (form == NULL)
@@ -28,20 +57,26 @@ plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED 
     plan->algorithm = algorithm->info.name;
     plan->n_channels = form->n_channels;
     plan->footprint = form->footprint;
+    plan->limit_bytes_per_s = form->limit_bytes_per_s;
     plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
     return TRUE;
   }
+  if (self->params.algorithm)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
+                      self->params.algorithm, fab_op_names[op], plan->n_ranks);
   return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
                     plan->n_ranks);
 }
 
 static FabLibrary *
-plain_create (const FabModelInfo *const *algorithms, G_GNUC_UNUSED gconstpointer params)
+plain_create (const FabModelInfo *const *algorithms, gconstpointer params)
 {
-  FabLibrary *self = g_new0 (FabLibrary, 1);
+  PlainLibrary *self = g_new0 (PlainLibrary, 1);
 
-  fab_library_init (self, &fab_library_plain, algorithms);
-  return self;
+  fab_library_init (&self->base, &fab_library_plain, algorithms);
+  self->params = *(const PlainParams *) params;
+  return &self->base;
 }
 
 static void
@@ -54,7 +89,9 @@ plain_destroy (FabLibrary *library)
 const FabLibraryOps fab_library_plain = {
   .info = { .name = "plain",
             .summary = "Textbook collectives: link latencies and bytes, no software.",
-            .doc = "docs/models/plain.md" },
+            .doc = "docs/models/plain.md",
+            .params = plain_params,
+            .params_size = sizeof (PlainParams) },
   .create = plain_create,
   .plan = plain_plan,
   .destroy = plain_destroy,

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collnet_chain.c - InfiniBand SHARP between nodes, a chain through the GPUs of each.
+ *
+ * Per rail, all_reduce sums along a chain of the node's GPUs to the one beside the NIC, in the network's switches
+ * up to a root, and comes back the same way, both at once. A NIC carries 1/k of the size each way over k rails.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/work/collective.h"
+#include "sim/work/rails.h"
+#include "sim/work/switch_tree.h"
+
+typedef struct {
+  const FabGroup *group;
+  FabStages *stages;
+  guint *order;   /* local ranks, that beside the NIC first, and round from there */
+  guint n_beside; /* rails that begin there */
+  guint n_rails;
+  GError **error;
+} RailBuild;
+
+static gboolean
+add_hop (RailBuild *build, guint node, guint from, guint to, GArray *list)
+{
+  const FabGroup *group = build->group;
+  guint stage;
+  FabHop hop;
+
+  if (!fab_hop_inside (group->cluster, fab_group_gpu (group, node, build->order[from]),
+                       fab_group_gpu (group, node, build->order[to]), &hop, build->error))
+    return FALSE;
+  stage = fab_stages_add (build->stages, &hop, 1.0 / build->n_rails, build->n_beside, list);
+  g_array_set_size (list, 0);
+  g_array_append_val (list, stage);
+  return TRUE;
+}
+
+static gboolean
+add_chains (RailBuild *build, gboolean is_to_nic, const GPtrArray *lists)
+{
+  guint n = build->group->gpus_per_node;
+
+  for (guint node = 0; node < build->group->n_nodes; node++)
+    for (guint i = 0; i + 1 < n; i++) {
+      guint from = is_to_nic ? n - 1 - i : i, to = is_to_nic ? from - 1 : from + 1;
+
+      if (!add_hop (build, node, from, to, fab_stage_list (lists, node)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+add_rail (RailBuild *build, guint nic)
+{
+  const FabGroup *group = build->group;
+  g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (group, nic, build->error);
+  g_autoptr (GPtrArray) lists = fab_stage_lists_new (group->n_nodes);
+  double share = 1.0 / build->n_rails;
+  FabSwitchPass pass = { .up = share, .down = share, .is_summed_up = TRUE, .is_copied_down = TRUE };
+
+  return tree != NULL && add_chains (build, TRUE, lists)
+      && fab_switch_tree_pass (tree, build->stages, group, build->order[0], &pass, lists, build->error)
+      && add_chains (build, FALSE, lists);
+}
+
+/* The GPU beside each NIC; `counts`: NICs that each GPU stands beside. */
+static guint *
+find_heads (const FabGroup *group, const guint *rails, guint n_rails, guint *counts)
+{
+  guint *heads = g_new (guint, n_rails);
+
+  for (guint i = 0; i < n_rails; i++) {
+    guint hops;
+
+    heads[i] = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
+    counts[heads[i]]++;
+  }
+  return heads;
+}
+
+static gboolean
+add_rails (const FabGroup *group, FabStages *stages, guint *n_rails, GError **error)
+{
+  g_autofree guint *rails = fab_rails_list (group, n_rails);
+  guint n = group->gpus_per_node;
+  g_autofree guint *order = g_new (guint, n);
+  g_autofree guint *counts = g_new0 (guint, n);
+  g_autofree guint *heads = find_heads (group, rails, *n_rails, counts);
+
+  for (guint i = 0; i < *n_rails; i++) {
+    RailBuild build = { group, stages, order, counts[heads[i]], *n_rails, error };
+
+    for (guint k = 0; k < n; k++)
+      order[k] = (heads[i] + k) % n;
+    if (!add_rail (&build, rails[i]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+collnet_chain_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
+                    FabCollectiveForm *form, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  guint n_rails;
+
+  if (!add_rails (group, stages, &n_rails, error))
+    return FALSE;
+  fab_stages_form (stages, TRUE, form);
+  form->n_channels = n_rails;
+  form->is_in_network = TRUE;
+  return TRUE;
+}
+
+static gboolean
+collnet_chain_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
+                        guint n_chunks, FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  guint n_rails;
+
+  if (!add_rails (group, stages, &n_rails, error))
+    return FALSE;
+  fab_stages_emit (stages, n_chunks);
+  return TRUE;
+}
+
+static gboolean
+collnet_chain_supports (const FabGroup *group, FabOp op)
+{
+  guint n_rails;
+
+  if (op != FAB_OP_ALL_REDUCE || group->n_nodes < 2)
+    return FALSE;
+  g_autofree guint *rails = fab_rails_list (group, &n_rails);
+  for (guint i = 0; i < n_rails; i++)
+    if (!fab_switch_tree_is_possible (group, rails[i]))
+      return FALSE;
+  return n_rails > 0;
+}
+
+const FabAlgorithmOps fab_algorithm_collnet_chain = {
+  .info = { .name = "collnet_chain",
+            .summary = "Reduction in the network's switches; chains through the GPUs of nodes.",
+            .doc = "docs/models/collnet_chain.md" },
+  .supports = collnet_chain_supports,
+  .form = collnet_chain_form,
+  .schedule = collnet_chain_schedule,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collnet_direct.c - InfiniBand SHARP between nodes, everyone to everyone inside.
+ *
+ * Beside each of the k NICs of a node (rails) stands its head. all_reduce: every GPU sends part r of k to head r,
+ * which sends the node's sum to the network; its switches reduce on the way up to a root and multiply on the way
+ * down; head r sends the result to the other GPUs. A NIC carries 1/k of the size each way, whatever the number of
+ * nodes, where a ring's carries 2(n-1)/n / k.
+ *
+ * all_gather and reduce_scatter (where every GPU is the head of one rail): switches multiply what comes down,
+ * 1/(nodes k) up and 1/k down per NIC; or reduce what goes up, 1/k up and 1/(nodes k) down.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/work/collective.h"
+#include "sim/work/rails.h"
+#include "sim/work/switch_tree.h"
+
+typedef struct {
+  const FabGroup *group;
+  FabOp op;
+  FabStages *stages;
+  guint head, nic;
+  double share; /* of the size, on this rail */
+  GError **error;
+} RailBuild;
+
+/* Between the head of a node and each of its other GPUs. */
+static gboolean
+add_inside (RailBuild *build, guint node, gboolean is_to_head, GArray *list)
+{
+  const FabGroup *group = build->group;
+  g_autoptr (GArray) arrived = g_array_new (FALSE, FALSE, sizeof (guint));
+  FabVertexId head = fab_group_gpu (group, node, build->head);
+
+  for (guint i = 0; i < group->gpus_per_node; i++) {
+    FabVertexId gpu = fab_group_gpu (group, node, i);
+    FabHop hop;
+    guint stage;
+
+    if (i == build->head)
+      continue;
+    if (!fab_hop_inside (group->cluster, is_to_head ? gpu : head, is_to_head ? head : gpu, &hop,
+                         build->error))
+      return FALSE;
+    stage = fab_stages_add (build->stages, &hop, build->share, group->gpus_per_node - 1,
+                            is_to_head ? NULL : list);
+    g_array_append_val (arrived, stage);
+  }
+  g_array_set_size (list, 0);
+  g_array_append_vals (list, arrived->data, arrived->len);
+  return TRUE;
+}
+
+static gboolean
+add_in_nodes (RailBuild *build, gboolean is_to_head, const GPtrArray *lists)
+{
+  for (guint node = 0; node < build->group->n_nodes; node++)
+    if (!add_inside (build, node, is_to_head, fab_stage_list (lists, node)))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+add_rail (RailBuild *build)
+{
+  const FabGroup *group = build->group;
+  g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (group, build->nic, build->error);
+  g_autoptr (GPtrArray) lists = fab_stage_lists_new (group->n_nodes);
+  double own = build->share / group->n_nodes; /* a node's part of the rail's */
+  gboolean is_gather = build->op == FAB_OP_ALL_GATHER, is_scatter = build->op == FAB_OP_REDUCE_SCATTER;
+  FabSwitchPass pass = { .up = is_gather ? own : build->share,
+                         .down = is_scatter ? own : build->share,
+                         .is_summed_up = !is_gather,
+                         .is_copied_down = !is_scatter };
+
+  return tree != NULL && (is_gather || add_in_nodes (build, TRUE, lists))
+      && fab_switch_tree_pass (tree, build->stages, group, build->head, &pass, lists, build->error)
+      && (is_scatter || add_in_nodes (build, FALSE, lists));
+}
+
+static gboolean
+add_rails (const FabGroup *group, FabOp op, FabStages *stages, guint *n_rails, GError **error)
+{
+  g_autofree guint *rails = fab_rails_list (group, n_rails);
+
+  for (guint i = 0; i < *n_rails; i++) {
+    guint hops, head = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
+    RailBuild build = { group, op, stages, head, rails[i], 1.0 / *n_rails, error };
+
+    if (!add_rail (&build))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+collnet_direct_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+                     GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  guint n_rails;
+
+  if (!add_rails (group, op, stages, &n_rails, error))
+    return FALSE;
+  fab_stages_form (stages, TRUE, form);
+  form->n_channels = n_rails;
+  form->is_in_network = TRUE;
+  return TRUE;
+}
+
+static gboolean
+collnet_direct_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+                         FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  guint n_rails;
+
+  if (!add_rails (group, op, stages, &n_rails, error))
+    return FALSE;
+  fab_stages_emit (stages, n_chunks);
+  return TRUE;
+}
+
+static gboolean
+is_everyone_a_head (const FabGroup *group, const guint *rails, guint n_rails)
+{
+  g_autofree gboolean *is_head = g_new0 (gboolean, group->gpus_per_node);
+
+  for (guint i = 0; i < n_rails; i++) {
+    guint hops, head = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
+
+    if (is_head[head])
+      return FALSE;
+    is_head[head] = TRUE;
+  }
+  return n_rails == group->gpus_per_node;
+}
+
+static gboolean
+collnet_direct_supports (const FabGroup *group, FabOp op)
+{
+  guint n_rails;
+
+  if (group->n_nodes < 2
+      || (op != FAB_OP_ALL_REDUCE && op != FAB_OP_ALL_GATHER && op != FAB_OP_REDUCE_SCATTER))
+    return FALSE;
+  g_autofree guint *rails = fab_rails_list (group, &n_rails);
+  for (guint i = 0; i < n_rails; i++)
+    if (!fab_switch_tree_is_possible (group, rails[i]))
+      return FALSE;
+  return n_rails > 0 && (op == FAB_OP_ALL_REDUCE || is_everyone_a_head (group, rails, n_rails));
+}
+
+const FabAlgorithmOps fab_algorithm_collnet_direct = {
+  .info = { .name = "collnet_direct",
+            .summary = "Reduction in the network's switches; everyone to everyone inside nodes.",
+            .doc = "docs/models/collnet_direct.md" },
+  .supports = collnet_direct_supports,
+  .form = collnet_direct_form,
+  .schedule = collnet_direct_schedule,
+};

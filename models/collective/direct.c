@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* direct.c - every rank to every other that it has something for, all at once.
+ *
+ * Bytes per pair and byte of size, n ranks:
+ *   all_reduce             1/n (each rank reduces its part), then 1/n (and hands it out)
+ *   reduce_scatter, all_gather, all_to_all, gather, scatter  1/n
+ *   broadcast, reduce      1, from and to rank 0
+ *   send_recv              1, to the next rank
+ * One step; all_reduce two. A full mesh uses all its wires that way; behind a switch, it takes the time of a ring with
+ * less latency.
+ */
+#include "models/models.h"
+#include "sim/work/phases.h"
+
+static void
+send_all_pairs (FabPhases *phases, guint n, double weight)
+{
+  fab_phases_next (phases);
+  for (guint distance = 1; distance < n; distance++)
+    for (guint from = 0; from < n; from++)
+      fab_phases_send (phases, from, (from + distance) % n, weight);
+}
+
+static void
+send_from_root (FabPhases *phases, guint n, double weight)
+{
+  for (guint to = 1; to < n; to++)
+    fab_phases_send (phases, 0, to, weight);
+}
+
+static void
+send_to_root (FabPhases *phases, guint n, double weight)
+{
+  for (guint from = 1; from < n; from++)
+    fab_phases_send (phases, from, 0, weight);
+}
+
+static void
+send_on (FabPhases *phases, guint n)
+{
+  for (guint from = 0; from < n; from++)
+    fab_phases_send (phases, from, (from + 1) % n, 1);
+}
+
+static FabPhases *
+direct_phases (const FabGroup *group, FabOp op)
+{
+  FabPhases *phases = fab_phases_new (group, FALSE);
+  guint n = fab_group_n_ranks (group);
+
+  switch (op) {
+  case FAB_OP_ALL_REDUCE:
+    send_all_pairs (phases, n, 1.0 / n);
+    send_all_pairs (phases, n, 1.0 / n);
+    break;
+  case FAB_OP_ALL_GATHER:
+  case FAB_OP_REDUCE_SCATTER:
+  case FAB_OP_ALL_TO_ALL: send_all_pairs (phases, n, 1.0 / n); break;
+  case FAB_OP_BROADCAST: send_from_root (phases, n, 1); break;
+  case FAB_OP_SCATTER: send_from_root (phases, n, 1.0 / n); break;
+  case FAB_OP_REDUCE: send_to_root (phases, n, 1); break;
+  case FAB_OP_GATHER: send_to_root (phases, n, 1.0 / n); break;
+  case FAB_OP_SEND_RECV: send_on (phases, n); break;
+  case FAB_N_OPS:
+  default: g_assert_not_reached ();
+  }
+  return phases;
+}
+
+static gboolean
+direct_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+             GError **error)
+{
+  g_autoptr (FabPhases) phases = direct_phases (group, op);
+
+  return fab_phases_form (phases, env, form, error);
+}
+
+static gboolean
+direct_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+                 FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabPhases) phases = direct_phases (group, op);
+
+  return fab_phases_schedule (phases, env, n_chunks, schedule, error);
+}
+
+static gboolean
+direct_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
+{
+  return op < FAB_N_OPS;
+}
+
+const FabAlgorithmOps fab_algorithm_direct = {
+  .info = { .name = "direct",
+            .summary = "Every rank to every other at once, over the path between the two.",
+            .doc = "docs/models/direct.md" },
+  .supports = direct_supports,
+  .form = direct_form,
+  .schedule = direct_schedule,
+};

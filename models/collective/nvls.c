@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvls.c - NVLink SHARP: the switch that all GPUs of a node hang on reduces what it reads and multiplies what it is
+ * sent.
+ *
+ * GPU i owns part i of n. To reduce, it loads its part through the switch, which reads it from all GPUs and
+ * answers with the sum; to gather, it stores its part through the switch, which writes it to all. Per byte of size a
+ * GPU sends and receives
+ *   all_reduce 1 + 1/n and 1/n + 1, reduce_scatter 1 and 1/n, all_gather 1/n and 1.
+ */
+#include "models/models.h"
+#include "sim/work/collective.h"
+#include "sim/work/multicast.h"
+#include "sim/work/stages.h"
+
+static gboolean
+add_node (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
+{
+  g_autoptr (GPtrArray) sums = fab_stage_lists_new (group->gpus_per_node);
+
+  if (op != FAB_OP_ALL_GATHER && !fab_multicast_load (stages, group, 0, sums, error))
+    return FALSE;
+  return op == FAB_OP_REDUCE_SCATTER || fab_multicast_store (stages, group, 0, sums, error);
+}
+
+static gboolean
+nvls_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+           GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+
+  if (!add_node (group, op, stages, error))
+    return FALSE;
+  fab_stages_form (stages, TRUE, form);
+  form->n_channels = 1;
+  form->is_in_network = TRUE;
+  return TRUE;
+}
+
+static gboolean
+nvls_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+               FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+
+  if (!add_node (group, op, stages, error))
+    return FALSE;
+  fab_stages_emit (stages, n_chunks);
+  return TRUE;
+}
+
+static gboolean
+nvls_supports (const FabGroup *group, FabOp op)
+{
+  FabVertexId centre;
+
+  return (op == FAB_OP_ALL_REDUCE || op == FAB_OP_ALL_GATHER || op == FAB_OP_REDUCE_SCATTER)
+      && group->n_nodes == 1 && group->gpus_per_node >= 2 && fab_multicast_switch (group, 0, &centre);
+}
+
+const FabAlgorithmOps fab_algorithm_nvls = {
+  .info = { .name = "nvls",
+            .summary = "NVLink SHARP: the switch of one node reduces loads and multiplies stores.",
+            .doc = "docs/models/nvls.md" },
+  .supports = nvls_supports,
+  .form = nvls_form,
+  .schedule = nvls_schedule,
+};

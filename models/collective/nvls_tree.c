@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvls_tree.c - NVLink SHARP in each node, two binary trees between the nodes for each GPU's part.
+ *
+ * GPU i of a node loads the node's sum of part i of g through the switch, reduces it up and broadcasts it down two
+ * trees over each of its NICs, equal shares of it on each, and stores the result through the switch. Its NICs carry
+ * twice the part (once with 2 nodes), where a tree's carries twice the whole over the NICs: the same; the GPUs'
+ * links carry 1 + 1/g instead of 2.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/work/collective.h"
+#include "sim/work/multicast.h"
+#include "sim/work/two_trees.h"
+#include "sim/work/ways.h"
+
+typedef struct {
+  const FabGroup *group;
+  FabStages *stages;
+  guint local, nic; /* GPU of each node, and the NIC at hand */
+  double weight;    /* of one tree */
+  guint n_sharing;  /* GPUs of one NIC */
+  GError **error;
+} PartBuild;
+
+static gboolean
+add_between (PartBuild *build, guint from, guint to, guint n_children, const GArray *after, guint *stage)
+{
+  const FabGroup *group = build->group;
+  FabHop hop;
+
+  if (!fab_hop_over (group->cluster, fab_group_gpu (group, from, build->local),
+                     fab_group_nic (group, from, build->nic), fab_group_nic (group, to, build->nic),
+                     fab_group_gpu (group, to, build->local), build->local, &hop, build->error))
+    return FALSE;
+  *stage = fab_stages_add (build->stages, &hop, build->weight, n_children * build->n_sharing, after);
+  return TRUE;
+}
+
+/* `ready`: per node, what the part waits for; afterwards the stages that bring its sum over all nodes. */
+static gboolean
+add_tree (PartBuild *build, guint which, const GPtrArray *ready)
+{
+  g_autoptr (FabTree) tree = fab_tree_new (build->group->n_nodes, which, FAB_TREE_ROOTS_APART);
+  guint stage;
+
+  for (guint i = tree->n - 1; i > 0; i--) {
+    guint node = tree->order[i], parent = tree->parents[node];
+
+    if (!add_between (build, node, parent, tree->n_children[parent], fab_stage_list (ready, node), &stage))
+      return FALSE;
+    g_array_append_vals (fab_stage_list (ready, parent), &stage, 1);
+  }
+  for (guint i = 1; i < tree->n; i++) {
+    guint node = tree->order[i], parent = tree->parents[node];
+
+    if (!add_between (build, parent, node, tree->n_children[parent], fab_stage_list (ready, parent), &stage))
+      return FALSE;
+    g_array_set_size (fab_stage_list (ready, node), 0);
+    g_array_append_vals (fab_stage_list (ready, node), &stage, 1);
+  }
+  return TRUE;
+}
+
+/* One tree over one NIC, from the GPU's sum of each node; `arrived`: per node, what its store waits for. */
+static gboolean
+add_share (PartBuild *build, guint which, const GPtrArray *sums, const GPtrArray *arrived)
+{
+  guint n = build->group->n_nodes;
+  g_autoptr (GPtrArray) ready = fab_stage_lists_new (n);
+
+  for (guint node = 0; node < n; node++) {
+    const GArray *sum = fab_stage_list (g_ptr_array_index (sums, node), build->local);
+
+    g_array_append_vals (fab_stage_list (ready, node), sum->data, sum->len);
+  }
+  if (!add_tree (build, which, ready))
+    return FALSE;
+  for (guint node = 0; node < n; node++) {
+    const GArray *last = fab_stage_list (ready, node);
+
+    g_array_append_vals (fab_stage_list (arrived, node), last->data, last->len);
+  }
+  return TRUE;
+}
+
+/* `sums`: per node, lists per GPU; its sum over the node, and then what its store waits for. */
+static gboolean
+add_part (PartBuild *build, const GArray *nics, const GPtrArray *sums)
+{
+  g_autoptr (GPtrArray) arrived = fab_stage_lists_new (build->group->n_nodes);
+
+  build->weight = 0.5 / build->group->gpus_per_node / nics->len;
+  for (guint i = 0; i < 2 * nics->len; i++) {
+    build->nic = g_array_index (nics, guint, i / 2);
+    if (!add_share (build, i % 2, sums, arrived))
+      return FALSE;
+  }
+  for (guint node = 0; node < build->group->n_nodes; node++) {
+    GArray *ready = fab_stage_list (g_ptr_array_index (sums, node), build->local);
+    const GArray *last = fab_stage_list (arrived, node);
+
+    g_array_set_size (ready, 0);
+    g_array_append_vals (ready, last->data, last->len);
+  }
+  return TRUE;
+}
+
+static void
+free_lists (gpointer lists)
+{
+  g_ptr_array_unref (lists);
+}
+
+static gboolean
+add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **error)
+{
+  g_autoptr (FabWays) ways = fab_ways_new (group);
+  guint n = group->gpus_per_node;
+  PartBuild build = { .group = group, .stages = stages, .error = error };
+  g_autoptr (GPtrArray) sums = g_ptr_array_new_with_free_func (free_lists);
+
+  for (guint node = 0; node < group->n_nodes; node++) {
+    g_ptr_array_add (sums, fab_stage_lists_new (group->gpus_per_node));
+    if (!fab_multicast_load (stages, group, node, g_ptr_array_index (sums, node), error))
+      return FALSE;
+  }
+  *n_channels = ways->n_nics;
+  build.n_sharing = (n + MIN (n, ways->n_nics) - 1) / MIN (n, ways->n_nics);
+  for (build.local = 0; build.local < n; build.local++) {
+    const GArray *nics = fab_ways_nics (ways, build.local);
+
+    if (nics->len == 0)
+      return fab_throw (error, FAB_ERROR_INPUT, "GPU %u of a node has no path to a NIC", build.local);
+    if (!add_part (&build, nics, sums))
+      return FALSE;
+  }
+  for (guint node = 0; node < group->n_nodes; node++)
+    if (!fab_multicast_store (stages, group, node, g_ptr_array_index (sums, node), error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
+                FabCollectiveForm *form, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  guint n_channels;
+
+  if (!add_all (group, stages, &n_channels, error))
+    return FALSE;
+  fab_stages_form (stages, TRUE, form);
+  form->n_channels = n_channels;
+  form->is_in_network = TRUE;
+  return TRUE;
+}
+
+static gboolean
+nvls_tree_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+                    FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  guint n_channels;
+
+  if (!add_all (group, stages, &n_channels, error))
+    return FALSE;
+  fab_stages_emit (stages, n_chunks);
+  return TRUE;
+}
+
+static gboolean
+nvls_tree_supports (const FabGroup *group, FabOp op)
+{
+  FabVertexId centre;
+
+  return op == FAB_OP_ALL_REDUCE && group->n_nodes > 1 && group->gpus_per_node > 1
+      && group->cluster->nics_per_node > 0 && fab_multicast_switch (group, 0, &centre);
+}
+
+const FabAlgorithmOps fab_algorithm_nvls_tree = {
+  .info = { .name = "nvls_tree",
+            .summary = "NVLink SHARP in each node, two binary trees between nodes per GPU.",
+            .doc = "docs/models/nvls_tree.md" },
+  .supports = nvls_tree_supports,
+  .form = nvls_tree_form,
+  .schedule = nvls_tree_schedule,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pat.c - parallel aggregated trees: all_gather and reduce_scatter in log2 (n) steps, one GPU per node.
+ *
+ * Every rank's part spreads over a binomial tree of its own, the same turned round: first to the rank half the
+ * ranks away, then both to those a quarter away, and so on; what a rank sends to one other in a step goes in one
+ * message. In the step of distance d these are as many parts as there are odd multiples of d below n.
+ * reduce_scatter is the same backwards. In sum every rank sends (n-1)/n of the size: as few bytes as a ring in
+ * fewer steps, but over far hops.
+ */
+#include "models/models.h"
+#include "sim/work/collective.h"
+#include "sim/work/stages.h"
+#include "sim/work/ways.h"
+
+/* Over all NICs of the two. */
+static gboolean
+add_send (const FabWays *ways, guint from, guint to, double weight, const GPtrArray *arrived,
+          FabStages *stages, GArray *sent, GError **error)
+{
+  g_autoptr (GArray) hops = fab_ways_hops ();
+
+  if (!fab_ways_between (ways, from, to, hops, error))
+    return FALSE;
+  for (guint i = 0; i < hops->len; i++) {
+    FabHop *hop = &g_array_index (hops, FabHop, i);
+    guint stage = fab_stages_add (stages, hop, weight / hops->len, 1, fab_stage_list (arrived, from));
+
+    g_array_append_val (sent, stage);
+  }
+  return TRUE;
+}
+
+/* Every rank sends its parts for the step of distance d. */
+static gboolean
+add_step (const FabWays *ways, FabOp op, guint distance, const GPtrArray *arrived, FabStages *stages,
+          GError **error)
+{
+  guint n = fab_group_n_ranks (ways->group), n_parts = ((n - 1) / distance + 1) / 2;
+  g_autoptr (GPtrArray) sent = fab_stage_lists_new (n);
+
+  for (guint rank = 0; rank < n; rank++) {
+    guint to = op == FAB_OP_ALL_GATHER ? (rank + distance) % n : (rank + n - distance) % n;
+
+    if (!add_send (ways, rank, to, (double) n_parts / n, arrived, stages, fab_stage_list (sent, to), error))
+      return FALSE;
+  }
+  for (guint rank = 0; rank < n; rank++) {
+    const GArray *got = fab_stage_list (sent, rank);
+
+    g_array_append_vals (fab_stage_list (arrived, rank), got->data, got->len);
+  }
+  return TRUE;
+}
+
+/* all_gather begins with the farthest, so that the many parts of the last steps go to near ranks. */
+static gboolean
+add_steps (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
+{
+  guint n = fab_group_n_ranks (group), n_steps = g_bit_storage (n - 1);
+  g_autoptr (GPtrArray) arrived = fab_stage_lists_new (n);
+  g_autoptr (FabWays) ways = fab_ways_new (group);
+
+  for (guint step = 0; step < n_steps; step++) {
+    guint distance = 1u << (op == FAB_OP_ALL_GATHER ? n_steps - 1 - step : step);
+
+    if (!add_step (ways, op, distance, arrived, stages, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+pat_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+          GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+
+  if (!add_steps (group, op, stages, error))
+    return FALSE;
+  fab_stages_form (stages, FALSE, form);
+  form->n_channels = 1;
+  return TRUE;
+}
+
+static gboolean
+pat_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, G_GNUC_UNUSED guint n_chunks,
+              FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+
+  if (!add_steps (group, op, stages, error))
+    return FALSE;
+  fab_stages_emit (stages, 1);
+  return TRUE;
+}
+
+static gboolean
+pat_supports (const FabGroup *group, FabOp op)
+{
+  return (op == FAB_OP_ALL_GATHER || op == FAB_OP_REDUCE_SCATTER) && group->gpus_per_node == 1
+      && group->n_nodes > 1;
+}
+
+const FabAlgorithmOps fab_algorithm_pat = {
+  .info = { .name = "pat",
+            .summary = "Parallel aggregated trees: log2 (n) steps, one GPU per node.",
+            .doc = "docs/models/pat.md" },
+  .supports = pat_supports,
+  .form = pat_form,
+  .schedule = pat_schedule,
+};

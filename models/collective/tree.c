@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree.c - two binary trees over the nodes, and a chain through the GPUs of each.
+ *
+ * Per rail a pair of trees (sim/work/two_trees.h), each with half of the rail's bytes. all_reduce reduces up to the
+ * root and broadcasts down again, both at once; broadcast and reduce go one way, and node 0 is the root of both
+ * trees. In a node the bytes go through a chain of its GPUs that ends at the one beside the NIC (at rank 0 in the root
+ * of broadcast and reduce) and goes round from there, so that chains of different NICs do not meet. One node: a chain.
+ *
+ * Every node is inner node of at most one tree: it receives (sends) 3 halves there and 1 in the other, so a NIC
+ * carries twice its rail's bytes each way, whatever the number of nodes, in 2 log2 (nodes) steps.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/work/collective.h"
+#include "sim/work/rails.h"
+#include "sim/work/stages.h"
+#include "sim/work/two_trees.h"
+
+/* The chain of a node. */
+typedef struct {
+  guint *order; /* [gpus_per_node] local ranks: the end first, to which a reduction flows */
+  guint door;   /* index in `order` of the GPU beside the NIC */
+} Chain;
+
+typedef struct {
+  const FabGroup *group;
+  FabStages *stages;
+  const FabTree *tree;
+  guint nic;
+  guint n_trees;
+  guint n_beside; /* trees that begin at the same door: they go through the chain of a node side by side */
+  double weight;
+  gboolean is_rooted; /* both trees in node 0 */
+  Chain chain, root_chain;
+  GArray *
+      *arrived; /* [n_nodes] stages that end at the node's door; while broadcasting, the one that brings it */
+  GArray *summed; /* stages after which the root's first GPU has everything */
+  GError **error;
+} TreeBuild;
+
+static Chain
+chain_new (const FabGroup *group, guint first, guint door)
+{
+  Chain chain = { g_new (guint, group->gpus_per_node), door == first ? 0 : 1 };
+  guint n = 0;
+
+  chain.order[n++] = first;
+  if (door != first)
+    chain.order[n++] = door;
+  for (guint i = 1; i < group->gpus_per_node; i++) {
+    guint local = (door + i) % group->gpus_per_node;
+
+    if (local != first)
+      chain.order[n++] = local;
+  }
+  return chain;
+}
+
+static gboolean
+is_root (const TreeBuild *build, guint node)
+{
+  return build->tree->parents[node] == G_MAXUINT;
+}
+
+static const Chain *
+chain_of (const TreeBuild *build, guint node)
+{
+  return is_root (build, node) ? &build->root_chain : &build->chain;
+}
+
+static FabVertexId
+gpu_at (const TreeBuild *build, guint node, guint index)
+{
+  return fab_group_gpu (build->group, node, chain_of (build, node)->order[index]);
+}
+
+/* From one GPU of a chain to another. */
+static gboolean
+add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, guint *stage)
+{
+  gboolean is_at_rank_0 = build->is_rooted && is_root (build, node) && MIN (from, to) == 0;
+  FabHop hop;
+
+  if (!fab_hop_inside (build->group->cluster, gpu_at (build, node, from), gpu_at (build, node, to), &hop,
+                       build->error))
+    return FALSE;
+  *stage = fab_stages_add (build->stages, &hop, build->weight,
+                           is_at_rank_0 ? build->n_trees : build->n_beside, after);
+  return TRUE;
+}
+
+/* The children of one parent share its NIC; where both trees have their root in one node, so do these. */
+static guint
+count_beside (const TreeBuild *build, guint parent)
+{
+  gboolean is_shared_root = is_root (build, parent) && build->is_rooted;
+
+  return build->tree->n_children[parent] * (is_shared_root ? 2 : 1);
+}
+
+/* From one node's door to that of its parent or child. */
+static gboolean
+add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage)
+{
+  const FabGroup *group = build->group;
+  guint parent = build->tree->parents[from] == to ? to : from;
+  FabHop hop;
+
+  if (!fab_hop_over (group->cluster, gpu_at (build, from, chain_of (build, from)->door),
+                     fab_group_nic (group, from, build->nic), fab_group_nic (group, to, build->nic),
+                     gpu_at (build, to, chain_of (build, to)->door), build->nic, &hop, build->error))
+    return FALSE;
+  *stage = fab_stages_add (build->stages, &hop, build->weight, count_beside (build, parent), after);
+  return TRUE;
+}
+
+/* The node's chain towards its first GPU; what children sent comes in at the door. `ready`: after which the sum is
+ * there. */
+static gboolean
+reduce_in_node (TreeBuild *build, guint node, GArray *ready)
+{
+  const GArray *children = build->arrived[node];
+  guint door = chain_of (build, node)->door, stage;
+
+  g_array_set_size (ready, 0);
+  for (guint i = build->group->gpus_per_node; i-- > 0;) {
+    if (i == door)
+      g_array_append_vals (ready, children->data, children->len);
+    if (i == 0)
+      return TRUE;
+    if (!add_inside (build, node, i, i - 1, ready, &stage))
+      return FALSE;
+    g_array_set_size (ready, 0);
+    g_array_append_val (ready, stage);
+  }
+  return TRUE;
+}
+
+static gboolean
+reduce_up (TreeBuild *build)
+{
+  g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = build->tree->n; i-- > 0;) {
+    guint node = build->tree->order[i], parent = build->tree->parents[node], stage;
+
+    if (!reduce_in_node (build, node, ready))
+      return FALSE;
+    if (is_root (build, node)) {
+      g_array_append_vals (build->summed, ready->data, ready->len);
+      continue;
+    }
+    if (!add_between (build, node, parent, ready, &stage))
+      return FALSE;
+    g_array_append_val (build->arrived[parent], stage);
+  }
+  return TRUE;
+}
+
+/* From the node's first GPU, which has it after `ready`, through its chain. */
+static gboolean
+broadcast_in_node (TreeBuild *build, guint node, GArray *ready)
+{
+  GArray *at_door = build->arrived[node];
+  guint door = chain_of (build, node)->door, stage;
+
+  g_array_set_size (at_door, 0);
+  for (guint i = 0; i < build->group->gpus_per_node; i++) {
+    if (i > 0) {
+      if (!add_inside (build, node, i - 1, i, ready, &stage))
+        return FALSE;
+      g_array_set_size (ready, 0);
+      g_array_append_val (ready, stage);
+    }
+    if (i == door)
+      g_array_append_vals (at_door, ready->data, ready->len);
+  }
+  return TRUE;
+}
+
+static gboolean
+broadcast_down (TreeBuild *build)
+{
+  g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < build->tree->n; i++) {
+    guint node = build->tree->order[i], parent = build->tree->parents[node], stage;
+
+    g_array_set_size (ready, 0);
+    if (is_root (build, node)) {
+      g_array_append_vals (ready, build->summed->data, build->summed->len);
+    } else {
+      if (!add_between (build, parent, node, build->arrived[parent], &stage))
+        return FALSE;
+      g_array_append_val (ready, stage);
+    }
+    if (!broadcast_in_node (build, node, ready))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* The NICs, two trees on each, and the GPU that stands beside it. One node: one tree, which uses none. */
+typedef struct {
+  guint *nics, *doors;
+  guint n_rails, n_trees;
+} Rails;
+
+static guint
+count_at_door (const Rails *rails, guint door)
+{
+  guint n = 0;
+
+  for (guint tree = 0; tree < rails->n_trees; tree++)
+    n += rails->doors[tree / 2] == door;
+  return n;
+}
+
+static gboolean
+add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabStages *stages, GError **error)
+{
+  gboolean is_rooted = op != FAB_OP_ALL_REDUCE;
+  g_autoptr (FabTree) tree = fab_tree_new (group->n_nodes, index % 2,
+                                           is_rooted ? FAB_TREE_ROOTS_AT_0 : FAB_TREE_ROOTS_APART);
+  guint rail = index / 2, door = rails->doors[rail];
+  TreeBuild build = { .group = group,
+                      .stages = stages,
+                      .tree = tree,
+                      .nic = rails->nics[rail],
+                      .n_trees = rails->n_trees,
+                      .n_beside = count_at_door (rails, door),
+                      .weight = 1.0 / rails->n_trees,
+                      .is_rooted = is_rooted,
+                      .chain = chain_new (group, door, door),
+                      .root_chain = chain_new (group, is_rooted ? 0 : door, door),
+                      .arrived = g_new (GArray *, group->n_nodes),
+                      .summed = g_array_new (FALSE, FALSE, sizeof (guint)),
+                      .error = error };
+
+  for (guint node = 0; node < group->n_nodes; node++)
+    build.arrived[node] = g_array_new (FALSE, FALSE, sizeof (guint));
+  gboolean is_added = (op == FAB_OP_BROADCAST || reduce_up (&build))
+                   && (op == FAB_OP_REDUCE || broadcast_down (&build));
+  for (guint node = 0; node < group->n_nodes; node++)
+    g_array_unref (build.arrived[node]);
+  g_array_unref (build.summed);
+  fab_stages_end_part (stages);
+  g_free (build.arrived);
+  g_free (build.chain.order);
+  g_free (build.root_chain.order);
+  return is_added;
+}
+
+static Rails
+find_rails (const FabGroup *group)
+{
+  Rails rails = { .n_rails = 1, .n_trees = 1 };
+
+  if (group->n_nodes == 1) {
+    rails.nics = g_new0 (guint, 1);
+    rails.doors = g_new0 (guint, 1);
+    return rails;
+  }
+  rails.nics = fab_rails_list (group, &rails.n_rails);
+  rails.n_trees = 2 * rails.n_rails;
+  rails.doors = g_new (guint, rails.n_rails + 1);
+  for (guint i = 0; i < rails.n_rails; i++) {
+    guint hops;
+
+    rails.doors[i] = fab_rails_gpu (group, rails.nics[i], G_MAXUINT, &hops);
+  }
+  return rails;
+}
+
+static gboolean
+add_trees (const FabGroup *group, FabOp op, FabStages *stages, guint *n_channels, GError **error)
+{
+  Rails rails = find_rails (group);
+  gboolean is_added = rails.n_rails > 0
+                   || fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC",
+                                 group->n_nodes);
+
+  *n_channels = rails.n_rails;
+  for (guint i = 0; i < rails.n_trees && is_added; i++)
+    is_added = add_tree (group, op, &rails, i, stages, error);
+  g_free (rails.nics);
+  g_free (rails.doors);
+  return is_added;
+}
+
+static gboolean
+tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+           GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  guint n_channels;
+
+  if (!add_trees (group, op, stages, &n_channels, error))
+    return FALSE;
+  fab_stages_form (stages, TRUE, form);
+  form->n_channels = n_channels;
+  return TRUE;
+}
+
+static gboolean
+tree_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+               FabSchedule *schedule, GError **error)
+{
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  guint n_channels;
+
+  if (!add_trees (group, op, stages, &n_channels, error))
+    return FALSE;
+  fab_stages_emit (stages, n_chunks);
+  return TRUE;
+}
+
+static gboolean
+tree_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
+{
+  return op == FAB_OP_ALL_REDUCE || op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE;
+}
+
+const FabAlgorithmOps fab_algorithm_tree = {
+  .info = { .name = "tree",
+            .summary = "Two binary trees over the nodes per NIC, chains through the GPUs of each.",
+            .doc = "docs/models/tree.md" },
+  .supports = tree_supports,
+  .form = tree_form,
+  .schedule = tree_schedule,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost.c - the time that a choice of the tuner takes.
+ *
+ *   startup = base + intra steps x step + inter steps x (network step + adapters)  (x 1.4 or 1.9: rings, Simple, nodes)
+ *           + what a pipeline needs to fill
+ *   rate    = the footprint's, over the wire factor; never above what the protocol's end points can
+ *
+ * The footprint is physics: links, packets, what switches reduce. Constants per step contain the wire, so link
+ * latencies are not added again; a step over slower wires takes what these take.
+ *
+ * Ends of the LL protocol. Over a network its data lie in host memory and a CPU thread reads the flag of every 16-byte
+ * line before it posts them (src/transport/net.cc): 2.5 GB/s and 1 GB/s more for each channel, in all. Measured on 1,
+ * 2, 4 and 8 channels, 64 to 512 KiB, 16 GPUs: 3.4, 4.1, 6.0 and 10.5 GB/s (validate/measured/
+ * dgxa100_hdr_allreduce_16_ring.csv, what every doubling adds to the time).
+ */
+#include "models/library/nccl/parts.h"
+
+static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
+
+/* One round of NVLS: 16 channels, each 128 KiB for every GPU; half of that from 4 nodes on (src/transport/nvls.cc,
+ * src/enqueue.cc). */
+enum { NVLS_CHANNELS = 16, NVLS_CHUNK_BYTES = 128 * 1024, NVLS_MANY_NODES = 4 };
+
+/* One step of a channel's buffer for Simple; for the others what is left when NCCL halves chunks until a tree is full
+ * (src/enqueue.cc, calcCollChunking). */
+static const guint tree_chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 32 * 1024, 512 * 1024 };
+
+static gboolean
+is_tree_like (const NcclCandidate *self)
+{
+  return nccl_is (self, "tree") || nccl_is (self, "collnet_direct") || nccl_is (self, "collnet_chain");
+}
+
+static gboolean
+is_over_nodes (const NcclCandidate *self)
+{
+  return self->group->n_nodes > 1;
+}
+
+/* In a ring over nodes every step waits for some pair of proxy threads. Measured, LL128 and Simple: 3.5 and 6 us (16
+ * A100, dgxa100_hdr_allreduce_16_ring), 7 and 6 to 13 us (80 H100, h100_10nodes_allgather_80); LL: 1.0 us, the tuner's
+ * own. */
+static const double ring_step_us[NCCL_N_PROTOCOLS] = { 1.0, 4.0, 5.0 };
+
+/* A step between GPUs of a node. */
+static double
+intra_us (const NcclCandidate *self)
+{
+  const FabCollectiveForm *form = self->form;
+  NcclProtocol protocol = self->protocol;
+  double wire_us = 1e6 * fab_ps_to_seconds (form->intra_latency_ps);
+  double us = self->tuning->pci_us[protocol];
+
+  if (form->intra_kind == FAB_HOP_DIRECT && g_strcmp0 (form->intra_technology, "PCIe") != 0) {
+    us = self->tuning->nvlink_us[protocol];
+    if ((nccl_is (self, "ring") || nccl_is (self, "tree") || nccl_is (self, "direct"))
+        && self->architecture->step_us[protocol] > 0)
+      us = self->architecture->step_us[protocol];
+  }
+  if (nccl_is (self, "ring") && is_over_nodes (self))
+    us = MAX (us, MAX (ring_step_us[protocol], protocol == NCCL_LL ? 0 : nccl_proxy_us (self)));
+  return MAX (us, wire_us);
+}
+
+static double
+inter_us (const NcclCandidate *self)
+{
+  double wire_us = 1e6 * fab_ps_to_seconds (self->form->inter_latency_ps);
+
+  return MAX (self->tuning->net_us[self->protocol], wire_us) + nccl_adapters_us (self);
+}
+
+static double
+base_us (const NcclCandidate *self)
+{
+  double us = self->architecture->base_us[self->protocol];
+
+  return us > 0 && !is_over_nodes (self) && (nccl_is (self, "ring") || nccl_is (self, "tree"))
+           ? us
+           : self->tuning->base_us[self->protocol];
+}
+
+/* Between nodes a long ring of the Simple protocol does not hide its steps. */
+static double
+plateau_factor (const NcclCandidate *self)
+{
+  gboolean is_long = self->bytes / ((guint64) self->most_channels * self->n_ranks) >= 64;
+
+  if (self->protocol != NCCL_SIMPLE || !is_over_nodes (self) || !is_long || !nccl_is (self, "ring"))
+    return 1;
+  return self->architecture->generation >= 8 ? 1.4 : 1.9;
+}
+
+/* Bytes that fill a pipeline before its end moves: rounds of NVLS, chunks of a tree. 0: no pipeline. */
+static FabBytes
+fill_bytes (const NcclCandidate *self)
+{
+  if (nccl_is (self, "nvls") || nccl_is (self, "nvls_tree"))
+    return (FabBytes) NVLS_CHANNELS * (NVLS_CHUNK_BYTES / (self->group->n_nodes < NVLS_MANY_NODES ? 1 : 2))
+         * self->group->gpus_per_node;
+  if (nccl_is (self, "tree"))
+    return (FabBytes) self->n_channels * tree_chunk_bytes[self->protocol];
+  return 0;
+}
+
+static double
+fill_us (const NcclCandidate *self)
+{
+  double seconds = (double) MIN (self->bytes, fill_bytes (self)) * self->form->fill_s_per_byte;
+
+  return seconds * nccl_wire_factors[self->protocol] * 1e6;
+}
+
+static double
+startup_us (const NcclCandidate *self)
+{
+  const FabCollectiveForm *form = self->form;
+  double us = base_us (self) + fill_us (self);
+
+  if (nccl_is (self, "pat"))
+    return us + form->n_inter_steps * inter_us (self) / 3.5 + 2.8 * self->n_ranks;
+  if (nccl_is (self, "nvls") || nccl_is (self, "nvls_tree"))
+    us += self->tuning->nvlink_us[self->protocol]; /* all its steps inside a node at once */
+  else
+    us += form->n_intra_steps * intra_us (self);
+  return (us + form->n_inter_steps * inter_us (self)) * plateau_factor (self);
+}
+
+/* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
+ * same port: 24.88 of 48.89 GB/s (validate/measured/h100_10nodes_1gpu_sendrecv_10.csv). Where a node has several NICs
+ * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s (h100_10nodes_sendrecv_80.csv). */
+static const double connection_fraction = 24.88 / 48.89, relayed_fraction = 15.23 / 48.89;
+
+static double
+connection_limit_bytes_per_s (const NcclCandidate *self)
+{
+  const FabCluster *cluster = self->group->cluster;
+  gboolean is_relayed = cluster->has_pxn && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
+  guint connections = self->op == FAB_OP_SEND_RECV ? 1 : self->n_ranks; /* that share a rank's bytes */
+  double rail_bytes_per_s = self->busbw_GBps * 1e9 / self->n_rails;
+
+  return connections * rail_bytes_per_s * (is_relayed ? relayed_fraction : connection_fraction);
+}
+
+/* A channel is one thread block, and moves so much at most: what the tuner gives a tree's channel on one node. */
+static double
+channels_bytes_per_s (const NcclCandidate *self)
+{
+  return self->n_channels * self->architecture->tree_simple_GBps[0] * 1e9
+       / fab_op_bus_factor (self->op, self->n_ranks);
+}
+
+static void
+lower (double *limit, double bytes_per_s)
+{
+  if (*limit <= 0 || bytes_per_s < *limit)
+    *limit = bytes_per_s;
+}
+
+/* What the end points can do, bytes of size per second; 0: no limit. */
+static double
+limit_bytes_per_s (const NcclCandidate *self)
+{
+  const FabCollectiveForm *form = self->form;
+  double factor = fab_op_bus_factor (self->op, self->n_ranks), limit = 0;
+  double rate = form->footprint->rate_bytes_per_s / nccl_wire_factors[self->protocol];
+
+  if (!nccl_is (self, "direct"))
+    lower (&limit, channels_bytes_per_s (self));
+  if (form->limit_bytes_per_s > 0)
+    lower (&limit, form->limit_bytes_per_s / nccl_wire_factors[self->protocol]);
+  if (self->n_channels < form->n_channels) /* NICs or links that no channel uses */
+    lower (&limit, rate * self->n_channels / form->n_channels);
+  if (nccl_is (self, "direct") && form->n_inter_steps > 0)
+    lower (&limit, connection_limit_bytes_per_s (self));
+  if (is_tree_like (self))
+    lower (&limit, nccl_tree_bytes_per_s (self));
+  if (self->protocol == NCCL_LL && nccl_is (self, "ring"))
+    lower (&limit, self->architecture->ll_GBps[nccl_column (self->group)] * 1e9 / factor);
+  if (self->protocol == NCCL_LL && form->n_inter_steps > 0)
+    lower (&limit, (ll_net_bytes_per_s + self->n_channels * ll_net_channel_bytes_per_s) / factor);
+  return limit;
+}
+
+void
+nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
+{
+  plan->footprint = self->form->footprint;
+  plan->wire_factor = nccl_wire_factors[self->protocol];
+  plan->limit_bytes_per_s = limit_bytes_per_s (self);
+  plan->n_channels = self->n_channels;
+  plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
+  plan->latency_ps = fab_form_latency_ps (self->form);
+  plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
+}
+
+double
+nccl_node_bytes_per_s (const FabGraph *graph, const FabFootprint *footprint)
+{
+  double rate = G_MAXDOUBLE;
+
+  for (guint i = 0; i < footprint->n; i++) {
+    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
+    gboolean is_fabric = fab_graph_vertex (graph, link->src)->node == FAB_NO_NODE
+                      && fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE;
+
+    if (!is_fabric)
+      rate = MIN (rate, (double) link->rate_bytes_per_s / footprint->line_weights[i]);
+  }
+  return rate;
+}

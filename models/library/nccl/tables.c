@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.c - NCCL's constants (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL's (src/graph/tuning.cc of
+ * 2.21), and what measurements put in their place. Constant data only.
+ *
+ * The measured pairs fit base + steps x step to the small sizes of calibration tables; NCCL's own are upper
+ * estimates for older machines. Where nothing was measured the field is 0 and the tuner's number counts.
+ *   ampere     LL: 8 and 30 steps, polaris_a100_ss11_allreduce_8, dgxa100_hdr_allreduce_16_ring
+ *   hopper     LL: 6 and 14 steps, alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9 us);
+ *              LL128 likewise; Simple: 32 us beyond the bytes' own at 6 steps (the first), 31 at 3
+ *              (snellius_h100_allgather_4), 43 at 7 (h100x8_nvswitch_allgather_8)
+ *   blackwell  taken from hopper: no small sizes of a calibration table show it
+ *   cdna3      LL and Simple: 14 steps, mi300x_allreduce_8 (13.8 us; 31 to 60 us beyond the bytes' own); cdna4 likewise
+ *   issue_us   small sizes of one process with n GPUs, over n: 48.2 us / 8 (dgx1_p100_nvlink1_allreduce_8), 59.8 / 12
+ *              (dgx2_v100_broadcast_12), 11.6 / 2 (rtx2080ti_pcie3_nop2p_broadcast_2), 34.7 / 8
+ *              (a100x8_nvswitch_allreduce_8), 11.0 / 2 (rtx4090_nop2p_allreduce_2_b), 16.9 / 4
+ *              (snellius_h100_allgather_4); others assumed
+ */
+#include "models/library/nccl/parts.h"
+
+#include <string.h>
+
+/* LL: lines of 16 B, 8 of them data. LL128: 128 B, 120 of them data. */
+const double nccl_wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 };
+
+/* "direct" is what ncclSend and ncclRecv do: NCCL does not tune it; the base is that of rings, Simple only. */
+static const NcclTuning nccl_tunings[] = {
+  { "ring", { 6.6, 14.0, 8.4 }, { 0.6, 1.9, 3.4 }, { 1.0, 2.5, 5.7 }, { 2.7, 4.0, 14.0 } },
+  { "tree", { 6.8, 14.0, 8.4 }, { 0.6, 1.25, 4.0 }, { 1.0, 1.9, 4.0 }, { 5.0, 8.5, 14.0 } },
+  { "nvls", { 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 18 } },
+  { "nvls_tree", { 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 20.9 } },
+  { "collnet_direct", { 0, 0, 0 }, { 0, 0, 3.7 }, { 0, 0, 3.7 }, { 0, 0, 31 } },
+  { "collnet_chain", { 0, 0, 0 }, { 0, 0, 2.8 }, { 0, 0, 2.8 }, { 0, 0, 30 } },
+  { "pat", { 0, 0, 8 }, { 0, 0, 4.0 }, { 0, 0, 4.0 }, { 0, 0, 14 } },
+  { "direct", { 6.6, 0, 8.4 }, { 0.6, 0, 3.4 }, { 1.0, 0, 5.7 }, { 2.7, 0, 14.0 } },
+};
+
+static const NcclTuning rccl_tunings[] = {
+  { "ring", { 6.6, 14.0, 8.4 }, { 0.8, 2.2, 3.6 }, { 1.0, 2.5, 5.7 }, { 9.5, 19.8, 15.1 } },
+  { "tree", { 6.8, 14.0, 8.4 }, { 0.8, 1.4, 2.5 }, { 1.0, 1.9, 4.0 }, { 11.8, 18.2, 20.8 } },
+  { "direct", { 6.6, 0, 8.4 }, { 0.8, 0, 3.6 }, { 1.0, 0, 5.7 }, { 9.5, 0, 15.1 } },
+};
+
+#define VOLTA_CAPS                                                                           \
+  .ll_GBps = { 39.0, 39.0, 20.4 }, .ring_ll128_GBps = 20, .tree_ll128_GBps = { 20, 20, 20 }, \
+  .tree_simple_GBps = { 26.5, 18.5, 10 }
+#define AMPERE_CAPS                                                                          \
+  .ll_GBps = { 87.7, 22.5, 19.0 }, .ring_ll128_GBps = 20, .tree_ll128_GBps = { 20, 20, 20 }, \
+  .tree_simple_GBps = { 24, 23.6, 17.8 }
+
+static const NcclArchitecture architectures[] = {
+  { .name = "pascal", .issue_us = 6.0, .generation = 6, .most_channels = 16, VOLTA_CAPS },
+  { .name = "volta", .issue_us = 5.0, .generation = 7, .has_ll128 = TRUE, .most_channels = 24, VOLTA_CAPS },
+  { .name = "turing", .issue_us = 5.8, .generation = 7, .most_channels = 4, VOLTA_CAPS },
+  { .name = "ampere",
+    .issue_us = 4.3,
+    .generation = 8,
+    .has_ll128 = TRUE,
+    .most_channels = 32,
+    AMPERE_CAPS,
+    .base_us = { 6.6, 14, 15 },
+    .step_us = { 1.0, 2.5, 5.0 } },
+  { .name = "ada", .issue_us = 5.5, .generation = 8, .has_ll128 = TRUE, .most_channels = 24, AMPERE_CAPS },
+  { .name = "hopper",
+    .issue_us = 4.2,
+    .generation = 9,
+    .has_ll128 = TRUE,
+    .most_channels = 24,
+    .ll_GBps = { 141, 45, 35 },
+    .ring_ll128_GBps = 36.7,
+    .tree_ll128_GBps = { 36.7, 36.7, 29 },
+    .tree_simple_GBps = { 38.7, 41.4, 36 },
+    .nvls_tree_GBps = { 0, 57.7, 45.5 },
+    .base_us = { 3.8, 8, 20 },
+    .step_us = { 0.94, 0.9, 2.5 } },
+  { .name = "blackwell",
+    .issue_us = 4.2,
+    .generation = 10,
+    .has_ll128 = TRUE,
+    .most_channels = 32,
+    .ll_GBps = { 282, 90, 70 },
+    .ring_ll128_GBps = 40,
+    .tree_ll128_GBps = { 55.6, 31.67, 20 },
+    .tree_simple_GBps = { 70, 42.8, 24 },
+    .nvls_tree_GBps = { 0, 96, 80 },
+    .base_us = { 3.8, 8, 20 },
+    .step_us = { 0.94, 0.9, 2.5 } },
+  { .name = "cdna1", .issue_us = 4.3, .is_rccl = TRUE, .most_channels = 16, VOLTA_CAPS },
+  { .name = "cdna2", .issue_us = 4.3, .is_rccl = TRUE, .most_channels = 32, AMPERE_CAPS },
+  { .name = "cdna3",
+    .issue_us = 4.3,
+    .is_rccl = TRUE,
+    .most_channels = 56,
+    AMPERE_CAPS,
+    .base_us = { 6.6, 14, 8.4 },
+    .step_us = { 0.51, 2.2, 2.2 } },
+  { .name = "cdna4",
+    .issue_us = 4.3,
+    .is_rccl = TRUE,
+    .most_channels = 56,
+    AMPERE_CAPS,
+    .base_us = { 6.6, 14, 8.4 },
+    .step_us = { 0.51, 2.2, 2.2 } },
+};
+
+static const NcclArchitecture unknown = { .name = "", .issue_us = 4.3, .most_channels = 32, AMPERE_CAPS };
+
+const NcclArchitecture *
+nccl_architecture (const char *name)
+{
+  for (guint i = 0; name != NULL && i < G_N_ELEMENTS (architectures); i++)
+    if (strcmp (architectures[i].name, name) == 0)
+      return &architectures[i];
+  return &unknown;
+}
+
+const NcclTuning *
+nccl_tuning (const NcclArchitecture *architecture, const char *algorithm)
+{
+  const NcclTuning *table = architecture->is_rccl ? rccl_tunings : nccl_tunings;
+  guint n = architecture->is_rccl ? G_N_ELEMENTS (rccl_tunings) : G_N_ELEMENTS (nccl_tunings);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (table[i].algorithm, algorithm) == 0)
+      return &table[i];
+  return NULL;
+}
