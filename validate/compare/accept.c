@@ -13,37 +13,43 @@ typedef struct {
   double limits[FAB_N_SIZE_CLASSES];
 } Row;
 
+#define LIMIT_ROW(key_, class_, help_)                                                        \
+  {                                                                                           \
+    .key = key_, .type = FAB_PARAM_FRACTION, .offset = G_STRUCT_OFFSET (Row, limits[class_]), \
+    .fallback = "0", .max = 1, .help = help_                                                  \
+  }
+
 static const FabParam row_params[] = {
   { .key = "table",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (Row, table),
     .help = "A measured table: its file without .csv." },
-  { .key = "small",
-    .type = FAB_PARAM_FRACTION,
-    .offset = G_STRUCT_OFFSET (Row, limits[FAB_SIZE_SMALL]),
-    .fallback = "0",
-    .max = 1,
-    .help = "Allowed median |error| below 256 KiB." },
-  { .key = "middle",
-    .type = FAB_PARAM_FRACTION,
-    .offset = G_STRUCT_OFFSET (Row, limits[FAB_SIZE_MIDDLE]),
-    .fallback = "0",
-    .max = 1,
-    .help = "Allowed median |error| from 256 KiB to below 64 MiB." },
-  { .key = "large",
-    .type = FAB_PARAM_FRACTION,
-    .offset = G_STRUCT_OFFSET (Row, limits[FAB_SIZE_LARGE]),
-    .fallback = "0",
-    .max = 0.1,
-    .help = "Allowed median |error| from 64 MiB." },
+  LIMIT_ROW ("small", FAB_SIZE_SMALL, "Allowed median |error| below 256 KiB."),
+  LIMIT_ROW ("middle", FAB_SIZE_MIDDLE, "Allowed median |error| from 256 KiB to below 64 MiB."),
+  LIMIT_ROW ("large", FAB_SIZE_LARGE, "Allowed median |error| from 64 MiB."),
+  { .key = NULL },
+};
+
+/* The same without a name. */
+static const FabParam judged_params[] = {
+  LIMIT_ROW ("small", FAB_SIZE_SMALL, "Allowed median |error| over all judged tables, below 256 KiB."),
+  LIMIT_ROW ("middle", FAB_SIZE_MIDDLE, "Likewise, from 256 KiB to below 64 MiB."),
+  LIMIT_ROW ("large", FAB_SIZE_LARGE, "Likewise, from 64 MiB."),
   { .key = NULL },
 };
 
 typedef struct {
+  Row judged;          /* over all judged tables; table is NULL */
   FabParamList tables; /* Row */
 } Content;
 
 static const FabParam content_params[] = {
+  { .key = "judged",
+    .type = FAB_PARAM_TABLE,
+    .offset = G_STRUCT_OFFSET (Content, judged),
+    .table = judged_params,
+    .table_size = sizeof (Row),
+    .help = "Over all judged tables together; absent: no limit." },
   { .key = "tables",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (Content, tables),
@@ -128,6 +134,23 @@ fab_accept_limit (const FabAccept *self, const char *table, FabSizeClass size_cl
   return *limit_fraction > 0;
 }
 
+/* Only when every table is there: a part says nothing of the whole. */
+static void
+add_judged (const FabAccept *self, const FabReport *report, GPtrArray *lines)
+{
+  if (report->comparisons->len < self->content.tables.n)
+    return;
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+    double limit = self->content.judged.limits[c], median = report->roles[FAB_ROLE_JUDGED][c].median_fraction;
+
+    if (limit > 0 && report->roles[FAB_ROLE_JUDGED][c].n > 0 && median > limit)
+      g_ptr_array_add (
+          lines,
+          g_strdup_printf ("all judged tables: %s: median |error| %.1f %% exceeds the accepted %.1f %%",
+                           fab_size_class_names[c], median * 100, limit * 100));
+  }
+}
+
 char **
 fab_accept_exceeded (const FabAccept *self, const FabReport *report)
 {
@@ -152,6 +175,7 @@ fab_accept_exceeded (const FabAccept *self, const FabReport *report)
                                           table, name, errors->median_fraction * 100, limit * 100));
     }
   }
+  add_judged (self, report, lines);
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);
 }

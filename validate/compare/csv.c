@@ -113,7 +113,7 @@ read_size (const Parser *parser, const char *text, FabBytes *size, GError **erro
   return TRUE;
 }
 
-/* Both columns describe one measurement: size x factor / time is busbw. */
+/* Both columns describe one measurement: size x factor / time is busbw, but for a source that rounded twice. */
 static gboolean
 check_agreement (const Parser *parser, FabBytes size, Printed time, Printed busbw, GError **error)
 {
@@ -121,7 +121,9 @@ check_agreement (const Parser *parser, FabBytes size, Printed time, Printed busb
   double least = amount / (time.value + time.slack) - busbw.slack;
   double most = amount / (time.value - time.slack) + busbw.slack;
 
-  if (busbw.value < least * (1 - 1e-9) || busbw.value > most * (1 + 1e-9))
+  const double rounded = 1e-4;
+
+  if (busbw.value < least * (1 - rounded) || busbw.value > most * (1 + rounded))
     return fail (parser, error,
                  "busbw_GBps %g does not follow from time_us %g: %.2f expected (right operation and ranks?)",
                  busbw.value, time.value, amount / time.value);

@@ -17,10 +17,12 @@ typedef struct {
   const char *file; /* in the directory of INDEX.yaml */
   const char *node; /* node entry of the catalogue */
   gint64 nodes, gpus_per_node;
-  int op;           /* FabOp */
-  const char *sets; /* assignments of what is known of its software, between blanks; NULL: none */
-  int role;         /* FabMeasuredRole */
-  const char *note; /* NULL: none */
+  int op;                   /* FabOp */
+  const char *interconnect; /* what is tried: "NVLink 3, NVSwitch"; tables of one are summarised together */
+  const char *sets;         /* assignments of what is known of its software, between blanks; NULL: none */
+  int role;                 /* FabMeasuredRole */
+  gboolean is_doubtful;     /* its source doubts that the machine was well: listed, counted in no summary */
+  const char *note;         /* NULL: none */
 } FabMeasuredSpec;
 
 typedef struct {

@@ -18,6 +18,13 @@ const char *const fab_bound_names[] = {
   NULL,
 };
 
+const char *const fab_form_names[] = {
+  [FAB_FORM_STREAM] = "stream",
+  [FAB_FORM_CLOSED] = "closed",
+  [FAB_FORM_STEP] = "step",
+  NULL,
+};
+
 static void
 write_text (FabYamlWriter *writer, const char *key, const char *text)
 {
@@ -67,9 +74,34 @@ write_job (FabYamlWriter *writer, const FabPredictionRequest *request)
   fab_yaml_writer_end (writer);
 }
 
+/* A resolved scenario has its sections at the left margin, and `job` is one of them. */
+static char *
+replace_job (const FabPredictionRequest *request)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (GStrv) lines = g_strsplit (request->base, "\n", -1);
+  FabYamlWriter *writer = fab_yaml_writer_new ();
+  gboolean is_job = FALSE;
+
+  for (guint i = 0; lines[i]; i++) {
+    if (*lines[i] != ' ' && *lines[i] != '\0')
+      is_job = g_str_has_prefix (lines[i], "job:");
+    if (!is_job && *lines[i] != '\0')
+      g_string_append_printf (text, "%s\n", lines[i]);
+  }
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  write_job (writer, request);
+  fab_yaml_writer_end (writer);
+  g_autofree char *job = fab_yaml_writer_finish (writer);
+  g_string_append (text, job);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
 static char *
 write_scenario (const FabPredictionRequest *request)
 {
+  if (request->base != NULL)
+    return replace_job (request);
   FabYamlWriter *writer = fab_yaml_writer_new ();
 
   fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
@@ -97,9 +129,9 @@ is_job_kept (const FabSimulation *simulation, const FabPredictionRequest *reques
 }
 
 static FabBound
-find_bound (const FabCollectivePlan *plan, FabTimePs time_ps)
+find_bound (const FabCollectivePlan *plan, FabTimePs time_ps, FabForm form)
 {
-  double limit = plan->limit_bytes_per_s;
+  double limit = form == FAB_FORM_STEP ? 0 : plan->limit_bytes_per_s;
 
   if (plan->startup_ps > time_ps / 2)
     return FAB_BOUND_STARTUP;
@@ -117,27 +149,52 @@ write_binding (const FabSimulation *simulation, FabLinkId link)
   return g_strdup_printf ("%s %s -> %s", record.spec, from, to);
 }
 
-static FabPrediction
-read_row (const FabSimulation *simulation, guint index)
+static FabTimePs
+time_steps (FabSimulation *simulation, guint index)
 {
   const FabCollectivePlan *plan = &fab_simulation_dag (simulation)->collectives[index].plan;
+  const FabBytes chunk_bytes = 1 << 20, max_chunks = 64;
+  FabTimePs wires_ps = fab_simulation_time_steps (simulation, index,
+                                                  (guint) CLAMP (plan->bytes / chunk_bytes, 1, max_chunks));
+
+  return fab_ps_add (wires_ps, plan->startup_ps - plan->latency_ps);
+}
+
+static FabTimePs
+time_of (FabSimulation *simulation, guint index, FabForm form)
+{
   const FabCollectiveRecord *record = &g_array_index (fab_simulation_probe (simulation)->collectives,
                                                       FabCollectiveRecord, index);
+
+  switch (form) {
+  case FAB_FORM_CLOSED: return fab_plan_idle_ps (&fab_simulation_dag (simulation)->collectives[index].plan);
+  case FAB_FORM_STEP: return time_steps (simulation, index);
+  case FAB_FORM_STREAM:
+  default: return record->end_ps - record->start_ps;
+  }
+}
+
+static FabPrediction
+read_row (FabSimulation *simulation, guint index, FabForm form)
+{
+  const FabCollectivePlan *plan = &fab_simulation_dag (simulation)->collectives[index].plan;
   FabPrediction row = { .size_bytes = plan->bytes,
                         .algorithm = plan->algorithm,
                         .protocol = plan->protocol,
                         .n_ranks = plan->n_ranks,
+                        .flags_factor = plan->wire_factor,
                         .bound = FAB_BOUND_STARTUP };
 
   if (plan->footprint == NULL)
     return row;
+  FabTimePs time_ps = time_of (simulation, index, form);
   row.n_channels = plan->n_channels;
-  row.time_us = fab_ps_to_seconds (record->end_ps - record->start_ps) * 1e6;
+  row.time_us = fab_ps_to_seconds (time_ps) * 1e6;
   row.startup_us = fab_ps_to_seconds (plan->startup_ps) * 1e6;
-  row.algbw_GBps = record->algbw_bytes_per_s / 1e9;
-  row.busbw_GBps = record->busbw_bytes_per_s / 1e9;
+  row.algbw_GBps = (double) plan->bytes / row.time_us / 1e3;
+  row.busbw_GBps = row.algbw_GBps * fab_op_bus_factor (plan->op, plan->n_ranks);
   row.wire_GBps = row.algbw_GBps * fab_plan_wire_per_byte (plan);
-  row.bound = find_bound (plan, record->end_ps - record->start_ps);
+  row.bound = find_bound (plan, time_ps, form);
   row.binding = write_binding (simulation, plan->footprint->binding_link);
   return row;
 }
@@ -170,7 +227,7 @@ fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *c
   rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
   g_array_set_clear_func (rows, clear_row);
   for (guint i = 0; i < request->n_sizes; i++) {
-    FabPrediction row = read_row (simulation, i);
+    FabPrediction row = read_row (simulation, i, request->form);
 
     g_array_append_val (rows, row);
   }

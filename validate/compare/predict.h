@@ -10,7 +10,15 @@
 #include "sim/scenario/scenario.h"
 #include "sim/work/collective.h"
 
+/* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric; or the
+ * algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not software: the
+ * plan's startup beyond the wires' latency is added once, and a protocol's ceiling does not hold them back. */
+typedef enum { FAB_FORM_STREAM, FAB_FORM_CLOSED, FAB_FORM_STEP } FabForm;
+
+extern const char *const fab_form_names[]; /* "stream", "closed", "step"; NULL-ended */
+
 typedef struct {
+  const char *base; /* a resolved scenario, whose job alone is replaced; NULL: made of the next five */
   const char *node; /* node entry of the catalogue */
   gint64 nodes;
   gint64 gpus_per_node; /* 0: all that the node has */
@@ -20,6 +28,7 @@ typedef struct {
   const FabBytes *sizes_bytes; /* as nccl-tests counts them (sim/work/collective.h); at least 1 byte each */
   guint n_sizes;               /* at least 1 */
   const char *const *sets;     /* "a.b=c" over the scenario, NULL-ended, or NULL; not over its job */
+  FabForm form;
 } FabPredictionRequest;
 
 /* What sets the time: most of it is startup; or bytes flow no faster than the protocol's own ceiling;
@@ -37,6 +46,7 @@ typedef struct {
   double algbw_GBps;                /* size / time */
   double busbw_GBps;                /* algbw x the factor of nccl-tests */
   double wire_GBps;                 /* over the binding link, one direction, flags of the protocol included */
+  double flags_factor;              /* >= 1: what those flags make of the payload on the wire */
   const char *algorithm, *protocol; /* static texts */
   guint n_channels;
   guint n_ranks;

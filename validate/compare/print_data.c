@@ -128,6 +128,9 @@ add_table (JsonBuilder *json, const FabReportView *view, const FabComparison *co
   json_builder_begin_object (json);
   fab_json_add_text (json, "table", comparison->table->name);
   fab_json_add_text (json, "role", fab_measured_role_names[spec->role]);
+  fab_json_add_text (json, "interconnect", spec->interconnect);
+  json_builder_set_member_name (json, "doubtful");
+  json_builder_add_boolean_value (json, spec->is_doubtful);
   fab_json_add_text (json, "node", spec->node);
   fab_json_add_whole (json, "nodes", spec->nodes);
   fab_json_add_whole (json, "ranks", fab_measured_spec_n_ranks (spec));
@@ -143,6 +146,33 @@ add_table (JsonBuilder *json, const FabReportView *view, const FabComparison *co
     json_builder_end_array (json);
   }
   json_builder_end_object (json);
+}
+
+static void
+add_roles (JsonBuilder *json, const FabReportView *view, const FabErrors errors[][FAB_N_SIZE_CLASSES])
+{
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    json_builder_set_member_name (json, fab_measured_role_names[role]);
+    add_errors (json, view, NULL, errors[role]);
+  }
+}
+
+static void
+add_interconnects (JsonBuilder *json, const FabReportView *view)
+{
+  const GArray *groups = view->report->interconnects;
+
+  json_builder_set_member_name (json, "interconnects");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < groups->len; i++) {
+    const FabInterconnectErrors *group = &g_array_index (groups, FabInterconnectErrors, i);
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "interconnect", group->interconnect);
+    add_roles (json, view, group->errors);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
 }
 
 static void
@@ -171,11 +201,9 @@ fab_report_to_json (const FabReportView *view)
   json_builder_end_array (json);
   json_builder_set_member_name (json, "roles");
   json_builder_begin_object (json);
-  for (guint role = 0; role < FAB_N_ROLES; role++) {
-    json_builder_set_member_name (json, fab_measured_role_names[role]);
-    add_errors (json, view, NULL, view->report->roles[role]);
-  }
+  add_roles (json, view, view->report->roles);
   json_builder_end_object (json);
+  add_interconnects (json, view);
   add_exceeded (json, view);
   json_builder_end_object (json);
   return fab_json_finish (json);

@@ -76,8 +76,9 @@ append_text_table (GString *out, const FabReportView *view, const FabComparison 
   g_autofree char *what = describe_table (comparison);
   const char *source = g_hash_table_lookup (comparison->table->csv->header, "source");
 
-  g_string_append_printf (out, "%s (%s): %s\n", comparison->table->name,
-                          fab_measured_role_names[comparison->table->spec->role], what);
+  g_string_append_printf (out, "%s (%s%s): %s\n", comparison->table->name,
+                          fab_measured_role_names[comparison->table->spec->role],
+                          comparison->table->spec->is_doubtful ? ", doubtful" : "", what);
   if (!view->is_summary) {
     if (source)
       g_string_append_printf (out, "  source: %s\n", source);
@@ -97,12 +98,35 @@ append_text_table (GString *out, const FabReportView *view, const FabComparison 
 }
 
 static gboolean
-has_role (const FabReport *report, guint role)
+has_sizes (const FabErrors errors[FAB_N_SIZE_CLASSES])
 {
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-    if (report->roles[role][c].n > 0)
+    if (errors[c].n > 0)
       return TRUE;
   return FALSE;
+}
+
+static gboolean
+has_role (const FabReport *report, guint role)
+{
+  return has_sizes (report->roles[role]);
+}
+
+static void
+append_text_interconnects (GString *out, const FabReport *report)
+{
+  for (guint i = 0; i < report->interconnects->len; i++) {
+    const FabInterconnectErrors *group = &g_array_index (report->interconnects, FabInterconnectErrors, i);
+
+    for (guint role = 0; role < FAB_N_ROLES; role++) {
+      if (!has_sizes (group->errors[role]))
+        continue;
+      g_string_append_printf (out, "%s (%s)\n", group->interconnect, fab_measured_role_names[role]);
+      for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+        append_text_errors (out, fab_size_class_names[c], &group->errors[role][c], "");
+    }
+  }
+  g_string_append_c (out, '\n');
 }
 
 char *
@@ -114,6 +138,7 @@ fab_report_to_text (const FabReportView *view)
 
   for (guint i = 0; i < report->comparisons->len; i++)
     append_text_table (out, view, g_ptr_array_index (report->comparisons, i));
+  append_text_interconnects (out, report);
   for (guint role = 0; role < FAB_N_ROLES; role++) {
     if (!has_role (report, role))
       continue;
@@ -160,6 +185,24 @@ append_role_errors (GString *out, const FabReport *report)
 }
 
 static void
+append_interconnect_errors (GString *out, const FabReport *report)
+{
+  append_errors_head (out, "interconnect");
+  for (guint i = 0; i < report->interconnects->len; i++) {
+    const FabInterconnectErrors *group = &g_array_index (report->interconnects, FabInterconnectErrors, i);
+
+    for (guint role = 0; role < FAB_N_ROLES; role++) {
+      if (!has_sizes (group->errors[role]))
+        continue;
+      g_string_append_printf (out, "| %s, %s |", group->interconnect, fab_measured_role_names[role]);
+      for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+        append_errors_cell (out, &group->errors[role][c], "");
+      g_string_append_c (out, '\n');
+    }
+  }
+}
+
+static void
 append_table_errors (GString *out, const FabReportView *view, guint role)
 {
   for (guint i = 0; i < view->report->comparisons->len; i++) {
@@ -168,7 +211,8 @@ append_table_errors (GString *out, const FabReportView *view, guint role)
 
     if ((guint) comparison->table->spec->role != role)
       continue;
-    g_string_append_printf (out, "| %s: %s |", comparison->table->name, what);
+    g_string_append_printf (out, "| %s%s: %s |", comparison->table->name,
+                            comparison->table->spec->is_doubtful ? " (doubtful)" : "", what);
     for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
       g_autofree char *limit = show_limit (view, comparison, (FabSizeClass) c, ", accepted @");
 
@@ -217,14 +261,34 @@ append_sizes (GString *out, const FabComparison *comparison)
   }
 }
 
+/* What to know of each table: where it is from, what was set for it, what its index says. */
+static void
+append_notes (GString *out, const FabReport *report)
+{
+  g_string_append (out, "\n## What is known of each table\n\n");
+  for (guint i = 0; i < report->comparisons->len; i++) {
+    const FabMeasuredTable *table = ((const FabComparison *) g_ptr_array_index (report->comparisons, i))
+                                        ->table;
+    const char *source = g_hash_table_lookup (table->csv->header, "source");
+
+    g_string_append_printf (out, "- `%s`:", table->name);
+    if (table->spec->note)
+      g_string_append_printf (out, " %s;", table->spec->note);
+    if (table->spec->sets)
+      g_string_append_printf (out, " predicted with `%s`;", table->spec->sets);
+    g_string_append_printf (out, " source: %s\n", source ? source : "not told");
+  }
+}
+
 static const char page_head[] =
     "# How far predictions are from measurements\n\n"
-    "Written by `fabricast validate --format markdown`; a test keeps this page equal to what that prints. The\n"
-    "measurements are in `validate/measured`, each with its source. The models under test are the\n"
+    "Written by `fabricast validate --format markdown`; docs/validation.md is the one with `--summary`, and a test\n"
+    "keeps it so. The measurements are in `validate/measured`, each with its source. The models under test are the\n"
     "defaults, but for what is known of a table's software and was set for it (\"predicted with\"). One process that\n"
     "drives eight GPUs matters most: with a process per GPU the small sizes would be about 40 % too fast.\n\n"
     "error = predicted time / measured time - 1. A cell is the median of |error|, then the largest, then how\n"
     "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"
+    "A doubtful table is one whose source doubts that the machine was well: it is listed and counted nowhere.\n"
     "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
     "ones say how well it forecasts.\n\n";
 
@@ -235,6 +299,8 @@ fab_report_to_markdown (const FabReportView *view)
   GString *out = g_string_new (page_head);
 
   append_role_errors (out, report);
+  g_string_append (out, "\n## Interconnects\n\n");
+  append_interconnect_errors (out, report);
   for (guint role = 0; role < FAB_N_ROLES; role++) {
     if (!has_role (report, role))
       continue;
@@ -242,7 +308,9 @@ fab_report_to_markdown (const FabReportView *view)
     append_errors_head (out, "table");
     append_table_errors (out, view, role);
   }
-  if (!view->is_summary) {
+  if (view->is_summary)
+    append_notes (out, report);
+  else {
     g_string_append (out, "\n## Size by size\n\n"
                           "Times are microseconds, busbw GB/s (1e9), sizes as nccl-tests counts them.\n");
     for (guint i = 0; i < report->comparisons->len; i++)

@@ -2,6 +2,8 @@
 /* report.c - one prediction per measured size, then medians and maxima. O(n log n) in the sizes. */
 #include "validate/compare/report.h"
 
+#include <string.h>
+
 #include <math.h>
 
 static const FabBytes middle_bytes = 256 * 1024, large_bytes = 64 * 1024 * 1024;
@@ -64,9 +66,24 @@ fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n)
   return all;
 }
 
-/* Errors of one class; `role` FAB_N_ROLES: of any role. */
+/* Which sizes are counted together. */
+typedef struct {
+  guint role;               /* FAB_N_ROLES: any */
+  const char *interconnect; /* NULL: any */
+  FabSizeClass size_class;
+} Scope;
+
+static gboolean
+is_in_scope (const Scope *scope, const FabMeasuredSpec *spec)
+{
+  if (scope->role != FAB_N_ROLES && spec->is_doubtful)
+    return FALSE;
+  return (scope->role == FAB_N_ROLES || (guint) spec->role == scope->role)
+      && (scope->interconnect == NULL || strcmp (scope->interconnect, spec->interconnect) == 0);
+}
+
 static FabErrors
-summarise (FabComparison *const *comparisons, guint n, guint role, FabSizeClass size_class)
+summarise (FabComparison *const *comparisons, guint n, const Scope *scope)
 {
   g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (FabBytes));
@@ -75,9 +92,8 @@ summarise (FabComparison *const *comparisons, guint n, guint role, FabSizeClass 
     for (guint k = 0; k < comparisons[i]->rows->len; k++) {
       const FabComparisonRow *row = &g_array_index (comparisons[i]->rows, FabComparisonRow, k);
 
-      if (role != FAB_N_ROLES && (guint) comparisons[i]->table->spec->role != role)
-        continue;
-      if (fab_size_class (row->measured->size_bytes) != size_class)
+      if (!is_in_scope (scope, comparisons[i]->table->spec)
+          || fab_size_class (row->measured->size_bytes) != scope->size_class)
         continue;
       g_array_append_val (errors, row->error_fraction);
       g_array_append_val (sizes, row->measured->size_bytes);
@@ -140,7 +156,39 @@ compare_rows (FabComparison *self)
     g_array_append_val (self->rows, row);
   }
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-    self->errors[c] = summarise (&self, 1, FAB_N_ROLES, (FabSizeClass) c);
+    self->errors[c] = summarise (&self, 1, &(Scope){ FAB_N_ROLES, NULL, (FabSizeClass) c });
+}
+
+static void
+summarise_roles (const FabReport *self, const char *interconnect, FabErrors errors[][FAB_N_SIZE_CLASSES])
+{
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      errors[role][c] = summarise ((FabComparison *const *) self->comparisons->pdata, self->comparisons->len,
+                                   &(Scope){ role, interconnect, (FabSizeClass) c });
+}
+
+static gboolean
+has_interconnect (const FabReport *self, const char *name)
+{
+  for (guint i = 0; i < self->interconnects->len; i++)
+    if (strcmp (g_array_index (self->interconnects, FabInterconnectErrors, i).interconnect, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+summarise_interconnects (FabReport *self)
+{
+  for (guint i = 0; i < self->comparisons->len; i++) {
+    const FabComparison *comparison = g_ptr_array_index (self->comparisons, i);
+    FabInterconnectErrors group = { .interconnect = comparison->table->spec->interconnect };
+
+    if (has_interconnect (self, group.interconnect))
+      continue;
+    summarise_roles (self, group.interconnect, group.errors);
+    g_array_append_val (self->interconnects, group);
+  }
 }
 
 FabReport *
@@ -150,6 +198,7 @@ fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatal
   g_autoptr (FabReport) self = g_new0 (FabReport, 1);
 
   self->comparisons = g_ptr_array_new_with_free_func (free_comparison);
+  self->interconnects = g_array_new (FALSE, FALSE, sizeof (FabInterconnectErrors));
   for (guint i = 0; i < tables->len; i++) {
     FabComparison *comparison = g_new0 (FabComparison, 1);
 
@@ -163,10 +212,8 @@ fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatal
     }
     compare_rows (comparison);
   }
-  for (guint role = 0; role < FAB_N_ROLES; role++)
-    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-      self->roles[role][c] = summarise ((FabComparison *const *) self->comparisons->pdata,
-                                        self->comparisons->len, role, (FabSizeClass) c);
+  summarise_roles (self, NULL, self->roles);
+  summarise_interconnects (self);
   return g_steal_pointer (&self);
 }
 
@@ -176,5 +223,6 @@ fab_report_free (FabReport *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->comparisons);
+  g_array_unref (self->interconnects);
   g_free (self);
 }

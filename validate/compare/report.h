@@ -41,8 +41,15 @@ typedef struct {
   FabErrors errors[FAB_N_SIZE_CLASSES];
 } FabComparison;
 
+/* All tables of one interconnect. */
+typedef struct {
+  const char *interconnect;
+  FabErrors errors[FAB_N_ROLES][FAB_N_SIZE_CLASSES];
+} FabInterconnectErrors;
+
 typedef struct {
   GPtrArray *comparisons; /* FabComparison, in the order of the tables */
+  GArray *interconnects;  /* FabInterconnectErrors, in the order of their first tables */
   FabErrors roles[FAB_N_ROLES][FAB_N_SIZE_CLASSES];
 } FabReport;
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* p2p.h - what every pair of GPUs exchanges, as p2pBandwidthLatencyTest of the CUDA samples would print it.
+ *
+ * Bandwidth is that of copy engines, one pair at a time on an idle machine: each a stream over the pair's hop, both
+ * directions one stream over two hops. "Disabled" is without peer access and GPUDirect RDMA: everything through
+ * host memory. On the diagonal a GPU copies within its own memory, bytes counted twice, read and written.
+ * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU.
+ */
+#pragma once
+
+#include "sim/work/cluster.h"
+
+typedef enum { FAB_P2P_DISABLED, FAB_P2P_ENABLED, FAB_N_P2P_MODES } FabP2pMode;
+
+typedef struct {
+  guint n; /* GPUs; all matrices are [n * n], row by row: from, to */
+  guint gpus_per_node;
+  gboolean *is_peer;                       /* reads the other's memory */
+  double *one_way_GBps[FAB_N_P2P_MODES];   /* 1e9 bytes */
+  double *both_ways_GBps[FAB_N_P2P_MODES]; /* sum of the two */
+  double *latency_us[FAB_N_P2P_MODES];     /* of a small write */
+} FabP2pTable;
+
+enum { FAB_P2P_MAX_GPUS = 256 };
+
+/* NULL: some pair has no way at all, or there are more than FAB_P2P_MAX_GPUS. */
+FabP2pTable *fab_p2p_new (const FabCluster *cluster, GError **error);
+void fab_p2p_free (FabP2pTable *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabP2pTable, fab_p2p_free)
+
+/* From every drive of the first node to every GPU of it, GB/s: [drives_per_node * gpus_per_node], row by row. */
+double *fab_p2p_storage (const FabCluster *cluster, GError **error);

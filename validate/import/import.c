@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.c - finds the format, has it read, and checks the names that the user gave. */
+#include "validate/import/import.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/scenario/diagnostics.h"
+#include "validate/import/format.h"
+#include "validate/import/known.h"
+
+enum { MAX_NODES = 200000 };
+
+static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi, &fab_import_nccl_xml,
+                                                  &fab_import_rocm_smi, &fab_import_hwloc_xml,
+                                                  &fab_import_ibnetdiscover };
+
+const char *const fab_import_formats[] = { "nvidia-smi", "nccl-xml",      "rocm-smi",
+                                           "hwloc",      "ibnetdiscover", NULL };
+
+gboolean
+fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *valid = g_utf8_make_valid (message, -1);
+  if (line == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", request->file, valid);
+  return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s", request->file, line, valid);
+}
+
+static char *
+list_tools (void)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    g_string_append_printf (list, "%s%s (%s)", i ? ", " : "", formats[i]->name, formats[i]->tool);
+  return g_string_free (g_steal_pointer (&list), FALSE);
+}
+
+static const FabImportFormat *
+find_format (const FabImportRequest *request, GError **error)
+{
+  g_autofree char *tools = list_tools ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (request->format ? strcmp (formats[i]->name, request->format) == 0
+                        : formats[i]->recognises (request->text))
+      return formats[i];
+  if (request->format) {
+    const char *nearest = fab_nearest (request->format, fab_import_formats);
+    fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; there are %s", request->format,
+               nearest ? "; nearest is " : "", nearest ? nearest : "", tools);
+  } else
+    fab_import_fail (request, 0, error, "this is no format that can be read; there are %s", tools);
+  return NULL;
+}
+
+static gboolean
+check_entry (const FabCatalog *catalog, FabCatalogSection section, const char *option, const char *name,
+             GError **error)
+{
+  gboolean is_known = section == FAB_SECTION_LINKS ? fab_catalog_link (catalog, name) != NULL
+                                                   : fab_catalog_accelerator (catalog, name) != NULL;
+  g_autofree const char **names = fab_catalog_names (catalog, section);
+  const char *nearest = is_known ? NULL : fab_nearest (name, names);
+
+  return is_known
+      || fab_throw (error, FAB_ERROR_INPUT, "%s %s: no such entry%s%s; `fabricast describe %s` lists them",
+                    option, name, nearest ? "; nearest is " : "", nearest ? nearest : "",
+                    section == FAB_SECTION_LINKS ? "links" : "accelerators");
+}
+
+static gboolean
+is_name (const char *name)
+{
+  return g_ascii_isalpha (*name)
+      && strspn (name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_.") == strlen (name);
+}
+
+static gboolean
+check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+{
+  if (request->size > FAB_IMPORT_MAX_BYTES)
+    return fab_import_fail (request, 0, error, "larger than %u MiB: not what a machine prints",
+                            (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (request->text) != request->size)
+    return fab_import_fail (request, 0, error, "not a text: it holds a byte 0");
+  if (request->name && !is_name (request->name))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--name %s: a name begins with a letter and holds letters, digits, - _ .",
+                      request->name);
+  if (request->n_nodes > MAX_NODES)
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes %u: the most is %d", request->n_nodes, MAX_NODES);
+  return (request->accelerator == NULL
+          || check_entry (catalog, FAB_SECTION_ACCELERATORS, "--accelerator", request->accelerator, error))
+      && (request->nic == NULL || check_entry (catalog, FAB_SECTION_LINKS, "--nic", request->nic, error));
+}
+
+/* Several machines need NICs, and some tools show none. */
+static void
+add_missing_nics (FabMachine *machine, const FabImportRequest *request)
+{
+  guint n = machine->parts->len;
+
+  if (fab_machine_count (machine, FAB_MACHINE_NIC) > 0 || (request->nic == NULL && request->n_nodes < 2))
+    return;
+  for (guint i = 0; i < n; i++) {
+    FabMachinePart gpu = *fab_machine_part (machine, i);
+
+    if (gpu.kind == FAB_MACHINE_GPU)
+      fab_machine_add (machine, FAB_MACHINE_NIC, gpu.parent, gpu.link, gpu.order);
+  }
+  machine->nic = request->nic ? request->nic : fab_known_port (machine, FAB_PORT_UNKNOWN, NULL, 0);
+  fab_machine_infer (machine, "a NIC beside each GPU, since the text shows none and %s",
+                     request->nic ? "--nic was given" : "there are several nodes");
+}
+
+char *
+fab_import (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+{
+  const FabImportFormat *format = check_request (request, catalog, error) ? find_format (request, error)
+                                                                          : NULL;
+  g_autoptr (FabMachine) machine = format ? fab_machine_new (format->tool) : NULL;
+
+  if (machine == NULL)
+    return NULL;
+  machine->accelerator = request->accelerator;
+  machine->nic = request->nic;
+  if (request->accelerator)
+    fab_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
+  if (request->nic)
+    fab_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
+  if (!format->read (machine, request, error))
+    return NULL;
+  add_missing_nics (machine, request);
+  if (request->n_nodes > 0)
+    machine->n_nodes = request->n_nodes;
+  else if (machine->fabric->len == 0)
+    fab_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
+  return fab_machine_scenario (machine, request->name ? request->name : "imported", request->file);
+}

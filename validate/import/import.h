@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.h - what a machine prints about itself, as a scenario. docs/import.md says what is read and inferred. */
+#pragma once
+
+#include "sim/scenario/catalog.h"
+
+/* A larger text is refused. */
+#define FAB_IMPORT_MAX_BYTES ((gsize) 8 << 20)
+
+typedef struct {
+  const char *file; /* what messages call it */
+  const char *text;
+  gsize size;
+  const char *format;      /* NULL: found out */
+  const char *accelerator; /* catalogue entries that the text does not name; NULL: inferred */
+  const char *nic;
+  const char *name; /* of the scenario; NULL: "imported" */
+  guint n_nodes;    /* 0: what the text says, or 1 */
+} FabImportRequest;
+
+/* The names of the formats, NULL-ended. */
+extern const char *const fab_import_formats[];
+
+/* The scenario as YAML with comments. (transfer full) */
+char *fab_import (const FabImportRequest *request, const FabCatalog *catalog, GError **error);

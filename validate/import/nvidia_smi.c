@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvidia_smi.c - `nvidia-smi topo -m`.
+ *
+ * A matrix of GPUs and NICs; a cell says how far apart two of them are, or NV# for # NVLinks. Behind the cells stand
+ * CPU and NUMA affinity; below the matrix a legend says what NIC0 is called.
+ */
+#include <string.h>
+
+#include "validate/import/matrix.h"
+#include "validate/import/nvlink.h"
+#include "validate/import/pcie_tree.h"
+
+typedef struct {
+  FabMachine *machine;
+  const FabImportRequest *request;
+  const FabMatrix *matrix;
+  char **lines;
+  guint n;               /* devices */
+  FabMachineKind *kinds; /* [n] */
+  FabApart *apart;       /* [n * n] */
+  guint *n_links;        /* [n * n]: NVLinks */
+  const char **affinity; /* [n] */
+} Reader;
+
+static const struct {
+  const char *word;
+  FabApart apart;
+} words[] = {
+  { "PIX", FAB_APART_PIX },   { "PXB", FAB_APART_PXB }, { "PHB", FAB_APART_PHB },
+  { "NODE", FAB_APART_NODE }, { "SYS", FAB_APART_SYS }, { "SOC", FAB_APART_SYS }, /* drivers of before 2017 */
+};
+
+static gboolean
+parse_cell (const char *cell, FabApart *apart, guint *n_links)
+{
+  guint64 count;
+
+  *n_links = 0;
+  *apart = FAB_APART_UNKNOWN;
+  if (g_str_has_prefix (cell, "NV") && g_ascii_string_to_unsigned (cell + 2, 10, 1, 64, &count, NULL)) {
+    *n_links = (guint) count;
+    return TRUE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strcmp (words[i].word, cell) == 0) {
+      *apart = words[i].apart;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+read_cell (Reader *reader, guint i, guint j, GError **error)
+{
+  const char *cell = fab_matrix_cell (reader->matrix, i, j);
+  guint line = g_array_index (reader->matrix->lines, guint, i);
+  const char *row = g_ptr_array_index (reader->matrix->labels, i),
+             *column = g_ptr_array_index (reader->matrix->labels, j);
+
+  if (i == j)
+    return strcmp (cell, "X") == 0
+        || fab_import_fail (reader->request, line, error, "%s to itself is 'X', not '%s'", row, cell);
+  if (!parse_cell (cell, &reader->apart[i * reader->n + j], &reader->n_links[i * reader->n + j]))
+    return fab_import_fail (reader->request, line, error,
+                            "%s to %s: '%s' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", row, column, cell);
+  if (j < i && strcmp (cell, fab_matrix_cell (reader->matrix, j, i)) != 0)
+    return fab_import_fail (reader->request, line, error, "%s to %s is '%s', but %s to %s '%s'", row, column,
+                            cell, column, row, fab_matrix_cell (reader->matrix, j, i));
+  return TRUE;
+}
+
+static gboolean
+read_cells (Reader *reader, GError **error)
+{
+  for (guint i = 0; i < reader->n; i++) {
+    const char *label = g_ptr_array_index (reader->matrix->labels, i);
+    const char *affinity = fab_matrix_cell (reader->matrix, i, reader->n);
+
+    reader->kinds[i] = fab_matrix_is_gpu (label) ? FAB_MACHINE_GPU : FAB_MACHINE_NIC;
+    if (reader->kinds[i] == FAB_MACHINE_GPU && affinity && strcmp (affinity, "N/A") != 0)
+      reader->affinity[i] = affinity;
+    for (guint j = 0; j < reader->n; j++)
+      if (!read_cell (reader, i, j, error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* "  NIC0: mlx5_0" below the matrix. */
+static const char *
+nic_name (const Reader *reader, guint device)
+{
+  const char *label = g_ptr_array_index (reader->matrix->labels, device);
+
+  for (char **line = reader->lines + reader->matrix->next_line; *line; line++) {
+    const char *start = *line + strspn (*line, " \t");
+    gsize length = strlen (label);
+
+    if (strncmp (start, label, length) == 0 && start[length] == ':')
+      return start + length + 1 + strspn (start + length + 1, " \t");
+  }
+  return label;
+}
+
+static gboolean
+is_near_gpu (const Reader *reader, guint nic)
+{
+  for (guint i = 0; i < reader->n; i++)
+    if (reader->kinds[i] == FAB_MACHINE_GPU && reader->apart[nic * reader->n + i] <= FAB_APART_PXB)
+      return TRUE;
+  return FALSE;
+}
+
+/* Where some NICs stand beside GPUs, the others carry storage and management. Returns how many devices stay, in
+ * `kept`. */
+static guint
+keep_devices (const Reader *reader, guint *kept)
+{
+  gboolean has_near = FALSE;
+  guint n = 0, n_nics = 0;
+  g_autoptr (GString) left_out = g_string_new (NULL);
+
+  for (guint i = 0; i < reader->n; i++)
+    has_near = has_near || (reader->kinds[i] == FAB_MACHINE_NIC && is_near_gpu (reader, i));
+  for (guint i = 0; i < reader->n; i++) {
+    if (reader->kinds[i] == FAB_MACHINE_NIC && has_near && !is_near_gpu (reader, i)) {
+      g_string_append_printf (left_out, "%s%s", left_out->len ? ", " : "", nic_name (reader, i));
+      continue;
+    }
+    n_nics += reader->kinds[i] == FAB_MACHINE_NIC;
+    kept[n++] = i;
+  }
+  if (left_out->len > 0)
+    fab_machine_infer (reader->machine,
+                       "left out as storage or management, since no GPU is within PXB of them: %s",
+                       left_out->str);
+  if (n_nics > 0)
+    fab_machine_read (reader->machine, "%u NICs beside them", n_nics);
+  return n;
+}
+
+/* The tree of the devices that stay; parts[] by device. */
+static guint
+add_tree (Reader *reader, guint generation, guint *parts)
+{
+  g_autofree guint *kept = g_new (guint, reader->n + 1), *found = g_new (guint, reader->n + 1);
+  guint n = keep_devices (reader, kept);
+  g_autofree FabMachineKind *kinds = g_new (FabMachineKind, n + 1);
+  g_autofree FabApart *apart = g_new (FabApart, n * n + 1);
+  g_autofree const char **affinity = g_new (const char *, n + 1);
+
+  for (guint i = 0; i < n; i++) {
+    kinds[i] = reader->kinds[kept[i]];
+    affinity[i] = reader->affinity[kept[i]];
+    for (guint j = 0; j < n; j++)
+      apart[i * n + j] = reader->apart[kept[i] * reader->n + kept[j]];
+  }
+  fab_pcie_tree_add (reader->machine,
+                     &(FabPcieDevices){ n, kinds, apart, affinity,
+                                        fab_known_pcie (reader->machine, generation, 16) },
+                     found);
+  for (guint i = 0; i < n; i++)
+    parts[kept[i]] = found[i];
+  return n;
+}
+
+/* The NICs come behind the GPUs: those that were kept, in the order of the matrix. */
+static void
+add_ports (Reader *reader)
+{
+  const char *first = NULL;
+
+  for (guint i = 0; i < reader->n && first == NULL; i++)
+    if (reader->kinds[i] == FAB_MACHINE_NIC && fab_machine_count (reader->machine, FAB_MACHINE_NIC) > 0)
+      first = nic_name (reader, i);
+  if (first == NULL)
+    reader->machine->nic = NULL;
+  else if (reader->machine->nic == NULL)
+    reader->machine->nic = fab_known_port (reader->machine, FAB_PORT_UNKNOWN, first, 0);
+}
+
+static void
+note_tree (Reader *reader, guint n_gpus)
+{
+  FabMachine *machine = reader->machine;
+  gboolean is_hidden = FALSE;
+
+  for (guint i = 0; i < machine->parts->len; i++) {
+    const FabMachinePart *part = fab_machine_part (machine, i);
+    is_hidden = is_hidden
+             || (part->kind == FAB_MACHINE_GPU && machine->links->len > 0
+                 && fab_machine_part (machine, part->parent)->kind == FAB_MACHINE_HOST);
+  }
+  fab_machine_read (machine, "%u GPUs on %u hosts (NUMA nodes)%s", n_gpus,
+                    fab_machine_count (machine, FAB_MACHINE_HOST),
+                    fab_machine_count (machine, FAB_MACHINE_SWITCH) > 0
+                        ? ", and the PCIe switches that their distances tell"
+                        : "");
+  fab_machine_infer (machine, "PCIe: %s everywhere, what %s has; the matrix knows no generations and widths",
+                     fab_known_pcie (machine, fab_known_accelerator (machine->accelerator)->pcie_generation,
+                                     16),
+                     machine->accelerator);
+  if (is_hidden)
+    fab_machine_infer (
+        machine, "each GPU at a PCIe port of its host: where NVLink joins two GPUs, their PCIe distance "
+                 "is not printed");
+}
+
+static void
+fill (Reader *reader)
+{
+  FabMachine *machine = reader->machine;
+  g_autofree guint *gpus = g_new (guint, reader->n + 1), *parts = g_new0 (guint, reader->n + 1);
+  g_autofree guint *gpu_parts = g_new (guint, reader->n + 1),
+                   *n_links = g_new (guint, reader->n * reader->n + 1);
+  guint n = 0;
+
+  for (guint i = 0; i < reader->n; i++)
+    if (reader->kinds[i] == FAB_MACHINE_GPU)
+      gpus[n++] = i;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++)
+      n_links[i * n + j] = reader->n_links[gpus[i] * reader->n + gpus[j]];
+  if (machine->accelerator == NULL)
+    machine->accelerator = fab_nvlink_accelerator (machine, n, n_links);
+  const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
+  add_tree (reader, known->pcie_generation, parts);
+  for (guint i = 0; i < n; i++)
+    gpu_parts[i] = parts[gpus[i]];
+  fab_nvlink_add (machine, n, n_links, gpu_parts);
+  add_ports (reader);
+  note_tree (reader, n);
+  fab_nvlink_sockets (machine, NULL);
+}
+
+static gboolean
+read_matrix (Reader *reader, GError **error)
+{
+  guint n_gpus = 0;
+
+  for (guint i = 0; i < reader->n; i++)
+    n_gpus += fab_matrix_is_gpu (g_ptr_array_index (reader->matrix->labels, i));
+  if (n_gpus > FAB_IMPORT_MAX_GPUS || reader->n > FAB_IMPORT_MAX_PARTS / 4)
+    return fab_import_fail (reader->request, 0, error, "more than %d GPUs or %d devices", FAB_IMPORT_MAX_GPUS,
+                            FAB_IMPORT_MAX_PARTS / 4);
+  reader->kinds = g_new0 (FabMachineKind, reader->n + 1);
+  reader->apart = g_new0 (FabApart, reader->n * reader->n + 1);
+  reader->n_links = g_new0 (guint, reader->n * reader->n + 1);
+  reader->affinity = g_new0 (const char *, reader->n + 1);
+  gboolean is_good = read_cells (reader, error);
+  if (is_good)
+    fill (reader);
+  g_free (reader->kinds);
+  g_free (reader->apart);
+  g_free (reader->n_links);
+  g_free (reader->affinity);
+  return is_good;
+}
+
+static gint
+find_head (char **lines)
+{
+  for (gint i = 0; lines[i]; i++)
+    if (fab_matrix_is_head (lines[i]))
+      return i;
+  return -1;
+}
+
+static gboolean
+nvidia_smi_recognises (const char *text)
+{
+  g_auto (GStrv) lines = fab_matrix_lines (text);
+
+  return strstr (text, "ROCm") == NULL && strstr (text, "Link Type between") == NULL
+      && find_head (lines) >= 0;
+}
+
+static gboolean
+nvidia_smi_read (FabMachine *machine, const FabImportRequest *request, GError **error)
+{
+  g_auto (GStrv) lines = fab_matrix_lines (request->text);
+  gint head = find_head (lines);
+  g_autoptr (FabMatrix) matrix = head >= 0 ? fab_matrix_read (request, lines, (guint) head, error) : NULL;
+  Reader reader = { .machine = machine, .request = request, .matrix = matrix, .lines = lines };
+
+  if (head < 0)
+    return fab_import_fail (request, 0, error, "no matrix: a line with GPU0 GPU1 ... is missing");
+  if (matrix == NULL)
+    return FALSE;
+  reader.n = matrix->labels->len;
+  return read_matrix (&reader, error);
+}
+
+const FabImportFormat fab_import_nvidia_smi = {
+  .name = "nvidia-smi",
+  .tool = "nvidia-smi topo -m",
+  .recognises = nvidia_smi_recognises,
+  .read = nvidia_smi_read,
+};
