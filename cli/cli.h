@@ -29,8 +29,11 @@ typedef struct {
 extern const FabCommand fab_command_check;
 extern const FabCommand fab_command_collective;
 extern const FabCommand fab_command_describe;
+extern const FabCommand fab_command_p2p;
+extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_query;
 extern const FabCommand fab_command_run;
+extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_validate;
 
 /* What a command's --help says around its options. */

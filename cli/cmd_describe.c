@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/describe_links.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/result/store.h"
@@ -64,12 +65,25 @@ print_params (const FabParam *table, guint indent)
 
 /* --- models --- */
 
+/* What people ask for, beside the keys of a scenario. */
+static const struct {
+  const char *name;
+  int kind;
+} plurals[] = { { "fabrics", FAB_MODEL_FABRIC },
+                { "routes", FAB_MODEL_ROUTE },
+                { "algorithms", FAB_MODEL_ALGORITHM },
+                { "fidelities", FAB_MODEL_NET },
+                { "jobs", FAB_MODEL_WORKLOAD } };
+
 static int
 find_kind (const char *section)
 {
   for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
     if (strcmp (fab_model_kind_name ((FabModelKind) kind), section) == 0)
       return (int) kind;
+  for (guint i = 0; i < G_N_ELEMENTS (plurals); i++)
+    if (strcmp (plurals[i].name, section) == 0)
+      return plurals[i].kind;
   return -1;
 }
 
@@ -82,6 +96,17 @@ print_model (const FabModelInfo *info)
   print_params (info->params, 2);
 }
 
+/* Libraries alone would not say what they carry out. */
+static void
+list_collectives (void)
+{
+  g_autofree char *ops = g_strjoinv (", ", (char **) fab_op_names);
+
+  g_print ("\nOperations: %s\n\nAlgorithms:\n", ops);
+  for (const FabModelInfo *const *info = fab_models.lists[FAB_MODEL_ALGORITHM]; *info; info++)
+    g_print ("  %-16s %s See %s.\n", (*info)->name, (*info)->summary, (*info)->doc);
+}
+
 static void
 list_models (const Describe *d, FabModelKind kind)
 {
@@ -91,6 +116,8 @@ list_models (const Describe *d, FabModelKind kind)
     else
       g_print ("%-14s %s\n", (*info)->name, (*info)->summary);
   }
+  if (kind == FAB_MODEL_LIBRARY && !d->only_names)
+    list_collectives ();
 }
 
 /* --- catalogue entries --- */
@@ -124,19 +151,6 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   }
 }
 
-/* What the numbers of a link make together. */
-static void
-print_link_rates (const FabLinkSpec *link)
-{
-  double line = (double) fab_link_spec_line_rate (link);
-  static const char *const drives[] = { "copy engine, NIC", "kernel" };
-
-  g_print ("# line rate, one direction: %.6g GB/s\n", line / 1e9);
-  for (guint drive = 0; drive < FAB_N_DRIVES; drive++)
-    g_print ("# achievable, %s: %.6g GB/s\n", drives[drive],
-             line / fab_link_spec_cost (link, (FabDrive) drive) / 1e9);
-}
-
 static void
 print_entry (FabCatalogSection section, gconstpointer entry)
 {
@@ -144,7 +158,7 @@ print_entry (FabCatalogSection section, gconstpointer entry)
 
   g_print ("%s", yaml);
   if (section == FAB_SECTION_LINKS)
-    print_link_rates (entry);
+    fab_describe_link_rates (entry);
 }
 
 static void
@@ -153,6 +167,10 @@ list_entries (const Describe *d, FabCatalogSection section)
   g_autofree const char **names = fab_catalog_names (d->catalog, section);
   const char *summary;
 
+  if (section == FAB_SECTION_LINKS && !d->only_names) {
+    fab_describe_links (d->catalog);
+    return;
+  }
   for (guint i = 0; names[i]; i++) {
     find_entry (d->catalog, section, names[i], &summary);
     if (d->only_names)

@@ -18,8 +18,8 @@ static const FabUsage usage = {
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
-              "  fabricast validate --set collectives.launch=5us --summary\n"
-              "  fabricast validate --format markdown > docs/validation.md\n",
+              "  fabricast validate --set collectives.nvls=false --summary\n"
+              "  fabricast validate --format markdown --summary > docs/validation.md\n",
   .max_rest = 1000,
 };
 

@@ -20,7 +20,7 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
 
   g_string_append_printf (page, "%s%s%s\n\n", name, *summary ? ": " : "", summary);
   g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
-                          node->accelerator, cluster->n_nodes, node->name);
+                          node->accelerator, (guint) spec->cluster.nodes, node->name);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
     g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
                             spec->cluster.fabric.info->name);

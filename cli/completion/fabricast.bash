@@ -23,17 +23,21 @@ _fabricast_options() { # COMMAND
     check) echo --set --quiet --help ;;
     describe) echo --names --schema --help ;;
     collective)
-      echo --node --nodes --gpus-per-node --nic --fabric --op --minbytes --maxbytes --stepfactor --stepbytes \
-        --set --format --help
+      echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --fabric --op --datatype --minbytes --maxbytes \
+        --stepfactor --stepbytes --iters --warmup_iters --check-data --algorithm --protocol --env --set --form \
+        --check --tolerance --check-from --json --format --help
       ;;
+    p2p) echo --node --nodes --gpus-per-node --storage --set --format --help ;;
+    topo) echo --node --nodes --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --help ;;
+    import) echo --from --out --accelerator --nic --name --nodes --help ;;
     query) echo --db --run --sql --format --help ;;
   esac
 }
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --quiet | --names | --schema | --summary | --help | --version | -q | -h) return 1 ;;
+    --no-db | --quiet | --names | --schema | --storage | --summary | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac
@@ -42,6 +46,7 @@ _fabricast_takes_value() { # OPTION
 _fabricast_value() { # PROGRAM COMMAND OPTION
   case $2:$3 in
     validate:--format) _fabricast_words 'text json csv markdown' ;;
+    topo:--format) _fabricast_words 'text matrix dot svg json' ;;
     *:--format) _fabricast_words 'text json csv' ;;
     *:--db) _fabricast_files '*.db' ;;
     *:--accept) _fabricast_files '*.yaml' ;;
@@ -49,8 +54,23 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--fidelity) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
+    *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
+    import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover' ;;
+    import:--out | import:-o) _fabricast_files '*.yaml' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
-    *:--op | *:-o) _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce' ;;
+    *:--op | *:-o)
+      _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
+      ;;
+    *:--datatype | *:-d) _fabricast_words 'float half bfloat16 double int8 uint8 int32 uint32 int64 uint64' ;;
+    *:--algorithm) _fabricast_words "$(_fabricast_names "$1" algorithm)" ;;
+    *:--protocol) _fabricast_words 'll ll128 simple' ;;
+    *:--form) _fabricast_words 'stream closed step' ;;
+    *:--check | *:--json | *:-J) _fabricast_files '' ;;
+    *:--env | *:-x)
+      _fabricast_words 'NCCL_ALGO= NCCL_PROTO= NCCL_NVLS_ENABLE= NCCL_COLLNET_ENABLE= NCCL_MIN_NCHANNELS=
+        NCCL_MAX_NCHANNELS= NCCL_P2P_DISABLE= NCCL_P2P_LEVEL= NCCL_NET_GDR_LEVEL='
+      compopt -o nospace 2>/dev/null
+      ;;
     *:--set)
       _fabricast_words 'seed= iterations= cluster. fidelity= collectives= job.'
       compopt -o nospace 2>/dev/null
@@ -60,7 +80,8 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    import:0) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
       case $3 in
@@ -69,7 +90,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
       esac
       ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check describe collective validate query version' ;;
+    help:0) _fabricast_words 'run check describe collective p2p topo import validate query version' ;;
   esac
 }
 
@@ -79,7 +100,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check describe collective validate query version help --version --help'
+    _fabricast_words 'run check describe collective p2p topo import validate query version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

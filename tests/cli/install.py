@@ -65,7 +65,7 @@ class Install(CliTest):
         """The installed data are what it reads: elsewhere, with a catalogue cut short, it sees the cut."""
         moved = self.path("moved")
         shutil.copytree(os.path.dirname(self.folders["bindir"]), moved)
-        os.remove(os.path.join(moved, "share", "fabricast", "catalog", "nodes.yaml"))
+        os.remove(os.path.join(moved, "share", "fabricast", "catalog", "nodes-nvidia.yaml"))
         done = self.fabricast("describe", "nodes", "--names", program=os.path.join(moved, "bin", "fabricast"), env={})
         self.assertNotIn("dgx-a100", done.stdout)
 

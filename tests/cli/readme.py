@@ -44,7 +44,8 @@ class Readme(CliTest):
         for name in ("build", "bin"):
             os.mkdir(self.path(name))
             os.symlink(support.PROGRAM, self.path(name, "fabricast"))
-        os.symlink(os.path.join(SOURCE, "scenarios"), self.path("scenarios"))
+        for name in ("scenarios", "docs", "tests"):
+            os.symlink(os.path.join(SOURCE, name), self.path(name))
         self.env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
 
     def test_commands(self):

@@ -60,10 +60,11 @@ def misspellings(mapping):
 class Resolved(CliTest):
     def test_runs_to_the_same_numbers(self):
         for path in SCENARIOS:
+            smaller = ["--set", "cluster.nodes=768"] if "24k" in path else []  # of seconds, not a minute
             with self.subTest(path):
                 resolved = self.write("resolved.yaml", self.good("check", path))
-                self.assertEqual(self.good("run", path, "--no-db", "--format", "csv"),
-                                 self.good("run", resolved, "--no-db", "--format", "csv"))
+                self.assertEqual(self.good("run", path, "--no-db", "--format", "csv", *smaller),
+                                 self.good("run", resolved, "--no-db", "--format", "csv", *smaller))
 
     def test_is_resolved_to_itself(self):
         for path in SCENARIOS:

@@ -3,7 +3,8 @@
 """golden.py PROGRAM CASES/NAME.cmd: a command and what it must print.
 
 NAME.cmd is one line for bash, in an empty directory where `fabricast` is PROGRAM, $SCENARIOS the shipped
-scenarios and inputs/ those of this directory. NAME.out is all of stdout, then "[stderr]" and all of stderr
+scenarios, inputs/ those of this directory, fixtures/ those of tests/ and import/ what tools print of machines.
+NAME.out is all of stdout, then "[stderr]" and all of stderr
 unless it is empty, then "[exit N]". FAB_UPDATE_GOLDEN=1 writes it anew; read the difference before you commit it.
 
 golden.py --complete NAME...: every .cmd is one of the NAMEs and has its .out, and every shipped scenario has
@@ -18,6 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.join(HERE, "..", "..", "scenarios")
+FIXTURES = os.path.join(HERE, "..", "fixtures")
 
 # What differs from run to run, and nothing else.
 MASKS = [(re.compile(rf'("{key}" : )[0-9.e+-]+'), r"\1MASKED") for key in ("wall_s", "peak_rss_bytes")]
@@ -46,6 +48,8 @@ def output_of(program, command):
         os.symlink(os.path.abspath(program), directory + "/bin/fabricast")
         os.symlink(os.path.realpath(SCENARIOS), directory + "/scenarios")
         os.symlink(HERE + "/inputs", directory + "/inputs")
+        os.symlink(os.path.realpath(HERE + "/../fixtures/import"), directory + "/import")
+        os.symlink(os.path.realpath(FIXTURES), directory + "/fixtures")
         done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment(directory),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False)
         stdout, stderr = (masked(text.decode(errors="backslashreplace"), directory)

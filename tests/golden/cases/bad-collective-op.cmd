@@ -1,1 +1,1 @@
-fabricast collective --node dgx-a100 --op allreduce
+fabricast collective --node dgx-a100 --op allreduce_perv

@@ -1,1 +1,1 @@
-fabricast collective --node dgx-h100 -b 32M -e 96M -i 32MiB --gpus-per-node 4
+fabricast collective --node dgx-h100 --nodes 2 --algorithm tree --protocol simple --form step -b 1M -e 1G -f 32

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_import.c - `fabricast import FILE`: what a machine prints about itself becomes a scenario. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/scenario/simulation.h"
+#include "validate/import/import.h"
+
+typedef struct {
+  char *format, *out, *accelerator, *nic, *name;
+  gint64 n_nodes;
+} ImportOptions;
+
+static const FabUsage usage = {
+  .arguments = "FILE",
+  .summary =
+      "Makes a scenario of what a machine prints about itself; FILE - is standard input. The format is found out:\n"
+      "  nvidia-smi     nvidia-smi topo -m\n"
+      "  nccl-xml       the file that NCCL_TOPO_DUMP_FILE names (NCCL, RCCL)\n"
+      "  rocm-smi       rocm-smi --showtopo\n"
+      "  hwloc          lstopo --of xml\n"
+      "  ibnetdiscover  a network and its hosts\n"
+      "Comments on top say what was read and what had to be inferred.",
+  .examples = "  fabricast import docs/examples/topo-a100.txt\n"
+              "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
+              "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+/* What cannot be simulated is not handed out. */
+static gboolean
+check_scenario (const char *text, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("imported", text, strlen (text), NULL, &fab_models,
+                                                         catalog, error);
+  g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, &fab_models, NULL, error)
+                                                  : NULL;
+
+  return simulation != NULL;
+}
+
+static gboolean
+import_file (const ImportOptions *o, const char *path, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autofree char *text = NULL, *scenario = NULL;
+  FabImportRequest request = { .file = strcmp (path, "-") == 0 ? "standard input" : path,
+                               .format = o->format,
+                               .accelerator = o->accelerator,
+                               .nic = o->nic,
+                               .name = o->name,
+                               .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT) };
+
+  if (o->n_nodes < 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes must not be negative");
+  if (catalog == NULL || !fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &request.size, error))
+    return FALSE;
+  request.text = text;
+  scenario = fab_import (&request, catalog, error);
+  if (scenario == NULL || !check_scenario (scenario, catalog, error))
+    return FALSE;
+  if (o->out)
+    return fab_cli_write_file (o->out, scenario, error);
+  g_print ("%s", scenario);
+  return TRUE;
+}
+
+static void
+options_clear (ImportOptions *o)
+{
+  g_free (o->format);
+  g_free (o->out);
+  g_free (o->accelerator);
+  g_free (o->nic);
+  g_free (o->name);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  ImportOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "The format, when it is not to be found out", "FORMAT" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the scenario here (default: standard output)",
+      "FILE" },
+    { "accelerator", 0, 0, G_OPTION_ARG_STRING, &o.accelerator,
+      "Accelerator entry, when the text does not name it", "NAME" },
+    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports, when the text does not say it",
+      "LINK" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the scenario (default: imported)", "NAME" },
+    { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.n_nodes,
+      "How many such machines (default: 1, or as the text says)", "N" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && import_file (&o, argv[1], &error);
+
+  options_clear (&o);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("import", error);
+}
+
+const FabCommand fab_command_import = {
+  .name = "import",
+  .summary = "Make a scenario of what a machine prints about itself",
+  .run = run,
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective_print.c - the predicted table: as nccl-tests looks, with Fabricast's columns after it; CSV; JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/collective.h"
+#include "sim/base/json.h"
+
+char *
+collective_fit (double value, guint width)
+{
+  for (int decimals = 2; decimals >= 0; decimals--) {
+    char *text = g_strdup_printf ("%.*f", decimals, value);
+
+    if (strlen (text) <= width || decimals == 0)
+      return text;
+    g_free (text);
+  }
+  g_assert_not_reached ();
+}
+
+static const char *
+binding_text (const FabPrediction *row)
+{
+  return row->bound == FAB_BOUND_LINK && row->binding ? row->binding : fab_bound_names[row->bound];
+}
+
+static void
+print_head (const CollectiveRequest *request, const FabPrediction *first)
+{
+  const CollectiveOptions *o = request->options;
+  guint64 step = request->step_bytes ? request->step_bytes : (guint64) o->factor;
+
+  g_print ("# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n", fab_nccl_program (request->op),
+           first->n_ranks, request->nodes, o->node, fab_form_names[request->form]);
+  if (request->form == FAB_FORM_STEP)
+    g_print (
+        "# the time of the wires, message by message, and once the startup beyond their latency: no software in\n"
+        "# each step, no ceiling of the protocol\n");
+  g_print ("# nThread %" G_GINT64_FORMAT " nGpus %" G_GINT64_FORMAT " minBytes %" G_GUINT64_FORMAT
+           " maxBytes %" G_GUINT64_FORMAT " step: %" G_GUINT64_FORMAT "(%s) warmup iters: %" G_GINT64_FORMAT
+           " iters: %" G_GINT64_FORMAT " agg iters: 1 validation: %" G_GINT64_FORMAT " graph: 0\n",
+           MAX (o->threads, 1), request->gpus_per_process, request->first_bytes, request->last_bytes, step,
+           request->step_bytes ? "bytes" : "factor", o->warmup, o->iterations, o->check);
+  for (guint i = 0; o->environment && o->environment[i]; i++)
+    g_print ("# -x %s\n", o->environment[i]);
+  g_print (
+      "# in-place is the same; wire: what crosses the binding link, one direction, protocol flags included\n#\n"
+      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s  %s\n"
+      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s\n",
+      "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "algorithm", "proto",
+      "channels", "wire", "binding", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "",
+      "", "(GB/s)");
+}
+
+static void
+print_row (const CollectiveRequest *request, const FabPrediction *row, guint64 count)
+{
+  g_autofree char *time = collective_fit (row->time_us, 7), *algbw = collective_fit (row->algbw_GBps, 6);
+  g_autofree char *busbw = collective_fit (row->busbw_GBps, 6), *wire = collective_fit (row->wire_GBps, 7);
+
+  g_print ("%12" G_GUINT64_FORMAT "  %12" G_GUINT64_FORMAT "  %8s  %6s  %6d  %7s  %6s  %6s  %6s"
+           "  %-14s  %-6s  %8u  %7s  %s\n",
+           row->size_bytes, count, request->type->name, fab_nccl_redop (request->op),
+           fab_nccl_root (request->op), time, algbw, busbw, "N/A", row->algorithm, row->protocol,
+           row->n_channels, wire, binding_text (row));
+}
+
+/* Why an algorithm's busiest link does not carry what busbw counts. */
+static const char *
+reason (const FabPrediction *row, double per_byte, double counted)
+{
+  if (strcmp (row->algorithm, "nvls") == 0)
+    return "the switch adds and copies, so that a GPU sends its buffer and one n-th of the result";
+  if (g_str_has_prefix (row->algorithm, "nvls") || g_str_has_prefix (row->algorithm, "collnet"))
+    return "switches add and copy on the way";
+  if (strcmp (row->algorithm, "tree") == 0 && per_byte > counted)
+    return "an inner rank of a tree passes the whole buffer on";
+  return per_byte < counted ? "the bytes are spread over several such links"
+                            : "bytes cross it more than once, as on a way through host memory";
+}
+
+/* Prints what has not been said yet. Takes the text. */
+static void
+say_once (GHashTable *said, char *text)
+{
+  if (g_hash_table_add (said, text))
+    g_print ("# wire, %s\n", text);
+}
+
+/* The ways in which wire is not busbw. */
+static void
+print_note (const CollectiveRequest *request, const FabPrediction *row, GHashTable *said)
+{
+  double per_byte = row->wire_GBps / row->algbw_GBps / row->flags_factor;
+  double counted = fab_op_bus_factor (request->op, row->n_ranks);
+
+  if (row->flags_factor > 1.001)
+    say_once (said, g_strdup_printf ("%s: 1 byte of data takes %.3g, the rest are flags", row->protocol,
+                                     row->flags_factor));
+  if (fabs (per_byte / counted - 1) > 0.01)
+    say_once (said, g_strdup_printf ("%s: the link carries %.4g x size where busbw counts %.4g: %s",
+                                     row->algorithm, per_byte, counted, reason (row, per_byte, counted)));
+}
+
+static void
+print_notes (const CollectiveRequest *request, const GArray *rows)
+{
+  g_autoptr (GHashTable) said = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < rows->len; i++)
+    if (g_array_index (rows, FabPrediction, i).algbw_GBps > 0)
+      print_note (request, &g_array_index (rows, FabPrediction, i), said);
+}
+
+static double
+average_busbw (const GArray *rows)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    sum += g_array_index (rows, FabPrediction, i).busbw_GBps;
+  return sum / rows->len;
+}
+
+static void
+print_text (const CollectiveRequest *request, const GArray *rows)
+{
+  print_head (request, &g_array_index (rows, FabPrediction, 0));
+  for (guint i = 0; i < rows->len; i++)
+    print_row (request, &g_array_index (rows, FabPrediction, i), g_array_index (request->counts, guint64, i));
+  g_print ("# %-20s : %g \n#\n", "Avg bus bandwidth", average_busbw (rows));
+  print_notes (request, rows);
+  if (request->n_too_small)
+    g_print ("# left out: sizes with less than an element for each rank (%u), which nccl-tests runs empty\n",
+             request->n_too_small);
+}
+
+static void
+print_csv (const GArray *rows)
+{
+  g_print ("size_bytes,time_us,algbw_GBps,busbw_GBps,wire_GBps,algorithm,protocol,channels,bound,binding\n");
+  for (guint i = 0; i < rows->len; i++) {
+    const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+
+    g_print ("%" G_GUINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%s,%s,%u,%s,%s\n", row->size_bytes, row->time_us,
+             row->algbw_GBps, row->busbw_GBps, row->wire_GBps, row->algorithm, row->protocol, row->n_channels,
+             fab_bound_names[row->bound], row->binding ? row->binding : "");
+  }
+}
+
+static void
+add_row (JsonBuilder *json, const FabPrediction *row)
+{
+  json_builder_begin_object (json);
+  fab_json_add_whole (json, "size_bytes", (gint64) row->size_bytes);
+  fab_json_add_real (json, "time_us", row->time_us);
+  fab_json_add_real (json, "algbw_GBps", row->algbw_GBps);
+  fab_json_add_real (json, "busbw_GBps", row->busbw_GBps);
+  fab_json_add_real (json, "wire_GBps", row->wire_GBps);
+  fab_json_add_text (json, "algorithm", row->algorithm);
+  fab_json_add_text (json, "protocol", row->protocol);
+  fab_json_add_whole (json, "channels", row->n_channels);
+  fab_json_add_text (json, "bound", fab_bound_names[row->bound]);
+  fab_json_add_text (json, "binding", row->binding);
+  json_builder_end_object (json);
+}
+
+static void
+print_json (const CollectiveRequest *request, const GArray *rows)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "node", request->options->node);
+  fab_json_add_text (json, "op", fab_op_names[request->op]);
+  fab_json_add_text (json, "type", request->type->name);
+  fab_json_add_text (json, "form", fab_form_names[request->form]);
+  fab_json_add_whole (json, "ranks", g_array_index (rows, FabPrediction, 0).n_ranks);
+  json_builder_set_member_name (json, "results");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < rows->len; i++)
+    add_row (json, &g_array_index (rows, FabPrediction, i));
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+  g_autofree char *text = fab_json_finish (json);
+  g_print ("%s", text);
+}
+
+void
+collective_print (const CollectiveRequest *request, const GArray *rows)
+{
+  if (request->format == FAB_FORMAT_TEXT)
+    print_text (request, rows);
+  else if (request->format == FAB_FORMAT_CSV)
+    print_csv (rows);
+  else
+    print_json (request, rows);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/error.h"
+
+static gboolean
+fail (const char *path, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (errno));
+}
+
+gboolean
+fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error)
+{
+  FILE *file = strcmp (path, "-") == 0 ? stdin : fopen (path, "rb");
+  g_autofree char *data = NULL;
+  gboolean is_whole;
+
+  if (file == NULL)
+    return fail (path, error);
+  data = g_malloc (limit_bytes + 2);
+  *size = fread (data, 1, limit_bytes + 1, file);
+  is_whole = !ferror (file);
+  if (!is_whole)
+    fail (path, error);
+  if (file != stdin)
+    fclose (file);
+  if (!is_whole)
+    return FALSE;
+  if (*size > limit_bytes)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %" G_GSIZE_FORMAT " MiB", path,
+                      limit_bytes >> 20);
+  data[*size] = '\0';
+  *text = g_realloc (data, *size + 1);
+  data = NULL;
+  return TRUE;
+}
+
+static gboolean
+write_through (const char *path, const char *text, GError **error)
+{
+  FILE *file = fopen (path, "wb");
+  gboolean is_written;
+
+  if (file == NULL)
+    return fail (path, error);
+  is_written = fputs (text, file) != EOF;
+  is_written = fclose (file) == 0 && is_written;
+  return is_written || fail (path, error);
+}
+
+gboolean
+fab_cli_write_file (const char *path, const char *text, GError **error)
+{
+  g_autofree char *target = g_file_test (path, G_FILE_TEST_IS_SYMLINK) ? realpath (path, NULL) : NULL;
+  const char *file = target ? target : path;
+  g_autoptr (GError) cause = NULL;
+
+  if (g_file_test (file, G_FILE_TEST_EXISTS) && !g_file_test (file, G_FILE_TEST_IS_REGULAR))
+    return write_through (file, text, error);
+  if (!g_file_set_contents (file, text, -1, &cause))
+    return fab_throw (error, FAB_ERROR_IO, "%s", cause->message);
+  return TRUE;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hall.h"
+
+#include "cli/cli.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+
+FabHall *
+fab_cli_hall (const FabHallRequest *request, const char *path, const FabCatalog *catalog, GError **error)
+{
+  FabHallRequest asked = *request;
+  FabScenario *scenario;
+
+  if ((path == NULL) == (request->node == NULL)) {
+    fab_throw (error, FAB_ERROR_INPUT,
+               "either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
+    return NULL;
+  }
+  if (path != NULL && (request->nodes != 0 || request->gpus_per_node != 0)) {
+    fab_throw (error, FAB_ERROR_INPUT,
+               "numbers of nodes and GPUs go with --node; for a scenario: --set cluster.nodes=N");
+    return NULL;
+  }
+  if (path == NULL) {
+    asked.nodes = request->nodes != 0 ? request->nodes : 1;
+    return fab_hall_new (&asked, catalog, &fab_models, error);
+  }
+  scenario = fab_cli_scenario (path, (char **) request->sets, catalog, error);
+  return scenario != NULL ? fab_hall_new_of (scenario, error) : NULL;
+}

@@ -1,0 +1,1 @@
+fabricast import import/nccl-p4d.xml --from nccl

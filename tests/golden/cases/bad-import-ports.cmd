@@ -1,0 +1,1 @@
+sed 1,10d import/ibnetdiscover-edr.txt | fabricast import -

@@ -1,0 +1,1 @@
+head -6 import/nvidia-smi-a100-nv12.txt | fabricast import -

@@ -1,0 +1,1 @@
+sed 's/ 4xEDR$//' import/ibnetdiscover-edr.txt | fabricast import -

@@ -1,0 +1,1 @@
+head -30 import/nccl-p4d.xml | fabricast import -

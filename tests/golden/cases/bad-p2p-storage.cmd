@@ -1,0 +1,1 @@
+fabricast p2p --node dgx-h100 --storage

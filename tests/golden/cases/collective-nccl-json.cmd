@@ -1,0 +1,1 @@
+fabricast collective --node dgx-a100 --nodes 2 --gpus-per-node 1 -b 1M -e 1G -f 1024 -J out.json >/dev/null && cat out.json && fabricast collective --node dgx-a100 --check out.json && fabricast collective --node dgx-a100 -J out.json

@@ -1,0 +1,1 @@
+fabricast p2p --help

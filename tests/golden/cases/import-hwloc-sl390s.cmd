@@ -1,0 +1,1 @@
+fabricast import import/hwloc-sl390s.xml

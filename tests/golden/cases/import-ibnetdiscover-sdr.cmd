@@ -1,0 +1,1 @@
+fabricast import import/ibnetdiscover-sdr.txt

@@ -1,0 +1,1 @@
+fabricast import import/nccl-ncv4.xml

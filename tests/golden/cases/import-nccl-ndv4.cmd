@@ -1,0 +1,1 @@
+fabricast import import/nccl-ndv4.xml

@@ -1,0 +1,1 @@
+fabricast import import/nvidia-smi-2gpu-phb.txt

@@ -1,0 +1,1 @@
+fabricast import import/nvidia-smi-a100-nv12.txt

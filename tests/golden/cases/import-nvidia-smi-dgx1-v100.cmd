@@ -1,0 +1,1 @@
+fabricast import import/nvidia-smi-dgx1-v100.txt

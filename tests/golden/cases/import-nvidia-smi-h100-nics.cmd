@@ -1,0 +1,1 @@
+fabricast import import/nvidia-smi-h100-nics.txt

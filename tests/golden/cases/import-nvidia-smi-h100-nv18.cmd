@@ -1,0 +1,1 @@
+fabricast import import/nvidia-smi-h100-nv18.txt

@@ -1,0 +1,1 @@
+fabricast import import/rccl-mi300x.xml

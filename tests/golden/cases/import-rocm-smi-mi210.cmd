@@ -1,0 +1,1 @@
+fabricast import import/rocm-smi-mi210.txt

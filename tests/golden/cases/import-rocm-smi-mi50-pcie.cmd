@@ -1,0 +1,1 @@
+fabricast import import/rocm-smi-mi50-pcie.txt

@@ -1,0 +1,1 @@
+fabricast p2p --node dgx-a100

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/fabric-ddp-ecmp.yaml

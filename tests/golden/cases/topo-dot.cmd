@@ -1,0 +1,1 @@
+fabricast topo --node dgx-h100 --format dot

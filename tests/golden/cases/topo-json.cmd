@@ -1,0 +1,1 @@
+fabricast topo $SCENARIOS/hello.yaml --format json

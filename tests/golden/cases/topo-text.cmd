@@ -1,0 +1,1 @@
+fabricast topo --node dgx-a100 --nodes 4
