@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_path.c - on small random graphs, against every path that there is: fewest links, and the widest of these. */
+/* prop_path.c - on small random graphs, against every path that there is: fewest links, and the widest of these; and
+ * what all of those with the fewest links carry together. */
 #include "tests/support/test.h"
 
-#include "sim/fabric/path.h"
+#include "sim/fabric/multipath.h"
 #include "tests/support/seeds.h"
 
 enum { MOST = 9 };
@@ -41,9 +42,9 @@ walk (Best *best, FabVertexId at, guint32 visited, guint n, FabBytesPerS width)
 }
 
 static FabGraph *
-random_graph (Random *random)
+random_graph (Random *random, guint32 node)
 {
-  static const FabLinkClass link_class = { "wire", "NVLink", { 1, 1 } };
+  static const FabLinkClass link_class = { .name = "wire", .technology = "NVLink", .cost = { 1, 1, 1 } };
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint n = random_between (random, 2, MOST), part = fab_graph_builder_part (builder, "v", TRUE);
   guint class_index = fab_graph_builder_class (builder, &link_class),
@@ -54,13 +55,14 @@ random_graph (Random *random)
     fab_graph_builder_vertex (builder,
                               random_chance (random, percent_accelerators) ? FAB_VERTEX_ACCELERATOR
                                                                            : FAB_VERTEX_SWITCH,
-                              0, part, i);
+                              node, part, i);
   /* Now and then two joins of the same pair. */
   for (guint a = 0; a < n; a++)
     for (guint b = 0; b < n; b++)
       if (a != b && random_chance (random, percent / 2))
         fab_graph_builder_join (builder, a, b,
-                                &(FabLinkForm){ random_between (random, 1, 4), 1, class_index, 1 });
+                                &(FabLinkForm){ random_between (random, 1, 4), 1, class_index,
+                                                random_between (random, 1, 2) });
   return fab_graph_builder_freeze (builder);
 }
 
@@ -102,7 +104,7 @@ check_pair (FabPathFinder *finder, const FabGraph *graph, FabVertexId src, FabVe
 static void
 check (Random *random)
 {
-  g_autoptr (FabGraph) graph = random_graph (random);
+  g_autoptr (FabGraph) graph = random_graph (random, 0);
   g_autoptr (FabPathFinder) finder = fab_path_finder_new (graph);
 
   for (FabVertexId src = 0; src < fab_graph_n_vertices (graph); src++)
@@ -116,10 +118,101 @@ the_path_is_the_best_of_all (G_GNUC_UNUSED void **state)
   seeds_run (600, check);
 }
 
+/* --- all the shortest paths --- */
+
+/* Whether a path over this link has exactly `left` links to dst. */
+static gboolean
+leads_on (const FabGraph *graph, FabLinkId link, FabVertexId dst, guint32 visited, guint left)
+{
+  FabVertexId next = fab_graph_link (graph, link)->dst;
+  FabLinkId first;
+  guint n_out = fab_graph_out_links (graph, next, &first);
+
+  if (next == dst)
+    return left == 1;
+  if (left == 1 || visited & 1u << next || fab_graph_vertex (graph, next)->kind == FAB_VERTEX_ACCELERATOR)
+    return FALSE;
+  for (FabLinkId out = first; out < first + n_out; out++)
+    if (leads_on (graph, out, dst, visited | 1u << next, left - 1))
+      return TRUE;
+  return FALSE;
+}
+
+static double
+weight_of (const FabGraph *graph, FabLinkId link, FabSplit split)
+{
+  const FabLink *it = fab_graph_link (graph, link);
+
+  return split == FAB_SPLIT_RATES ? (double) it->rate_bytes_per_s : it->count;
+}
+
+/* Follows `amount` on from a vertex that is `left` links from dst, path by path. */
+static void
+follow (const FabGraph *graph, FabVertexId at, FabVertexId dst, guint left, double amount, FabSplit split,
+        double *carried)
+{
+  FabLinkId first;
+  guint n_out = fab_graph_out_links (graph, at, &first);
+  double sum = 0;
+
+  for (FabLinkId link = first; left > 0 && link < first + n_out; link++)
+    if (leads_on (graph, link, dst, 1u << at, left))
+      sum += weight_of (graph, link, split);
+  for (FabLinkId link = first; left > 0 && link < first + n_out; link++)
+    if (leads_on (graph, link, dst, 1u << at, left)) {
+      double part = amount * weight_of (graph, link, split) / sum;
+
+      carried[link] += part;
+      follow (graph, fab_graph_link (graph, link)->dst, dst, left - 1, part, split, carried);
+    }
+}
+
+static void
+check_spread (FabMultipath *paths, const FabGraph *graph, FabVertexId src, FabVertexId dst, FabSplit split)
+{
+  Best best = { graph, dst, G_MAXUINT, 0 };
+  g_autofree double *carried = g_new0 (double, fab_graph_n_links (graph) + 1);
+  g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+  FabPath path = { 0 };
+
+  walk (&best, src, 1u << src, 0, G_MAXUINT64);
+  gboolean has_path = best.n != G_MAXUINT;
+  assert_int_equal (fab_multipath_spread (paths, src, dst, FAB_NO_VERTEX, split, 1, shares), has_path);
+  assert_int_equal (fab_multipath_pick (paths, src, dst, 42, &path), has_path);
+  if (!has_path)
+    return;
+  follow (graph, src, dst, best.n, 1, split, carried);
+  assert_way (graph, &path, src, dst);
+  assert_int_equal (path.n, best.n);
+  for (guint i = 0; i < shares->len; i++)
+    carried[g_array_index (shares, FabShare, i).link] -= g_array_index (shares, FabShare, i).fraction;
+  for (FabLinkId link = 0; link < fab_graph_n_links (graph); link++)
+    assert_true (fabs (carried[link]) < 1e-9);
+}
+
+static void
+check_spreads (Random *random)
+{
+  g_autoptr (FabGraph) graph = random_graph (random, FAB_NO_NODE);
+  g_autoptr (FabMultipath) paths = fab_multipath_new (graph);
+
+  for (FabVertexId src = 0; src < fab_graph_n_vertices (graph); src++)
+    for (FabVertexId dst = 0; dst < fab_graph_n_vertices (graph); dst++)
+      if (src != dst)
+        check_spread (paths, graph, src, dst, random_chance (random, 50) ? FAB_SPLIT_LINKS : FAB_SPLIT_RATES);
+}
+
+static void
+bytes_go_over_all_the_shortest_paths (G_GNUC_UNUSED void **state)
+{
+  seeds_run (150, check_spreads);
+}
+
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { seeds_test (the_path_is_the_best_of_all) };
+  const struct CMUnitTest tests[] = { seeds_test (the_path_is_the_best_of_all),
+                                      seeds_test (bytes_go_over_all_the_shortest_paths) };
 
   return cmocka_run_group_tests_name ("path", tests, NULL, NULL);
 }

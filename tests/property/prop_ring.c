@@ -33,7 +33,7 @@ assert_all_operations (const RigSpec *spec)
 {
   g_autoptr (Rig) rig = rig_new (spec);
 
-  for (guint op = 0; op < FAB_N_OPS; op++)
+  for (guint op = 0; op <= FAB_OP_REDUCE; op++)
     assert_closed_form (rig, (FabOp) op, G_GUINT64_CONSTANT (1000000007));
 }
 
@@ -106,7 +106,7 @@ rings_of_all_sizes (G_GNUC_UNUSED void **state)
                                              .nic_latency_ps = 600000 });
 
   for (FabBytes bytes = 1; bytes <= G_GUINT64_CONSTANT (100000000000000); bytes *= 10)
-    for (guint op = 0; op < FAB_N_OPS; op++)
+    for (guint op = 0; op <= FAB_OP_REDUCE; op++)
       assert_closed_form (rig, (FabOp) op, bytes);
 }
 

@@ -50,6 +50,7 @@ check_wholes (Random *random)
   for (guint i = 0; i < N_VALUES; i++) {
     check_whole (random, FAB_UNIT_TIME);
     check_whole (random, FAB_UNIT_BYTES);
+    check_whole (random, FAB_UNIT_LENGTH);
     check_whole (random, FAB_UNIT_RATE);
     check_whole (random, FAB_UNIT_COUNT);
   }

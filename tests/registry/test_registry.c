@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "tests/support/params.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -129,62 +130,117 @@ defaults_parse (G_GNUC_UNUSED void **state)
 
 /* --- fabrics and routes --- */
 
-static const FabLinkClass port_class = { "port", "InfiniBand", { 1.0625, 1.0625 } };
+static const FabLinkClass port_class = { .name = "port",
+                                         .technology = "InfiniBand",
+                                         .cost = { 1.0625, 1.0625, 1 } };
 
-/* NICs and what the fabric joins them with, nothing else. */
+/* What a fabric has to be told; "": its defaults do. */
+static const char *
+fabric_keys (const char *name)
+{
+  return g_str_equal (name, "custom") ? "switches: [{name: sw}], attach: [{to: sw}]" : "";
+}
+
+static FabLinkForm
+find_port (gconstpointer port, G_GNUC_UNUSED const char *name)
+{
+  return *(const FabLinkForm *) port;
+}
+
+/* NICs, one switch in each node, and what the fabric joins them with; NIC i is vertex i. */
 static FabGraph *
 build_fabric (const FabFabricOps *ops, guint n_nodes, guint nics_per_node)
 {
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&fab_models, diagnostics);
+  g_autofree char *yaml = g_strdup_printf ("{%s}", fabric_keys (ops->info.name));
+  g_autoptr (Params) params = params_new (&ops->info, yaml);
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   g_autofree FabVertexId *nics = g_new (FabVertexId, n_nodes * nics_per_node);
   guint part = fab_graph_builder_part (builder, "nic", TRUE);
-  FabFabricEnv env = { builder,
-                       n_nodes,
-                       nics_per_node,
-                       nics,
-                       { 25000000000, 600000, fab_graph_builder_class (builder, &port_class), 1 } };
+  FabLinkForm port = { 25000000000, 600000, fab_graph_builder_class (builder, &port_class), 1 };
+  FabFabricEnv env = { builder, n_nodes, nics_per_node, nics, port, find_port, &port };
 
   for (guint i = 0; i < n_nodes * nics_per_node; i++)
     nics[i] = fab_graph_builder_vertex (builder, FAB_VERTEX_NIC, i / nics_per_node, part, i % nics_per_node);
-  assert_true (ops->build (&env, fab_schema_model_defaults (reader, &ops->info), NULL));
+  for (guint node = 0; node < n_nodes; node++) {
+    FabVertexId inside = fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, node, part, node);
+
+    for (guint nic = 0; nic < nics_per_node; nic++)
+      fab_graph_builder_join (builder, nics[node * nics_per_node + nic], inside, &port);
+  }
+  assert_true (ops->build (&env, params->params, NULL));
   return fab_graph_builder_freeze (builder);
 }
 
-/* Any NIC to any other over switches, there and back in the same number of links; equal hashes, equal paths. */
 static void
-check_route (FabRouter *router, const FabGraph *graph, guint n_nics)
+assert_leads (const FabGraph *graph, const FabPath *path, FabVertexId src, FabVertexId dst)
 {
-  for (FabVertexId src = 0; src < n_nics; src += 3)
-    for (FabVertexId dst = 0; dst < n_nics; dst += 5) {
-      FabPath there = { 0 }, again = { 0 };
-      FabVertexId at = src;
+  FabVertexId at = src;
 
-      assert_true (fab_router_append (router, src, dst, 7, &there));
-      assert_true (fab_router_append (router, src, dst, 7, &again));
-      assert_memory_equal (&there, &again, sizeof there);
-      for (guint i = 0; i < there.n; i++) {
-        assert_int_equal (fab_graph_link (graph, there.links[i])->src, at);
-        at = fab_graph_link (graph, there.links[i])->dst;
-      }
-      assert_int_equal (at, dst);
+  for (guint i = 0; i < path->n; i++) {
+    assert_int_equal (fab_graph_link (graph, path->links[i])->src, at);
+    at = fab_graph_link (graph, path->links[i])->dst;
+  }
+  assert_int_equal (at, dst);
+}
+
+/* All bytes leave src and arrive at dst, and what comes to any other vertex leaves it. */
+static void
+assert_conserved (const FabGraph *graph, const GArray *shares, FabVertexId src, FabVertexId dst)
+{
+  g_autofree double *net = g_new0 (double, fab_graph_n_vertices (graph));
+
+  for (guint i = 0; i < shares->len; i++) {
+    const FabShare *share = &g_array_index (shares, FabShare, i);
+
+    assert_true (share->fraction > 0 && share->fraction <= 1 + 1e-12);
+    net[fab_graph_link (graph, share->link)->src] += share->fraction;
+    net[fab_graph_link (graph, share->link)->dst] -= share->fraction;
+  }
+  for (FabVertexId v = 0; src != dst && v < fab_graph_n_vertices (graph); v++)
+    assert_true (fabs (net[v] - (v == src ? 1 : v == dst ? -1 : 0)) < 1e-9);
+}
+
+static void
+check_pair (FabRouter *router, const FabGraph *graph, FabVertexId src, FabVertexId dst, gboolean is_joined)
+{
+  g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+  FabPath there = { 0 }, again = { 0 };
+
+  assert_int_equal (fab_router_append (router, src, dst, 7, &there), is_joined);
+  assert_int_equal (fab_router_append (router, src, dst, 7, &again), is_joined);
+  assert_int_equal (fab_router_spread (router, src, dst, 7, shares), is_joined);
+  assert_memory_equal (&there, &again, sizeof there);
+  if (!is_joined)
+    return;
+  assert_leads (graph, &there, src, dst);
+  assert_conserved (graph, shares, src, dst);
+}
+
+/* Any NIC to any other, but those of other rails where these are joined nowhere; equal hashes, equal paths. */
+static void
+check_route (FabRouter *router, const FabGraph *graph, guint n_nics, guint n_rails)
+{
+  for (FabVertexId src = 0; src < n_nics; src += 13)
+    for (FabVertexId dst = 0; dst < n_nics; dst += 17) {
+      gboolean is_one_node = fab_graph_vertex (graph, src)->node == fab_graph_vertex (graph, dst)->node;
+
+      check_pair (router, graph, src, dst, is_one_node || src % n_rails == dst % n_rails);
     }
 }
 
 static void
 check_fabric (const FabFabricOps *fabric, guint n_nodes, guint nics_per_node)
 {
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&fab_models, diagnostics);
   g_autoptr (FabGraph) graph = build_fabric (fabric, n_nodes, nics_per_node);
+  guint n_rails = g_str_equal (fabric->info.name, "rail_only") ? nics_per_node : 1;
 
   fab_graph_check (graph); /* connected, positive rates, reverses */
   for (guint i = 0; fab_models.lists[FAB_MODEL_ROUTE][i]; i++) {
     const FabRouterOps *ops = (const FabRouterOps *) fab_models.lists[FAB_MODEL_ROUTE][i];
-    FabRouter *router = ops->create (graph, fab_schema_model_defaults (reader, &ops->info));
+    g_autoptr (Params) params = params_new (&ops->info, "{}");
+    FabRouter *router = ops->create (graph, params->params);
 
-    check_route (router, graph, n_nodes * nics_per_node);
+    check_route (router, graph, n_nodes * nics_per_node, n_rails);
     fab_router_destroy (router);
   }
 }
@@ -204,17 +260,25 @@ every_fabric_joins_all_nics_and_every_route_finds_them (G_GNUC_UNUSED void **sta
 
 /* --- catalogue --- */
 
-/* A path between any two GPUs of the first node, and from each to every NIC of the cluster. */
+/* Sixteen of many: every pair of a rack's 72 GPUs and NICs on every fabric would take minutes. */
+static guint
+stride_of (guint n)
+{
+  return MAX (1, n / 16);
+}
+
+/* A path between GPUs of the first node, and from them to NICs of the cluster. */
 static void
 check_plant (const FabPlant *plant)
 {
   const FabCluster *cluster = &plant->cluster;
+  guint n_gpus = cluster->gpus_per_node, n_nics = cluster->n_nodes * cluster->nics_per_node;
 
   fab_graph_check (plant->graph);
-  for (guint a = 0; a < cluster->gpus_per_node; a++) {
-    for (guint b = 0; b < cluster->gpus_per_node; b++)
+  for (guint a = 0; a < n_gpus; a += stride_of (n_gpus)) {
+    for (guint b = 0; b < n_gpus; b += stride_of (n_gpus))
       assert_true (fab_router_append (plant->router, cluster->gpus[a], cluster->gpus[b], 0, &(FabPath){ 0 }));
-    for (guint nic = 0; nic < cluster->n_nodes * cluster->nics_per_node; nic++)
+    for (guint nic = 0; nic < n_nics; nic += stride_of (n_nics))
       assert_true (
           fab_router_append (plant->router, cluster->gpus[a], cluster->nics[nic], 0, &(FabPath){ 0 }));
   }
@@ -225,9 +289,9 @@ static void
 check_node (const char *node, const char *fabric, guint gpus, guint nics)
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: n\ncluster: {node: %s, nodes: 3, fabric: %s, gpus_per_node: %u, nics_per_node: %u}\n"
+      "name: n\ncluster: {node: %s, nodes: %u, fabric: {kind: %s, %s}, gpus_per_node: %u, nics_per_node: %u}\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-      node, fabric, gpus, nics);
+      node, g_str_equal (node, "superpod-h100-256") ? 1 : 3, fabric, fabric_keys (fabric), gpus, nics);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
 
@@ -249,6 +313,33 @@ every_node_on_every_fabric_is_one_graph (G_GNUC_UNUSED void **state)
       check_node (nodes[n], fabrics[f], 0, 1);
       check_node (nodes[n], fabrics[f], 1, 1);
     }
+}
+
+static FabTimePs
+time_all_reduce (const char *fabric, const char *route, const char *fidelity)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: n\ncluster: {node: dgx-h100, nodes: 9, fabric: {kind: %s, %s}, route: %s}\n"
+      "fidelity: %s\niterations: 1\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\n",
+      fabric, fabric_keys (fabric), route, fidelity);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return fab_simulation_probe (play->simulation)->step.times.duration_ps;
+}
+
+/* What shares links is never faster than what sees an empty fabric; a single collective is as fast. */
+static void
+every_fabric_and_route_carries_an_all_reduce (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **fabrics = fab_registry_names (&fab_models, FAB_MODEL_FABRIC);
+  g_autofree const char **routes = fab_registry_names (&fab_models, FAB_MODEL_ROUTE);
+
+  for (guint f = 0; fabrics[f]; f++)
+    for (guint r = 0; routes[r]; r++)
+      assert_true (time_all_reduce (fabrics[f], routes[r], "fluid")
+                   >= time_all_reduce (fabrics[f], routes[r], "analytic"));
 }
 
 /* No link is faster than its lanes, and no drive gets more than the line. */
@@ -299,6 +390,7 @@ main (void)
     cmocka_unit_test (defaults_parse),
     cmocka_unit_test (every_fabric_joins_all_nics_and_every_route_finds_them),
     cmocka_unit_test (every_node_on_every_fabric_is_one_graph),
+    cmocka_unit_test (every_fabric_and_route_carries_an_all_reduce),
     cmocka_unit_test (every_link_keeps_below_its_signalling),
     cmocka_unit_test (every_model_has_parameters_and_work),
   };

@@ -3,10 +3,12 @@
 
 static FabLinkForm
 link_form (FabGraphBuilder *builder, const char *name, FabBytesPerS rate_bytes_per_s, FabTimePs latency_ps,
-           double cost)
+           double cost, gboolean has_reduction)
 {
   double used = cost > 0 ? cost : 1;
-  FabLinkClass link_class = { name, "NVLink", { used, used } };
+  FabLinkClass link_class = {
+    .name = name, .technology = "NVLink", .cost = { used, used, used }, .has_reduction = has_reduction
+  };
 
   return (FabLinkForm){ rate_bytes_per_s, latency_ps, fab_graph_builder_class (builder, &link_class), 1 };
 }
@@ -19,7 +21,10 @@ add_node (Rig *self, FabGraphBuilder *builder, guint node)
   guint nic = fab_graph_builder_part (builder, "nic", TRUE);
   guint part = fab_graph_builder_part (builder, "switch", FALSE);
   FabVertexId centre = fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, node, part, 0);
-  FabLinkForm form = link_form (builder, "gpu", spec->gpu_bytes_per_s, spec->gpu_latency_ps, spec->gpu_cost);
+  FabLinkForm form = link_form (builder, "gpu", spec->gpu_bytes_per_s, spec->gpu_latency_ps, spec->gpu_cost,
+                                spec->gpus_reduce);
+  FabLinkForm plain_form = link_form (builder, "nic-host", spec->gpu_bytes_per_s, spec->gpu_latency_ps,
+                                      spec->gpu_cost, FALSE);
 
   for (guint i = 0; i < spec->gpus_per_node; i++) {
     FabVertexId id = fab_graph_builder_vertex (builder, FAB_VERTEX_ACCELERATOR, node, gpu, i);
@@ -31,7 +36,7 @@ add_node (Rig *self, FabGraphBuilder *builder, guint node)
     FabVertexId id = fab_graph_builder_vertex (builder, FAB_VERTEX_NIC, node, nic, i);
 
     self->cluster.nics[node * spec->nics_per_node + i] = id;
-    fab_graph_builder_join (builder, id, centre, &form);
+    fab_graph_builder_join (builder, id, centre, &plain_form);
   }
 }
 
@@ -39,12 +44,22 @@ static void
 add_fabric (const Rig *self, FabGraphBuilder *builder)
 {
   const RigSpec *spec = &self->spec;
-  FabFabricEnv env = { builder, spec->n_nodes, spec->nics_per_node, self->cluster.nics, { 0 } };
+  FabFabricEnv env = { .builder = builder,
+                       .n_places = spec->n_nodes,
+                       .nics_per_node = spec->nics_per_node,
+                       .nics = self->cluster.nics };
 
   if (spec->nics_per_node == 0)
     return;
-  env.port = link_form (builder, "nic", spec->nic_bytes_per_s, spec->nic_latency_ps, spec->nic_cost);
-  fab_fabric_switch.build (&env, NULL, NULL);
+  env.port = link_form (builder, "nic", spec->nic_bytes_per_s, spec->nic_latency_ps, spec->nic_cost,
+                        spec->nics_reduce);
+  if (spec->nodes_per_leaf == 0) {
+    fab_fabric_switch.build (&env, NULL, NULL);
+    return;
+  }
+  g_autofree char *yaml = g_strdup_printf ("{nodes_per_leaf: %" G_GINT64_FORMAT "}", spec->nodes_per_leaf);
+  g_autoptr (Params) params = params_new (&fab_fabric_rail.info, yaml);
+  fab_fabric_rail.build (&env, params->params, NULL);
 }
 
 Rig *
@@ -63,6 +78,7 @@ rig_new (const RigSpec *spec)
   cluster->architecture = "ampere";
   cluster->peak_flops_per_s = 1e12;
   cluster->memory_bytes_per_s = FAB_PS_PER_S;
+  cluster->p2p = cluster->gdr = FAB_REACH_SYS;
   for (guint node = 0; node < spec->n_nodes; node++)
     add_node (self, builder, node);
   add_fabric (self, builder);
@@ -70,7 +86,10 @@ rig_new (const RigSpec *spec)
   self->router = fab_route_shortest.create (self->graph, NULL);
   cluster->graph = self->graph;
   cluster->router = self->router;
-  self->plain = fab_library_plain.create (fab_models.lists[FAB_MODEL_ALGORITHM], NULL);
+  fab_cluster_measure (cluster);
+  g_autofree char *params = g_strdup_printf ("{algorithm: '%s'}", spec->algorithm ? spec->algorithm : "");
+  self->plain_params = params_new (&fab_library_plain.info, params);
+  self->plain = fab_library_plain.create (fab_models.lists[FAB_MODEL_ALGORITHM], self->plain_params->params);
   return self;
 }
 
@@ -86,10 +105,10 @@ rig_free (Rig *self)
   if (self == NULL)
     return;
   fab_library_destroy (self->plain);
+  params_free (self->plain_params);
   fab_router_destroy (self->router);
   fab_graph_free (self->graph);
-  g_free (self->cluster.gpus);
-  g_free (self->cluster.nics);
+  fab_cluster_clear (&self->cluster);
   g_free (self);
 }
 
@@ -187,6 +206,26 @@ rig_time_send (const Rig *self, const FabNetOps *ops, FabTransfer transfer)
   fab_net_send (rig.net, &transfer);
   fab_engine_run (rig.engine);
   end_ps = fab_engine_now (rig.engine);
+  rig_net_clear (&rig);
+  return end_ps;
+}
+
+FabTimePs
+rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, FabOp op, FabBytes bytes,
+                   guint n_chunks, FabLinkLoad *loads)
+{
+  const FabAlgorithmEnv env = { .net_stretch = 1 };
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&self->cluster);
+  FabGroup group = rig_group (self);
+  RigNet rig = rig_net (self, &fab_net_fluid);
+  FabTimePs end_ps;
+  gboolean is_made = algorithm->schedule (&group, op, &env, n_chunks, schedule, NULL);
+
+  g_assert_true (is_made);
+  fab_schedule_play (schedule, rig.net, bytes, 1, (FabDone){ note_end, &rig, 0 });
+  fab_engine_run (rig.engine);
+  end_ps = fab_engine_now (rig.engine);
+  fab_meter_take (rig.net->meter, loads);
   rig_net_clear (&rig);
   return end_ps;
 }

@@ -10,12 +10,16 @@
 #include "models/models.h"
 #include "sim/net/net.h"
 #include "sim/work/collective.h"
+#include "tests/support/params.h"
 
 typedef struct {
   guint n_nodes, gpus_per_node, nics_per_node;
   FabBytesPerS gpu_bytes_per_s, nic_bytes_per_s; /* nic: between the NIC and the fabric's switch */
   FabTimePs gpu_latency_ps, nic_latency_ps;
-  double gpu_cost, nic_cost; /* line bytes per byte, both drives; 0: 1 */
+  double gpu_cost, nic_cost;         /* line bytes per byte, both drives; 0: 1 */
+  gboolean gpus_reduce, nics_reduce; /* the switch that they are on does */
+  gint64 nodes_per_leaf;             /* of a rail fabric; 0: one switch for all NICs */
+  const char *algorithm;             /* that `plain` takes; NULL: the first that can */
 } RigSpec;
 
 typedef struct {
@@ -23,6 +27,7 @@ typedef struct {
   FabGraph *graph;
   FabRouter *router;
   FabCluster cluster;
+  Params *plain_params;
   FabLibrary *plain;
 } Rig;
 
@@ -41,6 +46,10 @@ FabCollectivePlan rig_plan (Rig *self, FabOp op, FabBytes bytes);
 /* Steps in sequence inside nodes and between them, and the time of the textbook for `plan`. */
 FabTimePs rig_ring_latency_ps (const Rig *self, FabOp op);
 double rig_ring_rate_bytes_per_s (const Rig *self, FabOp op);
+
+/* Time of an algorithm's schedule of n_chunks on the idle rig; what links carried into `loads` (one per link). */
+FabTimePs rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, FabOp op, FabBytes bytes,
+                             guint n_chunks, FabLinkLoad *loads);
 
 /* A network on the rig, with its own clock. */
 typedef struct {

@@ -242,7 +242,7 @@ assert_index_refused (const char *index, const char *part)
 
 #define ENTRY(file_, node_, nodes_)                       \
   "  - {file: " file_ ", node: " node_ ", nodes: " nodes_ \
-  ", gpus_per_node: 8, op: all_reduce, role: judged}\n"
+  ", gpus_per_node: 8, op: all_reduce, interconnect: x, role: judged}\n"
 
 static void
 test_index_refused (G_GNUC_UNUSED void **state)

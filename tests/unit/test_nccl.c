@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_nccl.c - what models/library/nccl.c adds to the tuner's time: channels, chunks, the host.
+/* test_nccl.c - what models/library/nccl makes of rings: choice, startup, channels, chunks, the host.
  *
- * Eight GPUs at 200 GB/s on NVLink make 20 channels; LL starts after 10 + 6.6 + 14 x 0.6 = 25.0 us, LL128 after
- * 10 + 14 + 14 x 1.9 = 50.6 us, Simple after 10 + 8.4 + 14 x 3.4 = 66.0 us.
+ * Eight A100 at 200 GB/s on NVLink make 20 channels; LL starts after 6.6 + 14 x 1.0 = 20.6 us, LL128 after
+ * 14 + 14 x 2.5 = 49 us, Simple after 15 + 14 x 5 = 85 us (models/library/nccl/tables.c).
  */
 #include "models/models.h"
 #include "tests/support/params.h"
@@ -72,7 +72,8 @@ small_sizes_use_few_channels (G_GNUC_UNUSED void **state)
   assert_int_equal (channels ("{protocol: simple}", 5 * 32768), 5);
 }
 
-/* Eight NICs of 25 GB/s: 64 KiB are one channel of LL (512 x 8 x 16 ranks), which is one NIC, and two of Simple. */
+/* Eight NICs of 25 GB/s: 64 KiB are one channel of LL (512 x 8 x 16 ranks), whose flags a CPU reads at
+ * 2.5 + 1 GB/s, and two of Simple, which are two NICs and two thread blocks of 24 GB/s. */
 static void
 few_channels_use_few_nics (G_GNUC_UNUSED void **state)
 {
@@ -81,14 +82,62 @@ few_channels_use_few_nics (G_GNUC_UNUSED void **state)
                   .nics_per_node = 8,
                   .gpu_bytes_per_s = 4000 * G,
                   .nic_bytes_per_s = 25 * G };
-  double ll_startup_us = 6.6 + 28 * 0.6 + 2 * 2.7, simple_startup_us = 1.4 * (8.4 + 28 * 3.4 + 2 * 14);
+  double ll_startup_us = 6.6 + 28 * 1.0 + 2 * 2.7, simple_startup_us = 1.4 * (8.4 + 28 * 5.0 + 2 * 14);
 
-  assert_near (idle_us (&two, "{protocol: ll, net_fraction: 1, launch: 0us}", FAB_OP_ALL_REDUCE, 65536)
+  assert_near (idle_us (&two, "{algorithm: ring, protocol: ll, net_fraction: 1}", FAB_OP_ALL_REDUCE, 65536)
                    - ll_startup_us,
-               65536 * 2 * 1.875 / 25e3, 1e-5);
-  assert_near (idle_us (&two, "{protocol: simple, net_fraction: 1, launch: 0us}", FAB_OP_ALL_REDUCE, 65536)
+               65536 * 1.875 / 3.5e3, 1e-5);
+  assert_near (idle_us (&two, "{algorithm: ring, protocol: simple, net_fraction: 1}", FAB_OP_ALL_REDUCE,
+                        65536)
                    - simple_startup_us,
-               65536 * 1.875 / 50e3, 1e-5);
+               65536 * 1.875 / 48e3, 1e-5);
+}
+
+static void
+assert_choice (FabBytes bytes, const char *protocol, double startup_us)
+{
+  Plan p;
+
+  plan_make (&p, &one_node, "{algorithm: ring}", FAB_OP_ALL_REDUCE, bytes);
+  assert_string_equal (p.plan.protocol, protocol);
+  assert_near ((double) p.plan.startup_ps / 1e6, startup_us, 1e-6);
+  plan_clear (&p);
+}
+
+/* What the tuner believes, in us, S in MB:
+ *   LL      6.6 + 14 x 0.6 = 15.0 + S x 1750 / 87.7 (its cap; half of 200 would be more)
+ *   LL128  14.0 + 14 x 1.9 = 40.6 + S x 1750 / 184 (0.92 x 200)
+ *   Simple  8.4 + 14 x 3.4 = 56.0 + S x 1750 / 200
+ * LL is overtaken at 25.6 / (19.954 - 9.511) = 2.451 MB, LL128 at 15.4 / (9.511 - 8.75) = 20.24 MB. */
+static void
+the_tuner_chooses_the_protocol (G_GNUC_UNUSED void **state)
+{
+  assert_choice (8, "ll", 20.6);
+  assert_choice (2440000, "ll", 20.6);
+  assert_choice (2460000, "ll128", 49);
+  assert_choice (20200000, "ll128", 49);
+  assert_choice (20300000, "simple", 85);
+}
+
+/* Two nodes of four: 12 steps inside and 2 between, x 1.4 as every rank has 64 bytes per channel:
+ * 1.4 x (8.4 + 12 x 5 + 2 x 14) = 134.96 us; below 64 bytes 96.4. */
+static void
+a_long_simple_ring_between_nodes_pays_for_its_steps (G_GNUC_UNUSED void **state)
+{
+  RigSpec two = { .n_nodes = 2,
+                  .gpus_per_node = 4,
+                  .nics_per_node = 1,
+                  .gpu_bytes_per_s = 1000 * G,
+                  .nic_bytes_per_s = 25 * G };
+  Plan p;
+
+  plan_make (&p, &two, "{algorithm: ring, protocol: simple}", FAB_OP_ALL_REDUCE, 1000000);
+  assert_near ((double) p.plan.startup_ps / 1e6, 134.96, 1e-6);
+  assert_int_equal (p.plan.n_channels, 2);
+  plan_clear (&p);
+  plan_make (&p, &two, "{algorithm: ring, protocol: simple}", FAB_OP_ALL_REDUCE, 64 * 2 * 8 - 1);
+  assert_near ((double) p.plan.startup_ps / 1e6, 96.4, 1e-6);
+  plan_clear (&p);
 }
 
 /* LL128: a chunk is a multiple of 640 x 30 bytes, times 8 ranks and 20 channels: 3.072 MB. 4 MB take what 6.144 MB do;
@@ -96,15 +145,16 @@ few_channels_use_few_nics (G_GNUC_UNUSED void **state)
 static void
 whole_chunks_round_up (G_GNUC_UNUSED void **state)
 {
-  const char *even = "{protocol: ll128}", *whole = "{protocol: ll128, whole_chunks: true}";
-  double us = 50.6 + 6.144e6 * 1.75 * 128 / 120 / 200e3;
+  const char *even = "{algorithm: ring, protocol: ll128}",
+             *whole = "{algorithm: ring, protocol: ll128, whole_chunks: true}";
+  double us = 49 + 6.144e6 * 1.75 * 128 / 120 / 200e3;
 
   assert_near (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 4000000), us, 1e-6);
   assert_near (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 6144000), us, 1e-6);
   assert_near (idle_us (&one_node, even, FAB_OP_ALL_REDUCE, 6144000), us, 1e-6);
   assert_true (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 6144001) > us + 20);
   assert_near (idle_us (&one_node, whole, FAB_OP_ALL_GATHER, 4000000),
-               10 + 14 + 7 * 1.9 + 6.144e6 * 0.875 * 128 / 120 / 200e3, 1e-6);
+               14 + 7 * 2.5 + 6.144e6 * 0.875 * 128 / 120 / 200e3, 1e-6);
 }
 
 /* A chain is a pipeline of chunks: nothing waits for a full round. */
@@ -115,7 +165,7 @@ chains_do_not_round (G_GNUC_UNUSED void **state)
                == idle_us (&one_node, "", FAB_OP_BROADCAST, 4000000));
 }
 
-/* 8 GPUs x (4.3 us + channels beyond the first x 0.22 us) when that is longer: 34.4 us at 1 channel, 41.44 at 5. */
+/* 8 A100 x (4.3 us + channels beyond the first x 0.22 us) when that is longer: 34.4 us at 1 channel, 41.44 at 5. */
 static void
 a_slow_host_is_waited_for (G_GNUC_UNUSED void **state)
 {
@@ -131,8 +181,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (small_sizes_use_few_channels), cmocka_unit_test (few_channels_use_few_nics),
-    cmocka_unit_test (whole_chunks_round_up),        cmocka_unit_test (chains_do_not_round),
+    cmocka_unit_test (small_sizes_use_few_channels),
+    cmocka_unit_test (few_channels_use_few_nics),
+    cmocka_unit_test (the_tuner_chooses_the_protocol),
+    cmocka_unit_test (a_long_simple_ring_between_nodes_pays_for_its_steps),
+    cmocka_unit_test (whole_chunks_round_up),
+    cmocka_unit_test (chains_do_not_round),
     cmocka_unit_test (a_slow_host_is_waited_for),
   };
 

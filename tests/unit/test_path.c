@@ -13,7 +13,7 @@ typedef struct {
 static FabGraph *
 graph_of (const char *kinds, const Join *joins)
 {
-  static const FabLinkClass link_class = { "wire", "NVLink", { 1.25, 1 } };
+  static const FabLinkClass link_class = { .name = "wire", .technology = "NVLink", .cost = { 1.25, 1, 1 } };
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint part = fab_graph_builder_part (builder, "v", TRUE);
   guint class_index = fab_graph_builder_class (builder, &link_class);
@@ -102,23 +102,25 @@ nothing_leads_from_a_vertex_to_itself (G_GNUC_UNUSED void **state)
   assert_string_equal (found, "1");
 }
 
-/* A chain of 33 links does not fit the 32 of a path, one of 32 does; nothing is appended otherwise. */
+/* A chain of 65 links does not fit the 64 of a path, one of 64 does; nothing is appended otherwise. */
 static void
 a_path_that_does_not_fit_is_none (G_GNUC_UNUSED void **state)
 {
-  Join joins[34] = { 0 };
+  Join joins[66] = { 0 };
   FabPath path = { 0 };
+  char kinds[67] = { 0 };
 
-  for (guint i = 0; i < 33; i++)
+  for (guint i = 0; i < 65; i++)
     joins[i] = (Join){ i, i + 1, 1 };
-  g_autoptr (FabGraph) graph = graph_of ("ssssssssssssssssssssssssssssssssss", joins);
+  memset (kinds, 's', 66);
+  g_autoptr (FabGraph) graph = graph_of (kinds, joins);
   g_autoptr (FabPathFinder) finder = fab_path_finder_new (graph);
-  assert_false (fab_path_finder_append (finder, 0, 33, &path));
+  assert_false (fab_path_finder_append (finder, 0, 65, &path));
   assert_int_equal (path.n, 0);
-  assert_true (fab_path_finder_append (finder, 0, 32, &path));
-  assert_int_equal (path.n, 32);
-  assert_false (fab_path_finder_append (finder, 32, 33, &path));
-  assert_int_equal (path.n, 32);
+  assert_true (fab_path_finder_append (finder, 0, 64, &path));
+  assert_int_equal (path.n, 64);
+  assert_false (fab_path_finder_append (finder, 64, 65, &path));
+  assert_int_equal (path.n, 64);
 }
 
 /* Two links of 10 ps each; min (9, 8) over the cost 1.25 of copies, or 1 of kernels. */

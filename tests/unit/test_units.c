@@ -30,6 +30,10 @@ static const Whole wholes[] = {
   { FAB_UNIT_BYTES, "1KB", 1000 },
   { FAB_UNIT_BYTES, "8191PiB", 8191 * (G_GINT64_CONSTANT (1) << 50) },
   { FAB_UNIT_BYTES, "9223372036854775807B", G_MAXINT64 },
+  { FAB_UNIT_LENGTH, "30m", 30000 },
+  { FAB_UNIT_LENGTH, "2.5km", 2500000 },
+  { FAB_UNIT_LENGTH, "50 cm", 500 },
+  { FAB_UNIT_LENGTH, "0mm", 0 },
   { FAB_UNIT_RATE, "200Gb/s", 25000000000 },
   { FAB_UNIT_RATE, "25.78125Gb/s", 3222656250 },
   { FAB_UNIT_RATE, "8b/s", 1 },
@@ -61,6 +65,8 @@ typedef struct {
 
 static const Refused refused_wholes[] = {
   { FAB_UNIT_BYTES, "25", "'25' has no unit; write for example 25MiB" },
+  { FAB_UNIT_LENGTH, "30", "'30' has no unit; write for example 30m" },
+  { FAB_UNIT_LENGTH, "0.5mm", "'0.5mm' is not a whole number of millimetres; nearest is 1mm" },
   { FAB_UNIT_TIME, "0", "'0' has no unit; write for example 600ns" },
   { FAB_UNIT_TIME, "-5ns", "'-5ns' is negative; a time cannot be" },
   { FAB_UNIT_TIME, "soon", "'soon' is not a time; write for example 600ns" },

@@ -38,7 +38,7 @@ exceeded() {
 }
 
 page() {
-  expect 0 --format markdown
+  expect 0 --format markdown --summary
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
     cp "$work/out" "$source/docs/validation.md"
   fi

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_import.c - broken prints of machines: nothing crashes, and what is accepted is a good scenario.
+ *
+ * As a test it mutates the samples of tests/fixtures/import with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that
+ * one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with the same check.
+ */
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/scenario/scenario.h"
+#include "tests/support/random.h"
+#include "validate/import/import.h"
+
+#define N_ROUNDS 3000
+#define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/import"
+
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
+
+static gboolean
+check_input (const FabCatalog *catalog, const char *data, gsize size)
+{
+  g_autofree char *text = g_strndup (data, size);
+  FabImportRequest request = { .file = "fuzz", .text = text, .size = strlen (text) };
+  g_autoptr (GError) error = NULL, second = NULL;
+  g_autofree char *made = fab_import (&request, catalog, &error);
+  g_autoptr (FabScenario) scenario = NULL;
+
+  if (made == NULL) {
+    if (error == NULL || error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL))
+      g_error ("refused without a message:\n%s", text);
+    return FALSE;
+  }
+  scenario = fab_scenario_parse ("made", made, strlen (made), NULL, &fab_models, catalog, &second);
+  if (scenario == NULL)
+    g_error ("no good scenario: %s\n%s\nof\n%s", second->message, made, text);
+  return TRUE;
+}
+
+static FabCatalog *
+load_catalog (void)
+{
+  g_autoptr (GError) error = NULL;
+  FabCatalog *catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, &error);
+
+  if (catalog == NULL)
+    g_error ("%s", error->message);
+  return catalog;
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
+{
+  g_autoptr (FabCatalog) catalog = load_catalog ();
+
+  (void) check_input (catalog, (const char *) data, size);
+  return 0;
+}
+
+#ifndef FAB_LIBFUZZER
+
+static const char *const words[] = {
+  "NV2",         "NV99",     "PIX",     "SYS",         "X",
+  "GPU0",        "GPU99",    "XGMI",    "-1",          "0",
+  "99999999999", "\n",       "\t",      "\r\n",        "\x1b[4m",
+  "<",           ">",        "\"",      "<gpu>",       "</pci>",
+  "0x0302",      "0x068000", "\xff",    "count=\"0\"", "<pci class=\"0x030200\"/>",
+  "\"H-0\"[1]",  "\"S-1\"",  "4xHDR",   "1xSDR",       "Switch 3",
+  "Ca 2",        "[1]",      "Package", "Bridge",      "Numa Node: 3",
+  "&amp;",       "<!--",     "]]>",
+};
+
+/* A line twice, a line less, a line elsewhere: what pasting does. */
+static void
+move_line (Random *random, GString *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
+  guint n = g_strv_length (lines), from = random_below (random, n), to = random_below (random, n);
+  gboolean is_moved = random_below (random, 2) == 0;
+
+  g_string_truncate (text, 0);
+  for (guint i = 0; i < n; i++) {
+    if (i == to)
+      g_string_append_printf (text, "%s\n", lines[from]);
+    if (i != from || !is_moved)
+      g_string_append_printf (text, "%s\n", lines[i]);
+  }
+}
+
+static void
+mutate_once (Random *random, GString *text)
+{
+  gsize at = random_below (random, (guint) text->len + 1);
+  gsize span = random_between (random, 1, 40);
+
+  switch (random_below (random, 6)) {
+  case 0: g_string_erase (text, (gssize) at, (gssize) MIN (span, text->len - at)); break;
+  case 1: g_string_truncate (text, MAX (at, text->len / 2)); break;
+  case 2:
+    if (at < text->len)
+      text->str[at] = (char) MAX (1, text->str[at] ^ (1 << random_below (random, 7)));
+    break;
+  case 3: g_string_insert (text, (gssize) at, words[random_below (random, G_N_ELEMENTS (words))]); break;
+  default: move_line (random, text); break;
+  }
+}
+
+static gint
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+static GPtrArray *
+load_samples (void)
+{
+  GPtrArray *samples = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) directory = g_dir_open (SAMPLES, 0, &error);
+  const char *name;
+
+  while (directory && (name = g_dir_read_name (directory)) != NULL)
+    if (!g_str_has_suffix (name, ".md"))
+      g_ptr_array_add (names, g_build_filename (SAMPLES, name, NULL));
+  g_ptr_array_sort (names, compare_names);
+  for (guint i = 0; i < names->len; i++) {
+    char *text = NULL;
+
+    if (!g_file_get_contents (g_ptr_array_index (names, i), &text, NULL, &error))
+      g_error ("%s", error->message);
+    g_ptr_array_add (samples, text);
+  }
+  g_assert (samples->len > 0);
+  return samples;
+}
+
+static gboolean
+run_seed (const FabCatalog *catalog, const GPtrArray *samples, guint seed)
+{
+  Random random = { .state = seed };
+  g_autoptr (GString) text = g_string_new (g_ptr_array_index (samples, seed % samples->len));
+
+  for (guint n = random_below (&random, 5); n > 0; n--)
+    mutate_once (&random, text);
+  return check_input (catalog, text->str, text->len);
+}
+
+int
+main (void)
+{
+  const char *only = g_getenv ("FAB_TEST_SEED");
+  g_autoptr (GPtrArray) samples = load_samples ();
+  g_autoptr (FabCatalog) catalog = load_catalog ();
+  guint n_accepted = 0;
+
+  if (only != NULL) {
+    (void) run_seed (catalog, samples, (guint) g_ascii_strtoull (only, NULL, 10));
+    return 0;
+  }
+  for (guint seed = 1; seed <= N_ROUNDS; seed++)
+    n_accepted += run_seed (catalog, samples, seed);
+  g_print ("%u of %u inputs accepted\n", n_accepted, N_ROUNDS);
+  return n_accepted > N_ROUNDS / 10 && n_accepted < N_ROUNDS ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nodes.c - the machines of the catalogue: the links each GPU has, how far its neighbours and NICs are, what
+ * crosses the middle, and racks whose trays share a switch. */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "sim/fabric/search.h"
+#include "sim/work/hop.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static int
+load_catalog (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+drop_catalog (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (g_steal_pointer (&catalog));
+  return 0;
+}
+
+static Play *
+play_nodes (const char *node, guint n_nodes)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: n\ncluster: {node: %s, nodes: %u}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      node, n_nodes);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static FabReach
+reach_between (const FabCluster *cluster, FabVertexId from, FabVertexId to)
+{
+  FabPath path = { 0 };
+
+  assert_true (fab_router_append (cluster->router, from, to, 0, &path));
+  return fab_reach_of_path (cluster->graph, &path);
+}
+
+/* --- every node --- */
+
+/* GPUs reach the first one and have a NIC that is nearest: all of them, or every 32nd of a rack's. */
+static void
+check_ways (const FabCluster *cluster)
+{
+  guint n_gpus = cluster->n_nodes * cluster->gpus_per_node, stride = cluster->gpus_per_node > 64 ? 32 : 1;
+
+  for (guint i = 1; i < n_gpus; i++)
+    assert_true (reach_between (cluster, cluster->gpus[i], cluster->gpus[0]) > FAB_REACH_NONE);
+  for (guint i = 0; i < cluster->gpus_per_node && cluster->nics_per_node > 0; i += stride)
+    assert_true (fab_cluster_nic_of (cluster, i) < cluster->nics_per_node);
+}
+
+/* The table of distances says what the router's paths have. */
+static void
+check_nic_hops (const FabCluster *cluster)
+{
+  guint n_gpus = cluster->gpus_per_node, n_nics = cluster->nics_per_node;
+
+  for (guint i = 0; i<n_gpus; i += n_gpus> 64 ? 31 : 1)
+    for (guint nic = 0; nic<n_nics; nic += n_nics> 16 ? 5 : 1) {
+      FabPath path = { 0 };
+      gboolean has_path = fab_router_append (cluster->router, cluster->gpus[i], cluster->nics[nic], 0, &path);
+
+      assert_int_equal (fab_cluster_nic_hops (cluster, i, nic), has_path ? path.n : G_MAXUINT);
+    }
+}
+
+/* Paths that were found in the first node and are given for the last one are those that a search finds there. */
+static void
+check_inner_paths (const FabCluster *cluster)
+{
+  g_autoptr (FabPathFinder) finder = fab_path_finder_new (cluster->graph);
+  guint n = cluster->gpus_per_node, last = (cluster->n_nodes - 1) * n;
+  FabSearch search;
+
+  fab_search_init (&search, cluster->graph);
+  for (guint i = 0; i<n; i += n> 64 ? 31 : 1)
+    for (guint k = 0; k<n; k += n> 64 ? 17 : 1) {
+      FabVertexId from = cluster->gpus[last + i], to = cluster->gpus[last + k];
+      FabPath given = { 0 }, found = { 0 };
+
+      if (i == k)
+        continue;
+      assert_true (fab_path_finder_append (finder, from, to, &given));
+      assert_true (fab_search_run (&search, from, to) && fab_search_emit (&search, &found));
+      assert_int_equal (given.n, found.n);
+      assert_memory_equal (given.links, found.links, found.n * sizeof (FabLinkId));
+    }
+  fab_search_clear (&search);
+}
+
+static void
+every_node_assembles_alone_and_in_twos (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+
+  for (guint i = 0; nodes[i]; i++)
+    for (guint n = 1; n <= 2; n++) {
+      g_autoptr (Play) play = play_nodes (nodes[i], n);
+      const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+      fab_graph_check (cluster->graph);
+      check_ways (cluster);
+      check_nic_hops (cluster);
+      check_inner_paths (cluster);
+    }
+}
+
+/* Every socket has memory of its own, which the paths that are staged through the host need. */
+static void
+every_socket_has_memory (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+
+  for (guint i = 0; nodes[i]; i++) {
+    g_autoptr (Play) play = play_nodes (nodes[i], 1);
+    const FabGraph *graph = fab_simulation_cluster (play->simulation)->graph;
+
+    for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++) {
+      FabLinkId first;
+      guint n = fab_graph_out_links (graph, v, &first), n_memories = 0;
+
+      if (fab_graph_vertex (graph, v)->kind != FAB_VERTEX_HOST)
+        continue;
+      for (FabLinkId l = first; l < first + n; l++)
+        n_memories += fab_graph_vertex (graph, fab_graph_link (graph, l)->dst)->kind == FAB_VERTEX_MEMORY;
+      assert_int_equal (n_memories, 1);
+    }
+  }
+}
+
+/* --- links per GPU --- */
+
+static guint
+count_of_class (const FabGraph *graph, FabVertexId vertex, const char *name)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, vertex, &first), sum = 0;
+
+  for (FabLinkId l = first; l < first + n; l++)
+    if (g_str_equal (fab_graph_link_class (graph, l)->name, name))
+      sum += fab_graph_link (graph, l)->count;
+  return sum;
+}
+
+static void
+every_gpu_has_the_links_of_its_data_sheet (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *node;
+    guint n_gpus, n_nics;
+    const char *link;
+    guint per_gpu;
+  } rows[] = {
+    { "dgx1-p100", 8, 4, "nvlink1", 4 },
+    { "dgx1-v100", 8, 4, "nvlink2", 6 },
+    { "p3dn", 8, 1, "nvlink2", 6 },
+    { "v100-x4", 4, 2, "nvlink2", 6 },
+    { "dgx2", 16, 8, "nvlink2", 6 },
+    { "dgx-a100", 8, 8, "nvlink3", 12 },
+    { "a100-x4-ss11", 4, 4, "nvlink3", 12 },
+    { "polaris", 4, 2, "nvlink3", 12 },
+    { "p4d", 8, 4, "nvlink3", 12 },
+    { "oci-a100-roce", 8, 16, "nvlink3", 12 },
+    { "dgx-h100", 8, 8, "nvlink4", 18 },
+    { "gh200-x4", 4, 4, "nvlink4", 18 },
+    { "h100-x4", 4, 4, "nvlink4", 18 },
+    { "p5", 8, 32, "nvlink4", 18 },
+    { "p5en", 8, 16, "nvlink4", 18 },
+    { "a3-high", 8, 4, "nvlink4", 18 },
+    { "a3-mega", 8, 8, "nvlink4", 18 },
+    { "superpod-h100-256", 256, 256, "nvlink4", 18 },
+    { "h100-pcie-bridge", 8, 4, "nvlink4-bridge", 12 },
+    { "hgx-b200", 8, 8, "nvlink5", 18 },
+    { "p6-b300", 8, 16, "nvlink5", 18 },
+    { "gb200-nvl72", 72, 72, "nvlink5", 18 },
+    { "gb200-tray", 4, 4, "nvlink5", 18 },
+    { "mi300x", 8, 8, "xgmi-mi300x", 7 },
+    { "mi325x", 8, 8, "xgmi-mi325x", 7 },
+    { "mi355x", 8, 8, "xgmi-mi355x", 7 },
+    { "gaudi2", 8, 24, "gaudi2-roce", 21 },
+    { "gaudi3", 8, 24, "gaudi3-roce", 21 },
+    { "trn2", 16, 16, "neuronlink3", 4 },
+    { "trn2-ultra", 64, 64, "neuronlink3", 4 },
+    { "trn2-ultra", 64, 64, "neuronlink3-ring", 2 },
+    { "aurora-pvc", 6, 8, "xelink-pvc", 5 },
+    { "l40s-pcie", 8, 2, "pcie4-x16", 1 },
+    { "rtx4090-pcie", 8, 1, "pcie4-x16", 1 },
+    { "rtx2080ti-pcie-nop2p", 8, 1, "pcie3-x16", 1 },
+    { "t4-pcie", 4, 1, "pcie3-x16", 1 },
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    g_autoptr (Play) play = play_nodes (rows[r].node, 1);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+    assert_int_equal (cluster->gpus_per_node, rows[r].n_gpus);
+    assert_int_equal (cluster->nics_per_node, rows[r].n_nics);
+    for (guint i = 0; i < rows[r].n_gpus; i++)
+      assert_int_equal (count_of_class (cluster->graph, cluster->gpus[i], rows[r].link), rows[r].per_gpu);
+  }
+}
+
+/* Eight Infinity Fabric links per die: seven to dies and the host on even ones, six on odd ones, which have the NIC. */
+static void
+dies_of_mi250x_have_as_many_links_as_they_can (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_nodes ("mi250x", 1);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+  for (guint i = 0; i < 8; i++)
+    assert_int_equal (count_of_class (cluster->graph, cluster->gpus[i], "xgmi-mi250x"), i % 2 == 0 ? 7 : 6);
+}
+
+/* --- how far apart --- */
+
+static void
+neighbours_and_nics_are_as_far_as_nvidia_smi_says (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *node;
+    guint from;   /* GPU */
+    char to_kind; /* 'g' or 'n' */
+    guint to;
+    FabReach reach;
+  } rows[] = {
+    { "dgx1-v100", 0, 'g', 1, FAB_REACH_NVL },
+    { "dgx1-v100", 0, 'g', 5, FAB_REACH_SYS },
+    { "dgx1-v100", 1, 'n', 0, FAB_REACH_PIX },
+    { "dgx1-v100", 0, 'n', 1, FAB_REACH_PHB },
+    { "dgx1-v100", 0, 'n', 2, FAB_REACH_SYS },
+    { "dgx2", 0, 'n', 0, FAB_REACH_PIX },
+    { "dgx2", 0, 'n', 1, FAB_REACH_PXB },
+    { "dgx2", 0, 'n', 2, FAB_REACH_NODE },
+    { "dgx2", 0, 'n', 4, FAB_REACH_SYS },
+    { "dgx2", 0, 'g', 15, FAB_REACH_NVL },
+    { "dgx-h100", 0, 'n', 0, FAB_REACH_PIX },
+    { "dgx-h100", 0, 'n', 1, FAB_REACH_NODE },
+    { "dgx-h100", 0, 'n', 4, FAB_REACH_SYS },
+    { "dgx-a100", 1, 'n', 1, FAB_REACH_PIX },
+    { "gh200-x4", 2, 'n', 2, FAB_REACH_PXB },
+    { "a100-x4-ss11", 3, 'n', 3, FAB_REACH_PHB },
+    { "polaris", 1, 'n', 0, FAB_REACH_NODE },
+    { "rtx2080ti-pcie-nop2p", 0, 'g', 1, FAB_REACH_PIX },
+    { "rtx4090-pcie", 0, 'g', 1, FAB_REACH_NODE },
+    { "rtx4090-pcie", 0, 'g', 7, FAB_REACH_SYS },
+    { "h100-pcie-bridge", 0, 'g', 1, FAB_REACH_NVL },
+    { "h100-pcie-bridge", 1, 'g', 2, FAB_REACH_NODE },
+    { "a3-high", 1, 'n', 0, FAB_REACH_PIX },
+    { "superpod-h100-256", 0, 'g', 255, FAB_REACH_NVL },
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    g_autoptr (Play) play = play_nodes (rows[r].node, 1);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+    const FabVertexId *ends = rows[r].to_kind == 'g' ? cluster->gpus : cluster->nics;
+
+    assert_int_equal (reach_between (cluster, cluster->gpus[rows[r].from], ends[rows[r].to]), rows[r].reach);
+  }
+}
+
+/* --- what crosses the middle --- */
+
+static FabBytesPerS
+rate_between (const FabGraph *graph, const char *from, const char *to)
+{
+  for (FabLinkId l = 0; l < fab_graph_n_links (graph); l++) {
+    g_autofree char *src = fab_graph_vertex_name (graph, fab_graph_link (graph, l)->src);
+    g_autofree char *dst = fab_graph_vertex_name (graph, fab_graph_link (graph, l)->dst);
+
+    if (g_str_equal (src, from) && g_str_equal (dst, to))
+      return fab_graph_link (graph, l)->rate_bytes_per_s;
+  }
+  return 0;
+}
+
+/* DGX-2: 2.4 TB/s of bisection, both directions (25 GB/s links; they signal at 25.78). SuperPOD: 225 GB/s per GPU. */
+static void
+the_middle_is_as_wide_as_published (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) dgx2 = play_nodes ("dgx2", 1), pod = play_nodes ("superpod-h100-256", 1);
+  FabBytesPerS boards = rate_between (fab_simulation_cluster (dgx2->simulation)->graph, "node0/nvswitch0",
+                                      "node0/nvswitch1");
+  FabBytesPerS taper = rate_between (fab_simulation_cluster (pod->simulation)->graph, "node0/nvswitch0",
+                                     "node0/nvlink_switch");
+
+  assert_near ((double) boards, 1200e9 * 25.78125 / 25, 1e-6);
+  assert_near ((double) taper, 8 * 225e9, 1e-6);
+}
+
+/* --- trays of a rack --- */
+
+static guint
+links_between (const FabCluster *cluster, guint a, guint b)
+{
+  FabPath path = { 0 };
+
+  assert_true (fab_router_append (cluster->router, cluster->gpus[a], cluster->gpus[b], 0, &path));
+  return path.n;
+}
+
+static void
+trays_of_a_rack_are_one_domain (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) few = play_nodes ("gb200-tray", 4), two_racks = play_nodes ("gb200-tray", 36);
+  const FabCluster *rack = fab_simulation_cluster (few->simulation);
+  const FabCluster *both = fab_simulation_cluster (two_racks->simulation);
+
+  assert_int_equal (rack->n_nodes, 1);
+  assert_int_equal (rack->gpus_per_node, 16);
+  assert_int_equal (rack->nics_per_node, 16);
+  assert_int_equal (links_between (rack, 0, 15), 2);
+  assert_int_equal (reach_between (rack, rack->gpus[0], rack->gpus[15]), FAB_REACH_NVL);
+  assert_int_equal (both->n_nodes, 2);
+  assert_int_equal (both->gpus_per_node, 72);
+  assert_int_equal (links_between (both, 0, 71), 2);
+  assert_int_equal (links_between (both, 72, 143), 2);
+  assert_true (links_between (both, 0, 72) > 4); /* over NICs */
+  assert_true (fab_simulation_step (few->simulation));
+}
+
+static void
+a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = "name: n\ncluster: {node: gb200-tray, nodes: 20}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autoptr (GError) error = NULL;
+  FabScenario *scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog, &error);
+
+  assert_null (scenario);
+  assert_non_null (strstr (error->message, "18 of 'gb200-tray' share a switch"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_node_assembles_alone_and_in_twos),
+    cmocka_unit_test (every_socket_has_memory),
+    cmocka_unit_test (every_gpu_has_the_links_of_its_data_sheet),
+    cmocka_unit_test (dies_of_mi250x_have_as_many_links_as_they_can),
+    cmocka_unit_test (neighbours_and_nics_are_as_far_as_nvidia_smi_says),
+    cmocka_unit_test (the_middle_is_as_wide_as_published),
+    cmocka_unit_test (trays_of_a_rack_are_one_domain),
+    cmocka_unit_test (a_rack_that_is_not_full_is_said),
+  };
+
+  return cmocka_run_group_tests_name ("nodes", tests, load_catalog, drop_catalog);
+}

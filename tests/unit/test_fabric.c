@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_fabric.c - fabrics as scenarios ask for them: hops by proximity, bisection, cables, planes, and what is
+ * refused. */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "sim/fabric/bisection.h"
+#include "sim/work/hop.h"
+#include "tests/support/play.h"
+
+static int
+load_catalog (void **state)
+{
+  *state = play_catalog ();
+  return 0;
+}
+
+static int
+free_catalog (void **state)
+{
+  fab_catalog_free (*state);
+  return 0;
+}
+
+static char *
+scenario_of (const char *cluster)
+{
+  return g_strdup_printf ("name: t\ncluster: {node: dgx-h100, %s}\n"
+                          "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+                          cluster);
+}
+
+static FabPlant *
+plant_of (const FabCatalog *catalog, const char *cluster)
+{
+  g_autofree char *yaml = scenario_of (cluster);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+  FabPlant *plant = scenario ? fab_plant_new (scenario, NULL, &error) : NULL;
+
+  if (plant == NULL)
+    fail_msg ("%s", error->message);
+  return plant;
+}
+
+/* Links from NIC `a` of node 0 to NIC `b` of node 1; 0: no path. */
+static guint
+hops (const FabPlant *plant, guint a, guint b)
+{
+  FabPath path = { 0 };
+
+  fab_router_append (plant->router, plant->cluster.nics[a],
+                     plant->cluster.nics[plant->cluster.nics_per_node + b], 0, &path);
+  return path.n;
+}
+
+static guint
+hops_of (const FabCatalog *catalog, const char *cluster)
+{
+  g_autoptr (FabPlant) plant = plant_of (catalog, cluster);
+
+  return hops (plant, 0, 0);
+}
+
+static FabBisection
+bisection (const FabCatalog *catalog, const char *cluster)
+{
+  g_autoptr (FabPlant) plant = plant_of (catalog, cluster);
+
+  return fab_bisection_of (plant->graph, plant->cluster.nics, plant->cluster.n_nodes,
+                           plant->cluster.nics_per_node);
+}
+
+/* --- proximity --- */
+
+/* Two servers per leaf, four leaves per pod, 32 places. Same leaf: NIC, leaf, NIC; same pod: and a spine, a leaf;
+ * other pod: and two spines, a core. */
+#define PODS \
+  "nodes: 2, places: 32, fabric: {kind: fat_tree, tiers: 3, nodes_per_leaf: 2, leaves_per_pod: 4}, placement: "
+
+static void
+nodes_stand_where_they_are_placed (void **state)
+{
+  assert_int_equal (hops_of (*state, PODS "packed"), 2);
+  assert_int_equal (hops_of (*state, PODS "strided, place_stride: 2"), 4);
+  assert_int_equal (hops_of (*state, PODS "strided, place_stride: 8"), 6);
+  assert_int_equal (hops_of (*state, PODS "spread"), 6);
+  assert_int_equal (hops_of (*state, PODS "random"), hops_of (*state, PODS "random"));
+}
+
+/* --- bisection --- */
+
+/* 4 nodes x 8 NDR ports of 50 GB/s on one switch: 2 x 8 x 50 cross any middle. */
+static void
+a_switch_does_not_block (void **state)
+{
+  FabBisection found = bisection (*state, "nodes: 4");
+
+  assert_near (found.injection_bytes_per_s, 800e9, 1e-9);
+  assert_near (found.bisection_bytes_per_s, 800e9, 1e-9);
+  assert_near (found.oversubscription, 1, 1e-9);
+}
+
+/* Leaves of 2 nodes, 16 ports down, 16 / k up: the halves are two leaves each. */
+static void
+a_leaf_spine_is_oversubscribed_as_asked (void **state)
+{
+  static const double ratios[] = { 1, 2, 4, 16 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ratios); i++) {
+    g_autofree char *cluster = g_strdup_printf (
+        "nodes: 8, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: %g}", ratios[i]);
+
+    assert_near (bisection (*state, cluster).oversubscription, ratios[i], 1e-9);
+  }
+}
+
+/* A bisection plane cuts 2 links of every ring across it. 4 x 4 x 4: 16 rings, 32 x 8 x 50 GB/s for 32 x 8 ports.
+ * 8 x 4 x 4: across x again 16 rings, for 64 x 8 ports; across z 32 rings. */
+static void
+a_torus_is_cut_across_its_longest_axis (void **state)
+{
+  FabBisection cube = bisection (*state, "nodes: 64, fabric: torus"),
+               block = bisection (*state, "nodes: 128, fabric: {kind: torus, x: 8, y: 4, z: 4}");
+
+  assert_near (cube.bisection_bytes_per_s, 32 * 8 * 50e9, 1e-9);
+  assert_near (cube.oversubscription, 1, 1e-9);
+  assert_near (block.oversubscription, 2, 1e-9);
+  assert_int_equal (block.worst_block, 4);
+  assert_near (block.first_half_bytes_per_s, 64 * 8 * 50e9, 1e-9);
+}
+
+/* Pods of 7 leaves of 2 nodes: 16 spines with 7 ports down and 1 up each; inside a pod nothing blocks. */
+static void
+pods_are_oversubscribed_one_to_seven (void **state)
+{
+  FabBisection pods = bisection (*state, "nodes: 28, fabric: {kind: fat_tree, tiers: 3, nodes_per_leaf: 2, "
+                                         "leaves_per_pod: 7, spines_per_pod: 16, pod_oversubscription: 7}"),
+               pod = bisection (*state, "nodes: 14, fabric: {kind: fat_tree, tiers: 3, nodes_per_leaf: 2, "
+                                        "leaves_per_pod: 7, spines_per_pod: 16, pod_oversubscription: 7}");
+
+  assert_near (pods.oversubscription, 7, 1e-9);
+  assert_near (pods.bisection_bytes_per_s, 16 * 50e9, 1e-9);
+  assert_near (pod.oversubscription, 1, 1e-9);
+}
+
+/* --- shapes --- */
+
+/* No path from rail to rail outside a node, full rate along each; 3 nodes close their rings all the same. */
+static void
+rails_meet_inside_nodes_only (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (*state, "nodes: 4, fabric: {kind: rail_only, nodes_per_leaf: 2}");
+
+  assert_int_equal (hops (plant, 3, 3), 2);
+  assert_int_equal (hops (plant, 3, 4), 0);
+  assert_int_equal (fab_cluster_way_out (&plant->cluster, plant->cluster.nics[3], plant->cluster.nics[8 + 4]),
+                    plant->cluster.nics[4]);
+  assert_near (bisection (*state, "nodes: 4, fabric: {kind: rail_only, nodes_per_leaf: 2}").oversubscription,
+               1, 1e-9);
+}
+
+/* NIC k is in plane k mod 2. */
+static void
+planes_are_apart (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (*state, "nodes: 2, fabric: {kind: leaf_spine, planes: 2}");
+
+  assert_int_equal (hops (plant, 0, 2), 2);
+  assert_int_equal (hops (plant, 0, 1), 0);
+}
+
+/* Groups of 4 routers with 2 NICs each: a node is a group, so node 1 is over one global link; all routers of a group
+ * have 1 of the 4 ports to each of the 2 others at most, so from any NIC to any other it is 3 to 5 links. */
+static void
+a_dragonfly_has_one_global_hop (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (
+      *state,
+      "nodes: 3, fabric: {kind: dragonfly, routers_per_group: 4, nics_per_router: 2, global_ports: 1}");
+  guint least = G_MAXUINT, most = 0;
+
+  for (guint a = 0; a < 8; a++)
+    for (guint b = 0; b < 8; b++) {
+      least = MIN (least, hops (plant, a, b));
+      most = MAX (most, hops (plant, a, b));
+    }
+  assert_int_equal (least, 3);
+  assert_int_equal (most, 5);
+}
+
+/* 100 m of fibre are 500 ns, on each of the two links up and down. Half as many NDR ports up as HDR ports down. */
+static void
+cables_and_uplinks_are_of_their_own_kind (void **state)
+{
+  static const char
+      *const plain = "nodes: 2, nic: ib-hdr, fabric: {kind: leaf_spine, nodes_per_leaf: 1, uplink: ib-ndr}";
+  static const char *const far =
+      "nodes: 2, nic: ib-hdr, fabric: {kind: leaf_spine, nodes_per_leaf: 1, uplink: ib-ndr, uplink_cable: 100m}";
+  g_autoptr (FabPlant) near_plant = plant_of (*state, plain), far_plant = plant_of (*state, far);
+  FabPath near_path = { 0 }, far_path = { 0 };
+
+  fab_router_append (near_plant->router, near_plant->cluster.nics[0], near_plant->cluster.nics[8], 0,
+                     &near_path);
+  fab_router_append (far_plant->router, far_plant->cluster.nics[0], far_plant->cluster.nics[8], 0, &far_path);
+  assert_int_equal (near_path.n, 4);
+  assert_int_equal (fab_path_latency_ps (far_plant->graph, &far_path)
+                        - fab_path_latency_ps (near_plant->graph, &near_path),
+                    2 * 500000);
+  assert_near ((double) fab_graph_link (near_plant->graph, near_path.links[1])->rate_bytes_per_s, 50e9, 1e-9);
+  assert_near (bisection (*state, plain).oversubscription, 1, 1e-9);
+}
+
+/* Two leaves and a spine by hand; 4 links up for 8 NICs: 1:2. */
+static void
+a_custom_fabric_is_what_is_written (void **state)
+{
+  static const char
+      *const cluster = "nodes: 2, fabric: {kind: custom, switches: [{name: leaf, count: 2}, {name: spine}],"
+                       " links: [{from: leaf, to: spine, count: 4}], attach: [{to: leaf}]}";
+  static const char *const rails =
+      "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: b}], links: [{from: a, to: b, link: ib-hdr}],"
+      " attach: [{to: a, nics: 0-3}, {to: b, nics: 4-7}]}";
+
+  assert_int_equal (hops_of (*state, cluster), 4);
+  assert_near (bisection (*state, cluster).oversubscription, 2, 1e-9);
+  assert_int_equal (hops_of (*state, rails), 2);
+}
+
+/* --- what is refused --- */
+
+static void
+assert_refused (const FabCatalog *catalog, const char *cluster, const char *message)
+{
+  g_autofree char *yaml = scenario_of (cluster);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+
+  if (scenario != NULL)
+    assert_null (fab_plant_new (scenario, NULL, &error));
+  if (strstr (error->message, message) == NULL)
+    fail_msg ("no '%s' in: %s", message, error->message);
+}
+
+static void
+what_does_not_fit_is_said (void **state)
+{
+  static const struct {
+    const char *cluster, *message;
+  } cases[] = {
+    { "nodes: 4, places: 3", "3 places are too few for 4 nodes" },
+    { "nodes: 4, fabric: {kind: fat_tree, tiers: 1}", "one tier is `fabric: switch`" },
+    { "nodes: 300, fabric: {kind: fat_tree, tiers: 2}", "needs 75 ports, and radix is 64" },
+    { "nodes: 4, fabric: {kind: fat_tree, nodes_per_leaf: 8}", "leaf of this fat tree needs 128 ports" },
+    { "nodes: 9, fabric: {kind: torus, x: 2, y: 2, z: 2}", "a torus of 2 x 2 x 2 has 8 places, and 9" },
+    { "nodes: 4, fabric: {kind: torus, x: 2}", "give the sizes of all 3 axes, or of none" },
+    { "nodes: 4, fabric: {kind: dragonfly, groups: 1, routers_per_group: 2, nics_per_router: 8}",
+      "has ports for 16 NICs, not 32" },
+    { "nodes: 4, fabric: {kind: dragonfly, routers_per_group: 1, nics_per_router: 8, global_ports: 1}",
+      "has 1 ports to other groups" },
+    { "nodes: 4, fabric: {kind: dragonfly, groups: 1000, routers_per_group: 1000, global_links: 1}",
+      "has 499999500 links; at most" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a, count: 10000}], links: [{from: a, to: a}], "
+      "attach: [{to: a0}]}",
+      "has 100000000 pairs of switches" },
+    { "nodes: 4, fabric: {kind: leaf_spine, uplink: ib-hrd}", "unknown link 'ib-hrd'" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: b}]}",
+      "unknown switch 'b'; there are a" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: a}], attach: [{to: a}]}",
+      "two switches are called 'a'" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: a, nics: 0-6}]}",
+      "gives NIC 7 of place 0 a port" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: a, nodes: 3-1}]}",
+      "'3-1' is no range" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], links: [{from: a, to: a}], attach: [{to: a}]}",
+      "joins nothing: from 'a' to 'a'" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: b}], attach: [{to: a}]}",
+      "the machine is in parts" },
+    { "nodes: 2, fabric: custom", "gives NIC 0 of place 0 a port" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_refused (*state, cases[i].cluster, cases[i].message);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (nodes_stand_where_they_are_placed),
+    cmocka_unit_test (a_switch_does_not_block),
+    cmocka_unit_test (a_leaf_spine_is_oversubscribed_as_asked),
+    cmocka_unit_test (a_torus_is_cut_across_its_longest_axis),
+    cmocka_unit_test (pods_are_oversubscribed_one_to_seven),
+    cmocka_unit_test (rails_meet_inside_nodes_only),
+    cmocka_unit_test (planes_are_apart),
+    cmocka_unit_test (a_dragonfly_has_one_global_hop),
+    cmocka_unit_test (cables_and_uplinks_are_of_their_own_kind),
+    cmocka_unit_test (a_custom_fabric_is_what_is_written),
+    cmocka_unit_test (what_does_not_fit_is_said),
+  };
+
+  return cmocka_run_group_tests (tests, load_catalog, free_catalog);
+}

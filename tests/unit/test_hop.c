@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_hop.c - which links one connection uses: directly, through host memory, over NICs and rails. */
+#include "tests/support/test.h"
+
+#include "sim/work/hop.h"
+#include "tests/support/play.h"
+
+static int
+load_catalog (void **state)
+{
+  *state = play_catalog ();
+  return 0;
+}
+
+static int
+free_catalog (void **state)
+{
+  fab_catalog_free (*state);
+  return 0;
+}
+
+static Play *
+play_cluster (const FabCatalog *catalog, const char *cluster, const char *own)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {%s}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n%s",
+      cluster, own);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+/* Two GPUs and a drive behind one PCIe switch, whose uplink and memory never bind but when crossed twice: round
+ * rates of 10 GB/s, and no packets. */
+static const char *const box =
+    "links:\n"
+    "  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+    "  - {name: ram, technology: Memory, lanes: 1, signalling: 8000Gb/s, latency: 0us}\n"
+    "nodes:\n"
+    "  - name: box\n"
+    "    accelerator: a100-sxm4-80gb\n"
+    "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: plx, kind: switch}, {name: cpu, kind: host},"
+    " {name: ram, kind: memory}, {name: nvme, kind: storage}]\n"
+    "    wires: [{from: gpu, to: plx, link: wire}, {from: plx, to: cpu, link: wire},"
+    " {from: cpu, to: ram, link: ram}, {from: nvme, to: plx, link: wire}]\n";
+
+static const FabCluster *
+cluster_of (const Play *play)
+{
+  return fab_simulation_cluster (play->simulation);
+}
+
+/* "node1/gpu0" is gpu0. */
+static const char *
+short_name (const char *name)
+{
+  const char *slash = strchr (name, '/');
+
+  return slash != NULL ? slash + 1 : name;
+}
+
+/* "gpu0>plx plx>cpu ...", without the node. */
+static char *
+hop_text (const FabCluster *cluster, const FabHop *hop)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < hop->shares->len; i++) {
+    const FabLink *link = fab_graph_link (cluster->graph, g_array_index (hop->shares, FabShare, i).link);
+    g_autofree char *src = fab_graph_vertex_name (cluster->graph, link->src);
+    g_autofree char *dst = fab_graph_vertex_name (cluster->graph, link->dst);
+
+    g_string_append_printf (text, "%s%s>%s", i > 0 ? " " : "", short_name (src), short_name (dst));
+  }
+  return g_string_free (text, FALSE);
+}
+
+static void
+assert_links (const FabCluster *cluster, const FabHop *hop, const char *links)
+{
+  g_autofree char *text = hop_text (cluster, hop);
+
+  assert_string_equal (text, links);
+}
+
+static void
+peers_go_directly_and_others_through_memory (void **state)
+{
+  g_autoptr (Play) near = play_cluster (*state, "node: box, p2p: pix", box);
+  g_autoptr (Play) off = play_cluster (*state, "node: box, p2p: nvl", box);
+  FabHop direct, staged;
+
+  assert_true (fab_hop_inside (cluster_of (near), cluster_of (near)->gpus[0], cluster_of (near)->gpus[1],
+                               &direct, NULL));
+  assert_int_equal (direct.kind, FAB_HOP_DIRECT);
+  assert_links (cluster_of (near), &direct, "gpu0>plx plx>gpu1");
+  assert_int_equal (direct.latency_ps, FAB_PS_PER_S / 500000);
+  assert_near (direct.rate_bytes_per_s, 10e9, 1e-9);
+  assert_true (
+      fab_hop_inside (cluster_of (off), cluster_of (off)->gpus[0], cluster_of (off)->gpus[1], &staged, NULL));
+  assert_int_equal (staged.kind, FAB_HOP_STAGED);
+  assert_links (cluster_of (off), &staged, "gpu0>plx plx>cpu cpu>ram ram>cpu cpu>plx plx>gpu1");
+  assert_int_equal (staged.latency_ps, FAB_PS_PER_S / 250000);
+  assert_near (staged.rate_bytes_per_s, 10e9 / staged.stretch, 1e-9);
+  fab_hop_clear (&direct);
+  fab_hop_clear (&staged);
+}
+
+static double
+rate_of (const FabCluster *cluster, const FabHop *hops, guint n)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (cluster->graph);
+
+  for (guint i = 0; i < n; i++)
+    fab_hop_use (&hops[i], 1, 1, builder);
+  g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (builder);
+  return footprint->rate_bytes_per_s;
+}
+
+/* Behind one switch the uplink carries both hops, up and down, and each GPU minds what comes back: by the constants'
+ * own sources 1.404 of 2. One hop alone is not in its own way, though it goes up and down as well. */
+static void
+staging_both_ways_shares_the_uplink (void **state)
+{
+  g_autoptr (Play) play = play_cluster (*state, "node: box, p2p: none", box);
+  const FabCluster *cluster = cluster_of (play);
+  FabHop hops[2];
+
+  for (guint i = 0; i < 2; i++)
+    assert_true (fab_hop_inside (cluster, cluster->gpus[i], cluster->gpus[1 - i], &hops[i], NULL));
+  double one_way = rate_of (cluster, hops, 1), both = rate_of (cluster, hops, 2);
+  assert_near (one_way, hops[0].rate_bytes_per_s, 1e-9);
+  assert_near (both, one_way / 2 / (2 * 22.1 / 31.5), 1e-3);
+  fab_hop_clear (&hops[0]);
+  fab_hop_clear (&hops[1]);
+}
+
+static void
+drives_bounce_without_gpudirect_storage (void **state)
+{
+  const char *const clusters[] = { "node: box, gds: true", "node: box" };
+  const char *const links[] = { "nvme>plx plx>gpu1", "nvme>plx plx>cpu cpu>ram ram>cpu cpu>plx plx>gpu1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    g_autoptr (Play) play = play_cluster (*state, clusters[i], box);
+    const FabCluster *cluster = cluster_of (play);
+    FabHop hop;
+
+    assert_int_equal (cluster->drives_per_node, 1);
+    assert_true (fab_hop_storage (cluster, cluster->drives[0], cluster->gpus[1], &hop, NULL));
+    assert_links (cluster, &hop, links[i]);
+    fab_hop_clear (&hop);
+  }
+}
+
+static char *
+ranks_text (const FabCatalog *catalog, const char *cluster, guint from, guint to, FabHop *hop)
+{
+  g_autoptr (Play) play = play_cluster (catalog, cluster, "");
+  FabGroup group = { cluster_of (play), 2, 8 };
+
+  assert_true (fab_hop_ranks (&group, from, to, hop, NULL));
+  hop->technology = NULL; /* of the simulation, which ends here */
+  return hop_text (cluster_of (play), hop);
+}
+
+/* Two GPUs and two NICs per PCIe switch: GPU 0 has NIC 0, GPU 5 has NIC 5. */
+static void
+other_rails_are_reached_by_nvlink (void **state)
+{
+  static const char *const on = "node: dgx-a100, nodes: 2, fabric: rail";
+  static const char *const off = "node: dgx-a100, nodes: 2, pxn: false";
+  FabHop relayed, crossing, same;
+  g_autofree char *by_relay = ranks_text (*state, on, 0, 13, &relayed);
+  g_autofree char *by_fabric = ranks_text (*state, off, 0, 13, &crossing);
+  g_autofree char *on_rail = ranks_text (*state, on, 5, 13, &same);
+
+  assert_true (
+      g_str_has_prefix (by_relay, "gpu0>nvswitch nvswitch>gpu5 gpu5>pcie_switch2 pcie_switch2>nic5"));
+  assert_true (g_str_has_prefix (by_fabric, "gpu0>pcie_switch0 pcie_switch0>nic0"));
+  assert_true (g_str_has_prefix (on_rail, "gpu5>pcie_switch2 pcie_switch2>nic5"));
+  assert_int_equal (relayed.kind, FAB_HOP_NET);
+  fab_hop_clear (&relayed);
+  fab_hop_clear (&crossing);
+  fab_hop_clear (&same);
+}
+
+static void
+nics_that_cannot_read_gpus_are_staged (void **state)
+{
+  FabHop hop;
+  g_autofree char *text = ranks_text (*state, "node: dgx-a100, nodes: 2, gdr: none", 0, 8, &hop);
+
+  assert_int_equal (hop.kind, FAB_HOP_NET_STAGED);
+  assert_true (g_str_has_prefix (
+      text, "gpu0>pcie_switch0 pcie_switch0>bridge0 bridge0>cpu0 cpu0>memory0 memory0>cpu0"));
+  assert_true (g_str_has_suffix (text, "pcie_switch0>gpu0"));
+  fab_hop_clear (&hop);
+}
+
+static void
+a_node_without_a_host_cannot_stage (void **state)
+{
+  static const char *const pair = "nodes:\n  - name: pair\n    accelerator: a100-sxm4-80gb\n"
+                                  "    parts: [{name: gpu, kind: accelerator, count: 2}]\n"
+                                  "    wires: [{from: gpu0, to: gpu1, link: nvlink3}]\n";
+  g_autoptr (Play) play = play_cluster (*state, "node: pair", pair);
+  FabCluster cluster = *cluster_of (play);
+  g_autoptr (GError) error = NULL;
+  FabHop hop;
+
+  cluster.p2p = FAB_REACH_NONE;
+  assert_false (fab_hop_inside (&cluster, cluster.gpus[0], cluster.gpus[1], &hop, &error));
+  assert_non_null (strstr (error->message, "the node has no host to go through"));
+  assert_null (hop.shares);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (peers_go_directly_and_others_through_memory),
+    cmocka_unit_test (staging_both_ways_shares_the_uplink),
+    cmocka_unit_test (drives_bounce_without_gpudirect_storage),
+    cmocka_unit_test (other_rails_are_reached_by_nvlink),
+    cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
+    cmocka_unit_test (a_node_without_a_host_cannot_stage),
+  };
+
+  return cmocka_run_group_tests (tests, load_catalog, free_catalog);
+}
