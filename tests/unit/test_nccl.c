@@ -93,6 +93,23 @@ few_channels_use_few_nics (G_GNUC_UNUSED void **state)
                65536 * 1.875 / 48e3, 1e-5);
 }
 
+/* Two of eight channels leave six NICs, but every GPU's port to its switch has both: 20 GB/s of it, not a quarter. */
+static void
+few_channels_use_whole_ports (G_GNUC_UNUSED void **state)
+{
+  RigSpec two = { .n_nodes = 2,
+                  .gpus_per_node = 8,
+                  .nics_per_node = 8,
+                  .gpu_bytes_per_s = 20 * G,
+                  .nic_bytes_per_s = 800 * G };
+  double startup_us = 1.4 * (8.4 + 28 * 5.0 + 2 * 14);
+
+  assert_near (idle_us (&two, "{algorithm: ring, protocol: simple, net_fraction: 1}", FAB_OP_ALL_REDUCE,
+                        65536)
+                   - startup_us,
+               65536 * 1.875 / 20e3, 1e-5);
+}
+
 static void
 assert_choice (FabBytes bytes, const char *protocol, double startup_us)
 {
@@ -183,6 +200,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (small_sizes_use_few_channels),
     cmocka_unit_test (few_channels_use_few_nics),
+    cmocka_unit_test (few_channels_use_whole_ports),
     cmocka_unit_test (the_tuner_chooses_the_protocol),
     cmocka_unit_test (a_long_simple_ring_between_nodes_pays_for_its_steps),
     cmocka_unit_test (whole_chunks_round_up),

@@ -150,6 +150,34 @@ channels_bytes_per_s (const NcclCandidate *self)
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
+/* Between an accelerator and a switch of its node: what passes the one goes over the other, of every channel. */
+static gboolean
+has_every_channel (const FabGraph *graph, const FabLink *link)
+{
+  const FabVertex *src = fab_graph_vertex (graph, link->src), *dst = fab_graph_vertex (graph, link->dst);
+
+  return (src->kind == FAB_VERTEX_ACCELERATOR && dst->kind == FAB_VERTEX_SWITCH && dst->node != FAB_NO_NODE)
+      || (dst->kind == FAB_VERTEX_ACCELERATOR && src->kind == FAB_VERTEX_SWITCH && src->node != FAB_NO_NODE);
+}
+
+/* With fewer channels than rails, NICs and wires are left that no channel uses; the ports of a node's switch are used
+ * all the same. */
+static double
+few_channels_bytes_per_s (const NcclCandidate *self)
+{
+  const FabGraph *graph = self->group->cluster->graph;
+  const FabFootprint *footprint = self->form->footprint;
+  double used = (double) self->n_channels / self->form->n_channels, rate = G_MAXDOUBLE;
+
+  for (guint i = 0; i < footprint->n; i++) {
+    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
+    double all = (double) link->rate_bytes_per_s / footprint->line_weights[i];
+
+    rate = MIN (rate, has_every_channel (graph, link) ? all : all * used);
+  }
+  return rate / nccl_wire_factors[self->protocol];
+}
+
 static void
 lower (double *limit, double bytes_per_s)
 {
@@ -163,14 +191,13 @@ limit_bytes_per_s (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
   double factor = fab_op_bus_factor (self->op, self->n_ranks), limit = 0;
-  double rate = form->footprint->rate_bytes_per_s / nccl_wire_factors[self->protocol];
 
   if (!nccl_is (self, "direct"))
     lower (&limit, channels_bytes_per_s (self));
   if (form->limit_bytes_per_s > 0)
     lower (&limit, form->limit_bytes_per_s / nccl_wire_factors[self->protocol]);
-  if (self->n_channels < form->n_channels) /* NICs or links that no channel uses */
-    lower (&limit, rate * self->n_channels / form->n_channels);
+  if (self->n_channels < form->n_channels)
+    lower (&limit, few_channels_bytes_per_s (self));
   if (nccl_is (self, "direct") && form->n_inter_steps > 0)
     lower (&limit, connection_limit_bytes_per_s (self));
   if (is_tree_like (self))
