@@ -25,9 +25,10 @@ static const FabParam mfu_params[] = {
 };
 
 static double
-mfu_seconds (gconstpointer params, double flops, double peak_flops_per_s)
+mfu_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
-  return flops / (peak_flops_per_s * ((const MfuParams *) params)->mfu_fraction);
+  return fab_pass_flops (pass)
+       / (device->peak_flops_per_s[pass->precision] * ((const MfuParams *) params)->mfu_fraction);
 }
 
 const FabComputeOps fab_compute_mfu = {

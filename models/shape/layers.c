@@ -119,12 +119,19 @@ add_layer (const LayerParams *layer, gint64 copy, FabLayerStack *stack)
   char *name = layer->count > 1 ? g_strdup_printf ("%s%" G_GINT64_FORMAT, layer->name, copy)
                                 : g_strdup (layer->name);
 
-  fab_layer_stack_add_layer (stack, name, forward_flops (layer));
+  FabOperator work = {
+    .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = forward_flops (layer), .n_matrices = 1
+  };
+
+  fab_layer_stack_add_layer (stack, name, 0)->is_block = TRUE;
+  fab_layer_stack_add_segment (stack, "layer");
+  fab_layer_stack_add_operator (stack, &work);
   for (guint i = 0; i < layer->tensors.n; i++) {
     const TensorParams *tensor = (const TensorParams *) layer->tensors.data + i;
 
     for (gint64 k = 0; k < tensor->count; k++)
-      fab_layer_stack_add_tensor (stack, (guint64) tensor->parameters);
+      fab_layer_stack_add_tensor (stack, FAB_TENSOR_WHOLE, (guint64) tensor->parameters,
+                                  (guint64) tensor->parameters);
   }
 }
 

@@ -54,19 +54,38 @@ static const FabParam transformer_params[] = {
 #undef FLAG
 
 static void
-add_matrix (const TransformerParams *p, gint64 rows, gint64 columns, FabLayerStack *stack)
+add_tensor (FabLayerStack *stack, FabTensorKind kind, gint64 parameters)
 {
-  fab_layer_stack_add_tensor (stack, (guint64) rows * (guint64) columns);
+  fab_layer_stack_add_tensor (stack, kind, (guint64) parameters, (guint64) parameters);
+}
+
+static void
+add_matrix (const TransformerParams *p, const char *name, gint64 rows, gint64 columns, FabLayerStack *stack)
+{
+  FabOperator matmul = { .name = name,
+                         .kind = FAB_OPERATOR_MATMUL,
+                         .flops = 2.0 * (double) rows * (double) columns,
+                         .bytes = 2.0 * (double) (rows + columns),
+                         .n = rows,
+                         .k = columns,
+                         .n_matrices = 1,
+                         .is_split = TRUE };
+
+  fab_layer_stack_add_operator (stack, &matmul);
+  add_tensor (stack, FAB_TENSOR_SPLIT, rows * columns);
   if (p->has_biases)
-    fab_layer_stack_add_tensor (stack, (guint64) rows);
+    add_tensor (stack, FAB_TENSOR_SPLIT, rows);
 }
 
 static void
 add_norm (const TransformerParams *p, FabLayerStack *stack)
 {
-  fab_layer_stack_add_tensor (stack, (guint64) p->hidden);
+  FabOperator norm = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 4.0 * (double) p->hidden };
+
+  fab_layer_stack_add_operator (stack, &norm);
+  add_tensor (stack, FAB_TENSOR_WHOLE, p->hidden);
   if (p->has_biases)
-    fab_layer_stack_add_tensor (stack, (guint64) p->hidden);
+    add_tensor (stack, FAB_TENSOR_WHOLE, p->hidden);
 }
 
 static gint64
@@ -84,36 +103,56 @@ kv_width (const TransformerParams *p)
 static void
 add_block (const TransformerParams *p, guint sequence, gint64 index, FabLayerStack *stack)
 {
-  double h = (double) p->hidden, f = (double) feed_forward_width (p), kv = (double) kv_width (p);
-  double matrices = h * (h + 2 * kv) + h * h + (p->is_gated ? 3 : 2) * h * f;
+  double h = (double) p->hidden;
+  FabOperator scores = { .name = "scores",
+                         .kind = FAB_OPERATOR_ATTENTION,
+                         .flops = 4.0 * sequence * h,
+                         .bytes = 4.0 * (h + (double) kv_width (p)),
+                         .is_split = TRUE };
 
-  fab_layer_stack_add_layer (stack, g_strdup_printf ("block%" G_GINT64_FORMAT, index),
-                             2 * matrices + 4.0 * sequence * h);
+  fab_layer_stack_add_layer (stack, g_strdup_printf ("block%" G_GINT64_FORMAT, index), 2 * h)
+      ->is_block = TRUE;
+  fab_layer_stack_add_segment (stack, "attention")->is_split = TRUE;
   add_norm (p, stack);
-  add_matrix (p, p->hidden + 2 * kv_width (p), p->hidden, stack);
-  add_matrix (p, p->hidden, p->hidden, stack);
+  add_matrix (p, "qkv", p->hidden + 2 * kv_width (p), p->hidden, stack);
+  fab_layer_stack_add_operator (stack, &scores);
+  add_matrix (p, "projection", p->hidden, p->hidden, stack);
+  fab_layer_stack_add_segment (stack, "mlp")->is_split = TRUE;
   add_norm (p, stack);
   for (guint i = 0; i < (p->is_gated ? 2u : 1u); i++)
-    add_matrix (p, feed_forward_width (p), p->hidden, stack);
-  add_matrix (p, p->hidden, feed_forward_width (p), stack);
+    add_matrix (p, "up", feed_forward_width (p), p->hidden, stack);
+  add_matrix (p, "down", p->hidden, feed_forward_width (p), stack);
 }
 
 static void
 transformer_expand (gconstpointer params, guint sequence, FabLayerStack *stack)
 {
   const TransformerParams *p = params;
-  guint64 embedding = (guint64) p->vocabulary * (guint64) p->hidden;
+  gint64 embedding = p->vocabulary * p->hidden;
+  FabOperator lookup = { .name = "lookup", .kind = FAB_OPERATOR_MEMORY, .bytes = 4.0 * (double) p->hidden };
+  FabOperator output = { .name = "output",
+                         .kind = FAB_OPERATOR_MATMUL,
+                         .flops = 2.0 * (double) embedding,
+                         .bytes = 2.0 * (double) (p->hidden + p->vocabulary),
+                         .n = p->vocabulary,
+                         .k = p->hidden,
+                         .n_matrices = 1,
+                         .is_split = TRUE };
 
-  fab_layer_stack_add_layer (stack, g_strdup ("embedding"), 0);
-  fab_layer_stack_add_tensor (stack, embedding);
+  fab_layer_stack_add_layer (stack, g_strdup ("embedding"), 2 * (double) p->hidden);
+  fab_layer_stack_add_segment (stack, "embedding")->is_split = TRUE;
+  fab_layer_stack_add_operator (stack, &lookup);
+  add_tensor (stack, FAB_TENSOR_SPLIT, embedding);
   if (p->positions > 0)
-    fab_layer_stack_add_tensor (stack, (guint64) p->positions * (guint64) p->hidden);
+    add_tensor (stack, FAB_TENSOR_WHOLE, p->positions * p->hidden);
   for (gint64 i = 0; i < p->layers; i++)
     add_block (p, sequence, i, stack);
-  fab_layer_stack_add_layer (stack, g_strdup ("head"), 2.0 * (double) embedding);
+  fab_layer_stack_add_layer (stack, g_strdup ("head"), 2 * (double) p->hidden);
+  fab_layer_stack_add_segment (stack, "head");
   add_norm (p, stack);
+  fab_layer_stack_add_operator (stack, &output);
   if (!p->is_tied)
-    fab_layer_stack_add_tensor (stack, embedding);
+    add_tensor (stack, FAB_TENSOR_SPLIT, embedding);
 }
 
 static void

@@ -86,8 +86,9 @@ collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder
       return FALSE;
     for (gint64 k = 0; k < operation->count; k++)
       fab_dag_builder_join (builder, stream,
-                            fab_dag_builder_collective (
-                                builder, &plan, g_strdup_printf ("operation%u.%" G_GINT64_FORMAT, i, k)));
+                            fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OTHER,
+                                                        g_strdup_printf ("operation%u.%" G_GINT64_FORMAT, i,
+                                                                         k)));
   }
   return TRUE;
 }

@@ -135,20 +135,31 @@ tokens_per_rank (const DdpParams *params)
   return (double) params->micro_batch * (double) params->sequence;
 }
 
-static FabTimePs
-compute_ps (const DdpBuild *build, double flops)
+static double
+layer_seconds (const DdpBuild *build, const FabLayer *layer, gboolean is_backward)
 {
   const FabComputeOps *ops = (const FabComputeOps *) build->params->compute.info;
-  double seconds = ops->seconds (build->params->compute.params, flops, build->env->cluster->peak_flops_per_s);
+  double seconds = 0;
 
-  return fab_seconds_to_ps (seconds);
+  for (guint i = 0; i < layer->segments->len; i++) {
+    FabPass pass = { layer,
+                     fab_layer_segment (layer, i),
+                     is_backward,
+                     tokens_per_rank (build->params),
+                     1,
+                     1,
+                     FAB_PRECISION_BF16 };
+
+    seconds += ops->seconds (build->params->compute.params, &build->env->cluster->device, &pass);
+  }
+  return seconds;
 }
 
 static void
-add_compute (DdpBuild *build, double flops, char *name)
+add_compute (DdpBuild *build, double seconds, char *name)
 {
   build->last_compute = fab_dag_builder_work (build->builder, build->compute, FAB_SPAN_COMPUTE,
-                                              compute_ps (build, flops), name);
+                                              fab_seconds_to_ps (seconds), name);
 }
 
 static gboolean
@@ -160,7 +171,7 @@ close_bucket (DdpBuild *build, GError **error)
   if (!fab_library_plan (build->env->library, &build->group, FAB_OP_ALL_REDUCE, build->filled_bytes, &plan,
                          error))
     return FALSE;
-  collective = fab_dag_builder_collective (build->builder, &plan,
+  collective = fab_dag_builder_collective (build->builder, &plan, FAB_DIMENSION_DATA,
                                            g_strdup_printf ("bucket%u", build->n_buckets));
   fab_dag_builder_after (build->builder, fab_dag_builder_join (build->builder, build->comm, collective),
                          build->last_compute);
@@ -176,7 +187,7 @@ add_gradient (DdpBuild *build, const FabLayer *layer, guint index, GError **erro
   double share = (double) parameters / (double) layer->parameters;
   FabBytes cap = build->n_buckets == 0 ? build->params->first_bucket_bytes : build->params->bucket_bytes;
 
-  add_compute (build, 2 * layer->forward_flops_per_token * tokens_per_rank (build->params) * share,
+  add_compute (build, layer_seconds (build, layer, TRUE) * share,
                g_strdup_printf ("backward %s.%u", layer->name, index));
   build->filled_bytes += parameters * gradient_bytes[build->params->gradient];
   return build->filled_bytes < cap || close_bucket (build, error);
@@ -187,12 +198,12 @@ add_backward (DdpBuild *build, const FabLayerStack *stack, GError **error)
 {
   for (guint l = stack->layers->len; l-- > 0;) {
     const FabLayer *layer = &g_array_index (stack->layers, FabLayer, l);
-    double forward = layer->forward_flops_per_token * tokens_per_rank (build->params);
 
     if (build->params->recomputes)
-      add_compute (build, forward, g_strdup_printf ("backward %s.recompute", layer->name));
+      add_compute (build, layer_seconds (build, layer, FALSE),
+                   g_strdup_printf ("backward %s.recompute", layer->name));
     if (layer->tensors->len == 0)
-      add_compute (build, 2 * forward, g_strdup_printf ("backward %s", layer->name));
+      add_compute (build, layer_seconds (build, layer, TRUE), g_strdup_printf ("backward %s", layer->name));
     for (guint t = layer->tensors->len; t-- > 0;)
       if (!add_gradient (build, layer, t, error))
         return FALSE;
@@ -211,8 +222,7 @@ add_forward (DdpBuild *build, const FabLayerStack *stack)
   for (guint l = 0; l < stack->layers->len; l++) {
     const FabLayer *layer = &g_array_index (stack->layers, FabLayer, l);
 
-    add_compute (build, layer->forward_flops_per_token * tokens_per_rank (build->params),
-                 g_strdup_printf ("forward %s", layer->name));
+    add_compute (build, layer_seconds (build, layer, FALSE), g_strdup_printf ("forward %s", layer->name));
     if (l == 0 && loader->time_ps > 0)
       fab_dag_builder_after (build->builder, build->last_compute, build->load);
   }
@@ -222,7 +232,7 @@ static void
 add_optimizer (DdpBuild *build, const FabLayerStack *stack)
 {
   double bytes = (double) stack->parameters * (double) build->params->optimizer_bytes_per_parameter;
-  double rate = (double) build->env->cluster->memory_bytes_per_s;
+  double rate = (double) build->env->cluster->device.memory_bytes_per_s;
   FabTaskId step = fab_dag_builder_work (build->builder, build->compute, FAB_SPAN_COMPUTE,
                                          bytes > 0 ? fab_seconds_to_ps (bytes / rate) : 0,
                                          g_strdup ("optimizer"));

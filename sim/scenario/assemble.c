@@ -298,8 +298,16 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->has_pxn = build->cluster->has_pxn;
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
-  cluster->peak_flops_per_s = accelerator->peak_fp16_flops_per_s;
-  cluster->memory_bytes_per_s = accelerator->memory_bytes_per_s;
+  cluster->device = (FabDevice){
+    .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP32] = accelerator->peak_fp32_flops_per_s,
+                          [FAB_PRECISION_FP8] = accelerator->peak_fp8_flops_per_s },
+    .matmul_fraction = accelerator->matmul_fraction,
+    .n_sms = (guint) accelerator->n_sms,
+    .memory_bytes = accelerator->memory_bytes,
+    .memory_bytes_per_s = accelerator->memory_bytes_per_s,
+  };
   cluster->cpu = (FabCpu) build->node->cpu;
   cluster->p2p = (FabReach) build->node->p2p;
   cluster->gdr = (FabReach) build->node->gdr;

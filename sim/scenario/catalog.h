@@ -49,6 +49,9 @@ typedef struct {
   const char *architecture;     /* "ampere", "hopper": what library constants are keyed by */
   double peak_fp16_flops_per_s; /* dense matrix, BF16/FP16 */
   double peak_fp32_flops_per_s; /* dense FP32 (or TF32 when the source says so) */
+  double peak_fp8_flops_per_s;  /* dense matrix, FP8; 0: none */
+  double matmul_fraction;       /* of peak_fp16: the best matrix multiplication ever measured; 0: not known */
+  gint64 n_sms;                 /* streaming multiprocessors, compute units; 0: not known */
   FabBytes memory_bytes;
   FabBytesPerS memory_bytes_per_s;
   gint64 power_watts;

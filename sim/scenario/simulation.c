@@ -61,6 +61,13 @@ check_length (const FabSimulation *self, GError **error)
                     seconds / days, fab_ps_to_seconds (FAB_TIME_MAX) / 2 / days);
 }
 
+/* Of one accelerator, in the precision that the job computes in. */
+static double
+peak_flops_per_s (const FabSimulation *self)
+{
+  return self->plant->cluster.device.peak_flops_per_s[self->totals.precision];
+}
+
 static void
 build_executor (FabSimulation *self)
 {
@@ -75,7 +82,7 @@ build_executor (FabSimulation *self)
       .net = self->net,
       .dag = self->dag,
       .totals = self->totals,
-      .peak_flops_per_s = self->plant->cluster.peak_flops_per_s,
+      .peak_flops_per_s = peak_flops_per_s (self),
       .n_iterations = (guint) spec->iterations,
   });
 }
@@ -186,7 +193,7 @@ fab_simulation_run_record (FabSimulation *self)
     .seed = spec->seed,
     .n_ranks = fab_cluster_n_ranks (&self->plant->cluster),
     .n_nodes = self->plant->cluster.n_nodes,
-    .peak_flops_per_s = self->totals.model_flops_per_rank > 0 ? self->plant->cluster.peak_flops_per_s : 0,
+    .peak_flops_per_s = self->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
   };
 }
 

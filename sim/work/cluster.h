@@ -7,6 +7,7 @@
 
 #include "sim/fabric/reach.h"
 #include "sim/fabric/router.h"
+#include "sim/work/device.h"
 
 /* Whose processors the sockets are: host software is slower on some. */
 typedef enum { FAB_CPU_INTEL, FAB_CPU_AMD, FAB_CPU_ARM, FAB_CPU_POWER } FabCpu;
@@ -19,9 +20,8 @@ typedef struct {
   FabVertexId *nics;   /* [n_nodes * nics_per_node] */
   FabVertexId *drives; /* [n_nodes * drives_per_node] */
   guint *nic_hops; /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: no path */
-  const char *architecture;        /* of the accelerators: key of library constants */
-  double peak_flops_per_s;         /* of one accelerator, dense half precision */
-  FabBytesPerS memory_bytes_per_s; /* of one accelerator */
+  const char *architecture; /* of the accelerators: key of library constants */
+  FabDevice device;         /* one accelerator */
   FabCpu cpu;
   FabReach p2p, gdr; /* the farthest pair of GPUs, of GPU and NIC, that needs no host memory between */
   gboolean has_pxn;  /* between rails bytes go by NVLink to the GPU beside the right NIC */

@@ -6,6 +6,12 @@ typedef struct {
   FabTaskId task, before;
 } Edge;
 
+const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1] = {
+  [FAB_DIMENSION_DATA] = "data",         [FAB_DIMENSION_TENSOR] = "tensor",
+  [FAB_DIMENSION_CONTEXT] = "context",   [FAB_DIMENSION_EXPERT] = "expert",
+  [FAB_DIMENSION_PIPELINE] = "pipeline", [FAB_DIMENSION_OTHER] = "other",
+};
+
 struct _FabDagBuilder {
   GArray *tasks;       /* FabTask */
   GArray *streams;     /* FabDagStream */
@@ -100,9 +106,10 @@ fab_dag_builder_work (FabDagBuilder *self, guint stream, FabSpanKind kind, FabTi
 }
 
 guint
-fab_dag_builder_collective (FabDagBuilder *self, const FabCollectivePlan *plan, char *name)
+fab_dag_builder_collective (FabDagBuilder *self, const FabCollectivePlan *plan, FabDimension dimension,
+                            char *name)
 {
-  FabDagCollective collective = { name, *plan, 0 };
+  FabDagCollective collective = { name, dimension, *plan, 0 };
 
   g_array_append_val (self->collectives, collective);
   return self->collectives->len - 1;

@@ -29,8 +29,22 @@ typedef struct {
   const char *name; /* "compute" */
 } FabDagStream;
 
+/* What a collective is for: the dimension of parallelism whose ranks talk. */
+typedef enum {
+  FAB_DIMENSION_DATA,     /* gradients and parameters of data-parallel ranks */
+  FAB_DIMENSION_TENSOR,   /* activations inside layers, sequence parallelism too */
+  FAB_DIMENSION_CONTEXT,  /* keys and values */
+  FAB_DIMENSION_EXPERT,   /* tokens to experts and back */
+  FAB_DIMENSION_PIPELINE, /* activations between stages */
+  FAB_DIMENSION_OTHER,
+  FAB_N_DIMENSIONS,
+} FabDimension;
+
+extern const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1]; /* "data", ...; NULL-ended */
+
 typedef struct {
   char *name;
+  FabDimension dimension;
   FabCollectivePlan plan;
   guint n_joins;
 } FabDagCollective;
@@ -69,7 +83,8 @@ guint fab_dag_builder_stream (FabDagBuilder *self, guint rank_class, const char 
 FabTaskId fab_dag_builder_work (FabDagBuilder *self, guint stream, FabSpanKind kind, FabTimePs duration_ps,
                                 char *name);
 /* A collective, and a rank class joining it on a stream. Takes `name`. */
-guint fab_dag_builder_collective (FabDagBuilder *self, const FabCollectivePlan *plan, char *name);
+guint fab_dag_builder_collective (FabDagBuilder *self, const FabCollectivePlan *plan, FabDimension dimension,
+                                  char *name);
 FabTaskId fab_dag_builder_join (FabDagBuilder *self, guint stream, guint collective);
 
 /* The task added last to a stream that has one. */

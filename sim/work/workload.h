@@ -11,6 +11,7 @@ typedef struct {
   double model_flops_per_rank;    /* forward and backward, without recomputation */
   double executed_flops_per_rank; /* with it */
   double tokens;                  /* of all ranks */
+  FabPrecision precision;         /* of matrix multiplications */
   guint64 parameters;
   FabBytes gradient_bytes; /* of one rank; 0: none */
 } FabJobTotals;

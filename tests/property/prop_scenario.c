@@ -93,7 +93,8 @@ compute_bound_s (const Spec *s, const FabCluster *cluster)
 {
   double forward = 2 * gradient_bytes (s) / 4 * s->micro_batch * s->sequence;
 
-  return forward * (s->recomputes ? 4 : 3) / (cluster->peak_flops_per_s * s->mfu_percent / 100);
+  return forward * (s->recomputes ? 4 : 3)
+       / (cluster->device.peak_flops_per_s[FAB_PRECISION_BF16] * s->mfu_percent / 100);
 }
 
 /* To reduce S bytes every party sends its own once, or others' sums, and gets the result: S each way at least, even

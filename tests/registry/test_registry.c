@@ -282,7 +282,8 @@ check_plant (const FabPlant *plant)
       assert_true (
           fab_router_append (plant->router, cluster->gpus[a], cluster->nics[nic], 0, &(FabPath){ 0 }));
   }
-  assert_true (cluster->peak_flops_per_s > 0 && cluster->memory_bytes_per_s > 0);
+  assert_true (cluster->device.peak_flops_per_s[FAB_PRECISION_BF16] > 0
+               && cluster->device.memory_bytes_per_s > 0);
 }
 
 static void

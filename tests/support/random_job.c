@@ -37,7 +37,8 @@ add_collective (RandomJob *self)
 
   if (random_chance (self->random, 10))
     plan.footprint = NULL;
-  collective = fab_dag_builder_collective (self->builder, &plan, g_strdup_printf ("c%u", self->n_tasks));
+  collective = fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
+                                           g_strdup_printf ("c%u", self->n_tasks));
   for (guint c = first; c < self->n_classes; c++) {
     guint stream = c * per_class + random_below (self->random, per_class);
 

@@ -76,8 +76,8 @@ rig_new (const RigSpec *spec)
   cluster->gpus = g_new (FabVertexId, spec->n_nodes * spec->gpus_per_node + 1);
   cluster->nics = g_new (FabVertexId, spec->n_nodes * spec->nics_per_node + 1);
   cluster->architecture = "ampere";
-  cluster->peak_flops_per_s = 1e12;
-  cluster->memory_bytes_per_s = FAB_PS_PER_S;
+  cluster->device.peak_flops_per_s[FAB_PRECISION_BF16] = 1e12;
+  cluster->device.memory_bytes_per_s = FAB_PS_PER_S;
   cluster->p2p = cluster->gdr = FAB_REACH_SYS;
   for (guint node = 0; node < spec->n_nodes; node++)
     add_node (self, builder, node);

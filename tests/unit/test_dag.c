@@ -66,7 +66,8 @@ a_collective_counts_who_joins_it (G_GNUC_UNUSED void **state)
   guint first = fab_dag_builder_class (builder, 0, 3), second = fab_dag_builder_class (builder, 3, 1);
   guint here = fab_dag_builder_stream (builder, first, "comm"),
         there = fab_dag_builder_stream (builder, second, "comm");
-  guint collective = fab_dag_builder_collective (builder, &nothing, g_strdup ("bucket0"));
+  guint collective = fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER,
+                                                 g_strdup ("bucket0"));
   FabTaskId task = fab_dag_builder_join (builder, here, collective);
 
   fab_dag_builder_join (builder, there, collective);
@@ -107,7 +108,7 @@ freeze_a_collective_that_nobody_joins (void)
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
 
   work (builder, fab_dag_builder_stream (builder, fab_dag_builder_class (builder, 0, 1), "a"), "A");
-  fab_dag_builder_collective (builder, &nothing, g_strdup ("lonely"));
+  fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("lonely"));
   fab_dag_free (fab_dag_builder_freeze (builder));
 }
 
@@ -127,7 +128,8 @@ a_builder_that_is_not_frozen_frees_its_names (G_GNUC_UNUSED void **state)
   guint rank_class = fab_dag_builder_class (builder, 0, 1);
 
   work (builder, fab_dag_builder_stream (builder, rank_class, "a"), "A");
-  assert_int_equal (fab_dag_builder_collective (builder, &nothing, g_strdup ("bucket0")), 0);
+  assert_int_equal (fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("bucket0")),
+                    0);
 }
 
 int

@@ -17,19 +17,29 @@ typedef struct {
   FabJobTotals totals;
 } Job;
 
+static void
+add_layer (FabLayerStack *stack, const char *name, double flops)
+{
+  FabOperator work = { .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = flops, .n_matrices = 1 };
+
+  fab_layer_stack_add_layer (stack, g_strdup (name), 0);
+  fab_layer_stack_add_segment (stack, "layer");
+  fab_layer_stack_add_operator (stack, &work);
+}
+
 static FabLayerStack *
 three_tensors (gconstpointer has_tensors, G_GNUC_UNUSED const char *name, G_GNUC_UNUSED guint sequence)
 {
   FabLayerStack *stack = fab_layer_stack_new ();
 
-  fab_layer_stack_add_layer (stack, g_strdup ("l0"), 300);
+  add_layer (stack, "l0", 300);
   if (has_tensors) {
-    fab_layer_stack_add_tensor (stack, 100);
-    fab_layer_stack_add_tensor (stack, 50);
+    fab_layer_stack_add_tensor (stack, FAB_TENSOR_WHOLE, 100, 100);
+    fab_layer_stack_add_tensor (stack, FAB_TENSOR_WHOLE, 50, 50);
   }
-  fab_layer_stack_add_layer (stack, g_strdup ("l1"), 400);
+  add_layer (stack, "l1", 400);
   if (has_tensors)
-    fab_layer_stack_add_tensor (stack, 200);
+    fab_layer_stack_add_tensor (stack, FAB_TENSOR_WHOLE, 200, 200);
   return stack;
 }
 

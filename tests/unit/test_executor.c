@@ -53,7 +53,7 @@ all_reduce (Job *job, FabBytes bytes)
 {
   FabCollectivePlan plan = rig_plan (job->rig, FAB_OP_ALL_REDUCE, bytes);
 
-  return fab_dag_builder_collective (job->builder, &plan, g_strdup ("r"));
+  return fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("r"));
 }
 
 static void

@@ -129,7 +129,7 @@ fill_pair (FabP2pTable *self, FabP2pMode mode, const FabCluster *cluster, guint 
 static gboolean
 fill_mode (FabP2pTable *self, FabP2pMode mode, const FabCluster *cluster, GError **error)
 {
-  double local = (double) cluster->memory_bytes_per_s * local_copy_fraction / 1e9;
+  double local = (double) cluster->device.memory_bytes_per_s * local_copy_fraction / 1e9;
 
   for (guint from = 0; from < self->n; from++) {
     guint itself = from * self->n + from;
