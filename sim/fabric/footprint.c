@@ -90,6 +90,19 @@ fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUs
     add_link (self, path->links[i], path->links[0], use);
 }
 
+void
+fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint)
+{
+  for (guint i = 0; i < footprint->n; i++) {
+    Load *load = &self->loads[footprint->links[i]];
+
+    if (load->weight <= 0)
+      g_array_append_val (self->used, footprint->links[i]);
+    load->weight += footprint->weights[i];
+    load->line_weight += footprint->line_weights[i];
+  }
+}
+
 /* What one sender does not do to himself: his bytes may cross a link both ways, into host memory and back. */
 static gboolean
 is_contended (const Load *load, const Load *reverse)

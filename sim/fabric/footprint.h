@@ -50,6 +50,9 @@ void fab_footprint_builder_add_shares (FabFootprintBuilder *self, const GArray *
 
 void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUse use);
 
+/* All of another one, as it is: what its links cost with both directions in use is in it already. */
+void fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint);
+
 /* The footprint of what was added; the builder is empty afterwards. Asserts that it is not empty. */
 FabFootprint *fab_footprint_builder_finish (FabFootprintBuilder *self);
 

@@ -155,20 +155,37 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
   return &g_steal_pointer (&made)->form;
 }
 
-FabSchedule *
-fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
+/* The form that a plan was made from. */
+static const KnownForm *
+form_of_plan (const FabLibrary *self, const FabCollectivePlan *plan)
 {
   for (guint i = 0; i < self->forms->len; i++) {
     const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
-    FabSchedule *schedule;
-    gboolean is_made;
 
-    if (known->form.footprint != plan->footprint)
-      continue;
-    schedule = fab_schedule_new (known->group.cluster);
-    is_made = known->algorithm->schedule (&known->group, known->op, &known->env, n_chunks, schedule, NULL);
-    g_assert (is_made); /* its form has found all paths */
-    return schedule;
+    if (known->form.footprint == plan->footprint)
+      return known;
   }
   g_assert_not_reached ();
+}
+
+FabFootprint *
+fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, const FabGroup *group,
+                       GError **error)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+  FabCollectiveForm form;
+
+  return known->algorithm->form (group, known->op, &known->env, &form, error) ? form.footprint : NULL;
+}
+
+FabSchedule *
+fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+  FabSchedule *schedule = fab_schedule_new (known->group.cluster);
+  gboolean is_made = known->algorithm->schedule (&known->group, known->op, &known->env, n_chunks, schedule,
+                                                 NULL);
+
+  g_assert (is_made); /* its form has found all paths */
+  return schedule;
 }

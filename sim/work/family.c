@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/family.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+
+/* The footprint of all groups, for what the first one does. */
+typedef struct {
+  const FabFootprint *first; /* of the plan of the first group alone */
+  FabFootprint *all;
+} Merged;
+
+struct _FabFamily {
+  const FabCluster *cluster;
+  guint n_groups, n_ranks;
+  FabCluster *views; /* [n_groups]: the cluster as if there were no others than the group's nodes and GPUs */
+  GArray *merged;    /* Merged */
+};
+
+static void
+merged_clear (gpointer data)
+{
+  fab_footprint_free (((Merged *) data)->all);
+}
+
+void
+fab_family_free (FabFamily *self)
+{
+  if (self == NULL)
+    return;
+  for (guint i = 0; i < self->n_groups; i++)
+    fab_cluster_clear (&self->views[i]);
+  g_free (self->views);
+  g_array_unref (self->merged);
+  g_free (self);
+}
+
+static gboolean
+throw_uneven (const FabCluster *cluster, const guint *ranks, guint n, GError **error)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (n, 8); i++)
+    g_string_append_printf (list, "%s%u", i > 0 ? ", " : "", ranks[i]);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "a group of ranks (%s%s) is not evenly spread over nodes of %u GPUs: every node of a group must "
+      "hold as many of its ranks, at the same places; choose sizes that divide each other, or another "
+      "order",
+      list->str, n > 8 ? ", ..." : "", cluster->gpus_per_node);
+}
+
+/* How many ranks the group has in its first node; 0: the others differ. */
+static guint
+count_locals (const FabCluster *cluster, const guint *ranks, guint n)
+{
+  guint k = cluster->gpus_per_node, n_locals = 1;
+
+  while (n_locals < n && ranks[n_locals] / k == ranks[0] / k)
+    n_locals++;
+  for (guint i = 0; i < n; i++)
+    if (ranks[i] % k != ranks[i % n_locals] % k || ranks[i] / k != ranks[i - i % n_locals] / k)
+      return 0;
+  for (guint i = n_locals; i < n; i += n_locals)
+    if (ranks[i] / k == ranks[i - 1] / k)
+      return 0;
+  return n % n_locals == 0 ? n_locals : 0;
+}
+
+static void
+view_init (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n, guint n_locals)
+{
+  guint k = cluster->gpus_per_node, n_nics = cluster->nics_per_node;
+
+  *view = *cluster;
+  view->drives = NULL;
+  view->drives_per_node = 0;
+  view->n_nodes = n / n_locals;
+  view->gpus_per_node = n_locals;
+  view->gpus = g_new (FabVertexId, n);
+  view->nics = g_new (FabVertexId, (gsize) view->n_nodes * n_nics + 1);
+  view->nic_hops = g_new (guint, (gsize) n_locals * n_nics + 1);
+  for (guint i = 0; i < n; i++)
+    view->gpus[i] = cluster->gpus[ranks[i]];
+  for (guint node = 0; node < view->n_nodes; node++)
+    memcpy (view->nics + (gsize) node * n_nics, cluster->nics + (gsize) (ranks[node * n_locals] / k) * n_nics,
+            n_nics * sizeof (FabVertexId));
+  for (guint local = 0; local < n_locals; local++)
+    memcpy (view->nic_hops + (gsize) local * n_nics, cluster->nic_hops + (gsize) (ranks[local] % k) * n_nics,
+            n_nics * sizeof (guint));
+}
+
+FabFamily *
+fab_family_new (const FabCluster *cluster, const guint *ranks, guint n_groups, guint n_ranks, GError **error)
+{
+  g_autoptr (FabFamily) self = g_new0 (FabFamily, 1);
+
+  g_assert (n_groups > 0 && n_ranks > 0);
+  self->cluster = cluster;
+  self->n_ranks = n_ranks;
+  self->views = g_new0 (FabCluster, n_groups);
+  self->merged = g_array_new (FALSE, FALSE, sizeof (Merged));
+  g_array_set_clear_func (self->merged, merged_clear);
+  for (; self->n_groups < n_groups; self->n_groups++) {
+    const guint *of_group = ranks + (gsize) self->n_groups * n_ranks;
+    guint n_locals = count_locals (cluster, of_group, n_ranks);
+
+    if (n_locals == 0) {
+      throw_uneven (cluster, of_group, n_ranks, error);
+      return NULL;
+    }
+    view_init (&self->views[self->n_groups], cluster, of_group, n_ranks, n_locals);
+  }
+  return g_steal_pointer (&self);
+}
+
+guint
+fab_family_n_ranks (const FabFamily *self)
+{
+  return self->n_ranks;
+}
+
+guint
+fab_family_n_groups (const FabFamily *self)
+{
+  return self->n_groups;
+}
+
+static FabGroup
+group_at (const FabFamily *self, guint index)
+{
+  const FabCluster *view = &self->views[index];
+
+  return (FabGroup){ view, view->n_nodes, view->gpus_per_node };
+}
+
+/* What the first group does, done by all of them. */
+static FabFootprint *
+merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, GError **error)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
+
+  fab_footprint_builder_add_footprint (builder, plan->footprint);
+  for (guint i = 1; i < self->n_groups; i++) {
+    FabGroup group = group_at (self, i);
+    g_autoptr (FabFootprint) footprint = fab_library_footprint (library, plan, &group, error);
+
+    if (footprint == NULL)
+      return NULL;
+    fab_footprint_builder_add_footprint (builder, footprint);
+  }
+  return fab_footprint_builder_finish (builder);
+}
+
+static const FabFootprint *
+find_merged (FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, GError **error)
+{
+  Merged made = { plan->footprint, NULL };
+
+  for (guint i = 0; i < self->merged->len; i++)
+    if (g_array_index (self->merged, Merged, i).first == plan->footprint)
+      return g_array_index (self->merged, Merged, i).all;
+  made.all = merge (self, library, plan, error);
+  if (made.all != NULL)
+    g_array_append_val (self->merged, made);
+  return made.all;
+}
+
+gboolean
+fab_family_plan (FabFamily *self, FabLibrary *library, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+                 GError **error)
+{
+  FabGroup first = group_at (self, 0);
+
+  if (!fab_library_plan (library, &first, op, bytes, plan, error))
+    return FALSE;
+  if (plan->footprint == NULL || self->n_groups == 1)
+    return TRUE;
+  plan->footprint = find_merged (self, library, plan, error);
+  return plan->footprint != NULL;
+}
