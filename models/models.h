@@ -44,5 +44,8 @@ extern const FabShapeOps fab_shape_transformer;
 
 extern const FabWorkloadOps fab_workload_collective;
 extern const FabWorkloadOps fab_workload_ddp;
+extern const FabWorkloadOps fab_workload_fsdp;
+extern const FabWorkloadOps fab_workload_megatron;
+extern const FabWorkloadOps fab_workload_zero;
 
 extern const FabRegistry fab_models;

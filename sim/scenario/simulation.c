@@ -115,6 +115,7 @@ fab_simulation_free (FabSimulation *self)
   fab_net_destroy (self->net);
   fab_engine_free (self->engine);
   fab_dag_free (self->dag);
+  fab_job_totals_clear (&self->totals);
   fab_library_destroy (self->library);
   fab_plant_free (self->plant);
   g_free (self->resolved);

@@ -169,13 +169,13 @@ form_of_plan (const FabLibrary *self, const FabCollectivePlan *plan)
 }
 
 FabFootprint *
-fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, const FabGroup *group,
+fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op, const FabGroup *group,
                        GError **error)
 {
   const KnownForm *known = form_of_plan (self, plan);
   FabCollectiveForm form;
 
-  return known->algorithm->form (group, known->op, &known->env, &form, error) ? form.footprint : NULL;
+  return known->algorithm->form (group, op, &known->env, &form, error) ? form.footprint : NULL;
 }
 
 FabSchedule *

@@ -125,9 +125,9 @@ const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmO
                                            const FabGroup *group, FabOp op, const FabAlgorithmEnv *env,
                                            GError **error);
 
-/* The footprint of another group that does what a plan of this library says. (transfer full); NULL and *error when a
- * hop of it has no path. Not of an empty plan. */
-FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan,
+/* The footprint of a group that does `op` by the algorithm of a plan of this library. (transfer full); NULL and
+ * *error when a hop of it has no path. Not of an empty plan. */
+FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
                                      const FabGroup *group, GError **error);
 
 /* The messages of a plan that this library made, in `n_chunks` where they form a pipeline. Not of an empty plan. */

@@ -12,6 +12,17 @@ const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1] = {
   [FAB_DIMENSION_PIPELINE] = "pipeline", [FAB_DIMENSION_OTHER] = "other",
 };
 
+typedef struct {
+  gpointer data;
+  GDestroyNotify free_fn;
+} Owned;
+
+static void
+owned_clear (gpointer data)
+{
+  ((Owned *) data)->free_fn (((Owned *) data)->data);
+}
+
 struct _FabDagBuilder {
   GArray *tasks;       /* FabTask */
   GArray *streams;     /* FabDagStream */
@@ -21,6 +32,7 @@ struct _FabDagBuilder {
   GArray *carried;     /* Edge, across iterations */
   GArray *firsts;      /* gint64 per stream: first task, -1: none yet */
   GArray *lasts;       /* gint64 per stream */
+  GArray *owned;       /* Owned */
 };
 
 FabDagBuilder *
@@ -36,6 +48,8 @@ fab_dag_builder_new (void)
   self->carried = g_array_new (FALSE, FALSE, sizeof (Edge));
   self->firsts = g_array_new (FALSE, FALSE, sizeof (gint64));
   self->lasts = g_array_new (FALSE, FALSE, sizeof (gint64));
+  self->owned = g_array_new (FALSE, FALSE, sizeof (Owned));
+  g_array_set_clear_func (self->owned, owned_clear);
   return self;
 }
 
@@ -56,6 +70,7 @@ fab_dag_builder_free (FabDagBuilder *self)
   g_array_unref (self->carried);
   g_array_unref (self->firsts);
   g_array_unref (self->lasts);
+  g_clear_pointer (&self->owned, g_array_unref);
   g_free (self);
 }
 
@@ -152,6 +167,14 @@ fab_dag_builder_after_previous (FabDagBuilder *self, FabTaskId task, FabTaskId b
   g_array_append_val (self->carried, edge);
 }
 
+void
+fab_dag_builder_own (FabDagBuilder *self, gpointer data, GDestroyNotify free_fn)
+{
+  Owned owned = { data, free_fn };
+
+  g_array_append_val (self->owned, owned);
+}
+
 /* Edges by the task that is waited for. */
 static void
 index_edges (const GArray *edges, guint n_tasks, guint **n_waits, guint **starts, FabTaskId **next)
@@ -216,6 +239,7 @@ fab_dag_builder_freeze (FabDagBuilder *self)
   dag->streams = (FabDagStream *) g_array_free (g_steal_pointer (&self->streams), FALSE);
   dag->collectives = (FabDagCollective *) g_array_free (g_steal_pointer (&self->collectives), FALSE);
   dag->classes = (FabRankClassRecord *) g_array_free (g_steal_pointer (&self->classes), FALSE);
+  dag->owned = g_steal_pointer (&self->owned);
   assert_acyclic (dag);
   return dag;
 }
@@ -239,5 +263,6 @@ fab_dag_free (FabDag *self)
   g_free (self->next);
   g_free (self->carried_starts);
   g_free (self->carried);
+  g_array_unref (self->owned);
   g_free (self);
 }

@@ -64,6 +64,7 @@ struct _FabDag {
   FabTaskId *next;
   guint *carried_starts; /* [n_tasks + 1] into carried: who waits for it in the next iteration */
   FabTaskId *carried;
+  GArray *owned; /* private */
 };
 
 void fab_dag_free (FabDag *self);
@@ -92,6 +93,9 @@ FabTaskId fab_dag_builder_last (const FabDagBuilder *self, guint stream);
 
 void fab_dag_builder_after (FabDagBuilder *self, FabTaskId task, FabTaskId before);
 void fab_dag_builder_after_previous (FabDagBuilder *self, FabTaskId task, FabTaskId before);
+
+/* What the plans of its collectives point into, freed with the DAG. */
+void fab_dag_builder_own (FabDagBuilder *self, gpointer data, GDestroyNotify free_fn);
 
 /* Asserts that there are tasks, no cycles, and that every collective is joined. */
 FabDag *fab_dag_builder_freeze (FabDagBuilder *self);

@@ -8,6 +8,7 @@
 /* The footprint of all groups, for what the first one does. */
 typedef struct {
   const FabFootprint *first; /* of the plan of the first group alone */
+  FabOp op;
   FabFootprint *all;
 } Merged;
 
@@ -135,16 +136,15 @@ group_at (const FabFamily *self, guint index)
   return (FabGroup){ view, view->n_nodes, view->gpus_per_node };
 }
 
-/* What the first group does, done by all of them. */
+/* `op` done by all groups as the plan says. */
 static FabFootprint *
-merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, GError **error)
+merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, FabOp op, GError **error)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
 
-  fab_footprint_builder_add_footprint (builder, plan->footprint);
-  for (guint i = 1; i < self->n_groups; i++) {
+  for (guint i = 0; i < self->n_groups; i++) {
     FabGroup group = group_at (self, i);
-    g_autoptr (FabFootprint) footprint = fab_library_footprint (library, plan, &group, error);
+    g_autoptr (FabFootprint) footprint = fab_library_footprint (library, plan, op, &group, error);
 
     if (footprint == NULL)
       return NULL;
@@ -153,18 +153,25 @@ merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan
   return fab_footprint_builder_finish (builder);
 }
 
-static const FabFootprint *
-find_merged (FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, GError **error)
+static gboolean
+take_merged (FabFamily *self, FabLibrary *library, FabOp op, FabCollectivePlan *plan, GError **error)
 {
-  Merged made = { plan->footprint, NULL };
+  Merged made = { plan->footprint, op, NULL };
 
-  for (guint i = 0; i < self->merged->len; i++)
-    if (g_array_index (self->merged, Merged, i).first == plan->footprint)
-      return g_array_index (self->merged, Merged, i).all;
-  made.all = merge (self, library, plan, error);
-  if (made.all != NULL)
+  for (guint i = 0; i < self->merged->len; i++) {
+    const Merged *merged = &g_array_index (self->merged, Merged, i);
+
+    if (merged->first == plan->footprint && merged->op == op)
+      made.all = merged->all;
+  }
+  if (made.all == NULL) {
+    made.all = merge (self, library, plan, op, error);
+    if (made.all == NULL)
+      return FALSE;
     g_array_append_val (self->merged, made);
-  return made.all;
+  }
+  plan->footprint = made.all;
+  return TRUE;
 }
 
 gboolean
@@ -177,6 +184,18 @@ fab_family_plan (FabFamily *self, FabLibrary *library, FabOp op, FabBytes bytes,
     return FALSE;
   if (plan->footprint == NULL || self->n_groups == 1)
     return TRUE;
-  plan->footprint = find_merged (self, library, plan, error);
-  return plan->footprint != NULL;
+  return take_merged (self, library, op, plan, error);
+}
+
+/* It takes the time of send_recv, in which both send, and has the links of what goes down or up a chain of two. */
+gboolean
+fab_family_plan_send (FabFamily *self, FabLibrary *library, FabBytes bytes, gboolean is_up,
+                      FabCollectivePlan *plan, GError **error)
+{
+  FabGroup first = group_at (self, 0);
+
+  g_assert (self->n_ranks == 2);
+  if (!fab_library_plan (library, &first, FAB_OP_SEND_RECV, bytes, plan, error))
+    return FALSE;
+  return take_merged (self, library, is_up ? FAB_OP_BROADCAST : FAB_OP_REDUCE, plan, error);
 }

@@ -26,3 +26,6 @@ guint fab_family_n_groups (const FabFamily *self);
 /* As fab_library_plan () for every group at once; sizes are of one group. The family owns what the plan points to. */
 gboolean fab_family_plan (FabFamily *self, FabLibrary *library, FabOp op, FabBytes bytes,
                           FabCollectivePlan *plan, GError **error);
+/* Of groups of two: a message from the first to the second, or the other way. */
+gboolean fab_family_plan_send (FabFamily *self, FabLibrary *library, FabBytes bytes, gboolean is_up,
+                               FabCollectivePlan *plan, GError **error);

@@ -6,6 +6,13 @@
 #include "sim/work/dag.h"
 #include "sim/work/layers.h"
 
+/* What a rank of a class keeps in its accelerator's memory. */
+typedef struct {
+  const char *name; /* static: "parameters" */
+  guint rank_class;
+  FabBytes bytes;
+} FabMemoryPart;
+
 /* Totals of one iteration, for MFU and throughput. */
 typedef struct {
   double model_flops_per_rank;    /* forward and backward, without recomputation */
@@ -14,7 +21,11 @@ typedef struct {
   FabPrecision precision;         /* of matrix multiplications */
   guint64 parameters;
   FabBytes gradient_bytes; /* of one rank; 0: none */
+  GArray *memory;          /* FabMemoryPart; NULL: not known */
 } FabJobTotals;
+
+void fab_job_totals_add_memory (FabJobTotals *self, const FabMemoryPart *part);
+void fab_job_totals_clear (FabJobTotals *self);
 
 typedef struct {
   const FabCluster *cluster;

@@ -69,7 +69,7 @@ write_yaml (const Spec *s, const char *fidelity)
       "models: [{name: blocks, summary: s, source: s, date: \"2026-11-20\",\n"
       "  shape: {kind: layers, layers: [{name: block, count: %u, tensors: [{count: %u, parameters: %u}]}]}}]\n",
       fidelity, s->library, s->node, s->nodes, s->gpus, s->nics, s->nic,
-      s->nodes_per_leaf > 0 ? rail : "switch", s->micro_batch, s->sequence, s->recomputes ? "true" : "false",
+      s->nodes_per_leaf > 0 ? rail : "switch", s->micro_batch, s->sequence, s->recomputes ? "full" : "none",
       s->bucket_kib, s->mfu_percent, s->load_us, s->n_blocks, s->n_tensors, s->parameters);
 }
 

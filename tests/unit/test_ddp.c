@@ -148,7 +148,7 @@ the_last_bucket_closes_with_backward (G_GNUC_UNUSED void **state)
 static void
 recomputation_is_executed_and_not_counted_as_model (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Job) job = job_new ("{" COMMON "recompute: true}", TRUE);
+  g_autoptr (Job) job = job_new ("{" COMMON "recompute: full}", TRUE);
 
   assert_stream (job, "compute",
                  "forward l0 300, forward l1 400, backward l1.recompute 400, backward l1.0 800, "

@@ -12,7 +12,7 @@ static const char *const scenarios[] = {
   "name: small\niterations: 5\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 2}\n"
   "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 128, data_loader: {time: 1ms}}\n",
   "name: large\niterations: 3\ncluster: {node: dgx-h100, nodes: 4, fabric: {kind: rail, nodes_per_leaf: 2}}\n"
-  "collectives: plain\njob: {kind: ddp, model: gpt2-xl, micro_batch: 2, sequence: 512, recompute: true}\n",
+  "collectives: plain\njob: {kind: ddp, model: gpt2-xl, micro_batch: 2, sequence: 512, recompute: full}\n",
 };
 
 typedef struct {

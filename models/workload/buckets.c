@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/buckets.h"
+
+enum { DENSE, EXPERTS, N_SORTS };
+
+/* Of one sort of tensors. */
+typedef struct {
+  FabFamily *family;
+  Lane lane;
+  const char *name; /* "bucket", "experts" */
+  FabBytes filled_bytes;
+  guint n_closed;
+  GArray *held; /* FabBytes: closed, not launched yet */
+} Sort;
+
+struct _Buckets {
+  Stage *stage;
+  BucketsParams params;
+  Sort sorts[N_SORTS];
+  GArray *launched; /* FabTaskId */
+};
+
+static FabFamily *
+expert_family (Stage *stage)
+{
+  guint block;
+  DataPart part = layout_expert_data_part (&stage->train->layout, &block);
+
+  return stage_data_family (stage, part, block);
+}
+
+Buckets *
+buckets_new (Stage *stage, const BucketsParams *params)
+{
+  Buckets *self = g_new0 (Buckets, 1);
+  gboolean has_experts = stage->train->layout.n_expert > 1;
+
+  self->stage = stage;
+  self->params = *params;
+  self->launched = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  self->sorts[DENSE] = (Sort){ .lane = LANE_DATA, .name = "bucket" };
+  self->sorts[EXPERTS] = (Sort){ .lane = LANE_EXPERT_DATA, .name = "experts" };
+  for (guint i = 0; i < N_SORTS; i++)
+    self->sorts[i].held = g_array_new (FALSE, FALSE, sizeof (FabBytes));
+  self->sorts[DENSE].family = stage_data_family (stage, params->part == DATA_ONE ? DATA_ALL : params->part,
+                                                 params->block);
+  if (has_experts)
+    self->sorts[EXPERTS].family = expert_family (stage);
+  return self;
+}
+
+void
+buckets_free (gpointer data)
+{
+  Buckets *self = data;
+
+  for (guint i = 0; i < N_SORTS; i++)
+    g_array_unref (self->sorts[i].held);
+  g_array_unref (self->launched);
+  g_free (self);
+}
+
+static void
+launch (Buckets *self, Sort *sort, FabBytes bytes)
+{
+  Comm comm = { sort->lane, FAB_DIMENSION_DATA, sort->family, self->params.op, bytes };
+  char *name = g_strdup_printf ("%s%u", sort->name, sort->n_closed++);
+  gboolean is_own = self->params.send != NULL && sort == &self->sorts[DENSE];
+  FabTaskId task;
+
+  if (is_own ? self->params.send (self->stage, bytes, name, &task) : stage_comm (self->stage, &comm, name, &task))
+    g_array_append_val (self->launched, task);
+}
+
+static void
+close_bucket (Buckets *self, Sort *sort)
+{
+  if (self->params.overlaps)
+    launch (self, sort, sort->filled_bytes);
+  else
+    g_array_append_val (sort->held, sort->filled_bytes);
+  sort->filled_bytes = 0;
+}
+
+void
+buckets_add (Buckets *self, guint layer, guint index)
+{
+  const Train *train = self->stage->train;
+  const FabTensor *tensor = fab_layer_tensor (fab_layer_stack_layer (train->stack, layer), index);
+  gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+  Sort *sort = &self->sorts[is_expert ? EXPERTS : DENSE];
+  gboolean is_first = sort->n_closed + sort->held->len == 0;
+  FabBytes cap = is_first ? self->params.first_bytes : self->params.bytes;
+  FabBytes bytes = train_tensor_parameters (train, tensor) * self->params.bytes_per_parameter;
+
+  if (self->params.is_closed_before && cap > 0 && sort->filled_bytes > 0 && sort->filled_bytes + bytes > cap)
+    close_bucket (self, sort);
+  sort->filled_bytes += bytes;
+  if (!self->params.is_closed_before && cap > 0 && sort->filled_bytes >= cap)
+    close_bucket (self, sort);
+}
+
+void
+buckets_flush (Buckets *self)
+{
+  for (guint i = 0; i < N_SORTS; i++) {
+    Sort *sort = &self->sorts[i];
+
+    if (sort->filled_bytes > 0)
+      close_bucket (self, sort);
+    for (guint k = 0; k < sort->held->len; k++)
+      launch (self, sort, g_array_index (sort->held, FabBytes, k));
+    g_array_set_size (sort->held, 0);
+  }
+}
+
+void
+buckets_wait (Buckets *self)
+{
+  for (guint i = 0; i < self->launched->len; i++)
+    stage_wait (self->stage, g_array_index (self->launched, FabTaskId, i));
+  g_array_set_size (self->launched, 0);
+}

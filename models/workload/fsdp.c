@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsdp.c - sharded data parallel training as PyTorch's FullyShardedDataParallel schedules it (torch/distributed/fsdp).
+ *
+ * Every block is a unit, what is left (embedding, last norm, head) is the root unit, which stays whole from its first
+ * use to the end of backward. A unit is gathered before its forward and, unless it stayed whole, before its backward
+ * pass; its gradients are reduce-scattered after backward. Gathers and reduce-scatters are issued in program order on one
+ * communicator, so each waits for those before it:
+ *   forward    gather k is issued at once, but at most `in_flight` units are whole or on their way: it waits until
+ *              unit k - in_flight has computed (limit_all_gathers)
+ *   backward   prefetch pre: gather k - 1 before backward of k, so it comes before reduce-scatter k; post: when
+ *              backward of k has computed, before reduce-scatter k; none: after it
+ * Hybrid sharding gathers and reduce-scatters inside shard groups, and then sums the shards over the groups on a
+ * communicator of its own.
+ */
+#include "models/workload/fsdp.h"
+
+#include "models/models.h"
+#include "models/workload/memory.h"
+
+static const char *const shardings[] = { "full", "grad_op", "hybrid", "hybrid_grad_op", NULL };
+static const char *const prefetches[] = { "pre", "post", "none", NULL };
+
+static const FabParam fsdp_params[] = {
+  TRAIN_PARAMS (FsdpParams, train),
+  { .key = "sharding",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FsdpParams, sharding),
+    .fallback = "full",
+    .choices = shardings,
+    .help = "full: parameters are sharded again after forward (FULL_SHARD); grad_op: they stay whole until backward "
+            "(SHARD_GRAD_OP, reshard_after_forward false); hybrid: the same inside groups of `shard` ranks." },
+  { .key = "shard",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (FsdpParams, shard),
+    .fallback = "0",
+    .max = 1e6,
+    .help = "Ranks of a shard group with hybrid sharding; 0: those of a node." },
+  { .key = "gradient",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FsdpParams, gradient),
+    .fallback = "bf16",
+    .choices = gradient_types,
+    .help = "Type in which gradients are reduced (reduce_dtype)." },
+  { .key = "backward_prefetch",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FsdpParams, prefetch),
+    .fallback = "pre",
+    .choices = prefetches,
+    .help = "When the next unit is gathered in backward." },
+  { .key = "limit_all_gathers",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FsdpParams, is_limited),
+    .fallback = "true",
+    .help = "At most in_flight units are whole or on their way; false: the host issues all gathers at once." },
+  { .key = "in_flight",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (FsdpParams, in_flight),
+    .fallback = "2",
+    .min = 1,
+    .max = 1000,
+    .help = "Units that are whole or on their way at once: 1 gathers nothing ahead, 2 one unit (PyTorch), 3 two." },
+  { .key = "no_sync",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FsdpParams, has_no_sync),
+    .fallback = "false",
+    .help = "Reduce in the last micro-batch only, and keep whole gradients until then; false: in each." },
+  { .key = NULL },
+};
+
+static const FsdpParams *
+params_of (const Stage *stage)
+{
+  return stage->train->strategy_params;
+}
+
+static gboolean
+is_hybrid (const FsdpParams *p)
+{
+  return p->sharding == SHARDING_HYBRID || p->sharding == SHARDING_HYBRID_GRAD_OP;
+}
+
+static gboolean
+keeps_whole (const FsdpParams *p)
+{
+  return p->sharding == SHARDING_GRAD_OP || p->sharding == SHARDING_HYBRID_GRAD_OP;
+}
+
+static guint
+count_shards (const Stage *stage)
+{
+  const FsdpParams *p = params_of (stage);
+
+  if (!is_hybrid (p))
+    return stage_n_replicas (stage);
+  return p->shard > 0 ? (guint) p->shard : stage_data_per_node (stage);
+}
+
+/* --- units --- */
+
+static void
+add_layer_to (const Train *train, Unit *unit, const FabLayer *layer)
+{
+  for (guint t = 0; t < layer->tensors->len; t++) {
+    const FabTensor *tensor = fab_layer_tensor (layer, t);
+    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+
+    *(is_expert ? &unit->experts : &unit->parameters) += train_tensor_parameters (train, tensor);
+  }
+}
+
+static void
+add_units (Fsdp *self)
+{
+  const Train *train = self->stage->train;
+  Unit root = { .name = "root" };
+
+  g_array_append_val (self->units, root);
+  for (guint l = 0; l < train->stack->layers->len; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
+    guint index = 0;
+
+    if (layer->is_block) {
+      Unit unit = { .name = layer->name };
+
+      index = self->units->len;
+      g_array_append_val (self->units, unit);
+    }
+    if (stage_has_layer (self->stage, l))
+      add_layer_to (train, &g_array_index (self->units, Unit, index), layer);
+    g_array_append_val (self->of_layer, index);
+  }
+}
+
+static void
+begin (Stage *stage)
+{
+  Fsdp *self = g_new0 (Fsdp, 1);
+  guint shards = count_shards (stage), block;
+
+  stage->state = self;
+  self->stage = stage;
+  self->units = g_array_new (FALSE, FALSE, sizeof (Unit));
+  self->of_layer = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->computed = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  add_units (self);
+  if (stage->train->layout.size[AXIS_DATA] % shards != 0 && is_hybrid (params_of (stage))) {
+    train_fail (stage->train, "%u data-parallel ranks cannot be divided into shard groups of %u",
+                stage->train->layout.size[AXIS_DATA], shards);
+    return;
+  }
+  self->shards = is_hybrid (params_of (stage)) ? stage_data_family (stage, DATA_RUNS, shards)
+                                               : stage_data_family (stage, DATA_ALL, 0);
+  if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)
+    self->replicas = stage_data_family (stage, DATA_EVERY, shards);
+  if (stage->train->layout.n_expert > 1) {
+    DataPart part = layout_expert_data_part (&stage->train->layout, &block);
+
+    self->expert_shards = stage_data_family (stage, part, block);
+  }
+}
+
+static void
+free_state (gpointer data)
+{
+  Fsdp *self = data;
+
+  g_array_unref (self->units);
+  g_array_unref (self->of_layer);
+  g_array_unref (self->computed);
+  g_array_unref (self->sums);
+  g_free (self);
+}
+
+static guint
+unit_of (const Fsdp *self, const PassAt *at)
+{
+  return g_array_index (self->of_layer, guint, at->layer);
+}
+
+static Unit *
+unit_at (const Fsdp *self, guint index)
+{
+  return &g_array_index (self->units, Unit, index);
+}
+
+/* --- gathering --- */
+
+/* A collective on the communicator of the shards, after `after` compute tasks have gone by (NULL: none). */
+static gboolean
+talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after, FabTaskId *task)
+{
+  const Unit *unit = unit_at (self, index);
+  Comm experts = { LANE_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
+                   unit->experts * bytes_per_parameter };
+  Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
+
+  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, task))
+    stage_wait (self->stage, *task); /* few and late: the next computation waits for both */
+  return stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, task);
+}
+
+/* The compute task that the gather has to let pass: the end of the unit that was used in_flight units before. `n_ahead`
+ * units will have been used before this one. */
+static const FabTaskId *
+limit_of (const Fsdp *self, guint n_ahead)
+{
+  const FsdpParams *p = params_of (self->stage);
+  guint n_used = self->computed->len + n_ahead;
+
+  if (!p->is_limited || n_used < (guint) p->in_flight)
+    return NULL;
+  return &g_array_index (self->computed, FabTaskId, MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
+}
+
+static void
+gather (Fsdp *self, guint index, const FabTaskId *after)
+{
+  Unit *unit = unit_at (self, index);
+
+  if (unit->is_whole || unit->is_coming)
+    return;
+  unit->is_coming = talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after, &unit->gather);
+  unit->is_whole = !unit->is_coming;
+}
+
+static void
+await (Fsdp *self, guint index)
+{
+  Unit *unit = unit_at (self, index);
+
+  if (unit->is_coming)
+    stage_wait (self->stage, unit->gather);
+  unit->is_coming = FALSE;
+  unit->is_whole = TRUE;
+}
+
+static void
+note_computed (Fsdp *self)
+{
+  g_array_append_val (self->computed, self->stage->last_compute);
+}
+
+static void
+before_forward (Stage *stage, const PassAt *at)
+{
+  Fsdp *self = stage->state;
+  guint index = unit_of (self, at);
+
+  gather (self, 0, limit_of (self, 0));
+  gather (self, index, limit_of (self, 0));
+  await (self, index);
+}
+
+static void
+after_forward (Stage *stage, const PassAt *at)
+{
+  Fsdp *self = stage->state;
+  guint index = unit_of (self, at);
+
+  if (index == 0)
+    return;
+  if (!keeps_whole (params_of (stage)))
+    unit_at (self, index)->is_whole = FALSE;
+  note_computed (self);
+}
+
+/* The unit whose backward pass comes after that of `index`; 0: none. */
+static guint
+next_backward (const Fsdp *self, guint index)
+{
+  return index > 1 && unit_at (self, index - 1)->parameters > 0 ? index - 1 : 0;
+}
+
+static void
+before_backward (Stage *stage, const PassAt *at)
+{
+  Fsdp *self = stage->state;
+  const FsdpParams *p = params_of (stage);
+  guint index = unit_of (self, at);
+
+  gather (self, index, p->prefetch == PREFETCH_PRE ? limit_of (self, 0) : &stage->last_compute);
+  await (self, index);
+  if (p->prefetch != PREFETCH_PRE || index == 0)
+    return;
+  for (guint ahead = 1, next = next_backward (self, index); next > 0 && ahead < (guint) p->in_flight;
+       next = next_backward (self, next), ahead++)
+    gather (self, next, limit_of (self, ahead));
+}
+
+/* --- reducing --- */
+
+static void
+reduce (Fsdp *self, guint index)
+{
+  const FsdpParams *p = params_of (self->stage);
+  FabBytes bytes = unit_at (self, index)->parameters * gradient_bytes[p->gradient] / count_shards (self->stage);
+  Comm replicas = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
+  FabTaskId sum, whole;
+  gboolean has_sum = talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
+                           &self->stage->last_compute, &sum);
+
+  if (has_sum)
+    g_array_append_val (self->sums, sum);
+  if (stage_comm_after (self->stage, &replicas, g_strdup (unit_at (self, index)->name),
+                        has_sum ? &sum : &self->stage->last_compute, &whole))
+    g_array_append_val (self->sums, whole);
+}
+
+static void
+after_backward (Stage *stage, const PassAt *at)
+{
+  Fsdp *self = stage->state;
+  const FsdpParams *p = params_of (stage);
+  guint index = unit_of (self, at);
+  gboolean is_reduced = at->is_last || !p->has_no_sync;
+
+  if (index > 0) {
+    unit_at (self, index)->is_whole = FALSE;
+    note_computed (self);
+    if (p->prefetch == PREFETCH_POST && next_backward (self, index) > 0)
+      gather (self, next_backward (self, index), &stage->last_compute);
+    if (is_reduced)
+      reduce (self, index);
+  }
+  if (!stage_ends_backward (stage, at))
+    return;
+  unit_at (self, 0)->is_whole = FALSE;
+  if (is_reduced)
+    reduce (self, 0);
+}
+
+static void
+before_optimizer (Stage *stage)
+{
+  Fsdp *self = stage->state;
+
+  for (guint i = 0; i < self->sums->len; i++)
+    stage_wait (stage, g_array_index (self->sums, FabTaskId, i));
+}
+
+static double
+optimizer_parameters (const Stage *stage)
+{
+  return (double) stage->parameters / count_shards (stage);
+}
+
+static void
+memory (const Stage *stage, FabJobTotals *totals)
+{
+  const FsdpParams *p = params_of (stage);
+  const Fsdp *self = stage->state;
+  double share = 1.0 / count_shards (stage), largest = 0, whole;
+
+  for (guint i = 1; i < self->units->len; i++)
+    largest = MAX (largest, (double) unit_at (self, i)->parameters);
+  whole = keeps_whole (p) ? (double) stage->parameters
+                          : (double) unit_at (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
+  memory_add_state (stage, totals, &(MemoryShares){ share, (double) gradient_bytes[p->gradient],
+                                                    p->has_no_sync ? 1 : share, share });
+  memory_add (stage, totals, "gathered", whole * (double) stage_weight_bytes (stage));
+  memory_add (stage, totals, "buckets", 2 * largest * (double) gradient_bytes[p->gradient]);
+}
+
+static const Strategy fsdp_strategy = {
+  .begin = begin,
+  .before_forward = before_forward,
+  .after_forward = after_forward,
+  .before_backward = before_backward,
+  .after_backward = after_backward,
+  .before_optimizer = before_optimizer,
+  .optimizer_parameters = optimizer_parameters,
+  .memory = memory,
+  .free_state = free_state,
+  .is_sharded = TRUE,
+};
+
+static gboolean
+fsdp_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder, FabJobTotals *totals,
+            GError **error)
+{
+  const FsdpParams *p = params;
+
+  if (!train_build (env, &p->train, &fsdp_strategy, p, builder, totals, error))
+    return FALSE;
+  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  return TRUE;
+}
+
+static void
+fsdp_check (gconstpointer params, FabCheck *check)
+{
+  const FsdpParams *p = params;
+
+  train_check (&p->train, check);
+  if (p->shard > 0 && !is_hybrid (p))
+    fab_check_fail (check, &p->shard, "shard is for sharding: hybrid or hybrid_grad_op");
+}
+
+const FabWorkloadOps fab_workload_fsdp = {
+  .info = { .name = "fsdp",
+            .summary = "Sharded data parallel training as PyTorch's FSDP schedules it, hybrid sharding too.",
+            .doc = "docs/models/fsdp.md",
+            .params = fsdp_params,
+            .params_size = sizeof (FsdpParams),
+            .check = fsdp_check },
+  .build = fsdp_build,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsdp.h - the state of a stage under FSDP. */
+#pragma once
+
+#include "models/workload/train.h"
+
+typedef enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP } Sharding;
+typedef enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE } Prefetch;
+
+typedef struct {
+  TrainParams train;
+  gint sharding; /* Sharding */
+  gint64 shard;  /* ranks */
+  gint gradient; /* index of gradient_types */
+  gint prefetch; /* Prefetch */
+  gint64 in_flight;
+  gboolean is_limited, has_no_sync;
+} FsdpParams;
+
+/* Parameters that are gathered together. */
+typedef struct {
+  const char *name;
+  guint64 parameters, experts; /* of one rank when whole */
+  gboolean is_whole, is_coming;
+  FabTaskId gather;
+} Unit;
+
+typedef struct {
+  Stage *stage;
+  GArray *units;    /* Unit: the root first, then blocks in forward order */
+  GArray *of_layer; /* guint: unit of each layer of the model */
+  GArray *computed; /* FabTaskId: ends of the units' passes so far, in order */
+  GArray *sums;     /* FabTaskId: reductions of the step */
+  FabFamily *shards, *expert_shards, *replicas;
+} Fsdp;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanes.c - streams, tasks and groups of a stage. */
+#include "models/workload/train.h"
+#include "sim/base/error.h"
+
+static const char *const lane_names[N_LANES] = {
+  [LANE_LOADER] = "loader",
+  [LANE_COMPUTE] = "compute",
+  [LANE_DATA] = "comm",
+  [LANE_REPLICA] = "replica",
+  [LANE_EXPERT_DATA] = "expert data",
+  [LANE_TENSOR] = "tensor",
+  [LANE_CONTEXT] = "context",
+  [LANE_EXPERT] = "expert",
+  [LANE_SEND_FORWARD] = "send forward",
+  [LANE_RECEIVE_FORWARD] = "receive forward",
+  [LANE_SEND_BACKWARD] = "send backward",
+  [LANE_RECEIVE_BACKWARD] = "receive backward",
+  [LANE_NORM] = "norm",
+};
+
+guint
+stage_stream (Stage *stage, Lane lane)
+{
+  if (stage->streams[lane] < 0)
+    stage->streams[lane] = fab_dag_builder_stream (stage->train->builder, stage->rank_class, lane_names[lane]);
+  return (guint) stage->streams[lane];
+}
+
+void
+stage_wait (Stage *stage, FabTaskId task)
+{
+  g_array_append_val (stage->waits, task);
+}
+
+FabTaskId
+stage_compute (Stage *stage, double seconds, char *name)
+{
+  FabDagBuilder *builder = stage->train->builder;
+  FabTaskId task = fab_dag_builder_work (builder, stage_stream (stage, LANE_COMPUTE), FAB_SPAN_COMPUTE,
+                                         fab_seconds_to_ps (seconds), name);
+
+  for (guint i = 0; i < stage->waits->len; i++)
+    fab_dag_builder_after (builder, task, g_array_index (stage->waits, FabTaskId, i));
+  g_array_set_size (stage->waits, 0);
+  stage->last_compute = task;
+  stage->has_compute = TRUE;
+  return task;
+}
+
+gboolean
+stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task)
+{
+  return stage_comm_after (stage, comm, name, stage->has_compute ? &stage->last_compute : NULL, task);
+}
+
+gboolean
+stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after, FabTaskId *task)
+{
+  Train *train = stage->train;
+  g_autofree char *owned = name;
+  FabCollectivePlan plan;
+  guint collective;
+
+  if (comm->family == NULL || comm->bytes == 0 || train->error != NULL
+      || !fab_family_plan (comm->family, train->env->library, comm->op, comm->bytes, &plan, &train->error))
+    return FALSE;
+  collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (&owned));
+  *task = fab_dag_builder_join (train->builder, stage_stream (stage, comm->lane), collective);
+  if (after != NULL)
+    fab_dag_builder_after (train->builder, *task, *after);
+  return TRUE;
+}
+
+void
+train_fail (Train *train, const char *format, ...)
+{
+  va_list args;
+
+  if (train->error != NULL)
+    return;
+  va_start (args, format);
+  train->error = g_error_new_valist (FAB_ERROR, FAB_ERROR_INPUT, format, args);
+  va_end (args);
+}
+
+gboolean
+stage_has_layer (const Stage *stage, guint layer)
+{
+  for (guint c = 0; c < stage->chunks->len; c++) {
+    const Chunk *chunk = &g_array_index (stage->chunks, Chunk, c);
+
+    if (layer >= chunk->first_layer && layer < chunk->first_layer + chunk->n_layers)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static FabFamily *
+keep (Train *train, FabFamily *family)
+{
+  if (family != NULL)
+    fab_dag_builder_own (train->builder, family, (GDestroyNotify) fab_family_free);
+  return family;
+}
+
+static gboolean
+is_same (const Selection *a, const Selection *b)
+{
+  for (Axis axis = 0; axis < N_AXES; axis++)
+    if (a->varies[axis] != b->varies[axis])
+      return FALSE;
+  return a->data == b->data && a->block == b->block && a->first_stage == b->first_stage
+      && a->n_stages == b->n_stages && a->first_data == b->first_data && a->n_data == b->n_data;
+}
+
+FabFamily *
+train_family (Train *train, const Selection *selection)
+{
+  KnownFamily made = { *selection, NULL };
+
+  for (guint i = 0; i < train->families->len; i++)
+    if (is_same (&g_array_index (train->families, KnownFamily, i).selection, selection))
+      return g_array_index (train->families, KnownFamily, i).family;
+  if (train->error != NULL)
+    return NULL;
+  made.family = keep (train, layout_family (&train->layout, selection, &train->error));
+  g_array_append_val (train->families, made);
+  return made.family;
+}
+
+FabFamily *
+train_pairs (Train *train, guint from, guint to)
+{
+  return train->error ? NULL : keep (train, layout_pairs (&train->layout, from, to, &train->error));
+}
+
+FabFamily *
+stage_data_family (Stage *stage, DataPart part, guint block)
+{
+  Train *train = stage->train;
+  Selection selection = { .data = part,
+                          .block = block,
+                          .first_stage = stage->index,
+                          .n_stages = 1,
+                          .n_data = train->layout.size[AXIS_DATA] };
+
+  selection.varies[AXIS_CONTEXT] = part != DATA_RUNS;
+  return train_family (train, &selection);
+}
+
+guint
+stage_n_replicas (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+
+  return layout->size[AXIS_DATA] * layout->size[AXIS_CONTEXT];
+}
+
+guint
+stage_data_per_node (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+  guint n = layout->cluster->gpus_per_node / layout->stride[AXIS_DATA];
+
+  return CLAMP (n, 1, layout->size[AXIS_DATA]);
+}
+
+FabBytes
+stage_weight_bytes (const Stage *stage)
+{
+  return MAX (fab_precision_bytes ((FabPrecision) stage->train->params->precision), 2);
+}
+
+/* The first layer of the first chunk: other parts have gone back before. */
+gboolean
+stage_ends_backward (const Stage *stage, const PassAt *at)
+{
+  return at->layer == g_array_index (stage->chunks, Chunk, 0).first_layer;
+}
+
+guint64
+train_tensor_parameters (const Train *train, const FabTensor *tensor)
+{
+  guint n_tensor = train->layout.size[AXIS_TENSOR], n_expert = train->layout.n_expert;
+
+  switch (tensor->kind) {
+  case FAB_TENSOR_WHOLE: return tensor->parameters;
+  case FAB_TENSOR_SPLIT: return (tensor->parameters + n_tensor - 1) / n_tensor;
+  case FAB_TENSOR_EXPERT: return (tensor->parameters + n_tensor * n_expert - 1) / (n_tensor * n_expert);
+  }
+  g_assert_not_reached ();
+}
+
+guint64
+train_layer_parameters (const Train *train, guint index)
+{
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
+  guint64 parameters = 0;
+
+  for (guint t = 0; t < layer->tensors->len; t++)
+    parameters += train_tensor_parameters (train, fab_layer_tensor (layer, t));
+  return parameters;
+}

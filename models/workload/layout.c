@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/layout.h"
+
+#include <string.h>
+
+#include "models/workload/passes.h"
+#include "models/workload/pipeline.h"
+#include "sim/base/error.h"
+
+static const char *const axis_names[N_AXES] = { "tp", "cp", "dp", "pp" };
+
+#define COUNT(name_, field_, help_)                                                            \
+  {                                                                                            \
+    .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ParallelParams, field_), \
+    .fallback = "1", .min = 1, .max = 1e6, .help = help_                                       \
+  }
+
+const FabParam parallel_params[] = {
+  COUNT ("tensor", tensor, "Ranks that share every layer (tensor parallelism)."),
+  { .key = "sequence",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (ParallelParams, is_sequence),
+    .fallback = "false",
+    .help = "Sequence parallelism: between segments every tensor-parallel rank keeps its part of the tokens; "
+            "reduce-scatter and all-gather in place of all-reduce." },
+  COUNT ("context", context, "Ranks that share every sequence (context parallelism)."),
+  { .key = "context_kind",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (ParallelParams, context_kind),
+    .fallback = "ring",
+    .choices = context_kinds,
+    .help = "How keys and values reach the ranks of a context-parallel group: step by step while attention "
+            "computes, or gathered before it (Llama 3)." },
+  COUNT ("expert", expert, "Ranks that share the experts; they lie inside the data axis."),
+  COUNT ("pipeline", pipeline, "Pipeline stages."),
+  COUNT ("virtual", virtual_stages, "Parts of the model per stage, for schedule interleaved."),
+  { .key = "schedule",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (ParallelParams, schedule),
+    .fallback = "1f1b",
+    .choices = pipeline_schedules,
+    .help = "In which order a stage does forward and backward passes." },
+  { .key = "overlap_p2p",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_p2p),
+    .fallback = "false",
+    .help = "Send to other stages while computing; false: a stage waits until its send is through, as Megatron does "
+            "without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
+  { .key = "order",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (ParallelParams, order),
+    .fallback = "tp-cp-ep-dp-pp",
+    .help = "Axes from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping is tp-cp-ep-pp-dp)." },
+  { .key = NULL },
+};
+
+/* Axis indices in order; N_AXES stands for ep. FALSE: not every axis once. */
+static gboolean
+parse_order (const char *order, guint *axes, guint *n)
+{
+  g_auto (GStrv) words = g_strsplit (order, "-", -1);
+  guint seen[N_AXES + 1] = { 0 };
+
+  *n = 0;
+  for (guint i = 0; words[i] != NULL; i++) {
+    guint axis = strcmp (words[i], "ep") == 0 ? N_AXES : 0;
+
+    while (axis < N_AXES && strcmp (words[i], axis_names[axis]) != 0)
+      axis++;
+    if ((axis == N_AXES && strcmp (words[i], "ep") != 0) || seen[axis]++ > 0)
+      return FALSE;
+    axes[(*n)++] = axis;
+  }
+  for (Axis axis = 0; axis < N_AXES; axis++)
+    if (seen[axis] == 0)
+      return FALSE;
+  return TRUE;
+}
+
+void
+parallel_check (const ParallelParams *params, FabCheck *check)
+{
+  guint axes[N_AXES + 1], n;
+  g_auto (GStrv) words = g_strsplit (params->order, "-", 8);
+
+  if (g_strv_length (words) > N_AXES + 1 || !parse_order (params->order, axes, &n))
+    fab_check_fail (check, &params->order, "'%s' must name tp, cp, dp and pp once each, and ep at most once",
+                    params->order);
+  if (params->is_sequence && params->tensor == 1)
+    fab_check_fail (check, &params->is_sequence, "sequence parallelism needs tensor: 2 or more");
+  if (params->virtual_stages > 1 && params->schedule != SCHEDULE_INTERLEAVED)
+    fab_check_fail (check, &params->virtual_stages, "virtual is for schedule: interleaved");
+  if (params->schedule == SCHEDULE_INTERLEAVED && params->virtual_stages == 1 && params->pipeline > 1)
+    fab_check_fail (check, &params->schedule, "schedule interleaved needs virtual: 2 or more");
+}
+
+gboolean
+layout_init (Layout *self, const FabCluster *cluster, const ParallelParams *params, GError **error)
+{
+  guint axes[N_AXES + 1], n, stride = 1;
+  guint n_ranks = fab_cluster_n_ranks (cluster);
+  gint64 model = params->tensor * params->context * params->pipeline;
+  gboolean is_parsed = parse_order (params->order, axes, &n);
+
+  g_assert (is_parsed); /* checked with the parameters */
+  *self = (Layout){ .cluster = cluster, .n_ranks = n_ranks, .n_expert = (guint) params->expert };
+  if (model > n_ranks || n_ranks % model != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%u ranks cannot be divided into tensor x context x pipeline = %" G_GINT64_FORMAT
+                      " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
+                      n_ranks, params->tensor, params->context, params->pipeline);
+  self->size[AXIS_TENSOR] = (guint) params->tensor;
+  self->size[AXIS_CONTEXT] = (guint) params->context;
+  self->size[AXIS_PIPELINE] = (guint) params->pipeline;
+  self->size[AXIS_DATA] = (guint) (n_ranks / model);
+  if (self->size[AXIS_DATA] % self->n_expert != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "%u data-parallel ranks cannot be divided into expert: %u",
+                      self->size[AXIS_DATA], self->n_expert);
+  self->is_expert_inner = TRUE;
+  for (guint i = 0, is_data_seen = FALSE; i < n; i++) {
+    if (axes[i] == N_AXES) {
+      self->is_expert_inner = !is_data_seen;
+      continue;
+    }
+    is_data_seen |= axes[i] == AXIS_DATA;
+    self->stride[axes[i]] = stride;
+    stride *= self->size[axes[i]];
+  }
+  return TRUE;
+}
+
+/* --- groups --- */
+
+/* How many values a coordinate takes within a group, and from one group to the next. */
+typedef struct {
+  guint n_in, in_step; /* in the group */
+  guint n_out, out_step, first;
+} Span;
+
+static Span
+span_of (const Layout *self, const Selection *selection, Axis axis)
+{
+  guint size = self->size[axis], first = 0, n = size, block = MAX (selection->block, 1);
+
+  if (axis == AXIS_PIPELINE) {
+    first = selection->first_stage;
+    n = selection->n_stages;
+  }
+  if (axis == AXIS_DATA) {
+    first = selection->first_data;
+    n = selection->n_data;
+    g_assert (size % block == 0 && first + n <= size);
+    switch (selection->data) {
+    case DATA_RUNS: return (Span){ block, 1, n / block, block, first };
+    case DATA_EVERY: return (Span){ n / block, block, block, 1, first };
+    case DATA_ALL: return (Span){ n, 1, 1, 0, first };
+    case DATA_ONE:
+    default: return (Span){ 1, 0, n, 1, first };
+    }
+  }
+  return selection->varies[axis] ? (Span){ n, 1, 1, 0, first } : (Span){ 1, 0, n, 1, first };
+}
+
+/* Axes from the smallest stride up, so that ranks ascend. */
+static void
+sort_axes (const Layout *self, Axis *axes)
+{
+  for (guint i = 0; i < N_AXES; i++)
+    axes[i] = (Axis) i;
+  for (guint i = 1; i < N_AXES; i++)
+    for (guint j = i; j > 0 && self->stride[axes[j]] < self->stride[axes[j - 1]]; j--) {
+      Axis swap = axes[j];
+
+      axes[j] = axes[j - 1];
+      axes[j - 1] = swap;
+    }
+}
+
+/* The index-th combination of the coordinates' values, as a rank. */
+static guint
+combine (const Layout *self, const Axis *axes, const Span *spans, gboolean is_group, guint index)
+{
+  guint rank = 0;
+
+  for (guint i = 0; i < N_AXES; i++) {
+    const Span *span = &spans[axes[i]];
+    guint n = is_group ? span->n_out : span->n_in, step = is_group ? span->out_step : span->in_step;
+
+    rank += (index % n * step + (is_group ? span->first : 0)) * self->stride[axes[i]];
+    index /= n;
+  }
+  return rank;
+}
+
+FabFamily *
+layout_family (const Layout *self, const Selection *selection, GError **error)
+{
+  Axis axes[N_AXES];
+  Span spans[N_AXES];
+  guint n_ranks = 1, n_groups = 1;
+
+  sort_axes (self, axes);
+  for (Axis axis = 0; axis < N_AXES; axis++) {
+    spans[axis] = span_of (self, selection, axis);
+    n_ranks *= spans[axis].n_in;
+    n_groups *= spans[axis].n_out;
+  }
+  g_autofree guint *ranks = g_new (guint, (gsize) n_groups * n_ranks);
+  for (guint group = 0; group < n_groups; group++)
+    for (guint i = 0; i < n_ranks; i++)
+      ranks[group * n_ranks + i] = combine (self, axes, spans, TRUE, group)
+                                 + combine (self, axes, spans, FALSE, i);
+  return fab_family_new (self->cluster, ranks, n_groups, n_ranks, error);
+}
+
+FabFamily *
+layout_pairs (const Layout *self, guint from, guint to, GError **error)
+{
+  guint stride = self->stride[AXIS_PIPELINE], n = self->n_ranks / self->size[AXIS_PIPELINE];
+  g_autofree guint *ranks = g_new (guint, 2 * (gsize) n);
+
+  for (guint i = 0; i < n; i++) {
+    guint base = i / stride * stride * self->size[AXIS_PIPELINE] + i % stride;
+
+    ranks[2 * i] = base + MIN (from, to) * stride;
+    ranks[2 * i + 1] = base + MAX (from, to) * stride;
+  }
+  return fab_family_new (self->cluster, ranks, n, 2, error);
+}
+
+DataPart
+layout_expert_part (const Layout *self, guint *block)
+{
+  *block = self->is_expert_inner ? self->n_expert : self->size[AXIS_DATA] / self->n_expert;
+  return self->is_expert_inner ? DATA_RUNS : DATA_EVERY;
+}
+
+DataPart
+layout_expert_data_part (const Layout *self, guint *block)
+{
+  return layout_expert_part (self, block) == DATA_RUNS ? DATA_EVERY : DATA_RUNS;
+}

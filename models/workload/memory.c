@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/memory.h"
+
+#include "models/workload/pipeline.h"
+
+void
+memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes)
+{
+  FabMemoryPart part = { name, stage->rank_class, (FabBytes) (bytes + 0.5) };
+
+  if (part.bytes > 0)
+    fab_job_totals_add_memory (totals, &part);
+}
+
+/* Bytes per token of one micro-batch that a layer keeps for its backward pass. */
+static double
+kept_bytes (const Train *train, const FabLayer *layer)
+{
+  guint n_tensor = train->layout.size[AXIS_TENSOR];
+  double whole = 0, split = 0, scores = 0;
+
+  for (guint s = 0; s < layer->segments->len; s++) {
+    const FabSegment *segment = fab_layer_segment (layer, s);
+
+    whole += segment->saved_whole_bytes;
+    split += segment->saved_split_bytes;
+    scores += segment->saved_score_bytes;
+  }
+  if (train->params->recompute != RECOMPUTE_NONE)
+    scores = 0;
+  if (train->params->parallel.is_sequence)
+    whole /= n_tensor;
+  return whole + (split + scores) / n_tensor;
+}
+
+static double
+boundary_bytes (const Train *train, const FabLayer *layer)
+{
+  return layer->hidden_bytes / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+}
+
+/* Micro-batches of one part of the model whose activations are alive at once, at most. */
+static guint
+count_alive (const Stage *stage, guint chunk)
+{
+  guint alive = 0, most = 0;
+
+  for (guint i = 0; i < stage->actions->len; i++) {
+    const Action *action = &g_array_index (stage->actions, Action, i);
+    gboolean has_weights = stage->train->params->parallel.schedule != SCHEDULE_ZERO_BUBBLE;
+
+    if (action->chunk != chunk)
+      continue;
+    if (action->kind == ACTION_FORWARD)
+      most = MAX (most, ++alive);
+    else if (action->kind == (has_weights ? ACTION_BACKWARD : ACTION_WEIGHTS))
+      alive--;
+  }
+  return most;
+}
+
+static double
+chunk_bytes (const Stage *stage, guint index)
+{
+  const Train *train = stage->train;
+  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, index);
+  double kept = 0, largest = 0;
+
+  for (guint l = chunk->first_layer; l < chunk->first_layer + chunk->n_layers; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
+    gboolean is_recomputed = train->params->recompute == RECOMPUTE_FULL && layer->is_block;
+
+    kept += is_recomputed ? boundary_bytes (train, layer) : kept_bytes (train, layer);
+    if (is_recomputed)
+      largest = MAX (largest, kept_bytes (train, layer));
+  }
+  return (kept * count_alive (stage, index) + largest) * train->tokens;
+}
+
+void
+memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares)
+{
+  const TrainParams *p = stage->train->params;
+  double parameters = (double) stage->parameters;
+  double weight_bytes = (double) MAX (fab_precision_bytes ((FabPrecision) p->precision), 2);
+  double activations = 0;
+
+  for (guint c = 0; c < stage->chunks->len; c++)
+    activations += chunk_bytes (stage, c);
+  memory_add (stage, totals, "parameters", parameters * shares->parameters * weight_bytes);
+  memory_add (stage, totals, "gradients", parameters * shares->gradients * shares->gradient_bytes);
+  memory_add (stage, totals, "optimizer", parameters * shares->optimizer * (double) p->state_bytes_per_parameter);
+  memory_add (stage, totals, "activations",
+              activations / 2 * (double) fab_precision_bytes ((FabPrecision) p->precision == FAB_PRECISION_FP8
+                                                                  ? FAB_PRECISION_BF16
+                                                                  : (FabPrecision) p->precision));
+}

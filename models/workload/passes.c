@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/passes.h"
+
+#include <string.h>
+
+const char *const context_kinds[] = { "ring", "gather", NULL };
+
+/* Segments of a layer that nothing is sent between. */
+typedef struct {
+  guint first, n;
+} Piece;
+
+static double
+segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, gboolean is_backward)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+  FabPass pass = { layer,
+                   segment,
+                   is_backward,
+                   train->tokens,
+                   train->layout.size[AXIS_TENSOR],
+                   train->layout.n_expert,
+                   (FabPrecision) train->params->precision };
+
+  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
+}
+
+double
+train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_backward)
+{
+  double seconds = 0;
+
+  for (guint i = 0; i < layer->segments->len; i++)
+    seconds += segment_seconds (train, layer, fab_layer_segment (layer, i), is_backward);
+  return seconds;
+}
+
+/* --- what lies between communications --- */
+
+static gboolean
+is_tensor_split (const Stage *stage, const FabSegment *segment)
+{
+  return stage->tensor != NULL && segment->is_split;
+}
+
+static gboolean
+talks (const Stage *stage, const FabSegment *segment)
+{
+  return is_tensor_split (stage, segment) || (stage->expert != NULL && segment->expert_bytes > 0)
+      || (stage->context != NULL && segment->context_bytes > 0);
+}
+
+static gboolean
+next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
+{
+  piece->first += piece->n;
+  if (piece->first >= layer->segments->len)
+    return FALSE;
+  piece->n = 1;
+  if (talks (stage, fab_layer_segment (layer, piece->first)))
+    return TRUE;
+  while (piece->first + piece->n < layer->segments->len
+         && !talks (stage, fab_layer_segment (layer, piece->first + piece->n)))
+    piece->n++;
+  return TRUE;
+}
+
+static double
+piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, gboolean is_backward)
+{
+  double seconds = 0;
+
+  for (guint i = 0; i < piece->n; i++)
+    seconds += segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), is_backward);
+  return seconds;
+}
+
+/* "forward block3", "forward block3.attention" when the layer is in pieces; `suffix` "" or ".recompute". */
+static char *
+piece_name (const char *what, const FabLayer *layer, const Piece *piece, const char *suffix)
+{
+  if (piece->n == layer->segments->len)
+    return g_strdup_printf ("%s %s%s", what, layer->name, suffix);
+  return g_strdup_printf ("%s %s.%s%s", what, layer->name, fab_layer_segment (layer, piece->first)->name, suffix);
+}
+
+/* --- communication --- */
+
+typedef struct {
+  Stage *stage;
+  const FabLayer *layer;
+  const FabSegment *segment;
+} Talk;
+
+/* FALSE: nothing to send. */
+static gboolean
+send (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token, FabTaskId *task)
+{
+  static const FabDimension dimensions[] = { [LANE_TENSOR] = FAB_DIMENSION_TENSOR,
+                                             [LANE_CONTEXT] = FAB_DIMENSION_CONTEXT,
+                                             [LANE_EXPERT] = FAB_DIMENSION_EXPERT };
+  Comm comm = { lane, dimensions[lane], family, op,
+                (FabBytes) (bytes_per_token * talk->stage->train->tokens + 0.5) };
+
+  return stage_comm (talk->stage, &comm, g_strdup_printf ("%s.%s", talk->layer->name, talk->segment->name), task);
+}
+
+/* Tokens of a rank go to their experts; with sequence parallelism it has its part of them. */
+static double
+expert_bytes (const Talk *talk)
+{
+  const Train *train = talk->stage->train;
+
+  return talk->segment->expert_bytes / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+}
+
+static void
+send_and_wait (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token)
+{
+  FabTaskId task;
+
+  if (send (talk, lane, family, op, bytes_per_token, &task))
+    stage_wait (talk->stage, task);
+}
+
+static gboolean
+is_sequence_parallel (const Stage *stage)
+{
+  return stage->train->params->parallel.is_sequence;
+}
+
+/* The end of an embedding is a sum over the ranks' parts of the vocabulary, its beginning is tokens; the head ends
+ * with the loss. */
+static gboolean
+has_input (const FabSegment *segment)
+{
+  return strcmp (segment->name, "embedding") != 0;
+}
+
+static gboolean
+has_output (const FabSegment *segment)
+{
+  return strcmp (segment->name, "head") != 0;
+}
+
+/* Keys and values of the others, n - 1 times those of a rank; both ways what a neighbour sends is counted once. */
+static gboolean
+send_context (const Talk *talk, double times, FabTaskId *task)
+{
+  const FabFamily *family = talk->stage->context;
+  guint n = fab_family_n_ranks (family);
+  double bytes = talk->segment->context_bytes / talk->stage->train->layout.size[AXIS_TENSOR];
+
+  if (talk->stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+    return send (talk, LANE_CONTEXT, talk->stage->context, FAB_OP_ALL_GATHER, times * n * bytes, task);
+  return send (talk, LANE_CONTEXT, talk->stage->context, FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
+}
+
+/* Before a piece computes; TRUE: *context runs beside it. */
+static gboolean
+talk_before (const Talk *talk, gboolean is_backward, FabTaskId *context)
+{
+  Stage *stage = talk->stage;
+  gboolean is_inner_end = is_backward ? has_output (talk->segment) : has_input (talk->segment);
+
+  if (is_tensor_split (stage, talk->segment) && is_sequence_parallel (stage) && is_inner_end)
+    send_and_wait (talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, talk->layer->hidden_bytes);
+  if (stage->expert && talk->segment->expert_bytes > 0)
+    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
+  if (stage->context == NULL || talk->segment->context_bytes <= 0
+      || !send_context (talk, is_backward ? 2 : 1, context))
+    return FALSE;
+  if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+    stage_wait (stage, *context);
+  return stage->train->params->parallel.context_kind == CONTEXT_RING;
+}
+
+static void
+talk_after (const Talk *talk, gboolean is_backward)
+{
+  Stage *stage = talk->stage;
+  gboolean is_outer_end = is_backward ? has_input (talk->segment) : has_output (talk->segment);
+
+  if (stage->expert && talk->segment->expert_bytes > 0)
+    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
+  if (is_tensor_split (stage, talk->segment) && is_outer_end)
+    send_and_wait (talk, LANE_TENSOR, stage->tensor,
+                   is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
+                   talk->layer->hidden_bytes);
+}
+
+/* --- forward --- */
+
+static void
+forward_layer (Stage *stage, const FabLayer *layer, const char *what, const char *suffix)
+{
+  const Train *train = stage->train;
+
+  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);) {
+    Talk talk = { stage, layer, fab_layer_segment (layer, piece.first) };
+    FabTaskId context = 0;
+    gboolean has_context = talk_before (&talk, FALSE, &context);
+
+    stage_compute (stage, piece_seconds (train, layer, &piece, FALSE), piece_name (what, layer, &piece, suffix));
+    if (has_context)
+      stage_wait (stage, context);
+    talk_after (&talk, FALSE);
+  }
+}
+
+static PassAt
+pass_at (const Stage *stage, guint layer, guint micro)
+{
+  return (PassAt){ layer, micro, micro + 1 == stage->train->n_micro };
+}
+
+void
+stage_forward (Stage *stage, guint chunk_index, guint micro)
+{
+  const Train *train = stage->train;
+  const Strategy *strategy = train->strategy;
+  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+
+  for (guint l = chunk->first_layer; l < chunk->first_layer + chunk->n_layers; l++) {
+    PassAt at = pass_at (stage, l, micro);
+
+    if (strategy->before_forward)
+      strategy->before_forward (stage, &at);
+    forward_layer (stage, fab_layer_stack_layer (train->stack, l), "forward", "");
+    if (strategy->after_forward)
+      strategy->after_forward (stage, &at);
+  }
+}
+
+/* --- backward --- */
+
+/* Part of a piece's backward pass in which its first matrices' weight gradients are computed, while the gradient of
+ * its input is summed up: of the segment's split matrices all but the last, and half of their backward. */
+static double
+window_of (const Stage *stage, const FabSegment *segment)
+{
+  const FabOperator *last = NULL;
+  double first_flops = 0;
+
+  if (!is_tensor_split (stage, segment) || !has_input (segment))
+    return 0;
+  for (guint i = 0; i < segment->operators->len; i++) {
+    const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
+
+    if (op->kind != FAB_OPERATOR_MATMUL || !op->is_split)
+      continue;
+    first_flops += last ? last->flops : 0;
+    last = op;
+  }
+  return segment->forward_flops > 0 ? first_flops / (2 * segment->forward_flops) : 0;
+}
+
+static gboolean
+is_of_piece (const FabTensor *tensor, const Piece *piece)
+{
+  return tensor->segment >= piece->first && tensor->segment < piece->first + piece->n;
+}
+
+static guint64
+piece_parameters (const FabLayer *layer, const Piece *piece)
+{
+  guint64 parameters = 0;
+
+  for (guint t = 0; t < layer->tensors->len; t++)
+    if (is_of_piece (fab_layer_tensor (layer, t), piece))
+      parameters += fab_layer_tensor (layer, t)->parameters;
+  return parameters;
+}
+
+/* One task per tensor, last registered first, the time spread over them by parameters. */
+static void
+backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
+{
+  double parameters = (double) piece_parameters (layer, piece);
+
+  for (guint t = layer->tensors->len; t-- > 0;) {
+    const FabTensor *tensor = fab_layer_tensor (layer, t);
+
+    if (!is_of_piece (tensor, piece))
+      continue;
+    stage_compute (stage, seconds * ((double) tensor->parameters / parameters),
+                   g_strdup_printf ("backward %s.%u", layer->name, t));
+    stage->train->strategy->gradient (stage, at, t);
+  }
+}
+
+static void
+backward_compute (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
+{
+  const Strategy *strategy = stage->train->strategy;
+  gboolean is_split = strategy->splits_backward && strategy->splits_backward (stage, at);
+
+  if (is_split && piece_parameters (layer, piece) > 0)
+    backward_tensors (stage, at, layer, piece, seconds);
+  else
+    stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
+}
+
+static void
+backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, gboolean has_weights)
+{
+  Talk talk = { stage, layer, fab_layer_segment (layer, piece->first) };
+  double seconds = piece_seconds (stage->train, layer, piece, TRUE) * (has_weights ? 1 : 0.5);
+  double window = has_weights ? window_of (stage, talk.segment) : 0;
+  FabTaskId context = 0, sum = 0;
+  gboolean has_context = talk_before (&talk, TRUE, &context);
+
+  if (window > 0 && is_sequence_parallel (stage)) /* the input again, for the weights */
+    send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, layer->hidden_bytes, &sum);
+  if (has_weights)
+    backward_compute (stage, at, layer, piece, seconds * (1 - window));
+  else
+    stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
+  if (has_context)
+    stage_wait (stage, context);
+  if (window <= 0) {
+    talk_after (&talk, TRUE);
+    return;
+  }
+  gboolean has_sum = send (&talk, LANE_TENSOR, stage->tensor,
+                           is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
+                           layer->hidden_bytes, &sum);
+  stage_compute (stage, seconds * window, piece_name ("backward", layer, piece, ".weights"));
+  if (has_sum)
+    stage_wait (stage, sum);
+}
+
+/* Attention scores once more, where they are not kept. */
+static double
+score_seconds (const Train *train, const FabLayer *layer)
+{
+  double seconds = 0;
+
+  for (guint s = 0; s < layer->segments->len; s++) {
+    const FabSegment *whole = fab_layer_segment (layer, s);
+    FabSegment scores = *whole;
+    g_autoptr (GArray) operators = g_array_new (FALSE, FALSE, sizeof (FabOperator));
+
+    for (guint i = 0; i < whole->operators->len; i++)
+      if (g_array_index (whole->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
+        g_array_append_val (operators, g_array_index (whole->operators, FabOperator, i));
+    scores.operators = operators;
+    if (operators->len > 0)
+      seconds += segment_seconds (train, layer, &scores, FALSE);
+  }
+  return seconds;
+}
+
+static void
+recompute (Stage *stage, const FabLayer *layer)
+{
+  const Train *train = stage->train;
+
+  if (train->params->recompute == RECOMPUTE_FULL && layer->is_block)
+    forward_layer (stage, layer, "backward", ".recompute");
+  if (train->params->recompute == RECOMPUTE_SELECTIVE && score_seconds (train, layer) > 0)
+    stage_compute (stage, score_seconds (train, layer), g_strdup_printf ("backward %s.recompute", layer->name));
+}
+
+static void
+backward_pieces (Stage *stage, const PassAt *at, const FabLayer *layer, gboolean has_weights)
+{
+  g_autoptr (GArray) pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+
+  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);)
+    g_array_append_val (pieces, piece);
+  for (guint i = pieces->len; i-- > 0;)
+    backward_piece (stage, at, layer, &g_array_index (pieces, Piece, i), has_weights);
+}
+
+void
+stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weights)
+{
+  const Strategy *strategy = stage->train->strategy;
+  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+
+  for (guint l = chunk->first_layer + chunk->n_layers; l-- > chunk->first_layer;) {
+    const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, l);
+    PassAt at = pass_at (stage, l, micro);
+
+    if (strategy->before_backward)
+      strategy->before_backward (stage, &at);
+    recompute (stage, layer);
+    backward_pieces (stage, &at, layer, has_weights);
+    if (strategy->after_backward && has_weights)
+      strategy->after_backward (stage, &at);
+  }
+}
+
+void
+stage_weights (Stage *stage, guint chunk_index, guint micro)
+{
+  const Strategy *strategy = stage->train->strategy;
+  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+
+  for (guint l = chunk->first_layer + chunk->n_layers; l-- > chunk->first_layer;) {
+    const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, l);
+    PassAt at = pass_at (stage, l, micro);
+    Piece whole = { 0, layer->segments->len };
+
+    backward_compute (stage, &at, layer, &whole, piece_seconds (stage->train, layer, &whole, TRUE) / 2);
+    if (strategy->after_backward)
+      strategy->after_backward (stage, &at);
+  }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/stages.h"
+
+#include "sim/base/error.h"
+
+/* An input that a stage has asked for. */
+typedef struct {
+  Action action;
+  FabTaskId task;
+} Received;
+
+void
+stage_clear (Stage *stage)
+{
+  if (stage->state != NULL && stage->train->strategy->free_state != NULL)
+    stage->train->strategy->free_state (stage->state);
+  g_clear_pointer (&stage->waits, g_array_unref);
+  g_clear_pointer (&stage->chunks, g_array_unref);
+  g_clear_pointer (&stage->actions, g_array_unref);
+  g_clear_pointer (&stage->received, g_array_unref);
+}
+
+/* --- layers --- */
+
+static guint
+count_blocks (const FabLayerStack *stack, guint *first)
+{
+  guint n = 0;
+
+  for (guint l = 0; l < stack->layers->len; l++)
+    if (fab_layer_stack_layer (stack, l)->is_block && n++ == 0)
+      *first = l;
+  return n;
+}
+
+/* Blocks of the parts before `part`: what does not divide goes to the parts in the middle, for the first has the
+ * embedding and the last the head. */
+static guint
+blocks_before (guint part, guint n_parts, guint n_blocks)
+{
+  guint extra = n_blocks % n_parts, first = (n_parts - extra) / 2;
+
+  return part * (n_blocks / n_parts) + (part > first ? MIN (part - first, extra) : 0);
+}
+
+static Chunk
+chunk_of (const Train *train, guint part, guint n_parts)
+{
+  guint first_block = 0, n_layers = train->stack->layers->len;
+  guint n_blocks = count_blocks (train->stack, &first_block);
+  guint first = part == 0 ? 0 : first_block + blocks_before (part, n_parts, n_blocks);
+  guint end = part + 1 == n_parts ? n_layers : first_block + blocks_before (part + 1, n_parts, n_blocks);
+
+  return (Chunk){ first, end - first };
+}
+
+static gboolean
+check_parts (const Train *train, guint n_parts, GError **error)
+{
+  guint first, n_blocks = count_blocks (train->stack, &first);
+
+  if (n_parts <= MAX (n_blocks, 1))
+    return TRUE;
+  return fab_throw (error, FAB_ERROR_INPUT, "%u blocks of model '%s' cannot be divided into %u pipeline parts",
+                    n_blocks, train->params->model, n_parts);
+}
+
+/* --- groups --- */
+
+static Selection
+of_stage (const Train *train, guint stage)
+{
+  return (Selection){ .first_stage = stage, .n_stages = 1, .n_data = train->layout.size[AXIS_DATA] };
+}
+
+static void
+add_groups (Stage *stage)
+{
+  Train *train = stage->train;
+  Selection tensor = of_stage (train, stage->index), context = tensor, expert = tensor;
+
+  tensor.varies[AXIS_TENSOR] = TRUE;
+  context.varies[AXIS_CONTEXT] = TRUE;
+  expert.data = layout_expert_part (&train->layout, &expert.block);
+  if (train->layout.size[AXIS_TENSOR] > 1)
+    stage->tensor = train_family (train, &tensor);
+  if (train->layout.size[AXIS_CONTEXT] > 1)
+    stage->context = train_family (train, &context);
+  if (train->layout.n_expert > 1)
+    stage->expert = train_family (train, &expert);
+  if (train->n_stages > 1)
+    stage->next = train_pairs (train, stage->index, (stage->index + 1) % train->n_stages);
+}
+
+static void
+add_stage (Train *train, guint index)
+{
+  Stage *stage = &train->stages[index];
+  guint n_virtual = (guint) train->params->parallel.virtual_stages, n_parts = train->n_stages * n_virtual;
+
+  *stage = (Stage){ .train = train,
+                    .index = index,
+                    .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
+                    .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
+                    .received = g_array_new (FALSE, FALSE, sizeof (Received)),
+                    .actions = pipeline_actions ((Schedule) train->params->parallel.schedule, train->n_stages,
+                                                 index, n_virtual, train->n_micro) };
+  for (Lane lane = 0; lane < N_LANES; lane++)
+    stage->streams[lane] = -1;
+  for (guint c = 0; c < n_virtual; c++) {
+    Chunk chunk = chunk_of (train, c * train->n_stages + index, n_parts);
+
+    g_array_append_val (stage->chunks, chunk);
+    for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++)
+      stage->parameters += train_layer_parameters (train, l);
+  }
+  stage->rank_class = fab_dag_builder_class (train->builder, index * train->layout.stride[AXIS_PIPELINE],
+                                             train->layout.n_ranks / train->n_stages);
+  add_groups (stage);
+}
+
+gboolean
+train_add_stages (Train *train, GError **error)
+{
+  guint n_virtual = (guint) train->params->parallel.virtual_stages;
+
+  if (!check_parts (train, train->n_stages * n_virtual, error))
+    return FALSE;
+  train->stages = g_new0 (Stage, train->n_stages);
+  train->n_transfers = 2 * train->n_stages * n_virtual * train->n_micro;
+  train->transfers = g_new (gint64, train->n_transfers);
+  for (guint i = 0; i < train->n_transfers; i++)
+    train->transfers[i] = -1;
+  for (guint s = 0; s < train->n_stages; s++)
+    add_stage (train, s);
+  if (train->error == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&train->error));
+  return FALSE;
+}
+
+/* --- between stages --- */
+
+/* A transfer crosses the boundary between a part of the model and the next one. */
+typedef struct {
+  guint boundary; /* between this part and the next */
+  gboolean is_forward;
+  guint micro;
+} Crossing;
+
+/* What an action of a stage needs, or makes. FALSE: the ends of the model. */
+static gboolean
+find_crossing (const Stage *stage, const Action *action, gboolean is_result, Crossing *crossing)
+{
+  const Train *train = stage->train;
+  guint n_parts = train->n_stages * stage->chunks->len, part = action->chunk * train->n_stages + stage->index;
+  gboolean is_forward = action->kind == ACTION_FORWARD, is_after = is_forward == is_result;
+
+  if (action->kind == ACTION_WEIGHTS || n_parts == 1 || (is_after ? part + 1 == n_parts : part == 0))
+    return FALSE;
+  *crossing = (Crossing){ is_after ? part : part - 1, is_forward, action->micro };
+  return TRUE;
+}
+
+static guint
+find_transfer (Train *train, const Crossing *crossing)
+{
+  guint n_parts = train->n_stages * (guint) train->params->parallel.virtual_stages;
+  guint index = ((crossing->is_forward ? 0 : n_parts) + crossing->boundary) * train->n_micro + crossing->micro;
+  guint from = crossing->boundary % train->n_stages;
+  const Chunk chunk = chunk_of (train, crossing->boundary, n_parts);
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, chunk.first_layer + chunk.n_layers - 1);
+  double divisor = train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1;
+  FabBytes bytes = (FabBytes) (layer->hidden_bytes * train->tokens / divisor + 0.5);
+  FabCollectivePlan plan = { 0 };
+
+  if (train->transfers[index] >= 0)
+    return (guint) train->transfers[index];
+  /* From the last stage to the first one ranks descend. */
+  gboolean is_up = crossing->is_forward == (from + 1 < train->n_stages);
+  if (train->error == NULL)
+    fab_family_plan_send (train->stages[from].next, train->env->library, bytes, is_up, &plan, &train->error);
+  train->transfers[index] = fab_dag_builder_collective (
+      train->builder, &plan, FAB_DIMENSION_PIPELINE,
+      g_strdup_printf ("%s%u.%u", crossing->is_forward ? "activation" : "gradient", crossing->boundary,
+                       crossing->micro));
+  return (guint) train->transfers[index];
+}
+
+static FabTaskId
+join_transfer (Stage *stage, Lane lane, const Crossing *crossing)
+{
+  FabDagBuilder *builder = stage->train->builder;
+  FabTaskId task = fab_dag_builder_join (builder, stage_stream (stage, lane),
+                                         find_transfer (stage->train, crossing));
+
+  if (stage->has_compute)
+    fab_dag_builder_after (builder, task, stage->last_compute);
+  return task;
+}
+
+void
+stage_receive (Stage *stage, const Action *action)
+{
+  Received received = { *action, 0 };
+  Crossing crossing;
+
+  if (!find_crossing (stage, action, FALSE, &crossing))
+    return;
+  received.task = join_transfer (stage, crossing.is_forward ? LANE_RECEIVE_FORWARD : LANE_RECEIVE_BACKWARD,
+                                 &crossing);
+  g_array_append_val (stage->received, received);
+}
+
+void
+stage_await (Stage *stage, const Action *action)
+{
+  for (guint i = 0; i < stage->received->len; i++) {
+    const Received *received = &g_array_index (stage->received, Received, i);
+
+    if (received->action.kind != action->kind || received->action.chunk != action->chunk
+        || received->action.micro != action->micro)
+      continue;
+    stage_wait (stage, received->task);
+    g_array_remove_index (stage->received, i);
+    return;
+  }
+}
+
+void
+stage_send (Stage *stage, const Action *action, gboolean is_blocking)
+{
+  Crossing crossing;
+
+  if (!find_crossing (stage, action, TRUE, &crossing))
+    return;
+  FabTaskId task = join_transfer (stage, crossing.is_forward ? LANE_SEND_FORWARD : LANE_SEND_BACKWARD, &crossing);
+  if (is_blocking)
+    stage_wait (stage, task);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/train.h"
+
+#include <string.h>
+
+#include "models/workload/passes.h"
+#include "models/workload/pipeline.h"
+#include "models/workload/stages.h"
+#include "sim/base/error.h"
+
+static gboolean
+count_micro_batches (Train *train, GError **error)
+{
+  const TrainParams *p = train->params;
+  gint64 per_micro = p->micro_batch * train->layout.size[AXIS_DATA];
+
+  train->n_micro = (guint) p->accumulation;
+  if (p->global_batch > 0) {
+    if (p->global_batch % per_micro != 0)
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "global_batch %" G_GINT64_FORMAT " is not a multiple of micro_batch x data-parallel ranks = "
+                        "%" G_GINT64_FORMAT " x %u",
+                        p->global_batch, p->micro_batch, train->layout.size[AXIS_DATA]);
+    train->n_micro = (guint) (p->global_batch / per_micro);
+  }
+  if (p->parallel.schedule == SCHEDULE_INTERLEAVED && train->n_micro % train->n_stages != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "schedule interleaved needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
+                      train->n_micro, train->n_stages);
+  return TRUE;
+}
+
+/* --- one stage after the other --- */
+
+static void
+run_action (Stage *stage, const Action *action)
+{
+  gboolean has_weights = stage->train->params->parallel.schedule != SCHEDULE_ZERO_BUBBLE;
+
+  switch (action->kind) {
+  case ACTION_FORWARD: stage_forward (stage, action->chunk, action->micro); break;
+  case ACTION_BACKWARD: stage_backward (stage, action->chunk, action->micro, has_weights); break;
+  case ACTION_WEIGHTS: stage_weights (stage, action->chunk, action->micro); break;
+  }
+}
+
+static void
+run_actions (Stage *stage)
+{
+  gboolean is_early = stage->train->params->parallel.overlaps_p2p
+                   || stage->train->params->parallel.schedule >= SCHEDULE_INTERLEAVED;
+  const GArray *actions = stage->actions;
+
+  stage_receive (stage, &g_array_index (actions, Action, 0));
+  for (guint i = 0; i < actions->len; i++) {
+    const Action *action = &g_array_index (actions, Action, i);
+
+    if (is_early && i + 1 < actions->len)
+      stage_receive (stage, action + 1);
+    stage_await (stage, action);
+    run_action (stage, action);
+    stage_send (stage, action, !is_early);
+    if (!is_early && i + 1 < actions->len)
+      stage_receive (stage, action + 1);
+  }
+}
+
+static void
+load_batch (Stage *stage)
+{
+  Train *train = stage->train;
+  const LoaderParams *loader = &train->params->data_loader;
+  FabTaskId load;
+
+  if (loader->time_ps == 0 || stage->index > 0)
+    return;
+  load = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_LOADER), FAB_SPAN_LOAD, loader->time_ps,
+                               g_strdup ("load"));
+  g_array_append_val (train->loads, load);
+  stage_wait (stage, load);
+}
+
+/* All ranks agree on the norm of the gradients when each holds a part of them. */
+static void
+agree_on_norm (Stage *stage)
+{
+  Train *train = stage->train;
+  const guint *size = train->layout.size;
+  gboolean is_shared = size[AXIS_TENSOR] > 1 || train->n_stages > 1
+                    || (train->strategy->is_sharded && stage_n_replicas (stage) > 1);
+  Selection all = { .varies = { TRUE, TRUE, FALSE, TRUE },
+                    .data = DATA_ALL,
+                    .n_stages = train->n_stages,
+                    .n_data = size[AXIS_DATA] };
+  FabCollectivePlan plan;
+
+  if (!train->params->clips || !is_shared || train->error != NULL)
+    return;
+  if (train->norm < 0) {
+    FabFamily *family = train_family (train, &all);
+
+    if (family == NULL
+        || !fab_family_plan (family, train->env->library, FAB_OP_ALL_REDUCE, 4, &plan, &train->error))
+      return;
+    train->norm = fab_dag_builder_collective (train->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("norm"));
+  }
+  stage_compute (stage, 0, g_strdup ("norm"));
+  FabTaskId task = fab_dag_builder_join (train->builder, stage_stream (stage, LANE_NORM), (guint) train->norm);
+  fab_dag_builder_after (train->builder, task, stage->last_compute);
+  stage_wait (stage, task);
+}
+
+static void
+optimize (Stage *stage)
+{
+  Train *train = stage->train;
+  const Strategy *strategy = train->strategy;
+  double parameters = strategy->optimizer_parameters ? strategy->optimizer_parameters (stage)
+                                                     : (double) stage->parameters;
+  double bytes = parameters * (double) train->params->optimizer_bytes_per_parameter;
+
+  if (strategy->before_optimizer)
+    strategy->before_optimizer (stage);
+  agree_on_norm (stage);
+  stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s, g_strdup ("optimizer"));
+  if (!train->params->data_loader.is_prefetching && stage->index == 0)
+    for (guint i = 0; i < train->loads->len; i++)
+      fab_dag_builder_after_previous (train->builder, g_array_index (train->loads, FabTaskId, i),
+                                      stage->last_compute);
+  if (strategy->after_optimizer)
+    strategy->after_optimizer (stage);
+}
+
+static void
+run_stage (Stage *stage)
+{
+  const Strategy *strategy = stage->train->strategy;
+
+  stage_stream (stage, LANE_LOADER);
+  stage_stream (stage, LANE_COMPUTE);
+  stage_stream (stage, LANE_DATA);
+  if (strategy->begin)
+    strategy->begin (stage);
+  load_batch (stage);
+  run_actions (stage);
+  optimize (stage);
+}
+
+/* --- totals --- */
+
+static double
+score_flops (const FabLayerStack *stack)
+{
+  double flops = 0;
+
+  for (guint l = 0; l < stack->layers->len; l++)
+    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
+      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (stack, l), s);
+
+      for (guint i = 0; i < segment->operators->len; i++)
+        if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
+          flops += g_array_index (segment->operators, FabOperator, i).flops;
+    }
+  return flops;
+}
+
+static double
+recomputed_flops (const Train *train)
+{
+  double flops = 0;
+
+  if (train->params->recompute == RECOMPUTE_SELECTIVE)
+    return score_flops (train->stack);
+  for (guint l = 0; train->params->recompute == RECOMPUTE_FULL && l < train->stack->layers->len; l++)
+    if (fab_layer_stack_layer (train->stack, l)->is_block)
+      flops += fab_layer_stack_layer (train->stack, l)->forward_flops_per_token;
+  return flops;
+}
+
+static void
+count_totals (const Train *train, FabJobTotals *totals)
+{
+  const TrainParams *p = train->params;
+  double tokens = (double) p->micro_batch * (double) p->sequence * train->n_micro * train->layout.size[AXIS_DATA];
+  double per_rank = tokens / train->layout.n_ranks;
+
+  totals->precision = (FabPrecision) p->precision;
+  totals->model_flops_per_rank = 3 * train->stack->forward_flops_per_token * per_rank;
+  totals->executed_flops_per_rank = totals->model_flops_per_rank + recomputed_flops (train) * per_rank;
+  totals->tokens = tokens;
+  totals->parameters = train->stack->parameters;
+}
+
+/* --- the job --- */
+
+static void
+train_clear (Train *train)
+{
+  for (guint s = 0; train->stages != NULL && s < train->n_stages; s++)
+    stage_clear (&train->stages[s]);
+  g_free (train->stages);
+  g_free (train->transfers);
+  g_clear_pointer (&train->loads, g_array_unref);
+  g_clear_pointer (&train->families, g_array_unref);
+  fab_layer_stack_free (train->stack);
+  g_clear_error (&train->error);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Train, train_clear)
+
+gboolean
+train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
+             gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
+{
+  g_auto (Train) train = { .env = env,
+                           .params = params,
+                           .strategy = strategy,
+                           .strategy_params = strategy_params,
+                           .builder = builder,
+                           .norm = -1,
+                           .n_stages = (guint) params->parallel.pipeline };
+
+  if (!layout_init (&train.layout, env->cluster, &params->parallel, error)
+      || !count_micro_batches (&train, error))
+    return FALSE;
+  train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
+  train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
+  train.families = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
+  train.loads = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  if (!train_add_stages (&train, error))
+    return FALSE;
+  for (guint s = 0; s < train.n_stages && train.error == NULL; s++)
+    run_stage (&train.stages[s]);
+  if (train.error != NULL) {
+    g_propagate_error (error, g_steal_pointer (&train.error));
+    return FALSE;
+  }
+  count_totals (&train, totals);
+  for (guint s = 0; s < train.n_stages && strategy->memory; s++)
+    strategy->memory (&train.stages[s], totals);
+  return TRUE;
+}

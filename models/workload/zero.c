@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero.c - data parallel training as DeepSpeed's ZeRO schedules it (deepspeed/runtime/zero, its names of options).
+ *
+ *   stage 1  optimizer states are sharded. Gradients gather in buckets of reduce_bucket elements and are summed after
+ *            the last micro-batch; each rank updates its part; parameters are gathered in allgather_bucket elements.
+ *   stage 2  gradients are sharded too: every micro-batch reduces its own.
+ *   stage 3  parameters are sharded too: see zero3.c.
+ *
+ * In stages 1 and 2 a bucket is summed by one all-reduce of which every rank keeps its part, for buckets hold parts of
+ * several ranks (use_multi_rank_bucket_allreduce, DeepSpeed's default); without it by a reduce-scatter, the volume
+ * that the ZeRO paper counts (Rajbhandari et al. 2020, arXiv 1910.02054, section 7). Without overlap_comm the sum runs
+ * on the compute stream: backward waits for it.
+ */
+#include "models/workload/zero.h"
+
+#include "models/models.h"
+#include "models/workload/buckets.h"
+#include "models/workload/memory.h"
+
+#define ELEMENTS(name_, field_, fallback_, help_)                                                                 \
+  {                                                                                                               \
+    .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), .fallback = fallback_, \
+    .max = 1e15, .help = help_                                                                                    \
+  }
+#define FLAG(name_, field_, fallback_, help_)                                                                    \
+  {                                                                                                              \
+    .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (ZeroParams, field_), .fallback = fallback_, \
+    .help = help_                                                                                                \
+  }
+
+static const char *const overlaps[] = { "auto", "no", "yes", NULL };
+
+static const FabParam zero_params[] = {
+  TRAIN_PARAMS (ZeroParams, train),
+  { .key = "stage",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (ZeroParams, stage),
+    .min = 1,
+    .max = 3,
+    .help = "1: optimizer states are sharded, 2: gradients too, 3: parameters too." },
+  { .key = "gradient",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (ZeroParams, gradient),
+    .fallback = "bf16",
+    .choices = gradient_types,
+    .help = "Type in which gradients are reduced (communication_data_type)." },
+  { .key = "overlap_comm",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (ZeroParams, overlap),
+    .fallback = "auto",
+    .choices = overlaps,
+    .help = "Reduce gradients while backward goes on; auto: in stage 3." },
+  ELEMENTS ("reduce_bucket", reduce_bucket, "5e8", "Gradients that are reduced at a time."),
+  ELEMENTS ("allgather_bucket", allgather_bucket, "5e8", "Updated parameters that are gathered at a time."),
+  FLAG ("multi_rank_all_reduce", is_multi_rank, "true",
+        "Stages 1 and 2: sum buckets by all-reduce (use_multi_rank_bucket_allreduce); false: reduce-scatter."),
+  ELEMENTS ("prefetch_bucket", prefetch_bucket, "5e7", "Stage 3: parameters that are gathered ahead of use."),
+  ELEMENTS ("persistence_threshold", persistence_threshold, "1e5",
+            "Stage 3: smaller tensors are not sharded (stage3_param_persistence_threshold)."),
+  ELEMENTS ("max_live", max_live, "1e9", "Stage 3: parameters that are whole at once, at most."),
+  ELEMENTS ("max_reuse_distance", max_reuse_distance, "1e9",
+            "Stage 3: parameters that are used again within so many stay whole."),
+  ELEMENTS ("secondary", secondary, "1",
+            "Stage 3: ranks of a second sharding that backward gathers from (zero_hpz_partition_size), usually a "
+            "node's; 1: none."),
+  ELEMENTS ("shard", shard, "0", "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
+  FLAG ("quantized_weights", has_quantized_weights, "false",
+        "Stage 3: gather parameters in 8 bits (zero_quantized_weights)."),
+  FLAG ("quantized_gradients", has_quantized_gradients, "false",
+        "Stage 3: reduce gradients in 4 bits, by an all-to-all inside nodes and one between them "
+        "(zero_quantized_gradients)."),
+  { .key = NULL },
+};
+
+/* --- stages 1 and 2 --- */
+
+static const ZeroParams *
+params_of (const Stage *stage)
+{
+  return stage->train->strategy_params;
+}
+
+gboolean
+zero_overlaps (const ZeroParams *self)
+{
+  return self->overlap == ZERO_OVERLAP_AUTO ? self->stage == 3 : self->overlap == ZERO_OVERLAP_YES;
+}
+
+static void
+begin (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  FabBytes bytes = (FabBytes) p->reduce_bucket * gradient_bytes[p->gradient];
+
+  stage->state = buckets_new (stage, &(BucketsParams){ .op = p->is_multi_rank ? FAB_OP_ALL_REDUCE
+                                                                              : FAB_OP_REDUCE_SCATTER,
+                                                       .first_bytes = bytes,
+                                                       .bytes = bytes,
+                                                       .bytes_per_parameter = gradient_bytes[p->gradient],
+                                                       .overlaps = TRUE,
+                                                       .is_closed_before = TRUE });
+}
+
+static gboolean
+reduces (const Stage *stage, const PassAt *at)
+{
+  return params_of (stage)->stage == 2 || at->is_last;
+}
+
+static void
+gradient (Stage *stage, const PassAt *at, guint tensor)
+{
+  buckets_add (stage->state, at->layer, tensor);
+  if (!zero_overlaps (params_of (stage)))
+    buckets_wait (stage->state);
+}
+
+static void
+after_backward (Stage *stage, const PassAt *at)
+{
+  if (reduces (stage, at) && stage_ends_backward (stage, at))
+    buckets_flush (stage->state);
+}
+
+static void
+before_optimizer (Stage *stage)
+{
+  buckets_wait (stage->state);
+}
+
+static double
+optimizer_parameters (const Stage *stage)
+{
+  return (double) stage->parameters / stage_n_replicas (stage);
+}
+
+/* Gathers what the ranks have updated; the next step waits for it. */
+static void
+after_optimizer (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  FabFamily *family = stage_data_family (stage, DATA_ALL, 0);
+  guint64 left = stage->parameters, most = p->allgather_bucket > 0 ? (guint64) p->allgather_bucket : left;
+
+  for (guint i = 0; left > 0; i++) {
+    guint64 n = MIN (left, most);
+    Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, n * stage_weight_bytes (stage) };
+    FabTaskId task;
+
+    if (stage_comm (stage, &comm, g_strdup_printf ("parameters%u", i), &task))
+      stage_wait (stage, task);
+    left -= n;
+  }
+  if (family != NULL && fab_family_n_ranks (family) > 1)
+    stage_compute (stage, 0, g_strdup ("updated"));
+}
+
+static void
+memory (const Stage *stage, FabJobTotals *totals)
+{
+  const ZeroParams *p = params_of (stage);
+  double share = 1.0 / stage_n_replicas (stage), parameters = (double) stage->parameters;
+  double bucket = MIN ((double) p->reduce_bucket, parameters);
+
+  memory_add_state (stage, totals, &(MemoryShares){ 1, (double) gradient_bytes[p->gradient],
+                                                    p->stage == 2 ? share : 1, share });
+  memory_add (stage, totals, "buckets",
+              bucket * (double) gradient_bytes[p->gradient] * (zero_overlaps (p) ? 2 : 1));
+}
+
+static const Strategy zero12_strategy = {
+  .begin = begin,
+  .gradient = gradient,
+  .splits_backward = reduces,
+  .after_backward = after_backward,
+  .before_optimizer = before_optimizer,
+  .optimizer_parameters = optimizer_parameters,
+  .after_optimizer = after_optimizer,
+  .memory = memory,
+  .free_state = buckets_free,
+  .is_sharded = TRUE,
+};
+
+/* --- all stages --- */
+
+static gboolean
+zero_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder, FabJobTotals *totals,
+            GError **error)
+{
+  const ZeroParams *p = params;
+
+  if (!train_build (env, &p->train, p->stage == 3 ? &zero3_strategy : &zero12_strategy, p, builder, totals, error))
+    return FALSE;
+  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  return TRUE;
+}
+
+static void
+zero_check (gconstpointer params, FabCheck *check)
+{
+  const ZeroParams *p = params;
+
+  train_check (&p->train, check);
+  if (p->stage == 3 && p->train.parallel.pipeline > 1)
+    fab_check_fail (check, &p->train.parallel.pipeline, "stage 3 and pipeline stages do not go together in DeepSpeed");
+  if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
+    fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
+  if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
+    fab_check_fail (check, p->has_quantized_weights ? &p->has_quantized_weights : &p->has_quantized_gradients,
+                    "quantized weights and gradients are for stage: 3");
+  if (p->secondary > 1 && p->shard > 0)
+    fab_check_fail (check, &p->secondary, "secondary (hpZ) and shard (MiCS) do not go together");
+}
+
+const FabWorkloadOps fab_workload_zero = {
+  .info = { .name = "zero",
+            .summary = "Data parallel training with sharded states as DeepSpeed's ZeRO 1, 2 and 3 schedule it.",
+            .doc = "docs/models/zero.md",
+            .params = zero_params,
+            .params_size = sizeof (ZeroParams),
+            .check = zero_check },
+  .build = zero_build,
+};

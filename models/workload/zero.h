@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero.h - what the stages of ZeRO have in common. */
+#pragma once
+
+#include "models/workload/train.h"
+
+typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
+
+typedef struct {
+  TrainParams train;
+  gint64 stage;
+  gint gradient; /* index of gradient_types */
+  gint overlap;  /* ZeroOverlap */
+  gint64 reduce_bucket, allgather_bucket, prefetch_bucket, persistence_threshold, max_live, max_reuse_distance;
+  gint64 secondary, shard; /* ranks */
+  gboolean is_multi_rank, has_quantized_weights, has_quantized_gradients;
+} ZeroParams;
+
+gboolean zero_overlaps (const ZeroParams *self);
+
+extern const Strategy zero3_strategy;

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero3.c - sharded parameters as DeepSpeed's coordinator moves them (partitioned_param_coordinator.py).
+ *
+ * The uses of tensors in one micro-batch, forward and back, are a trace. Before a layer computes
+ *   - what it lacks is gathered at once, and the compute stream waits for all that the layer needs;
+ *   - for every module of it the next tensors of the trace that are not whole are gathered ahead, prefetch_bucket
+ *     elements at a time, as long as no more than max_live are whole.
+ * After use a tensor is released unless it is used again within max_reuse_distance elements. Tensors below the
+ * persistence threshold are always whole, and gathered once after the optimizer. Gradients gather in buckets and are
+ * reduced in every micro-batch by a reduce-scatter on the same communicator, so gathers queue behind it.
+ *
+ * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside nodes in backward, qwZ sends
+ * 8 bits per parameter, qgZ 4 bits per gradient in two all-to-alls. The kernels that quantise are not counted.
+ * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, and one all-reduce over the groups per step.
+ */
+#include "models/workload/buckets.h"
+#include "models/workload/memory.h"
+#include "models/workload/zero.h"
+
+/* One tensor of the stage. */
+typedef struct {
+  guint layer;
+  guint64 elements; /* of one rank when whole */
+  gboolean is_persistent, is_whole;
+  gboolean is_coming; /* `gather` is the task that makes it whole */
+  FabTaskId gather;
+} Item;
+
+typedef struct {
+  Stage *stage;
+  Buckets *buckets;
+  GArray *items;       /* Item, in forward order */
+  GArray *layer_items; /* guint: first item of each layer of the model, and one more */
+  FabFamily *forward, *backward, *replicas;
+  guint64 live;
+  guint n_gathers;
+  gint64 cursor; /* next use in the trace that has not been looked at */
+} Zero3;
+
+static const ZeroParams *
+params_of (const Stage *stage)
+{
+  return stage->train->strategy_params;
+}
+
+static Item *
+item_at (const Zero3 *self, guint index)
+{
+  return &g_array_index (self->items, Item, index);
+}
+
+static guint
+first_item (const Zero3 *self, guint layer)
+{
+  return g_array_index (self->layer_items, guint, layer);
+}
+
+static void
+add_items (Zero3 *self)
+{
+  const Train *train = self->stage->train;
+
+  for (guint l = 0; l < train->stack->layers->len; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
+    guint first = self->items->len;
+
+    g_array_append_val (self->layer_items, first);
+    for (guint t = 0; t < layer->tensors->len; t++) {
+      Item item = { .layer = l, .elements = train_tensor_parameters (train, fab_layer_tensor (layer, t)) };
+
+      item.is_persistent = item.elements < (guint64) params_of (self->stage)->persistence_threshold;
+      g_array_append_val (self->items, item);
+    }
+  }
+  g_array_append_val (self->layer_items, self->items->len);
+}
+
+/* --- gradients --- */
+
+/* 4 bits each: to the ranks of the node, which add up, then to the others. */
+static gboolean
+send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
+{
+  const ZeroParams *p = params_of (stage);
+  guint n_local = stage_data_per_node (stage);
+  double quarter = (double) bytes / (double) gradient_bytes[p->gradient] / 2;
+  Comm near = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_RUNS, n_local), FAB_OP_ALL_TO_ALL,
+                (FabBytes) (quarter + 0.5) };
+  Comm far = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_EVERY, n_local), FAB_OP_ALL_TO_ALL,
+               (FabBytes) (quarter / n_local + 0.5) };
+  gboolean is_sent = stage_comm (stage, &near, g_strdup_printf ("%s.near", name), task);
+
+  is_sent |= stage_comm (stage, &far, g_strdup_printf ("%s.far", name), task);
+  g_free (name);
+  return is_sent;
+}
+
+static Buckets *
+new_buckets (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  FabBytes bytes = (FabBytes) p->reduce_bucket * gradient_bytes[p->gradient];
+
+  return buckets_new (stage, &(BucketsParams){ .op = FAB_OP_REDUCE_SCATTER,
+                                               .first_bytes = bytes,
+                                               .bytes = bytes,
+                                               .bytes_per_parameter = gradient_bytes[p->gradient],
+                                               .overlaps = TRUE,
+                                               .is_closed_before = TRUE,
+                                               .part = p->shard > 0 ? DATA_RUNS : DATA_ONE,
+                                               .block = (guint) p->shard,
+                                               .send = p->has_quantized_gradients ? send_quantized : NULL });
+}
+
+static void
+begin (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  Zero3 *self = g_new0 (Zero3, 1);
+
+  stage->state = self;
+  self->stage = stage;
+  self->items = g_array_new (FALSE, FALSE, sizeof (Item));
+  self->layer_items = g_array_new (FALSE, FALSE, sizeof (guint));
+  add_items (self);
+  self->buckets = new_buckets (stage);
+  self->forward = p->shard > 0 ? stage_data_family (stage, DATA_RUNS, (guint) p->shard)
+                               : stage_data_family (stage, DATA_ALL, 0);
+  self->backward = p->secondary > 1 ? stage_data_family (stage, DATA_RUNS, (guint) p->secondary) : self->forward;
+  if (p->shard > 0)
+    self->replicas = stage_data_family (stage, DATA_EVERY, (guint) p->shard);
+}
+
+static void
+free_state (gpointer data)
+{
+  Zero3 *self = data;
+
+  buckets_free (self->buckets);
+  g_array_unref (self->items);
+  g_array_unref (self->layer_items);
+  g_free (self);
+}
+
+/* --- the trace --- */
+
+/* Use `index` of a micro-batch is of this item: all forward, then all backward. */
+static Item *
+use_at (const Zero3 *self, gint64 index, gboolean *is_backward)
+{
+  guint n = self->items->len;
+
+  *is_backward = index >= n;
+  return item_at (self, (guint) (*is_backward ? 2 * (gint64) n - 1 - index : index));
+}
+
+/* Elements that are used between the use of an item in a pass and its next one in the same micro-batch. */
+static guint64
+reuse_distance (const Zero3 *self, guint layer)
+{
+  guint64 elements = 0;
+
+  for (guint i = first_item (self, layer + 1); i < self->items->len; i++)
+    elements += 2 * item_at (self, i)->elements;
+  return elements;
+}
+
+/* Items that are neither whole nor on their way, from `from` to `to` of the trace, until there are `most` elements. */
+typedef struct {
+  gint64 from, to;
+  guint64 most;
+} Range;
+
+static void
+gather (Zero3 *self, Range range, gboolean is_backward, gint64 *end)
+{
+  const ZeroParams *p = params_of (self->stage);
+  guint64 elements = 0;
+  gint64 use = range.from;
+  gboolean is_back;
+
+  for (; use < range.to && elements < range.most; use++) {
+    const Item *item = use_at (self, use, &is_back);
+
+    elements += item->is_whole || item->is_coming || item->is_persistent ? 0 : item->elements;
+  }
+  *end = use;
+  if (elements == 0)
+    return;
+  FabFamily *family = is_backward ? self->backward : self->forward;
+  FabBytes bytes = p->has_quantized_weights && !(is_backward && p->secondary > 1)
+                     ? elements
+                     : elements * stage_weight_bytes (self->stage);
+  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, bytes };
+  FabTaskId task = 0;
+  gboolean has_task = stage_comm (self->stage, &comm, g_strdup_printf ("parameters%u", self->n_gathers++), &task);
+
+  for (use = range.from; use < *end; use++) {
+    Item *item = use_at (self, use, &is_back);
+
+    if (item->is_whole || item->is_coming || item->is_persistent)
+      continue;
+    item->is_whole = !has_task;
+    item->is_coming = has_task;
+    item->gather = task;
+    self->live += item->elements;
+  }
+}
+
+/* Uses of the layer in the pass. */
+static Range
+uses_of (const Zero3 *self, guint layer, gboolean is_backward)
+{
+  gint64 first = first_item (self, layer), end = first_item (self, layer + 1), n = self->items->len;
+
+  return is_backward ? (Range){ 2 * n - end, 2 * n - first, G_MAXUINT64 } : (Range){ first, end, G_MAXUINT64 };
+}
+
+static void
+prefetch (Zero3 *self, guint layer)
+{
+  const ZeroParams *p = params_of (self->stage);
+  gint64 n_uses = 2 * (gint64) self->items->len;
+
+  for (guint i = first_item (self, layer); i < first_item (self, layer + 1); i++) {
+    gboolean is_back;
+
+    if (item_at (self, i)->is_persistent || self->cursor >= n_uses || self->live >= (guint64) p->max_live)
+      continue;
+    guint64 most = MIN ((guint64) p->prefetch_bucket, (guint64) p->max_live - self->live);
+    use_at (self, self->cursor, &is_back);
+    Range range = { self->cursor, is_back ? n_uses : n_uses / 2, most };
+    gather (self, range, is_back, &self->cursor);
+  }
+}
+
+static void
+before (Stage *stage, const PassAt *at, gboolean is_backward)
+{
+  Zero3 *self = stage->state;
+  Range uses = uses_of (self, at->layer, is_backward);
+  gint64 end;
+
+  gather (self, uses, is_backward, &end);
+  self->cursor = MAX (self->cursor, uses.to);
+  for (guint i = first_item (self, at->layer); i < first_item (self, at->layer + 1); i++) {
+    Item *item = item_at (self, i);
+
+    if (item->is_coming)
+      stage_wait (stage, item->gather);
+    item->is_whole |= item->is_coming;
+    item->is_coming = FALSE;
+  }
+  prefetch (self, at->layer);
+}
+
+static void
+release (Zero3 *self, guint layer)
+{
+  for (guint i = first_item (self, layer); i < first_item (self, layer + 1); i++) {
+    Item *item = item_at (self, i);
+
+    if (item->is_whole)
+      self->live -= item->elements;
+    item->is_whole = FALSE;
+  }
+}
+
+static void
+before_forward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  if (at->layer == 0)
+    self->cursor = 0;
+  before (stage, at, FALSE);
+}
+
+static void
+after_forward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  if (reuse_distance (self, at->layer) >= (guint64) params_of (stage)->max_reuse_distance)
+    release (self, at->layer);
+}
+
+static void
+before_backward (Stage *stage, const PassAt *at)
+{
+  before (stage, at, TRUE);
+}
+
+static gboolean
+splits_backward (G_GNUC_UNUSED const Stage *stage, G_GNUC_UNUSED const PassAt *at)
+{
+  return TRUE;
+}
+
+static void
+gradient (Stage *stage, const PassAt *at, guint tensor)
+{
+  Zero3 *self = stage->state;
+
+  buckets_add (self->buckets, at->layer, tensor);
+  if (!zero_overlaps (params_of (stage)))
+    buckets_wait (self->buckets);
+}
+
+static void
+after_backward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  release (self, at->layer);
+  if (stage_ends_backward (stage, at))
+    buckets_flush (self->buckets);
+}
+
+/* --- the step --- */
+
+static guint
+count_shards (const Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+
+  return p->shard > 0 ? (guint) p->shard : stage_n_replicas (stage);
+}
+
+static void
+before_optimizer (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  Zero3 *self = stage->state;
+  FabBytes bytes = stage->parameters * gradient_bytes[p->gradient] / count_shards (stage);
+  Comm comm = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
+  FabTaskId task;
+
+  buckets_wait (self->buckets);
+  if (self->replicas == NULL)
+    return;
+  stage_compute (stage, 0, g_strdup ("reduced"));
+  if (stage_comm (stage, &comm, g_strdup ("replicas"), &task))
+    stage_wait (stage, task);
+}
+
+static double
+optimizer_parameters (const Stage *stage)
+{
+  return (double) stage->parameters / count_shards (stage);
+}
+
+static guint64
+count_persistent (const Zero3 *self)
+{
+  guint64 elements = 0;
+
+  for (guint i = 0; i < self->items->len; i++)
+    elements += item_at (self, i)->is_persistent ? item_at (self, i)->elements : 0;
+  return elements;
+}
+
+static void
+after_optimizer (Stage *stage)
+{
+  Zero3 *self = stage->state;
+  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, self->forward, FAB_OP_ALL_GATHER,
+                count_persistent (self) * stage_weight_bytes (stage) };
+  FabTaskId task;
+
+  if (!stage_comm (stage, &comm, g_strdup ("persistent"), &task))
+    return;
+  stage_wait (stage, task);
+  stage_compute (stage, 0, g_strdup ("updated"));
+}
+
+static void
+memory (const Stage *stage, FabJobTotals *totals)
+{
+  const ZeroParams *p = params_of (stage);
+  double share = 1.0 / count_shards (stage), parameters = (double) stage->parameters;
+  double live = MIN ((double) p->max_live, parameters);
+
+  memory_add_state (stage, totals, &(MemoryShares){ share, (double) gradient_bytes[p->gradient], share, share });
+  memory_add (stage, totals, "gathered", live * (double) stage_weight_bytes (stage));
+  if (p->secondary > 1)
+    memory_add (stage, totals, "secondary",
+                parameters * (double) stage_weight_bytes (stage) / (double) p->secondary);
+  memory_add (stage, totals, "buckets",
+              MIN ((double) p->reduce_bucket, parameters) * (double) gradient_bytes[p->gradient]
+                  * (zero_overlaps (p) ? 2 : 1));
+}
+
+const Strategy zero3_strategy = {
+  .begin = begin,
+  .before_forward = before_forward,
+  .after_forward = after_forward,
+  .before_backward = before_backward,
+  .gradient = gradient,
+  .splits_backward = splits_backward,
+  .after_backward = after_backward,
+  .before_optimizer = before_optimizer,
+  .optimizer_parameters = optimizer_parameters,
+  .after_optimizer = after_optimizer,
+  .memory = memory,
+  .free_state = free_state,
+  .is_sharded = TRUE,
+};
