@@ -3,18 +3,70 @@
 
 /* What a link has been given so far. */
 typedef struct {
+  FabLinkId link;
   double weight; /* 0: unused */
   double line_weight;
   double duplex;    /* the largest duplex_stretch of its uses */
   FabLinkId sender; /* whose those uses are; FAB_NO_LINK: several have some */
 } Load;
 
+/* Loads by link in a table of slots (open addressing, at most half full): a group of few ranks in a large graph costs
+ * what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  Load *loads;           /* per link of the graph */
+  GArray *loads;         /* Load */
+  guint *slots;          /* [n_slots, a power of 2] index into loads + 1; 0: empty */
+  guint n_slots;
   gboolean keeps_duplex; /* duplex and senders are of footprints before */
   GArray *used;          /* FabLinkId */
 };
+
+enum { FIRST_SLOTS = 64 };
+
+/* Where the link is, or would be. Fibonacci hashing: neighbours among links are spread. */
+static guint *
+find_slot (const FabFootprintBuilder *self, FabLinkId link)
+{
+  guint i = (link * 2654435769u) & (self->n_slots - 1);
+
+  while (self->slots[i] > 0 && g_array_index (self->loads, Load, self->slots[i] - 1).link != link)
+    i = (i + 1) & (self->n_slots - 1);
+  return &self->slots[i];
+}
+
+static void
+grow_slots (FabFootprintBuilder *self)
+{
+  self->n_slots *= 2;
+  g_free (self->slots);
+  self->slots = g_new0 (guint, self->n_slots);
+  for (guint i = 0; i < self->loads->len; i++)
+    *find_slot (self, g_array_index (self->loads, Load, i).link) = i + 1;
+}
+
+/* NULL: it has been given nothing. */
+static Load *
+find_load (const FabFootprintBuilder *self, FabLinkId link)
+{
+  guint slot = *find_slot (self, link);
+
+  return slot > 0 ? &g_array_index (self->loads, Load, slot - 1) : NULL;
+}
+
+/* Valid until the next one is taken. */
+static Load *
+take_load (FabFootprintBuilder *self, FabLinkId link)
+{
+  Load *load = find_load (self, link), empty = { .link = link };
+
+  if (load != NULL)
+    return load;
+  if (2 * (self->loads->len + 1) > self->n_slots)
+    grow_slots (self);
+  g_array_append_val (self->loads, empty);
+  *find_slot (self, link) = self->loads->len;
+  return &g_array_index (self->loads, Load, self->loads->len - 1);
+}
 
 FabFootprintBuilder *
 fab_footprint_builder_new (const FabGraph *graph)
@@ -22,7 +74,9 @@ fab_footprint_builder_new (const FabGraph *graph)
   FabFootprintBuilder *self = g_new0 (FabFootprintBuilder, 1);
 
   self->graph = graph;
-  self->loads = g_new0 (Load, fab_graph_n_links (graph) + 1);
+  self->loads = g_array_new (FALSE, FALSE, sizeof (Load));
+  self->n_slots = FIRST_SLOTS;
+  self->slots = g_new0 (guint, self->n_slots);
   self->used = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   return self;
 }
@@ -32,7 +86,8 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
 {
   if (self == NULL)
     return;
-  g_free (self->loads);
+  g_array_unref (self->loads);
+  g_free (self->slots);
   g_array_unref (self->used);
   g_free (self);
 }
@@ -41,7 +96,7 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
 static void
 add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse use)
 {
-  Load *load = &self->loads[link];
+  Load *load = take_load (self, link);
 
   g_assert (use.weight > 0 && use.stretch >= 1);
   if (load->weight <= 0)
@@ -94,7 +149,7 @@ void
 fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint)
 {
   for (guint i = 0; i < footprint->n; i++) {
-    Load *load = &self->loads[footprint->links[i]];
+    Load *load = take_load (self, footprint->links[i]);
 
     if (load->weight <= 0)
       g_array_append_val (self->used, footprint->links[i]);
@@ -116,12 +171,11 @@ stretch_duplex (FabFootprintBuilder *self)
 {
   for (guint i = 0; i < self->used->len; i++) {
     FabLinkId link = g_array_index (self->used, FabLinkId, i);
-    Load *load = &self->loads[link];
-    const Load *reverse = &self->loads[fab_graph_link (self->graph, link)->reverse];
-    double factor = MIN (load->duplex, reverse->duplex);
+    Load *load = find_load (self, link);
+    const Load *reverse = find_load (self, fab_graph_link (self->graph, link)->reverse);
 
-    if (factor > 1 && is_contended (load, reverse))
-      load->line_weight *= factor;
+    if (reverse != NULL && MIN (load->duplex, reverse->duplex) > 1 && is_contended (load, reverse))
+      load->line_weight *= MIN (load->duplex, reverse->duplex);
   }
 }
 
@@ -175,7 +229,7 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
   footprint->line_weights = g_new (double, footprint->n);
   for (guint i = 0; i < footprint->n; i++) {
     FabLinkId link = g_array_index (self->used, FabLinkId, i);
-    Load *load = &self->loads[link];
+    Load *load = find_load (self, link);
 
     footprint->links[i] = link;
     footprint->weights[i] = load->weight;
