@@ -68,7 +68,8 @@ launch (Buckets *self, Sort *sort, FabBytes bytes)
   gboolean is_own = self->params.send != NULL && sort == &self->sorts[DENSE];
   FabTaskId task;
 
-  if (is_own ? self->params.send (self->stage, bytes, name, &task) : stage_comm (self->stage, &comm, name, &task))
+  if (is_own ? self->params.send (self->stage, bytes, name, &task)
+             : stage_comm (self->stage, &comm, name, &task))
     g_array_append_val (self->launched, task);
 }
 

@@ -27,8 +27,9 @@ static const FabParam fsdp_params[] = {
     .offset = G_STRUCT_OFFSET (FsdpParams, sharding),
     .fallback = "full",
     .choices = shardings,
-    .help = "full: parameters are sharded again after forward (FULL_SHARD); grad_op: they stay whole until backward "
-            "(SHARD_GRAD_OP, reshard_after_forward false); hybrid: the same inside groups of `shard` ranks." },
+    .help =
+        "full: parameters are sharded again after forward (FULL_SHARD); grad_op: they stay whole until backward "
+        "(SHARD_GRAD_OP, reshard_after_forward false); hybrid: the same inside groups of `shard` ranks." },
   { .key = "shard",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (FsdpParams, shard),
@@ -51,14 +52,16 @@ static const FabParam fsdp_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FsdpParams, is_limited),
     .fallback = "true",
-    .help = "At most in_flight units are whole or on their way; false: the host issues all gathers at once." },
+    .help =
+        "At most in_flight units are whole or on their way; false: the host issues all gathers at once." },
   { .key = "in_flight",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (FsdpParams, in_flight),
     .fallback = "2",
     .min = 1,
     .max = 1000,
-    .help = "Units that are whole or on their way at once: 1 gathers nothing ahead, 2 one unit (PyTorch), 3 two." },
+    .help =
+        "Units that are whole or on their way at once: 1 gathers nothing ahead, 2 one unit (PyTorch), 3 two." },
   { .key = "no_sync",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FsdpParams, has_no_sync),
@@ -188,7 +191,8 @@ unit_at (const Fsdp *self, guint index)
 
 /* A collective on the communicator of the shards, after `after` compute tasks have gone by (NULL: none). */
 static gboolean
-talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after, FabTaskId *task)
+talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
+      FabTaskId *task)
 {
   const Unit *unit = unit_at (self, index);
   Comm experts = { LANE_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
@@ -210,7 +214,8 @@ limit_of (const Fsdp *self, guint n_ahead)
 
   if (!p->is_limited || n_used < (guint) p->in_flight)
     return NULL;
-  return &g_array_index (self->computed, FabTaskId, MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
+  return &g_array_index (self->computed, FabTaskId,
+                         MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
 }
 
 static void
@@ -220,7 +225,8 @@ gather (Fsdp *self, guint index, const FabTaskId *after)
 
   if (unit->is_whole || unit->is_coming)
     return;
-  unit->is_coming = talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after, &unit->gather);
+  unit->is_coming = talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
+                          &unit->gather);
   unit->is_whole = !unit->is_coming;
 }
 
@@ -294,7 +300,8 @@ static void
 reduce (Fsdp *self, guint index)
 {
   const FsdpParams *p = params_of (self->stage);
-  FabBytes bytes = unit_at (self, index)->parameters * gradient_bytes[p->gradient] / count_shards (self->stage);
+  FabBytes bytes = unit_at (self, index)->parameters * gradient_bytes[p->gradient]
+                 / count_shards (self->stage);
   Comm replicas = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
   FabTaskId sum, whole;
   gboolean has_sum = talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
@@ -356,8 +363,9 @@ memory (const Stage *stage, FabJobTotals *totals)
     largest = MAX (largest, (double) unit_at (self, i)->parameters);
   whole = keeps_whole (p) ? (double) stage->parameters
                           : (double) unit_at (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
-  memory_add_state (stage, totals, &(MemoryShares){ share, (double) gradient_bytes[p->gradient],
-                                                    p->has_no_sync ? 1 : share, share });
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ share, (double) gradient_bytes[p->gradient], p->has_no_sync ? 1 : share,
+                                     share });
   memory_add (stage, totals, "gathered", whole * (double) stage_weight_bytes (stage));
   memory_add (stage, totals, "buckets", 2 * largest * (double) gradient_bytes[p->gradient]);
 }

@@ -23,7 +23,8 @@ guint
 stage_stream (Stage *stage, Lane lane)
 {
   if (stage->streams[lane] < 0)
-    stage->streams[lane] = fab_dag_builder_stream (stage->train->builder, stage->rank_class, lane_names[lane]);
+    stage->streams[lane] = fab_dag_builder_stream (stage->train->builder, stage->rank_class,
+                                                   lane_names[lane]);
   return (guint) stage->streams[lane];
 }
 

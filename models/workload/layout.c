@@ -44,13 +44,15 @@ const FabParam parallel_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_p2p),
     .fallback = "false",
-    .help = "Send to other stages while computing; false: a stage waits until its send is through, as Megatron does "
-            "without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
+    .help =
+        "Send to other stages while computing; false: a stage waits until its send is through, as Megatron does "
+        "without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
   { .key = "order",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (ParallelParams, order),
     .fallback = "tp-cp-ep-dp-pp",
-    .help = "Axes from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping is tp-cp-ep-pp-dp)." },
+    .help =
+        "Axes from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping is tp-cp-ep-pp-dp)." },
   { .key = NULL },
 };
 

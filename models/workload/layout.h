@@ -38,7 +38,7 @@ gboolean layout_init (Layout *self, const FabCluster *cluster, const ParallelPar
 
 /* Which ranks of the data axis a group has. */
 typedef enum {
-  DATA_ONE,   /* one: groups of other axes */
+  DATA_ONE, /* one: groups of other axes */
   DATA_ALL,
   DATA_RUNS,  /* runs of `block` neighbours: shards inside a node */
   DATA_EVERY, /* every block-th: replicas of such shards */
@@ -47,9 +47,9 @@ typedef enum {
 typedef struct {
   gboolean varies[N_AXES]; /* axes along which the ranks of a group lie; DATA by `data` */
   DataPart data;
-  guint block;                  /* of RUNS and EVERY: divides the data axis */
-  guint first_stage, n_stages;  /* stages that groups are in */
-  guint first_data, n_data;     /* data indices that groups are in; multiples of block */
+  guint block;                 /* of RUNS and EVERY: divides the data axis */
+  guint first_stage, n_stages; /* stages that groups are in */
+  guint first_data, n_data;    /* data indices that groups are in; multiples of block */
 } Selection;
 
 /* All groups of that kind. (transfer full); NULL and *error when one is not evenly spread over nodes. */

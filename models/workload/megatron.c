@@ -18,10 +18,10 @@ typedef struct {
   gboolean is_distributed, overlaps_reduce, overlaps_gather;
 } MegatronParams;
 
-#define FLAG(name_, field_, help_)                                                                                 \
-  {                                                                                                                \
-    .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (MegatronParams, field_), .fallback = "false", \
-    .help = help_                                                                                                  \
+#define FLAG(name_, field_, help_)                                                            \
+  {                                                                                           \
+    .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (MegatronParams, field_), \
+    .fallback = "false", .help = help_                                                        \
   }
 
 static const FabParam megatron_params[] = {
@@ -40,7 +40,8 @@ static const FabParam megatron_params[] = {
     .help = "Parameters of a bucket (--ddp-bucket-size); 0: max (40e6, 1e6 x data-parallel ranks)." },
   FLAG ("distributed_optimizer", is_distributed, "Shard optimizer states (--use-distributed-optimizer)."),
   FLAG ("overlap_grad_reduce", overlaps_reduce, "Reduce buckets while backward goes on."),
-  FLAG ("overlap_param_gather", overlaps_gather, "Gather updated parameters while the next forward pass goes on."),
+  FLAG ("overlap_param_gather", overlaps_gather,
+        "Gather updated parameters while the next forward pass goes on."),
   { .key = NULL },
 };
 
@@ -76,7 +77,8 @@ static gboolean
 gather (Stage *stage, guint64 parameters, guint index, FabTaskId *task)
 {
   FabFamily *family = stage_data_family (stage, DATA_ALL, 0);
-  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, parameters * stage_weight_bytes (stage) };
+  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER,
+                parameters * stage_weight_bytes (stage) };
 
   return stage_comm (stage, &comm, g_strdup_printf ("parameters%u", index), task);
 }

@@ -89,9 +89,11 @@ memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *
     activations += chunk_bytes (stage, c);
   memory_add (stage, totals, "parameters", parameters * shares->parameters * weight_bytes);
   memory_add (stage, totals, "gradients", parameters * shares->gradients * shares->gradient_bytes);
-  memory_add (stage, totals, "optimizer", parameters * shares->optimizer * (double) p->state_bytes_per_parameter);
+  memory_add (stage, totals, "optimizer",
+              parameters * shares->optimizer * (double) p->state_bytes_per_parameter);
   memory_add (stage, totals, "activations",
-              activations / 2 * (double) fab_precision_bytes ((FabPrecision) p->precision == FAB_PRECISION_FP8
-                                                                  ? FAB_PRECISION_BF16
-                                                                  : (FabPrecision) p->precision));
+              activations / 2
+                  * (double) fab_precision_bytes ((FabPrecision) p->precision == FAB_PRECISION_FP8
+                                                      ? FAB_PRECISION_BF16
+                                                      : (FabPrecision) p->precision));
 }

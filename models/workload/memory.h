@@ -12,9 +12,9 @@
 #include "models/workload/train.h"
 
 typedef struct {
-  double parameters;                       /* of the stage's parameters that are kept, 0 ... 1 */
-  double gradient_bytes;                   /* per parameter */
-  double gradients, optimizer;             /* of the stage's gradients and states, 0 ... 1 */
+  double parameters;           /* of the stage's parameters that are kept, 0 ... 1 */
+  double gradient_bytes;       /* per parameter */
+  double gradients, optimizer; /* of the stage's gradients and states, 0 ... 1 */
 } MemoryShares;
 
 /* Parameters, gradients, optimizer, activations. */

@@ -81,7 +81,8 @@ piece_name (const char *what, const FabLayer *layer, const Piece *piece, const c
 {
   if (piece->n == layer->segments->len)
     return g_strdup_printf ("%s %s%s", what, layer->name, suffix);
-  return g_strdup_printf ("%s %s.%s%s", what, layer->name, fab_layer_segment (layer, piece->first)->name, suffix);
+  return g_strdup_printf ("%s %s.%s%s", what, layer->name, fab_layer_segment (layer, piece->first)->name,
+                          suffix);
 }
 
 /* --- communication --- */
@@ -102,7 +103,8 @@ send (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per
   Comm comm = { lane, dimensions[lane], family, op,
                 (FabBytes) (bytes_per_token * talk->stage->train->tokens + 0.5) };
 
-  return stage_comm (talk->stage, &comm, g_strdup_printf ("%s.%s", talk->layer->name, talk->segment->name), task);
+  return stage_comm (talk->stage, &comm, g_strdup_printf ("%s.%s", talk->layer->name, talk->segment->name),
+                     task);
 }
 
 /* Tokens of a rank go to their experts; with sequence parallelism it has its part of them. */
@@ -111,7 +113,8 @@ expert_bytes (const Talk *talk)
 {
   const Train *train = talk->stage->train;
 
-  return talk->segment->expert_bytes / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+  return talk->segment->expert_bytes
+       / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
 static void
@@ -201,7 +204,8 @@ forward_layer (Stage *stage, const FabLayer *layer, const char *what, const char
     FabTaskId context = 0;
     gboolean has_context = talk_before (&talk, FALSE, &context);
 
-    stage_compute (stage, piece_seconds (train, layer, &piece, FALSE), piece_name (what, layer, &piece, suffix));
+    stage_compute (stage, piece_seconds (train, layer, &piece, FALSE),
+                   piece_name (what, layer, &piece, suffix));
     if (has_context)
       stage_wait (stage, context);
     talk_after (&talk, FALSE);
@@ -302,7 +306,8 @@ backward_compute (Stage *stage, const PassAt *at, const FabLayer *layer, const P
 }
 
 static void
-backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, gboolean has_weights)
+backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece,
+                gboolean has_weights)
 {
   Talk talk = { stage, layer, fab_layer_segment (layer, piece->first) };
   double seconds = piece_seconds (stage->train, layer, piece, TRUE) * (has_weights ? 1 : 0.5);
@@ -359,7 +364,8 @@ recompute (Stage *stage, const FabLayer *layer)
   if (train->params->recompute == RECOMPUTE_FULL && layer->is_block)
     forward_layer (stage, layer, "backward", ".recompute");
   if (train->params->recompute == RECOMPUTE_SELECTIVE && score_seconds (train, layer) > 0)
-    stage_compute (stage, score_seconds (train, layer), g_strdup_printf ("backward %s.recompute", layer->name));
+    stage_compute (stage, score_seconds (train, layer),
+                   g_strdup_printf ("backward %s.recompute", layer->name));
 }
 
 static void

@@ -61,7 +61,8 @@ add_interleaved_pass (GArray *actions, gboolean is_forward, guint k, guint n_sta
   guint round = k / (n_stages * n_virtual), chunk = k % (n_stages * n_virtual) / n_stages;
   guint micro = round * n_stages + k % n_stages;
 
-  add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD, is_forward ? chunk : n_virtual - 1 - chunk, micro);
+  add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD, is_forward ? chunk : n_virtual - 1 - chunk,
+       micro);
 }
 
 static void

@@ -61,8 +61,9 @@ check_parts (const Train *train, guint n_parts, GError **error)
 
   if (n_parts <= MAX (n_blocks, 1))
     return TRUE;
-  return fab_throw (error, FAB_ERROR_INPUT, "%u blocks of model '%s' cannot be divided into %u pipeline parts",
-                    n_blocks, train->params->model, n_parts);
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%u blocks of model '%s' cannot be divided into %u pipeline parts", n_blocks,
+                    train->params->model, n_parts);
 }
 
 /* --- groups --- */
@@ -166,7 +167,8 @@ static guint
 find_transfer (Train *train, const Crossing *crossing)
 {
   guint n_parts = train->n_stages * (guint) train->params->parallel.virtual_stages;
-  guint index = ((crossing->is_forward ? 0 : n_parts) + crossing->boundary) * train->n_micro + crossing->micro;
+  guint index = ((crossing->is_forward ? 0 : n_parts) + crossing->boundary) * train->n_micro
+              + crossing->micro;
   guint from = crossing->boundary % train->n_stages;
   const Chunk chunk = chunk_of (train, crossing->boundary, n_parts);
   const FabLayer *layer = fab_layer_stack_layer (train->stack, chunk.first_layer + chunk.n_layers - 1);
@@ -234,7 +236,8 @@ stage_send (Stage *stage, const Action *action, gboolean is_blocking)
 
   if (!find_crossing (stage, action, TRUE, &crossing))
     return;
-  FabTaskId task = join_transfer (stage, crossing.is_forward ? LANE_SEND_FORWARD : LANE_SEND_BACKWARD, &crossing);
+  FabTaskId task = join_transfer (stage, crossing.is_forward ? LANE_SEND_FORWARD : LANE_SEND_BACKWARD,
+                                  &crossing);
   if (is_blocking)
     stage_wait (stage, task);
 }

@@ -18,15 +18,17 @@ count_micro_batches (Train *train, GError **error)
   if (p->global_batch > 0) {
     if (p->global_batch % per_micro != 0)
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "global_batch %" G_GINT64_FORMAT " is not a multiple of micro_batch x data-parallel ranks = "
+                        "global_batch %" G_GINT64_FORMAT
+                        " is not a multiple of micro_batch x data-parallel ranks = "
                         "%" G_GINT64_FORMAT " x %u",
                         p->global_batch, p->micro_batch, train->layout.size[AXIS_DATA]);
     train->n_micro = (guint) (p->global_batch / per_micro);
   }
   if (p->parallel.schedule == SCHEDULE_INTERLEAVED && train->n_micro % train->n_stages != 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "schedule interleaved needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
-                      train->n_micro, train->n_stages);
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "schedule interleaved needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
+        train->n_micro, train->n_stages);
   return TRUE;
 }
 
@@ -74,8 +76,8 @@ load_batch (Stage *stage)
 
   if (loader->time_ps == 0 || stage->index > 0)
     return;
-  load = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_LOADER), FAB_SPAN_LOAD, loader->time_ps,
-                               g_strdup ("load"));
+  load = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_LOADER), FAB_SPAN_LOAD,
+                               loader->time_ps, g_strdup ("load"));
   g_array_append_val (train->loads, load);
   stage_wait (stage, load);
 }
@@ -105,7 +107,8 @@ agree_on_norm (Stage *stage)
     train->norm = fab_dag_builder_collective (train->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("norm"));
   }
   stage_compute (stage, 0, g_strdup ("norm"));
-  FabTaskId task = fab_dag_builder_join (train->builder, stage_stream (stage, LANE_NORM), (guint) train->norm);
+  FabTaskId task = fab_dag_builder_join (train->builder, stage_stream (stage, LANE_NORM),
+                                         (guint) train->norm);
   fab_dag_builder_after (train->builder, task, stage->last_compute);
   stage_wait (stage, task);
 }
@@ -122,7 +125,8 @@ optimize (Stage *stage)
   if (strategy->before_optimizer)
     strategy->before_optimizer (stage);
   agree_on_norm (stage);
-  stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s, g_strdup ("optimizer"));
+  stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s,
+                 g_strdup ("optimizer"));
   if (!train->params->data_loader.is_prefetching && stage->index == 0)
     for (guint i = 0; i < train->loads->len; i++)
       fab_dag_builder_after_previous (train->builder, g_array_index (train->loads, FabTaskId, i),
@@ -181,7 +185,8 @@ static void
 count_totals (const Train *train, FabJobTotals *totals)
 {
   const TrainParams *p = train->params;
-  double tokens = (double) p->micro_batch * (double) p->sequence * train->n_micro * train->layout.size[AXIS_DATA];
+  double tokens = (double) p->micro_batch * (double) p->sequence * train->n_micro
+                * train->layout.size[AXIS_DATA];
   double per_rank = tokens / train->layout.n_ranks;
 
   totals->precision = (FabPrecision) p->precision;

@@ -39,87 +39,90 @@ extern const FabBytes gradient_bytes[];    /* of one number */
 
 /* Rows of a strategy's table for the TrainParams at `field_` of its struct. */
 #define TRAIN_ROW(type_, field_, member_) G_STRUCT_OFFSET (type_, field_.member_)
-#define TRAIN_PARAMS(type_, field_)                                                                           \
-  { .key = "model",                                                                                           \
-    .type = FAB_PARAM_TEXT,                                                                                   \
-    .offset = TRAIN_ROW (type_, field_, model),                                                               \
-    .refers = FAB_REFERS_MODEL,                                                                               \
-    .help = "Model entry, of the catalogue or of this file's `models`." },                                    \
-    { .key = "micro_batch",                                                                                   \
-      .type = FAB_PARAM_COUNT,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, micro_batch),                                                       \
-      .fallback = "1",                                                                                        \
-      .min = 1,                                                                                               \
-      .max = 1e6,                                                                                             \
-      .help = "Sequences per data-parallel rank and micro-batch." },                                          \
-    { .key = "sequence",                                                                                      \
-      .type = FAB_PARAM_COUNT,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, sequence),                                                          \
-      .fallback = "2048",                                                                                     \
-      .min = 1,                                                                                               \
-      .max = 1e7,                                                                                             \
-      .help = "Tokens per sequence." },                                                                       \
-    { .key = "accumulation",                                                                                  \
-      .type = FAB_PARAM_COUNT,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, accumulation),                                                      \
-      .fallback = "1",                                                                                        \
-      .min = 1,                                                                                               \
-      .max = 1e5,                                                                                             \
-      .help = "Micro-batches per step: gradient accumulation, and what goes through a pipeline." },           \
-    { .key = "global_batch",                                                                                  \
-      .type = FAB_PARAM_COUNT,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, global_batch),                                                      \
-      .fallback = "0",                                                                                        \
-      .max = 1e9,                                                                                             \
-      .help = "Sequences per step of the whole job, in place of accumulation; 0: as accumulation says." },    \
-    { .key = "precision",                                                                                     \
-      .type = FAB_PARAM_CHOICE,                                                                               \
-      .offset = TRAIN_ROW (type_, field_, precision),                                                         \
-      .fallback = "bf16",                                                                                     \
-      .choices = fab_precision_names,                                                                         \
-      .help = "Type in which matrices are multiplied." },                                                     \
-    { .key = "recompute",                                                                                     \
-      .type = FAB_PARAM_CHOICE,                                                                               \
-      .offset = TRAIN_ROW (type_, field_, recompute),                                                         \
-      .fallback = "none",                                                                                     \
-      .choices = recompute_kinds,                                                                             \
-      .help = "Activation recomputation: of attention scores only (selective) or of every block (full)." },   \
-    { .key = "compute",                                                                                       \
-      .type = FAB_PARAM_MODEL,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, compute),                                                           \
-      .fallback = "mfu",                                                                                      \
-      .models = FAB_MODEL_COMPUTE,                                                                            \
-      .help = "How FLOPs become time." },                                                                     \
-    { .key = "optimizer_traffic",                                                                             \
-      .type = FAB_PARAM_BYTES,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, optimizer_bytes_per_parameter),                                     \
-      .fallback = "0B",                                                                                       \
-      .max = 1e4,                                                                                             \
-      .help = "Memory traffic of the optimizer per parameter; its time is this over the memory rate. 0: "     \
-              "free. Adam in mixed precision reads gradient, two moments and master weight and writes the "   \
-              "last three and a half precision weight: 30B." },                                               \
-    { .key = "optimizer_state",                                                                               \
-      .type = FAB_PARAM_BYTES,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, state_bytes_per_parameter),                                         \
-      .fallback = "12B",                                                                                      \
-      .max = 1e4,                                                                                             \
-      .help = "Memory of the optimizer per parameter: Adam in mixed precision keeps two moments and a "       \
-              "master weight in FP32, 12B." },                                                                \
-    { .key = "clip_gradients",                                                                                \
-      .type = FAB_PARAM_BOOL,                                                                                 \
-      .offset = TRAIN_ROW (type_, field_, clips),                                                             \
-      .fallback = "true",                                                                                     \
-      .help = "Clip by the norm of all gradients: ranks that hold parts of them agree on it before the "      \
-              "optimizer." },                                                                                 \
-    { .key = "data_loader",                                                                                   \
-      .type = FAB_PARAM_TABLE,                                                                                \
-      .offset = TRAIN_ROW (type_, field_, data_loader),                                                       \
-      .table = loader_params,                                                                                 \
-      .table_size = sizeof (LoaderParams),                                                                    \
-      .help = "Where batches come from." },                                                                   \
-  {                                                                                                           \
-    .key = "parallel", .type = FAB_PARAM_TABLE, .offset = TRAIN_ROW (type_, field_, parallel),                \
-    .table = parallel_params, .table_size = sizeof (ParallelParams), .help = "How the model itself is divided." \
+#define TRAIN_PARAMS(type_, field_)                                                                          \
+  { .key = "model",                                                                                          \
+    .type = FAB_PARAM_TEXT,                                                                                  \
+    .offset = TRAIN_ROW (type_, field_, model),                                                              \
+    .refers = FAB_REFERS_MODEL,                                                                              \
+    .help = "Model entry, of the catalogue or of this file's `models`." },                                   \
+      { .key = "micro_batch",                                                                                \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, micro_batch),                                                    \
+        .fallback = "1",                                                                                     \
+        .min = 1,                                                                                            \
+        .max = 1e6,                                                                                          \
+        .help = "Sequences per data-parallel rank and micro-batch." },                                       \
+      { .key = "sequence",                                                                                   \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, sequence),                                                       \
+        .fallback = "2048",                                                                                  \
+        .min = 1,                                                                                            \
+        .max = 1e7,                                                                                          \
+        .help = "Tokens per sequence." },                                                                    \
+      { .key = "accumulation",                                                                               \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, accumulation),                                                   \
+        .fallback = "1",                                                                                     \
+        .min = 1,                                                                                            \
+        .max = 1e5,                                                                                          \
+        .help = "Micro-batches per step: gradient accumulation, and what goes through a pipeline." },        \
+      { .key = "global_batch",                                                                               \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, global_batch),                                                   \
+        .fallback = "0",                                                                                     \
+        .max = 1e9,                                                                                          \
+        .help = "Sequences per step of the whole job, in place of accumulation; 0: as accumulation says." }, \
+      { .key = "precision",                                                                                  \
+        .type = FAB_PARAM_CHOICE,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, precision),                                                      \
+        .fallback = "bf16",                                                                                  \
+        .choices = fab_precision_names,                                                                      \
+        .help = "Type in which matrices are multiplied." },                                                  \
+      { .key = "recompute",                                                                                  \
+        .type = FAB_PARAM_CHOICE,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, recompute),                                                      \
+        .fallback = "none",                                                                                  \
+        .choices = recompute_kinds,                                                                          \
+        .help =                                                                                              \
+            "Activation recomputation: of attention scores only (selective) or of every block (full)." },    \
+      { .key = "compute",                                                                                    \
+        .type = FAB_PARAM_MODEL,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, compute),                                                        \
+        .fallback = "mfu",                                                                                   \
+        .models = FAB_MODEL_COMPUTE,                                                                         \
+        .help = "How FLOPs become time." },                                                                  \
+      { .key = "optimizer_traffic",                                                                          \
+        .type = FAB_PARAM_BYTES,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, optimizer_bytes_per_parameter),                                  \
+        .fallback = "0B",                                                                                    \
+        .max = 1e4,                                                                                          \
+        .help =                                                                                              \
+            "Memory traffic of the optimizer per parameter; its time is this over the memory rate. 0: "      \
+            "free. Adam in mixed precision reads gradient, two moments and master weight and writes the "    \
+            "last three and a half precision weight: 30B." },                                                \
+      { .key = "optimizer_state",                                                                            \
+        .type = FAB_PARAM_BYTES,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, state_bytes_per_parameter),                                      \
+        .fallback = "12B",                                                                                   \
+        .max = 1e4,                                                                                          \
+        .help = "Memory of the optimizer per parameter: Adam in mixed precision keeps two moments and a "    \
+                "master weight in FP32, 12B." },                                                             \
+      { .key = "clip_gradients",                                                                             \
+        .type = FAB_PARAM_BOOL,                                                                              \
+        .offset = TRAIN_ROW (type_, field_, clips),                                                          \
+        .fallback = "true",                                                                                  \
+        .help = "Clip by the norm of all gradients: ranks that hold parts of them agree on it before the "   \
+                "optimizer." },                                                                              \
+      { .key = "data_loader",                                                                                \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, data_loader),                                                    \
+        .table = loader_params,                                                                              \
+        .table_size = sizeof (LoaderParams),                                                                 \
+        .help = "Where batches come from." },                                                                \
+  {                                                                                                          \
+    .key = "parallel", .type = FAB_PARAM_TABLE, .offset = TRAIN_ROW (type_, field_, parallel),               \
+    .table = parallel_params, .table_size = sizeof (ParallelParams),                                         \
+    .help = "How the model itself is divided."                                                               \
   }
 
 void train_check (const TrainParams *params, FabCheck *check);
@@ -207,13 +210,13 @@ struct _Train {
   Layout layout;
   guint n_stages, n_micro;
   Stage *stages;
-  double tokens;   /* of one rank and micro-batch */
+  double tokens;     /* of one rank and micro-batch */
   gint64 *transfers; /* [n_transfers] between stages: collective; -1: not made yet */
   guint n_transfers;
-  gint64 norm; /* collective of all ranks before the optimizer; -1: not made yet */
+  gint64 norm;      /* collective of all ranks before the optimizer; -1: not made yet */
   GArray *families; /* KnownFamily */
   GArray *loads;    /* FabTaskId of loaders */
-  GError *error;   /* the first; nothing is planned after it */
+  GError *error;    /* the first; nothing is planned after it */
 };
 
 gboolean train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
@@ -245,16 +248,17 @@ typedef struct {
  * Takes `name`. */
 gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task);
 /* The same after another task than the last compute task; NULL: at once. */
-gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after, FabTaskId *task);
+gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
+                           FabTaskId *task);
 
 /* The job cannot be built. */
 void train_fail (Train *train, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 gboolean stage_has_layer (const Stage *stage, guint layer);
 
-guint stage_n_replicas (const Stage *stage);       /* ranks with the same parameters when nothing is sharded */
-guint stage_data_per_node (const Stage *stage);    /* of the data axis, neighbours in one node */
-FabBytes stage_weight_bytes (const Stage *stage);  /* of one parameter as it is multiplied with */
+guint stage_n_replicas (const Stage *stage);      /* ranks with the same parameters when nothing is sharded */
+guint stage_data_per_node (const Stage *stage);   /* of the data axis, neighbours in one node */
+FabBytes stage_weight_bytes (const Stage *stage); /* of one parameter as it is multiplied with */
 
 /* Whether the pass of this layer is the last of the stage's part of a backward pass. */
 gboolean stage_ends_backward (const Stage *stage, const PassAt *at);

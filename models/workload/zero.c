@@ -17,15 +17,15 @@
 #include "models/workload/buckets.h"
 #include "models/workload/memory.h"
 
-#define ELEMENTS(name_, field_, fallback_, help_)                                                                 \
-  {                                                                                                               \
-    .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), .fallback = fallback_, \
-    .max = 1e15, .help = help_                                                                                    \
+#define ELEMENTS(name_, field_, fallback_, help_)                                          \
+  {                                                                                        \
+    .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
+    .fallback = fallback_, .max = 1e15, .help = help_                                      \
   }
-#define FLAG(name_, field_, fallback_, help_)                                                                    \
-  {                                                                                                              \
-    .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (ZeroParams, field_), .fallback = fallback_, \
-    .help = help_                                                                                                \
+#define FLAG(name_, field_, fallback_, help_)                                             \
+  {                                                                                       \
+    .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
+    .fallback = fallback_, .help = help_                                                  \
   }
 
 static const char *const overlaps[] = { "auto", "no", "yes", NULL };
@@ -52,18 +52,21 @@ static const FabParam zero_params[] = {
     .help = "Reduce gradients while backward goes on; auto: in stage 3." },
   ELEMENTS ("reduce_bucket", reduce_bucket, "5e8", "Gradients that are reduced at a time."),
   ELEMENTS ("allgather_bucket", allgather_bucket, "5e8", "Updated parameters that are gathered at a time."),
-  FLAG ("multi_rank_all_reduce", is_multi_rank, "true",
-        "Stages 1 and 2: sum buckets by all-reduce (use_multi_rank_bucket_allreduce); false: reduce-scatter."),
+  FLAG (
+      "multi_rank_all_reduce", is_multi_rank, "true",
+      "Stages 1 and 2: sum buckets by all-reduce (use_multi_rank_bucket_allreduce); false: reduce-scatter."),
   ELEMENTS ("prefetch_bucket", prefetch_bucket, "5e7", "Stage 3: parameters that are gathered ahead of use."),
   ELEMENTS ("persistence_threshold", persistence_threshold, "1e5",
             "Stage 3: smaller tensors are not sharded (stage3_param_persistence_threshold)."),
   ELEMENTS ("max_live", max_live, "1e9", "Stage 3: parameters that are whole at once, at most."),
   ELEMENTS ("max_reuse_distance", max_reuse_distance, "1e9",
             "Stage 3: parameters that are used again within so many stay whole."),
-  ELEMENTS ("secondary", secondary, "1",
-            "Stage 3: ranks of a second sharding that backward gathers from (zero_hpz_partition_size), usually a "
-            "node's; 1: none."),
-  ELEMENTS ("shard", shard, "0", "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
+  ELEMENTS (
+      "secondary", secondary, "1",
+      "Stage 3: ranks of a second sharding that backward gathers from (zero_hpz_partition_size), usually a "
+      "node's; 1: none."),
+  ELEMENTS ("shard", shard, "0",
+            "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
   FLAG ("quantized_weights", has_quantized_weights, "false",
         "Stage 3: gather parameters in 8 bits (zero_quantized_weights)."),
   FLAG ("quantized_gradients", has_quantized_gradients, "false",
@@ -162,8 +165,9 @@ memory (const Stage *stage, FabJobTotals *totals)
   double share = 1.0 / stage_n_replicas (stage), parameters = (double) stage->parameters;
   double bucket = MIN ((double) p->reduce_bucket, parameters);
 
-  memory_add_state (stage, totals, &(MemoryShares){ 1, (double) gradient_bytes[p->gradient],
-                                                    p->stage == 2 ? share : 1, share });
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], p->stage == 2 ? share : 1,
+                                     share });
   memory_add (stage, totals, "buckets",
               bucket * (double) gradient_bytes[p->gradient] * (zero_overlaps (p) ? 2 : 1));
 }
@@ -189,7 +193,8 @@ zero_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *buil
 {
   const ZeroParams *p = params;
 
-  if (!train_build (env, &p->train, p->stage == 3 ? &zero3_strategy : &zero12_strategy, p, builder, totals, error))
+  if (!train_build (env, &p->train, p->stage == 3 ? &zero3_strategy : &zero12_strategy, p, builder, totals,
+                    error))
     return FALSE;
   totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
   return TRUE;
@@ -202,7 +207,8 @@ zero_check (gconstpointer params, FabCheck *check)
 
   train_check (&p->train, check);
   if (p->stage == 3 && p->train.parallel.pipeline > 1)
-    fab_check_fail (check, &p->train.parallel.pipeline, "stage 3 and pipeline stages do not go together in DeepSpeed");
+    fab_check_fail (check, &p->train.parallel.pipeline,
+                    "stage 3 and pipeline stages do not go together in DeepSpeed");
   if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
     fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
@@ -214,7 +220,8 @@ zero_check (gconstpointer params, FabCheck *check)
 
 const FabWorkloadOps fab_workload_zero = {
   .info = { .name = "zero",
-            .summary = "Data parallel training with sharded states as DeepSpeed's ZeRO 1, 2 and 3 schedule it.",
+            .summary =
+                "Data parallel training with sharded states as DeepSpeed's ZeRO 1, 2 and 3 schedule it.",
             .doc = "docs/models/zero.md",
             .params = zero_params,
             .params_size = sizeof (ZeroParams),

@@ -11,7 +11,8 @@ typedef struct {
   gint64 stage;
   gint gradient; /* index of gradient_types */
   gint overlap;  /* ZeroOverlap */
-  gint64 reduce_bucket, allgather_bucket, prefetch_bucket, persistence_threshold, max_live, max_reuse_distance;
+  gint64 reduce_bucket, allgather_bucket, prefetch_bucket, persistence_threshold, max_live,
+      max_reuse_distance;
   gint64 secondary, shard; /* ranks */
   gboolean is_multi_rank, has_quantized_weights, has_quantized_gradients;
 } ZeroParams;

@@ -84,10 +84,10 @@ send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
   const ZeroParams *p = params_of (stage);
   guint n_local = stage_data_per_node (stage);
   double quarter = (double) bytes / (double) gradient_bytes[p->gradient] / 2;
-  Comm near = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_RUNS, n_local), FAB_OP_ALL_TO_ALL,
-                (FabBytes) (quarter + 0.5) };
-  Comm far = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_EVERY, n_local), FAB_OP_ALL_TO_ALL,
-               (FabBytes) (quarter / n_local + 0.5) };
+  Comm near = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_RUNS, n_local),
+                FAB_OP_ALL_TO_ALL, (FabBytes) (quarter + 0.5) };
+  Comm far = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_EVERY, n_local),
+               FAB_OP_ALL_TO_ALL, (FabBytes) (quarter / n_local + 0.5) };
   gboolean is_sent = stage_comm (stage, &near, g_strdup_printf ("%s.near", name), task);
 
   is_sent |= stage_comm (stage, &far, g_strdup_printf ("%s.far", name), task);
@@ -126,7 +126,8 @@ begin (Stage *stage)
   self->buckets = new_buckets (stage);
   self->forward = p->shard > 0 ? stage_data_family (stage, DATA_RUNS, (guint) p->shard)
                                : stage_data_family (stage, DATA_ALL, 0);
-  self->backward = p->secondary > 1 ? stage_data_family (stage, DATA_RUNS, (guint) p->secondary) : self->forward;
+  self->backward = p->secondary > 1 ? stage_data_family (stage, DATA_RUNS, (guint) p->secondary)
+                                    : self->forward;
   if (p->shard > 0)
     self->replicas = stage_data_family (stage, DATA_EVERY, (guint) p->shard);
 }
@@ -193,7 +194,8 @@ gather (Zero3 *self, Range range, gboolean is_backward, gint64 *end)
                      : elements * stage_weight_bytes (self->stage);
   Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, bytes };
   FabTaskId task = 0;
-  gboolean has_task = stage_comm (self->stage, &comm, g_strdup_printf ("parameters%u", self->n_gathers++), &task);
+  gboolean has_task = stage_comm (self->stage, &comm, g_strdup_printf ("parameters%u", self->n_gathers++),
+                                  &task);
 
   for (use = range.from; use < *end; use++) {
     Item *item = use_at (self, use, &is_back);
@@ -213,7 +215,8 @@ uses_of (const Zero3 *self, guint layer, gboolean is_backward)
 {
   gint64 first = first_item (self, layer), end = first_item (self, layer + 1), n = self->items->len;
 
-  return is_backward ? (Range){ 2 * n - end, 2 * n - first, G_MAXUINT64 } : (Range){ first, end, G_MAXUINT64 };
+  return is_backward ? (Range){ 2 * n - end, 2 * n - first, G_MAXUINT64 }
+                     : (Range){ first, end, G_MAXUINT64 };
 }
 
 static void
@@ -381,7 +384,8 @@ memory (const Stage *stage, FabJobTotals *totals)
   double share = 1.0 / count_shards (stage), parameters = (double) stage->parameters;
   double live = MIN ((double) p->max_live, parameters);
 
-  memory_add_state (stage, totals, &(MemoryShares){ share, (double) gradient_bytes[p->gradient], share, share });
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ share, (double) gradient_bytes[p->gradient], share, share });
   memory_add (stage, totals, "gathered", live * (double) stage_weight_bytes (stage));
   if (p->secondary > 1)
     memory_add (stage, totals, "secondary",

@@ -14,8 +14,8 @@ typedef struct {
  * what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  GArray *loads;         /* Load */
-  guint *slots;          /* [n_slots, a power of 2] index into loads + 1; 0: empty */
+  GArray *loads; /* Load */
+  guint *slots;  /* [n_slots, a power of 2] index into loads + 1; 0: empty */
   guint n_slots;
   gboolean keeps_duplex; /* duplex and senders are of footprints before */
   GArray *used;          /* FabLinkId */

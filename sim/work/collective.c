@@ -178,6 +178,12 @@ fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, Fa
   return known->algorithm->form (group, op, &known->env, &form, error) ? form.footprint : NULL;
 }
 
+double
+fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  return form_of_plan (self, plan)->env.net_stretch;
+}
+
 FabSchedule *
 fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
 {

@@ -130,5 +130,8 @@ const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmO
 FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
                                      const FabGroup *group, GError **error);
 
+/* What the library's network path loses, for the algorithm of that plan: FabAlgorithmEnv. */
+double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
+
 /* The messages of a plan that this library made, in `n_chunks` where they form a pipeline. Not of an empty plan. */
 FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

@@ -15,6 +15,7 @@ typedef struct {
 struct _FabFamily {
   const FabCluster *cluster;
   guint n_groups, n_ranks;
+  guint *ranks;      /* [n_groups * n_ranks] */
   FabCluster *views; /* [n_groups]: the cluster as if there were no others than the group's nodes and GPUs */
   GArray *merged;    /* Merged */
 };
@@ -33,6 +34,7 @@ fab_family_free (FabFamily *self)
   for (guint i = 0; i < self->n_groups; i++)
     fab_cluster_clear (&self->views[i]);
   g_free (self->views);
+  g_free (self->ranks);
   g_array_unref (self->merged);
   g_free (self);
 }
@@ -52,11 +54,14 @@ throw_uneven (const FabCluster *cluster, const guint *ranks, guint n, GError **e
       list->str, n > 8 ? ", ..." : "", cluster->gpus_per_node);
 }
 
-/* How many ranks the group has in its first node; 0: the others differ. */
+/* How many ranks the group has in its first node; 0: the others differ. Of two ranks in two nodes the places may. */
 static guint
 count_locals (const FabCluster *cluster, const guint *ranks, guint n)
 {
   guint k = cluster->gpus_per_node, n_locals = 1;
+
+  if (n == 2)
+    return ranks[0] / k == ranks[1] / k ? 2 : 1;
 
   while (n_locals < n && ranks[n_locals] / k == ranks[0] / k)
     n_locals++;
@@ -100,6 +105,7 @@ fab_family_new (const FabCluster *cluster, const guint *ranks, guint n_groups, g
   g_assert (n_groups > 0 && n_ranks > 0);
   self->cluster = cluster;
   self->n_ranks = n_ranks;
+  self->ranks = g_memdup2 (ranks, sizeof (guint) * n_groups * n_ranks);
   self->views = g_new0 (FabCluster, n_groups);
   self->merged = g_array_new (FALSE, FALSE, sizeof (Merged));
   g_array_set_clear_func (self->merged, merged_clear);
@@ -128,22 +134,26 @@ fab_family_n_groups (const FabFamily *self)
   return self->n_groups;
 }
 
-static FabGroup
-group_at (const FabFamily *self, guint index)
+FabGroup
+fab_family_group (const FabFamily *self, guint index)
 {
   const FabCluster *view = &self->views[index];
 
   return (FabGroup){ view, view->n_nodes, view->gpus_per_node };
 }
 
-/* `op` done by all groups as the plan says. */
+/* What the first group does by a plan, done by all groups. (transfer full) */
+typedef FabFootprint *(*MergeFn) (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan,
+                                  FabOp op, GError **error);
+
 static FabFootprint *
-merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, FabOp op, GError **error)
+merge_groups (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, FabOp op,
+              GError **error)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
 
   for (guint i = 0; i < self->n_groups; i++) {
-    FabGroup group = group_at (self, i);
+    FabGroup group = fab_family_group (self, i);
     g_autoptr (FabFootprint) footprint = fab_library_footprint (library, plan, op, &group, error);
 
     if (footprint == NULL)
@@ -153,8 +163,31 @@ merge (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan
   return fab_footprint_builder_finish (builder);
 }
 
+/* Messages of pairs: BROADCAST from the first, REDUCE from the second. */
+static FabFootprint *
+merge_messages (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, FabOp op,
+                GError **error)
+{
+  FabGroup all = { self->cluster, self->cluster->n_nodes, self->cluster->gpus_per_node };
+  double net_stretch = fab_library_net_stretch (library, plan);
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
+
+  for (guint i = 0; i < self->n_groups; i++) {
+    const guint *pair = self->ranks + 2 * i;
+    gboolean is_up = op == FAB_OP_BROADCAST;
+    FabHop hop;
+
+    if (!fab_hop_ranks (&all, pair[is_up ? 0 : 1], pair[is_up ? 1 : 0], &hop, error))
+      return NULL;
+    fab_hop_use (&hop, 1, net_stretch, builder);
+    fab_hop_clear (&hop);
+  }
+  return fab_footprint_builder_finish (builder);
+}
+
 static gboolean
-take_merged (FabFamily *self, FabLibrary *library, FabOp op, FabCollectivePlan *plan, GError **error)
+take_merged (FabFamily *self, FabLibrary *library, MergeFn merge, FabOp op, FabCollectivePlan *plan,
+             GError **error)
 {
   Merged made = { plan->footprint, op, NULL };
 
@@ -178,24 +211,23 @@ gboolean
 fab_family_plan (FabFamily *self, FabLibrary *library, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
                  GError **error)
 {
-  FabGroup first = group_at (self, 0);
+  FabGroup first = fab_family_group (self, 0);
 
   if (!fab_library_plan (library, &first, op, bytes, plan, error))
     return FALSE;
   if (plan->footprint == NULL || self->n_groups == 1)
     return TRUE;
-  return take_merged (self, library, op, plan, error);
+  return take_merged (self, library, merge_groups, op, plan, error);
 }
 
-/* It takes the time of send_recv, in which both send, and has the links of what goes down or up a chain of two. */
+/* Software costs what it does in send_recv, in which both send; links are those of the way there. */
 gboolean
 fab_family_plan_send (FabFamily *self, FabLibrary *library, FabBytes bytes, gboolean is_up,
                       FabCollectivePlan *plan, GError **error)
 {
-  FabGroup first = group_at (self, 0);
+  FabGroup first = fab_family_group (self, 0);
 
   g_assert (self->n_ranks == 2);
-  if (!fab_library_plan (library, &first, FAB_OP_SEND_RECV, bytes, plan, error))
-    return FALSE;
-  return take_merged (self, library, is_up ? FAB_OP_BROADCAST : FAB_OP_REDUCE, plan, error);
+  return fab_library_plan (library, &first, FAB_OP_SEND_RECV, bytes, plan, error)
+      && take_merged (self, library, merge_messages, is_up ? FAB_OP_BROADCAST : FAB_OP_REDUCE, plan, error);
 }

@@ -22,6 +22,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFamily, fab_family_free)
 
 guint fab_family_n_ranks (const FabFamily *self); /* of one group */
 guint fab_family_n_groups (const FabFamily *self);
+/* One of them, in a cluster that has no other nodes and GPUs. */
+FabGroup fab_family_group (const FabFamily *self, guint index);
 
 /* As fab_library_plan () for every group at once; sizes are of one group. The family owns what the plan points to. */
 gboolean fab_family_plan (FabFamily *self, FabLibrary *library, FabOp op, FabBytes bytes,

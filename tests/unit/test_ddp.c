@@ -22,7 +22,7 @@ add_layer (FabLayerStack *stack, const char *name, double flops)
 {
   FabOperator work = { .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = flops, .n_matrices = 1 };
 
-  fab_layer_stack_add_layer (stack, g_strdup (name), 0);
+  fab_layer_stack_add_layer (stack, g_strdup (name), 0)->is_block = TRUE;
   fab_layer_stack_add_segment (stack, "layer");
   fab_layer_stack_add_operator (stack, &work);
 }

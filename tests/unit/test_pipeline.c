@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pipeline.c - schedules against the bubbles that their papers give, played with passes of one unit. */
+#include "tests/support/test.h"
+
+#include "models/workload/pipeline.h"
+
+enum { MAX_STAGES = 8, MAX_PARTS = 32, MAX_MICRO = 32 };
+
+/* When each pass of each part ended; 0: not yet. */
+typedef struct {
+  guint n_stages, n_virtual, n_micro;
+  gboolean is_split; /* B and W apart */
+  guint forward[MAX_PARTS][MAX_MICRO], backward[MAX_PARTS][MAX_MICRO], weights[MAX_PARTS][MAX_MICRO];
+  guint clock[MAX_STAGES], next[MAX_STAGES];
+} Play;
+
+/* When the action's input is there; G_MAXUINT: not known yet. */
+static guint
+ready_at (const Play *play, guint stage, const Action *action)
+{
+  guint n_parts = play->n_stages * play->n_virtual, part = action->chunk * play->n_stages + stage, ready;
+
+  switch (action->kind) {
+  case ACTION_FORWARD: ready = part == 0 ? 1 : play->forward[part - 1][action->micro]; break;
+  case ACTION_BACKWARD:
+    ready = part + 1 == n_parts ? play->forward[part][action->micro]
+                                : play->backward[part + 1][action->micro];
+    break;
+  case ACTION_WEIGHTS: ready = play->backward[part][action->micro]; break;
+  default: g_assert_not_reached ();
+  }
+  return ready == 0 ? G_MAXUINT : ready;
+}
+
+/* Clocks start at 1. A forward pass takes 1, a whole backward pass 2, each half of it 1. */
+static gboolean
+advance (Play *play, guint stage, const GArray *actions)
+{
+  if (play->next[stage] == actions->len)
+    return FALSE;
+  const Action *action = &g_array_index (actions, Action, play->next[stage]);
+  guint ready = ready_at (play, stage, action), part = action->chunk * play->n_stages + stage;
+
+  if (ready == G_MAXUINT)
+    return FALSE;
+  play->clock[stage] = MAX (play->clock[stage], ready)
+                     + (action->kind == ACTION_BACKWARD && !play->is_split ? 2 : 1);
+  (action->kind == ACTION_FORWARD    ? play->forward
+   : action->kind == ACTION_BACKWARD ? play->backward
+                                     : play->weights)[part][action->micro] = play->clock[stage];
+  play->next[stage]++;
+  return TRUE;
+}
+
+/* Length of the whole, and every pass done once. */
+static guint
+play (Schedule schedule, guint n_stages, guint n_virtual, guint n_micro)
+{
+  Play self = { .n_stages = n_stages,
+                .n_virtual = n_virtual,
+                .n_micro = n_micro,
+                .is_split = schedule == SCHEDULE_ZERO_BUBBLE };
+  GArray *actions[MAX_STAGES];
+  guint n_done = 0, end = 0;
+  gboolean is_moving = TRUE;
+
+  for (guint s = 0; s < n_stages; s++) {
+    actions[s] = pipeline_actions (schedule, n_stages, s, n_virtual, n_micro);
+    self.clock[s] = 1;
+  }
+  while (is_moving) {
+    is_moving = FALSE;
+    for (guint s = 0; s < n_stages; s++)
+      while (advance (&self, s, actions[s])) {
+        is_moving = TRUE;
+        n_done++;
+      }
+  }
+  assert_int_equal (n_done, n_stages * n_virtual * n_micro * (self.is_split ? 3 : 2));
+  for (guint part = 0; part < n_stages * n_virtual; part++)
+    for (guint m = 0; m < n_micro; m++)
+      assert_true (self.forward[part][m] > 0 && self.backward[part][m] > 0
+                   && (!self.is_split || self.weights[part][m] > 0));
+  for (guint s = 0; s < n_stages; s++) {
+    end = MAX (end, self.clock[s]);
+    g_array_unref (actions[s]);
+  }
+  return end - 1;
+}
+
+/* m (F + B) + (p - 1)(F + B) with F 1, B 2. */
+static void
+bubble_of_1f1b_and_gpipe (G_GNUC_UNUSED void **state)
+{
+  for (guint p = 1; p <= 8; p *= 2)
+    for (guint m = 1; m <= 32; m *= 2) {
+      assert_int_equal (play (SCHEDULE_1F1B, p, 1, m), 3 * (m + p - 1));
+      assert_int_equal (play (SCHEDULE_GPIPE, p, 1, m), 3 * (m + p - 1));
+    }
+}
+
+/* m v (F + B) + (p - 1)(F + B), each pass being of 1/v of the model. */
+static void
+bubble_of_interleaved_is_divided (G_GNUC_UNUSED void **state)
+{
+  for (guint p = 2; p <= 8; p *= 2)
+    for (guint v = 2; v <= 4; v *= 2)
+      for (guint m = p; m <= 32; m += p)
+        assert_int_equal (play (SCHEDULE_INTERLEAVED, p, v, m), 3 * (m * v + p - 1));
+}
+
+/* m (F + B + W) + (p - 1)(F + B - W), all of 1, once the pipeline is full. */
+static void
+bubble_of_zero_bubble_is_a_third (G_GNUC_UNUSED void **state)
+{
+  for (guint p = 2; p <= 8; p *= 2)
+    for (guint m = 2 * p; m <= 32; m *= 2)
+      assert_int_equal (play (SCHEDULE_ZERO_BUBBLE, p, 1, m), 3 * m + p - 1);
+}
+
+/* 1f1b keeps p - stage micro-batches alive, gpipe all. */
+static void
+stages_keep_as_many_micro_batches_as_they_must (G_GNUC_UNUSED void **state)
+{
+  for (guint stage = 0; stage < 4; stage++) {
+    g_autoptr (GArray) actions = pipeline_actions (SCHEDULE_1F1B, 4, stage, 1, 16);
+    guint alive = 0, most = 0;
+
+    for (guint i = 0; i < actions->len; i++) {
+      alive += g_array_index (actions, Action, i).kind == ACTION_FORWARD ? 1 : -1;
+      most = MAX (most, alive);
+    }
+    assert_int_equal (most, 4 - stage);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (bubble_of_1f1b_and_gpipe),
+    cmocka_unit_test (bubble_of_interleaved_is_divided),
+    cmocka_unit_test (bubble_of_zero_bubble_is_a_third),
+    cmocka_unit_test (stages_keep_as_many_micro_batches_as_they_must),
+  };
+
+  return cmocka_run_group_tests_name ("pipeline", tests, NULL, NULL);
+}

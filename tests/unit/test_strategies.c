@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_strategies.c - bytes that a rank moves per step under every strategy, against the closed forms.
+ *
+ * P parameters in 16 bits on n ranks; a collective of S bytes moves S (n - 1) / n per rank, an all-reduce twice that.
+ * In units of 2 P (n - 1) / n bytes: DDP 2, ZeRO-1 and 2 with reduce-scatter 2, ZeRO-3 and FSDP 3 (parameters forward
+ * and backward, gradients), which is 1.5 x DDP (Rajbhandari et al. 2020, arXiv 1910.02054, section 7). ZeRO++: 0.5
+ * forward, nothing between nodes backward, 0.25 for gradients.
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/play.h"
+
+#define HEAD                                                                                               \
+  "name: bytes\niterations: 1\ncollectives: {kind: plain, algorithm: %s}\n"                                \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 4, " \
+  "hidden: 1024, heads: 16, vocabulary: 8192, tied: false, biases: false}}]\n"                             \
+  "cluster: {node: dgx-a100, nodes: %u}\n"                                                                 \
+  "job: {model: m, micro_batch: 2, sequence: 512, gradient: bf16, clip_gradients: false, %s}\n"
+
+static FabCatalog *catalog;
+
+/* Rings; messages and all-to-alls are none. */
+static Play *
+job (guint nodes, const char *keys)
+{
+  const char *algorithm = strstr (keys, "quantized_gradients: true") || strstr (keys, "pipeline:") ? "direct"
+                                                                                                   : "ring";
+  g_autofree char *yaml = g_strdup_printf (HEAD, algorithm, nodes, keys);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+/* Bytes that one rank sends for a dimension, ring-wise. */
+static double
+sent_bytes (const Play *play, FabDimension dimension)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  double bytes = 0;
+
+  for (guint c = 0; c < dag->n_collectives; c++) {
+    const FabCollectivePlan *plan = &dag->collectives[c].plan;
+
+    if (dag->collectives[c].dimension == dimension)
+      bytes += (double) plan->bytes * fab_op_bus_factor (plan->op, plan->n_ranks);
+  }
+  return bytes;
+}
+
+static double
+parameters_of (const Play *play)
+{
+  return (double) fab_simulation_totals (play->simulation)->parameters;
+}
+
+/* In units of 2 P (n - 1) / n. */
+static double
+data_units (guint nodes, const char *keys)
+{
+  g_autoptr (Play) play = job (nodes, keys);
+  double n = 8.0 * nodes;
+
+  return sent_bytes (play, FAB_DIMENSION_DATA) / (2 * parameters_of (play) * (n - 1) / n);
+}
+
+#define assert_units(nodes, keys, expected) assert_near (data_units (nodes, keys), expected, 1e-6)
+
+static void
+every_strategy_moves_what_its_paper_says (G_GNUC_UNUSED void **state)
+{
+  assert_units (2, "kind: ddp", 2);
+  assert_units (2, "kind: ddp, overlap: false", 2);
+  assert_units (2, "kind: zero, stage: 1, multi_rank_all_reduce: false", 2);
+  assert_units (2, "kind: zero, stage: 2, multi_rank_all_reduce: false", 2);
+  assert_units (2, "kind: zero, stage: 1", 3);
+  assert_units (2, "kind: zero, stage: 3, persistence_threshold: 0, max_reuse_distance: 0", 3);
+  assert_units (2,
+                "kind: zero, stage: 3, persistence_threshold: 0, max_reuse_distance: 0, prefetch_bucket: 0",
+                3);
+  assert_units (2, "kind: zero, stage: 3, persistence_threshold: 0",
+                2); /* 1e9 elements: nothing is released */
+  assert_units (2, "kind: megatron", 2);
+  assert_units (2, "kind: megatron, distributed_optimizer: true", 2);
+  assert_units (2,
+                "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, "
+                "overlap_param_gather: true, bucket: 1000000",
+                2);
+}
+
+/* The root unit (embedding and head, 8192 x 1024 each, and a norm) stays whole: it is gathered once. */
+static void
+fsdp_gathers_blocks_twice_and_the_root_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (2, "kind: fsdp");
+  double root = (2 * 8192 + 1) * 1024.0 / parameters_of (play);
+
+  assert_units (2, "kind: fsdp", 3 - root);
+  assert_units (2, "kind: fsdp, sharding: grad_op", 2);
+  assert_units (2, "kind: fsdp, in_flight: 5, backward_prefetch: post", 3 - root);
+}
+
+static void
+accumulation_costs_what_the_strategy_reduces (G_GNUC_UNUSED void **state)
+{
+  assert_units (2, "kind: ddp, accumulation: 4", 2);
+  assert_units (2, "kind: ddp, accumulation: 4, no_sync: false", 8);
+  assert_units (2, "kind: zero, stage: 1, accumulation: 4, multi_rank_all_reduce: false", 2);
+  assert_units (2, "kind: zero, stage: 2, accumulation: 4, multi_rank_all_reduce: false", 5);
+  assert_units (2, "kind: zero, stage: 3, accumulation: 4, persistence_threshold: 0, max_reuse_distance: 0",
+                12);
+  assert_units (2, "kind: fsdp, sharding: grad_op, accumulation: 4", 8);
+  assert_units (2, "kind: fsdp, sharding: grad_op, accumulation: 4, no_sync: true", 5);
+}
+
+/* 4 nodes of 8: gathers and reduce-scatters of n = 8, then P / 8 gradients over n = 4. */
+static void
+hybrid_sharding_stays_in_nodes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (4, "kind: fsdp, sharding: hybrid_grad_op");
+  double p = parameters_of (play);
+
+  assert_near (sent_bytes (play, FAB_DIMENSION_DATA) / (2 * 2 * p * 7 / 8 + 2 * 2 * p / 8 * 3 / 4), 1, 1e-6);
+  g_autoptr (Play) mics = job (
+      4, "kind: zero, stage: 3, shard: 8, persistence_threshold: 0, max_reuse_distance: 0");
+  assert_near (sent_bytes (mics, FAB_DIMENSION_DATA) / (3 * 2 * p * 7 / 8 + 2 * 2 * p / 8 * 3 / 4), 1, 1e-6);
+}
+
+/* Forward in 8 bits over all, backward in 16 bits inside nodes, gradients in 4 bits: inside nodes, then an eighth of
+ * them between nodes. */
+static void
+zero_plus_plus_sends_less (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (4, "kind: zero, stage: 3, persistence_threshold: 0, max_reuse_distance: 0, "
+                                  "secondary: 8, quantized_weights: true, quantized_gradients: true");
+  double p = parameters_of (play);
+  double expected = p * 31 / 32 + 2 * p * 7 / 8 + 0.5 * p * 7 / 8 + 0.5 * p / 8 * 3 / 4;
+
+  assert_near (sent_bytes (play, FAB_DIMENSION_DATA) / expected, 1, 1e-5);
+}
+
+/* 4 blocks of 2 segments, embedding and head: per micro-batch of 2 x 512 tokens x 2048 bytes an all-reduce forward and
+ * one backward, the embedding forward only, the head backward only: 18 of them. With sequence parallelism each is a
+ * reduce-scatter and an all-gather, and backward gathers once more at the end of 8 segments and the head. */
+static void
+tensor_parallelism_moves_activations (G_GNUC_UNUSED void **state)
+{
+  const double one = 2.0 * 512 * 2048 * 7 / 8;
+  g_autoptr (Play) plain = job (2, "kind: ddp, parallel: {tensor: 8}");
+  g_autoptr (Play) sequence = job (2, "kind: ddp, parallel: {tensor: 8, sequence: true}");
+
+  assert_near (sent_bytes (plain, FAB_DIMENSION_TENSOR), (8 + 1) * 2 * one + 8 * 2 * one, one / 2);
+  assert_true (sent_bytes (sequence, FAB_DIMENSION_TENSOR) > sent_bytes (plain, FAB_DIMENSION_TENSOR));
+}
+
+/* Three boundaries, each crossed both ways by 3 micro-batches of 2 x 512 tokens x 2048 bytes. */
+static void
+pipelines_send_activations_and_gradients (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (4, "kind: megatron, accumulation: 3, parallel: {pipeline: 4}");
+
+  assert_near (sent_bytes (play, FAB_DIMENSION_PIPELINE), 3 * 2 * 3 * 2.0 * 512 * 2048, 1);
+}
+
+static int
+setup (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+teardown (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_strategy_moves_what_its_paper_says),
+    cmocka_unit_test (fsdp_gathers_blocks_twice_and_the_root_once),
+    cmocka_unit_test (accumulation_costs_what_the_strategy_reduces),
+    cmocka_unit_test (hybrid_sharding_stays_in_nodes),
+    cmocka_unit_test (zero_plus_plus_sends_less),
+    cmocka_unit_test (tensor_parallelism_moves_activations),
+    cmocka_unit_test (pipelines_send_activations_and_gradients),
+  };
+
+  return cmocka_run_group_tests_name ("strategies", tests, setup, teardown);
+}
