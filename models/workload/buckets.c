@@ -71,6 +71,10 @@ launch (Buckets *self, Sort *sort, FabBytes bytes)
   if (is_own ? self->params.send (self->stage, bytes, name, &task)
              : stage_comm (self->stage, &comm, name, &task))
     g_array_append_val (self->launched, task);
+  else
+    return;
+  if (self->params.sent != NULL && self->params.sent (self->stage, bytes, &task))
+    g_array_append_val (self->launched, task);
 }
 
 static void

@@ -18,6 +18,8 @@ typedef struct {
   guint block;
   /* How a bucket is sent when `op` is not all; takes `name`. NULL: by `op`. Experts always go by `op`. */
   gboolean (*send) (Stage *stage, FabBytes bytes, char *name, FabTaskId *task);
+  /* What follows a bucket that was sent by `task`. NULL: nothing. */
+  gboolean (*sent) (Stage *stage, FabBytes bytes, FabTaskId *task);
 } BucketsParams;
 
 typedef struct _Buckets Buckets;

@@ -17,6 +17,9 @@ static const char *const lane_names[N_LANES] = {
   [LANE_SEND_BACKWARD] = "send backward",
   [LANE_RECEIVE_BACKWARD] = "receive backward",
   [LANE_NORM] = "norm",
+  [LANE_FROM_GPU] = "copy out",
+  [LANE_TO_GPU] = "copy in",
+  [LANE_CPU] = "cpu",
 };
 
 guint

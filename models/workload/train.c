@@ -125,6 +125,8 @@ optimize (Stage *stage)
   if (strategy->before_optimizer)
     strategy->before_optimizer (stage);
   agree_on_norm (stage);
+  if (strategy->optimizes && strategy->optimizes (stage))
+    bytes = 0;
   stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s,
                  g_strdup ("optimizer"));
   if (!train->params->data_loader.is_prefetching && stage->index == 0)

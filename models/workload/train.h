@@ -144,8 +144,17 @@ typedef enum {
   LANE_SEND_BACKWARD,
   LANE_RECEIVE_BACKWARD,
   LANE_NORM,
+  LANE_FROM_GPU, /* copies to host memory or drives */
+  LANE_TO_GPU,
+  LANE_CPU,
   N_LANES,
 } Lane;
+
+/* From the accelerators to host memory or drives, or back. */
+typedef struct {
+  const FabFootprint *footprint; /* NULL: not looked for yet */
+  FabTimePs latency_ps;
+} Way;
 
 /* One rank class. */
 typedef struct {
@@ -161,6 +170,7 @@ typedef struct {
   GArray *actions;                      /* Action */
   GArray *received;                     /* inputs that are on their way */
   gpointer state;                       /* the strategy's */
+  Way ways[2][2];                       /* [to drives][to the GPU] */
   guint64 parameters;                   /* of one rank, all layers of the stage */
 } Stage;
 
@@ -192,6 +202,8 @@ typedef struct {
   double (*optimizer_parameters) (const Stage *stage);
   void (*memory) (const Stage *stage, FabJobTotals *totals);
   void (*free_state) (gpointer state);
+  /* Whether it has done the optimizer's step itself, elsewhere than on the accelerator. */
+  gboolean (*optimizes) (Stage *stage);
   gboolean is_sharded; /* over the data-parallel ranks: no rank can tell the norm of all gradients alone */
 } Strategy;
 

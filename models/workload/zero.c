@@ -72,6 +72,12 @@ static const FabParam zero_params[] = {
   FLAG ("quantized_gradients", has_quantized_gradients, "false",
         "Stage 3: reduce gradients in 4 bits, by an all-to-all inside nodes and one between them "
         "(zero_quantized_gradients)."),
+  { .key = "offload",
+    .type = FAB_PARAM_TABLE,
+    .offset = G_STRUCT_OFFSET (ZeroParams, offload),
+    .table = offload_params,
+    .table_size = sizeof (OffloadParams),
+    .help = "States that are not kept on the accelerator (ZeRO-Offload, ZeRO-Infinity)." },
   { .key = NULL },
 };
 
@@ -89,6 +95,30 @@ zero_overlaps (const ZeroParams *self)
   return self->overlap == ZERO_OVERLAP_AUTO ? self->stage == 3 : self->overlap == ZERO_OVERLAP_YES;
 }
 
+/* Of what was reduced every rank keeps its part, in 16 bits. */
+gboolean
+zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task)
+{
+  const ZeroParams *p = params_of (stage);
+  guint shards = p->shard > 0 ? (guint) p->shard : stage_n_replicas (stage);
+  Copy copy = { (OffloadTo) p->offload.optimizer, FALSE, bytes / shards };
+  FabTaskId sum = *task;
+
+  return offload_copy (stage, &copy, g_strdup ("gradients"), &sum, task);
+}
+
+gboolean
+zero_optimizes (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+
+  if (p->offload.optimizer == OFFLOAD_NONE)
+    return FALSE;
+  offload_optimize (stage, (OffloadTo) p->offload.optimizer,
+                    stage->train->strategy->optimizer_parameters (stage));
+  return TRUE;
+}
+
 static void
 begin (Stage *stage)
 {
@@ -101,7 +131,8 @@ begin (Stage *stage)
                                                        .bytes = bytes,
                                                        .bytes_per_parameter = gradient_bytes[p->gradient],
                                                        .overlaps = TRUE,
-                                                       .is_closed_before = TRUE });
+                                                       .is_closed_before = TRUE,
+                                                       .sent = zero_offload_gradients });
 }
 
 static gboolean
@@ -167,7 +198,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 
   memory_add_state (stage, totals,
                     &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], p->stage == 2 ? share : 1,
-                                     share });
+                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0 });
   memory_add (stage, totals, "buckets",
               bucket * (double) gradient_bytes[p->gradient] * (zero_overlaps (p) ? 2 : 1));
 }
@@ -179,6 +210,7 @@ static const Strategy zero12_strategy = {
   .after_backward = after_backward,
   .before_optimizer = before_optimizer,
   .optimizer_parameters = optimizer_parameters,
+  .optimizes = zero_optimizes,
   .after_optimizer = after_optimizer,
   .memory = memory,
   .free_state = buckets_free,
@@ -214,6 +246,8 @@ zero_check (gconstpointer params, FabCheck *check)
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
     fab_check_fail (check, p->has_quantized_weights ? &p->has_quantized_weights : &p->has_quantized_gradients,
                     "quantized weights and gradients are for stage: 3");
+  if (p->stage < 3 && p->offload.parameters != OFFLOAD_NONE)
+    fab_check_fail (check, &p->offload.parameters, "only stage: 3 can offload parameters");
   if (p->secondary > 1 && p->shard > 0)
     fab_check_fail (check, &p->secondary, "secondary (hpZ) and shard (MiCS) do not go together");
 }

@@ -2,7 +2,7 @@
 /* zero.h - what the stages of ZeRO have in common. */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/offload.h"
 
 typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
 
@@ -14,9 +14,14 @@ typedef struct {
   gint64 reduce_bucket, allgather_bucket, prefetch_bucket, persistence_threshold, max_live,
       max_reuse_distance;
   gint64 secondary, shard; /* ranks */
+  OffloadParams offload;
   gboolean is_multi_rank, has_quantized_weights, has_quantized_gradients;
 } ZeroParams;
 
 gboolean zero_overlaps (const ZeroParams *self);
+
+/* Hooks of all stages: gradients of a bucket go to where the optimizer is, and its step there. */
+gboolean zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task);
+gboolean zero_optimizes (Stage *stage);
 
 extern const Strategy zero3_strategy;

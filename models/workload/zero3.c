@@ -109,7 +109,8 @@ new_buckets (Stage *stage)
                                                .is_closed_before = TRUE,
                                                .part = p->shard > 0 ? DATA_RUNS : DATA_ONE,
                                                .block = (guint) p->shard,
-                                               .send = p->has_quantized_gradients ? send_quantized : NULL });
+                                               .send = p->has_quantized_gradients ? send_quantized : NULL,
+                                               .sent = zero_offload_gradients });
 }
 
 static void
@@ -172,12 +173,30 @@ typedef struct {
   guint64 most;
 } Range;
 
+/* Shards that are not on the accelerator come there first. */
+static gboolean
+gather_from (Zero3 *self, const Comm *comm, FabTaskId *task)
+{
+  const FabTaskId *after = self->stage->has_compute ? &self->stage->last_compute : NULL;
+  guint n = comm->family != NULL ? fab_family_n_ranks (comm->family) : 1;
+  Copy copy = { (OffloadTo) params_of (self->stage)->offload.parameters, TRUE, comm->bytes / n };
+  gboolean has_copy = offload_copy (self->stage, &copy, g_strdup_printf ("shard%u", self->n_gathers), after,
+                                    task);
+  FabTaskId shard = *task;
+  gboolean has_comm = stage_comm_after (self->stage, comm,
+                                        g_strdup_printf ("parameters%u", self->n_gathers++),
+                                        has_copy ? &shard : after, task);
+
+  return has_comm || has_copy;
+}
+
 static void
 gather (Zero3 *self, Range range, gboolean is_backward, gint64 *end)
 {
   const ZeroParams *p = params_of (self->stage);
   guint64 elements = 0;
   gint64 use = range.from;
+  FabTaskId task = 0;
   gboolean is_back;
 
   for (; use < range.to && elements < range.most; use++) {
@@ -193,9 +212,7 @@ gather (Zero3 *self, Range range, gboolean is_backward, gint64 *end)
                      ? elements
                      : elements * stage_weight_bytes (self->stage);
   Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, bytes };
-  FabTaskId task = 0;
-  gboolean has_task = stage_comm (self->stage, &comm, g_strdup_printf ("parameters%u", self->n_gathers++),
-                                  &task);
+  gboolean has_task = gather_from (self, &comm, &task);
 
   for (use = range.from; use < *end; use++) {
     Item *item = use_at (self, use, &is_back);
@@ -385,7 +402,10 @@ memory (const Stage *stage, FabJobTotals *totals)
   double live = MIN ((double) p->max_live, parameters);
 
   memory_add_state (stage, totals,
-                    &(MemoryShares){ share, (double) gradient_bytes[p->gradient], share, share });
+                    &(MemoryShares){ p->offload.parameters == OFFLOAD_NONE ? share : 0,
+                                     (double) gradient_bytes[p->gradient],
+                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0,
+                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0 });
   memory_add (stage, totals, "gathered", live * (double) stage_weight_bytes (stage));
   if (p->secondary > 1)
     memory_add (stage, totals, "secondary",
@@ -405,6 +425,7 @@ const Strategy zero3_strategy = {
   .after_backward = after_backward,
   .before_optimizer = before_optimizer,
   .optimizer_parameters = optimizer_parameters,
+  .optimizes = zero_optimizes,
   .after_optimizer = after_optimizer,
   .memory = memory,
   .free_state = free_state,

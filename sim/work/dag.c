@@ -9,7 +9,8 @@ typedef struct {
 const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1] = {
   [FAB_DIMENSION_DATA] = "data",         [FAB_DIMENSION_TENSOR] = "tensor",
   [FAB_DIMENSION_CONTEXT] = "context",   [FAB_DIMENSION_EXPERT] = "expert",
-  [FAB_DIMENSION_PIPELINE] = "pipeline", [FAB_DIMENSION_OTHER] = "other",
+  [FAB_DIMENSION_PIPELINE] = "pipeline", [FAB_DIMENSION_OFFLOAD] = "offload",
+  [FAB_DIMENSION_OTHER] = "other",
 };
 
 typedef struct {

@@ -36,6 +36,7 @@ typedef enum {
   FAB_DIMENSION_CONTEXT,  /* keys and values */
   FAB_DIMENSION_EXPERT,   /* tokens to experts and back */
   FAB_DIMENSION_PIPELINE, /* activations between stages */
+  FAB_DIMENSION_OFFLOAD,  /* states to host memory or drives, and back */
   FAB_DIMENSION_OTHER,
   FAB_N_DIMENSIONS,
 } FabDimension;

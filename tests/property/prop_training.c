@@ -30,6 +30,8 @@ random_strategy (Random *random)
     "kind: zero, stage: 2, reduce_bucket: 100000, overlap_comm: yes",
     "kind: zero, stage: 3, max_reuse_distance: 0",
     "kind: zero, stage: 3, prefetch_bucket: 0, persistence_threshold: 0",
+    "kind: zero, stage: 2, offload: {optimizer: cpu}",
+    "kind: zero, stage: 3, offload: {optimizer: cpu, parameters: cpu}",
     "kind: fsdp",
     "kind: fsdp, sharding: grad_op, in_flight: 3",
     "kind: fsdp, backward_prefetch: none, limit_all_gathers: false",
