@@ -4,7 +4,7 @@
  * - exposed communication is not more than communication; nothing is longer than the step;
  * - a step is not shorter than its compute, nor than its bytes over the ports of a node;
  * - the same job twice gives the same records;
- * - with nothing hidden (a lone collective at a time) twice the bandwidth does not lengthen a step.
+ * - twice the bandwidth between nodes does not lengthen a step.
  */
 #include "tests/support/test.h"
 
@@ -77,7 +77,8 @@ random_job (Random *random, guint *nodes)
   guint accumulation, n_model;
   g_autofree char *parallel = random_parallel (random, strategy, &accumulation, &n_model);
 
-  *nodes = MAX (1u << random_below (random, 3), n_model / 8);
+  *nodes = 1u << random_below (random, 3);
+  *nodes = MAX (*nodes, n_model / 8);
   return g_strdup_printf (
       "name: random\niterations: 2\nfidelity: fluid\n"
       "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: %u, "
@@ -160,12 +161,14 @@ step_ps (const char *job, guint nodes, const char *nic)
   return last_ps;
 }
 
-/* The library chooses by its own estimate, so a faster port may make it choose worse by a little. */
+/* With a library that does not choose by an estimate: NCCL's tuner may take a protocol on a faster port that is worse
+ * there. Streams that overtake each other may cost a little all the same. */
 static void
 check_bandwidth (Random *random)
 {
   guint nodes;
-  g_autofree char *job = random_job (random, &nodes);
+  g_autofree char *nccl = random_job (random, &nodes);
+  g_autofree char *job = g_strconcat ("collectives: plain\n", nccl, NULL);
   double slow = (double) step_ps (job, nodes, "ib-hdr"), fast = (double) step_ps (job, nodes, "ib-ndr");
 
   assert_true (fast <= slow * 1.02);
