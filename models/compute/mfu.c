@@ -28,7 +28,7 @@ static double
 mfu_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
   return fab_pass_flops (pass)
-       / (device->peak_flops_per_s[pass->precision] * ((const MfuParams *) params)->mfu_fraction);
+       / (fab_device_peak (device, pass->precision) * ((const MfuParams *) params)->mfu_fraction);
 }
 
 const FabComputeOps fab_compute_mfu = {

@@ -299,9 +299,11 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
   cluster->device = (FabDevice){
+    .architecture = accelerator->architecture,
     .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,
                           [FAB_PRECISION_FP16] = accelerator->peak_fp16_flops_per_s,
                           [FAB_PRECISION_FP32] = accelerator->peak_fp32_flops_per_s,
+                          [FAB_PRECISION_TF32] = accelerator->peak_tf32_flops_per_s,
                           [FAB_PRECISION_FP8] = accelerator->peak_fp8_flops_per_s },
     .matmul_fraction = accelerator->matmul_fraction,
     .n_sms = (guint) accelerator->n_sms,

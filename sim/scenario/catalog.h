@@ -48,7 +48,8 @@ typedef struct {
   const char *name, *summary;
   const char *architecture;     /* "ampere", "hopper": what library constants are keyed by */
   double peak_fp16_flops_per_s; /* dense matrix, BF16/FP16 */
-  double peak_fp32_flops_per_s; /* dense FP32 (or TF32 when the source says so) */
+  double peak_fp32_flops_per_s; /* dense FP32 */
+  double peak_tf32_flops_per_s; /* dense matrix, TF32; 0: none */
   double peak_fp8_flops_per_s;  /* dense matrix, FP8; 0: none */
   double matmul_fraction;       /* of peak_fp16: the best matrix multiplication ever measured; 0: not known */
   gint64 n_sms;                 /* streaming multiprocessors, compute units; 0: not known */

@@ -293,7 +293,9 @@ static void
 every_compute_model_keeps_below_the_peak (G_GNUC_UNUSED void **state)
 {
   const double peak = 312e12;
-  const FabDevice device = { { [FAB_PRECISION_BF16] = peak }, 0.87, 108, 80000000000, 2000000000000 };
+  const FabDevice device = {
+    "ampere", { [FAB_PRECISION_BF16] = peak }, 0.87, 108, 80000000000, 2000000000000
+  };
   const FabOperator square = { .name = "square",
                                .kind = FAB_OPERATOR_MATMUL,
                                .flops = 2.0 * 4096 * 4096,

@@ -220,6 +220,22 @@ test_every_link_is_whole (G_GNUC_UNUSED void **state)
   assert_false (find_link ("ib-edr")->has_sharp);
 }
 
+/* TF32 is a matrix type between FP32 and FP16, FP8 runs at FP16's rate at least; what is called a GPU has a count. */
+static gboolean
+has_sound_matrices (const FabAcceleratorSpec *chip)
+{
+  gboolean is_gpu = g_strcmp0 (chip->architecture, "gaudi") != 0
+                 && g_strcmp0 (chip->architecture, "trainium") != 0;
+
+  if (chip->peak_tf32_flops_per_s > 0
+      && (chip->peak_tf32_flops_per_s < chip->peak_fp32_flops_per_s
+          || chip->peak_tf32_flops_per_s > chip->peak_fp16_flops_per_s))
+    return FALSE;
+  if (chip->peak_fp8_flops_per_s > 0 && chip->peak_fp8_flops_per_s < chip->peak_fp16_flops_per_s)
+    return FALSE;
+  return !is_gpu || (chip->n_sms >= 40 && chip->n_sms <= 400);
+}
+
 /* A matrix peak below the plain one, or a device that reads its memory in more than 0.1 s, is a slip of a unit. */
 static void
 test_accelerators (G_GNUC_UNUSED void **state)
@@ -231,7 +247,7 @@ test_accelerators (G_GNUC_UNUSED void **state)
     double read_s = (double) chip->memory_bytes / (double) chip->memory_bytes_per_s;
 
     if (chip->architecture == NULL || chip->peak_fp16_flops_per_s < chip->peak_fp32_flops_per_s
-        || read_s < 0.005 || read_s > 0.1)
+        || read_s < 0.005 || read_s > 0.1 || !has_sound_matrices (chip))
       fail_msg ("accelerator '%s': no architecture, or numbers that do not fit each other", names[i]);
   }
   assert_int_equal (fab_catalog_accelerator (catalog, "trn2")->memory_bytes, G_GINT64_CONSTANT (96) << 30);
