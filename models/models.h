@@ -37,7 +37,9 @@ extern const FabAlgorithmOps fab_algorithm_tree;
 extern const FabLibraryOps fab_library_nccl;
 extern const FabLibraryOps fab_library_plain;
 
+extern const FabComputeOps fab_compute_measured;
 extern const FabComputeOps fab_compute_mfu;
+extern const FabComputeOps fab_compute_roofline;
 
 extern const FabShapeOps fab_shape_layers;
 extern const FabShapeOps fab_shape_transformer;

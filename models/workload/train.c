@@ -233,7 +233,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   train.families = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
   train.loads = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
-  if (!train_add_stages (&train, error))
+  if (!fab_compute_check_layers (&params->compute, train.stack, error) || !train_add_stages (&train, error))
     return FALSE;
   for (guint s = 0; s < train.n_stages && train.error == NULL; s++)
     run_stage (&train.stages[s]);

@@ -110,3 +110,11 @@ fab_pass_flops (const FabPass *self)
   }
   return flops * self->tokens * (self->is_backward ? 2 : 1);
 }
+
+gboolean
+fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) compute->info;
+
+  return ops->check_layers == NULL || ops->check_layers (compute->params, stack, error);
+}

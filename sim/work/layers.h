@@ -123,5 +123,12 @@ double fab_pass_flops (const FabPass *self);
 
 typedef struct {
   FabModelInfo info;
+  /* Of one pass of a layer that `check_layers` has let through; > 0 where the pass does anything. */
   double (*seconds) (gconstpointer params, const FabDevice *device, const FabPass *pass);
+  /* Whether it has a time for every layer of the stack; the error names all that it has none for. To be called before
+   * the first `seconds`. NULL: it has one for every layer. */
+  gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
 } FabComputeOps;
+
+/* `check_layers` of the chosen model. */
+gboolean fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_contracts.c - what every algorithm, library, network and compute model must do, for every row there is. */
+/* test_contracts.c - what every algorithm, library and network must do, for every row there is. */
 #include "tests/support/test.h"
 
 #include "tests/support/load.h"
@@ -286,44 +286,6 @@ every_network_delivers_each_byte_once_and_in_time (G_GNUC_UNUSED void **state)
   seeds_run (100, check_nets);
 }
 
-/* --- compute --- */
-
-/* Not faster than the peak, and more work never takes less time. */
-static void
-every_compute_model_keeps_below_the_peak (G_GNUC_UNUSED void **state)
-{
-  const double peak = 312e12;
-  const FabDevice device = {
-    "ampere", { [FAB_PRECISION_BF16] = peak }, 0.87, 108, 80000000000, 2000000000000
-  };
-  const FabOperator square = { .name = "square",
-                               .kind = FAB_OPERATOR_MATMUL,
-                               .flops = 2.0 * 4096 * 4096,
-                               .bytes = 2.0 * 8192,
-                               .n = 4096,
-                               .k = 4096,
-                               .n_matrices = 1 };
-  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
-
-  fab_layer_stack_add_layer (stack, g_strdup ("layer"), 8192);
-  fab_layer_stack_add_segment (stack, "segment");
-  fab_layer_stack_add_operator (stack, &square);
-  for (guint i = 0; fab_models.lists[FAB_MODEL_COMPUTE][i]; i++) {
-    const FabComputeOps *ops = (const FabComputeOps *) fab_models.lists[FAB_MODEL_COMPUTE][i];
-    g_autoptr (Params) params = params_new (&ops->info, "");
-    double before_s = 0;
-
-    for (double tokens = 1; tokens < 1e9; tokens *= 7) {
-      const FabLayer *layer = fab_layer_stack_layer (stack, 0);
-      FabPass pass = { layer, fab_layer_segment (layer, 0), FALSE, tokens, 1, 1, FAB_PRECISION_BF16 };
-      double seconds = ops->seconds (params->params, &device, &pass);
-
-      assert_true (seconds >= fab_pass_flops (&pass) / peak * (1 - 1e-12) && seconds >= before_s);
-      before_s = seconds;
-    }
-  }
-}
-
 int
 main (void)
 {
@@ -331,7 +293,6 @@ main (void)
     cmocka_unit_test (every_algorithm_moves_what_it_must),
     cmocka_unit_test (every_library_plans_every_operation),
     seeds_test (every_network_delivers_each_byte_once_and_in_time),
-    cmocka_unit_test (every_compute_model_keeps_below_the_peak),
   };
 
   return cmocka_run_group_tests_name ("contracts", tests, NULL, NULL);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_roofline.c - tiles counted by hand, and what a pass is the sum of. */
+#include "tests/support/test.h"
+
+#include "models/compute/tiles.h"
+#include "models/models.h"
+#include "tests/support/params.h"
+
+/* 108 multiprocessors of 1 TFLOP/s and a memory that never binds. */
+static const FabReachedRates fast_memory = { 108e12, 1e20 };
+
+static FabDevice
+ampere (void)
+{
+  return (FabDevice){ .architecture = "ampere",
+                      .peak_flops_per_s = { [FAB_PRECISION_BF16] = 108e12 },
+                      .matmul_fraction = 1,
+                      .n_sms = 108,
+                      .memory_bytes_per_s = G_GUINT64_CONSTANT (1000000000000) };
+}
+
+static double
+seconds_of (double rows, double columns, double depth)
+{
+  const FabDevice device = ampere ();
+  const FabMatmul matmul = { rows, columns, depth, 1 };
+
+  return fab_tiles_seconds (&device, &fast_memory, &matmul, 2, 2);
+}
+
+/* 128 x 108 rows and 256 columns: 108 tiles of 128 x 256, one wave, each 2 x 128 x 256 x 3200 = 209.7 MFLOP at
+ * 1 TFLOP/s, and 1 us. Any other tile needs two waves or more of half the size: the same work and another us. */
+static void
+a_full_wave_runs_at_the_rate (G_GNUC_UNUSED void **state)
+{
+  assert_near (seconds_of (128 * 108, 256, 3200), 209.7152e-6 + 1e-6, 1e-9);
+}
+
+/* One row more: 109 rows of tiles of 128 x 256, two waves, 421.4 us. Smaller tiles and splits leave less of the last
+ * wave empty. The least: 64 x 128 in four splits, 217 x 2 x 4 = 1736 tiles, 17 waves; a tile of depth 800 at the
+ * speed of 64 x 128 / 192 / 43 = 0.9922 takes 13.21 + 1 us: 241.6 us. Next come 128 x 128 in four (872 tiles, 9 waves
+ * of 26.21 + 1) with 244.9 us and 128 x 128 in eight (1744 tiles, 17 waves of 13.63 + 1) with 248.7 us. */
+static void
+a_row_more_costs_less_than_a_wave (G_GNUC_UNUSED void **state)
+{
+  double seconds = seconds_of (128 * 108 + 1, 256, 3200);
+
+  assert_near (seconds, 17 * (2.0 * 64 * 128 * 800 * 1e-12 * 43 * 192 / (64 * 128) + 1e-6), 1e-6);
+}
+
+/* One tile alone of 64 x 64 and a depth of 32: 2 x 64 x 64 x 32 FLOP / (64 / 2 / 43) / 1 TFLOP/s = 0.352 us + 1
+ * us. */
+static void
+the_smallest_is_a_tile (G_GNUC_UNUSED void **state)
+{
+  assert_near (seconds_of (1, 1, 1), (2.0 * 64 * 64 * 32 * 43 / 32) * 1e-12 + 1e-6, 1e-9);
+}
+
+/* 128 x 128 of depth 16384 is one tile: 536.9 us. 16 splits of 1024: one wave of 33.55 + 1 us; 64 x 64 makes 4 tiles
+ * and, with 16 splits, 64: one wave of 2 x 64 x 64 x 1024 x 43 / 32 = 11.27 us + 1 us. */
+static void
+a_deep_product_is_split (G_GNUC_UNUSED void **state)
+{
+  assert_near (seconds_of (128, 128, 16384), (2.0 * 64 * 64 * 1024 * 43 / 32) * 1e-12 + 1e-6, 1e-6);
+}
+
+/* One row: (1 + 4096) x 4096 x 2 B of operands and 8 kB of result over 1 TB/s: 33.6 us; its tiles take less. */
+static void
+few_rows_are_bound_by_the_weights (G_GNUC_UNUSED void **state)
+{
+  const FabDevice device = ampere ();
+  const FabReachedRates rates = { 108e12, 1e12 };
+  const FabMatmul matmul = { 1, 4096, 4096, 1 };
+
+  assert_near (fab_tiles_seconds (&device, &rates, &matmul, 2, 2), (4097.0 * 4096 * 2 + 8192) * 1e-12, 1e-9);
+}
+
+/* Without a count of multiprocessors there are no tiles. */
+static void
+unknown_devices_have_no_waves (G_GNUC_UNUSED void **state)
+{
+  FabDevice device = ampere ();
+  const FabMatmul matmul = { 100, 100, 100, 3 };
+
+  device.n_sms = 0;
+  assert_near (fab_tiles_seconds (&device, &fast_memory, &matmul, 2, 2), 6e6 / 108e12, 1e-12);
+}
+
+/* --- passes --- */
+
+static FabLayerStack *
+one_operator (const FabOperator *op)
+{
+  FabLayerStack *stack = fab_layer_stack_new ();
+
+  fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+  fab_layer_stack_add_segment (stack, "segment");
+  fab_layer_stack_add_operator (stack, op);
+  return stack;
+}
+
+static double
+pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward, guint n_split)
+{
+  const FabDevice device = ampere ();
+  const FabLayer *layer = fab_layer_stack_layer (stack, 0);
+  const FabPass pass = {
+    layer, fab_layer_segment (layer, 0), is_backward, 1000, n_split, 1, FAB_PRECISION_BF16
+  };
+  g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
+
+  return fab_compute_roofline.seconds (params->params, &device, &pass);
+}
+
+#define NO_START "launch: 0us, issue: 0us"
+
+/* 1000 tokens x 800 B over 1 TB/s x 80 %: 1 us; backward twice; unfused twice; in two parts half, each. */
+static void
+memory_operators_move_bytes (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800, .is_split = TRUE };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  assert_near (pass_seconds ("{memory: 80%, " NO_START "}", stack, FALSE, 1), 1e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, " NO_START "}", stack, TRUE, 1), 2e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, fused: false, " NO_START "}", stack, FALSE, 1), 2e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, " NO_START "}", stack, FALSE, 2), 0.5e-6, 1e-12);
+}
+
+/* A kernel of 1 us: with a gap of 2 us 3 us; the host, which needs 5 us, decides as soon as that is more. */
+static void
+starting_costs_a_gap_or_the_host (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800 };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  assert_near (pass_seconds ("{memory: 80%, launch: 2us, issue: 0us}", stack, FALSE, 1), 3e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, launch: 2us, issue: 5us}", stack, FALSE, 1), 5e-6, 1e-12);
+}
+
+/* 1000 tokens x 108 GFLOP = 1 s at peak: 73 % of it forward, half of the scores; backward 2.5 times at 63 %. */
+static void
+attention_runs_at_its_kernels_share (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "scores", .kind = FAB_OPERATOR_ATTENTION, .flops = 108e9 };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  assert_near (pass_seconds ("{" NO_START "}", stack, FALSE, 1), 0.5 / 0.73, 1e-9);
+  assert_near (pass_seconds ("{causal: false, " NO_START "}", stack, FALSE, 1), 1 / 0.73, 1e-9);
+  assert_near (pass_seconds ("{" NO_START "}", stack, TRUE, 1), 2.5 * 0.5 / 0.63, 1e-9);
+}
+
+/* Kept scores: all 108 TFLOP at the rate of matrices, 1 s, and 1000 x 1 GB over 1 TB/s, 1 s. */
+static void
+kept_scores_go_through_memory (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "scores", .kind = FAB_OPERATOR_ATTENTION, .flops = 108e9, .bytes = 1e9 };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  g_array_index (g_array_index (stack->layers, FabLayer, 0).segments, FabSegment, 0).saved_score_bytes = 5;
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, FALSE, 1), 2, 1e-9);
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, TRUE, 1), 4, 1e-9);
+}
+
+static void
+add_matrix (FabLayerStack *stack, gint64 n, gint64 k, gint64 n_matrices, double per_token)
+{
+  const FabOperator op = { .name = "matrix",
+                           .kind = FAB_OPERATOR_MATMUL,
+                           .flops = 2.0 * (double) (n * k) * per_token,
+                           .n = n,
+                           .k = k,
+                           .n_matrices = n_matrices,
+                           .is_split = TRUE };
+
+  fab_layer_stack_add_operator (stack, &op);
+}
+
+static double
+product_seconds (double rows, double columns, double depth, double n_copies)
+{
+  const FabDevice device = ampere ();
+  const FabReachedRates rates = { 108e12, 1e12 };
+  const FabMatmul matmul = { rows, columns, depth, n_copies };
+
+  return fab_tiles_seconds (&device, &rates, &matmul, 2, 2);
+}
+
+/* Backward multiplies by the transposed weight (columns and depth change places), and by the input. */
+static void
+backward_is_two_products (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+  fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+  fab_layer_stack_add_segment (stack, "segment");
+  add_matrix (stack, 4096, 1024, 1, 1);
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, FALSE, 1),
+               product_seconds (1000, 4096, 1024, 1), 1e-12);
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, TRUE, 1),
+               product_seconds (1000, 1024, 4096, 1) + product_seconds (4096, 1024, 1000, 1), 1e-12);
+}
+
+/* Two ranks: the first matrix loses columns, the last one rows. */
+static void
+tensor_parallel_ranks_divide_columns_then_rows (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+  fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+  fab_layer_stack_add_segment (stack, "mlp");
+  add_matrix (stack, 4096, 1024, 1, 1);
+  add_matrix (stack, 1024, 4096, 1, 1);
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, FALSE, 2),
+               product_seconds (1000, 2048, 1024, 1) + product_seconds (1000, 1024, 2048, 1), 1e-12);
+}
+
+/* 1000 tokens to 2 of 8 experts each: 250 tokens per expert, as one kernel. */
+static void
+experts_share_the_tokens (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+  fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+  fab_layer_stack_add_segment (stack, "experts");
+  add_matrix (stack, 512, 256, 8, 2);
+  assert_near (pass_seconds ("{memory: 100%, " NO_START "}", stack, FALSE, 1),
+               product_seconds (250, 512, 256, 8), 1e-12);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_full_wave_runs_at_the_rate),
+    cmocka_unit_test (a_row_more_costs_less_than_a_wave),
+    cmocka_unit_test (the_smallest_is_a_tile),
+    cmocka_unit_test (a_deep_product_is_split),
+    cmocka_unit_test (few_rows_are_bound_by_the_weights),
+    cmocka_unit_test (unknown_devices_have_no_waves),
+    cmocka_unit_test (memory_operators_move_bytes),
+    cmocka_unit_test (starting_costs_a_gap_or_the_host),
+    cmocka_unit_test (attention_runs_at_its_kernels_share),
+    cmocka_unit_test (kept_scores_go_through_memory),
+    cmocka_unit_test (backward_is_two_products),
+    cmocka_unit_test (tensor_parallel_ranks_divide_columns_then_rows),
+    cmocka_unit_test (experts_share_the_tokens),
+  };
+
+  return cmocka_run_group_tests_name ("roofline", tests, NULL, NULL);
+}
