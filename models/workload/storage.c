@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* storage.c - bytes between storage and GPUs.
+ *
+ * All GPUs of a node move their bytes at once, each in equal parts from (or to) every drive, or through its nearest
+ * NIC:
+ *
+ *   seconds = bytes per rank / rate,   rate = min(what the links of the node let through, drives x `rate` / GPUs,
+ *                                              `rate` / GPUs and `total` / ranks for network storage)
+ *
+ * Directly where cluster.gds is on; else over the memory of the GPU's socket, in and out (docs/gpudirect.md). The two
+ * legs are pipelined: the slower one counts, and a link of both carries the bytes twice. What links reach is the
+ * catalogue's: a drive's `copy` share of its port. Drives that write slower than they read need `rate`.
+ *
+ * A checkpoint that is written asynchronously blocks until its bytes are in host memory, and then crosses the rest of
+ * the way beside training (PyTorch's torch.distributed.checkpoint.async_save copies to host memory first).
+ */
+#include "models/workload/storage.h"
+
+#include <math.h>
+
+#include "sim/base/error.h"
+#include "sim/work/hop.h"
+#include "sim/work/staging.h"
+
+static const char *const places[] = { "nvme", "network", NULL };
+
+#define RATES(struct_)                                                                               \
+  { .key = "rate",                                                                                   \
+    .type = FAB_PARAM_RATE,                                                                          \
+    .offset = G_STRUCT_OFFSET (struct_, rate_bytes_per_s),                                           \
+    .fallback = "0GB/s",                                                                             \
+    .max = 1e18,                                                                                     \
+    .help = "Of one drive, or of network storage to one node; 0: what the links carry." },           \
+  {                                                                                                  \
+    .key = "total", .type = FAB_PARAM_RATE, .offset = G_STRUCT_OFFSET (struct_, total_bytes_per_s),  \
+    .fallback = "0GB/s", .max = 1e18, .help = "Of network storage, all nodes together; 0: no limit." \
+  }
+
+const FabParam fab_loader_params[] = {
+  { .key = "time",
+    .type = FAB_PARAM_TIME,
+    .offset = G_STRUCT_OFFSET (FabLoaderParams, time_ps),
+    .fallback = "0ms",
+    .help = "Time to load one batch on every rank; instead of bytes_per_sample." },
+  { .key = "bytes_per_sample",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (FabLoaderParams, bytes_per_sample),
+    .fallback = "0B",
+    .max = 1e15,
+    .help = "What a sample takes on storage; its time follows from the path." },
+  { .key = "from",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FabLoaderParams, from),
+    .fallback = "nvme",
+    .choices = places,
+    .help = "Where samples are: on the node's own drives, or behind its NICs." },
+  RATES (FabLoaderParams),
+  { .key = "prefetch",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FabLoaderParams, is_prefetching),
+    .fallback = "true",
+    .help = "Load the next batch while this one is computed; false: after the optimizer." },
+  { .key = NULL },
+};
+
+const FabParam fab_checkpoint_params[] = {
+  { .key = "every",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (FabCheckpointParams, every),
+    .fallback = "0",
+    .max = 1e9,
+    .help = "Steps between two checkpoints; 0: none." },
+  { .key = "to",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FabCheckpointParams, to),
+    .fallback = "nvme",
+    .choices = places,
+    .help = "Where they go: the node's own drives, or behind its NICs." },
+  RATES (FabCheckpointParams),
+  { .key = "asynchronous",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FabCheckpointParams, is_asynchronous),
+    .fallback = "false",
+    .help = "Training stands still until the bytes are in host memory, not until they are written." },
+  { .key = "sharded",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FabCheckpointParams, is_sharded),
+    .fallback = "true",
+    .help = "Every rank writes its part; false: rank 0 writes all." },
+  { .key = NULL },
+};
+
+void
+fab_loader_check (const FabLoaderParams *self, FabCheck *check)
+{
+  if (self->time_ps > 0 && self->bytes_per_sample > 0)
+    fab_check_fail (check, &self->bytes_per_sample, "time and bytes_per_sample exclude each other");
+  if (self->from == FAB_STORAGE_NVME && self->total_bytes_per_s > 0)
+    fab_check_fail (check, &self->total_bytes_per_s, "total is for network storage; drives have a rate each");
+}
+
+/* --- ways --- */
+
+typedef enum { LEGS_ALL, LEGS_GPU_TO_HOST, LEGS_HOST_TO_STORAGE } Legs;
+
+typedef struct {
+  const FabCluster *cluster;
+  FabStoragePlace place;
+  Legs legs;
+  FabFootprintBuilder *builder;
+} Way;
+
+static gboolean
+add_leg (const Way *way, FabVertexId from, FabVertexId to, double weight, GError **error)
+{
+  FabHop hop;
+
+  if (!fab_hop_wire (way->cluster, from, to, FAB_DRIVE_COPY, &hop, error))
+    return FALSE;
+  fab_hop_use (&hop, weight, 1, way->builder);
+  fab_hop_clear (&hop);
+  return TRUE;
+}
+
+/* Links are as fast in the other direction: what is written takes the way of what is read. */
+static gboolean
+add_whole_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
+{
+  FabHop hop;
+
+  if (!fab_hop_storage (way->cluster, storage, gpu, &hop, error))
+    return FALSE;
+  fab_hop_use (&hop, weight, 1, way->builder);
+  fab_hop_clear (&hop);
+  return TRUE;
+}
+
+static gboolean
+add_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
+{
+  FabVertexId memory;
+
+  if (way->legs == LEGS_ALL || !fab_staging_near (way->cluster->graph, gpu, &memory))
+    return add_whole_way (way, storage, gpu, weight, error);
+  return way->legs == LEGS_GPU_TO_HOST ? add_leg (way, gpu, memory, weight, error)
+                                       : add_leg (way, memory, storage, weight, error);
+}
+
+static gboolean
+add_gpu (const Way *way, guint local, GError **error)
+{
+  const FabCluster *cluster = way->cluster;
+  FabVertexId gpu = cluster->gpus[local];
+  guint nic;
+
+  if (way->place == FAB_STORAGE_NVME) {
+    for (guint drive = 0; drive < cluster->drives_per_node; drive++)
+      if (!add_way (way, cluster->drives[drive], gpu, 1.0 / cluster->drives_per_node, error))
+        return FALSE;
+    return TRUE;
+  }
+  nic = fab_cluster_nic_of (cluster, local);
+  if (nic == G_MAXUINT)
+    return fab_throw (error, FAB_ERROR_INPUT, "storage is behind the network, but no NIC is near GPU %u",
+                      local);
+  return add_way (way, cluster->nics[nic], gpu, 1, error);
+}
+
+/* Bytes per second of one of the first `n_gpus` of a node, all moving bytes at once. */
+static gboolean
+links_rate (Way *way, guint n_gpus, double *rate, GError **error)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (way->cluster->graph);
+
+  if (way->place == FAB_STORAGE_NVME && way->cluster->drives_per_node == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "storage is on drives, but the node has none: write `network`, or "
+                      "add a part of kind storage to the node");
+  way->builder = builder;
+  for (guint local = 0; local < n_gpus; local++)
+    if (!add_gpu (way, local, error))
+      return FALSE;
+  g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (builder);
+  *rate = footprint->rate_bytes_per_s;
+  return TRUE;
+}
+
+/* What storage itself gives each of `n_gpus` of `n_nodes`. */
+static double
+storage_rate (const FabCluster *cluster, FabStoragePlace place, FabBytesPerS rate, FabBytesPerS total,
+              guint n_nodes, guint n_gpus)
+{
+  double least = INFINITY;
+
+  if (rate > 0)
+    least = (double) rate * (place == FAB_STORAGE_NVME ? cluster->drives_per_node : 1) / n_gpus;
+  if (place == FAB_STORAGE_NETWORK && total > 0)
+    least = fmin (least, (double) total / ((double) n_nodes * n_gpus));
+  return least;
+}
+
+gboolean
+fab_loader_seconds (const FabLoaderParams *self, const FabCluster *cluster, double n_samples, double *seconds,
+                    GError **error)
+{
+  Way way = { .cluster = cluster, .place = (FabStoragePlace) self->from };
+  double rate;
+
+  *seconds = fab_ps_to_seconds (self->time_ps);
+  if (self->time_ps > 0 || self->bytes_per_sample == 0)
+    return TRUE;
+  if (!links_rate (&way, cluster->gpus_per_node, &rate, error))
+    return FALSE;
+  rate = fmin (rate, storage_rate (cluster, way.place, self->rate_bytes_per_s, self->total_bytes_per_s,
+                                   cluster->n_nodes, cluster->gpus_per_node));
+  *seconds = (double) self->bytes_per_sample * n_samples / rate;
+  return TRUE;
+}
+
+gboolean
+fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
+                     FabCheckpointTime *time, GError **error)
+{
+  guint n_gpus = self->is_sharded ? cluster->gpus_per_node : 1,
+        n_nodes = self->is_sharded ? cluster->n_nodes : 1;
+  double bytes = state_bytes / ((double) n_nodes * n_gpus), rate, host_rate;
+  Way way = { .cluster = cluster, .place = (FabStoragePlace) self->to };
+
+  *time = (FabCheckpointTime){ 0 };
+  if (self->every == 0)
+    return TRUE;
+  way.legs = self->is_asynchronous ? LEGS_HOST_TO_STORAGE : LEGS_ALL;
+  if (!links_rate (&way, n_gpus, &rate, error))
+    return FALSE;
+  rate = fmin (rate, storage_rate (cluster, way.place, self->rate_bytes_per_s, self->total_bytes_per_s,
+                                   n_nodes, n_gpus));
+  if (!self->is_asynchronous) {
+    time->blocking_s = bytes / rate;
+    return TRUE;
+  }
+  way.legs = LEGS_GPU_TO_HOST;
+  if (!links_rate (&way, n_gpus, &host_rate, error))
+    return FALSE;
+  time->blocking_s = bytes / host_rate;
+  time->background_s = bytes / rate;
+  return TRUE;
+}
+
+double
+fab_checkpoint_step_seconds (const FabCheckpointParams *self, const FabCheckpointTime *time, double step_s)
+{
+  double every = (double) self->every;
+
+  if (self->every == 0)
+    return 0;
+  return (time->blocking_s + fmax (0, time->background_s - every * step_s)) / every;
+}
