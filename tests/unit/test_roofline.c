@@ -2,7 +2,7 @@
 /* test_roofline.c - tiles counted by hand, and what a pass is the sum of. */
 #include "tests/support/test.h"
 
-#include "models/compute/tiles.h"
+#include "models/compute/roofline/tiles.h"
 #include "models/models.h"
 #include "tests/support/params.h"
 

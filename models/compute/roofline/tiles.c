@@ -23,7 +23,7 @@
  * assumed; MI300X 2 KiB a clock for the 38 units of a die, from memory. Largest tiles: 256 x 128 to Blackwell (the
  * names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt), from memory, not looked up.
  */
-#include "models/compute/tiles.h"
+#include "models/compute/roofline/tiles.h"
 
 #include <math.h>
 

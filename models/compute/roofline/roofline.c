@@ -24,7 +24,7 @@
  */
 #include <math.h>
 
-#include "models/compute/tiles.h"
+#include "models/compute/roofline/tiles.h"
 #include "models/models.h"
 #include "sim/work/layers.h"
 
