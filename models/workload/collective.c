@@ -75,7 +75,7 @@ collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder
 {
   const CollectiveParams *p = params;
   FabGroup group = { env->cluster, env->cluster->n_nodes, env->cluster->gpus_per_node };
-  guint rank_class = fab_dag_builder_class (builder, 0, fab_group_n_ranks (&group));
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, fab_group_n_ranks (&group));
   guint stream = fab_dag_builder_stream (builder, rank_class, "comm");
 
   for (guint i = 0; i < p->operations.n; i++) {

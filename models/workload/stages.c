@@ -115,7 +115,8 @@ add_stage (Train *train, guint index)
     for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++)
       stage->parameters += train_layer_parameters (train, l);
   }
-  stage->rank_class = fab_dag_builder_class (train->builder, index * train->layout.stride[AXIS_PIPELINE],
+  g_autofree char *name = train->n_stages > 1 ? g_strdup_printf ("stage %u", index) : g_strdup ("all");
+  stage->rank_class = fab_dag_builder_class (train->builder, name, index * train->layout.stride[AXIS_PIPELINE],
                                              train->layout.n_ranks / train->n_stages);
   add_groups (stage);
 }

@@ -25,6 +25,7 @@ typedef struct {
   guint rank_class;
   guint first_rank;
   guint n_ranks;
+  const char *name; /* "stage 3"; owned by the DAG */
 } FabRankClassRecord;
 
 /* On merged intervals of one rank class within [start, start + duration):

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/work/dag.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* `task` waits for `before`, of this iteration or of the one before. */
 typedef struct {
   FabTaskId task, before;
@@ -63,6 +66,8 @@ fab_dag_builder_free (FabDagBuilder *self)
     g_free (g_array_index (self->tasks, FabTask, i).name);
   for (guint i = 0; self->collectives && i < self->collectives->len; i++)
     g_free (g_array_index (self->collectives, FabDagCollective, i).name);
+  for (guint i = 0; self->classes && i < self->classes->len; i++)
+    g_free ((char *) g_array_index (self->classes, FabRankClassRecord, i).name);
   g_clear_pointer (&self->tasks, g_array_unref);
   g_clear_pointer (&self->streams, g_array_unref);
   g_clear_pointer (&self->collectives, g_array_unref);
@@ -76,9 +81,9 @@ fab_dag_builder_free (FabDagBuilder *self)
 }
 
 guint
-fab_dag_builder_class (FabDagBuilder *self, guint first_rank, guint n_ranks)
+fab_dag_builder_class (FabDagBuilder *self, const char *name, guint first_rank, guint n_ranks)
 {
-  FabRankClassRecord record = { self->classes->len, first_rank, n_ranks };
+  FabRankClassRecord record = { self->classes->len, first_rank, n_ranks, g_strdup (name) };
 
   g_assert (n_ranks > 0);
   g_array_append_val (self->classes, record);
@@ -197,6 +202,54 @@ index_edges (const GArray *edges, guint n_tasks, guint **n_waits, guint **starts
     (*next)[fill[g_array_index (edges, Edge, i).before]++] = g_array_index (edges, Edge, i).task;
 }
 
+static gint
+compare_guint (gconstpointer a, gconstpointer b)
+{
+  const guint *x = a, *y = b;
+
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Sorts `n` numbers and keeps one of each; returns how many are left. */
+static guint
+keep_distinct (guint *numbers, guint n)
+{
+  guint n_kept = 0;
+
+  qsort (numbers, n, sizeof (guint), compare_guint);
+  for (guint i = 0; i < n; i++)
+    if (n_kept == 0 || numbers[n_kept - 1] != numbers[i])
+      numbers[n_kept++] = numbers[i];
+  return n_kept;
+}
+
+static void
+index_joins (FabDag *dag)
+{
+  g_autofree guint *fill = g_new (guint, dag->n_collectives + 1);
+  guint n_joins = 0, n_kept = 0;
+
+  dag->join_starts = g_new0 (guint, dag->n_collectives + 1);
+  for (guint c = 0; c < dag->n_collectives; c++) {
+    fill[c] = dag->join_starts[c] = n_joins;
+    n_joins += dag->collectives[c].n_joins;
+  }
+  dag->join_starts[dag->n_collectives] = n_joins;
+  dag->join_classes = g_new (guint, n_joins + 1);
+  for (guint t = 0; t < dag->n_tasks; t++)
+    if (dag->tasks[t].collective >= 0)
+      dag->join_classes[fill[dag->tasks[t].collective]++] = dag->streams[dag->tasks[t].stream].rank_class;
+  for (guint c = 0; c < dag->n_collectives; c++) {
+    guint first = dag->join_starts[c];
+    guint n = keep_distinct (dag->join_classes + first, dag->join_starts[c + 1] - first);
+
+    memmove (dag->join_classes + n_kept, dag->join_classes + first, n * sizeof (guint));
+    dag->join_starts[c] = n_kept;
+    n_kept += n;
+  }
+  dag->join_starts[dag->n_collectives] = n_kept;
+}
+
 /* Kahn's order reaches every task exactly when there is no cycle. */
 static void
 assert_acyclic (const FabDag *dag)
@@ -241,6 +294,7 @@ fab_dag_builder_freeze (FabDagBuilder *self)
   dag->collectives = (FabDagCollective *) g_array_free (g_steal_pointer (&self->collectives), FALSE);
   dag->classes = (FabRankClassRecord *) g_array_free (g_steal_pointer (&self->classes), FALSE);
   dag->owned = g_steal_pointer (&self->owned);
+  index_joins (dag);
   assert_acyclic (dag);
   return dag;
 }
@@ -254,10 +308,14 @@ fab_dag_free (FabDag *self)
     g_free (self->tasks[i].name);
   for (guint i = 0; i < self->n_collectives; i++)
     g_free (self->collectives[i].name);
+  for (guint i = 0; i < self->n_classes; i++)
+    g_free ((char *) self->classes[i].name);
   g_free (self->tasks);
   g_free (self->streams);
   g_free (self->collectives);
   g_free (self->classes);
+  g_free (self->join_starts);
+  g_free (self->join_classes);
   g_free (self->n_waits);
   g_free (self->n_carried);
   g_free (self->next_starts);

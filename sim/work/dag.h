@@ -59,6 +59,8 @@ struct _FabDag {
   FabDagStream *streams;
   FabDagCollective *collectives;
   FabRankClassRecord *classes;
+  guint *join_starts; /* [n_collectives + 1] into join_classes: who takes part, each class once, ascending */
+  guint *join_classes;
   guint *n_waits;     /* [n_tasks] tasks of the same iteration it waits for */
   guint *n_carried;   /* [n_tasks] tasks of the iteration before it waits for */
   guint *next_starts; /* [n_tasks + 1] into next: who waits for it in the same iteration */
@@ -77,7 +79,8 @@ FabDagBuilder *fab_dag_builder_new (void);
 void fab_dag_builder_free (FabDagBuilder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabDagBuilder, fab_dag_builder_free)
 
-guint fab_dag_builder_class (FabDagBuilder *self, guint first_rank, guint n_ranks);
+/* `name` says what its ranks are ("stage 3"); it is copied. */
+guint fab_dag_builder_class (FabDagBuilder *self, const char *name, guint first_rank, guint n_ranks);
 /* `name` is static. */
 guint fab_dag_builder_stream (FabDagBuilder *self, guint rank_class, const char *name);
 

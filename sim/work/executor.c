@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/work/executor.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/work/account.h"
+#include "sim/work/kernels.h"
 
 /* One live iteration. Arrays per task unless said otherwise. */
 typedef struct {
@@ -23,6 +25,7 @@ struct _FabExecutor {
   FabExecutorEnv env;
   Slot slots[2];
   FabAccount *account;
+  FabKernels *kernels;
   FabProbe probe;
   guint n_ended;
   gboolean has_ended; /* the current iteration */
@@ -65,6 +68,7 @@ fab_executor_new (const FabExecutorEnv *env)
   slot_init (&self->slots[0], env->dag);
   slot_init (&self->slots[1], env->dag);
   self->account = fab_account_new (env);
+  self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
   fab_probe_init (&self->probe);
   return self;
 }
@@ -77,6 +81,7 @@ fab_executor_free (FabExecutor *self)
   slot_clear (&self->slots[0]);
   slot_clear (&self->slots[1]);
   fab_account_free (self->account);
+  fab_kernels_free (self->kernels);
   fab_probe_clear (&self->probe);
   g_free (self);
 }
@@ -204,6 +209,8 @@ collective_done (gpointer owner, guint64 arg)
   FabTaskId task = slot->arrived[index];
 
   record->end_ps = now_ps;
+  if (collective->plan.footprint != NULL)
+    fab_kernels_let_go (self->kernels, index);
   if (now_ps > record->start_ps)
     record->algbw_bytes_per_s = (double) record->bytes / fab_ps_to_seconds (now_ps - record->start_ps);
   record->busbw_bytes_per_s = record->algbw_bytes_per_s
@@ -256,6 +263,7 @@ collective_begin (FabExecutor *self, Slot *slot, guint index)
     fab_engine_after (self->env.engine, 0, collective_done, self, pack (self, slot, index));
     return;
   }
+  fab_kernels_hold (self->kernels, index);
   FabStream stream = fab_plan_stream (&collective->plan);
   stream.done = (FabDone){ collective_done, self, pack (self, slot, index) };
   fab_net_stream (self->env.net, &stream);
@@ -278,6 +286,22 @@ collective_arrive (FabExecutor *self, Slot *slot, FabTaskId task)
     collective_begin (self, slot, index);
 }
 
+/* Alone on the accelerator, rounded up to a ps. */
+static FabTimePs
+compute_ps (const FabExecutor *self, const Slot *slot, const FabTask *task)
+{
+  const FabExecutorEnv *env = &self->env;
+  double factor;
+
+  if (env->slowness == NULL)
+    return task->duration_ps;
+  factor = env->slowness (env->slowness_owner, env->dag->streams[task->stream].rank_class, slot->iteration);
+  g_assert (factor > 0);
+  double stretched_ps = ceil ((double) task->duration_ps * factor);
+  g_assert (stretched_ps < (double) FAB_TIME_MAX);
+  return factor == 1 ? task->duration_ps : (FabTimePs) stretched_ps;
+}
+
 static void
 task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
 {
@@ -290,7 +314,11 @@ task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
     return;
   }
   fab_account_begin (self->account, t->stream, t->kind, now_ps);
-  fab_engine_after (self->env.engine, t->duration_ps, work_done, self, pack (self, slot, task));
+  if (t->kind == FAB_SPAN_COMPUTE)
+    fab_kernels_start (self->kernels, t->stream, compute_ps (self, slot, t),
+                       (FabDone){ work_done, self, pack (self, slot, task) });
+  else
+    fab_engine_after (self->env.engine, t->duration_ps, work_done, self, pack (self, slot, task));
 }
 
 /* --- iterations --- */

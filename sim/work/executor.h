@@ -5,6 +5,7 @@
  * loader that prefetches). Two iterations are alive at a time. Per rank class and iteration:
  * compute, comm, overlapped, exposed and idle on merged intervals; a collective's waiting for
  * its last rank is apart from its moving of bytes, so that a straggler is not blamed on the network.
+ * Compute is slower while collectives move bytes (kernels.h) and on slow ranks (`slowness`).
  *
  * Checks itself: a collective that ends before its physical bound, or a link that carried more
  * than its rate, aborts with the ids.
@@ -23,6 +24,11 @@ typedef struct {
   FabJobTotals totals;
   double peak_flops_per_s; /* of one accelerator */
   guint n_iterations;
+  guint n_sms; /* of one accelerator, which collectives take from kernels; 0: they take none */
+  /* How long compute of a rank class takes in an iteration, as a multiple of what the DAG says, > 0; NULL: 1. Asked
+   * when a task begins. */
+  double (*slowness) (gpointer owner, guint rank_class, guint iteration);
+  gpointer slowness_owner;
 } FabExecutorEnv;
 
 FabExecutor *fab_executor_new (const FabExecutorEnv *env);

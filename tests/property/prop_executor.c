@@ -6,104 +6,14 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/work/executor.h"
-#include "tests/support/random_job.h"
+#include "tests/support/played_job.h"
 #include "tests/support/seeds.h"
-
-enum { N_ITERATIONS = 4 };
-
-typedef struct {
-  FabTimePs arrive_ps, start_ps, end_ps;
-  guint n_seen;
-} Run;
-
-/* A job, and what happened when it was played. */
-typedef struct {
-  RandomJob *made;
-  Run runs[N_ITERATIONS][MOST_TASKS];
-  FabIterationRecord times[N_ITERATIONS][MOST_CLASSES];
-} Job;
-
-static Job *
-job_new (Random *random, gboolean has_barrier)
-{
-  Job *job = g_new0 (Job, 1);
-
-  job->made = random_job_new (random, has_barrier);
-  return job;
-}
-
-static void
-job_free (Job *job)
-{
-  random_job_free (job->made);
-  g_free (job);
-}
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (Job, job_free)
-
-/* --- playing --- */
-
-static FabTaskId
-task_of_span (const Job *job, const FabSpanRecord *span)
-{
-  for (FabTaskId t = 0; t < job->made->n_tasks; t++)
-    if (job->made->dag->tasks[t].name == span->name)
-      return t;
-  g_assert_not_reached ();
-}
-
-static void
-note_span (Job *job, const FabSpanRecord *span)
-{
-  FabTaskId task = task_of_span (job, span);
-  Run *run = &job->runs[span->iteration][task];
-
-  assert_int_equal (span->rank_class, job->made->dag->streams[job->made->dag->tasks[task].stream].rank_class);
-  assert_true (span->iteration < N_ITERATIONS && span->start_ps <= span->end_ps);
-  if (span->kind == FAB_SPAN_WAIT) {
-    run->arrive_ps = span->start_ps;
-    run->start_ps = span->end_ps;
-    return;
-  }
-  if (run->arrive_ps < 0)
-    run->arrive_ps = span->start_ps;
-  run->start_ps = span->start_ps;
-  run->end_ps = span->end_ps;
-  run->n_seen++;
-}
-
-/* Returns the end of the run. */
-static FabTimePs
-play (Job *job, const FabNetOps *ops)
-{
-  RigNet net = rig_net (job->made->rig, ops);
-  g_autoptr (FabExecutor) executor = fab_executor_new (&(FabExecutorEnv){
-      .engine = net.engine, .net = net.net, .dag = job->made->dag, .n_iterations = N_ITERATIONS });
-  FabTimePs end_ps = 0;
-
-  memset (job->runs, 0, sizeof job->runs);
-  for (guint i = 0; i < N_ITERATIONS; i++)
-    for (FabTaskId t = 0; t < job->made->n_tasks; t++)
-      job->runs[i][t].arrive_ps = -1;
-  for (guint i = 0; fab_executor_run_iteration (executor); i++) {
-    const FabProbe *probe = fab_executor_probe (executor);
-
-    assert_int_equal (probe->iterations->len, job->made->n_classes);
-    for (guint c = 0; c < job->made->n_classes; c++)
-      job->times[i][c] = g_array_index (probe->iterations, FabIterationRecord, c);
-    for (guint s = 0; s < probe->spans->len; s++)
-      note_span (job, &g_array_index (probe->spans, FabSpanRecord, s));
-    end_ps = fab_engine_now (net.engine);
-  }
-  rig_net_clear (&net);
-  return end_ps;
-}
 
 /* --- order --- */
 
 /* When all that the task waits for is done. */
 static FabTimePs
-ready_ps (const Job *job, guint iteration, FabTaskId task)
+ready_ps (const PlayedJob *job, guint iteration, FabTaskId task)
 {
   FabTimePs ready = 0;
 
@@ -123,7 +33,7 @@ ready_ps (const Job *job, guint iteration, FabTaskId task)
 }
 
 static FabTimePs
-last_arrival_ps (const Job *job, guint iteration, gint32 collective)
+last_arrival_ps (const PlayedJob *job, guint iteration, gint32 collective)
 {
   FabTimePs last = 0;
 
@@ -135,10 +45,10 @@ last_arrival_ps (const Job *job, guint iteration, gint32 collective)
 
 /* A task begins the moment it may: only two live iterations hold it back beyond what it waits for. */
 static void
-assert_task (const Job *job, guint iteration, FabTaskId task)
+assert_task (const PlayedJob *job, guint iteration, FabTaskId task)
 {
   const FabTask *t = &job->made->dag->tasks[task];
-  const Run *run = &job->runs[iteration][task];
+  const PlayedTask *run = &job->runs[iteration][task];
   FabTimePs may_ps = MAX (ready_ps (job, iteration, task),
                           iteration > 1 ? job->times[iteration - 1][0].start_ps : 0);
 
@@ -157,10 +67,10 @@ assert_task (const Job *job, guint iteration, FabTaskId task)
 static void
 check_order (Random *random)
 {
-  g_autoptr (Job) job = job_new (random, random_chance (random, 20));
-  FabTimePs start_ps = 0, end_ps = play (job, &fab_net_fluid);
+  g_autoptr (PlayedJob) job = played_job_new (random, random_chance (random, 20));
+  FabTimePs start_ps = 0, end_ps = played_job_play (job, &(PlayedHow){ .ops = &fab_net_fluid });
 
-  for (guint i = 0; i < N_ITERATIONS; i++) {
+  for (guint i = 0; i < PLAYED_ITERATIONS; i++) {
     FabTimePs last_ps = 0;
 
     for (FabTaskId t = 0; t < job->made->n_tasks; t++) {
@@ -183,22 +93,6 @@ tasks_begin_when_what_they_wait_for_is_done (G_GNUC_UNUSED void **state)
 /* --- times --- */
 
 static void
-paint (const Job *job, guint rank_class, FabTimePs end_ps, guint8 *compute, guint8 *comm)
-{
-  memset (compute, 0, (gsize) end_ps);
-  memset (comm, 0, (gsize) end_ps);
-  for (guint i = 0; i < N_ITERATIONS; i++)
-    for (FabTaskId t = 0; t < job->made->n_tasks; t++) {
-      const FabTask *task = &job->made->dag->tasks[t];
-      const Run *run = &job->runs[i][t];
-      guint8 *bits = task->kind == FAB_SPAN_COMPUTE ? compute : task->kind == FAB_SPAN_COMM ? comm : NULL;
-
-      if (bits && job->made->dag->streams[task->stream].rank_class == rank_class)
-        memset (bits + run->start_ps, 1, (gsize) (run->end_ps - run->start_ps));
-    }
-}
-
-static void
 assert_times (const FabIterationRecord *record, const guint8 *compute, const guint8 *comm)
 {
   FabTimePs n_compute = 0, n_comm = 0, n_both = 0;
@@ -218,13 +112,15 @@ assert_times (const FabIterationRecord *record, const guint8 *compute, const gui
 static void
 check_times (Random *random)
 {
-  g_autoptr (Job) job = job_new (random, random_chance (random, 20));
-  FabTimePs end_ps = play (job, random_chance (random, 50) ? &fab_net_fluid : &fab_net_analytic);
-  g_autofree guint8 *compute = g_malloc ((gsize) end_ps + 1), *comm = g_malloc ((gsize) end_ps + 1);
+  g_autoptr (PlayedJob) job = played_job_new (random, random_chance (random, 20));
+  FabTimePs end_ps = played_job_play (
+      job, &(PlayedHow){ .ops = random_chance (random, 50) ? &fab_net_fluid : &fab_net_analytic });
 
   for (guint c = 0; c < job->made->n_classes; c++) {
-    paint (job, c, end_ps, compute, comm);
-    for (guint i = 0; i < N_ITERATIONS; i++)
+    g_autofree guint8 *compute = played_job_paint (job, c, FAB_SPAN_COMPUTE, end_ps);
+    g_autofree guint8 *comm = played_job_paint (job, c, FAB_SPAN_COMM, end_ps);
+
+    for (guint i = 0; i < PLAYED_ITERATIONS; i++)
       assert_times (&job->times[i][c], compute, comm);
   }
 }
@@ -240,10 +136,10 @@ times_are_those_of_a_bitmap (G_GNUC_UNUSED void **state)
 static void
 check_steady_state (Random *random)
 {
-  g_autoptr (Job) job = job_new (random, TRUE);
+  g_autoptr (PlayedJob) job = played_job_new (random, TRUE);
 
-  play (job, &fab_net_fluid);
-  for (guint i = 1; i < N_ITERATIONS; i++) {
+  played_job_play (job, &(PlayedHow){ .ops = &fab_net_fluid });
+  for (guint i = 1; i < PLAYED_ITERATIONS; i++) {
     FabTimePs shift_ps = job->times[i][0].start_ps;
 
     for (FabTaskId t = 0; t < job->made->n_tasks; t++) {

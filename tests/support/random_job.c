@@ -35,9 +35,11 @@ add_collective (RandomJob *self)
   guint per_class = self->n_streams / self->n_classes;
   guint collective, first = random_below (self->random, self->n_classes);
 
+  plan.n_channels = random_between (self->random, 1, 8);
   if (random_chance (self->random, 10))
     plan.footprint = NULL;
-  collective = fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
+  collective = fab_dag_builder_collective (self->builder, &plan,
+                                           (FabDimension) random_below (self->random, FAB_N_DIMENSIONS),
                                            g_strdup_printf ("c%u", self->n_tasks));
   for (guint c = first; c < self->n_classes; c++) {
     guint stream = c * per_class + random_below (self->random, per_class);
@@ -108,7 +110,7 @@ random_job_new (Random *random, gboolean has_barrier)
   self->n_classes = random_between (random, 1, MOST_CLASSES);
   self->n_streams = self->n_classes * per_class;
   for (guint c = 0; c < self->n_classes; c++) {
-    guint rank_class = fab_dag_builder_class (self->builder, c, random_between (random, 1, 3));
+    guint rank_class = fab_dag_builder_class (self->builder, "all", c, random_between (random, 1, 3));
 
     for (guint s = 0; s < per_class; s++)
       fab_dag_builder_stream (self->builder, rank_class, "s");

@@ -64,7 +64,7 @@ static inline gboolean
 add_head (FabStore *store, gint64 *run_id, GError **error)
 {
   FabRunRecord run = { "sample", "name: sample\nseed: 7\n", "0.1", "fluid", 7, 4, 2, 312e12 };
-  FabRankClassRecord classes[] = { { 0, 0, 3 }, { 1, 3, 1 } };
+  FabRankClassRecord classes[] = { { 0, 0, 3, "most" }, { 1, 3, 1, "last" } };
   FabLinkRecord links[] = { { 0, "node0/gpu0", "leaf0", "ib_ndr", 1, 50000000000, 600000 },
                             { 1, "leaf0", "node1/gpu0", "ib_ndr", 2, 50000000000, 600000 },
                             { 2, "node1/gpu0", "leaf0", "ib_ndr", 1, 50000000000, 600000 } };

@@ -20,7 +20,7 @@ static FabDag *
 fork_of_three (void)
 {
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  guint rank_class = fab_dag_builder_class (builder, 0, 4);
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 4);
   guint compute = fab_dag_builder_stream (builder, rank_class, "compute");
   guint comm = fab_dag_builder_stream (builder, rank_class, "comm");
   FabTaskId a = work (builder, compute, "A");
@@ -63,7 +63,8 @@ static void
 a_collective_counts_who_joins_it (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  guint first = fab_dag_builder_class (builder, 0, 3), second = fab_dag_builder_class (builder, 3, 1);
+  guint first = fab_dag_builder_class (builder, "all", 0, 3),
+        second = fab_dag_builder_class (builder, "all", 3, 1);
   guint here = fab_dag_builder_stream (builder, first, "comm"),
         there = fab_dag_builder_stream (builder, second, "comm");
   guint collective = fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER,
@@ -85,7 +86,7 @@ static void
 freeze_a_cycle (void)
 {
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  guint rank_class = fab_dag_builder_class (builder, 0, 1);
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 1);
   FabTaskId a = work (builder, fab_dag_builder_stream (builder, rank_class, "a"), "A");
   FabTaskId b = work (builder, fab_dag_builder_stream (builder, rank_class, "b"), "B");
 
@@ -107,7 +108,7 @@ freeze_a_collective_that_nobody_joins (void)
 {
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
 
-  work (builder, fab_dag_builder_stream (builder, fab_dag_builder_class (builder, 0, 1), "a"), "A");
+  work (builder, fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", 0, 1), "a"), "A");
   fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("lonely"));
   fab_dag_free (fab_dag_builder_freeze (builder));
 }
@@ -125,7 +126,7 @@ static void
 a_builder_that_is_not_frozen_frees_its_names (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  guint rank_class = fab_dag_builder_class (builder, 0, 1);
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 1);
 
   work (builder, fab_dag_builder_stream (builder, rank_class, "a"), "A");
   assert_int_equal (fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("bucket0")),

@@ -97,7 +97,7 @@ static void
 communication_under_compute_is_hidden (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
   guint comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
   FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 10, "A");
@@ -118,7 +118,7 @@ static void
 what_compute_does_not_cover_is_exposed (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
   guint comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
   FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 10, "A");
@@ -148,7 +148,7 @@ waiting_for_a_straggler_is_not_communication (G_GNUC_UNUSED void **state)
   guint collective = all_reduce (job, 5);
 
   for (guint c = 0; c < 2; c++) {
-    guint rank_class = fab_dag_builder_class (job->builder, c, 1);
+    guint rank_class = fab_dag_builder_class (job->builder, "all", c, 1);
     guint stream = fab_dag_builder_stream (job->builder, rank_class, "all");
 
     work (job, stream, FAB_SPAN_COMPUTE, c == 0 ? 10 : 30, "A");
@@ -175,7 +175,7 @@ static void
 what_only_its_stream_holds_back_runs_ahead (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
   guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
   FabTaskId load = work (job, loader, FAB_SPAN_LOAD, 10, "L");
@@ -195,7 +195,7 @@ static void
 a_task_can_wait_for_the_iteration_before (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
   guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
   FabTaskId load = work (job, loader, FAB_SPAN_LOAD, 10, "L");
@@ -216,7 +216,7 @@ static void
 a_task_over_an_end_is_split_there (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
   guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
 
@@ -236,7 +236,8 @@ static void
 links_say_what_they_carried (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, 0, 2), "all");
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
 
   work (job, stream, FAB_SPAN_COMPUTE, 12, "A");
   fab_dag_builder_join (job->builder, stream, all_reduce (job, 8));
@@ -263,9 +264,10 @@ play_on_a_liar (void)
   FabNetOps liar = fab_net_analytic;
   g_autoptr (Job) job = job_new ();
 
-  fab_dag_builder_join (
-      job->builder, fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, 0, 2), "all"),
-      all_reduce (job, 100));
+  fab_dag_builder_join (job->builder,
+                        fab_dag_builder_stream (job->builder,
+                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                        all_reduce (job, 100));
   job_start (job, 1);
   liar.stream = liar_stream;
   job->net.net->ops = &liar;
@@ -280,7 +282,8 @@ play_a_deadlock (void)
   guint first = all_reduce (job, 1), second = all_reduce (job, 1);
 
   for (guint c = 0; c < 2; c++) {
-    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, c, 1), "all");
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", c, 1),
+                                           "all");
 
     fab_dag_builder_join (job->builder, stream, c == 0 ? first : second);
     fab_dag_builder_join (job->builder, stream, c == 0 ? second : first);
@@ -301,7 +304,7 @@ static void
 it_can_be_freed_between_iterations (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
-  guint rank_class = fab_dag_builder_class (job->builder, 0, 2);
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
 
   for (guint i = 0; i < 2; i++)
     fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"),

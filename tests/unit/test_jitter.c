@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_jitter.c - the draw against the C library's error function and the moments of the lognormal; the classes. */
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "sim/work/jitter.h"
+
+enum { N = 16384 };
+
+static double *
+draw (guint64 seed, guint iteration, guint n, double sigma)
+{
+  double *factors = g_new (double, n);
+
+  for (guint rank = 0; rank < n; rank++)
+    factors[rank] = fab_jitter_factor (seed, iteration, rank, sigma);
+  return factors;
+}
+
+/* (ln factor + sigma^2 / 2) / sigma is normal: sorted, the k-th of n uniform numbers is near k / n, with a standard
+ * deviation below 0.5 / sqrt n; 0.02 are 5 of them. */
+static void
+factors_are_lognormal (G_GNUC_UNUSED void **state)
+{
+  const double sigma = 0.3;
+  g_autofree double *factors = draw (7, 2, N, sigma);
+
+  fab_jitter_sort (factors, N);
+  for (guint i = 0; i < N; i++) {
+    double z = (log (factors[i]) + sigma * sigma / 2) / sigma;
+
+    assert_true (i == 0 || factors[i - 1] >= factors[i]);
+    assert_true (fabs (0.5 * erfc (z / sqrt (2)) - (i + 0.5) / N) < 0.02);
+  }
+}
+
+/* Mean 1 and the asked for spread, within 5 standard errors: of the mean cv / sqrt n, of the deviation about
+ * cv / sqrt (n / 2) for small cv. */
+static void
+mean_is_one_and_spread_is_as_asked (G_GNUC_UNUSED void **state)
+{
+  const double cv = 0.05;
+  g_autofree double *factors = draw (1, 0, N, fab_jitter_sigma (cv));
+  double sum = 0, squares = 0;
+
+  for (guint i = 0; i < N; i++) {
+    sum += factors[i];
+    squares += factors[i] * factors[i];
+  }
+  double mean = sum / N;
+  assert_true (fabs (mean - 1) < 5 * cv / sqrt (N));
+  assert_true (fabs (sqrt (squares / N - mean * mean) - cv) < 5 * cv / sqrt (N / 2.0));
+}
+
+/* The bits that this code gave when it was written, which every machine must give. */
+static void
+the_same_seed_gives_the_same_bits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint64 seed;
+    guint iteration, rank;
+    double factor;
+  } known[] = {
+    { 1, 0, 0, 0x1.f32e67ae179abp-1 },
+    { 1, 0, 1, 0x1.a9d0a99a904c7p-1 },
+    { 1, 1, 0, 0x1.f823240d576p-1 },
+    { 42, 9, 16383, 0x1.03b1b9374cc6ap+0 },
+  };
+  double sigma = fab_jitter_sigma (0.1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    double factor = fab_jitter_factor (known[i].seed, known[i].iteration, known[i].rank, sigma);
+
+    if (factor != known[i].factor)
+      fail_msg ("factor %u is %a, not %a", i, factor, known[i].factor);
+  }
+}
+
+static void
+no_spread_is_no_jitter (G_GNUC_UNUSED void **state)
+{
+  assert_true (fab_jitter_sigma (0) == 0);
+  assert_true (fab_jitter_factor (5, 6, 7, 0) == 1);
+}
+
+static void
+assert_sizes (guint n, guint n_classes, const char *expected)
+{
+  g_autofree guint *sizes = g_new (guint, MAX (n_classes, 1));
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint n_made = fab_jitter_sizes (n, n_classes, sizes);
+
+  for (guint i = 0; i < n_made; i++)
+    g_string_append_printf (text, "%s%u", i > 0 ? " " : "", sizes[i]);
+  assert_string_equal (text->str, expected);
+}
+
+static void
+the_slowest_is_alone_and_the_rest_is_split_evenly (G_GNUC_UNUSED void **state)
+{
+  assert_sizes (16384, 4, "1 5461 5461 5461");
+  assert_sizes (12, 4, "1 4 4 3");
+  assert_sizes (3, 8, "1 1 1");
+  assert_sizes (8, 1, "8");
+  assert_sizes (1, 4, "1");
+  assert_sizes (8, 0, "8");
+}
+
+/* 9 | (8 + 6) / 2 | 1: the mean over ranks stays what it is. */
+static void
+a_class_has_the_mean_of_its_ranks (G_GNUC_UNUSED void **state)
+{
+  double factors[] = { 6, 1, 9, 8 }, means[3];
+
+  fab_jitter_sort (factors, 4);
+  assert_int_equal (fab_jitter_means (factors, 4, 3, means), 3);
+  assert_true (means[0] == 9 && means[1] == 7 && means[2] == 1);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (factors_are_lognormal),
+    cmocka_unit_test (mean_is_one_and_spread_is_as_asked),
+    cmocka_unit_test (the_same_seed_gives_the_same_bits),
+    cmocka_unit_test (no_spread_is_no_jitter),
+    cmocka_unit_test (the_slowest_is_alone_and_the_rest_is_split_evenly),
+    cmocka_unit_test (a_class_has_the_mean_of_its_ranks),
+  };
+
+  return cmocka_run_group_tests_name ("jitter", tests, NULL, NULL);
+}
