@@ -67,6 +67,8 @@ const FabParam fab_scenario_params[] = {
          "Seed of everything random, recorded with the run: placement: random draws from it.") },
   { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
     .max = 1e6 },
+  { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",
+         "Kernels are slower while a collective moves bytes: each of its channels takes a multiprocessor.") },
   { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
     .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
   { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),

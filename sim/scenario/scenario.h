@@ -25,6 +25,7 @@ typedef struct {
   const char *summary;
   gint64 seed;
   gint64 iterations;
+  gboolean has_contention; /* collectives take multiprocessors from kernels */
   FabClusterSpec cluster;
   FabModelChoice fidelity;    /* FAB_MODEL_NET */
   FabModelChoice collectives; /* FAB_MODEL_LIBRARY */

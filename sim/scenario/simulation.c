@@ -84,6 +84,7 @@ build_executor (FabSimulation *self)
       .totals = self->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
       .n_iterations = (guint) spec->iterations,
+      .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
   });
 }
 
