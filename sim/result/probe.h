@@ -13,6 +13,9 @@ typedef struct {
   GArray *spans;       /* FabSpanRecord */
   GArray *collectives; /* FabCollectiveRecord */
   GArray *link_loads;  /* FabLinkLoadRecord */
+  GArray *exposures;   /* FabExposureRecord, by class, dimension, operation */
+  GArray *path;        /* FabPathRecord, in order of time */
+  GArray *samples;     /* FabLinkSampleRecord, by link, then by time */
   FabStepRecord step;
 } FabProbe;
 

@@ -69,6 +69,7 @@ typedef struct {
   guint index;           /* in the iteration */
   const char *name;      /* "bucket2" */
   const char *op;        /* "all_reduce" */
+  const char *dimension; /* of parallelism: "data" */
   const char *algorithm; /* "ring"; NULL: none, as for send/recv */
   const char *protocol;  /* "simple"; NULL: none */
   guint n_channels;
@@ -92,6 +93,48 @@ typedef struct {
   FabBytesPerS line_rate_bytes_per_s; /* one direction, after coding */
   FabTimePs latency_ps;
 } FabLinkRecord;
+
+/* What a rank class said in one dimension by one operation; exposed_ps adds up to that of the class. */
+typedef struct {
+  guint iteration;
+  guint rank_class;
+  const char *dimension; /* "data" */
+  const char *op;        /* "all_reduce" */
+  guint n_collectives;   /* of the iteration's tasks; times are those within its start and end */
+  FabBytes bytes;        /* sizes of them, as nccl-tests counts */
+  FabTimePs comm_ps;
+  FabTimePs exposed_ps; /* dimensions that communicate at once share it */
+} FabExposureRecord;
+
+/* What the iteration waited for: spans that follow one another without a hole from its start to its end. */
+typedef struct {
+  guint iteration;
+  guint place; /* from 0 */
+  guint rank_class;
+  const char *stream;
+  FabSpanKind kind; /* never WAIT */
+  const char *name;
+  FabTimePs start_ps; /* of the part within the iteration */
+  FabTimePs end_ps;
+  gint32 collective;  /* as in FabSpanRecord */
+  guint binding_link; /* of the collective, or FAB_RECORD_NO_LINK */
+} FabPathRecord;
+
+/* Mean rate over a link while nothing begins or ends on it; payload. */
+typedef struct {
+  guint iteration;
+  guint link;
+  FabTimePs start_ps;
+  FabTimePs end_ps;
+  double bytes_per_s;
+} FabLinkSampleRecord;
+
+/* Memory of one rank of a class. */
+typedef struct {
+  guint rank_class;
+  const char *part; /* "optimizer" */
+  FabBytes bytes;
+} FabMemoryRecord;
 
 /* Traffic of one link in one iteration; links that carried nothing have no row. */
 typedef struct {

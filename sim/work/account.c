@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/work/account.h"
 
+#include "sim/work/exposure.h"
+#include "sim/work/samples.h"
+
 /* What a stream is doing; since_ps -1: nothing. */
 typedef struct {
   FabTimePs since_ps;
-  FabSpanKind kind;
+  FabTaskId task;
 } Lane;
+
+/* Of the iteration's collectives that a class joins. */
+typedef struct {
+  guint n_collectives;
+  FabBytes bytes;
+} Volume;
 
 typedef struct {
   FabIntervalSet compute, comm;
+  GArray *talks; /* FabTalk */
+  Volume volumes[FAB_N_DIMENSIONS][FAB_N_OPS];
 } ClassTimes;
 
 struct _FabAccount {
@@ -18,8 +29,23 @@ struct _FabAccount {
   FabLinkLoad *loads;  /* per link, of the iteration */
   double *line_bytes;  /* per link, since the start */
   FabTimePs start_ps;  /* of the iteration */
-  gboolean *joins;     /* [collective * n_classes + class] */
 };
+
+static void
+add_volumes (FabAccount *self)
+{
+  const FabDag *dag = self->env.dag;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    for (guint i = dag->join_starts[c]; i < dag->join_starts[c + 1]; i++) {
+      const FabDagCollective *collective = &dag->collectives[c];
+      ClassTimes *times = &self->classes[dag->join_classes[i]];
+      Volume *volume = &times->volumes[collective->dimension][collective->plan.op];
+
+      volume->n_collectives++;
+      volume->bytes += collective->plan.bytes;
+    }
+}
 
 FabAccount *
 fab_account_new (const FabExecutorEnv *env)
@@ -33,19 +59,14 @@ fab_account_new (const FabExecutorEnv *env)
   self->classes = g_new0 (ClassTimes, dag->n_classes);
   self->loads = g_new0 (FabLinkLoad, n_links);
   self->line_bytes = g_new0 (double, n_links);
-  self->joins = g_new0 (gboolean, dag->n_collectives * dag->n_classes + 1);
   for (guint s = 0; s < dag->n_streams; s++)
     self->lanes[s].since_ps = -1;
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_init (&self->classes[c].compute);
     fab_interval_set_init (&self->classes[c].comm);
+    self->classes[c].talks = g_array_new (FALSE, FALSE, sizeof (FabTalk));
   }
-  for (guint t = 0; t < dag->n_tasks; t++) {
-    const FabTask *task = &dag->tasks[t];
-
-    if (task->collective >= 0)
-      self->joins[(guint) task->collective * dag->n_classes + dag->streams[task->stream].rank_class] = TRUE;
-  }
+  add_volumes (self);
   return self;
 }
 
@@ -57,32 +78,42 @@ fab_account_free (FabAccount *self)
   for (guint c = 0; c < self->env.dag->n_classes; c++) {
     fab_interval_set_clear (&self->classes[c].compute);
     fab_interval_set_clear (&self->classes[c].comm);
+    g_array_unref (self->classes[c].talks);
   }
   g_free (self->lanes);
   g_free (self->classes);
   g_free (self->loads);
   g_free (self->line_bytes);
-  g_free (self->joins);
   g_free (self);
 }
 
 void
-fab_account_begin (FabAccount *self, guint stream, FabSpanKind kind, FabTimePs now_ps)
+fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps)
 {
-  g_assert (self->lanes[stream].since_ps < 0);
-  self->lanes[stream] = (Lane){ now_ps, kind };
+  Lane *lane = &self->lanes[self->env.dag->tasks[task].stream];
+
+  g_assert (lane->since_ps < 0);
+  *lane = (Lane){ now_ps, task };
 }
 
 static void
 book (FabAccount *self, guint stream, FabTimePs now_ps)
 {
   const Lane *lane = &self->lanes[stream];
+  const FabTask *task = &self->env.dag->tasks[lane->task];
   ClassTimes *times = &self->classes[self->env.dag->streams[stream].rank_class];
 
-  if (lane->kind == FAB_SPAN_COMPUTE)
+  if (task->kind == FAB_SPAN_COMPUTE)
     fab_interval_set_add (&times->compute, lane->since_ps, now_ps);
-  else if (lane->kind == FAB_SPAN_COMM)
-    fab_interval_set_add (&times->comm, lane->since_ps, now_ps);
+  if (task->kind != FAB_SPAN_COMM)
+    return;
+  fab_interval_set_add (&times->comm, lane->since_ps, now_ps);
+  FabTalk talk = { lane->since_ps, now_ps, FAB_DIMENSION_OTHER, FAB_OP_SEND_RECV };
+  if (task->collective >= 0) {
+    talk.dimension = self->env.dag->collectives[task->collective].dimension;
+    talk.op = self->env.dag->collectives[task->collective].plan.op;
+  }
+  g_array_append_val (times->talks, talk);
 }
 
 void
@@ -156,6 +187,34 @@ step_record (const FabAccount *self, const GArray *records)
   return step;
 }
 
+static void
+add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray *records)
+{
+  const ClassTimes *class = &self->classes[record->rank_class];
+  FabTalkTimes times[FAB_N_DIMENSIONS][FAB_N_OPS];
+  FabTimePs exposed_ps = 0;
+
+  fab_exposure_split (class->talks, &class->compute, times);
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+    for (guint op = 0; op < FAB_N_OPS; op++) {
+      FabExposureRecord added = {
+        .iteration = record->iteration,
+        .rank_class = record->rank_class,
+        .dimension = fab_dimension_names[d],
+        .op = fab_op_names[op],
+        .n_collectives = class->volumes[d][op].n_collectives,
+        .bytes = class->volumes[d][op].bytes,
+        .comm_ps = times[d][op].comm_ps,
+        .exposed_ps = times[d][op].exposed_ps,
+      };
+
+      exposed_ps += added.exposed_ps;
+      if (added.n_collectives > 0 || added.comm_ps > 0)
+        g_array_append_val (records, added);
+    }
+  g_assert (exposed_ps == record->exposed_ps);
+}
+
 /* Time of the collective in which a rank did not compute, mean over the ranks that join it. */
 static FabTimePs
 exposed_of (const FabAccount *self, const FabCollectiveRecord *record)
@@ -164,12 +223,11 @@ exposed_of (const FabAccount *self, const FabCollectiveRecord *record)
   __int128 exposed = 0;
   gint64 n_ranks = 0;
 
-  for (guint c = 0; c < dag->n_classes; c++) {
+  for (guint i = dag->join_starts[record->index]; i < dag->join_starts[record->index + 1]; i++) {
+    guint c = dag->join_classes[i];
     gint64 n = dag->classes[c].n_ranks;
     FabTimePs hidden_ps;
 
-    if (!self->joins[record->index * dag->n_classes + c])
-      continue;
     hidden_ps = fab_interval_set_within_ps (&self->classes[c].compute, record->start_ps, record->end_ps);
     n_ranks += n;
     exposed += (__int128) (record->end_ps - record->start_ps - hidden_ps) * n;
@@ -210,6 +268,12 @@ record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *recor
   }
 }
 
+FabTimePs
+fab_account_start_ps (const FabAccount *self)
+{
+  return self->start_ps;
+}
+
 void
 fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
 {
@@ -224,6 +288,7 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
   for (guint c = 0; c < dag->n_classes; c++) {
     FabIterationRecord record = class_record (self, c, iteration, now_ps);
     g_array_append_val (probe->iterations, record);
+    add_exposures (self, &record, probe->exposures);
   }
   probe->step = step_record (self, probe->iterations);
   for (guint i = 0; i < probe->collectives->len; i++) {
@@ -231,9 +296,12 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
     record->exposed_ps = exposed_of (self, record);
   }
   record_loads (self, iteration, now_ps, probe->link_loads);
+  if (probe->collectives->len > 0)
+    fab_samples_add (dag, probe->collectives, probe->link_loads, probe->samples);
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_empty (&self->classes[c].compute);
     fab_interval_set_empty (&self->classes[c].comm);
+    g_array_set_size (self->classes[c].talks, 0);
   }
   self->start_ps = now_ps;
 }

@@ -4,7 +4,8 @@
  * Per rank class and iteration, on merged intervals:
  *   exposed = comm - overlapped,  idle = duration - (compute + comm - overlapped)
  * A task that runs across the end of an iteration is split there. The step of the whole job is
- * the mean over ranks. Also spreads the meter's bytes over the links and checks their rates.
+ * the mean over ranks. Exposed time is shared among the dimensions of parallelism (exposure.h); work of
+ * kind COMM that is no collective (a copy) counts as send_recv of dimension `other`. Also spreads the meter's bytes over the links and checks their rates.
  */
 #pragma once
 
@@ -16,9 +17,13 @@ typedef struct _FabAccount FabAccount;
 FabAccount *fab_account_new (const FabExecutorEnv *env);
 void fab_account_free (FabAccount *self);
 
-void fab_account_begin (FabAccount *self, guint stream, FabSpanKind kind, FabTimePs now_ps);
+/* A task begins, or its collective does; what runs on a stream ends. */
+void fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps);
 void fab_account_end (FabAccount *self, guint stream, FabTimePs now_ps);
 
-/* Ends the iteration now: fills iterations, link_loads and step, and the exposed_ps of the
+/* Of the iteration. */
+FabTimePs fab_account_start_ps (const FabAccount *self);
+
+/* Ends the iteration now: fills iterations, exposures, link_loads, samples and step, and the exposed_ps of the
  * collectives that are already in the probe. */
 void fab_account_close (FabAccount *self, guint iteration, FabProbe *probe);

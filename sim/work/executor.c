@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/work/account.h"
+#include "sim/work/critical.h"
 #include "sim/work/kernels.h"
 
 /* One live iteration. Arrays per task unless said otherwise. */
@@ -15,6 +16,7 @@ typedef struct {
   guint *n_waiting;
   guint8 *is_done;
   FabTimePs *begin_ps;          /* began, or arrived at its collective */
+  FabTaskId *released_by;       /* of this iteration, FAB_NO_TASK: none */
   FabTaskId *arrived_before;    /* list of those that have arrived at the same collective */
   guint *n_arrived;             /* per collective */
   FabTaskId *arrived;           /* per collective: head of that list */
@@ -31,8 +33,6 @@ struct _FabExecutor {
   gboolean has_ended; /* the current iteration */
 };
 
-#define NO_TASK G_MAXUINT32
-
 static void task_begin (FabExecutor *self, Slot *slot, FabTaskId task);
 
 static void
@@ -41,6 +41,7 @@ slot_init (Slot *slot, const FabDag *dag)
   slot->n_waiting = g_new0 (guint, dag->n_tasks);
   slot->is_done = g_new0 (guint8, dag->n_tasks);
   slot->begin_ps = g_new0 (FabTimePs, dag->n_tasks);
+  slot->released_by = g_new0 (FabTaskId, dag->n_tasks);
   slot->arrived_before = g_new0 (FabTaskId, dag->n_tasks);
   slot->n_arrived = g_new0 (guint, dag->n_collectives + 1);
   slot->arrived = g_new0 (FabTaskId, dag->n_collectives + 1);
@@ -53,6 +54,7 @@ slot_clear (Slot *slot)
   g_free (slot->n_waiting);
   g_free (slot->is_done);
   g_free (slot->begin_ps);
+  g_free (slot->released_by);
   g_free (slot->arrived_before);
   g_free (slot->n_arrived);
   g_free (slot->arrived);
@@ -109,11 +111,16 @@ unpack (FabExecutor *self, guint64 arg, guint32 *index)
 /* --- end of an iteration --- */
 
 static void
-iteration_end (FabExecutor *self, Slot *slot)
+iteration_end (FabExecutor *self, Slot *slot, FabTaskId last)
 {
+  FabTrail trail = { self->env.dag,     slot->iteration, slot->begin_ps,
+                     slot->released_by, slot->arrived,   slot->records };
+  FabTimePs start_ps = fab_account_start_ps (self->account);
+
   for (guint c = 0; c < self->env.dag->n_collectives; c++)
     g_array_append_val (self->probe.collectives, slot->records[c]);
   fab_account_close (self->account, slot->iteration, &self->probe);
+  fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path);
   slot->is_live = FALSE;
   self->has_ended = TRUE;
   self->n_ended++;
@@ -122,12 +129,15 @@ iteration_end (FabExecutor *self, Slot *slot)
 
 /* --- tasks --- */
 
+/* One less to wait for: task `by` of the same iteration, or FAB_NO_TASK for one of the iteration before. */
 static void
-release (FabExecutor *self, Slot *slot, FabTaskId task)
+release (FabExecutor *self, Slot *slot, FabTaskId task, FabTaskId by)
 {
   g_assert (slot->n_waiting[task] > 0);
-  if (--slot->n_waiting[task] == 0)
-    task_begin (self, slot, task);
+  if (--slot->n_waiting[task] > 0)
+    return;
+  slot->released_by[task] = by;
+  task_begin (self, slot, task);
 }
 
 static void
@@ -159,11 +169,11 @@ task_done (FabExecutor *self, Slot *slot, FabTaskId task)
   slot->is_done[task] = TRUE;
   slot->n_left--;
   for (guint i = dag->next_starts[task]; i < dag->next_starts[task + 1]; i++)
-    release (self, slot, dag->next[i]);
+    release (self, slot, dag->next[i], task);
   for (guint i = dag->carried_starts[task]; has_next && i < dag->carried_starts[task + 1]; i++)
-    release (self, next, dag->carried[i]);
+    release (self, next, dag->carried[i], FAB_NO_TASK);
   if (slot->n_left == 0)
-    iteration_end (self, slot);
+    iteration_end (self, slot, task);
 }
 
 static void
@@ -216,7 +226,7 @@ collective_done (gpointer owner, guint64 arg)
   record->busbw_bytes_per_s = record->algbw_bytes_per_s
                             * fab_op_bus_factor (collective->plan.op, collective->plan.n_ranks);
   check_bound (self, collective, record);
-  while (task != NO_TASK) {
+  while (task != FAB_NO_TASK) {
     FabTaskId before = slot->arrived_before[task];
 
     fab_account_end (self->account, self->env.dag->tasks[task].stream, now_ps);
@@ -236,6 +246,7 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
     .index = index,
     .name = collective->name,
     .op = fab_op_names[plan->op],
+    .dimension = fab_dimension_names[collective->dimension],
     .algorithm = plan->algorithm,
     .protocol = plan->protocol,
     .n_channels = plan->n_channels,
@@ -254,8 +265,8 @@ collective_begin (FabExecutor *self, Slot *slot, guint index)
   FabTimePs now_ps = fab_engine_now (self->env.engine);
 
   record->start_ps = now_ps;
-  for (FabTaskId task = slot->arrived[index]; task != NO_TASK; task = slot->arrived_before[task]) {
-    fab_account_begin (self->account, self->env.dag->tasks[task].stream, FAB_SPAN_COMM, now_ps);
+  for (FabTaskId task = slot->arrived[index]; task != FAB_NO_TASK; task = slot->arrived_before[task]) {
+    fab_account_begin (self->account, task, now_ps);
     if (slot->begin_ps[task] < now_ps)
       record_span (self, slot, task, FAB_SPAN_WAIT, (FabInterval){ slot->begin_ps[task], now_ps });
   }
@@ -278,7 +289,7 @@ collective_arrive (FabExecutor *self, Slot *slot, FabTaskId task)
   if (slot->n_arrived[index] == 0) {
     slot->records[index] = new_record (collective, slot->iteration, index);
     slot->records[index].ready_ps = fab_engine_now (self->env.engine);
-    slot->arrived[index] = NO_TASK;
+    slot->arrived[index] = FAB_NO_TASK;
   }
   slot->arrived_before[task] = slot->arrived[index];
   slot->arrived[index] = task;
@@ -313,7 +324,7 @@ task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
     collective_arrive (self, slot, task);
     return;
   }
-  fab_account_begin (self->account, t->stream, t->kind, now_ps);
+  fab_account_begin (self->account, task, now_ps);
   if (t->kind == FAB_SPAN_COMPUTE)
     fab_kernels_start (self->kernels, t->stream, compute_ps (self, slot, t),
                        (FabDone){ work_done, self, pack (self, slot, task) });
@@ -345,8 +356,10 @@ slot_launch (FabExecutor *self, guint iteration)
       slot->n_waiting[dag->carried[i]]++;
   /* What starts now cannot release others before this loop has passed: every end is an event. */
   for (FabTaskId task = 0; task < dag->n_tasks; task++)
-    if (slot->n_waiting[task] == 0)
+    if (slot->n_waiting[task] == 0) {
+      slot->released_by[task] = FAB_NO_TASK;
       task_begin (self, slot, task);
+    }
 }
 
 gboolean
