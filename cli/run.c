@@ -22,6 +22,13 @@ store_links (FabStore *store, const FabSimulation *simulation, GError **error)
 }
 
 static gboolean
+store_memory (FabStore *store, const GArray *memory, GError **error)
+{
+  return memory == NULL
+      || fab_store_add_memory (store, (const FabMemoryRecord *) (gpointer) memory->data, memory->len, error);
+}
+
+static gboolean
 store_begin (FabStore *store, FabSimulation *simulation, gint64 *run_id, GError **error)
 {
   FabRunRecord run = fab_simulation_run_record (simulation);
@@ -29,6 +36,7 @@ store_begin (FabStore *store, FabSimulation *simulation, gint64 *run_id, GError 
 
   return fab_store_begin_run (store, &run, run_id, error)
       && fab_store_add_classes (store, dag->classes, dag->n_classes, error)
+      && store_memory (store, fab_simulation_totals (simulation)->memory, error)
       && store_links (store, simulation, error);
 }
 
@@ -41,7 +49,10 @@ store_iteration (FabStore *store, const FabProbe *probe, GError **error)
       && fab_store_add_iterations (store, ROWS (FabIterationRecord, probe->iterations), error)
       && fab_store_add_collectives (store, ROWS (FabCollectiveRecord, probe->collectives), error)
       && fab_store_add_spans (store, ROWS (FabSpanRecord, probe->spans), error)
-      && fab_store_add_link_loads (store, ROWS (FabLinkLoadRecord, probe->link_loads), error);
+      && fab_store_add_link_loads (store, ROWS (FabLinkLoadRecord, probe->link_loads), error)
+      && fab_store_add_exposures (store, ROWS (FabExposureRecord, probe->exposures), error)
+      && fab_store_add_path (store, ROWS (FabPathRecord, probe->path), error)
+      && fab_store_add_link_samples (store, ROWS (FabLinkSampleRecord, probe->samples), error);
 }
 
 #undef ROWS

@@ -6,10 +6,8 @@
 void
 memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes)
 {
-  FabMemoryPart part = { name, stage->rank_class, (FabBytes) (bytes + 0.5) };
-
-  if (part.bytes > 0)
-    fab_job_totals_add_memory (totals, &part);
+  if (bytes > 0)
+    fab_job_totals_add_memory (totals, stage->rank_class, name, (FabBytes) (bytes + 0.5));
 }
 
 /* Bytes per token of one micro-batch that a layer keeps for its backward pass. */

@@ -27,12 +27,23 @@ const FabQuery fab_queries[] = {
     " non_compute_time_pctg, idle_time_pctg"
     " FROM v_overlap WHERE run_id = :run ORDER BY iteration, rank_class" },
   { "classes", "Where the time of each class of ranks went, mean over iterations.",
-    "SELECT rank_class, first_rank, n_ranks, avg (kernel_time_us) AS step_us,"
+    "SELECT v.rank_class, k.name, v.first_rank, v.n_ranks, avg (kernel_time_us) AS step_us,"
     " avg (compute_time_us) AS compute_us, avg (non_compute_time_us) AS exposed_us,"
     " avg (idle_time_us) AS idle_us, avg (idle_time_pctg) AS idle_pct"
-    " FROM v_overlap WHERE run_id = :run GROUP BY rank_class, first_rank, n_ranks ORDER BY rank_class" },
+    " FROM v_overlap AS v JOIN rank_class AS k USING (run_id, rank_class) WHERE run_id = :run"
+    " GROUP BY v.rank_class, k.name, v.first_rank, v.n_ranks ORDER BY v.rank_class" },
+  { "exposure", "Which dimension of parallelism each class of ranks waits for, by operation.",
+    "SELECT iteration, rank_class, class_name, n_ranks, dimension, op, n_collectives, bytes, comm_us, exposed_us,"
+    " exposed_pct_of_step, exposed_pct_of_comm FROM v_exposure WHERE run_id = :run"
+    " ORDER BY iteration, rank_class, exposed_us DESC, dimension, op" },
+  { "critical-path", "What the step consists of: compute, loading, communication by dimension and link.",
+    "SELECT iteration, kind, dimension, link, from_vertex, to_vertex, spec, n_spans, time_us, pct_of_step"
+    " FROM v_critical_path WHERE run_id = :run ORDER BY iteration, time_us DESC, kind, dimension, link" },
+  { "memory", "What the memory of a GPU of each class holds.",
+    "SELECT rank_class, class_name, n_ranks, part, gb, pct_of_memory FROM v_memory"
+    " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
   { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
-    "SELECT iteration, collective, name, op, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
+    "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
     " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
   { "collective-totals", "Collectives added up by operation and name over the run.",

@@ -19,6 +19,8 @@ typedef struct {
   guint n_ranks;
   guint n_nodes;
   double peak_flops_per_s; /* of one accelerator, for MFU; 0 when the job computes nothing */
+  FabBytes memory_bytes;   /* of one accelerator; 0: not known */
+  double train_tokens;     /* of the whole training; 0: not said */
 } FabRunRecord;
 
 typedef struct {

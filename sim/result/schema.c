@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the tables and views of schema version 1. What they mean: docs/results-schema.md.
+/* schema.c - the tables and views of schema version 2. What they mean: docs/results-schema.md.
  *
  * Every table is STRICT and keyed by run first, so that one run is one contiguous range and a
  * question about it never reads another. Rows that come in great number are WITHOUT ROWID: their
@@ -18,13 +18,16 @@ static const char run_tables[] =
     "  seed INTEGER NOT NULL,\n"
     "  n_ranks INTEGER NOT NULL,\n"
     "  n_nodes INTEGER NOT NULL,\n"
-    "  peak_flops_per_s REAL NOT NULL -- of one accelerator; 0: the job computes nothing\n"
+    "  peak_flops_per_s REAL NOT NULL, -- of one accelerator; 0: the job computes nothing\n"
+    "  memory_bytes INTEGER NOT NULL,  -- of one accelerator; 0: not known\n"
+    "  train_tokens REAL NOT NULL      -- of the whole training; 0: not said\n"
     ") STRICT;\n"
     "CREATE TABLE rank_class (\n"
     "  run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,\n"
     "  rank_class INTEGER NOT NULL,\n"
     "  first_rank INTEGER NOT NULL,\n"
     "  n_ranks INTEGER NOT NULL,    -- that do the same thing at the same time\n"
+    "  name TEXT NOT NULL,\n"
     "  PRIMARY KEY (run_id, rank_class)\n"
     ") STRICT, WITHOUT ROWID;\n"
     "CREATE TABLE link (\n"
@@ -72,6 +75,7 @@ static const char collective_table[] =
     "  collective INTEGER NOT NULL, -- from 0 in its iteration\n"
     "  name TEXT NOT NULL,\n"
     "  op TEXT NOT NULL,\n"
+    "  dimension TEXT NOT NULL,     -- of parallelism: data, tensor, context, expert, pipeline, other\n"
     "  algorithm TEXT,\n"
     "  protocol TEXT,\n"
     "  n_channels INTEGER NOT NULL,\n"
@@ -119,6 +123,59 @@ static const char detail_tables[] =
     "  FOREIGN KEY (run_id, link) REFERENCES link (run_id, link)\n"
     ") STRICT, WITHOUT ROWID;\n";
 
+static const char why_tables[] =
+    "CREATE TABLE exposure (\n"
+    "  run_id INTEGER NOT NULL,\n"
+    "  iteration INTEGER NOT NULL,\n"
+    "  rank_class INTEGER NOT NULL,\n"
+    "  dimension TEXT NOT NULL,\n"
+    "  op TEXT NOT NULL,\n"
+    "  n_collectives INTEGER NOT NULL, -- that the class takes part in\n"
+    "  bytes INTEGER NOT NULL,      -- of them, as nccl-tests counts them\n"
+    "  comm_ps INTEGER NOT NULL,    -- some of them were under way\n"
+    "  exposed_ps INTEGER NOT NULL, -- part of the class's exposed time; adds up to it\n"
+    "  PRIMARY KEY (run_id, iteration, rank_class, dimension, op),\n"
+    "  FOREIGN KEY (run_id, iteration) REFERENCES iteration ON DELETE CASCADE,\n"
+    "  FOREIGN KEY (run_id, rank_class) REFERENCES rank_class ON DELETE CASCADE\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE critical_path (\n"
+    "  run_id INTEGER NOT NULL,\n"
+    "  iteration INTEGER NOT NULL,\n"
+    "  place INTEGER NOT NULL,      -- from 0 in its iteration, in order of time\n"
+    "  rank_class INTEGER NOT NULL,\n"
+    "  stream TEXT NOT NULL,\n"
+    "  kind TEXT NOT NULL,          -- compute, comm, load\n"
+    "  name TEXT NOT NULL,\n"
+    "  start_ps INTEGER NOT NULL,   -- where the one before it ends\n"
+    "  end_ps INTEGER NOT NULL CHECK (end_ps > start_ps),\n"
+    "  collective INTEGER,\n"
+    "  binding_link INTEGER,        -- of the collective\n"
+    "  PRIMARY KEY (run_id, iteration, place),\n"
+    "  FOREIGN KEY (run_id, iteration) REFERENCES iteration ON DELETE CASCADE,\n"
+    "  FOREIGN KEY (run_id, rank_class) REFERENCES rank_class ON DELETE CASCADE,\n"
+    "  FOREIGN KEY (run_id, iteration, collective) REFERENCES collective,\n"
+    "  FOREIGN KEY (run_id, binding_link) REFERENCES link (run_id, link)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE link_sample (\n"
+    "  run_id INTEGER NOT NULL,\n"
+    "  iteration INTEGER NOT NULL,\n"
+    "  link INTEGER NOT NULL,\n"
+    "  start_ps INTEGER NOT NULL,\n"
+    "  end_ps INTEGER NOT NULL CHECK (end_ps > start_ps),\n"
+    "  bytes_per_s REAL NOT NULL,   -- payload\n"
+    "  PRIMARY KEY (run_id, iteration, link, start_ps),\n"
+    "  FOREIGN KEY (run_id, iteration) REFERENCES iteration ON DELETE CASCADE,\n"
+    "  FOREIGN KEY (run_id, link) REFERENCES link (run_id, link)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE memory (\n"
+    "  run_id INTEGER NOT NULL,\n"
+    "  rank_class INTEGER NOT NULL,\n"
+    "  part TEXT NOT NULL,          -- parameters, gradients, ...\n"
+    "  bytes INTEGER NOT NULL,      -- of one rank\n"
+    "  PRIMARY KEY (run_id, rank_class, part),\n"
+    "  FOREIGN KEY (run_id, rank_class) REFERENCES rank_class ON DELETE CASCADE\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
 static const char step_views[] =
     "CREATE VIEW v_step AS\n"
     "SELECT i.run_id, i.iteration, i.duration_ps / 1e12 AS step_s,\n"
@@ -152,8 +209,8 @@ static const char step_views[] =
 
 static const char collective_views[] =
     "CREATE VIEW v_collective AS\n"
-    "SELECT c.run_id, c.iteration, c.collective, c.name, c.op, c.algorithm, c.protocol, c.n_channels,\n"
-    "  c.n_ranks, c.bytes, c.start_ps / 1e6 AS start_us, (c.start_ps - c.ready_ps) / 1e6 AS wait_us,\n"
+    "SELECT c.run_id, c.iteration, c.collective, c.name, c.op, c.dimension, c.algorithm, c.protocol,\n"
+    "  c.n_channels, c.n_ranks, c.bytes, c.start_ps / 1e6 AS start_us, (c.start_ps - c.ready_ps) / 1e6 AS wait_us,\n"
     "  (c.end_ps - c.start_ps) / 1e6 AS time_us, c.exposed_ps / 1e6 AS exposed_us,\n"
     "  c.algbw_bytes_per_s / 1e9 AS algbw_gb_per_s, c.busbw_bytes_per_s / 1e9 AS busbw_gb_per_s,\n"
     "  c.binding_link, l.from_vertex AS binding_from, l.to_vertex AS binding_to, l.spec AS binding_spec\n"
@@ -194,6 +251,29 @@ static const char link_views[] =
     "LEFT JOIN collective AS c\n"
     "  ON c.run_id = s.run_id AND c.iteration = s.iteration AND c.collective = s.collective;\n";
 
+static const char why_views[] =
+    "CREATE VIEW v_exposure AS\n"
+    "SELECT e.run_id, e.iteration, e.rank_class, k.name AS class_name, k.n_ranks, e.dimension, e.op,\n"
+    "  e.n_collectives, e.bytes, e.comm_ps / 1e6 AS comm_us, e.exposed_ps / 1e6 AS exposed_us,\n"
+    "  100.0 * e.exposed_ps / nullif (i.duration_ps, 0) AS exposed_pct_of_step,\n"
+    "  100.0 * e.exposed_ps / nullif (e.comm_ps, 0) AS exposed_pct_of_comm\n"
+    "FROM exposure AS e JOIN rank_class AS k USING (run_id, rank_class)\n"
+    "JOIN iteration AS i USING (run_id, iteration);\n"
+    "CREATE VIEW v_critical_path AS -- what the step consists of: adds up to it\n"
+    "SELECT p.run_id, p.iteration, p.kind, c.dimension, p.binding_link AS link, l.from_vertex, l.to_vertex,\n"
+    "  l.spec, count (*) AS n_spans, sum (p.end_ps - p.start_ps) / 1e6 AS time_us,\n"
+    "  100.0 * sum (p.end_ps - p.start_ps) / i.duration_ps AS pct_of_step\n"
+    "FROM critical_path AS p JOIN iteration AS i USING (run_id, iteration)\n"
+    "LEFT JOIN collective AS c\n"
+    "  ON c.run_id = p.run_id AND c.iteration = p.iteration AND c.collective = p.collective\n"
+    "LEFT JOIN link AS l ON l.run_id = p.run_id AND l.link = p.binding_link\n"
+    "GROUP BY p.run_id, p.iteration, p.kind, c.dimension, p.binding_link;\n"
+    "CREATE VIEW v_memory AS\n"
+    "SELECT m.run_id, m.rank_class, k.name AS class_name, k.n_ranks, m.part, m.bytes / 1e9 AS gb,\n"
+    "  100.0 * m.bytes / nullif (r.memory_bytes, 0) AS pct_of_memory\n"
+    "FROM memory AS m JOIN rank_class AS k USING (run_id, rank_class) JOIN run AS r USING (run_id);\n";
+
 const char *const fab_store_schema[] = {
-  run_tables, time_tables, collective_table, detail_tables, step_views, collective_views, link_views, NULL,
+  run_tables, time_tables,      collective_table, detail_tables, why_tables,
+  step_views, collective_views, link_views,       why_views,     NULL,
 };

@@ -139,6 +139,11 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
                       "%s: was written by a newer Fabricast (schema %" G_GINT64_FORMAT
                       ", this one knows %d); upgrade Fabricast or choose another file",
                       self->path, version, FAB_STORE_SCHEMA_VERSION);
+  if (self->mode == FAB_STORE_WRITE && version >= 1 && version < FAB_STORE_SCHEMA_VERSION)
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: was written by an older Fabricast (schema %" G_GINT64_FORMAT
+                      ", this one writes %d); it can be asked, but choose another file for new runs",
+                      self->path, version, FAB_STORE_SCHEMA_VERSION);
   if (version < 1)
     return fab_throw (error, FAB_ERROR_IO, "%s: has no schema version; it is damaged, choose another file",
                       self->path);

@@ -3,7 +3,8 @@
  *
  * A run is one transaction from begin to commit: a killed or failed run leaves nothing.
  * Several runs live in one file, several processes may write to it in turn (WAL, busy
- * timeout). A file that is no Fabricast database, or of a newer schema, is refused untouched.
+ * timeout). A file that is no Fabricast database, or of a newer schema, is refused untouched; one of an
+ * older schema can be asked, but takes no runs.
  * Every function that fails says which file, what is wrong and what to do; disk full and
  * read-only files included. A store belongs to one thread at a time.
  */
@@ -32,12 +33,17 @@ gboolean fab_store_close (FabStore **self, GError **error);
  * up), readers do not. When a call fails, the run is gone and another may begin. */
 gboolean fab_store_begin_run (FabStore *self, const FabRunRecord *run, gint64 *run_id, GError **error);
 gboolean fab_store_add_classes (FabStore *self, const FabRankClassRecord *rows, guint n, GError **error);
+gboolean fab_store_add_memory (FabStore *self, const FabMemoryRecord *rows, guint n, GError **error);
 gboolean fab_store_add_links (FabStore *self, const FabLinkRecord *rows, guint n, GError **error);
 gboolean fab_store_add_steps (FabStore *self, const FabStepRecord *rows, guint n, GError **error);
 gboolean fab_store_add_iterations (FabStore *self, const FabIterationRecord *rows, guint n, GError **error);
 gboolean fab_store_add_collectives (FabStore *self, const FabCollectiveRecord *rows, guint n, GError **error);
 gboolean fab_store_add_spans (FabStore *self, const FabSpanRecord *rows, guint n, GError **error);
 gboolean fab_store_add_link_loads (FabStore *self, const FabLinkLoadRecord *rows, guint n, GError **error);
+gboolean fab_store_add_exposures (FabStore *self, const FabExposureRecord *rows, guint n, GError **error);
+gboolean fab_store_add_path (FabStore *self, const FabPathRecord *rows, guint n, GError **error);
+gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, guint n,
+                                     GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
 /* Named questions (`fabricast query`): each is one SQL statement over the views, with columns

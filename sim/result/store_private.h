@@ -9,7 +9,7 @@
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
-#define FAB_STORE_SCHEMA_VERSION 1          /* user_version, at byte 60 */
+#define FAB_STORE_SCHEMA_VERSION 2          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
 typedef enum {
@@ -21,8 +21,27 @@ typedef enum {
   FAB_INSERT_COLLECTIVE,
   FAB_INSERT_SPAN,
   FAB_INSERT_LINK_LOAD,
+  FAB_INSERT_EXPOSURE,
+  FAB_INSERT_PATH,
+  FAB_INSERT_LINK_SAMPLE,
+  FAB_INSERT_MEMORY,
   FAB_N_INSERTS,
 } FabInsertKind;
+
+struct sqlite3_stmt;
+
+/* Binds one row to the parameters `column`, `column` + 1, ... */
+typedef void (*FabBindFn) (FabStore *self, struct sqlite3_stmt *stmt, gint column, gconstpointer row);
+
+typedef struct {
+  const char *what; /* completes "cannot store ..." */
+  const char *table;
+  gint n_columns;
+  gsize row_size;
+  FabBindFn bind;
+} FabInsert;
+
+extern const FabInsert fab_inserts[FAB_N_INSERTS];
 
 struct _FabStore {
   char *path; /* as the user wrote it */

@@ -12,194 +12,6 @@
 
 #define BATCH 64
 
-/* Binds one row to the parameters `column`, `column` + 1, ... */
-typedef void (*BindFn) (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row);
-
-typedef struct {
-  const char *what; /* completes "cannot store ..." */
-  const char *table;
-  gint n_columns;
-  gsize row_size;
-  BindFn bind;
-} Insert;
-
-/* Binding. `self` supplies the run, which is the first column of every table. */
-
-static void
-bind_text (sqlite3_stmt *stmt, gint column, const char *text)
-{
-  sqlite3_bind_text (stmt, column, text, -1, SQLITE_STATIC);
-}
-
-static void
-bind_bytes (sqlite3_stmt *stmt, gint column, guint64 bytes)
-{
-  g_assert (bytes <= G_MAXINT64);
-  sqlite3_bind_int64 (stmt, column, (gint64) bytes);
-}
-
-static void
-bind_run (G_GNUC_UNUSED FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabRunRecord *run = row;
-
-  sqlite3_bind_null (stmt, column); /* SQLite counts */
-  bind_text (stmt, column + 1, run->name);
-  bind_text (stmt, column + 2, run->scenario_yaml);
-  bind_text (stmt, column + 3, run->version);
-  bind_text (stmt, column + 4, run->fidelity);
-  sqlite3_bind_int64 (stmt, column + 5, run->seed);
-  sqlite3_bind_int64 (stmt, column + 6, run->n_ranks);
-  sqlite3_bind_int64 (stmt, column + 7, run->n_nodes);
-  sqlite3_bind_double (stmt, column + 8, run->peak_flops_per_s);
-}
-
-static void
-bind_class (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabRankClassRecord *class = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, class->rank_class);
-  sqlite3_bind_int64 (stmt, column + 2, class->first_rank);
-  sqlite3_bind_int64 (stmt, column + 3, class->n_ranks);
-}
-
-static void
-bind_link (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabLinkRecord *link = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, link->link);
-  bind_text (stmt, column + 2, link->from);
-  bind_text (stmt, column + 3, link->to);
-  bind_text (stmt, column + 4, link->spec);
-  sqlite3_bind_int64 (stmt, column + 5, link->count);
-  bind_bytes (stmt, column + 6, link->line_rate_bytes_per_s);
-  sqlite3_bind_int64 (stmt, column + 7, link->latency_ps);
-}
-
-static void
-bind_times (sqlite3_stmt *stmt, gint column, const FabIterationRecord *times)
-{
-  sqlite3_bind_int64 (stmt, column, times->start_ps);
-  sqlite3_bind_int64 (stmt, column + 1, times->duration_ps);
-  sqlite3_bind_int64 (stmt, column + 2, times->compute_ps);
-  sqlite3_bind_int64 (stmt, column + 3, times->comm_ps);
-  sqlite3_bind_int64 (stmt, column + 4, times->overlapped_ps);
-  sqlite3_bind_int64 (stmt, column + 5, times->exposed_ps);
-  sqlite3_bind_int64 (stmt, column + 6, times->idle_ps);
-}
-
-static void
-bind_step (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabStepRecord *step = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, step->times.iteration);
-  bind_times (stmt, column + 2, &step->times);
-  sqlite3_bind_double (stmt, column + 9, step->mfu_fraction);
-  sqlite3_bind_double (stmt, column + 10, step->hfu_fraction);
-  sqlite3_bind_double (stmt, column + 11, step->tokens_per_s);
-}
-
-static void
-bind_iteration (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabIterationRecord *times = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, times->iteration);
-  sqlite3_bind_int64 (stmt, column + 2, times->rank_class);
-  bind_times (stmt, column + 3, times);
-}
-
-static void
-bind_collective (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabCollectiveRecord *collective = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, collective->iteration);
-  sqlite3_bind_int64 (stmt, column + 2, collective->index);
-  bind_text (stmt, column + 3, collective->name);
-  bind_text (stmt, column + 4, collective->op);
-  bind_text (stmt, column + 5, collective->algorithm);
-  bind_text (stmt, column + 6, collective->protocol);
-  sqlite3_bind_int64 (stmt, column + 7, collective->n_channels);
-  sqlite3_bind_int64 (stmt, column + 8, collective->n_ranks);
-  bind_bytes (stmt, column + 9, collective->bytes);
-  sqlite3_bind_int64 (stmt, column + 10, collective->ready_ps);
-  sqlite3_bind_int64 (stmt, column + 11, collective->start_ps);
-  sqlite3_bind_int64 (stmt, column + 12, collective->end_ps);
-  sqlite3_bind_int64 (stmt, column + 13, collective->exposed_ps);
-  sqlite3_bind_double (stmt, column + 14, collective->algbw_bytes_per_s);
-  sqlite3_bind_double (stmt, column + 15, collective->busbw_bytes_per_s);
-  if (collective->binding_link == FAB_RECORD_NO_LINK)
-    sqlite3_bind_null (stmt, column + 16);
-  else
-    sqlite3_bind_int64 (stmt, column + 16, collective->binding_link);
-}
-
-static const char *
-span_kind_name (FabSpanKind kind)
-{
-  switch (kind) {
-  case FAB_SPAN_COMPUTE: return "compute";
-  case FAB_SPAN_COMM: return "comm";
-  case FAB_SPAN_LOAD: return "load";
-  case FAB_SPAN_WAIT: return "wait";
-  }
-  g_assert_not_reached ();
-}
-
-static void
-bind_span (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabSpanRecord *span = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, self->n_spans++);
-  sqlite3_bind_int64 (stmt, column + 2, span->iteration);
-  sqlite3_bind_int64 (stmt, column + 3, span->rank_class);
-  bind_text (stmt, column + 4, span_kind_name (span->kind));
-  bind_text (stmt, column + 5, span->stream);
-  bind_text (stmt, column + 6, span->name);
-  sqlite3_bind_int64 (stmt, column + 7, span->start_ps);
-  sqlite3_bind_int64 (stmt, column + 8, span->end_ps);
-  if (span->collective < 0)
-    sqlite3_bind_null (stmt, column + 9);
-  else
-    sqlite3_bind_int64 (stmt, column + 9, span->collective);
-}
-
-static void
-bind_link_load (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
-{
-  const FabLinkLoadRecord *load = row;
-
-  sqlite3_bind_int64 (stmt, column, self->run_id);
-  sqlite3_bind_int64 (stmt, column + 1, load->iteration);
-  sqlite3_bind_int64 (stmt, column + 2, load->link);
-  bind_bytes (stmt, column + 3, load->bytes);
-  sqlite3_bind_double (stmt, column + 4, load->busy_fraction);
-}
-
-static const Insert inserts[FAB_N_INSERTS] = {
-  [FAB_INSERT_RUN] = { "the run", "run", 9, sizeof (FabRunRecord), bind_run },
-  [FAB_INSERT_CLASS] = { "rank classes", "rank_class", 4, sizeof (FabRankClassRecord), bind_class },
-  [FAB_INSERT_LINK] = { "links", "link", 8, sizeof (FabLinkRecord), bind_link },
-  [FAB_INSERT_STEP] = { "iterations", "iteration", 12, sizeof (FabStepRecord), bind_step },
-  [FAB_INSERT_ITERATION] = { "iterations of classes", "iteration_class", 10, sizeof (FabIterationRecord),
-                             bind_iteration },
-  [FAB_INSERT_COLLECTIVE] = { "collectives", "collective", 17, sizeof (FabCollectiveRecord),
-                              bind_collective },
-  [FAB_INSERT_SPAN] = { "spans", "span", 10, sizeof (FabSpanRecord), bind_span },
-  [FAB_INSERT_LINK_LOAD] = { "link loads", "link_load", 5, sizeof (FabLinkLoadRecord), bind_link_load },
-};
-
 /* Adding */
 
 static gboolean
@@ -211,7 +23,7 @@ fail_run (FabStore *self, const char *doing, GError **error)
 }
 
 static gboolean
-prepare_insert (FabStore *self, const Insert *insert, guint n_rows, sqlite3_stmt **stmt)
+prepare_insert (FabStore *self, const FabInsert *insert, guint n_rows, sqlite3_stmt **stmt)
 {
   g_autoptr (GString) sql = NULL;
 
@@ -230,7 +42,7 @@ prepare_insert (FabStore *self, const Insert *insert, guint n_rows, sqlite3_stmt
 static gboolean
 insert_rows (FabStore *self, FabInsertKind kind, const char *rows, guint n)
 {
-  const Insert *insert = &inserts[kind];
+  const FabInsert *insert = &fab_inserts[kind];
   sqlite3_stmt **stmt = n == 1 ? &self->single[kind] : &self->batch[kind];
 
   if (!prepare_insert (self, insert, n, stmt))
@@ -246,7 +58,7 @@ insert_rows (FabStore *self, FabInsertKind kind, const char *rows, guint n)
 static gboolean
 add_rows (FabStore *self, FabInsertKind kind, gconstpointer rows, guint n, GError **error)
 {
-  const Insert *insert = &inserts[kind];
+  const FabInsert *insert = &fab_inserts[kind];
 
   g_assert (self->in_run);
   for (guint i = 0, n_now; i < n; i += n_now) {
@@ -283,6 +95,12 @@ fab_store_add_classes (FabStore *self, const FabRankClassRecord *rows, guint n, 
 }
 
 gboolean
+fab_store_add_memory (FabStore *self, const FabMemoryRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_INSERT_MEMORY, rows, n, error);
+}
+
+gboolean
 fab_store_add_links (FabStore *self, const FabLinkRecord *rows, guint n, GError **error)
 {
   return add_rows (self, FAB_INSERT_LINK, rows, n, error);
@@ -316,6 +134,24 @@ gboolean
 fab_store_add_link_loads (FabStore *self, const FabLinkLoadRecord *rows, guint n, GError **error)
 {
   return add_rows (self, FAB_INSERT_LINK_LOAD, rows, n, error);
+}
+
+gboolean
+fab_store_add_exposures (FabStore *self, const FabExposureRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_INSERT_EXPOSURE, rows, n, error);
+}
+
+gboolean
+fab_store_add_path (FabStore *self, const FabPathRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_INSERT_PATH, rows, n, error);
+}
+
+gboolean
+fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_INSERT_LINK_SAMPLE, rows, n, error);
 }
 
 gboolean

@@ -118,6 +118,7 @@ fab_simulation_free (FabSimulation *self)
   fab_dag_free (self->dag);
   fab_job_totals_clear (&self->totals);
   fab_library_destroy (self->library);
+  fab_job_totals_clear (&self->totals);
   fab_plant_free (self->plant);
   g_free (self->resolved);
   g_free (self);
@@ -196,6 +197,8 @@ fab_simulation_run_record (FabSimulation *self)
     .n_ranks = fab_cluster_n_ranks (&self->plant->cluster),
     .n_nodes = self->plant->cluster.n_nodes,
     .peak_flops_per_s = self->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
+    .memory_bytes = self->plant->cluster.device.memory_bytes,
+    .train_tokens = self->totals.train_tokens,
   };
 }
 

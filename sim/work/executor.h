@@ -21,7 +21,7 @@ typedef struct {
   FabEngine *engine;
   FabNet *net;
   const FabDag *dag;
-  FabJobTotals totals;
+  FabJobTotals totals;     /* its arrays stay the caller's */
   double peak_flops_per_s; /* of one accelerator */
   guint n_iterations;
   guint n_sms; /* of one accelerator, which collectives take from kernels; 0: they take none */

@@ -6,14 +6,10 @@
 #include "sim/work/dag.h"
 #include "sim/work/layers.h"
 
-/* What a rank of a class keeps in its accelerator's memory. */
-typedef struct {
-  const char *name; /* static: "parameters" */
-  guint rank_class;
-  FabBytes bytes;
-} FabMemoryPart;
+/* What of a rank's memory is what: rank class, a static name ("optimizer"), bytes of one rank. */
+typedef FabMemoryRecord FabMemoryPart;
 
-/* Totals of one iteration, for MFU and throughput. */
+/* Totals of one iteration, for MFU and throughput. Zeroed before a job fills it. */
 typedef struct {
   double model_flops_per_rank;    /* forward and backward, without recomputation */
   double executed_flops_per_rank; /* with it */
@@ -21,10 +17,14 @@ typedef struct {
   FabPrecision precision;         /* of matrix multiplications */
   guint64 parameters;
   FabBytes gradient_bytes; /* of one rank; 0: none */
-  GArray *memory;          /* FabMemoryPart; NULL: not known */
+  double train_tokens;     /* of the whole training; 0: not said */
+  GArray *memory;          /* FabMemoryPart, each name once per class; NULL: not known */
+  GPtrArray *hints;        /* char *: what would make it fit, for a person; NULL: none */
 } FabJobTotals;
 
-void fab_job_totals_add_memory (FabJobTotals *self, const FabMemoryPart *part);
+void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);
+void fab_job_totals_add_hint (FabJobTotals *self, char *hint); /* takes it */
+FabBytes fab_job_totals_memory (const FabJobTotals *self, guint rank_class);
 void fab_job_totals_clear (FabJobTotals *self);
 
 typedef struct {

@@ -29,7 +29,7 @@ add_iteration (FabStore *store, guint iteration, FabSpanRecord *spans, GError **
 static gboolean
 write_run (const char *path, GError **error)
 {
-  FabRunRecord run = { "bench", "name: bench\n", FAB_VERSION, "fluid", 1, 8, 1, 1e12 };
+  FabRunRecord run = { "bench", "name: bench\n", FAB_VERSION, "fluid", 1, 8, 1, 1e12, 0, 0 };
   FabRankClassRecord all = { 0, 0, 8, "all" };
   g_autofree FabSpanRecord *spans = g_new (FabSpanRecord, N_SPANS);
   g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, error);

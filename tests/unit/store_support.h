@@ -3,7 +3,7 @@
  *
  * Per iteration: 2 rank classes, 2 collectives, `n_spans` spans, 2 links that carry something.
  * A step lasts 1 s: compute 0.6, comm 0.5, both at once 0.3, so exposed = 0.5 - 0.3 = 0.2 and
- * idle = 1 - (0.6 + 0.5 - 0.3) = 0.2.
+ * idle = 1 - (0.6 + 0.5 - 0.3) = 0.2. On the critical path: 0.8 s of compute, then 0.2 s of collective 0.
  */
 #pragma once
 
@@ -46,6 +46,7 @@ sample_collective (guint iteration, guint index)
                                 .index = index,
                                 .name = index == 0 ? "bucket0" : "bucket1",
                                 .op = "all_reduce",
+                                .dimension = index == 0 ? "data" : "tensor",
                                 .algorithm = "ring",
                                 .protocol = NULL,
                                 .n_channels = 2,
@@ -63,14 +64,20 @@ sample_collective (guint iteration, guint index)
 static inline gboolean
 add_head (FabStore *store, gint64 *run_id, GError **error)
 {
-  FabRunRecord run = { "sample", "name: sample\nseed: 7\n", "0.1", "fluid", 7, 4, 2, 312e12 };
+  FabRunRecord run = {
+    "sample", "name: sample\nseed: 7\n", "0.1", "fluid", 7, 4, 2, 312e12, 80000000000, 1e12
+  };
   FabRankClassRecord classes[] = { { 0, 0, 3, "most" }, { 1, 3, 1, "last" } };
   FabLinkRecord links[] = { { 0, "node0/gpu0", "leaf0", "ib_ndr", 1, 50000000000, 600000 },
                             { 1, "leaf0", "node1/gpu0", "ib_ndr", 2, 50000000000, 600000 },
                             { 2, "node1/gpu0", "leaf0", "ib_ndr", 1, 50000000000, 600000 } };
 
+  FabMemoryRecord memory[] = { { 0, "parameters", 20000000000 },
+                               { 0, "optimizer", 40000000000 },
+                               { 1, "parameters", 8000000000 } };
+
   return fab_store_begin_run (store, &run, run_id, error) && fab_store_add_classes (store, classes, 2, error)
-      && fab_store_add_links (store, links, 3, error);
+      && fab_store_add_memory (store, memory, 3, error) && fab_store_add_links (store, links, 3, error);
 }
 
 static inline gboolean
@@ -90,6 +97,31 @@ add_spans (FabStore *store, guint iteration, guint n_spans, GError **error)
   return fab_store_add_spans (store, spans, n_spans, error);
 }
 
+/* Why the iteration took as long as it did. */
+static inline gboolean
+add_reasons (FabStore *store, guint iteration, GError **error)
+{
+  FabTimePs start_ps = iteration * 1000 * MS;
+  FabExposureRecord exposures[] = {
+    { iteration, 0, "data", "all_reduce", 1, 1000000000, 300 * MS, 150 * MS },
+    { iteration, 0, "tensor", "all_reduce", 1, 1000000000, 200 * MS, 50 * MS },
+    { iteration, 1, "data", "all_reduce", 1, 1000000000, 500 * MS, 200 * MS },
+  };
+  FabPathRecord path[] = {
+    { iteration, 0, 0, "compute", FAB_SPAN_COMPUTE, "forward", start_ps, start_ps + 300 * MS, -1,
+      FAB_RECORD_NO_LINK },
+    { iteration, 1, 0, "compute", FAB_SPAN_COMPUTE, "backward", start_ps + 300 * MS, start_ps + 800 * MS, -1,
+      FAB_RECORD_NO_LINK },
+    { iteration, 2, 1, "comm", FAB_SPAN_COMM, "all_reduce bucket0", start_ps + 800 * MS, start_ps + 1000 * MS,
+      0, 1 },
+  };
+  FabLinkSampleRecord samples[] = { { iteration, 1, start_ps, start_ps + 200 * MS, 5e9 },
+                                    { iteration, 1, start_ps + 250 * MS, start_ps + 450 * MS, 4e9 } };
+
+  return fab_store_add_exposures (store, exposures, 3, error) && fab_store_add_path (store, path, 3, error)
+      && fab_store_add_link_samples (store, samples, 2, error);
+}
+
 static inline gboolean
 add_iteration (FabStore *store, guint iteration, guint n_spans, GError **error)
 {
@@ -101,7 +133,8 @@ add_iteration (FabStore *store, guint iteration, guint n_spans, GError **error)
 
   return fab_store_add_steps (store, &step, 1, error) && fab_store_add_iterations (store, times, 2, error)
       && fab_store_add_collectives (store, collectives, 2, error)
-      && add_spans (store, iteration, n_spans, error) && fab_store_add_link_loads (store, loads, 2, error);
+      && add_spans (store, iteration, n_spans, error) && fab_store_add_link_loads (store, loads, 2, error)
+      && add_reasons (store, iteration, error);
 }
 
 /* A run of two iterations. */

@@ -9,9 +9,11 @@ what_goes_in_comes_out (void **state)
   g_autofree char *path = file_in (state, "a.db");
 
   assert_true (write_run (path, 3, NULL));
-  assert_answer (path, "SELECT * FROM run",
-                 "run_id,name,scenario_yaml,version,fidelity,seed,n_ranks,n_nodes,peak_flops_per_s\n"
-                 "1,sample,\"name: sample\nseed: 7\n\",0.1,fluid,7,4,2,312000000000000\n");
+  assert_answer (
+      path, "SELECT * FROM run",
+      "run_id,name,scenario_yaml,version,fidelity,seed,n_ranks,n_nodes,peak_flops_per_s,"
+      "memory_bytes,train_tokens\n"
+      "1,sample,\"name: sample\nseed: 7\n\",0.1,fluid,7,4,2,312000000000000,80000000000,1000000000000\n");
   assert_answer (path, "SELECT rank_class, first_rank, n_ranks FROM rank_class",
                  "rank_class,first_rank,n_ranks\n0,0,3\n1,3,1\n");
   assert_answer (path, "SELECT * FROM link WHERE link = 1",
@@ -119,7 +121,7 @@ a_share_of_nothing_is_null (void **state)
 {
   g_autofree char *path = file_in (state, "a.db");
   g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, NULL);
-  FabRunRecord run = { "bench", "", "0.1", "fluid", 0, 1, 1, 0 };
+  FabRunRecord run = { "bench", "", "0.1", "fluid", 0, 1, 1, 0, 0, 0 };
   FabStepRecord step = { .times.iteration = 0 };
 
   assert_true (fab_store_begin_run (store, &run, NULL, NULL));
@@ -150,7 +152,7 @@ every_named_query_answers (void **state)
     assert_true (g_str_has_suffix (query->summary, "."));
     assert_ptr_equal (fab_query_find (query->name), query);
   }
-  assert_null (fab_query_find ("exposure"));
+  assert_null (fab_query_find ("exposures"));
 }
 
 static void
@@ -226,7 +228,7 @@ a_query_may_be_any_select (void **state)
                  "x\n1\n2\n3\n");
   assert_answer (path, "SELECT value FROM json_each ('[1, \"a\"]')", "value\n1\na\n");
   assert_answer (path, "SELECT name FROM pragma_table_info ('rank_class')",
-                 "name\nrun_id\nrank_class\nfirst_rank\nn_ranks\n");
+                 "name\nrun_id\nrank_class\nfirst_rank\nn_ranks\nname\n");
   assert_answer (path, "SELECT 0.1 AS a, 0.1 + 0.2 AS b, 1e300 * 1e300 AS c, x'' AS d, NULL AS e",
                  "a,b,c,d,e\n0.1,0.30000000000000004,inf,\"\",\n");
 }

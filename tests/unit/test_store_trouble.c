@@ -102,8 +102,27 @@ a_database_of_another_program_is_refused (void **state)
 static void
 a_newer_schema_is_refused (void **state)
 {
-  assert_header_refused (state, 60, 2,
-                         ": was written by a newer Fabricast (schema 2, this one knows 1); upgrade");
+  assert_header_refused (state, 60, 3,
+                         ": was written by a newer Fabricast (schema 3, this one knows 2); upgrade");
+}
+
+/* It lacks tables: it can be asked, and stays as it is. */
+static void
+an_older_schema_takes_no_runs (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db"), *bytes = NULL;
+  gsize size;
+  g_autoptr (GError) error = NULL;
+
+  assert_true (write_run (path, 2, NULL));
+  assert_true (g_file_get_contents (path, &bytes, &size, NULL));
+  bytes[60 + 3] = 1; /* user_version */
+  assert_true (g_file_set_contents (path, bytes, (gssize) size, NULL));
+  assert_null (fab_store_open (path, FAB_STORE_WRITE, &error));
+  assert_says (error,
+               ": was written by an older Fabricast (schema 1, this one writes 2); it can be asked, but "
+               "choose another file for new runs");
+  assert_answer (path, "SELECT run_id FROM run", "run_id\n1\n");
 }
 
 static void
@@ -233,6 +252,7 @@ main (void)
     store_test (a_file_that_is_no_database_is_refused),
     store_test (a_database_of_another_program_is_refused),
     store_test (a_newer_schema_is_refused),
+    store_test (an_older_schema_takes_no_runs),
     store_test (a_torn_file_is_reported),
     store_test (a_file_without_a_run_says_so),
     store_test (one_file_remains),

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_store_reasons.c - why a step takes as long as it does, into SQLite and out of it: shares of exposed time, the
+ * critical path, memory, samples of links. The numbers behind the expectations: store_support.h. */
+#include "tests/unit/store_support.h"
+
+static void
+reasons_that_go_in_come_out (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 3, NULL));
+  assert_answer (path, "SELECT * FROM exposure WHERE iteration = 1 AND dimension = 'tensor'",
+                 "run_id,iteration,rank_class,dimension,op,n_collectives,bytes,comm_ps,exposed_ps\n"
+                 "1,1,0,tensor,all_reduce,1,1000000000,200000000000,50000000000\n");
+  assert_answer (
+      path, "SELECT * FROM critical_path WHERE iteration = 1 AND place > 0",
+      "run_id,iteration,place,rank_class,stream,kind,name,start_ps,end_ps,collective,binding_link\n"
+      "1,1,1,0,compute,compute,backward,1300000000000,1800000000000,,\n"
+      "1,1,2,1,comm,comm,all_reduce bucket0,1800000000000,2000000000000,0,1\n");
+  assert_answer (path, "SELECT * FROM link_sample WHERE iteration = 0",
+                 "run_id,iteration,link,start_ps,end_ps,bytes_per_s\n1,0,1,0,200000000000,5000000000\n"
+                 "1,0,1,250000000000,450000000000,4000000000\n");
+  assert_answer (path, "SELECT * FROM memory",
+                 "run_id,rank_class,part,bytes\n1,0,optimizer,40000000000\n1,0,parameters,20000000000\n"
+                 "1,1,parameters,8000000000\n");
+  assert_answer (path, "SELECT name, dimension FROM collective WHERE iteration = 0",
+                 "name,dimension\nbucket0,data\nbucket1,tensor\n");
+  assert_answer (path, "SELECT name FROM rank_class", "name\nmost\nlast\n");
+}
+
+/* 150 ms of a step of 1 s, of 300 ms of communication; 40 GB of 80. */
+static void
+views_say_which_part_of_what (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 3, NULL));
+  assert_answer (path, "SELECT * FROM v_exposure WHERE iteration = 0 AND rank_class = 0",
+                 "run_id,iteration,rank_class,class_name,n_ranks,dimension,op,n_collectives,bytes,comm_us,"
+                 "exposed_us,exposed_pct_of_step,exposed_pct_of_comm\n"
+                 "1,0,0,most,3,data,all_reduce,1,1000000000,300000,150000,15,50\n"
+                 "1,0,0,most,3,tensor,all_reduce,1,1000000000,200000,50000,5,25\n");
+  assert_answer (
+      path, "SELECT * FROM v_critical_path WHERE iteration = 0",
+      "run_id,iteration,kind,dimension,link,from_vertex,to_vertex,spec,n_spans,time_us,pct_of_step\n"
+      "1,0,comm,data,1,leaf0,node1/gpu0,ib_ndr,1,200000,20\n"
+      "1,0,compute,,,,,,2,800000,80\n");
+  assert_answer (path, "SELECT * FROM v_memory WHERE rank_class = 0",
+                 "run_id,rank_class,class_name,n_ranks,part,gb,pct_of_memory\n"
+                 "1,0,most,3,optimizer,40,50\n1,0,most,3,parameters,20,25\n");
+}
+
+/* docs/results-schema.md, "Tables". */
+static void
+a_run_can_be_dropped_as_documented (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  g_autoptr (FabStore) store = NULL;
+
+  assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
+  store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+  assert_true (
+      fab_store_exec (store,
+                      "PRAGMA foreign_keys = 1;"
+                      "DELETE FROM link_sample WHERE run_id = 1; DELETE FROM critical_path WHERE run_id = 1;"
+                      "DELETE FROM link_load WHERE run_id = 1; DELETE FROM span WHERE run_id = 1;"
+                      "DELETE FROM collective WHERE run_id = 1; DELETE FROM run WHERE run_id = 1",
+                      "drop", NULL));
+  fab_store_free (g_steal_pointer (&store));
+  assert_answer (path,
+                 "SELECT count (*) AS n FROM exposure UNION ALL SELECT count (*) FROM memory UNION ALL "
+                 "SELECT count (*) FROM critical_path UNION ALL SELECT count (*) FROM link_sample",
+                 "n\n6\n3\n6\n4\n");
+}
+
+#define store_test(f) cmocka_unit_test_setup_teardown (f, set_up_directory, tear_down_directory)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    store_test (reasons_that_go_in_come_out),
+    store_test (views_say_which_part_of_what),
+    store_test (a_run_can_be_dropped_as_documented),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
