@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/run_reasons.h"
 #include "sim/base/error.h"
 
 #define DEFAULT_DB "fabricast.db"
@@ -81,6 +81,21 @@ play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResu
   return fab_run_play (scenario, &what_if, NULL, faster, error);
 }
 
+/* The page says it itself. */
+static void
+warn_of_memory (const FabRunResult *result)
+{
+  g_autofree char *has = fab_run_gb (fab_simulation_cluster (result->simulation)->device.memory_bytes);
+  g_autofree char *needs = NULL;
+  FabBytes bytes;
+  guint rank_class;
+
+  if (fab_run_missing_bytes (result) == 0 || !fab_run_fullest (result, &rank_class, &bytes))
+    return;
+  needs = fab_run_gb (bytes);
+  g_printerr ("fabricast run: the job does not fit: %s GB of %s GB per GPU\n", needs, has);
+}
+
 static gboolean
 print_result (const FabScenario *scenario, const FabRunResult *result, FabFormat format, const char *db,
               GError **error)
@@ -93,6 +108,8 @@ print_result (const FabScenario *scenario, const FabRunResult *result, FabFormat
   else if (play_faster (scenario, result, &faster, error))
     text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
                                      : fab_run_page (scenario, result, &faster, db);
+  if (format != FAB_FORMAT_TEXT)
+    warn_of_memory (result);
   fab_run_result_clear (&faster);
   if (text)
     g_print ("%s", text);

@@ -2,7 +2,7 @@
 /* run_data.c - `fabricast run` for programs: JSON and CSV. Keys are stable; more may come. */
 #include <sys/resource.h>
 
-#include "cli/run.h"
+#include "cli/run_reasons.h"
 #include "sim/base/json.h"
 
 static double
@@ -82,6 +82,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   for (guint i = 0; i < result->steps->len; i++)
     add_step (json, &g_array_index (result->steps, FabStepRecord, i));
   json_builder_end_array (json);
+  fab_run_add_reasons (json, result);
   add_binding (json, result);
   if (faster->simulation)
     add_what_if (json, result, faster);

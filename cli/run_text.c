@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/run_reasons.h"
 #include "cli/timeline.h"
 
 enum { TIMELINE_COLUMNS = 66 };
@@ -54,10 +54,14 @@ append_step (GString *page, const FabRunResult *result)
   append_time (page, "communication", times->comm_ps, times->duration_ps, "");
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
+  fab_run_append_shares (page, result);
   append_time (page, "idle", times->idle_ps, times->duration_ps, "");
   if (step->tokens_per_s > 0)
     g_string_append_printf (page, "  %-16s%8.1f %%  (HFU %.1f %%)   %.0f tokens/s\n", "MFU",
                             100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);
+  fab_run_append_iterations (page, result);
+  fab_run_append_training (page, result);
+  fab_run_append_memory (page, result);
   g_string_append_c (page, '\n');
 }
 
@@ -130,6 +134,8 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
 
   append_head (page, scenario, result);
   append_step (page, result);
+  fab_run_append_classes (page, result);
+  fab_run_append_path (page, result);
   append_binding (page, result);
   if (faster->simulation)
     append_faster (page, result, faster);
