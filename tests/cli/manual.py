@@ -117,7 +117,7 @@ class Completion(CliTest):
         self.assertEqual(self.complete("run", "--fidelity", ""), ["fluid", "analytic"])
         self.assertEqual(self.complete("describe", "no"), ["nodes"])
         self.assertEqual(self.complete("describe", "job", ""), ["ddp", "collective"])
-        self.assertEqual(self.complete("query", "exp"), ["exposed"])
+        self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
 
     def test_flags_take_no_value(self):
         self.assertIn("exposed", self.complete("query", "--format", "csv", ""))

@@ -29,6 +29,30 @@ add_collective (const FabCollectiveRecord *r, GString *text)
                           r->algbw_bytes_per_s, r->busbw_bytes_per_s, r->binding_link);
 }
 
+static void
+add_reasons (const FabProbe *probe, GString *text)
+{
+  for (guint i = 0; i < probe->exposures->len; i++) {
+    const FabExposureRecord *r = &g_array_index (probe->exposures, FabExposureRecord, i);
+
+    g_string_append_printf (text, "exposure %u %u %s %s %u %" G_GUINT64_FORMAT " " PS PS "\n", r->iteration,
+                            r->rank_class, r->dimension, r->op, r->n_collectives, r->bytes, r->comm_ps,
+                            r->exposed_ps);
+  }
+  for (guint i = 0; i < probe->path->len; i++) {
+    const FabPathRecord *r = &g_array_index (probe->path, FabPathRecord, i);
+
+    g_string_append_printf (text, "path %u %u %u %s/%s " PS PS "%u\n", r->iteration, r->place, r->rank_class,
+                            r->stream, r->name, r->start_ps, r->end_ps, r->binding_link);
+  }
+  for (guint i = 0; i < probe->samples->len; i++) {
+    const FabLinkSampleRecord *r = &g_array_index (probe->samples, FabLinkSampleRecord, i);
+
+    g_string_append_printf (text, "sample %u %u " PS PS "%a\n", r->iteration, r->link, r->start_ps, r->end_ps,
+                            r->bytes_per_s);
+  }
+}
+
 void
 probe_text (const FabProbe *probe, GString *text)
 {
@@ -47,4 +71,5 @@ probe_text (const FabProbe *probe, GString *text)
     g_string_append_printf (text, "load %u %u %" G_GUINT64_FORMAT " %a\n", r->iteration, r->link, r->bytes,
                             r->busy_fraction);
   }
+  add_reasons (probe, text);
 }
