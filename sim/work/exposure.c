@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a ps: any share of 1 to 6 dimensions, and in it of 1 to 9 operations, is a whole number of them. */
-#define DIMENSION_PARTS 60 /* least common multiple of 1 to 6 */
+/* Parts of a ps: any share of 1 to 7 dimensions, and in it of 1 to 9 operations, is a whole number of them. */
+#define DIMENSION_PARTS 420 /* least common multiple of 1 to 7 */
 #define OP_PARTS 2520      /* of 1 to 9 */
 
-G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 6 && FAB_N_OPS <= 9);
+G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
 
 typedef struct {
   FabTimePs time_ps;
