@@ -2,13 +2,15 @@
 /* layers.c - an explicit list of layers, each with its parameter tensors.
  *
  * A layer's forward pass is 2 FLOP per parameter and token unless given: right for matrices that
- * every token is multiplied with. An embedding is looked up (lookup: true) and costs nothing.
+ * every token is multiplied with. An embedding is looked up (lookup: true) and costs nothing. What a layer keeps for
+ * backward and hands to the next is given in bytes per token. A network for images takes an image for a token:
+ * FLOPs and bytes are those of one image, and the job's sequence is 1.
  */
 #include "sim/work/layers.h"
+#include "models/models.h"
 
 #define MAX_PARAMETERS 1e15
 #define MAX_TENSORS 1e6
-#include "models/models.h"
 
 typedef struct {
   const char *name;
@@ -21,6 +23,7 @@ typedef struct {
   gint64 count;
   FabParamList tensors; /* TensorParams */
   double forward_flops_per_token;
+  FabBytes saved_bytes, output_bytes; /* per token */
   gboolean is_lookup;
 } LayerParams;
 
@@ -74,6 +77,18 @@ static const FabParam layer_params[] = {
     .offset = G_STRUCT_OFFSET (LayerParams, forward_flops_per_token),
     .fallback = "0FLOP",
     .help = "FLOPs of the forward pass per token; 0: 2 per parameter." },
+  { .key = "saved",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (LayerParams, saved_bytes),
+    .fallback = "0B",
+    .max = 1e15,
+    .help = "Activations kept for the backward pass, per token." },
+  { .key = "output",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (LayerParams, output_bytes),
+    .fallback = "0B",
+    .max = 1e15,
+    .help = "What the next layer is handed, per token." },
   { .key = "lookup",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (LayerParams, is_lookup),
@@ -123,8 +138,8 @@ add_layer (const LayerParams *layer, gint64 copy, FabLayerStack *stack)
     .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = forward_flops (layer), .n_matrices = 1
   };
 
-  fab_layer_stack_add_layer (stack, name, 0)->is_block = TRUE;
-  fab_layer_stack_add_segment (stack, "layer");
+  fab_layer_stack_add_layer (stack, name, (double) layer->output_bytes)->is_block = TRUE;
+  fab_layer_stack_add_segment (stack, "layer")->saved_whole_bytes = (double) layer->saved_bytes;
   fab_layer_stack_add_operator (stack, &work);
   for (guint i = 0; i < layer->tensors.n; i++) {
     const TensorParams *tensor = (const TensorParams *) layer->tensors.data + i;

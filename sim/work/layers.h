@@ -41,7 +41,7 @@ typedef struct {
 } FabTensor;
 
 typedef struct {
-  const char *name;     /* static: "attention", "mlp", "experts", "embedding", "head" */
+  const char *name;     /* static: "attention", "mlp", "router", "shared", "experts", "embedding", "head" */
   GArray *operators;    /* FabOperator */
   double forward_flops; /* per token, sum of the operators */
   gboolean is_split;    /* tensor parallelism ends it with an all-reduce of hidden_bytes per token */

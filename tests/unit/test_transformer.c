@@ -93,6 +93,105 @@ tensors_come_in_registration_order (G_GNUC_UNUSED void **state)
   assert_string_equal (g_array_index (stack->layers, FabLayer, 1).name, "block0");
 }
 
+static const FabSegment *
+segment_of (const FabLayerStack *stack, guint layer, guint segment)
+{
+  return fab_layer_segment (fab_layer_stack_layer (stack, layer), segment);
+}
+
+/* Korthikanti et al. 2022, arXiv 2205.05198, equation 1: s b h (34 + 5 a s / h) bytes a layer with dropout; equation 2:
+ * of it 10 h are not divided by tensor parallelism, 24 h and 5 a s are. */
+static void
+saved_activations_are_korthikantis (G_GNUC_UNUSED void **state)
+{
+  const double h = 64, a = 8, s = 32;
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, attention: full, dropout: true}", 32);
+  double whole = 0, split = 0, scores = 0;
+
+  for (guint i = 0; i < 2; i++) {
+    whole += segment_of (stack, 1, i)->saved_whole_bytes;
+    split += segment_of (stack, 1, i)->saved_split_bytes;
+    scores += segment_of (stack, 1, i)->saved_score_bytes;
+  }
+  assert_near (whole, 10 * h, 0);
+  assert_near (split, 24 * h, 0);
+  assert_near (scores, 5 * a * s, 0);
+  assert_near (fab_layer_stack_layer (stack, 1)->hidden_bytes, 2 * h, 0);
+  assert_near (segment_of (stack, 1, 0)->context_bytes, 4 * h, 0);
+  assert_near (segment_of (stack, 1, 1)->context_bytes, 0, 0);
+}
+
+/* No dropout: no masks (2 h), no dropout output and mask of the scores. Flash: fp32 log-sums of the heads instead. */
+static void
+flash_attention_keeps_no_scores (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) full = expand (
+      "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, attention: full}", 32);
+  g_autoptr (FabLayerStack) flash = expand ("{layers: 1, hidden: 64, heads: 8, vocabulary: 10}", 32);
+
+  assert_near (segment_of (full, 1, 0)->saved_score_bytes, 2 * 8 * 32, 0);
+  assert_near (segment_of (full, 1, 0)->saved_whole_bytes, 4 * 64, 0);
+  assert_near (segment_of (flash, 1, 0)->saved_score_bytes, 0, 0);
+  assert_near (segment_of (flash, 1, 0)->saved_split_bytes,
+               segment_of (full, 1, 0)->saved_split_bytes + 4 * 8, 0);
+}
+
+/* h 8, heads 2 of 16: Q, K and V 32 wide each, 8 x 96 + 32 x 8; scores 4 x 5 x 32. Biases of Q, K and V alone: 96. */
+static void
+heads_may_be_wider_than_hidden (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand ("{layers: 1, hidden: 8, heads: 2, head_dim: 16, feed_forward: 4,"
+                                            " vocabulary: 10, biases: false, qkv_biases: yes}",
+                                            5);
+
+  assert_near (segment_of (stack, 1, 0)->forward_flops, 2 * (8 * 96 + 32 * 8) + 4 * 5 * 32, 0);
+  assert_int_equal (fab_layer_stack_layer (stack, 1)->parameters, 8 + 768 + 96 + 256 + 8 + 64);
+}
+
+/* h 4, 3 experts of width 5 and 2 of them for a token, 1 shared, gated; block 0 has an MLP of f 16. Router 4 x 3, expert
+ * 3 x 4 x 5 = 60. A token: router 24, shared 120, experts 2 x 120 FLOP; 2 x 4 x 2 bytes to its experts. */
+static void
+experts_have_their_own_segments (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 2, hidden: 4, heads: 2, gated: true, biases: false, vocabulary: 10,"
+      " experts: {count: 3, per_token: 2, width: 5, shared: 1, dense_layers: 1}}",
+      5);
+  const FabLayer *block = fab_layer_stack_layer (stack, 2);
+
+  assert_string_equal (segment_of (stack, 1, 1)->name, "mlp");
+  assert_int_equal (block->segments->len, 4);
+  assert_string_equal (segment_of (stack, 2, 1)->name, "router");
+  assert_near (segment_of (stack, 2, 1)->forward_flops, 24, 0);
+  assert_string_equal (segment_of (stack, 2, 2)->name, "shared");
+  assert_near (segment_of (stack, 2, 2)->forward_flops, 120, 0);
+  assert_string_equal (segment_of (stack, 2, 3)->name, "experts");
+  assert_near (segment_of (stack, 2, 3)->forward_flops, 240, 0);
+  assert_near (segment_of (stack, 2, 3)->expert_bytes, 16, 0);
+  assert_int_equal (block->parameters, 4 + 48 + 16 + 4 + 12 + 60 + 3 * 60);
+  assert_int_equal (stack->parameters - stack->active_parameters, 60);
+  for (guint i = 0; i < block->tensors->len; i++)
+    if (fab_layer_tensor (block, i)->segment == 3)
+      assert_int_equal (fab_layer_tensor (block, i)->kind, FAB_TENSOR_EXPERT);
+}
+
+/* h 8, 2 heads: queries 8 -> 6 -> 2 x (3 + 2), keys and values 8 -> 4 + 2, 4 -> 2 x (3 + 5), out 2 x 5 -> 8; norms of 6 and
+ * 4. Scores 2 x 7 x (10 + 10). */
+static void
+latent_attention_goes_through_its_ranks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 1, hidden: 8, heads: 2, biases: false, vocabulary: 10, latent: {q_lora_rank: 6,"
+      " kv_lora_rank: 4, qk_nope_head_dim: 3, qk_rope_head_dim: 2, v_head_dim: 5}}",
+      7);
+  const double weights = 8 * 6 + 6 * 10 + 8 * 6 + 4 * 16 + 10 * 8;
+
+  assert_near (segment_of (stack, 1, 0)->forward_flops, 2 * weights + 2 * 7 * 20, 0);
+  assert_near (segment_of (stack, 1, 0)->context_bytes, 2 * 20, 0);
+  assert_int_equal (fab_layer_stack_layer (stack, 1)->parameters, 8 + (int) weights + 6 + 4 + 8 + 2 * 8 * 32);
+}
+
 int
 main (void)
 {
@@ -101,6 +200,11 @@ main (void)
     cmocka_unit_test (forward_flops_are_two_per_weight_and_the_scores),
     cmocka_unit_test (gates_and_grouped_queries_change_the_matrices),
     cmocka_unit_test (tensors_come_in_registration_order),
+    cmocka_unit_test (saved_activations_are_korthikantis),
+    cmocka_unit_test (flash_attention_keeps_no_scores),
+    cmocka_unit_test (heads_may_be_wider_than_hidden),
+    cmocka_unit_test (experts_have_their_own_segments),
+    cmocka_unit_test (latent_attention_goes_through_its_ranks),
   };
 
   return cmocka_run_group_tests_name ("transformer", tests, NULL, NULL);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attention.c - the attention segment: grouped queries, or multi-head latent attention.
+ *
+ * Grouped queries (Ainslie et al. 2023, arXiv 2305.13245): h -> q + k + v in one matrix, attended -> h.
+ * Latent (DeepSeek-V2, arXiv 2405.04434, section 2.1): h -> q_lora -> heads (nope + rope) for queries, or h -> that at
+ * once; h -> kv_lora + rope, kv_lora -> heads (nope + v) for keys and values. The ways down are whole on every
+ * tensor-parallel rank, the ways up divided by heads.
+ *
+ * FLOPs of scores and values per token: 2 s (q + attended), the causal mask not counted; 4 s h for plain heads.
+ * Kept for backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1): inputs of matrices and norms, queries,
+ * keys and values; with full attention 2 a s for the softmax, and 3 a s more with dropout (its mask and its output).
+ * A flash kernel keeps none of these but one fp32 number per head (Dao et al. 2022, arXiv 2205.14135).
+ */
+#include "models/shape/transformer/parts.h"
+
+static gboolean
+has_biases (const FabTransformerParams *p, gint choice)
+{
+  return choice == FAB_BIASES_AUTO ? p->has_biases : choice == FAB_BIASES_YES;
+}
+
+static void
+add_grouped (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  gint64 q = fab_transformer_query_width (p), k = fab_transformer_key_width (p);
+  gint64 head_dim = q / p->heads;
+  FabMatrix qkv = { .name = "qkv",
+                    .n = q + 2 * k,
+                    .k = p->hidden,
+                    .split = FAB_MATRIX_COLUMN,
+                    .has_biases = has_biases (p, p->qkv_biases) };
+
+  fab_transformer_add_matrix (&qkv, segment, stack);
+  if (!p->has_qk_norm)
+    return;
+  fab_transformer_add_memory ("qk_norm", 2.0 * (double) (q + k), TRUE, stack);
+  fab_transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
+  fab_transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
+  segment->saved_split_bytes += 2.0 * (double) (q + k);
+}
+
+static void
+add_queries (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  gint64 rank = p->latent.q_lora_rank;
+  FabMatrix direct = { .name = "q",
+                       .n = fab_transformer_query_width (p),
+                       .k = p->hidden,
+                       .split = FAB_MATRIX_COLUMN,
+                       .has_biases = has_biases (p, p->qkv_biases) };
+  FabMatrix down = { .name = "q_down",
+                     .n = rank,
+                     .k = p->hidden,
+                     .split = FAB_MATRIX_WHOLE,
+                     .has_biases = has_biases (p, p->qkv_biases) };
+  FabMatrix up = {
+    .name = "q_up", .n = fab_transformer_query_width (p), .k = rank, .split = FAB_MATRIX_COLUMN
+  };
+
+  if (rank == 0) {
+    fab_transformer_add_matrix (&direct, segment, stack);
+    return;
+  }
+  fab_transformer_add_matrix (&down, segment, stack);
+  fab_transformer_add_norm (p, rank, segment, stack);
+  fab_transformer_add_matrix (&up, segment, stack);
+}
+
+static void
+add_latent (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  const FabLatentParams *latent = &p->latent;
+  FabMatrix down = { .name = "kv_down",
+                     .n = latent->kv_lora_rank + latent->qk_rope_head_dim,
+                     .k = p->hidden,
+                     .split = FAB_MATRIX_WHOLE,
+                     .has_biases = has_biases (p, p->qkv_biases),
+                     .has_shared_input = TRUE };
+  FabMatrix up = { .name = "kv_up",
+                   .n = p->heads * (latent->qk_nope_head_dim + latent->v_head_dim),
+                   .k = latent->kv_lora_rank,
+                   .split = FAB_MATRIX_COLUMN };
+
+  add_queries (p, segment, stack);
+  fab_transformer_add_matrix (&down, segment, stack);
+  fab_transformer_add_norm (p, latent->kv_lora_rank, segment, stack);
+  fab_transformer_add_matrix (&up, segment, stack);
+}
+
+static void
+add_scores (const FabTransformerParams *p, guint sequence, FabSegment *segment, FabLayerStack *stack)
+{
+  double q = (double) fab_transformer_query_width (p), k = (double) fab_transformer_key_width (p);
+  double v = (double) fab_transformer_value_width (p), out = (double) fab_transformer_attended_width (p);
+  double scores = (double) p->heads * sequence;
+  FabOperator op = { .name = "scores",
+                     .kind = FAB_OPERATOR_ATTENTION,
+                     .flops = 2.0 * sequence * (q + out),
+                     .bytes = 2.0 * (q + k + v + out),
+                     .is_split = TRUE };
+
+  segment->context_bytes = 2.0 * (k + v);
+  segment->saved_split_bytes += 2.0 * (q + k + v);
+  if (p->attention == FAB_ATTENTION_FLASH) {
+    segment->saved_split_bytes += 4.0 * (double) p->heads;
+  } else {
+    segment->saved_score_bytes += (p->has_dropout ? 5.0 : 2.0) * scores;
+    /* scores out, softmax in and out, values in; dropout reads, writes and keeps its mask */
+    op.bytes += (p->has_dropout ? 13.0 : 8.0) * scores;
+  }
+  fab_layer_stack_add_operator (stack, &op);
+}
+
+void
+fab_transformer_add_attention (const FabTransformerParams *p, guint sequence, FabLayerStack *stack)
+{
+  FabSegment *segment = fab_layer_stack_add_segment (stack, "attention");
+  FabMatrix projection = { .name = "projection",
+                           .n = p->hidden,
+                           .k = fab_transformer_attended_width (p),
+                           .split = FAB_MATRIX_ROW,
+                           .has_biases = has_biases (p, p->projection_biases) };
+
+  segment->is_split = TRUE;
+  fab_transformer_add_norm (p, p->hidden, segment, stack);
+  if (p->latent.kv_lora_rank > 0)
+    add_latent (p, segment, stack);
+  else
+    add_grouped (p, segment, stack);
+  add_scores (p, sequence, segment, stack);
+  fab_transformer_add_matrix (&projection, segment, stack);
+  if (p->norms == 4)
+    fab_transformer_add_norm (p, p->hidden, segment, stack);
+  fab_transformer_add_residual (p, segment, stack);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h - what the files of the transformer share: its parameters, and how an operator enters a segment.
+ *
+ * A matrix of n x k is kept as PyTorch keeps it: n outputs, k inputs. Bytes are of one token, with 2 bytes a number.
+ */
+#pragma once
+
+#include "sim/work/layers.h"
+
+typedef enum { FAB_ATTENTION_FLASH, FAB_ATTENTION_FULL } FabAttentionKernel;
+typedef enum { FAB_NORM_AUTO, FAB_NORM_LAYER, FAB_NORM_RMS, FAB_NORM_NONE } FabNormKind;
+typedef enum { FAB_BIASES_AUTO, FAB_BIASES_YES, FAB_BIASES_NO } FabBiases;
+
+typedef struct {
+  gint64 q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
+} FabLatentParams;
+
+typedef struct {
+  gint64 count, per_token, width, shared, dense_layers, every;
+  gboolean has_shared_gate, has_router_biases;
+} FabExpertsParams;
+
+typedef struct {
+  gint64 token_types, classes;
+  gboolean has_embedding_norm, has_final_norm, has_pooler, has_head_transform, has_output_biases;
+} FabEndsParams;
+
+typedef struct {
+  gint64 layers, hidden, heads, kv_heads, head_dim, feed_forward, vocabulary, positions, norms;
+  gboolean is_gated, is_tied, has_biases, has_qk_norm, has_dropout;
+  gint qkv_biases, projection_biases; /* FabBiases */
+  gint norm;                          /* FabNormKind */
+  gint attention;                     /* FabAttentionKernel */
+  FabLatentParams latent;
+  FabExpertsParams experts;
+  FabEndsParams ends;
+} FabTransformerParams;
+
+extern const FabParam fab_transformer_params[]; /* of FabTransformerParams */
+
+/* Widths that follow from the parameters, over all heads. */
+gint64 fab_transformer_query_width (const FabTransformerParams *p);
+gint64 fab_transformer_key_width (const FabTransformerParams *p);
+gint64 fab_transformer_value_width (const FabTransformerParams *p);
+gint64 fab_transformer_attended_width (const FabTransformerParams *p); /* what attention puts out */
+gint64 fab_transformer_feed_forward_width (const FabTransformerParams *p);
+gint64 fab_transformer_expert_width (const FabTransformerParams *p);
+gboolean fab_transformer_has_experts (const FabTransformerParams *p, gint64 layer);
+
+/* What a tensor-parallel group does with a matrix. */
+typedef enum {
+  FAB_MATRIX_WHOLE,  /* every rank has it */
+  FAB_MATRIX_COLUMN, /* its outputs are divided; every rank has the inputs */
+  FAB_MATRIX_ROW,    /* its inputs are divided */
+} FabMatrixSplit;
+
+typedef struct {
+  const char *name;
+  gint64 n, k;
+  FabMatrixSplit split;
+  gboolean has_biases;
+  gboolean has_shared_input; /* somebody else keeps the input for backward */
+  gint64 experts, per_token; /* so many such matrices, and so many of them for a token; 0: one */
+} FabMatrix;
+
+void fab_transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerStack *stack);
+/* `width` is that of what is normalised; FALSE `is_split`: every rank does it. */
+void fab_transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *segment,
+                               FabLayerStack *stack);
+/* An operator bound by memory that moves so many numbers of 2 bytes per token. */
+void fab_transformer_add_memory (const char *name, double numbers, gboolean is_split, FabLayerStack *stack);
+/* Adds the input of the block to what a segment put out, dropout before it. */
+void fab_transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack);
+void fab_transformer_add_tensor (FabLayerStack *stack, FabTensorKind kind, gint64 parameters);
+
+/* The segments of a block, and the layers around the blocks. */
+void fab_transformer_add_attention (const FabTransformerParams *p, guint sequence, FabLayerStack *stack);
+void fab_transformer_add_mlp (const FabTransformerParams *p, FabLayerStack *stack);
+void fab_transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack);
+void fab_transformer_add_embedding (const FabTransformerParams *p, FabLayerStack *stack);
+void fab_transformer_add_head (const FabTransformerParams *p, guint sequence, FabLayerStack *stack);
