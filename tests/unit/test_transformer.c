@@ -149,8 +149,8 @@ heads_may_be_wider_than_hidden (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_layer_stack_layer (stack, 1)->parameters, 8 + 768 + 96 + 256 + 8 + 64);
 }
 
-/* h 4, 3 experts of width 5 and 2 of them for a token, 1 shared, gated; block 0 has an MLP of f 16. Router 4 x 3, expert
- * 3 x 4 x 5 = 60. A token: router 24, shared 120, experts 2 x 120 FLOP; 2 x 4 x 2 bytes to its experts. */
+/* h 4, 3 experts of width 5 and 2 of them for a token, 1 shared, gated; block 0 has an MLP of f 16. Router 4 x 3,
+ * expert 3 x 4 x 5 = 60. A token: router 24, shared 120, experts 2 x 120 FLOP; 2 x 4 x 2 bytes to its experts. */
 static void
 experts_have_their_own_segments (G_GNUC_UNUSED void **state)
 {
@@ -176,8 +176,8 @@ experts_have_their_own_segments (G_GNUC_UNUSED void **state)
       assert_int_equal (fab_layer_tensor (block, i)->kind, FAB_TENSOR_EXPERT);
 }
 
-/* h 8, 2 heads: queries 8 -> 6 -> 2 x (3 + 2), keys and values 8 -> 4 + 2, 4 -> 2 x (3 + 5), out 2 x 5 -> 8; norms of 6 and
- * 4. Scores 2 x 7 x (10 + 10). */
+/* h 8, 2 heads: queries 8 -> 6 -> 2 x (3 + 2), keys and values 8 -> 4 + 2, 4 -> 2 x (3 + 5), out 2 x 5 -> 8; norms of
+ * 6 and 4. Scores 2 x 7 x (10 + 10). */
 static void
 latent_attention_goes_through_its_ranks (G_GNUC_UNUSED void **state)
 {

@@ -2,8 +2,8 @@
 /* feed_forward.c - the second half of a block: an MLP, or a router with experts.
  *
  * MLP: h -> f, activation, f -> h; gated (SwiGLU: Shazeer 2020, arXiv 2002.05202) with two matrices of h -> f.
- * Experts (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of them for
- * each token; shared experts see every token and are one wide MLP. Segments:
+ * Experts (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of
+ * them for each token; shared experts see every token and are one wide MLP. Segments:
  *   router    norm and router, on every rank
  *   shared    the shared experts; tensor parallelism divides them as an MLP
  *   experts   what stands between the two all-to-alls, each of per_token x h numbers a token

@@ -85,7 +85,7 @@ const FabParam fab_transformer_params[] = {
     .choices = norm_choices },
   { ROW (
         FabTransformerParams, COUNT, "norms", norms, "2",
-        "Norms of a block: 2; 1 where attention and MLP share one (Falcon 7B); 4 where each also ends with one (Gemma 2)."),
+        "Norms of a block: 2; 1 where attention and MLP share it (Falcon 7B); 4 where each ends with one (Gemma 2)."),
     .min = 1, .max = 4 },
   FLAG (FabTransformerParams, "qk_norm", has_qk_norm, "false",
         "Queries and keys are normalised head by head (Qwen3)."),
