@@ -41,4 +41,5 @@ const FabRegistry fab_models = {
     [FAB_MODEL_SHAPE] = shapes,
     [FAB_MODEL_WORKLOAD] = workloads,
   },
+  .model_file = &fab_format_huggingface,
 };

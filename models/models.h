@@ -4,6 +4,7 @@
 
 #include "sim/fabric/fabric.h"
 #include "sim/registry.h"
+#include "sim/scenario/model_file.h"
 #include "sim/work/workload.h"
 
 extern const FabFabricOps fab_fabric_custom;
@@ -49,5 +50,7 @@ extern const FabWorkloadOps fab_workload_ddp;
 extern const FabWorkloadOps fab_workload_fsdp;
 extern const FabWorkloadOps fab_workload_megatron;
 extern const FabWorkloadOps fab_workload_zero;
+
+extern const FabModelFileFormat fab_format_huggingface;
 
 extern const FabRegistry fab_models;

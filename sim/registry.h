@@ -4,9 +4,12 @@
 
 #include "sim/base/param.h"
 
+typedef struct _FabModelFileFormat FabModelFileFormat; /* sim/scenario/model_file.h */
+
 typedef struct {
   /* NULL-ended arrays; the FabModelInfo is the first member of the ops struct. */
   const FabModelInfo *const *lists[FAB_N_MODEL_KINDS];
+  const FabModelFileFormat *model_file; /* of what others write about a neural network; NULL: none is read */
 } FabRegistry;
 
 /* NULL when there is no such model. */

@@ -38,6 +38,7 @@ typedef enum {
   FAB_REFERS_NODE,
   FAB_REFERS_MODEL,
   FAB_REFERS_ALGORITHM, /* of the registry's list, not of the catalogue */
+  FAB_REFERS_FILES, /* a path or a list of paths, taken out before the table is read: always absent in the struct */
 } FabRefers;
 
 /* The lists of models that a registry holds (sim/registry.h). */

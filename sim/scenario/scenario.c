@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.c - a scenario file, assignments laid over it, read and checked as a whole.
  *
- * Document, then --set, then tables, then what only the whole can tell: names in the
- * catalogue, GPUs and NICs that the node has. The scenario owns its document, its reader
+ * Document, the files it includes, then --set, model files, then tables, then what only the whole can tell: names in
+ * the catalogue, GPUs and NICs that the node has. The scenario owns its document, its reader
  * (and so every text and list of the spec) and the catalogue with its own entries on top.
  */
 #include "sim/scenario/scenario.h"
 
 #include "sim/fabric/reach.h"
 #include "sim/scenario/catalog_params.h"
+#include "sim/scenario/model_file.h"
 #include "sim/scenario/placement.h"
+#include "sim/scenario/schema_reader.h"
 
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
@@ -63,6 +65,9 @@ static const FabParam cluster_params[] = {
 const FabParam fab_scenario_params[] = {
   { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
   { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
+  { ROW ("include", TEXT, FabScenarioSpec, include, "",
+         "Files with keys of a scenario, relative to this one; what stands here wins over them."),
+    .refers = FAB_REFERS_FILES },
   { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
          "Seed of everything random, recorded with the run: placement: random draws from it.") },
   { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
@@ -171,8 +176,11 @@ read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog
 {
   const FabCatalogSections *own[] = { &self->spec.own, NULL };
 
+  fab_yaml_doc_include (self->doc, self->diagnostics);
   for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
     fab_yaml_doc_set (self->doc, sets[i], self->diagnostics);
+  fab_yaml_doc_include (self->doc, self->diagnostics); /* --set include=... */
+  fab_model_files_read (self->doc, self->reader->registry, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
   self->catalog = fab_catalog_overlay (catalog, &self->spec.own);
   fab_catalog_check_sections (self->reader, own, FALSE);

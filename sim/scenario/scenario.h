@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   const char *name;
   const char *summary;
+  const char *include; /* always NULL: what the files hold has been laid under the rest */
   gint64 seed;
   gint64 iterations;
   gboolean has_contention; /* collectives take multiprocessors from kernels */

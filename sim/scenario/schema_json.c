@@ -142,6 +142,17 @@ emit_default (Emitter *self, const FabParam *row)
     json_builder_add_string_value (self->out, row->fallback);
 }
 
+/* A path, or a list of them. */
+static void
+emit_files (Emitter *self)
+{
+  add_types (self, "string", "array");
+  json_builder_set_member_name (self->out, "items");
+  json_builder_begin_object (self->out);
+  add_text (self, "type", "string");
+  json_builder_end_object (self->out);
+}
+
 static void
 emit_row (Emitter *self, const FabParam *row)
 {
@@ -154,6 +165,8 @@ emit_row (Emitter *self, const FabParam *row)
     emit_bool (self);
   else if (row->type == FAB_PARAM_CHOICE)
     emit_words (self, row->choices);
+  else if (row->type == FAB_PARAM_TEXT && row->refers == FAB_REFERS_FILES)
+    emit_files (self);
   else if (row->type == FAB_PARAM_TEXT)
     add_types (self, "string", "number");
   else if (row->type == FAB_PARAM_LIST)

@@ -7,7 +7,7 @@
  */
 #include "sim/scenario/schema_reader.h"
 
-#define N_SECTIONS (FAB_REFERS_ALGORITHM + 1)
+#define N_SECTIONS (FAB_REFERS_FILES + 1)
 
 typedef struct {
   FabSchemaReader *reader;
@@ -50,6 +50,9 @@ check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
 
   if (name == NULL || is_known (self, refers, name))
     return;
+  if (refers == FAB_REFERS_MODEL && self->reader->registry->model_file != NULL
+      && g_str_has_suffix (name, ".json"))
+    return; /* a file, and why it could not be read has been said */
   section = fab_refers_name (refers);
   nearest = fab_diagnostics_nearest (self->reader->diagnostics, name, self->names[refers]);
   if (nearest != NULL)

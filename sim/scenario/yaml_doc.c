@@ -8,17 +8,13 @@
  */
 #include "sim/scenario/yaml_doc.h"
 
-#include <errno.h>
 #include <string.h>
 #include <yaml.h>
 
-#include "sim/base/error.h"
 #include "sim/scenario/yaml_tree.h"
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (yaml_parser_t, yaml_parser_delete)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (yaml_event_t, yaml_event_delete)
-
-#define MAX_READ (4u * 1024u * 1024u + 4u) /* a mark and one more than yaml_source.c allows */
 
 typedef struct {
   FabYamlDoc *doc;
@@ -338,20 +334,15 @@ fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset, 
   return read_document (&reader);
 }
 
-FabYamlDoc *
-fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics)
+/* Takes `source`. */
+static FabYamlDoc *
+read_whole (FabYamlSource *source, FabDiagnostics *diagnostics)
 {
   g_autoptr (FabYamlDoc) doc = fab_yaml_tree_new ();
-  FabYamlSource *source = fab_yaml_source_new (name, data, size);
 
-  g_ptr_array_add (doc->sources, source);
-  if (!fab_yaml_source_check (source, diagnostics))
-    return NULL;
-  doc->root = fab_yaml_tree_read (doc, source, 0, diagnostics);
+  doc->root = fab_yaml_tree_add (doc, source, diagnostics);
   if (doc->root == NULL)
     return NULL;
-  if (doc->root->kind == FAB_YAML_SCALAR && doc->root->text == NULL)
-    doc->root->kind = FAB_YAML_MAPPING;
   if (doc->root->kind == FAB_YAML_MAPPING)
     return g_steal_pointer (&doc);
   fab_diagnostics_add (diagnostics, &doc->root->mark,
@@ -359,22 +350,29 @@ fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnosti
   return NULL;
 }
 
+FabYamlNode *
+fab_yaml_tree_add (FabYamlDoc *doc, FabYamlSource *source, FabDiagnostics *diagnostics)
+{
+  FabYamlNode *root;
+
+  g_ptr_array_add (doc->sources, source);
+  root = fab_yaml_source_check (source, diagnostics) ? fab_yaml_tree_read (doc, source, 0, diagnostics)
+                                                     : NULL;
+  if (root != NULL && root->kind == FAB_YAML_SCALAR && root->text == NULL)
+    root->kind = FAB_YAML_MAPPING;
+  return root;
+}
+
+FabYamlDoc *
+fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics)
+{
+  return read_whole (fab_yaml_source_new (name, data, size), diagnostics);
+}
+
 FabYamlDoc *
 fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error)
 {
-  g_autofree char *data = g_malloc (MAX_READ);
-  FILE *file = fopen (path, "rb");
-  gsize size;
-  gboolean is_read;
+  FabYamlSource *source = fab_yaml_source_load (path, error);
 
-  if (file == NULL) {
-    fab_throw (error, FAB_ERROR_IO, "cannot open %s: %s", path, g_strerror (errno));
-    return NULL;
-  }
-  size = fread (data, 1, MAX_READ, file);
-  is_read = !ferror (file);
-  if (!is_read)
-    fab_throw (error, FAB_ERROR_IO, "cannot read %s: %s", path, g_strerror (errno));
-  (void) fclose (file);
-  return is_read ? fab_yaml_doc_parse (path, data, size, diagnostics) : NULL;
+  return source != NULL ? read_whole (source, diagnostics) : NULL;
 }

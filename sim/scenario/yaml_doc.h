@@ -45,6 +45,15 @@ FabYamlNode *fab_yaml_get (const FabYamlNode *mapping, const char *key);
  * the short form of a model (`fidelity: fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
+/* Lays the files that the root's `include` names (one, or a list; relative to the file that names them) under the
+ * document, and takes the key out. Mappings merge, what the document says wins; a mapping of another `kind`, a value
+ * and a list replace what was there, but the lists of the root are joined, an entry replacing one of the same `name`.
+ * Of two files the later wins. FALSE: diagnostics were added. */
+gboolean fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics);
+
+/* The tree as text. (transfer full) */
+char *fab_yaml_node_text (const FabYamlNode *node);
+
 /* Writing YAML, block style: begin the root, keys and values in turn, end it. `scalar` writes numbers,
  * units and words and quotes only what would break or read as null; `text` also quotes what other YAML
  * readers take for a truth value, a number or a date. */

@@ -7,9 +7,14 @@
  */
 #include "sim/scenario/yaml_source.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "sim/base/error.h"
+
 #define MAX_SIZE (4u * 1024u * 1024u)
+#define MAX_READ (MAX_SIZE + 4u) /* a mark and one more than is allowed */
 
 static void
 index_lines (FabYamlSource *self)
@@ -42,6 +47,36 @@ fab_yaml_source_new (const char *file, const char *data, gsize size)
   self->lines = g_array_new (FALSE, FALSE, sizeof (gsize));
   index_lines (self);
   return self;
+}
+
+FabYamlSource *
+fab_yaml_source_load (const char *path, GError **error)
+{
+  g_autofree char *data = g_malloc (MAX_READ);
+  FILE *file = fopen (path, "rb");
+  gsize size;
+  gboolean is_read;
+
+  if (file == NULL) {
+    fab_throw (error, FAB_ERROR_IO, "cannot open %s: %s", path, g_strerror (errno));
+    return NULL;
+  }
+  size = fread (data, 1, MAX_READ, file);
+  is_read = !ferror (file);
+  if (!is_read)
+    fab_throw (error, FAB_ERROR_IO, "cannot read %s: %s", path, g_strerror (errno));
+  (void) fclose (file);
+  return is_read ? fab_yaml_source_new (path, data, size) : NULL;
+}
+
+char *
+fab_yaml_source_beside (const FabMark *mark, const char *path)
+{
+  g_autofree char *directory = mark->line > 0 ? g_path_get_dirname (mark->file) : g_strdup (".");
+
+  if (g_path_is_absolute (path) || strcmp (directory, ".") == 0)
+    return g_strdup (path);
+  return g_build_filename (directory, path, NULL);
 }
 
 void

@@ -17,6 +17,11 @@ typedef struct {
 } FabYamlSource;
 
 FabYamlSource *fab_yaml_source_new (const char *file, const char *data, gsize size);
+/* The text of a file, cut behind what fab_yaml_source_check allows; NULL and *error when it cannot be read. */
+FabYamlSource *fab_yaml_source_load (const char *path, GError **error);
+/* `path` as the text at `mark` means it: relative to its file, to the working directory when it has none.
+ * (transfer full) */
+char *fab_yaml_source_beside (const FabMark *mark, const char *path);
 void fab_yaml_source_free (FabYamlSource *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlSource, fab_yaml_source_free)
 

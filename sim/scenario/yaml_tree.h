@@ -32,3 +32,5 @@ void fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *v
 /* Reads the YAML behind `offset` of a source; NULL: a diagnostic was added. An empty text is a null scalar. */
 FabYamlNode *fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset,
                                  FabDiagnostics *diagnostics);
+/* The same of a whole source, which the document takes; an empty one is an empty mapping. */
+FabYamlNode *fab_yaml_tree_add (FabYamlDoc *doc, FabYamlSource *source, FabDiagnostics *diagnostics);

@@ -209,3 +209,31 @@ fab_yaml_writer_finish (FabYamlWriter *self)
   g_free (self);
   return text;
 }
+
+static void
+write_node (FabYamlWriter *writer, const FabYamlNode *node)
+{
+  if (node->kind == FAB_YAML_SCALAR) {
+    if (node->is_quoted)
+      fab_yaml_writer_text (writer, node->text);
+    else
+      fab_yaml_writer_scalar (writer, node->text != NULL ? node->text : "~");
+    return;
+  }
+  fab_yaml_writer_begin (writer, node->kind);
+  for (guint i = 0; i < node->n; i++) {
+    if (node->keys != NULL)
+      fab_yaml_writer_key (writer, node->keys[i]->text);
+    write_node (writer, node->values[i]);
+  }
+  fab_yaml_writer_end (writer);
+}
+
+char *
+fab_yaml_node_text (const FabYamlNode *node)
+{
+  FabYamlWriter *writer = fab_yaml_writer_new ();
+
+  write_node (writer, node);
+  return fab_yaml_writer_finish (writer);
+}

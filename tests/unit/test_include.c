@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_include.c - files under a scenario: what wins, where mistakes are shown, what is refused. */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "sim/scenario/yaml_doc.h"
+
+static char *directory;
+
+static int
+make_directory (G_GNUC_UNUSED void **state)
+{
+  directory = g_dir_make_tmp ("fab-include-XXXXXX", NULL);
+  return directory != NULL ? 0 : -1;
+}
+
+static int
+remove_directory (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GDir) dir = g_dir_open (directory, 0, NULL);
+  const char *name;
+
+  while ((name = g_dir_read_name (dir)) != NULL) {
+    g_autofree char *path = g_build_filename (directory, name, NULL);
+    g_unlink (path);
+  }
+  g_rmdir (directory);
+  g_free (directory);
+  return 0;
+}
+
+static char *
+put (const char *name, const char *text)
+{
+  char *path = g_build_filename (directory, name, NULL);
+
+  assert_true (g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+/* What main.yaml with this text becomes, or its mistakes. */
+static char *
+included (const char *text)
+{
+  g_autofree char *path = put ("main.yaml", text);
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL);
+
+  assert_non_null (doc);
+  if (fab_yaml_doc_include (doc, diagnostics))
+    return fab_yaml_node_text (fab_yaml_doc_root (doc));
+  return fab_diagnostics_format (diagnostics);
+}
+
+static void
+assert_included (const char *text, const char *expected)
+{
+  g_autofree char *made = included (text);
+
+  assert_string_equal (made, expected);
+}
+
+static void
+assert_refused (const char *text, const char *expected)
+{
+  g_autofree char *made = included (text);
+
+  if (strstr (made, expected) == NULL)
+    fail_msg ("'%s' is not in '%s'", expected, made);
+}
+
+static void
+own_keys_win_and_mappings_merge (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("a.yaml", "seed: 1\njob: {model: m, bucket: 1MiB}\n");
+  g_autofree char *b = put ("b.yaml", "seed: 2\niterations: 5\njob: {bucket: 2MiB}\n");
+
+  assert_included ("include: [a.yaml, b.yaml]\njob: {micro_batch: 4}\n",
+                   "job:\n  micro_batch: 4\n  bucket: 2MiB\n  model: m\nseed: 2\niterations: 5\n");
+  assert_included ("include: a.yaml\nseed: 3\n", "seed: 3\njob:\n  model: m\n  bucket: 1MiB\n");
+  assert_included ("include:\nseed: 3\n", "seed: 3\n");
+}
+
+static void
+another_kind_replaces (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("kind.yaml", "job: {kind: ddp, bucket: 1MiB}\nfidelity: {kind: fluid}\n");
+
+  assert_included ("include: kind.yaml\njob: {kind: zero, stage: 3}\nfidelity: analytic\n",
+                   "job:\n  kind: zero\n  stage: 3\nfidelity: analytic\n");
+}
+
+/* Only those of the root: a list of layers is one value. */
+static void
+lists_of_the_root_are_joined_by_name (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("links.yaml",
+                            "links: [{name: x, lanes: 1}, {name: y, lanes: 2}]\njob: {list: [1, 2]}\n");
+
+  assert_included ("include: links.yaml\nlinks: [{name: x, lanes: 9}]\njob: {list: [3]}\n",
+                   "links:\n  - name: x\n    lanes: 9\n  - name: y\n    lanes: 2\njob:\n  list:\n    - 3\n");
+}
+
+static void
+a_file_may_include_beside_itself (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *inner = g_build_filename (directory, "inner.yaml", NULL);
+  g_autofree char *a = put ("inner.yaml", "seed: 7\nname: inner\n");
+  g_autofree char *b = put ("outer.yaml", "include: [inner.yaml, ./inner.yaml]\nname: outer\n");
+  g_autofree char *text = g_strdup_printf ("include: [outer.yaml, %s]\n", inner);
+
+  assert_included ("include: outer.yaml\n", "name: outer\nseed: 7\n");
+  assert_included (text, "seed: 7\nname: inner\n");
+}
+
+static void
+circles_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("one.yaml", "include: two.yaml\n");
+  g_autofree char *b = put ("two.yaml", "\ninclude: one.yaml\n");
+
+  assert_refused ("include: one.yaml\n", "two.yaml:2:10: 'one.yaml' is being read already");
+  assert_refused ("include: main.yaml\n", "main.yaml:1:10: 'main.yaml' is being read already");
+}
+
+static void
+mistakes_are_shown_where_they_are (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("twice.yaml", "seed: 1\nseed: 2\n");
+  g_autofree char *b = put ("list.yaml", "- 1\n");
+
+  assert_refused ("include: [twice.yaml, none.yaml]\n", "main.yaml:1:23: cannot open ");
+  assert_refused ("include: list.yaml\n", "list.yaml:1:1: a file holds keys with values");
+  assert_refused ("include: {a: b}\n", "main.yaml:1:10: 'include' names files");
+  assert_refused ("include: [[a.yaml]]\n", "main.yaml:1:11: 'include' names files");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (own_keys_win_and_mappings_merge),
+    cmocka_unit_test (another_kind_replaces),
+    cmocka_unit_test (lists_of_the_root_are_joined_by_name),
+    cmocka_unit_test (a_file_may_include_beside_itself),
+    cmocka_unit_test (circles_are_refused),
+    cmocka_unit_test (mistakes_are_shown_where_they_are),
+  };
+
+  return cmocka_run_group_tests_name ("include", tests, make_directory, remove_directory);
+}
