@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_import.c - `fabricast import FILE`: what a machine prints about itself becomes a scenario. */
+/* cmd_import.c - `fabricast import FILE`: what a machine prints about itself becomes a scenario, and a model's
+ * config.json a part of one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +25,12 @@ static const FabUsage usage = {
       "  rocm-smi       rocm-smi --showtopo\n"
       "  hwloc          lstopo --of xml\n"
       "  ibnetdiscover  a network and its hosts\n"
+      "  huggingface    config.json of a model; becomes an entry of `models`, for `include` of a scenario\n"
       "Comments on top say what was read and what had to be inferred.",
   .examples = "  fabricast import docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
-              "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n",
+              "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
+              "  fabricast import Llama-2-7b-hf/config.json -o llama.yaml\n",
   .min_rest = 1,
   .max_rest = 1,
 };
@@ -55,14 +58,15 @@ import_file (const ImportOptions *o, const char *path, GError **error)
                                .nic = o->nic,
                                .name = o->name,
                                .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT) };
+  gboolean is_fragment = FALSE;
 
   if (o->n_nodes < 0)
     return fab_throw (error, FAB_ERROR_INPUT, "--nodes must not be negative");
   if (catalog == NULL || !fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &request.size, error))
     return FALSE;
   request.text = text;
-  scenario = fab_import (&request, catalog, error);
-  if (scenario == NULL || !check_scenario (scenario, catalog, error))
+  scenario = fab_import (&request, catalog, &is_fragment, error);
+  if (scenario == NULL || (!is_fragment && !check_scenario (scenario, catalog, error)))
     return FALSE;
   if (o->out)
     return fab_cli_write_file (o->out, scenario, error);
@@ -84,19 +88,19 @@ static FabExit
 run (int argc, char **argv)
 {
   ImportOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "The format, when it is not to be found out", "FORMAT" },
-    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the scenario here (default: standard output)",
-      "FILE" },
-    { "accelerator", 0, 0, G_OPTION_ARG_STRING, &o.accelerator,
-      "Accelerator entry, when the text does not name it", "NAME" },
-    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports, when the text does not say it",
-      "LINK" },
-    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the scenario (default: imported)", "NAME" },
-    { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.n_nodes,
-      "How many such machines (default: 1, or as the text says)", "N" },
-    G_OPTION_ENTRY_NULL
-  };
+  const GOptionEntry entries[] = { { "from", 0, 0, G_OPTION_ARG_STRING, &o.format,
+                                     "The format, when it is not to be found out", "FORMAT" },
+                                   { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+                                     "Write the scenario here (default: standard output)", "FILE" },
+                                   { "accelerator", 0, 0, G_OPTION_ARG_STRING, &o.accelerator,
+                                     "Accelerator entry, when the text does not name it", "NAME" },
+                                   { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic,
+                                     "Link entry of the NIC ports, when the text does not say it", "LINK" },
+                                   { "name", 0, 0, G_OPTION_ARG_STRING, &o.name,
+                                     "Name of the scenario or the model (default: imported)", "NAME" },
+                                   { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.n_nodes,
+                                     "How many such machines (default: 1, or as the text says)", "N" },
+                                   G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && import_file (&o, argv[1], &error);
@@ -107,6 +111,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_import = {
   .name = "import",
-  .summary = "Make a scenario of what a machine prints about itself",
+  .summary = "Make a scenario of what a machine prints, or of a model's config.json",
   .run = run,
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_import.c - broken prints of machines: nothing crashes, and what is accepted is a good scenario.
+/* fuzz_import.c - broken prints of machines and models: nothing crashes, and what is accepted is a good scenario, or
+ * with a machine and a job it makes one.
  *
- * As a test it mutates the samples of tests/fixtures/import with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that
- * one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with the same check.
+ * As a test it mutates the samples of tests/fixtures/import and huggingface with the seeds 1 to N_ROUNDS;
+ * FAB_TEST_SEED=17 runs that one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with the same
+ * check.
  */
 #include <string.h>
 
@@ -12,7 +14,8 @@
 #include "validate/import/import.h"
 
 #define N_ROUNDS 3000
-#define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/import"
+#define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/"
+#define REST "name: fuzz\ncluster: {node: dgx-a100}\njob: {kind: ddp, model: made}\n"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
@@ -20,9 +23,10 @@ static gboolean
 check_input (const FabCatalog *catalog, const char *data, gsize size)
 {
   g_autofree char *text = g_strndup (data, size);
-  FabImportRequest request = { .file = "fuzz", .text = text, .size = strlen (text) };
+  FabImportRequest request = { .file = "fuzz", .text = text, .size = strlen (text), .name = "made" };
   g_autoptr (GError) error = NULL, second = NULL;
-  g_autofree char *made = fab_import (&request, catalog, &error);
+  gboolean is_fragment = FALSE;
+  g_autofree char *made = fab_import (&request, catalog, &is_fragment, &error), *whole = NULL;
   g_autoptr (FabScenario) scenario = NULL;
 
   if (made == NULL) {
@@ -30,7 +34,8 @@ check_input (const FabCatalog *catalog, const char *data, gsize size)
       g_error ("refused without a message:\n%s", text);
     return FALSE;
   }
-  scenario = fab_scenario_parse ("made", made, strlen (made), NULL, &fab_models, catalog, &second);
+  whole = g_strconcat (is_fragment ? REST : "", made, NULL);
+  scenario = fab_scenario_parse ("made", whole, strlen (whole), NULL, &fab_models, catalog, &second);
   if (scenario == NULL)
     g_error ("no good scenario: %s\n%s\nof\n%s", second->message, made, text);
   return TRUE;
@@ -66,7 +71,8 @@ static const char *const words[] = {
   "0x0302",      "0x068000", "\xff",    "count=\"0\"", "<pci class=\"0x030200\"/>",
   "\"H-0\"[1]",  "\"S-1\"",  "4xHDR",   "1xSDR",       "Switch 3",
   "Ca 2",        "[1]",      "Package", "Bridge",      "Numa Node: 3",
-  "&amp;",       "<!--",     "]]>",
+  "&amp;",       "<!--",     "]]>",     "null",        "\"model_type\": \"mpt\",",
+  "true",        "-7",       "1e9",     "{",           "[[",
 };
 
 /* A line twice, a line less, a line elsewhere: what pasting does. */
@@ -110,18 +116,28 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
+static void
+list_samples (const char *folder, GPtrArray *names)
+{
+  g_autofree char *path = g_build_filename (SAMPLES, folder, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) directory = g_dir_open (path, 0, &error);
+  const char *name;
+
+  while (directory && (name = g_dir_read_name (directory)) != NULL)
+    if (!g_str_has_suffix (name, ".md"))
+      g_ptr_array_add (names, g_build_filename (path, name, NULL));
+}
+
 static GPtrArray *
 load_samples (void)
 {
   GPtrArray *samples = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (GDir) directory = g_dir_open (SAMPLES, 0, &error);
-  const char *name;
 
-  while (directory && (name = g_dir_read_name (directory)) != NULL)
-    if (!g_str_has_suffix (name, ".md"))
-      g_ptr_array_add (names, g_build_filename (SAMPLES, name, NULL));
+  list_samples ("import", names);
+  list_samples ("huggingface", names);
   g_ptr_array_sort (names, compare_names);
   for (guint i = 0; i < names->len; i++) {
     char *text = NULL;

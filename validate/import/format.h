@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.h - one reader per format, private to validate/import. A reader fills the machine, whose `accelerator` and
- * `nic` are set when the user named them. */
+/* format.h - one reader per format, private to validate/import. A reader of a machine fills it, `accelerator` and `nic`
+ * being set when the user named them; one of anything else writes the fragment of a scenario. */
 #pragma once
 
 #include "validate/import/import.h"
@@ -12,9 +12,11 @@ typedef struct {
   const char *name;                          /* as --from takes it */
   const char *tool;                          /* the command that prints it */
   gboolean (*recognises) (const char *text); /* is this that format? */
-  gboolean (*read) (FabMachine *machine, const FabImportRequest *request, GError **error);
+  gboolean (*read) (FabMachine *machine, const FabImportRequest *request, GError **error); /* or NULL, and: */
+  char *(*fragment) (const FabImportRequest *request, GError **error);
 } FabImportFormat;
 
+extern const FabImportFormat fab_import_huggingface;
 extern const FabImportFormat fab_import_hwloc_xml;
 extern const FabImportFormat fab_import_ibnetdiscover;
 extern const FabImportFormat fab_import_nccl_xml;

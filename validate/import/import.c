@@ -11,12 +11,12 @@
 
 enum { MAX_NODES = 200000 };
 
-static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi, &fab_import_nccl_xml,
-                                                  &fab_import_rocm_smi, &fab_import_hwloc_xml,
-                                                  &fab_import_ibnetdiscover };
+static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi,    &fab_import_nccl_xml,
+                                                  &fab_import_rocm_smi,      &fab_import_hwloc_xml,
+                                                  &fab_import_ibnetdiscover, &fab_import_huggingface };
 
-const char *const fab_import_formats[] = { "nvidia-smi", "nccl-xml",      "rocm-smi",
-                                           "hwloc",      "ibnetdiscover", NULL };
+const char *const fab_import_formats[] = { "nvidia-smi",    "nccl-xml",    "rocm-smi", "hwloc",
+                                           "ibnetdiscover", "huggingface", NULL };
 
 gboolean
 fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format, ...)
@@ -120,15 +120,11 @@ add_missing_nics (FabMachine *machine, const FabImportRequest *request)
                      request->nic ? "--nic was given" : "there are several nodes");
 }
 
-char *
-fab_import (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+static char *
+import_machine (const FabImportFormat *format, const FabImportRequest *request, GError **error)
 {
-  const FabImportFormat *format = check_request (request, catalog, error) ? find_format (request, error)
-                                                                          : NULL;
-  g_autoptr (FabMachine) machine = format ? fab_machine_new (format->tool) : NULL;
+  g_autoptr (FabMachine) machine = fab_machine_new (format->tool);
 
-  if (machine == NULL)
-    return NULL;
   machine->accelerator = request->accelerator;
   machine->nic = request->nic;
   if (request->accelerator)
@@ -143,4 +139,32 @@ fab_import (const FabImportRequest *request, const FabCatalog *catalog, GError *
   else if (machine->fabric->len == 0)
     fab_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
   return fab_machine_scenario (machine, request->name ? request->name : "imported", request->file);
+}
+
+static char *
+import_fragment (const FabImportFormat *format, const FabImportRequest *request, GError **error)
+{
+  const char *option = request->accelerator != NULL ? "--accelerator"
+                     : request->nic != NULL         ? "--nic"
+                     : request->n_nodes > 0         ? "--nodes"
+                                                    : NULL;
+
+  if (option == NULL)
+    return format->fragment (request, error);
+  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s, no machine", option, request->file, format->tool);
+  return NULL;
+}
+
+char *
+fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment, GError **error)
+{
+  const FabImportFormat *format = check_request (request, catalog, error) ? find_format (request, error)
+                                                                          : NULL;
+
+  if (format == NULL)
+    return NULL;
+  if (is_fragment != NULL)
+    *is_fragment = format->fragment != NULL;
+  return format->fragment != NULL ? import_fragment (format, request, error)
+                                  : import_machine (format, request, error);
 }

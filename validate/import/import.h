@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.h - what a machine prints about itself, as a scenario. docs/import.md says what is read and inferred. */
+/* import.h - what a machine prints about itself as a scenario, and a model's config.json as a part of one.
+ * docs/import.md says what is read and inferred. */
 #pragma once
 
 #include "sim/scenario/catalog.h"
@@ -21,5 +22,7 @@ typedef struct {
 /* The names of the formats, NULL-ended. */
 extern const char *const fab_import_formats[];
 
-/* The scenario as YAML with comments. (transfer full) */
-char *fab_import (const FabImportRequest *request, const FabCatalog *catalog, GError **error);
+/* YAML with comments: a scenario, or (*is_fragment, which may be NULL) sections of one for `include`.
+ * (transfer full) */
+char *fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment,
+                  GError **error);
