@@ -4,9 +4,12 @@
 
 #include "cli/cli.h"
 #include "cli/describe_links.h"
+#include "cli/describe_model.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/result/store.h"
+
+enum { DEFAULT_SEQUENCE = 2048, MAX_SEQUENCE = 10000000 }; /* as a job has them */
 
 static const FabUsage usage = {
   .arguments = "[SECTION [NAME]]",
@@ -16,6 +19,7 @@ static const FabUsage usage = {
   .examples = "  fabricast describe\n"
               "  fabricast describe links\n"
               "  fabricast describe nodes dgx-a100\n"
+              "  fabricast describe models llama2-7b --sequence 4096\n"
               "  fabricast describe job ddp\n"
               "  fabricast describe --schema\n",
   .max_rest = 2,
@@ -24,6 +28,7 @@ static const FabUsage usage = {
 typedef struct {
   const FabCatalog *catalog;
   gboolean only_names;
+  guint sequence; /* of what a model is asked for */
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
@@ -152,13 +157,15 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
 }
 
 static void
-print_entry (FabCatalogSection section, gconstpointer entry)
+print_entry (const Describe *d, FabCatalogSection section, gconstpointer entry)
 {
   g_autofree char *yaml = fab_schema_write (fab_catalog_params[section].table, entry);
 
   g_print ("%s", yaml);
   if (section == FAB_SECTION_LINKS)
     fab_describe_link_rates (entry);
+  if (section == FAB_SECTION_MODELS)
+    fab_describe_model (entry, d->sequence);
 }
 
 static void
@@ -260,7 +267,7 @@ describe_entry (const Describe *d, FabCatalogSection section, const char *name, 
 
   if (entry == NULL)
     return unknown_name (catalog_sections[section], name, names, error);
-  print_entry (section, entry);
+  print_entry (d, section, entry);
   return TRUE;
 }
 
@@ -285,10 +292,9 @@ describe_name (const Describe *d, const char *section, const char *name, GError 
 }
 
 static gboolean
-describe (int argc, char **argv, gboolean only_names, gboolean wants_schema, GError **error)
+describe (int argc, char **argv, Describe d, gboolean wants_schema, GError **error)
 {
   g_autoptr (FabCatalog) catalog = NULL;
-  Describe d = { .only_names = only_names };
 
   if (wants_schema) {
     g_autofree char *schema = fab_schema_json (fab_scenario_params, &fab_models,
@@ -307,18 +313,31 @@ describe (int argc, char **argv, gboolean only_names, gboolean wants_schema, GEr
   return argc == 2 ? list_section (&d, argv[1], error) : describe_name (&d, argv[1], argv[2], error);
 }
 
+static gboolean
+check_sequence (gint64 sequence, GError **error)
+{
+  return (sequence >= 1 && sequence <= MAX_SEQUENCE)
+      || fab_throw (error, FAB_ERROR_INPUT, "--sequence %" G_GINT64_FORMAT ": from 1 to %d tokens", sequence,
+                    MAX_SEQUENCE);
+}
+
 static FabExit
 run (int argc, char **argv)
 {
   gboolean only_names = FALSE, wants_schema = FALSE;
+  gint64 sequence = DEFAULT_SEQUENCE;
   const GOptionEntry entries[] = { { "schema", 0, 0, G_OPTION_ARG_NONE, &wants_schema,
                                      "Print the JSON Schema of scenario files, for editors", NULL },
                                    { "names", 0, 0, G_OPTION_ARG_NONE, &only_names,
                                      "Print names only, one a line", NULL },
+                                   { "sequence", 0, 0, G_OPTION_ARG_INT64, &sequence,
+                                     "Tokens of a sequence, for a model's FLOPs (default: 2048)", "N" },
                                    G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && describe (argc, argv, only_names, wants_schema, &error);
+                  && check_sequence (sequence, &error)
+                  && describe (argc, argv, (Describe){ NULL, only_names, (guint) sequence }, wants_schema,
+                               &error);
 
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("describe", error);
 }

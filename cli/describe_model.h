@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sim/scenario/catalog.h"
+
+/* Parameters, FLOPs, memory and operators of a model at this length of sequences, as comments below its entry. */
+void fab_describe_model (const FabModelSpec *model, guint sequence);

@@ -1,0 +1,1 @@
+fabricast check inputs/uses-bad-config.yaml

@@ -1,0 +1,1 @@
+fabricast import fixtures/huggingface/gpt2.json --nodes 4

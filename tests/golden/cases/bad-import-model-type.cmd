@@ -1,0 +1,1 @@
+echo '{"architectures": ["MambaForCausalLM"], "model_type": "mamba"}' | fabricast import -

@@ -1,0 +1,1 @@
+fabricast import inputs/bad-config.json

@@ -1,0 +1,1 @@
+fabricast check inputs/includes.yaml

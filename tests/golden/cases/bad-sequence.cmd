@@ -1,0 +1,1 @@
+fabricast describe models gpt2 --sequence 0

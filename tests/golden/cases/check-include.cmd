@@ -1,0 +1,1 @@
+fabricast check inputs/includes-good.yaml | grep -v summary

@@ -1,0 +1,1 @@
+fabricast describe models deepseek-v3 --sequence 4096

@@ -1,0 +1,1 @@
+fabricast describe models resnet-50 --sequence 1 | tail -n 40

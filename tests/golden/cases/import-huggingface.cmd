@@ -1,0 +1,1 @@
+fabricast import fixtures/huggingface/deepseek-v3.json
