@@ -30,7 +30,7 @@ static const FabUsage usage = {
   .examples = "  fabricast import docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
               "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
-              "  fabricast import Llama-2-7b-hf/config.json -o llama.yaml\n",
+              "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n",
   .min_rest = 1,
   .max_rest = 1,
 };

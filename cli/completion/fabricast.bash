@@ -21,7 +21,7 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --iterations --fidelity --seed --set --help ;;
     check) echo --set --quiet --help ;;
-    describe) echo --names --schema --help ;;
+    describe) echo --names --schema --sequence --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --fabric --op --datatype --minbytes --maxbytes \
         --stepfactor --stepbytes --iters --warmup_iters --check-data --algorithm --protocol --env --set --form \
@@ -55,7 +55,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
-    import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover' ;;
+    import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface' ;;
     import:--out | import:-o) _fabricast_files '*.yaml' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
