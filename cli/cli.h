@@ -34,6 +34,7 @@ extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_query;
 extern const FabCommand fab_command_run;
 extern const FabCommand fab_command_topo;
+extern const FabCommand fab_command_trace;
 extern const FabCommand fab_command_validate;
 
 /* What a command's --help says around its options. */

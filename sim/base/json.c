@@ -25,6 +25,25 @@ fab_json_add_text (JsonBuilder *json, const char *key, const char *value)
     json_builder_add_null_value (json);
 }
 
+void
+fab_json_append_text (GString *out, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  g_string_append_c (out, '"');
+  for (const char *p = valid; *p != '\0'; p++) {
+    if (*p == '"' || *p == '\\')
+      g_string_append_printf (out, "\\%c", *p);
+    else if (*p == '\n')
+      g_string_append (out, "\\n");
+    else if ((guchar) *p < 0x20 || *p == 0x7f)
+      g_string_append_printf (out, "\\u%04x", (guint) (guchar) *p);
+    else
+      g_string_append_c (out, *p);
+  }
+  g_string_append_c (out, '"');
+}
+
 char *
 fab_json_finish (JsonBuilder *json)
 {

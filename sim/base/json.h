@@ -9,5 +9,9 @@ void fab_json_add_whole (JsonBuilder *json, const char *key, gint64 value);
 /* NULL becomes null. */
 void fab_json_add_text (JsonBuilder *json, const char *key, const char *value);
 
+/* Appends `text` quoted and escaped, for what is written without json-glib: streams, and numbers in the fewest
+ * digits. Bytes that are no UTF-8 become U+FFFD. */
+void fab_json_append_text (GString *out, const char *text);
+
 /* The whole document, indented, with a line end. (transfer full) */
 char *fab_json_finish (JsonBuilder *json);

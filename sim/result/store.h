@@ -61,3 +61,22 @@ const FabQuery *fab_query_find (const char *name); /* NULL: no such question */
 /* `sql` may be any single read-only statement; whatever would change the file, or open another
  * one, is refused. A file without a run, and a run that is not in it, are errors. */
 FabTable *fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error);
+
+/* One value of a row while it is read; nothing is copied. */
+typedef struct {
+  FabCellKind kind;
+  gint64 integer;   /* of INTEGER */
+  double real;      /* of REAL and INTEGER */
+  const char *text; /* of TEXT, until the function returns; else NULL */
+} FabField;
+
+/* FALSE with *error ends the reading. */
+typedef gboolean (*FabStoreRowFunc) (const FabField *fields, gpointer data, GError **error);
+
+/* As fab_store_query, but hands over row by row, so that an answer of any size needs no memory. `on_row` may ask
+ * the store again. */
+gboolean fab_store_each (FabStore *self, const char *sql, gint64 run_id, FabStoreRowFunc on_row,
+                         gpointer data, GError **error);
+
+/* The run that `run_id` names: itself, or the last one for 0. */
+gboolean fab_store_find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error);

@@ -89,8 +89,8 @@ compile (FabStore *self, const char *sql, GError **error)
 
 /* Which run */
 
-static gboolean
-find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error)
+gboolean
+fab_store_find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error)
 {
   static const char last_sql[] = "SELECT coalesce (max (run_id), 0) FROM run";
   g_autofree char *found_sql = g_strdup_printf ("SELECT count (*) FROM run WHERE run_id = %" G_GINT64_FORMAT,
@@ -208,10 +208,67 @@ fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error)
   FabTable *table;
   gint64 found = 0;
 
-  if (!find_run (self, run_id, &found, error))
+  if (!fab_store_find_run (self, run_id, &found, error))
     return NULL;
   sqlite3_set_authorizer (self->db, authorize, NULL);
   table = ask (self, sql, found, error);
   sqlite3_set_authorizer (self->db, NULL, NULL);
   return table;
+}
+
+/* Row by row */
+
+static FabField
+read_field (sqlite3_stmt *stmt, gint column)
+{
+  FabField field = { FAB_CELL_NULL, 0, 0, NULL };
+
+  switch (sqlite3_column_type (stmt, column)) {
+  case SQLITE_NULL: break;
+  case SQLITE_FLOAT:
+    field.kind = FAB_CELL_REAL;
+    field.real = sqlite3_column_double (stmt, column);
+    break;
+  case SQLITE_INTEGER:
+    field.kind = FAB_CELL_INTEGER;
+    field.integer = sqlite3_column_int64 (stmt, column);
+    field.real = (double) field.integer;
+    break;
+  default:
+    field.kind = FAB_CELL_TEXT;
+    field.text = (const char *) sqlite3_column_text (stmt, column);
+    field.text = field.text != NULL ? field.text : ""; /* a blob of no bytes */
+  }
+  return field;
+}
+
+static gboolean
+hand_over (FabStore *self, sqlite3_stmt *stmt, FabStoreRowFunc on_row, gpointer data, GError **error)
+{
+  guint n_columns = (guint) sqlite3_column_count (stmt);
+  g_autofree FabField *fields = g_new0 (FabField, MAX (n_columns, 1));
+  gint code;
+
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
+    for (guint i = 0; i < n_columns; i++)
+      fields[i] = read_field (stmt, (gint) i);
+    if (!on_row (fields, data, error))
+      return FALSE;
+  }
+  return code == SQLITE_DONE || fail_query (self, code, error);
+}
+
+gboolean
+fab_store_each (FabStore *self, const char *sql, gint64 run_id, FabStoreRowFunc on_row, gpointer data,
+                GError **error)
+{
+  g_autoptr (sqlite3_stmt) stmt = NULL;
+  gint64 found = 0;
+
+  if (!fab_store_find_run (self, run_id, &found, error))
+    return FALSE;
+  sqlite3_set_authorizer (self->db, authorize, NULL);
+  stmt = compile (self, sql, error);
+  sqlite3_set_authorizer (self->db, NULL, NULL);
+  return stmt != NULL && bind_parameters (stmt, found, error) && hand_over (self, stmt, on_row, data, error);
 }

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/json.h"
+
 #define TEXT_DIGITS 6 /* significant digits of the largest value in a column of reals */
 #define TEXT_GAP "  "
 
@@ -226,31 +228,12 @@ fab_table_to_csv (const FabTable *self)
 /* JSON */
 
 static void
-append_json_text (GString *out, const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-
-  g_string_append_c (out, '"');
-  for (const char *p = valid; *p != '\0'; p++) {
-    if (*p == '"' || *p == '\\')
-      g_string_append_printf (out, "\\%c", *p);
-    else if (*p == '\n')
-      g_string_append (out, "\\n");
-    else if ((guchar) *p < 0x20 || *p == 0x7f)
-      g_string_append_printf (out, "\\u%04x", (guint) (guchar) *p);
-    else
-      g_string_append_c (out, *p);
-  }
-  g_string_append_c (out, '"');
-}
-
-static void
 append_json_cell (GString *out, const FabCell *cell)
 {
   if (cell->kind == FAB_CELL_NULL || (cell->kind == FAB_CELL_REAL && !isfinite (cell->real)))
     g_string_append (out, "null");
   else if (cell->kind == FAB_CELL_TEXT)
-    append_json_text (out, cell->text);
+    fab_json_append_text (out, cell->text);
   else
     g_string_append (out, cell->text);
 }
@@ -264,7 +247,7 @@ fab_table_to_json (const FabTable *self)
     g_string_append (out, row == 0 ? "\n{" : ",\n{");
     for (guint i = 0; i < self->n_columns; i++) {
       g_string_append (out, i == 0 ? "" : ", ");
-      append_json_text (out, self->columns[i]);
+      fab_json_append_text (out, self->columns[i]);
       g_string_append (out, ": ");
       append_json_cell (out, fab_table_cell (self, row, i));
     }

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_kineto.c - a run as the files of PyTorch's profiler (Kineto), one per rank, for Holistic Trace Analysis.
+ *
+ * HTA 0.5 (github.com/facebookresearch/HolisticTraceAnalysis) decides by these:
+ *   hta/utils/utils.py        kernels whose name begins with "nccl" communicate, with "Memset" touch memory, the rest compute
+ *   hta/analyzers/communication_analysis.py   overlap = time in both / time in communication, on merged intervals
+ *   hta/analyzers/breakdown_analysis.py       kernel time = from the first kernel's begin to the last one's end
+ *   hta/common/trace.py       a kernel is of the iteration in whose ProfilerStep it was launched, which it finds by
+ *                             correlation; streams count from 1
+ * So every kernel has a launch on the CPU, at the time at which it begins (the CPU is not simulated); kernels that reach
+ * out of the exported iterations are cut there, as our own accounts are; and an empty Memset stands at both ends of an
+ * iteration, so that waiting there is inside of HTA's kernel time as it is inside of our iteration.
+ */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/trace.h"
+#include "sim/base/error.h"
+
+enum {
+  CPU_PROCESS = 100000, /* + rank; the GPU's is its device */
+  PYTHON_THREAD = 1,
+  LOADER_THREAD = 2,
+  COMPUTE_STREAM = 7, /* where PyTorch's default stream shows up */
+  FIRST_OTHER_STREAM = 20,
+};
+
+typedef struct {
+  const FabTraceSource *source;
+  const FabKinetoOptions *options;
+  guint rank, rank_class;
+  gint64 device;
+  FabTraceFile file;
+  GHashTable *streams; /* name -> number */
+  GHashTable *waits;   /* stream -> FabTimePs at which its waiting began */
+  gint64 n_launches;
+} Kineto;
+
+static gint64
+cpu_of (const Kineto *kineto)
+{
+  return CPU_PROCESS + (gint64) kineto->rank;
+}
+
+/* The stream that computes is number 7; the others follow in the order in which they appear. */
+static gint64
+stream_of (Kineto *kineto, const FabTraceSpan *span)
+{
+  gint number = GPOINTER_TO_INT (g_hash_table_lookup (kineto->streams, span->stream));
+
+  if (number > 0)
+    return number;
+  if (strcmp (span->stream, "compute") == 0)
+    number = COMPUTE_STREAM;
+  else
+    number = FIRST_OTHER_STREAM + 4 * (gint) g_hash_table_size (kineto->streams);
+  g_hash_table_insert (kineto->streams, g_strdup (span->stream), GINT_TO_POINTER (number));
+  return number;
+}
+
+/* A launch, the arrow from it, and what stands before the args of the kernel. */
+static void
+begin_kernel (Kineto *kineto, const char *category, const char *name, const char *call, gint64 stream,
+              FabTimePs launch_ps, FabTimePs start_ps, FabTimePs end_ps)
+{
+  FabTraceFile *file = &kineto->file;
+  gint64 correlation = ++kineto->n_launches;
+
+  fab_trace_begin (file, 'X', "cuda_runtime", call, cpu_of (kineto), PYTHON_THREAD, launch_ps);
+  fab_trace_lasts (file, launch_ps, launch_ps);
+  fab_trace_args (file);
+  fab_trace_whole (file, "External id", correlation);
+  fab_trace_whole (file, "correlation", correlation);
+  fab_trace_end (file);
+  fab_trace_begin (file, 's', "ac2g", "ac2g", cpu_of (kineto), PYTHON_THREAD, launch_ps);
+  fab_trace_whole (file, "id", correlation);
+  fab_trace_end (file);
+  fab_trace_begin (file, 'f', "ac2g", "ac2g", kineto->device, stream, start_ps);
+  fab_trace_whole (file, "id", correlation);
+  fab_trace_text (file, "bp", "e");
+  fab_trace_end (file);
+  fab_trace_begin (file, 'X', category, name, kineto->device, stream, start_ps);
+  fab_trace_lasts (file, start_ps, end_ps);
+  fab_trace_args (file);
+  fab_trace_whole (file, "External id", correlation);
+  fab_trace_whole (file, "device", kineto->device);
+  fab_trace_whole (file, "context", 1);
+  fab_trace_whole (file, "stream", stream);
+  fab_trace_whole (file, "correlation", correlation);
+}
+
+/* PyTorch's operator around a collective's launch. */
+static void
+write_param_comms (Kineto *kineto, const FabTraceSpan *span, FabTimePs time_ps)
+{
+  FabTraceFile *file = &kineto->file;
+
+  fab_trace_begin (file, 'X', "cpu_op", "record_param_comms", cpu_of (kineto), PYTHON_THREAD, time_ps);
+  fab_trace_lasts (file, time_ps, time_ps);
+  fab_trace_args (file);
+  fab_trace_whole (file, "External id", kineto->n_launches + 1);
+  fab_trace_param_comms (file, span);
+  fab_trace_end (file);
+}
+
+static void
+write_collective (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, FabTimePs end_ps)
+{
+  g_autofree char *kernel = fab_trace_nccl_kernel (span);
+  FabTraceFile *file = &kineto->file;
+
+  write_param_comms (kineto, span, start_ps);
+  begin_kernel (kineto, "kernel", kernel, "cudaLaunchKernelExC", stream_of (kineto, span), start_ps, start_ps,
+                end_ps);
+  fab_trace_param_comms (file, span);
+  fab_trace_text (file, "fabricast name", span->name);
+  fab_trace_text (file, "algorithm", span->algorithm);
+  fab_trace_text (file, "protocol", span->protocol);
+  fab_trace_real (file, "wait (us)", (double) span->wait_ps / 1e6);
+  fab_trace_end (file);
+}
+
+/* "fabricast::forward_block0": begins with nothing that HTA takes for communication. */
+static void
+write_compute (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, FabTimePs end_ps)
+{
+  g_autofree char *name = g_strconcat ("fabricast::", span->name, NULL);
+
+  g_strdelimit (name, " ", '_');
+  begin_kernel (kineto, "kernel", name, "cudaLaunchKernel", stream_of (kineto, span), start_ps, start_ps,
+                end_ps);
+  fab_trace_end (&kineto->file);
+}
+
+static void
+write_load (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, FabTimePs end_ps)
+{
+  fab_trace_begin (&kineto->file, 'X', "user_annotation", span->name, cpu_of (kineto), LOADER_THREAD,
+                   start_ps);
+  fab_trace_lasts (&kineto->file, start_ps, end_ps);
+  fab_trace_end (&kineto->file);
+}
+
+/* When this rank arrived, if it had to wait and that is to be shown; else when the collective started. */
+static FabTimePs
+collective_start (Kineto *kineto, const FabTraceSpan *span)
+{
+  const gint64 *arrived_ps = g_hash_table_lookup (kineto->waits, span->stream);
+  FabTimePs start_ps = arrived_ps && kineto->options->with_waiting ? *arrived_ps : span->start_ps;
+
+  g_hash_table_remove (kineto->waits, span->stream);
+  return start_ps;
+}
+
+static void
+remember_wait (Kineto *kineto, const FabTraceSpan *span)
+{
+  gint64 *arrived_ps = g_new (gint64, 1);
+
+  *arrived_ps = span->start_ps;
+  g_hash_table_insert (kineto->waits, g_strdup (span->stream), arrived_ps);
+}
+
+static void
+write_span (const FabTraceSpan *span, gpointer data)
+{
+  Kineto *kineto = data;
+  gboolean is_comm = strcmp (span->kind, "comm") == 0;
+  FabTimePs first_ps = is_comm ? collective_start (kineto, span) : span->start_ps;
+  FabTimePs start_ps = MAX (first_ps, kineto->source->start_ps);
+  FabTimePs end_ps = MIN (span->end_ps, kineto->source->end_ps);
+
+  if (strcmp (span->kind, "wait") == 0)
+    remember_wait (kineto, span);
+  else if (is_comm)
+    write_collective (kineto, span, start_ps, end_ps);
+  else if (strcmp (span->kind, "compute") == 0)
+    write_compute (kineto, span, start_ps, end_ps);
+  else
+    write_load (kineto, span, start_ps, end_ps);
+}
+
+/* Iterations */
+
+static void
+write_mark (Kineto *kineto, FabTimePs launch_ps, FabTimePs time_ps)
+{
+  begin_kernel (kineto, "gpu_memset", "Memset (Device)", "cudaMemsetAsync", COMPUTE_STREAM, launch_ps,
+                time_ps, time_ps);
+  fab_trace_whole (&kineto->file, "bytes", 0);
+  fab_trace_end (&kineto->file);
+}
+
+static void
+write_iteration (const FabIterationRecord *times, gpointer data)
+{
+  Kineto *kineto = data;
+  FabTraceFile *file = &kineto->file;
+  FabTimePs end_ps = times->start_ps + times->duration_ps;
+  g_autofree char *name = g_strdup_printf ("ProfilerStep#%u", times->iteration);
+
+  fab_trace_begin (file, 'X', "user_annotation", name, cpu_of (kineto), PYTHON_THREAD, times->start_ps);
+  fab_trace_lasts (file, times->start_ps, end_ps);
+  fab_trace_end (file);
+  fab_trace_begin (file, 'X', "gpu_user_annotation", name, kineto->device, COMPUTE_STREAM, times->start_ps);
+  fab_trace_lasts (file, times->start_ps, end_ps);
+  fab_trace_end (file);
+  write_mark (kineto, times->start_ps, times->start_ps);
+  /* launched within the step, 1 us before its end: HTA rounds to whole us */
+  write_mark (kineto, MAX (times->start_ps, end_ps - 1000000), end_ps);
+}
+
+/* Files */
+
+static void
+name_thing (FabTraceFile *file, const char *what, gint64 process, gint64 thread, const char *name)
+{
+  fab_trace_begin (file, 'M', NULL, what, process, thread, 0);
+  fab_trace_args (file);
+  fab_trace_text (file, strcmp (what, "process_labels") == 0 ? "labels" : "name", name);
+  fab_trace_end (file);
+}
+
+static void
+write_head (Kineto *kineto)
+{
+  const FabTraceSource *source = kineto->source;
+  g_autofree char *label = g_strdup_printf ("GPU %" G_GINT64_FORMAT, kineto->device);
+  g_autofree char *head = g_strdup_printf (
+      "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":%u,\"world_size\":%u},\n"
+      "\"deviceProperties\":[{\"id\":%" G_GINT64_FORMAT ",\"name\":\"simulated by fabricast %s\"}],\n"
+      "\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":0,\"traceName\":\"rank-%u.json\",\n\"traceEvents\":[\n",
+      kineto->rank, source->n_ranks, kineto->device, source->version, kineto->rank);
+
+  fab_trace_raw (&kineto->file, head);
+  name_thing (&kineto->file, "process_name", cpu_of (kineto), 0, "fabricast");
+  name_thing (&kineto->file, "process_labels", cpu_of (kineto), 0, "CPU");
+  name_thing (&kineto->file, "thread_name", cpu_of (kineto), PYTHON_THREAD, "launches");
+  name_thing (&kineto->file, "thread_name", cpu_of (kineto), LOADER_THREAD, "loader");
+  name_thing (&kineto->file, "process_name", kineto->device, 0, "fabricast");
+  name_thing (&kineto->file, "process_labels", kineto->device, 0, label);
+}
+
+static void
+write_tail (Kineto *kineto)
+{
+  GHashTableIter iter;
+  gpointer name, number;
+
+  g_hash_table_iter_init (&iter, kineto->streams);
+  while (g_hash_table_iter_next (&iter, &name, &number)) {
+    g_autofree char *shown = g_strdup_printf ("stream %d %s", GPOINTER_TO_INT (number), (const char *) name);
+
+    name_thing (&kineto->file, "thread_name", kineto->device, GPOINTER_TO_INT (number), shown);
+  }
+  fab_trace_raw (&kineto->file, "\n]}\n");
+}
+
+static gboolean
+write_events (Kineto *kineto, const char *path, GError **error)
+{
+  if (!fab_trace_file_open (&kineto->file, path, error))
+    return FALSE;
+  write_head (kineto);
+  if (!fab_trace_each_iteration (kineto->source, kineto->rank_class, write_iteration, kineto, error)
+      || !fab_trace_each_span (kineto->source, kineto->rank_class, write_span, kineto, error))
+    return FALSE;
+  write_tail (kineto);
+  return fab_trace_file_close (&kineto->file, error);
+}
+
+static gboolean
+write_rank (const FabTraceSource *source, const FabKinetoOptions *options, const char *directory, guint rank,
+            guint rank_class, GError **error)
+{
+  g_autofree char *path = g_strdup_printf ("%s/rank-%u.json", directory, rank);
+  g_autoptr (GHashTable) streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) waits = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Kineto kineto = {
+    .source = source,
+    .options = options,
+    .rank = rank,
+    .rank_class = rank_class,
+    .device = rank % MAX (source->n_ranks / MAX (source->n_nodes, 1), 1),
+    .streams = streams,
+    .waits = waits,
+  };
+
+  if (write_events (&kineto, path, error))
+    return TRUE;
+  fab_trace_file_abandon (&kineto.file);
+  return FALSE;
+}
+
+/* Which ranks */
+
+/* Of which class a rank is. A results file holds the first rank and the size of each class: when the classes tile
+ * the ranks, that says it for every rank, else for the first ones only. */
+static gboolean
+find_class (const FabTraceSource *source, gint64 rank, guint *rank_class, GError **error)
+{
+  guint n_tiled = 0;
+  const FabTraceClass *holder = NULL;
+
+  for (guint i = 0; i < source->classes->len; i++) {
+    const FabTraceClass *class = &g_array_index (source->classes, FabTraceClass, i);
+
+    n_tiled += class->first_rank == n_tiled ? class->n_ranks : 0;
+    if (rank == class->first_rank || (rank >= class->first_rank && rank < class->first_rank + class->n_ranks))
+      holder = holder && holder->first_rank == rank ? holder : class;
+  }
+  if (rank < 0 || rank >= source->n_ranks)
+    return fab_throw (error, FAB_ERROR_INPUT, "--ranks: no rank %" G_GINT64_FORMAT "; they are 0 to %u", rank,
+                      source->n_ranks - 1);
+  if (holder == NULL || (n_tiled != source->n_ranks && holder->first_rank != rank))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--ranks: %s does not tell of which class rank %" G_GINT64_FORMAT
+                      " is; leave --ranks out for the first rank of every class",
+                      source->db, rank);
+  *rank_class = holder->rank_class;
+  return TRUE;
+}
+
+static gboolean
+write_named_ranks (const FabTraceSource *source, const FabKinetoOptions *options, const char *directory,
+                   gboolean only_check, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (options->ranks, ",", -1);
+
+  for (guint i = 0; words[i]; i++) {
+    guint64 rank;
+    guint rank_class = 0;
+
+    if (!g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, G_MAXUINT, &rank, NULL))
+      return fab_throw (error, FAB_ERROR_INPUT, "--ranks '%s': expected numbers, as 0,8", options->ranks);
+    if (!find_class (source, (gint64) rank, &rank_class, error)
+        || (!only_check && !write_rank (source, options, directory, (guint) rank, rank_class, error)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+fab_trace_write_kineto (const FabTraceSource *source, const char *directory, const FabKinetoOptions *options,
+                        GError **error)
+{
+  if (options->ranks && !write_named_ranks (source, options, directory, TRUE, error))
+    return FALSE;
+  if (g_mkdir_with_parents (directory, 0777) != 0)
+    return fab_throw (error, FAB_ERROR_IO, "%s: %s", directory, g_strerror (errno));
+  if (options->ranks)
+    return write_named_ranks (source, options, directory, FALSE, error);
+  for (guint i = 0; i < source->classes->len; i++) {
+    const FabTraceClass *class = &g_array_index (source->classes, FabTraceClass, i);
+
+    if (!write_rank (source, options, directory, class->first_rank, class->rank_class, error))
+      return FALSE;
+  }
+  return TRUE;
+}
