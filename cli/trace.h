@@ -102,6 +102,17 @@ typedef struct {
 gboolean fab_trace_write_kineto (const FabTraceSource *source, const char *directory,
                                  const FabKinetoOptions *options, GError **error);
 
+/* Whose files are written (trace_ranks.c). */
+typedef struct {
+  guint rank, rank_class;
+} FabTraceRank;
+
+/* FabTraceRank of each number in `list` ("0,8"), of the first rank of every class for NULL; NULL and *error for
+ * what is no number, no rank, or of a class that the results file does not tell. */
+GArray *fab_trace_ranks (const FabTraceSource *source, const char *list, GError **error);
+/* FALSE and *error when the folder holds other traces too: HTA reads all that is there. */
+gboolean fab_trace_ranks_alone (const GArray *ranks, const char *directory, GError **error);
+
 /* What NCCL and PyTorch call a collective (trace_nccl.c). (transfer full) */
 char *fab_trace_nccl_kernel (const FabTraceSpan *span);
 /* The members of args that PyTorch's record_param_comms has. */

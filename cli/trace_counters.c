@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_counters.c - what links carry over time, as counters in GB/s.
  *
- * With samples in the results file (table link_sample) the counters of the busiest links are those. Without, the load of
- * a link is known per iteration only, and is laid under the collectives that the link binds: collective c of n
+ * With samples in the results file (table link_sample) the counters of the busiest links are those. Without, the load
+ * of a link is known per iteration only, and is laid under the collectives that the link binds: collective c of
  * bytes_c has the share bytes_c / sum (bytes) of what the link carried in the iteration, evenly over its time,
  *   rate_c = link_load.bytes x bytes_c / sum (bytes) / (end_c - start_c),
  * and rates of collectives that run at once add up. What other collectives sent over the link is in it too, so that

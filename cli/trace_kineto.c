@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_kineto.c - a run as the files of PyTorch's profiler (Kineto), one per rank, for Holistic Trace Analysis.
  *
- * HTA 0.5 (github.com/facebookresearch/HolisticTraceAnalysis) decides by these:
- *   hta/utils/utils.py        kernels whose name begins with "nccl" communicate, with "Memset" touch memory, the rest compute
- *   hta/analyzers/communication_analysis.py   overlap = time in both / time in communication, on merged intervals
- *   hta/analyzers/breakdown_analysis.py       kernel time = from the first kernel's begin to the last one's end
- *   hta/common/trace.py       a kernel is of the iteration in whose ProfilerStep it was launched, which it finds by
- *                             correlation; streams count from 1
- * So every kernel has a launch on the CPU, at the time at which it begins (the CPU is not simulated); kernels that reach
- * out of the exported iterations are cut there, as our own accounts are; and an empty Memset stands at both ends of an
- * iteration, so that waiting there is inside of HTA's kernel time as it is inside of our iteration.
+ * HTA (github.com/facebookresearch/HolisticTraceAnalysis) decides by these:
+ *   hta/utils/utils.py: kernels named nccl... communicate, Memset... touch memory, all others compute
+ *   hta/analyzers/communication_analysis.py: overlap = time in both / time in communication, on merged intervals
+ *   hta/analyzers/breakdown_analysis.py: kernel time = from the first kernel's begin to the last one's end
+ *   hta/common/trace.py: a kernel is of the iteration in whose ProfilerStep it was launched, which is found by
+ *   correlation; streams count from 1
+ * So every kernel has a launch on the CPU, at the time at which it begins (the CPU is not simulated); kernels that
+ * reach out of the exported iterations are cut there, as our own accounts are; and an empty Memset stands at both
+ * ends of an iteration, so that waiting there is inside of HTA's kernel time as it is inside of our iteration.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/trace.h"
@@ -24,7 +23,7 @@ enum {
   PYTHON_THREAD = 1,
   LOADER_THREAD = 2,
   COMPUTE_STREAM = 7, /* where PyTorch's default stream shows up */
-  FIRST_OTHER_STREAM = 20,
+  OTHER_STREAMS = 16, /* 20, 24, ... when there is one that computes */
 };
 
 typedef struct {
@@ -55,7 +54,7 @@ stream_of (Kineto *kineto, const FabTraceSpan *span)
   if (strcmp (span->stream, "compute") == 0)
     number = COMPUTE_STREAM;
   else
-    number = FIRST_OTHER_STREAM + 4 * (gint) g_hash_table_size (kineto->streams);
+    number = OTHER_STREAMS + 4 * (gint) g_hash_table_size (kineto->streams);
   g_hash_table_insert (kineto->streams, g_strdup (span->stream), GINT_TO_POINTER (number));
   return number;
 }
@@ -229,9 +228,11 @@ write_head (Kineto *kineto)
   const FabTraceSource *source = kineto->source;
   g_autofree char *label = g_strdup_printf ("GPU %" G_GINT64_FORMAT, kineto->device);
   g_autofree char *head = g_strdup_printf (
-      "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":%u,\"world_size\":%u},\n"
-      "\"deviceProperties\":[{\"id\":%" G_GINT64_FORMAT ",\"name\":\"simulated by fabricast %s\"}],\n"
-      "\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":0,\"traceName\":\"rank-%u.json\",\n\"traceEvents\":[\n",
+      "{\n\"schemaVersion\": 1,\n"
+      "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %u, \"world_size\": %u},\n"
+      "\"deviceProperties\": [{\"id\": %" G_GINT64_FORMAT ", \"name\": \"simulated by fabricast %s\"}],\n"
+      "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": 0,\n\"traceName\": \"rank-%u.json\",\n"
+      "\"traceEvents\": [\n",
       kineto->rank, source->n_ranks, kineto->device, source->version, kineto->rank);
 
   fab_trace_raw (&kineto->file, head);
@@ -272,18 +273,18 @@ write_events (Kineto *kineto, const char *path, GError **error)
 }
 
 static gboolean
-write_rank (const FabTraceSource *source, const FabKinetoOptions *options, const char *directory, guint rank,
-            guint rank_class, GError **error)
+write_rank (const FabTraceSource *source, const FabKinetoOptions *options, const char *directory,
+            const FabTraceRank *rank, GError **error)
 {
-  g_autofree char *path = g_strdup_printf ("%s/rank-%u.json", directory, rank);
+  g_autofree char *path = g_strdup_printf ("%s/rank-%u.json", directory, rank->rank);
   g_autoptr (GHashTable) streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) waits = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   Kineto kineto = {
     .source = source,
     .options = options,
-    .rank = rank,
-    .rank_class = rank_class,
-    .device = rank % MAX (source->n_ranks / MAX (source->n_nodes, 1), 1),
+    .rank = rank->rank,
+    .rank_class = rank->rank_class,
+    .device = rank->rank % MAX (source->n_ranks / MAX (source->n_nodes, 1), 1),
     .streams = streams,
     .waits = waits,
   };
@@ -294,69 +295,20 @@ write_rank (const FabTraceSource *source, const FabKinetoOptions *options, const
   return FALSE;
 }
 
-/* Which ranks */
-
-/* Of which class a rank is. A results file holds the first rank and the size of each class: when the classes tile
- * the ranks, that says it for every rank, else for the first ones only. */
-static gboolean
-find_class (const FabTraceSource *source, gint64 rank, guint *rank_class, GError **error)
-{
-  guint n_tiled = 0;
-  const FabTraceClass *holder = NULL;
-
-  for (guint i = 0; i < source->classes->len; i++) {
-    const FabTraceClass *class = &g_array_index (source->classes, FabTraceClass, i);
-
-    n_tiled += class->first_rank == n_tiled ? class->n_ranks : 0;
-    if (rank == class->first_rank || (rank >= class->first_rank && rank < class->first_rank + class->n_ranks))
-      holder = holder && holder->first_rank == rank ? holder : class;
-  }
-  if (rank < 0 || rank >= source->n_ranks)
-    return fab_throw (error, FAB_ERROR_INPUT, "--ranks: no rank %" G_GINT64_FORMAT "; they are 0 to %u", rank,
-                      source->n_ranks - 1);
-  if (holder == NULL || (n_tiled != source->n_ranks && holder->first_rank != rank))
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "--ranks: %s does not tell of which class rank %" G_GINT64_FORMAT
-                      " is; leave --ranks out for the first rank of every class",
-                      source->db, rank);
-  *rank_class = holder->rank_class;
-  return TRUE;
-}
-
-static gboolean
-write_named_ranks (const FabTraceSource *source, const FabKinetoOptions *options, const char *directory,
-                   gboolean only_check, GError **error)
-{
-  g_auto (GStrv) words = g_strsplit (options->ranks, ",", -1);
-
-  for (guint i = 0; words[i]; i++) {
-    guint64 rank;
-    guint rank_class = 0;
-
-    if (!g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, G_MAXUINT, &rank, NULL))
-      return fab_throw (error, FAB_ERROR_INPUT, "--ranks '%s': expected numbers, as 0,8", options->ranks);
-    if (!find_class (source, (gint64) rank, &rank_class, error)
-        || (!only_check && !write_rank (source, options, directory, (guint) rank, rank_class, error)))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 fab_trace_write_kineto (const FabTraceSource *source, const char *directory, const FabKinetoOptions *options,
                         GError **error)
 {
-  if (options->ranks && !write_named_ranks (source, options, directory, TRUE, error))
+  g_autoptr (GArray) ranks = fab_trace_ranks (source, options->ranks, error);
+
+  if (ranks == NULL)
     return FALSE;
   if (g_mkdir_with_parents (directory, 0777) != 0)
     return fab_throw (error, FAB_ERROR_IO, "%s: %s", directory, g_strerror (errno));
-  if (options->ranks)
-    return write_named_ranks (source, options, directory, FALSE, error);
-  for (guint i = 0; i < source->classes->len; i++) {
-    const FabTraceClass *class = &g_array_index (source->classes, FabTraceClass, i);
-
-    if (!write_rank (source, options, directory, class->first_rank, class->rank_class, error))
+  if (!fab_trace_ranks_alone (ranks, directory, error))
+    return FALSE;
+  for (guint i = 0; i < ranks->len; i++)
+    if (!write_rank (source, options, directory, &g_array_index (ranks, FabTraceRank, i), error))
       return FALSE;
-  }
   return TRUE;
 }
