@@ -79,7 +79,8 @@ gboolean fab_trace_source_open (FabTraceSource *self, const char *db, gint64 run
 void fab_trace_source_clear (FabTraceSource *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabTraceSource, fab_trace_source_clear)
 
-/* Every span that lies in [start, end) or reaches into it, as recorded; `rank_class` -1: of all classes. */
+/* Every span that reaches into [start, end), as recorded; one without a duration, when it is of an iteration there.
+ * `rank_class` -1: of all classes. */
 gboolean fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpanFunc on_span,
                               gpointer data, GError **error);
 /* Every iteration of every class, of `rank_class` unless it is -1. */

@@ -112,8 +112,9 @@ key (FabTraceFile *self, const char *name)
   if (self->has_member)
     g_string_append_c (self->event, ',');
   self->has_member = TRUE;
-  fab_json_append_text (self->event, name);
-  g_string_append_c (self->event, ':');
+  g_string_append_c (self->event, '"');
+  g_string_append (self->event, name); /* of ours: nothing to escape */
+  g_string_append (self->event, "\":");
 }
 
 static gint64

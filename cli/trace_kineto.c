@@ -169,7 +169,7 @@ write_span (const FabTraceSpan *span, gpointer data)
   gboolean is_comm = strcmp (span->kind, "comm") == 0;
   FabTimePs first_ps = is_comm ? collective_start (kineto, span) : span->start_ps;
   FabTimePs start_ps = MAX (first_ps, kineto->source->start_ps);
-  FabTimePs end_ps = MIN (span->end_ps, kineto->source->end_ps);
+  FabTimePs end_ps = MAX (MIN (span->end_ps, kineto->source->end_ps), start_ps);
 
   if (strcmp (span->kind, "wait") == 0)
     remember_wait (kineto, span);

@@ -169,8 +169,8 @@ take_span (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
-/* An empty span at the first ps belongs to the range, one at its end does not. The rows of a run lie in the order
- * of span, so that ordering costs nothing. */
+/* A span that takes no time lies on no side of a border: there its iteration decides. The rows of a run lie in the
+ * order of span, so that ordering costs nothing. */
 static const char span_sql[] =
     "SELECT s.iteration, s.rank_class, s.kind, s.stream, s.name, s.start_ps, s.end_ps, s.collective,"
     " c.op, c.algorithm, c.protocol, c.n_channels, c.n_ranks, c.bytes, c.start_ps - c.ready_ps, c.exposed_ps,"
@@ -179,9 +179,10 @@ static const char span_sql[] =
     "FROM span AS s LEFT JOIN collective AS c"
     " ON c.run_id = s.run_id AND c.iteration = s.iteration AND c.collective = s.collective "
     "LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link "
-    "WHERE s.run_id = :run AND s.start_ps < %" G_GINT64_FORMAT " AND (s.end_ps > %" G_GINT64_FORMAT
-    " OR s.start_ps >= %" G_GINT64_FORMAT ") AND (%" G_GINT64_FORMAT
-    " < 0 OR s.rank_class = %" G_GINT64_FORMAT ") ORDER BY s.span";
+    "WHERE s.run_id = :run AND CASE WHEN s.end_ps > s.start_ps"
+    " THEN s.start_ps < %" G_GINT64_FORMAT " AND s.end_ps > %" G_GINT64_FORMAT
+    " ELSE s.iteration BETWEEN %" G_GINT64_FORMAT " AND %" G_GINT64_FORMAT " END"
+    " AND (%" G_GINT64_FORMAT " < 0 OR s.rank_class = %" G_GINT64_FORMAT ") ORDER BY s.span";
 
 gboolean
 fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpanFunc on_span, gpointer data,
@@ -191,7 +192,7 @@ fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpan
   g_autofree char *sql = g_strdup_printf (
       span_sql, fab_trace_has (self, "collective", "dimension") ? "c.dimension" : "NULL",
       fab_trace_has (self, "collective", "data_type") ? "c.data_type" : "NULL", self->end_ps, self->start_ps,
-      self->start_ps, rank_class, rank_class);
+      self->first, self->last, rank_class, rank_class);
 
   return fab_store_each (self->store, sql, self->run_id, take_span, &reader, error);
 }
