@@ -78,7 +78,8 @@ write_classes (Chrome *chrome)
     g_autofree char *ranks = class->n_ranks > 1
                                ? g_strdup_printf ("rank %u (x%u)", class->first_rank, class->n_ranks)
                                : g_strdup_printf ("rank %u", class->first_rank);
-    g_autofree char *name = class->name ? g_strdup_printf ("%s %s", ranks, class->name) : g_strdup (ranks);
+    g_autofree char *name = class->name && *class->name ? g_strdup_printf ("%s %s", ranks, class->name)
+                                                        : g_strdup (ranks);
 
     name_thing (&chrome->file, "process_name", process, ITERATION_THREAD, name);
     place_thing (&chrome->file, "process_sort_index", process, ITERATION_THREAD);

@@ -19,7 +19,7 @@ _fabricast_files() { # GLOB: files like it, and folders
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --iterations --fidelity --seed --set --help ;;
+    run) echo --format --db --no-db --iterations --fidelity --seed --trace --set --help ;;
     check) echo --set --quiet --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
@@ -32,12 +32,13 @@ _fabricast_options() { # COMMAND
     validate) echo --format --summary --accept --measured --set --help ;;
     import) echo --from --out --accelerator --nic --name --nodes --help ;;
     query) echo --db --run --sql --format --help ;;
+    trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
 }
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --quiet | --names | --schema | --storage | --summary | --help | --version | -q | -h) return 1 ;;
+    --no-db | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac
@@ -46,6 +47,7 @@ _fabricast_takes_value() { # OPTION
 _fabricast_value() { # PROGRAM COMMAND OPTION
   case $2:$3 in
     validate:--format) _fabricast_words 'text json csv markdown' ;;
+    trace:--format) _fabricast_words 'chrome kineto' ;;
     topo:--format) _fabricast_words 'text matrix dot svg json' ;;
     *:--format) _fabricast_words 'text json csv' ;;
     *:--db) _fabricast_files '*.db' ;;
@@ -56,6 +58,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
     import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface' ;;
+    run:--trace | trace:--output | trace:-o) _fabricast_files '*.json' ;;
     import:--out | import:-o) _fabricast_files '*.yaml' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
@@ -90,7 +93,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
       esac
       ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check describe collective p2p topo import validate query version' ;;
+    help:0) _fabricast_words 'run check describe collective p2p topo import validate query trace version' ;;
   esac
 }
 
@@ -100,7 +103,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check describe collective p2p topo import validate query version help --version --help'
+    _fabricast_words 'run check describe collective p2p topo import validate query trace version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -25,11 +25,27 @@ fab_json_add_text (JsonBuilder *json, const char *key, const char *value)
     json_builder_add_null_value (json);
 }
 
+/* Printable ASCII without quotes and backslashes, as nearly all names are. */
+static gboolean
+is_plain (const char *text)
+{
+  while (*text >= 0x20 && *text < 0x7f && *text != '"' && *text != '\\')
+    text++;
+  return *text == '\0';
+}
+
 void
 fab_json_append_text (GString *out, const char *text)
 {
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autofree char *valid = NULL;
 
+  if (is_plain (text)) {
+    g_string_append_c (out, '"');
+    g_string_append (out, text);
+    g_string_append_c (out, '"');
+    return;
+  }
+  valid = g_utf8_make_valid (text, -1);
   g_string_append_c (out, '"');
   for (const char *p = valid; *p != '\0'; p++) {
     if (*p == '"' || *p == '\\')

@@ -1,0 +1,1 @@
+fabricast trace --format perfetto -o t.json
