@@ -129,8 +129,9 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
               const char *db)
 {
   GString *page = g_string_new (NULL);
-  g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), 0,
-                                                 TIMELINE_COLUMNS);
+  const FabDag *dag = fab_simulation_dag (result->simulation);
+  g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), dag->classes,
+                                                 dag->n_classes, TIMELINE_COLUMNS);
 
   append_head (page, scenario, result);
   append_step (page, result);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/timeline_classes.h"
 #include "sim/work/overlap.h"
 
 /* Spans of one stream that follow closely and do the same. */
@@ -16,7 +17,7 @@ typedef struct {
 typedef struct {
   const FabProbe *probe;
   FabIterationRecord times; /* of the rank class */
-  guint width;
+  guint width, name_width;
   GString *out;
 } Drawing;
 
@@ -32,6 +33,13 @@ column (const Drawing *drawing, FabTimePs time_ps)
   FabTimePs offset_ps = CLAMP (time_ps - drawing->times.start_ps, 0, drawing->times.duration_ps);
 
   return (guint) ((__int128) offset_ps * drawing->width / MAX (drawing->times.duration_ps, 1));
+}
+
+static FabTimePs
+column_start (const Drawing *drawing, guint column)
+{
+  return drawing->times.start_ps
+       + (FabTimePs) ((__int128) drawing->times.duration_ps * column / drawing->width);
 }
 
 static void
@@ -79,7 +87,7 @@ static void
 finish_row (Drawing *drawing, const char *name, GString *row)
 {
   if (*row->str)
-    g_string_append_printf (drawing->out, "  %-8s %s\n", name, row->str);
+    g_string_append_printf (drawing->out, "  %-*s %s\n", (int) drawing->name_width, name, row->str);
   else
     g_string_append_printf (drawing->out, "  %s\n", name);
 }
@@ -130,9 +138,7 @@ draw_exposed (Drawing *drawing)
       fab_interval_set_add (&comm, span->start_ps, span->end_ps);
   }
   for (guint i = 0; i < drawing->width; i++) {
-    FabTimePs start_ps = times->start_ps + (FabTimePs) ((__int128) times->duration_ps * i / drawing->width);
-    FabTimePs end_ps = times->start_ps
-                     + (FabTimePs) ((__int128) times->duration_ps * (i + 1) / drawing->width);
+    FabTimePs start_ps = column_start (drawing, i), end_ps = column_start (drawing, i + 1);
     FabTimePs comm_ps = fab_interval_set_within_ps (&comm, start_ps, end_ps);
     FabTimePs compute_ps = fab_interval_set_within_ps (&compute, start_ps, end_ps);
 
@@ -150,28 +156,92 @@ draw_axis (Drawing *drawing)
 {
   g_autofree char *total = fab_units_show (FAB_UNIT_TIME, (double) drawing->times.duration_ps);
 
-  g_string_append_printf (drawing->out, "  %-8s 0%*s\n", "", (int) drawing->width - 1, total);
+  g_string_append_printf (drawing->out, "  %-*s 0%*s\n", (int) drawing->name_width, "",
+                          (int) drawing->width - 1, total);
 }
 
-char *
-fab_timeline_draw (const FabProbe *probe, guint rank_class, guint width)
+/* Columns in which nothing computes or communicates, for at least half of the column; no row when there is none. */
+static void
+draw_idle (Drawing *drawing)
 {
-  g_autoptr (GPtrArray) streams = g_ptr_array_new (); /* in order of appearance */
-  Drawing drawing = { probe, { 0 }, MAX (width, 20), g_string_new (NULL) };
+  FabIntervalSet busy;
+  g_autoptr (GString) row = g_string_new (NULL);
+  const FabIterationRecord *times = &drawing->times;
 
-  for (guint i = 0; i < probe->iterations->len; i++)
-    if (g_array_index (probe->iterations, FabIterationRecord, i).rank_class == rank_class)
-      drawing.times = g_array_index (probe->iterations, FabIterationRecord, i);
-  draw_axis (&drawing);
-  for (guint i = 0; i < probe->spans->len; i++) {
-    const FabSpanRecord *span = &g_array_index (probe->spans, FabSpanRecord, i);
+  fab_interval_set_init (&busy);
+  for (guint i = 0; i < drawing->probe->spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (drawing->probe->spans, FabSpanRecord, i);
 
-    if (is_of_stream (&drawing, span, span->stream)
+    if (span->rank_class == times->rank_class
+        && (span->kind == FAB_SPAN_COMPUTE || span->kind == FAB_SPAN_COMM))
+      fab_interval_set_add (&busy, span->start_ps, span->end_ps);
+  }
+  for (guint i = 0; i < drawing->width; i++) {
+    FabTimePs start_ps = column_start (drawing, i), end_ps = column_start (drawing, i + 1);
+
+    g_string_append_c (row, fab_interval_set_within_ps (&busy, start_ps, end_ps) * 2 < end_ps - start_ps
+                                ? '.'
+                                : ' ');
+  }
+  g_strchomp (row->str);
+  if (*row->str)
+    finish_row (drawing, "idle", row);
+  fab_interval_set_clear (&busy);
+}
+
+/* The streams of a class that have spans in the iteration, in order of appearance. */
+static void
+draw_streams (Drawing *drawing)
+{
+  g_autoptr (GPtrArray) streams = g_ptr_array_new ();
+
+  for (guint i = 0; i < drawing->probe->spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (drawing->probe->spans, FabSpanRecord, i);
+
+    if (is_of_stream (drawing, span, span->stream)
         && !g_ptr_array_find_with_equal_func (streams, span->stream, g_str_equal, NULL))
       g_ptr_array_add (streams, (gpointer) span->stream);
   }
   for (guint i = 0; i < streams->len; i++)
-    draw_stream (&drawing, g_ptr_array_index (streams, i));
+    draw_stream (drawing, g_ptr_array_index (streams, i));
+}
+
+/* As wide as the longest name of a row; 8 at least, as "compute" and "exposed" need. */
+static guint
+name_width (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes)
+{
+  gsize width = 8;
+
+  for (guint i = 0; i < probe->spans->len; i++)
+    width = MAX (width, strlen (g_array_index (probe->spans, FabSpanRecord, i).stream));
+  for (guint i = 0; i < n_classes && n_classes > 1; i++) {
+    g_autofree char *name = fab_timeline_class_name (&classes[i]);
+
+    width = MAX (width, strlen (name));
+  }
+  return (guint) width;
+}
+
+char *
+fab_timeline_draw (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes, guint width)
+{
+  Drawing drawing = { .probe = probe,
+                      .width = MAX (width, 20),
+                      .name_width = name_width (probe, classes, n_classes),
+                      .out = g_string_new (NULL) };
+
+  for (guint i = 0; i < probe->iterations->len; i++)
+    if (g_array_index (probe->iterations, FabIterationRecord, i).rank_class == classes[0].rank_class)
+      drawing.times = g_array_index (probe->iterations, FabIterationRecord, i);
+  draw_axis (&drawing);
+  if (n_classes > 1) {
+    g_autofree char *first = fab_timeline_class_name (&classes[0]);
+
+    fab_timeline_draw_classes (probe, classes, n_classes, drawing.width, drawing.name_width, drawing.out);
+    g_string_append_printf (drawing.out, "  streams of %s:\n", first);
+  }
+  draw_streams (&drawing);
   draw_exposed (&drawing);
+  draw_idle (&drawing);
   return g_string_free (drawing.out, FALSE);
 }
