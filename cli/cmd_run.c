@@ -2,12 +2,13 @@
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
 #include "cli/run_reasons.h"
+#include "cli/trace.h"
 #include "sim/base/error.h"
 
 #define DEFAULT_DB "fabricast.db"
 
 typedef struct {
-  char *format_name, *db, *fidelity, *iterations, *seed;
+  char *format_name, *db, *fidelity, *iterations, *seed, *trace;
   char **sets;
   gboolean has_no_db;
   FabFormat format;
@@ -37,6 +38,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity, "Short for --set fidelity=NAME: analytic, fluid",
       "NAME" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
+    { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
+      "Also write the run as a Chrome trace (see `fabricast trace`)", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     G_OPTION_ENTRY_NULL
@@ -47,6 +50,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     return FALSE;
   if (o->db && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
+  if (o->trace && o->has_no_db)
+    return fab_throw (error, FAB_ERROR_INPUT, "--trace is written from the results file; leave --no-db out");
   return TRUE;
 }
 
@@ -117,6 +122,15 @@ print_result (const FabScenario *scenario, const FabRunResult *result, FabFormat
 }
 
 static gboolean
+write_trace (const char *db, gint64 run_id, const char *path, GError **error)
+{
+  g_auto (FabTraceSource) source = { 0 };
+
+  return fab_trace_source_open (&source, db, run_id, -1, -1, error)
+      && fab_trace_write_chrome (&source, path, error);
+}
+
+static gboolean
 run_scenario (const RunOptions *o, const char *path, GError **error)
 {
   g_auto (GStrv) sets = all_sets (o);
@@ -128,6 +142,7 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
   if (scenario == NULL)
     return FALSE;
   gboolean is_done = fab_run_play (scenario, NULL, db, &result, error)
+                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && print_result (scenario, &result, o->format, db, error);
   fab_run_result_clear (&result);
   return is_done;
@@ -145,6 +160,7 @@ run (int argc, char **argv)
   g_free (o.fidelity);
   g_free (o.iterations);
   g_free (o.seed);
+  g_free (o.trace);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("run", error);
 }
