@@ -112,7 +112,7 @@ pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward
   return fab_compute_roofline.seconds (params->params, &device, &pass);
 }
 
-#define NO_START "launch: 0us, issue: 0us"
+#define NO_START "achievable: 100%, launch: 0us, issue: 0us"
 
 /* 1000 tokens x 800 B over 1 TB/s x 80 %: 1 us; backward twice; unfused twice; in two parts half, each. */
 static void
@@ -228,6 +228,18 @@ experts_share_the_tokens (G_GNUC_UNUSED void **state)
                product_seconds (250, 512, 256, 8), 1e-12);
 }
 
+/* A matrix of no known shape, 108 GFLOP for each of 1000 tokens: 1 s at peak, of which 88 % are reached by default (the
+ * device's best product reaches all of it). */
+static void
+a_usual_product_is_not_the_best_one (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = 108e9, .n_matrices = 1 };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  assert_near (pass_seconds ("{launch: 0us, issue: 0us}", stack, FALSE, 1), 1 / 0.88, 1e-9);
+  assert_near (pass_seconds ("{achievable: 50%, launch: 0us, issue: 0us}", stack, TRUE, 1), 4, 1e-9);
+}
+
 int
 main (void)
 {
@@ -245,6 +257,7 @@ main (void)
     cmocka_unit_test (backward_is_two_products),
     cmocka_unit_test (tensor_parallel_ranks_divide_columns_then_rows),
     cmocka_unit_test (experts_share_the_tokens),
+    cmocka_unit_test (a_usual_product_is_not_the_best_one),
   };
 
   return cmocka_run_group_tests_name ("roofline", tests, NULL, NULL);
