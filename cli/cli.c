@@ -165,6 +165,9 @@ fab_cli_fail (const char *command, const GError *error)
     g_printerr ("%s%s", error->message, g_str_has_suffix (error->message, "\n") ? "" : "\n");
   else
     g_printerr ("fabricast %s: %s\n", command, error->message);
-  return error->domain == FAB_ERROR && error->code == FAB_ERROR_UNSUPPORTED ? FAB_EXIT_UNSUPPORTED
-                                                                            : FAB_EXIT_INPUT;
+  if (error->domain != FAB_ERROR)
+    return FAB_EXIT_INPUT;
+  return error->code == FAB_ERROR_UNSUPPORTED ? FAB_EXIT_UNSUPPORTED
+       : error->code == FAB_ERROR_HUNG        ? FAB_EXIT_UNMET
+                                              : FAB_EXIT_INPUT;
 }

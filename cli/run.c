@@ -83,7 +83,9 @@ play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations
     if (store && !store_iteration (store, probe, error))
       return FALSE;
   }
-  return store == NULL || fab_store_commit_run (store, error);
+  if (store && !fab_store_commit_run (store, error)) /* what ended before a hang is kept */
+    return FALSE;
+  return fab_simulation_check_hang (simulation, error);
 }
 
 /* The link that set the rate of the collectives in which most exposed time lies; of equal ones the lowest. */

@@ -9,6 +9,7 @@
  *
  * A flow that is alone in the network is not entered on its links at all, so the one
  * collective at a time of a DDP job costs O(1), whatever the number of links.
+ * A link that loses some of its rate, or all, changes the rates of what crosses it from then on.
  * No queues: no loss, no head-of-line blocking.
  */
 #include <math.h>
@@ -46,6 +47,8 @@ typedef struct {
   gboolean is_solve_due; /* later in this instant */
   guint n_active;
   Flow *alone;
+  double *fractions; /* per link: of its line rate, where that changes; NULL: it never has */
+  guint n_changed;   /* links that have not all of it now */
 } FluidNet;
 
 static void flow_end (gpointer owner, guint64 arg);
@@ -66,6 +69,9 @@ flow_set_rate (gpointer owner, FabSharer *sharer, double rate_bytes_per_s)
   flow->updated_ps = now_ps;
   if (flow->timer)
     fab_engine_cancel (engine, flow->timer);
+  flow->timer = 0;
+  if (rate_bytes_per_s <= 0) /* over a dead link: it waits */
+    return;
   flow->timer = fab_engine_after (engine, fab_flow_ps (flow->remaining_bytes, rate_bytes_per_s), flow_end,
                                   self, GPOINTER_TO_SIZE (flow));
 }
@@ -95,7 +101,7 @@ flow_begin (gpointer owner, guint64 arg)
   Flow *flow = GSIZE_TO_POINTER (arg);
 
   flow->updated_ps = fab_engine_now (self->base.env.engine);
-  if (self->n_active++ == 0) {
+  if (self->n_active++ == 0 && self->n_changed == 0) {
     self->alone = flow;
     flow_set_rate (self, &flow->sharer, flow->alone_bytes_per_s);
     return;
@@ -246,6 +252,27 @@ fluid_send (FabNet *net, const FabTransfer *transfer)
   flow_start (self, flow, latency_ps);
 }
 
+static void
+fluid_set_capacity (FabNet *net, FabLinkId link, double fraction)
+{
+  FluidNet *self = (FluidNet *) net;
+  guint n_links = fab_graph_n_links (net->env.graph);
+
+  if (self->fractions == NULL) {
+    self->fractions = g_new (double, n_links + 1);
+    for (guint i = 0; i < n_links; i++)
+      self->fractions[i] = 1;
+  }
+  self->n_changed -= self->fractions[link] < 1;
+  self->n_changed += fraction < 1;
+  self->fractions[link] = fraction;
+  if (self->alone)
+    fab_sharing_enter (self->sharing, &g_steal_pointer (&self->alone)->sharer);
+  fab_sharing_change_capacity (self->sharing, link,
+                               (double) fab_graph_link (net->env.graph, link)->rate_bytes_per_s * fraction);
+  solve_soon (self);
+}
+
 static FabNet *
 fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
 {
@@ -268,6 +295,7 @@ fluid_destroy (FabNet *net)
   FluidNet *self = (FluidNet *) net;
 
   fab_sharing_free (self->sharing);
+  g_free (self->fractions);
   fab_pool_clear (&self->flows);
   fab_pool_clear (&self->send_links);
   fab_net_clear (net);
@@ -283,4 +311,5 @@ const FabNetOps fab_net_fluid = {
   .send = fluid_send,
   .stream = fluid_stream,
   .destroy = fluid_destroy,
+  .set_capacity = fluid_set_capacity,
 };

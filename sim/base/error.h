@@ -10,6 +10,7 @@ typedef enum {
   FAB_ERROR_INPUT,       /* what the user wrote is wrong: exit code 2 */
   FAB_ERROR_IO,          /* a file could not be read or written: exit code 2 */
   FAB_ERROR_UNSUPPORTED, /* not possible on this machine: exit code 3 */
+  FAB_ERROR_HUNG,        /* the job waits for ever for what is broken: exit code 1 */
 } FabErrorCode;
 
 GQuark fab_error_quark (void);

@@ -246,6 +246,44 @@ fab_graph_is_connected (const FabGraph *self, FabVertexId *lost)
   return tail == n_vertices;
 }
 
+static void
+link_change (FabLink *link, const FabLinkChange *change)
+{
+  FabBytesPerS rate = (FabBytesPerS) ((double) link->rate_bytes_per_s * change->rate_fraction + 0.5);
+
+  link->rate_bytes_per_s = MAX (rate, 1);
+  link->latency_ps = fab_ps_add (link->latency_ps, change->added_ps);
+}
+
+void
+fab_graph_change (FabGraph *self, const FabLinkChange *changes)
+{
+  g_autofree FabLinkId *new_id = g_new (FabLinkId, self->n_links + 1);
+  guint n = 0;
+
+  for (FabLinkId id = 0; id < self->n_links; id++) {
+    g_assert ((changes[id].rate_fraction > 0) == (changes[self->links[id].reverse].rate_fraction > 0));
+    new_id[id] = changes[id].rate_fraction > 0 ? n++ : FAB_NO_LINK;
+  }
+  new_id[self->n_links] = n;
+  for (FabVertexId v = 0; v <= self->vertices->len; v++) {
+    FabLinkId first = self->starts[v];
+
+    while (new_id[first] == FAB_NO_LINK)
+      first++;
+    self->starts[v] = new_id[first];
+  }
+  for (FabLinkId id = 0; id < self->n_links; id++)
+    if (new_id[id] != FAB_NO_LINK) {
+      FabLink link = self->links[id];
+
+      link_change (&link, &changes[id]);
+      link.reverse = new_id[link.reverse];
+      self->links[new_id[id]] = link;
+    }
+  self->n_links = n;
+}
+
 void
 fab_graph_check (const FabGraph *self)
 {

@@ -82,6 +82,16 @@ char *fab_graph_vertex_name (const FabGraph *self, FabVertexId vertex);
 /* Whether every vertex can be reached from the first; else *lost is one that cannot. */
 gboolean fab_graph_is_connected (const FabGraph *self, FabVertexId *lost);
 
+/* What becomes of a link in a machine where something is broken. */
+typedef struct {
+  double rate_fraction; /* of its line rate; 0: it is gone */
+  FabTimePs added_ps;   /* to its latency */
+} FabLinkChange;
+
+/* Changes the links, one entry for each; those that are left keep their order and get new numbers. To be called
+ * before anything points into the graph. Asserts that a link goes with its reverse. */
+void fab_graph_change (FabGraph *self, const FabLinkChange *changes);
+
 /* Asserts: every link has a reverse with swapped ends, rates are positive, costs are >= 1,
  * and the graph is connected. */
 void fab_graph_check (const FabGraph *self);

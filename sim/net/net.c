@@ -9,6 +9,7 @@ fab_net_init (FabNet *self, const FabNetOps *ops, const FabNetEnv *env)
   self->ops = ops;
   self->env = *env;
   self->meter = fab_meter_new (env->graph);
+  self->dead = g_array_new (FALSE, FALSE, sizeof (FabDeadLink));
 }
 
 void
@@ -17,6 +18,7 @@ fab_net_clear (FabNet *self)
   g_clear_pointer (&self->meter, fab_meter_free);
   g_clear_pointer (&self->builder, fab_footprint_builder_free);
   g_clear_pointer (&self->shares, g_array_unref);
+  g_clear_pointer (&self->dead, g_array_unref);
 }
 
 FabFootprint *
@@ -50,6 +52,55 @@ fab_net_stream (FabNet *self, const FabStream *stream)
   g_assert (stream->wire_factor >= 1 && stream->share > 0);
   g_assert (stream->latency_ps >= 0 && stream->startup_ps >= stream->latency_ps);
   self->ops->stream (self, stream);
+}
+
+static guint
+find_dead (const FabNet *self, FabLinkId link)
+{
+  guint i = 0;
+
+  while (i < self->dead->len && g_array_index (self->dead, FabDeadLink, i).link != link)
+    i++;
+  return i;
+}
+
+void
+fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction)
+{
+  guint at = find_dead (self, link);
+  FabDeadLink dead = { link, fab_engine_now (self->env.engine) };
+
+  g_assert (fraction >= 0 && fraction <= 1);
+  if (fraction > 0 && at < self->dead->len)
+    g_array_remove_index (self->dead, at);
+  if (fraction <= 0 && at == self->dead->len)
+    g_array_append_val (self->dead, dead);
+  self->ops->set_capacity (self, link, fraction);
+}
+
+static gboolean
+has_link (const FabFootprint *footprint, FabLinkId link)
+{
+  guint low = 0, high = footprint->n;
+
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (footprint->links[middle] < link)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < footprint->n && footprint->links[low] == link;
+}
+
+const FabDeadLink *
+fab_net_find_dead (const FabNet *self, const FabFootprint *footprint)
+{
+  for (guint i = 0; i < self->dead->len; i++)
+    if (has_link (footprint, g_array_index (self->dead, FabDeadLink, i).link))
+      return &g_array_index (self->dead, FabDeadLink, i);
+  return NULL;
 }
 
 void

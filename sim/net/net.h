@@ -55,7 +55,16 @@ typedef struct {
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies; there is a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies */
   void (*destroy) (FabNet *net);
+  /* From now on a link has this share of its line rate, 0 to 1; flows over one of 0 stand still. NULL: the network
+   * knows no time. */
+  void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
 } FabNetOps;
+
+/* A link that carries nothing now. */
+typedef struct {
+  FabLinkId link;
+  FabTimePs since_ps;
+} FabDeadLink;
 
 /* Base struct: first member of every network. */
 struct _FabNet {
@@ -64,6 +73,7 @@ struct _FabNet {
   FabMeter *meter;
   FabFootprintBuilder *builder; /* for spread transfers; NULL before the first */
   GArray *shares;               /* FabShare, likewise */
+  GArray *dead;                 /* FabDeadLink */
 };
 
 /* For create () and destroy (): the base part. */
@@ -73,6 +83,12 @@ void fab_net_clear (FabNet *self);
 void fab_net_send (FabNet *self, const FabTransfer *transfer);
 void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
+
+/* Of a network that has `set_capacity`. */
+void fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction);
+
+/* The dead link of a footprint that is dead longest; NULL: all of them carry something. */
+const FabDeadLink *fab_net_find_dead (const FabNet *self, const FabFootprint *footprint);
 
 /* What a transfer puts on the links where the router spreads it over several paths; NULL: it takes the path of
  * `append`. Of a transfer between two places. (transfer full) */

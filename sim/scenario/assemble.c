@@ -5,6 +5,8 @@
 
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
+#include "sim/scenario/faults.h"
+#include "sim/scenario/nics.h"
 #include "sim/scenario/placement.h"
 
 /* Where the members of a node's part are, while the graph is built. */
@@ -332,6 +334,26 @@ check_connected (const FabGraph *graph, GError **error)
                     name);
 }
 
+/* The machine as the scenario's faults leave it. */
+static gboolean
+apply_faults (FabPlant *self, const Build *build, GError **error)
+{
+  FabCluster *cluster = &self->cluster;
+  guint n_ports = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
+  guint n_machines = (guint) build->cluster->nodes, reach = fab_nics_reach (cluster);
+  g_autoptr (FabNames) names = fab_names_new (self->graph);
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
+  FabFaultSite site = { build->scenario, names, nics, n_machines, n_ports };
+  g_autofree FabLinkChange *changes = fab_faults_changes (&site, self->graph, diagnostics);
+
+  if (!fab_diagnostics_check (diagnostics, error))
+    return FALSE;
+  fab_graph_change (self->graph, changes);
+  self->unrest = fab_faults_unrest (&site, self->graph, diagnostics);
+  return fab_diagnostics_check (diagnostics, error) && fab_nics_choose (cluster, reach, error);
+}
+
 FabPlant *
 fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
 {
@@ -356,10 +378,12 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   self->graph = fab_graph_builder_freeze (builder);
   if (!check_connected (self->graph, error))
     return NULL;
-  self->router = router->create (self->graph, cluster->route.params);
   self->cluster.graph = self->graph;
-  self->cluster.router = self->router;
   fab_cluster_measure (&self->cluster);
+  if (fab_faults_are_there (scenario) && !apply_faults (self, &build, error))
+    return NULL;
+  self->router = router->create (self->graph, cluster->route.params);
+  self->cluster.router = self->router;
   return g_steal_pointer (&self);
 }
 
@@ -369,6 +393,7 @@ fab_plant_free (FabPlant *self)
   if (self == NULL)
     return;
   fab_router_destroy (self->router);
+  fab_unrest_plan_free (self->unrest);
   fab_graph_free (self->graph);
   fab_cluster_clear (&self->cluster);
   g_free (self);

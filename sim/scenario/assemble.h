@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sim/net/unrest.h"
 #include "sim/scenario/scenario.h"
 #include "sim/work/cluster.h"
 
@@ -18,10 +19,11 @@ typedef struct {
 typedef struct {
   FabGraph *graph;
   FabRouter *router;
-  FabCluster cluster; /* points into the two above */
+  FabCluster cluster;    /* points into the two above */
+  FabUnrestPlan *unrest; /* what happens while the job runs; NULL: nothing */
 } FabPlant;
 
-/* NULL when the scenario cannot be built: a graph in parts, say. */
+/* NULL when the scenario cannot be built: a graph in parts, say, or a fault of a part that is not there. */
 FabPlant *fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error);
 void fab_plant_free (FabPlant *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPlant, fab_plant_free)

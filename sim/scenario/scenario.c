@@ -8,7 +8,9 @@
 #include "sim/scenario/scenario.h"
 
 #include "sim/fabric/reach.h"
+#include "sim/net/net.h"
 #include "sim/scenario/catalog_params.h"
+#include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/placement.h"
 #include "sim/scenario/schema_reader.h"
@@ -82,6 +84,10 @@ const FabParam fab_scenario_params[] = {
          "The library that carries collectives out."),
     .models = FAB_MODEL_LIBRARY },
   { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
+  { ROW ("faults", LIST, FabScenarioSpec, faults, NULL, "What is broken, or breaks while the job runs."),
+    .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
+  { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
+    .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
   FAB_CATALOG_ROWS (FabScenarioSpec, own.),
   { .key = NULL },
 };
@@ -170,6 +176,16 @@ check_cluster (FabScenario *self)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }
 
+static void
+check_faults (FabScenario *self)
+{
+  const FabNetOps *fidelity = (const FabNetOps *) self->spec.fidelity.info;
+
+  if (fidelity != NULL)
+    fab_fault_check_all (self->reader, &self->spec.faults, &self->spec.background,
+                         fidelity->set_capacity != NULL, fidelity->info.name);
+}
+
 /* Everything after the text is a document; adds diagnostics only. */
 static void
 read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog)
@@ -187,6 +203,7 @@ read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog
   fab_schema_check_references (self->reader, fab_scenario_params, &self->spec, fab_catalog_reference_names,
                                self->catalog);
   check_cluster (self);
+  check_faults (self);
 }
 
 static FabScenario *
@@ -238,6 +255,12 @@ const FabCatalog *
 fab_scenario_catalog (const FabScenario *self)
 {
   return self->catalog;
+}
+
+const FabMark *
+fab_scenario_mark (const FabScenario *self, gconstpointer field)
+{
+  return fab_schema_mark (self->reader, field);
 }
 
 char *

@@ -31,6 +31,8 @@ typedef struct {
   FabModelChoice fidelity;    /* FAB_MODEL_NET */
   FabModelChoice collectives; /* FAB_MODEL_LIBRARY */
   FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
+  FabParamList faults;        /* FabFaultSpec */
+  FabParamList background;    /* FabBackgroundSpec */
   FabCatalogSections own;     /* links, accelerators, nodes, models of this scenario */
 } FabScenarioSpec;
 
@@ -50,6 +52,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScenario, fab_scenario_free)
 
 const FabScenarioSpec *fab_scenario_spec (const FabScenario *self);
 const FabCatalog *fab_scenario_catalog (const FabScenario *self); /* shipped entries and its own */
+
+/* Where a field of the spec was written; NULL when it came from a fallback. */
+const FabMark *fab_scenario_mark (const FabScenario *self, gconstpointer field);
 
 /* YAML with every default filled in and every unit written out; loads to the same scenario. */
 char *fab_scenario_resolved (const FabScenario *self);

@@ -11,6 +11,7 @@ struct _FabSimulation {
   FabEngine *engine;
   FabNet *net;
   FabExecutor *executor;
+  FabUnrest *unrest; /* NULL: nothing goes on beside the job */
   FabJobTotals totals;
   char *resolved; /* scenario as YAML, made when asked for */
 };
@@ -68,6 +69,33 @@ peak_flops_per_s (const FabSimulation *self)
   return self->plant->cluster.device.peak_flops_per_s[self->totals.precision];
 }
 
+static gboolean
+is_stuck (gconstpointer executor)
+{
+  FabHang hang;
+
+  return fab_executor_find_hang (executor, &hang);
+}
+
+/* A side flow whose ends lie in two parts of a machine. */
+static gboolean
+check_flows (const FabSimulation *self, GError **error)
+{
+  const FabUnrestPlan *plan = self->plant->unrest;
+
+  for (guint i = 0; plan != NULL && i < plan->flows->len; i++) {
+    const FabSideFlow *flow = &g_array_index (plan->flows, FabSideFlow, i);
+    FabPath path = { 0 };
+
+    if (fab_router_append (self->plant->router, flow->src, flow->dst, i, &path))
+      continue;
+    g_autofree char *from = fab_graph_vertex_name (self->plant->graph, flow->src),
+                    *to = fab_graph_vertex_name (self->plant->graph, flow->dst);
+    return fab_throw (error, FAB_ERROR_INPUT, "background: no path leads from %s to %s", from, to);
+  }
+  return TRUE;
+}
+
 static void
 build_executor (FabSimulation *self)
 {
@@ -86,6 +114,8 @@ build_executor (FabSimulation *self)
       .n_iterations = (guint) spec->iterations,
       .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
   });
+  if (self->plant->unrest != NULL && ops->set_capacity != NULL)
+    self->unrest = fab_unrest_new (self->net, self->plant->unrest, is_stuck, self->executor);
 }
 
 FabSimulation *
@@ -101,7 +131,7 @@ fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, co
     return NULL;
   self->library = ((const FabLibraryOps *) collectives->info)
                       ->create (registry->lists[FAB_MODEL_ALGORITHM], collectives->params);
-  if (!build_job (self, error) || !check_length (self, error))
+  if (!build_job (self, error) || !check_length (self, error) || !check_flows (self, error))
     return NULL;
   build_executor (self);
   return g_steal_pointer (&self);
@@ -112,6 +142,7 @@ fab_simulation_free (FabSimulation *self)
 {
   if (self == NULL)
     return;
+  fab_unrest_free (self->unrest);
   fab_executor_free (self->executor);
   fab_net_destroy (self->net);
   fab_engine_free (self->engine);
@@ -128,6 +159,25 @@ gboolean
 fab_simulation_step (FabSimulation *self)
 {
   return fab_executor_run_iteration (self->executor);
+}
+
+gboolean
+fab_simulation_check_hang (const FabSimulation *self, GError **error)
+{
+  const FabGraph *graph = self->plant->graph;
+  FabHang hang;
+
+  if (!fab_executor_find_hang (self->executor, &hang))
+    return TRUE;
+  const FabLink *link = fab_graph_link (graph, hang.link.link);
+  g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                  *to = fab_graph_vertex_name (graph, link->dst);
+  g_autofree char *since = fab_units_show (FAB_UNIT_TIME, (double) hang.link.since_ps);
+  g_autofree char *begun = fab_units_show (FAB_UNIT_TIME, (double) hang.collective.start_ps);
+  return fab_throw (error, FAB_ERROR_HUNG,
+                    "iteration %u never ends: %s %s, begun at %s, hangs on link %s -> %s, dead since %s",
+                    hang.collective.iteration, hang.collective.op, hang.collective.name, begun, from, to,
+                    since);
 }
 
 const FabProbe *

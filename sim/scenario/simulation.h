@@ -16,8 +16,11 @@ FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistr
 void fab_simulation_free (FabSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 
-/* Plays the next iteration; FALSE when all have run. */
+/* Plays the next iteration; FALSE when all have run, or when it hangs. */
 gboolean fab_simulation_step (FabSimulation *self);
+
+/* FALSE and *error (FAB_ERROR_HUNG: which collective, on which link, since when) when the last step hung. */
+gboolean fab_simulation_check_hang (const FabSimulation *self, GError **error);
 
 /* Of the iteration that ended last; overwritten by the next. */
 const FabProbe *fab_simulation_probe (const FabSimulation *self);

@@ -76,8 +76,15 @@ fab_sharing_free (FabSharing *self)
 void
 fab_sharing_set_capacity (FabSharing *self, guint link, double capacity)
 {
-  g_assert (link < self->n_links && capacity > 0);
+  g_assert (link < self->n_links && capacity >= 0);
   self->capacities[link] = capacity;
+}
+
+void
+fab_sharing_change_capacity (FabSharing *self, guint link, double capacity)
+{
+  fab_sharing_set_capacity (self, link, capacity);
+  g_array_append_val (self->changed_links, link);
 }
 
 /* --- membership --- */

@@ -35,7 +35,10 @@ FabSharing *fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner
 void fab_sharing_free (FabSharing *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSharing, fab_sharing_free)
 
+/* Before the first flow. A capacity may be 0: flows over the link stand still. */
 void fab_sharing_set_capacity (FabSharing *self, guint link, double capacity);
+/* While flows are in: those that are on the link, and what they can affect, are to be solved. */
+void fab_sharing_change_capacity (FabSharing *self, guint link, double capacity);
 
 /* Enters the flow on its links without solving: for one whose rate is known to stay. */
 void fab_sharing_enter (FabSharing *self, FabSharer *sharer);

@@ -6,23 +6,36 @@
 
 #include "sim/fabric/path.h"
 
-/* They ascend: node by node, as they were added to the graph. */
+static guint
+find_in_node (const FabCluster *self, guint node, FabVertexId vertex)
+{
+  guint k = self->nics_per_node;
+
+  for (guint i = node * k; node < self->n_nodes && i < (node + 1) * k; i++)
+    if (self->nics[i] == vertex)
+      return i;
+  return G_MAXUINT;
+}
+
+/* Those of a node come before those of the next, as they were added to the graph; within a node they ascend but where
+ * one stands in for another (sim/scenario/nics.h). */
 guint
 fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
 {
-  guint low = 0, high = self->n_nodes * self->nics_per_node;
+  guint low = 0, high = self->n_nodes;
 
+  if (self->nics_per_node == 0)
+    return G_MAXUINT;
   while (low < high) {
     guint middle = (low + high) / 2;
 
-    if (self->nics[middle] == vertex)
-      return middle;
-    if (self->nics[middle] < vertex)
+    if (self->nics[middle * self->nics_per_node] <= vertex)
       low = middle + 1;
     else
       high = middle;
   }
-  return G_MAXUINT;
+  guint found = low > 0 ? find_in_node (self, low - 1, vertex) : G_MAXUINT;
+  return found != G_MAXUINT ? found : find_in_node (self, low, vertex);
 }
 
 typedef struct {

@@ -30,6 +30,7 @@ struct _FabExecutor {
   FabKernels *kernels;
   FabProbe probe;
   guint n_ended;
+  guint n_busy;       /* tasks and collectives that have begun and not ended */
   gboolean has_ended; /* the current iteration */
 };
 
@@ -184,6 +185,7 @@ work_done (gpointer owner, guint64 arg)
   Slot *slot = unpack (self, arg, &task);
   FabTimePs now_ps = fab_engine_now (self->env.engine);
 
+  self->n_busy--;
   fab_account_end (self->account, self->env.dag->tasks[task].stream, now_ps);
   record_span (self, slot, task, self->env.dag->tasks[task].kind,
                (FabInterval){ slot->begin_ps[task], now_ps });
@@ -218,6 +220,7 @@ collective_done (gpointer owner, guint64 arg)
   FabTimePs now_ps = fab_engine_now (self->env.engine);
   FabTaskId task = slot->arrived[index];
 
+  self->n_busy--;
   record->end_ps = now_ps;
   if (collective->plan.footprint != NULL)
     fab_kernels_let_go (self->kernels, index);
@@ -264,6 +267,7 @@ collective_begin (FabExecutor *self, Slot *slot, guint index)
   FabCollectiveRecord *record = &slot->records[index];
   FabTimePs now_ps = fab_engine_now (self->env.engine);
 
+  self->n_busy++;
   record->start_ps = now_ps;
   for (FabTaskId task = slot->arrived[index]; task != FAB_NO_TASK; task = slot->arrived_before[task]) {
     fab_account_begin (self->account, task, now_ps);
@@ -324,6 +328,7 @@ task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
     collective_arrive (self, slot, task);
     return;
   }
+  self->n_busy++;
   fab_account_begin (self->account, task, now_ps);
   if (t->kind == FAB_SPAN_COMPUTE)
     fab_kernels_start (self->kernels, t->stream, compute_ps (self, slot, t),
@@ -362,6 +367,36 @@ slot_launch (FabExecutor *self, guint iteration)
     }
 }
 
+/* The collectives of a slot that are under way and cross a dead link; `hang` is of the last one. */
+static guint
+count_hung (const FabExecutor *self, const Slot *slot, FabHang *hang)
+{
+  const FabDag *dag = self->env.dag;
+  guint n = 0;
+
+  for (guint c = 0; slot->is_live && c < dag->n_collectives; c++) {
+    const FabDagCollective *collective = &dag->collectives[c];
+    const FabDeadLink *link = NULL;
+
+    if (collective->plan.footprint != NULL && slot->n_arrived[c] == collective->n_joins
+        && slot->records[c].end_ps == 0)
+      link = fab_net_find_dead (self->env.net, collective->plan.footprint);
+    if (link == NULL)
+      continue;
+    *hang = (FabHang){ slot->records[c], *link };
+    n++;
+  }
+  return n;
+}
+
+gboolean
+fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
+{
+  guint n = count_hung (self, &self->slots[0], hang) + count_hung (self, &self->slots[1], hang);
+
+  return n > 0 && n == self->n_busy;
+}
+
 gboolean
 fab_executor_run_iteration (FabExecutor *self)
 {
@@ -373,6 +408,9 @@ fab_executor_run_iteration (FabExecutor *self)
     slot_launch (self, 0);
   slot_launch (self, self->n_ended + 1);
   fab_engine_run (self->env.engine);
+  FabHang hang;
+  if (!self->has_ended && fab_executor_find_hang (self, &hang))
+    return FALSE;
   if (!self->has_ended)
     g_error ("iteration %u never ends: its tasks wait for each other", self->n_ended);
   return TRUE;

@@ -35,8 +35,18 @@ FabExecutor *fab_executor_new (const FabExecutorEnv *env);
 void fab_executor_free (FabExecutor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
 
-/* Runs to the end of the next iteration; FALSE when all have run. */
+/* Runs to the end of the next iteration; FALSE when all have run, or when the iteration hangs. */
 gboolean fab_executor_run_iteration (FabExecutor *self);
+
+/* A collective that waits for a link that is dead for good, in an iteration where all else waits for it. */
+typedef struct {
+  FabCollectiveRecord collective; /* without an end */
+  FabDeadLink link;
+} FabHang;
+
+/* Whether nothing that the job does can go on, and what it waits for. For who has events of his own in the engine, for
+ * ever: where it is TRUE and no link will come back, the engine is to be stopped. O(collectives). */
+gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
 
 /* Of the iteration that ended last. */
 const FabProbe *fab_executor_probe (const FabExecutor *self);

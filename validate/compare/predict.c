@@ -224,6 +224,8 @@ fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *c
     return NULL;
   }
   fab_simulation_step (simulation);
+  if (!fab_simulation_check_hang (simulation, error))
+    return NULL;
   rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
   g_array_set_clear_func (rows, clear_row);
   for (guint i = 0; i < request->n_sizes; i++) {

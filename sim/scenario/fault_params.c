@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault_params.c - the keys of `faults` and `background`, and which of them go together. */
+#include "sim/scenario/fault_params.h"
+
+#define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
+  .fallback = fallback_, .help = help_
+
+static const char *const fault_kinds[] = { [FAB_FAULT_LINK] = "link",
+                                           [FAB_FAULT_NIC] = "nic",
+                                           [FAB_FAULT_RAIL] = "rail",
+                                           [FAB_FAULT_SWITCH] = "switch",
+                                           NULL };
+
+const FabParam fab_fault_params[] = {
+  { ROW ("what", CHOICE, FabFaultSpec, what, NULL,
+         "A link, a NIC, a rail (one NIC of every node) or a switch."),
+    .choices = fault_kinds },
+  { ROW ("from", TEXT, FabFaultSpec, from, "", "link: one end, as `fabricast topo` prints it: node3/nic2.") },
+  { ROW ("to", TEXT, FabFaultSpec, to, "", "link: the other end: leaf5. Both directions are meant.") },
+  { ROW ("name", TEXT, FabFaultSpec, name, "", "nic, switch: which: node3/nic2, spine1.") },
+  { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: the number of the NIC in every node."), .max = 4096 },
+  { ROW ("rate", FRACTION, FabFaultSpec, rate_fraction, "100%", "What is left of the line rate."),
+    .min = 0.001, .max = 1 },
+  { ROW ("dead", BOOL, FabFaultSpec, is_dead, "false", "Nothing passes.") },
+  { ROW ("latency", TIME, FabFaultSpec, latency_ps, "0s", "Added to one traversal of each of its links.") },
+  { ROW ("at", TIME, FabFaultSpec, at_ps, "0s",
+         "When it happens, in time of the run; 0 without `until`: the machine is built with it.") },
+  { ROW ("until", TIME, FabFaultSpec, until_ps, "0s", "When it is over; 0: never.") },
+  { .key = NULL },
+};
+
+static const char *const background_kinds[] = { [FAB_BACKGROUND_CONSTANT] = "constant",
+                                                [FAB_BACKGROUND_BURSTS] = "bursts",
+                                                [FAB_BACKGROUND_TRANSFER] = "transfer",
+                                                NULL };
+
+const FabParam fab_background_params[] = {
+  { ROW ("kind", CHOICE, FabBackgroundSpec, kind, "constant",
+         "constant or bursts: others take a part of each link; transfer: a flow between two places."),
+    .choices = background_kinds },
+  { ROW ("load", FRACTION, FabBackgroundSpec, load_fraction, "0%",
+         "constant, bursts: the part of each link that others take, in the mean."),
+    .max = 0.99 },
+  { ROW (
+      "links", TEXT, FabBackgroundSpec, links, "",
+      "constant, bursts: uplinks (between switches; the default), all (of the fabric), or a pattern with * "
+      "and ?: of a link as binding links print it (leaf* -> spine1) or of the name at either end.") },
+  { ROW ("peak", FRACTION, FabBackgroundSpec, peak_fraction, "90%",
+         "bursts: the part they take while they last."),
+    .min = 0.001, .max = 0.99 },
+  { ROW ("burst", TIME, FabBackgroundSpec, burst_ps, "1ms", "bursts: the mean length of one."), .min = 1e3 },
+  { ROW ("from", TEXT, FabBackgroundSpec, from, "", "transfer: a node (its first NIC), a NIC or a GPU.") },
+  { ROW ("to", TEXT, FabBackgroundSpec, to, "", "transfer: likewise.") },
+  { ROW ("bytes", BYTES, FabBackgroundSpec, bytes, "0B", "transfer: size of one; 0: rate x every.") },
+  { ROW ("rate", RATE, FabBackgroundSpec, rate_bytes_per_s, "0B/s",
+         "transfer: the rate that it never exceeds; 0: what the links give."),
+    .max = 1e15 },
+  { ROW ("every", TIME, FabBackgroundSpec, every_ps, "10ms",
+         "transfer: from one start to the next, which waits for the end of the one before."),
+    .min = 1e6 },
+  { .key = NULL },
+};
+
+gboolean
+fab_fault_spec_is_timed (const FabFaultSpec *spec)
+{
+  return spec->at_ps > 0 || spec->until_ps > 0;
+}
+
+/* Whether the keys that name what is meant are there. */
+static void
+check_names (FabSchemaReader *reader, const FabFaultSpec *fault)
+{
+  gboolean needs_name = fault->what == FAB_FAULT_NIC || fault->what == FAB_FAULT_SWITCH;
+
+  if (fault->what == FAB_FAULT_LINK && (fault->from == NULL || fault->to == NULL))
+    fab_schema_report (reader, &fault->what, "a link needs `from` and `to`: from: node0/nic0, to: leaf0");
+  if (needs_name && fault->name == NULL)
+    fab_schema_report (reader, &fault->what, "a %s needs a `name`, as `fabricast topo` prints it",
+                       fault_kinds[fault->what]);
+  if (fault->what == FAB_FAULT_RAIL && fab_schema_mark (reader, &fault->rail) == NULL)
+    fab_schema_report (reader, &fault->what, "a rail needs its number: rail: 2");
+}
+
+static void
+check_fault (FabSchemaReader *reader, const FabFaultSpec *fault)
+{
+  gboolean is_slow = fault->rate_fraction < 1;
+
+  check_names (reader, fault);
+  if (!is_slow && !fault->is_dead && fault->latency_ps == 0)
+    fab_schema_report (reader, &fault->what, "what is wrong with it? give rate, dead or latency");
+  if (fault->is_dead && (is_slow || fault->latency_ps > 0))
+    fab_schema_report (reader, &fault->is_dead, "what is dead has neither a rate nor a latency");
+  if (fault->until_ps > 0 && fault->until_ps <= fault->at_ps)
+    fab_schema_report (reader, &fault->until_ps, "until is not after at");
+  if (fault->latency_ps > 0 && fab_fault_spec_is_timed (fault))
+    fab_schema_report (reader, &fault->latency_ps,
+                       "latencies do not change while the job runs: leave out at and until");
+}
+
+static void
+check_background (FabSchemaReader *reader, const FabBackgroundSpec *one)
+{
+  if (one->kind == FAB_BACKGROUND_TRANSFER && (one->from == NULL || one->to == NULL))
+    fab_schema_report (reader, &one->kind, "a transfer needs `from` and `to`: from: node0, to: node1");
+  if (one->kind == FAB_BACKGROUND_TRANSFER && one->bytes == 0 && one->rate_bytes_per_s == 0)
+    fab_schema_report (reader, &one->kind, "a transfer needs bytes or a rate");
+  if (one->kind == FAB_BACKGROUND_BURSTS && one->load_fraction >= one->peak_fraction)
+    fab_schema_report (reader, &one->load_fraction, "the mean load of bursts is below their peak");
+}
+
+void
+fab_fault_check_all (FabSchemaReader *reader, const FabParamList *faults, const FabParamList *background,
+                     gboolean knows_time, const char *fidelity)
+{
+  for (guint i = 0; i < faults->n; i++) {
+    const FabFaultSpec *fault = (const FabFaultSpec *) faults->data + i;
+
+    check_fault (reader, fault);
+    if (fab_fault_spec_is_timed (fault) && !knows_time)
+      fab_schema_report (reader, fault->at_ps > 0 ? &fault->at_ps : &fault->until_ps,
+                         "fidelity '%s' knows no time: nothing can break while the job runs", fidelity);
+  }
+  for (guint i = 0; i < background->n; i++) {
+    const FabBackgroundSpec *one = (const FabBackgroundSpec *) background->data + i;
+
+    check_background (reader, one);
+    if (one->kind != FAB_BACKGROUND_CONSTANT && !knows_time)
+      fab_schema_report (reader, &one->kind, "fidelity '%s' sees no other traffic: only kind: constant",
+                         fidelity);
+  }
+}
