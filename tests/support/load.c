@@ -4,6 +4,7 @@
 typedef struct {
   RigNet rig;
   LoadItem *items;
+  guint n_left;
 } Play;
 
 static void
@@ -13,6 +14,8 @@ item_end (gpointer owner, guint64 index)
 
   play->items[index].end_ps = fab_engine_now (play->rig.engine);
   play->items[index].n_ends++;
+  if (--play->n_left == 0)
+    fab_engine_stop (play->rig.engine);
 }
 
 static void
@@ -31,10 +34,18 @@ item_begin (gpointer owner, guint64 index)
     fab_net_send (play->rig.net, &transfer);
 }
 
-void
-load_play (const Rig *rig, const FabNetOps *ops, LoadItem *items, guint n, FabLinkLoad *loads)
+static gboolean
+never (G_GNUC_UNUSED gconstpointer owner)
 {
-  Play play = { rig_net (rig, ops), items };
+  return FALSE;
+}
+
+void
+load_play_beside (const Rig *rig, const FabNetOps *ops, const FabUnrestPlan *plan, LoadItem *items, guint n,
+                  FabLinkLoad *loads)
+{
+  Play play = { rig_net (rig, ops), items, n };
+  g_autoptr (FabUnrest) unrest = plan ? fab_unrest_new (play.rig.net, plan, never, NULL) : NULL;
 
   for (guint i = 0; i < n; i++) {
     items[i].n_ends = 0;
@@ -44,6 +55,12 @@ load_play (const Rig *rig, const FabNetOps *ops, LoadItem *items, guint n, FabLi
   if (loads)
     fab_meter_take (play.rig.net->meter, loads);
   rig_net_clear (&play.rig);
+}
+
+void
+load_play (const Rig *rig, const FabNetOps *ops, LoadItem *items, guint n, FabLinkLoad *loads)
+{
+  load_play_beside (rig, ops, NULL, items, n, loads);
 }
 
 FabFootprint *

@@ -55,9 +55,23 @@ is_active (const RefFlow *flow, double now_ps)
   return !flow->has_ended && flow->begin_ps <= now_ps;
 }
 
+static double
+capacity_at (const Rig *rig, FabLinkId link, const GArray *spells, double now_ps)
+{
+  double capacity = (double) fab_graph_link (rig->graph, link)->rate_bytes_per_s;
+
+  for (guint i = 0; spells != NULL && i < spells->len; i++) {
+    const FabSpell *spell = &g_array_index (spells, FabSpell, i);
+
+    if (spell->link == link && (double) spell->at_ps <= now_ps && now_ps < (double) spell->until_ps)
+      capacity *= spell->fraction;
+  }
+  return capacity;
+}
+
 /* Rates of the active flows; 0 for the others. */
 static void
-solve_all (const Rig *rig, const RefFlow *flows, guint n, double now_ps, double *rates)
+solve_all (const Rig *rig, const RefFlow *flows, guint n, const GArray *spells, double now_ps, double *rates)
 {
   guint n_links = fab_graph_n_links (rig->graph), n_active = 0, n_entries = 0;
   g_autofree double *capacity = g_new (double, n_links);
@@ -67,7 +81,7 @@ solve_all (const Rig *rig, const RefFlow *flows, guint n, double now_ps, double 
   g_autofree double *solved = g_new (double, n);
 
   for (guint l = 0; l < n_links; l++)
-    capacity[l] = (double) fab_graph_link (rig->graph, l)->rate_bytes_per_s;
+    capacity[l] = capacity_at (rig, l, spells, now_ps);
   for (guint f = 0; f < n; f++) {
     if (!is_active (&flows[f], now_ps))
       continue;
@@ -85,15 +99,37 @@ solve_all (const Rig *rig, const RefFlow *flows, guint n, double now_ps, double 
     rates[f] = is_active (&flows[f], now_ps) ? solved[a++] : 0;
 }
 
-/* The next start or end after now; G_MAXDOUBLE: nothing is left. */
 static double
-next_change_ps (const RefFlow *flows, guint n, double now_ps, const double *rates)
+ends_at_ps (const RefFlow *flow, double now_ps, double rate)
+{
+  return rate > 0 ? now_ps + flow->left_bytes / rate * 1e12 : G_MAXDOUBLE;
+}
+
+static double
+next_spell_ps (const GArray *spells, double now_ps)
 {
   double next_ps = G_MAXDOUBLE;
 
+  for (guint i = 0; spells != NULL && i < spells->len; i++) {
+    const FabSpell *spell = &g_array_index (spells, FabSpell, i);
+
+    if ((double) spell->at_ps > now_ps)
+      next_ps = MIN (next_ps, (double) spell->at_ps);
+    if ((double) spell->until_ps > now_ps)
+      next_ps = MIN (next_ps, (double) spell->until_ps);
+  }
+  return next_ps;
+}
+
+/* The next start, end or change of a link after now; G_MAXDOUBLE: nothing is left. */
+static double
+next_change_ps (const RefFlow *flows, guint n, const GArray *spells, double now_ps, const double *rates)
+{
+  double next_ps = next_spell_ps (spells, now_ps);
+
   for (guint f = 0; f < n; f++) {
     if (is_active (&flows[f], now_ps))
-      next_ps = MIN (next_ps, now_ps + flows[f].left_bytes / rates[f] * 1e12);
+      next_ps = MIN (next_ps, ends_at_ps (&flows[f], now_ps, rates[f]));
     else if (!flows[f].has_ended)
       next_ps = MIN (next_ps, flows[f].begin_ps);
   }
@@ -101,7 +137,7 @@ next_change_ps (const RefFlow *flows, guint n, double now_ps, const double *rate
 }
 
 void
-ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, double *ends_ps)
+ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, const GArray *spells, double *ends_ps)
 {
   g_autofree RefFlow *flows = g_new (RefFlow, n);
   g_autofree double *rates = g_new (double, n);
@@ -113,15 +149,15 @@ ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, double *ends_ps)
     flows[f].has_ended = flows[f].left_bytes <= 0;
   }
   for (;;) {
-    solve_all (rig, flows, n, now_ps, rates);
-    double next_ps = next_change_ps (flows, n, now_ps, rates);
+    solve_all (rig, flows, n, spells, now_ps, rates);
+    double next_ps = next_change_ps (flows, n, spells, now_ps, rates);
 
     if (next_ps >= G_MAXDOUBLE)
       return;
     for (guint f = 0; f < n; f++) {
       if (!is_active (&flows[f], now_ps))
         continue;
-      gboolean ends = now_ps + flows[f].left_bytes / rates[f] * 1e12 <= next_ps;
+      gboolean ends = ends_at_ps (&flows[f], now_ps, rates[f]) <= next_ps;
 
       flows[f].left_bytes -= rates[f] * (next_ps - now_ps) * 1e-12;
       flows[f].has_ended = ends;

@@ -5,7 +5,8 @@
  */
 #pragma once
 
+#include "sim/net/unrest.h"
 #include "tests/support/load.h"
 
-/* When each of the items ends, in ps. */
-void ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, double *ends_ps);
+/* When each of the items ends, in ps; `spells` (FabSpell, all with an end) may be NULL. */
+void ref_fluid_play (const Rig *rig, const LoadItem *items, guint n, const GArray *spells, double *ends_ps);
