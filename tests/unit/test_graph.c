@@ -105,6 +105,29 @@ a_builder_is_empty_after_freezing (G_GNUC_UNUSED void **state)
   fab_graph_check (none);
 }
 
+/* The second way from gpu1 to sw goes, the first keeps half and 3 ps more: 0, 1 and, from sw, 2 (to gpu1) and 3. */
+static void
+links_go_and_the_others_keep_their_order (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = small_graph ();
+  const FabLinkChange gone = { 0, 0 }, slow = { 0.5, 3 }, kept = { 1, 0 };
+  const FabLinkChange changes[] = { kept, slow, gone, kept, kept, gone };
+  const FabVertexId targets[] = { 2, 2, 1, 0 };
+  FabLinkId first;
+
+  fab_graph_change (graph, changes);
+  assert_int_equal (fab_graph_n_links (graph), 4);
+  for (FabLinkId i = 0; i < 4; i++)
+    assert_int_equal (fab_graph_link (graph, i)->dst, targets[i]);
+  assert_int_equal (fab_graph_out_links (graph, 1, &first), 1);
+  assert_int_equal (fab_graph_out_links (graph, 2, &first), 2);
+  assert_int_equal (first, 2);
+  assert_int_equal (fab_graph_link (graph, 1)->rate_bytes_per_s, 50);
+  assert_int_equal (fab_graph_link (graph, 1)->latency_ps, 10);
+  assert_int_equal (fab_graph_link (graph, 2)->rate_bytes_per_s, 100);
+  fab_graph_check (graph);
+}
+
 int
 main (void)
 {
@@ -115,6 +138,7 @@ main (void)
     cmocka_unit_test (names_say_node_part_and_number),
     cmocka_unit_test (parts_and_classes_are_kept_once),
     cmocka_unit_test (a_builder_is_empty_after_freezing),
+    cmocka_unit_test (links_go_and_the_others_keep_their_order),
   };
 
   return cmocka_run_group_tests_name ("graph", tests, NULL, NULL);
