@@ -2,13 +2,14 @@
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
 #include "cli/run_reasons.h"
+#include "cli/run_seeds.h"
 #include "cli/trace.h"
 #include "sim/base/error.h"
 
 #define DEFAULT_DB "fabricast.db"
 
 typedef struct {
-  char *format_name, *db, *fidelity, *iterations, *seed, *trace;
+  char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
   gboolean has_no_db;
   FabFormat format;
@@ -38,6 +39,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity, "Short for --set fidelity=NAME: analytic, fluid",
       "NAME" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o->seeds,
+      "Play N seeds, from the scenario's on: percentiles over all iterations", "N" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
       "Also write the run as a Chrome trace (see `fabricast trace`)", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
@@ -135,10 +138,12 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
 {
   g_auto (GStrv) sets = all_sets (o);
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
   const char *db = o->has_no_db ? NULL : o->db ? o->db : DEFAULT_DB;
   FabRunResult result = { 0 };
 
+  if (catalog && o->seeds)
+    return fab_run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format }, catalog, error);
+  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
   if (scenario == NULL)
     return FALSE;
   gboolean is_done = fab_run_play (scenario, NULL, db, &result, error)
@@ -161,6 +166,7 @@ run (int argc, char **argv)
   g_free (o.iterations);
   g_free (o.seed);
   g_free (o.trace);
+  g_free (o.seeds);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("run", error);
 }

@@ -19,7 +19,7 @@ _fabricast_files() { # GLOB: files like it, and folders
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --iterations --fidelity --seed --trace --set --help ;;
+    run) echo --format --db --no-db --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)

@@ -347,9 +347,11 @@ apply_faults (FabPlant *self, const Build *build, GError **error)
   FabFaultSite site = { build->scenario, names, nics, n_machines, n_ports };
   g_autofree FabLinkChange *changes = fab_faults_changes (&site, self->graph, diagnostics);
 
+  self->unrest = fab_faults_unrest (&site, self->graph, diagnostics); /* all mistakes at once */
   if (!fab_diagnostics_check (diagnostics, error))
     return FALSE;
   fab_graph_change (self->graph, changes);
+  fab_unrest_plan_free (self->unrest);
   self->unrest = fab_faults_unrest (&site, self->graph, diagnostics);
   return fab_diagnostics_check (diagnostics, error) && fab_nics_choose (cluster, reach, error);
 }

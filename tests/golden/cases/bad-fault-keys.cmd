@@ -1,0 +1,1 @@
+fabricast check inputs/fault-keys.yaml

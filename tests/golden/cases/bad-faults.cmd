@@ -1,0 +1,1 @@
+fabricast run inputs/faults.yaml --no-db

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/hello.yaml --seeds none --no-db

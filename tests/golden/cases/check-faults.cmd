@@ -1,0 +1,1 @@
+fabricast check $SCENARIOS/fault-nic-half-rate.yaml

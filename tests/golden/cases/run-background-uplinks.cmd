@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/background-uplinks.yaml

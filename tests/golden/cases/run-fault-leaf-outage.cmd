@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/fault-leaf-outage.yaml

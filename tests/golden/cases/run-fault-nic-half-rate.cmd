@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/fault-nic-half-rate.yaml
