@@ -13,7 +13,7 @@
 /* Exit codes, promised in the man page. */
 typedef enum {
   FAB_EXIT_DONE = 0,
-  FAB_EXIT_UNMET = 1,       /* a target or gate was not met */
+  FAB_EXIT_UNMET = 1,       /* a target or gate was not met; the job hangs */
   FAB_EXIT_INPUT = 2,       /* bad input, or a file that cannot be read or written */
   FAB_EXIT_UNSUPPORTED = 3, /* not possible on this machine */
 } FabExit;
