@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
+#include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "cli/run_seeds.h"
 #include "cli/trace.h"
@@ -148,6 +149,7 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
     return FALSE;
   gboolean is_done = fab_run_play (scenario, NULL, db, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
+                  && fab_run_jobs (scenario, &result, &result.jobs, error)
                   && print_result (scenario, &result, o->format, db, error);
   fab_run_result_clear (&result);
   return is_done;

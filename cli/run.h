@@ -11,6 +11,7 @@ typedef struct {
   FabLinkId
       binding_link; /* held back most of the last iteration's exposed communication; FAB_NO_LINK: none */
   double binding_fraction; /* of that iteration's exposed (or else of all) collective time */
+  GArray *jobs;            /* FabRunJob (cli/run_jobs.h), empty without neighbours; NULL until asked for */
   gint64 run_id;           /* in the results file; 0: none was written */
   double wall_s;
 } FabRunResult;

@@ -2,6 +2,7 @@
 /* run_data.c - `fabricast run` for programs: JSON and CSV. Keys are stable; more may come. */
 #include <sys/resource.h>
 
+#include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "sim/base/json.h"
 
@@ -86,6 +87,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   add_binding (json, result);
   if (faster->simulation)
     add_what_if (json, result, faster);
+  fab_run_jobs_json (result->jobs, json);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   fab_json_add_real (json, "wall_s", result->wall_s);
   fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
 #include "cli/cli.h"
+#include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "cli/timeline.h"
 
@@ -141,6 +142,8 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   if (faster->simulation)
     append_faster (page, result, faster);
   g_string_append (page, timeline);
+  g_autofree char *jobs = fab_run_jobs_text (result->jobs);
+  g_string_append (page, jobs);
   if (result->run_id > 0)
     g_string_append_printf (page,
                             "\n  run %" G_GINT64_FORMAT

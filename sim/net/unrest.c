@@ -69,6 +69,12 @@ fab_unrest_free (FabUnrest *self)
   g_free (self);
 }
 
+gboolean
+fab_unrest_is_settled (const FabUnrest *self)
+{
+  return self == NULL || self->n_spell_events == 0;
+}
+
 /* --- links --- */
 
 static Source *

@@ -51,5 +51,7 @@ typedef gboolean (*FabStuckFn) (gconstpointer owner);
 
 /* On a network with `set_capacity`, whose clock stands at 0. All outlive it but the plan. */
 FabUnrest *fab_unrest_new (FabNet *net, const FabUnrestPlan *plan, FabStuckFn is_stuck, gconstpointer owner);
+/* Whether no spell will begin or end any more; TRUE for NULL. */
+gboolean fab_unrest_is_settled (const FabUnrest *self);
 void fab_unrest_free (FabUnrest *self); /* accepts NULL; before or after the network */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabUnrest, fab_unrest_free)

@@ -12,6 +12,7 @@
 #include "sim/scenario/catalog_params.h"
 #include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
+#include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/placement.h"
 #include "sim/scenario/schema_reader.h"
 
@@ -88,6 +89,9 @@ const FabParam fab_scenario_params[] = {
     .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
   { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
     .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
+  { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
+         "Other jobs on nodes of the same machine; `job` has the nodes that are left."),
+    .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
   FAB_CATALOG_ROWS (FabScenarioSpec, own.),
   { .key = NULL },
 };
@@ -204,6 +208,9 @@ read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog
                                self->catalog);
   check_cluster (self);
   check_faults (self);
+  fab_neighbour_check_all (self->reader, &self->spec.neighbours,
+                           fab_catalog_node (self->catalog, self->spec.cluster.node),
+                           self->spec.cluster.nodes);
 }
 
 static FabScenario *

@@ -33,6 +33,7 @@ typedef struct {
   FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
   FabParamList faults;        /* FabFaultSpec */
   FabParamList background;    /* FabBackgroundSpec */
+  FabParamList neighbours;    /* FabNeighbourSpec */
   FabCatalogSections own;     /* links, accelerators, nodes, models of this scenario */
 } FabScenarioSpec;
 

@@ -2,45 +2,19 @@
 #include "sim/scenario/simulation.h"
 
 #include "sim/base/error.h"
+#include "sim/scenario/neighbours.h"
 
 struct _FabSimulation {
   const FabScenario *scenario;
   FabPlant *plant;
-  FabLibrary *library;
-  FabDag *dag;
+  FabJob *job;
   FabEngine *engine;
   FabNet *net;
   FabExecutor *executor;
-  FabUnrest *unrest; /* NULL: nothing goes on beside the job */
-  FabJobTotals totals;
-  char *resolved; /* scenario as YAML, made when asked for */
+  FabUnrest *unrest;         /* NULL: nothing goes on beside the job */
+  FabNeighbours *neighbours; /* NULL: the job has the machine for itself */
+  char *resolved;            /* scenario as YAML, made when asked for */
 };
-
-static FabLayerStack *
-expand_model (gconstpointer catalog, const char *name, guint sequence)
-{
-  const FabModelSpec *model = fab_catalog_model (catalog, name);
-  const FabShapeOps *shape = (const FabShapeOps *) model->shape.info;
-  FabLayerStack *stack = fab_layer_stack_new ();
-
-  shape->expand (model->shape.params, sequence, stack);
-  return stack;
-}
-
-static gboolean
-build_job (FabSimulation *self, GError **error)
-{
-  const FabModelChoice *job = &fab_scenario_spec (self->scenario)->job;
-  const FabWorkloadOps *ops = (const FabWorkloadOps *) job->info;
-  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  FabWorkloadEnv env = { &self->plant->cluster, self->library, expand_model,
-                         fab_scenario_catalog (self->scenario) };
-
-  if (!ops->build (&env, job->params, builder, &self->totals, error))
-    return FALSE;
-  self->dag = fab_dag_builder_freeze (builder);
-  return TRUE;
-}
 
 /* All that could follow one another must fit the clock. */
 static gboolean
@@ -49,10 +23,10 @@ check_length (const FabSimulation *self, GError **error)
   const double days = 24 * 3600;
   double seconds = 0;
 
-  for (guint i = 0; i < self->dag->n_tasks; i++)
-    seconds += fab_ps_to_seconds (self->dag->tasks[i].duration_ps);
-  for (guint i = 0; i < self->dag->n_collectives; i++)
-    seconds += fab_ps_to_seconds (fab_plan_idle_ps (&self->dag->collectives[i].plan));
+  for (guint i = 0; i < self->job->dag->n_tasks; i++)
+    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps);
+  for (guint i = 0; i < self->job->dag->n_collectives; i++)
+    seconds += fab_ps_to_seconds (fab_plan_idle_ps (&self->job->dag->collectives[i].plan));
   seconds *= (double) fab_scenario_spec (self->scenario)->iterations;
   if (seconds < fab_ps_to_seconds (FAB_TIME_MAX) / 2)
     return TRUE;
@@ -66,7 +40,7 @@ check_length (const FabSimulation *self, GError **error)
 static double
 peak_flops_per_s (const FabSimulation *self)
 {
-  return self->plant->cluster.device.peak_flops_per_s[self->totals.precision];
+  return self->job->cluster.device.peak_flops_per_s[self->job->totals.precision];
 }
 
 static gboolean
@@ -108,8 +82,8 @@ build_executor (FabSimulation *self)
   self->executor = fab_executor_new (&(FabExecutorEnv){
       .engine = self->engine,
       .net = self->net,
-      .dag = self->dag,
-      .totals = self->totals,
+      .dag = self->job->dag,
+      .totals = self->job->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
       .n_iterations = (guint) spec->iterations,
       .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
@@ -118,23 +92,54 @@ build_executor (FabSimulation *self)
     self->unrest = fab_unrest_new (self->net, self->plant->unrest, is_stuck, self->executor);
 }
 
-FabSimulation *
-fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
-                    GError **error)
+static gboolean
+add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error)
+{
+  FabNeighbourhood at = { self->engine, self->net, self->unrest, self->executor };
+
+  if (fab_scenario_spec (self->scenario)->neighbours.n == 0)
+    return TRUE;
+  self->neighbours = fab_neighbours_new (self->scenario, registry, self->plant, &at, error);
+  return self->neighbours != NULL;
+}
+
+static FabSimulation *
+simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                guint which, GError **error)
 {
   g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
-  const FabModelChoice *collectives = &fab_scenario_spec (scenario)->collectives;
 
   self->scenario = scenario;
   self->plant = fab_plant_new (scenario, what_if, error);
   if (self->plant == NULL)
     return NULL;
-  self->library = ((const FabLibraryOps *) collectives->info)
-                      ->create (registry->lists[FAB_MODEL_ALGORITHM], collectives->params);
-  if (!build_job (self, error) || !check_length (self, error) || !check_flows (self, error))
+  self->job = fab_job_new (scenario, registry, self->plant, which, error);
+  if (self->job == NULL || !check_length (self, error) || !check_flows (self, error))
     return NULL;
   build_executor (self);
   return g_steal_pointer (&self);
+}
+
+FabSimulation *
+fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                    GError **error)
+{
+  g_autoptr (FabSimulation) self = simulation_new (scenario, registry, what_if, FAB_FIRST_JOB, error);
+
+  return self != NULL && add_neighbours (self, registry, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabSimulation *
+fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
+                          GError **error)
+{
+  return simulation_new (scenario, registry, NULL, which, error);
+}
+
+const GArray *
+fab_simulation_neighbour_steps (const FabSimulation *self, guint which)
+{
+  return fab_neighbours_steps (self->neighbours, which);
 }
 
 void
@@ -143,13 +148,11 @@ fab_simulation_free (FabSimulation *self)
   if (self == NULL)
     return;
   fab_unrest_free (self->unrest);
+  fab_neighbours_free (self->neighbours);
   fab_executor_free (self->executor);
   fab_net_destroy (self->net);
   fab_engine_free (self->engine);
-  fab_dag_free (self->dag);
-  fab_job_totals_clear (&self->totals);
-  fab_library_destroy (self->library);
-  fab_job_totals_clear (&self->totals);
+  fab_job_free (self->job);
   fab_plant_free (self->plant);
   g_free (self->resolved);
   g_free (self);
@@ -189,19 +192,19 @@ fab_simulation_probe (const FabSimulation *self)
 const FabCluster *
 fab_simulation_cluster (const FabSimulation *self)
 {
-  return &self->plant->cluster;
+  return &self->job->cluster;
 }
 
 const FabJobTotals *
 fab_simulation_totals (const FabSimulation *self)
 {
-  return &self->totals;
+  return &self->job->totals;
 }
 
 const FabDag *
 fab_simulation_dag (const FabSimulation *self)
 {
-  return self->dag;
+  return self->job->dag;
 }
 
 guint64
@@ -219,12 +222,12 @@ stop_engine (gpointer owner, G_GNUC_UNUSED guint64 arg)
 FabTimePs
 fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks)
 {
-  const FabCollectivePlan *plan = &self->dag->collectives[collective].plan;
+  const FabCollectivePlan *plan = &self->job->dag->collectives[collective].plan;
   FabTimePs start_ps = fab_engine_now (self->engine);
 
   if (plan->footprint == NULL)
     return 0;
-  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->library, plan, n_chunks);
+  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->library, plan, n_chunks);
   fab_schedule_play (schedule, self->net, plan->bytes, plan->wire_factor,
                      (FabDone){ stop_engine, self->engine, 0 });
   fab_engine_run (self->engine);
@@ -244,11 +247,11 @@ fab_simulation_run_record (FabSimulation *self)
     .version = FAB_VERSION,
     .fidelity = spec->fidelity.info->name,
     .seed = spec->seed,
-    .n_ranks = fab_cluster_n_ranks (&self->plant->cluster),
-    .n_nodes = self->plant->cluster.n_nodes,
-    .peak_flops_per_s = self->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
+    .n_ranks = fab_cluster_n_ranks (&self->job->cluster),
+    .n_nodes = self->job->cluster.n_nodes,
+    .peak_flops_per_s = self->job->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
     .memory_bytes = self->plant->cluster.device.memory_bytes,
-    .train_tokens = self->totals.train_tokens,
+    .train_tokens = self->job->totals.train_tokens,
   };
 }
 

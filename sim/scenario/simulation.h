@@ -5,14 +5,16 @@
  */
 #pragma once
 
-#include "sim/scenario/assemble.h"
-#include "sim/work/executor.h"
+#include "sim/scenario/neighbours.h"
 
 typedef struct _FabSimulation FabSimulation;
 
 /* `scenario` and `registry` must outlive it; what_if may be NULL. */
 FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry,
                                    const FabWhatIf *what_if, GError **error);
+/* One job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB. */
+FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,
+                                         guint which, GError **error);
 void fab_simulation_free (FabSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 
@@ -21,6 +23,9 @@ gboolean fab_simulation_step (FabSimulation *self);
 
 /* FALSE and *error (FAB_ERROR_HUNG: which collective, on which link, since when) when the last step hung. */
 gboolean fab_simulation_check_hang (const FabSimulation *self, GError **error);
+
+/* FabStepRecord of what a neighbour has done so far. */
+const GArray *fab_simulation_neighbour_steps (const FabSimulation *self, guint which);
 
 /* Of the iteration that ended last; overwritten by the next. */
 const FabProbe *fab_simulation_probe (const FabSimulation *self);

@@ -295,8 +295,9 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
     FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
     record->exposed_ps = exposed_of (self, record);
   }
-  record_loads (self, iteration, now_ps, probe->link_loads);
-  if (probe->collectives->len > 0)
+  if (self->env.ended.fn == NULL)
+    record_loads (self, iteration, now_ps, probe->link_loads);
+  if (probe->collectives->len > 0 && self->env.ended.fn == NULL)
     fab_samples_add (dag, probe->collectives, probe->link_loads, probe->samples);
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_empty (&self->classes[c].compute);

@@ -153,6 +153,31 @@ fab_cluster_measure (FabCluster *self)
   }
 }
 
+/* (transfer full) */
+static FabVertexId *
+rows_of (const FabVertexId *all, guint per_node, const guint *nodes, guint n_nodes)
+{
+  FabVertexId *rows = g_new (FabVertexId, (gsize) n_nodes * per_node + 1);
+
+  for (guint i = 0; i < n_nodes; i++)
+    for (guint k = 0; k < per_node; k++)
+      rows[i * per_node + k] = all[nodes[i] * per_node + k];
+  return rows;
+}
+
+void
+fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes)
+{
+  gsize n_hops = (gsize) cluster->gpus_per_node * cluster->nics_per_node + 1;
+
+  *view = *cluster;
+  view->n_nodes = n_nodes;
+  view->gpus = rows_of (cluster->gpus, cluster->gpus_per_node, nodes, n_nodes);
+  view->nics = rows_of (cluster->nics, cluster->nics_per_node, nodes, n_nodes);
+  view->drives = rows_of (cluster->drives, cluster->drives_per_node, nodes, n_nodes);
+  view->nic_hops = g_memdup2 (cluster->nic_hops, n_hops * sizeof (guint));
+}
+
 void
 fab_cluster_clear (FabCluster *self)
 {

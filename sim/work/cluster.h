@@ -32,6 +32,9 @@ typedef struct {
  * alike, so the first one is looked at. As many links as the router's paths have. */
 void fab_cluster_measure (FabCluster *self);
 
+/* The cluster as if it had these nodes alone, in this order (ascending); measured already. To be cleared. */
+void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes);
+
 /* Its index in `nics`, of all nodes; G_MAXUINT: it is none of them. */
 guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
 

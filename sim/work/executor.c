@@ -125,7 +125,10 @@ iteration_end (FabExecutor *self, Slot *slot, FabTaskId last)
   slot->is_live = FALSE;
   self->has_ended = TRUE;
   self->n_ended++;
-  fab_engine_stop (self->env.engine);
+  if (self->env.ended.fn != NULL)
+    self->env.ended.fn (self->env.ended.owner, self->env.ended.arg);
+  else
+    fab_engine_stop (self->env.engine);
 }
 
 /* --- tasks --- */
@@ -397,16 +400,22 @@ fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
   return n > 0 && n == self->n_busy;
 }
 
-gboolean
-fab_executor_run_iteration (FabExecutor *self)
+void
+fab_executor_begin_iteration (FabExecutor *self)
 {
-  if (self->n_ended == self->env.n_iterations)
-    return FALSE;
   fab_probe_empty (&self->probe);
   self->has_ended = FALSE;
   if (self->n_ended == 0)
     slot_launch (self, 0);
   slot_launch (self, self->n_ended + 1);
+}
+
+gboolean
+fab_executor_run_iteration (FabExecutor *self)
+{
+  if (self->n_ended == self->env.n_iterations)
+    return FALSE;
+  fab_executor_begin_iteration (self);
   fab_engine_run (self->env.engine);
   FabHang hang;
   if (!self->has_ended && fab_executor_find_hang (self, &hang))

@@ -29,11 +29,17 @@ typedef struct {
    * when a task begins. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
   gpointer slowness_owner;
+  FabDone
+      ended; /* at the end of each iteration; fn NULL: the engine is stopped. An executor with it shares engine and
+                  * network with another one, to which the meter of the network belongs */
 } FabExecutorEnv;
 
 FabExecutor *fab_executor_new (const FabExecutorEnv *env);
 void fab_executor_free (FabExecutor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
+
+/* Launches the next iteration, for who runs the engine himself. */
+void fab_executor_begin_iteration (FabExecutor *self);
 
 /* Runs to the end of the next iteration; FALSE when all have run, or when the iteration hangs. */
 gboolean fab_executor_run_iteration (FabExecutor *self);

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/neighbour-oversubscribed.yaml --no-db --format json

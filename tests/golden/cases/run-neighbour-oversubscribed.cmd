@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/neighbour-oversubscribed.yaml

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_neighbours.c - jobs on nodes of one machine: each sees its own nodes, and they meet on links only.
+ *
+ * DGX A100 with one HDR port, two to a leaf, one uplink for two ports down. A ring over two nodes puts the same bytes on
+ * every port and, where the nodes are under two leaves, on the uplink each way.
+ */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/scenario/neighbour_params.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static char *
+scenario (const char *neighbours)
+{
+  return g_strdup_printf (
+      "name: t\niterations: 3\ncollectives: {kind: plain, algorithm: ring}\n"
+      "cluster: {node: dgx-a100, nodes: 4, nics_per_node: 1,\n"
+      "  fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\nneighbours: %s\n",
+      neighbours);
+}
+
+static Play *
+play_of (const char *neighbours)
+{
+  g_autofree char *yaml = scenario (neighbours);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static FabTimePs
+last_ps (Play *play)
+{
+  FabTimePs ps = 0;
+
+  while (fab_simulation_step (play->simulation))
+    ps = fab_simulation_probe (play->simulation)->step.times.duration_ps;
+  return ps;
+}
+
+static FabTimePs
+alone_ps (Play *play, guint which)
+{
+  g_autoptr (FabSimulation) simulation = fab_simulation_new_alone (play->scenario, &fab_models, which, NULL);
+
+  assert_true (fab_simulation_step (simulation));
+  return fab_simulation_probe (simulation)->step.times.duration_ps;
+}
+
+#define SAME "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}"
+#define ACROSS "[{name: n, nodes: 2, first: 1, stride: 2, " SAME "}]"
+#define APART "[{name: n, nodes: 2, first: 2, " SAME "}]"
+
+static void
+a_job_sees_the_nodes_that_are_left (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of (ACROSS);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  g_autofree char *gpu = fab_graph_vertex_name (cluster->graph, cluster->gpus[8]),
+                  *nic = fab_graph_vertex_name (cluster->graph, cluster->nics[1]);
+
+  assert_int_equal (cluster->n_nodes, 2);
+  assert_string_equal (gpu, "node2/gpu0");
+  assert_string_equal (nic, "node2/nic0");
+}
+
+/* Wires alone take 0.01 ms of 8 ms, during which the other one has the whole uplink. */
+static void
+two_that_share_an_uplink_have_half_of_it_each (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of (ACROSS);
+  FabTimePs own_ps = alone_ps (play, FAB_FIRST_JOB);
+
+  assert_int_equal (own_ps, alone_ps (play, 0));
+  assert_near ((double) last_ps (play), 2.0 * (double) own_ps, 0.005);
+}
+
+static void
+two_under_leaves_of_their_own_do_not_meet (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of (APART);
+  FabTimePs own_ps = alone_ps (play, FAB_FIRST_JOB);
+  const GArray *steps;
+
+  assert_int_equal (last_ps (play), own_ps);
+  steps = fab_simulation_neighbour_steps (play->simulation, 0);
+  assert_in_range (steps->len, 2, 3);
+  assert_int_equal (g_array_index (steps, FabStepRecord, 0).times.duration_ps, own_ps);
+}
+
+/* The first job's link loads are of the links: both jobs'. Its own two ports and theirs carry 2 x 15/16 of the size. */
+static void
+links_carry_what_both_send (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of (APART);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  guint n_ports = 0;
+
+  assert_true (fab_simulation_step (play->simulation));
+  assert_true (fab_simulation_step (play->simulation));
+  const GArray *loads = fab_simulation_probe (play->simulation)->link_loads;
+  for (guint i = 0; i < loads->len; i++) {
+    const FabLinkLoadRecord *load = &g_array_index (loads, FabLinkLoadRecord, i);
+    const FabLink *link = fab_graph_link (cluster->graph, load->link);
+
+    if (fab_graph_vertex (cluster->graph, link->dst)->node != FAB_NO_NODE
+        || fab_graph_vertex (cluster->graph, link->src)->node == FAB_NO_NODE)
+      continue;
+    n_ports++;
+    assert_int_equal (load->bytes, 187500000);
+  }
+  assert_int_equal (n_ports, 4);
+}
+
+/* The neighbour could go on for ever. */
+static void
+a_job_that_hangs_is_not_outlived (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strconcat (
+      "faults: [{what: link, from: node0/nic0, to: leaf0, dead: true, at: 1ms}]\n", NULL);
+  g_autofree char *base = scenario (APART), *whole = g_strconcat (base, yaml, NULL);
+  g_autoptr (Play) play = play_new (catalog, whole, NULL);
+
+  assert_false (fab_simulation_step (play->simulation));
+  assert_false (fab_simulation_check_hang (play->simulation, NULL));
+}
+
+static void
+assert_message (const char *neighbours, const char *part)
+{
+  g_autofree char *yaml = scenario (neighbours);
+  g_autoptr (GError) error = NULL;
+  FabScenario *read = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog, &error);
+
+  assert_null (read);
+  if (strstr (error->message, part) == NULL)
+    fail_msg ("'%s' is not in: %s", part, error->message);
+}
+
+static void
+nodes_are_there_and_nobody_elses (G_GNUC_UNUSED void **state)
+{
+  assert_message ("[{name: n, nodes: 3, first: 2, " SAME "}]",
+                  "its last node would be 4, and the machine has 0 to 3");
+  assert_message ("[{name: n, nodes: 4, first: 0, " SAME "}]", "no node is left for the job itself");
+  assert_message ("[{name: n, nodes: 2, first: 0, " SAME "}, {name: m, nodes: 1, first: 1, " SAME "}]",
+                  "node 1 belongs to 'n' already");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_job_sees_the_nodes_that_are_left),
+    cmocka_unit_test (two_that_share_an_uplink_have_half_of_it_each),
+    cmocka_unit_test (two_under_leaves_of_their_own_do_not_meet),
+    cmocka_unit_test (links_carry_what_both_send),
+    cmocka_unit_test (a_job_that_hangs_is_not_outlived),
+    cmocka_unit_test (nodes_are_there_and_nobody_elses),
+  };
+  int n_failed;
+
+  catalog = play_catalog ();
+  n_failed = cmocka_run_group_tests_name ("neighbours", tests, NULL, NULL);
+  fab_catalog_free (catalog);
+  return n_failed;
+}
