@@ -6,7 +6,6 @@
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
 #include "sim/scenario/faults.h"
-#include "sim/scenario/nics.h"
 #include "sim/scenario/placement.h"
 
 /* Where the members of a node's part are, while the graph is built. */
@@ -334,28 +333,6 @@ check_connected (const FabGraph *graph, GError **error)
                     name);
 }
 
-/* The machine as the scenario's faults leave it. */
-static gboolean
-apply_faults (FabPlant *self, const Build *build, GError **error)
-{
-  FabCluster *cluster = &self->cluster;
-  guint n_ports = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
-  guint n_machines = (guint) build->cluster->nodes, reach = fab_nics_reach (cluster);
-  g_autoptr (FabNames) names = fab_names_new (self->graph);
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
-  FabFaultSite site = { build->scenario, names, nics, n_machines, n_ports };
-  g_autofree FabLinkChange *changes = fab_faults_changes (&site, self->graph, diagnostics);
-
-  self->unrest = fab_faults_unrest (&site, self->graph, diagnostics); /* all mistakes at once */
-  if (!fab_diagnostics_check (diagnostics, error))
-    return FALSE;
-  fab_graph_change (self->graph, changes);
-  fab_unrest_plan_free (self->unrest);
-  self->unrest = fab_faults_unrest (&site, self->graph, diagnostics);
-  return fab_diagnostics_check (diagnostics, error) && fab_nics_choose (cluster, reach, error);
-}
-
 FabPlant *
 fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
 {
@@ -382,7 +359,8 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
     return NULL;
   self->cluster.graph = self->graph;
   fab_cluster_measure (&self->cluster);
-  if (fab_faults_are_there (scenario) && !apply_faults (self, &build, error))
+  if (!fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
+                         &self->unrest, error))
     return NULL;
   self->router = router->create (self->graph, cluster->route.params);
   self->cluster.router = self->router;

@@ -5,29 +5,33 @@
 
 #include "sim/base/mix.h"
 #include "sim/scenario/fault_params.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/nics.h"
+
+/* The machine before anything was changed. */
+typedef struct {
+  const FabScenario *scenario;
+  const FabNames *names;     /* of the graph */
+  const FabVertexId *nics;   /* machine by machine */
+  guint n_machines, n_ports; /* NICs of a machine */
+} Site;
 
 typedef struct {
-  const FabFaultSite *site;
+  const Site *site;
   const FabGraph *graph;
   FabDiagnostics *diagnostics;
 } Search;
 
 static const FabParamList *
-faults_of (const FabFaultSite *site)
+faults_of (const Site *site)
 {
   return &fab_scenario_spec (site->scenario)->faults;
 }
 
 static const FabParamList *
-background_of (const FabFaultSite *site)
+background_of (const Site *site)
 {
   return &fab_scenario_spec (site->scenario)->background;
-}
-
-gboolean
-fab_faults_are_there (const FabScenario *scenario)
-{
-  return fab_scenario_spec (scenario)->faults.n > 0 || fab_scenario_spec (scenario)->background.n > 0;
 }
 
 static FabVertexId
@@ -112,7 +116,7 @@ hits_ports_only (const FabFaultSpec *fault)
 static void
 append_rail (const Search *self, const FabFaultSpec *fault, GArray *links)
 {
-  const FabFaultSite *site = self->site;
+  const Site *site = self->site;
 
   if (fault->rail >= site->n_ports) {
     fab_diagnostics_add (self->diagnostics, fab_scenario_mark (site->scenario, &fault->rail),
@@ -218,8 +222,9 @@ add_load (const Search *self, const FabBackgroundSpec *one, FabLinkChange *chang
     changes[g_array_index (links, FabLinkId, i)].rate_fraction *= 1 - one->load_fraction;
 }
 
-FabLinkChange *
-fab_faults_changes (const FabFaultSite *site, const FabGraph *graph, FabDiagnostics *diagnostics)
+/* What becomes of each link. (transfer full) */
+static FabLinkChange *
+list_changes (const Site *site, const FabGraph *graph, FabDiagnostics *diagnostics)
 {
   Search search = { site, graph, diagnostics };
   guint n_links = fab_graph_n_links (graph);
@@ -305,8 +310,9 @@ add_flow (const Search *self, const FabBackgroundSpec *one, FabUnrestPlan *plan)
   g_array_append_val (plan->flows, flow);
 }
 
-FabUnrestPlan *
-fab_faults_unrest (const FabFaultSite *site, const FabGraph *graph, FabDiagnostics *diagnostics)
+/* In the graph as it is then. (transfer full) */
+static FabUnrestPlan *
+plan_unrest (const Site *site, const FabGraph *graph, FabDiagnostics *diagnostics)
 {
   Search search = { site, graph, diagnostics };
   guint64 seed = (guint64) fab_scenario_spec (site->scenario)->seed;
@@ -327,4 +333,31 @@ fab_faults_unrest (const FabFaultSite *site, const FabGraph *graph, FabDiagnosti
       add_flow (&search, one, plan);
   }
   return plan;
+}
+
+gboolean
+fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *cluster, guint n_ports,
+                  FabUnrestPlan **unrest, GError **error)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  guint n_machines = (guint) spec->cluster.nodes, reach;
+
+  *unrest = NULL;
+  if (spec->faults.n == 0 && spec->background.n == 0)
+    return TRUE;
+  reach = fab_nics_reach (cluster);
+  g_autoptr (FabNames) names = fab_names_new (graph);
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
+  Site site = { scenario, names, nics, n_machines, n_ports };
+  g_autofree FabLinkChange *changes = list_changes (&site, graph, diagnostics);
+  g_autoptr (FabUnrestPlan) before = plan_unrest (&site, graph, diagnostics); /* for its mistakes */
+  if (!fab_diagnostics_check (diagnostics, error))
+    return FALSE;
+  fab_graph_change (graph, changes);
+  g_autoptr (FabUnrestPlan) plan = plan_unrest (&site, graph, diagnostics);
+  if (!fab_diagnostics_check (diagnostics, error) || !fab_nics_choose (cluster, reach, error))
+    return FALSE;
+  *unrest = g_steal_pointer (&plan);
+  return TRUE;
 }

@@ -8,24 +8,11 @@
 #pragma once
 
 #include "sim/net/unrest.h"
-#include "sim/scenario/names.h"
 #include "sim/scenario/scenario.h"
+#include "sim/work/cluster.h"
 
-/* The machine before anything was changed. */
-typedef struct {
-  const FabScenario *scenario;
-  const FabNames *names;     /* of the graph */
-  const FabVertexId *nics;   /* machine by machine */
-  guint n_machines, n_ports; /* NICs of a machine */
-} FabFaultSite;
-
-/* Whether the scenario says anything of all this. */
-gboolean fab_faults_are_there (const FabScenario *scenario);
-
-/* What becomes of each link of the graph. Unknown names are diagnostics. (transfer full) */
-FabLinkChange *fab_faults_changes (const FabFaultSite *site, const FabGraph *graph,
-                                   FabDiagnostics *diagnostics);
-
-/* What happens while the job runs, in the graph as it is then. (transfer full) */
-FabUnrestPlan *fab_faults_unrest (const FabFaultSite *site, const FabGraph *graph,
-                                  FabDiagnostics *diagnostics);
+/* Changes the graph and the cluster's choice of NICs (nics.h), which is measured and has `n_ports` NICs in a machine,
+ * and sets *unrest (transfer full), or NULL where the scenario says nothing of all this. FALSE and *error: names that the
+ * machine does not have, all of them, or a machine that is cut. */
+gboolean fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *cluster, guint n_ports,
+                           FabUnrestPlan **unrest, GError **error);

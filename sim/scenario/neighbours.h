@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* neighbours.h - jobs of others on the same engine and network, iteration after iteration as long as the engine runs.
  *
- * A job of a scenario, first or other, is a cluster of its nodes, a library of its own and a DAG; others have an executor
- * as well, that starts its next iteration when one has ended.
+ * A job of a scenario, first or other, is a cluster of its nodes, a library of its own and a DAG; others have an
+ * executor as well, that starts its next iteration when one has ended.
  */
 #pragma once
 
