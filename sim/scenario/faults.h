@@ -11,8 +11,8 @@
 #include "sim/scenario/scenario.h"
 #include "sim/work/cluster.h"
 
-/* Changes the graph and the cluster's choice of NICs (nics.h), which is measured and has `n_ports` NICs in a machine,
- * and sets *unrest (transfer full), or NULL where the scenario says nothing of all this. FALSE and *error: names that the
+/* Changes the graph and the cluster's choice of NICs (nics.h), which is measured and has `n_ports` NICs in a machine.
+ * Sets *unrest (transfer full), or NULL where the scenario says nothing of all this. FALSE and *error: names that the
  * machine does not have, all of them, or a machine that is cut. */
 gboolean fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *cluster, guint n_ports,
                            FabUnrestPlan **unrest, GError **error);

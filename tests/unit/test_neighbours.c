@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_neighbours.c - jobs on nodes of one machine: each sees its own nodes, and they meet on links only.
  *
- * DGX A100 with one HDR port, two to a leaf, one uplink for two ports down. A ring over two nodes puts the same bytes on
- * every port and, where the nodes are under two leaves, on the uplink each way.
+ * DGX A100 with one HDR port, two to a leaf, one uplink for two ports down. A ring over two nodes puts the same bytes
+ * on every port and, where the nodes are under two leaves, on the uplink each way.
  */
 #include "tests/support/test.h"
 
