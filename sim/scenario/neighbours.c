@@ -53,6 +53,7 @@ fab_job_free (FabJob *self)
   if (self == NULL)
     return;
   fab_dag_free (self->dag);
+  fab_job_totals_clear (&self->totals);
   fab_library_destroy (self->library);
   fab_cluster_clear (&self->cluster);
   g_free (self);
@@ -127,7 +128,7 @@ launch (FabNeighbours *self, FabJob *job)
     .net = self->at.net,
     .dag = job->dag,
     .totals = job->totals,
-    .peak_flops_per_s = job->cluster.device.peak_flops_per_s[job->totals.precision],
+    .peak_flops_per_s = fab_device_peak (&job->cluster.device, job->totals.precision),
     .n_iterations = G_MAXUINT,
     .ended = { ended, self, self->all->len },
   };

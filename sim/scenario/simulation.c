@@ -40,7 +40,7 @@ check_length (const FabSimulation *self, GError **error)
 static double
 peak_flops_per_s (const FabSimulation *self)
 {
-  return self->job->cluster.device.peak_flops_per_s[self->job->totals.precision];
+  return fab_device_peak (&self->job->cluster.device, self->job->totals.precision);
 }
 
 static gboolean
