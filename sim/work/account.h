@@ -3,9 +3,9 @@
  *
  * Per rank class and iteration, on merged intervals:
  *   exposed = comm - overlapped,  idle = duration - (compute + comm - overlapped)
- * A task that runs across the end of an iteration is split there. The step of the whole job is
- * the mean over ranks. Exposed time is shared among the dimensions of parallelism (exposure.h); work of
- * kind COMM that is no collective (a copy) counts as send_recv of dimension `other`. Also spreads the meter's bytes over the links and checks their rates.
+ * A task that runs across the end of an iteration is split there. The step of the whole job is the mean over ranks.
+ * Exposed time is shared among the dimensions of parallelism (exposure.h); work of kind COMM that is no collective (a
+ * copy) counts as send_recv of dimension `other`. Also spreads the meter's bytes over the links and checks their rates.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* samples.h - how fast bytes went over the links that matter, over an iteration.
  *
- * Of the links that set the rate of some collective, the busiest FAB_SAMPLED_LINKS. Each collective counts with its mean
- * rate from its start to its end (start-up included), payload bytes x weight / time; those that overlap add up. So the
+ * Of the links that set the rate of some collective, the busiest FAB_SAMPLED_LINKS. Each collective counts with its
+ * mean rate from its start to its end (start-up included), payload bytes x weight / time; those that overlap add up. So
  * samples are constant between the starts and ends, and their integral is what the collectives put on the link.
  */
 #pragma once

@@ -73,7 +73,7 @@ stages_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *bu
 static const FabWorkloadOps stages_ops = {
   .info = { .name = "stages",
             .summary = "Two stages.",
-            .doc = "",
+            .doc = "docs/models/collective.md",
             .params = stages_params,
             .params_size = sizeof (StagesParams) },
   .build = stages_build,
