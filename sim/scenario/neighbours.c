@@ -40,7 +40,8 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
 
   fab_cluster_view (&self->cluster, &plant->cluster, nodes, n);
   self->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
-  FabWorkloadEnv env = { &self->cluster, self->library, expand_model, fab_scenario_catalog (scenario) };
+  FabWorkloadEnv env = { &self->cluster, self->library, expand_model, fab_scenario_catalog (scenario),
+                         (guint64) fab_scenario_spec (scenario)->seed };
   if (!ops->build (&env, choice->params, builder, &self->totals, error))
     return NULL;
   self->dag = fab_dag_builder_freeze (builder);
@@ -121,7 +122,7 @@ ended (gpointer owner, guint64 which)
 }
 
 static void
-launch (FabNeighbours *self, FabJob *job)
+launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
 {
   FabExecutorEnv env = {
     .engine = self->at.engine,
@@ -130,6 +131,9 @@ launch (FabNeighbours *self, FabJob *job)
     .totals = job->totals,
     .peak_flops_per_s = fab_device_peak (&job->cluster.device, job->totals.precision),
     .n_iterations = G_MAXUINT,
+    .slowness = job->totals.slowness,
+    .slowness_owner = job->totals.slowness_owner,
+    .n_sms = fab_scenario_spec (scenario)->has_contention ? job->cluster.device.n_sms : 0,
     .ended = { ended, self, self->all->len },
   };
   Neighbour one = { job, fab_executor_new (&env), g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
@@ -152,7 +156,7 @@ fab_neighbours_new (const FabScenario *scenario, const FabRegistry *registry, co
 
     if (job == NULL)
       return NULL;
-    launch (self, job);
+    launch (self, job, scenario);
   }
   return g_steal_pointer (&self);
 }

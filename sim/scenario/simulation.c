@@ -86,6 +86,8 @@ build_executor (FabSimulation *self)
       .totals = self->job->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
       .n_iterations = (guint) spec->iterations,
+      .slowness = self->job->totals.slowness,
+      .slowness_owner = self->job->totals.slowness_owner,
       .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
   });
   if (self->plant->unrest != NULL && ops->set_capacity != NULL)

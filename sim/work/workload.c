@@ -37,5 +37,8 @@ void
 fab_job_totals_clear (FabJobTotals *self)
 {
   g_clear_pointer (&self->memory, g_array_unref);
+  if (self->slowness_free != NULL)
+    self->slowness_free (g_steal_pointer (&self->slowness_owner));
+  self->slowness_free = NULL;
   g_clear_pointer (&self->hints, g_ptr_array_unref);
 }

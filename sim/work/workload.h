@@ -19,6 +19,10 @@ typedef struct {
   FabBytes gradient_bytes; /* of one rank; 0: none */
   double train_tokens;     /* of the whole training; 0: not said */
   GArray *memory;          /* FabMemoryPart, each name once per class; NULL: not known */
+  /* How slow rank classes are, as FabExecutorEnv.slowness; NULL: as the DAG says. The totals own the owner. */
+  double (*slowness) (gpointer owner, guint rank_class, guint iteration);
+  gpointer slowness_owner;
+  GDestroyNotify slowness_free;
   GPtrArray *hints;        /* char *: what would make it fit, for a person; NULL: none */
 } FabJobTotals;
 
@@ -34,6 +38,7 @@ typedef struct {
    * was checked when the scenario was read. (transfer full) */
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
   gconstpointer catalog;
+  guint64 seed; /* of the scenario */
 } FabWorkloadEnv;
 
 typedef struct {

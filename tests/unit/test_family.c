@@ -2,7 +2,7 @@
 /* test_family.c - which ranks form groups, and what their collectives put on shared links. */
 #include "tests/support/test.h"
 
-#include "models/workload/layout.h"
+#include "models/workload/training/layout.h"
 #include "tests/support/rig.h"
 
 /* GPUs and the ports of 4 nodes at 1 byte per ps, without latency. */
@@ -162,7 +162,7 @@ sends_go_one_way (G_GNUC_UNUSED void **state)
       rig,
       (ParallelParams){ .tensor = 1, .context = 1, .expert = 1, .pipeline = 2, .order = "tp-cp-ep-dp-pp" });
   GError *error = NULL;
-  g_autoptr (FabFamily) pairs = layout_pairs (&layout, 0, 1, &error);
+  g_autoptr (FabFamily) pairs = layout_pairs (&layout, 0, 1, 0, layout.size[AXIS_DATA], &error);
   FabCollectivePlan up, down;
 
   assert_null (error);

@@ -2,7 +2,7 @@
 /* test_pipeline.c - schedules against the bubbles that their papers give, played with passes of one unit. */
 #include "tests/support/test.h"
 
-#include "models/workload/pipeline.h"
+#include "models/workload/training/pipeline.h"
 
 enum { MAX_STAGES = 8, MAX_PARTS = 32, MAX_MICRO = 32 };
 

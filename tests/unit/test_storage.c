@@ -2,7 +2,7 @@
 /* test_storage.c - how long batches take from storage and checkpoints to it. */
 #include "tests/support/test.h"
 
-#include "models/workload/storage.h"
+#include "models/workload/training/storage.h"
 #include "sim/work/hop.h"
 #include "tests/support/play.h"
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 typedef struct {
   FabOp op;                     /* ALL_REDUCE or REDUCE_SCATTER */

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 typedef enum { OFFLOAD_NONE, OFFLOAD_CPU, OFFLOAD_NVME } OffloadTo;
 

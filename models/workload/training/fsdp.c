@@ -12,10 +12,10 @@
  * Hybrid sharding gathers and reduce-scatters inside shard groups, and then sums the shards over the groups on a
  * communicator of its own.
  */
-#include "models/workload/fsdp.h"
+#include "models/workload/training/fsdp.h"
 
 #include "models/models.h"
-#include "models/workload/memory.h"
+#include "models/workload/training/memory.h"
 
 static const char *const shardings[] = { "full", "grad_op", "hybrid", "hybrid_grad_op", NULL };
 static const char *const prefetches[] = { "pre", "post", "none", NULL };

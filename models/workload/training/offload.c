@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/offload.h"
+#include "models/workload/training/offload.h"
 
 #include "sim/work/hop.h"
 #include "sim/work/staging.h"
@@ -85,14 +85,16 @@ find_ways (Stage *stage, const Copy *copy, FabTimePs *latency_ps)
 {
   Train *train = stage->train;
   const Layout *layout = &train->layout;
-  guint stride = layout->stride[AXIS_PIPELINE], n = layout->n_ranks / train->n_stages;
+  guint n;
+  g_autofree guint *ranks = stage_ranks (stage, &n);
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (layout->cluster->graph);
   Ways ways = { layout->cluster, copy->is_to_gpu, builder, 0 };
 
   for (guint i = 0; i < n; i++) {
-    guint rank = i / stride * stride * train->n_stages + stage->index * stride + i % stride;
-    gboolean is_there = copy->place == OFFLOAD_CPU ? add_memory (&ways, train, layout->cluster->gpus[rank])
-                                                   : add_drives (&ways, train, rank);
+    gboolean is_there = copy->place == OFFLOAD_CPU
+                          ? add_memory (&ways, train, layout->cluster->gpus[ranks[i]])
+                          : add_drives (&ways, train, ranks[i]);
+
     if (!is_there)
       return NULL;
   }
@@ -125,7 +127,7 @@ offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after
     return FALSE;
   FabCollectivePlan plan = { .algorithm = "copy",
                              .protocol = "none",
-                             .n_ranks = stage->train->layout.n_ranks / stage->train->n_stages,
+                             .n_ranks = stage_n_ranks (stage),
                              .op = FAB_OP_SEND_RECV,
                              .bytes = copy->bytes,
                              .footprint = way->footprint,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/pipeline.h"
+#include "models/workload/training/pipeline.h"
 
 const char *const pipeline_schedules[] = { "1f1b", "gpipe", "interleaved", "zero_bubble", NULL };
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 typedef struct {
   double parameters;           /* of the stage's parameters that are kept, 0 ... 1 */

@@ -2,7 +2,7 @@
 /* fsdp.h - the state of a stage under FSDP. */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 typedef enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP } Sharding;
 typedef enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE } Prefetch;

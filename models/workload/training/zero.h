@@ -2,7 +2,7 @@
 /* zero.h - what the stages of ZeRO have in common. */
 #pragma once
 
-#include "models/workload/offload.h"
+#include "models/workload/training/offload.h"
 
 typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.c - streams, tasks and groups of a stage. */
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 #include "sim/base/error.h"
 
 static const char *const lane_names[N_LANES] = {
@@ -20,6 +20,7 @@ static const char *const lane_names[N_LANES] = {
   [LANE_FROM_GPU] = "copy out",
   [LANE_TO_GPU] = "copy in",
   [LANE_CPU] = "cpu",
+  [LANE_CHECKPOINT] = "checkpoint",
 };
 
 guint
@@ -48,8 +49,31 @@ stage_compute (Stage *stage, double seconds, char *name)
     fab_dag_builder_after (builder, task, g_array_index (stage->waits, FabTaskId, i));
   g_array_set_size (stage->waits, 0);
   stage->last_compute = task;
+  stage->compute_s += seconds;
   stage->has_compute = TRUE;
   return task;
+}
+
+/* Data-parallel groups have ranks of all bins of a stage: the first bin makes their collectives, the others, which do
+ * the same in the same order, join them. Takes *name. */
+static gboolean
+find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
+{
+  Train *train = stage->train;
+  GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[stage->index] : NULL;
+  FabCollectivePlan plan;
+
+  if (shared != NULL && stage->bin > 0) {
+    g_assert (stage->n_shared < shared->len);
+    *collective = g_array_index (shared, guint, stage->n_shared++);
+    return TRUE;
+  }
+  if (!fab_family_plan (comm->family, train->env->library, comm->op, comm->bytes, &plan, &train->error))
+    return FALSE;
+  *collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (name));
+  if (shared != NULL)
+    g_array_append_val (shared, *collective);
+  return TRUE;
 }
 
 gboolean
@@ -63,13 +87,11 @@ stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *a
 {
   Train *train = stage->train;
   g_autofree char *owned = name;
-  FabCollectivePlan plan;
   guint collective;
 
-  if (comm->family == NULL || comm->bytes == 0 || train->error != NULL
-      || !fab_family_plan (comm->family, train->env->library, comm->op, comm->bytes, &plan, &train->error))
+  if (comm->family == NULL || fab_family_n_ranks (comm->family) < 2 || comm->bytes == 0 || train->error != NULL
+      || !find_collective (stage, comm, &owned, &collective))
     return FALSE;
-  collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (&owned));
   *task = fab_dag_builder_join (train->builder, stage_stream (stage, comm->lane), collective);
   if (after != NULL)
     fab_dag_builder_after (train->builder, *task, *after);
@@ -134,9 +156,14 @@ train_family (Train *train, const Selection *selection)
 }
 
 FabFamily *
-train_pairs (Train *train, guint from, guint to)
+stage_pairs (Stage *stage, guint to)
 {
-  return train->error ? NULL : keep (train, layout_pairs (&train->layout, from, to, &train->error));
+  Train *train = stage->train;
+  const SlowBin *bin = slow_bin (train->slow, stage->bin);
+
+  return train->error ? NULL
+                      : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data, bin->n_data,
+                                                   &train->error));
 }
 
 FabFamily *
@@ -151,6 +178,24 @@ stage_data_family (Stage *stage, DataPart part, guint block)
 
   selection.varies[AXIS_CONTEXT] = part != DATA_RUNS;
   return train_family (train, &selection);
+}
+
+guint
+stage_n_ranks (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+
+  return slow_bin (stage->train->slow, stage->bin)->n_data * layout->size[AXIS_TENSOR]
+       * layout->size[AXIS_CONTEXT];
+}
+
+guint *
+stage_ranks (const Stage *stage, guint *n)
+{
+  const SlowBin *bin = slow_bin (stage->train->slow, stage->bin);
+
+  *n = stage_n_ranks (stage);
+  return layout_ranks (&stage->train->layout, stage->index, bin->first_data, bin->n_data);
 }
 
 guint

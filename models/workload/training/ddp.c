@@ -10,8 +10,8 @@
  *   - the optimizer runs after backward and the last all-reduce, at the speed of memory.
  */
 #include "models/models.h"
-#include "models/workload/buckets.h"
-#include "models/workload/memory.h"
+#include "models/workload/training/buckets.h"
+#include "models/workload/training/memory.h"
 
 typedef struct {
   TrainParams train;

@@ -2,8 +2,8 @@
 /* stages.h - the stages of a pipeline and what goes between them. */
 #pragma once
 
-#include "models/workload/pipeline.h"
-#include "models/workload/train.h"
+#include "models/workload/training/pipeline.h"
+#include "models/workload/training/train.h"
 
 /* Rank classes, layers, actions and groups of every stage. */
 gboolean train_add_stages (Train *train, GError **error);

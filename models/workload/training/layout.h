@@ -55,8 +55,12 @@ typedef struct {
 /* All groups of that kind. (transfer full); NULL and *error when one is not evenly spread over nodes. */
 FabFamily *layout_family (const Layout *self, const Selection *selection, GError **error);
 
+/* Ranks of a stage at these data indices. (transfer full) */
+guint *layout_ranks (const Layout *self, guint stage, guint first_data, guint n_data);
+
 /* Each rank of one stage and its like in another one. Likewise. */
-FabFamily *layout_pairs (const Layout *self, guint from, guint to, GError **error);
+FabFamily *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data,
+                         GError **error);
 
 /* Of the groups: what the expert-parallel ranks of the data axis are. */
 DataPart layout_expert_part (const Layout *self, guint *block);

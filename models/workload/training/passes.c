@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/passes.h"
+#include "models/workload/training/passes.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/layout.h"
+#include "models/workload/training/layout.h"
 
 #include <string.h>
 
-#include "models/workload/passes.h"
-#include "models/workload/pipeline.h"
+#include "models/workload/training/passes.h"
+#include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
 
 static const char *const axis_names[N_AXES] = { "tp", "cp", "dp", "pp" };
@@ -215,17 +215,36 @@ layout_family (const Layout *self, const Selection *selection, GError **error)
   return fab_family_new (self->cluster, ranks, n_groups, n_ranks, error);
 }
 
-FabFamily *
-layout_pairs (const Layout *self, guint from, guint to, GError **error)
+guint *
+layout_ranks (const Layout *self, guint stage, guint first_data, guint n_data)
 {
-  guint stride = self->stride[AXIS_PIPELINE], n = self->n_ranks / self->size[AXIS_PIPELINE];
+  Selection selection = { .first_stage = stage, .n_stages = 1, .first_data = first_data, .n_data = n_data };
+  Axis axes[N_AXES];
+  Span spans[N_AXES];
+  guint n = 1;
+
+  sort_axes (self, axes);
+  for (Axis axis = 0; axis < N_AXES; axis++) {
+    spans[axis] = span_of (self, &selection, axis);
+    n *= spans[axis].n_out;
+  }
+  guint *ranks = g_new (guint, n);
+  for (guint i = 0; i < n; i++)
+    ranks[i] = combine (self, axes, spans, TRUE, i);
+  return ranks;
+}
+
+FabFamily *
+layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data, GError **error)
+{
+  guint apart = (MAX (from, to) - MIN (from, to)) * self->stride[AXIS_PIPELINE];
+  guint n = n_data * self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT];
+  g_autofree guint *lower = layout_ranks (self, MIN (from, to), first_data, n_data);
   g_autofree guint *ranks = g_new (guint, 2 * (gsize) n);
 
   for (guint i = 0; i < n; i++) {
-    guint base = i / stride * stride * self->size[AXIS_PIPELINE] + i % stride;
-
-    ranks[2 * i] = base + MIN (from, to) * stride;
-    ranks[2 * i + 1] = base + MAX (from, to) * stride;
+    ranks[2 * i] = lower[i];
+    ranks[2 * i + 1] = lower[i] + apart;
   }
   return fab_family_new (self->cluster, ranks, n, 2, error);
 }

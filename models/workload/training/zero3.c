@@ -13,9 +13,9 @@
  * 8 bits per parameter, qgZ 4 bits per gradient in two all-to-alls. The kernels that quantise are not counted.
  * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, and one all-reduce over the groups per step.
  */
-#include "models/workload/buckets.h"
-#include "models/workload/memory.h"
-#include "models/workload/zero.h"
+#include "models/workload/training/buckets.h"
+#include "models/workload/training/memory.h"
+#include "models/workload/training/zero.h"
 
 /* One tensor of the stage. */
 typedef struct {

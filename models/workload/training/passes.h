@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
 extern const char *const context_kinds[];

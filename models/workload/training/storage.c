@@ -14,7 +14,7 @@
  * A checkpoint that is written asynchronously blocks until its bytes are in host memory, and then crosses the rest of
  * the way beside training (PyTorch's torch.distributed.checkpoint.async_save copies to host memory first).
  */
-#include "models/workload/storage.h"
+#include "models/workload/training/storage.h"
 
 #include <math.h>
 

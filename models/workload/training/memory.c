@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/memory.h"
+#include "models/workload/training/memory.h"
 
-#include "models/workload/pipeline.h"
+#include "models/workload/training/pipeline.h"
 
 void
 memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes)

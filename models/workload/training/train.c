@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/train.h"
+#include "models/workload/training/train.h"
 
 #include <string.h>
 
-#include "models/workload/passes.h"
-#include "models/workload/pipeline.h"
-#include "models/workload/stages.h"
+#include "models/workload/training/passes.h"
+#include "models/workload/training/pipeline.h"
+#include "models/workload/training/stages.h"
 #include "sim/base/error.h"
 
 static gboolean
@@ -67,19 +67,45 @@ run_actions (Stage *stage)
   }
 }
 
+/* Samples of the step: a rank has those of its data-parallel index. */
 static void
 load_batch (Stage *stage)
 {
   Train *train = stage->train;
-  const LoaderParams *loader = &train->params->data_loader;
+  const TrainParams *p = train->params;
+  double seconds = 0, n_samples = (double) p->micro_batch * train->n_micro;
   FabTaskId load;
 
-  if (loader->time_ps == 0 || stage->index > 0)
+  if (stage->index > 0 || train->error != NULL
+      || !fab_loader_seconds (&p->data_loader, train->env->cluster, n_samples, &seconds, &train->error)
+      || seconds <= 0)
     return;
   load = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_LOADER), FAB_SPAN_LOAD,
-                               loader->time_ps, g_strdup ("load"));
-  g_array_append_val (train->loads, load);
+                               fab_seconds_to_ps (seconds), g_strdup ("load"));
+  stage->load = load;
+  stage->has_load = TRUE;
   stage_wait (stage, load);
+}
+
+/* Weights and optimizer state of the whole job; what the mean step pays for it, its compute taken as its length. */
+static void
+write_checkpoint (Stage *stage)
+{
+  Train *train = stage->train;
+  const FabCheckpointParams *p = &train->params->checkpoint;
+  double state_bytes = (double) train->stack->parameters
+                     * (double) (stage_weight_bytes (stage) + train->params->state_bytes_per_parameter);
+  FabCheckpointTime time;
+
+  if (p->every == 0 || train->error != NULL
+      || !fab_checkpoint_time (p, train->env->cluster, state_bytes, &time, &train->error))
+    return;
+  double seconds = fab_checkpoint_step_seconds (p, &time, stage->compute_s);
+  FabTaskId task = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_CHECKPOINT), FAB_SPAN_LOAD,
+                                         fab_seconds_to_ps (seconds), g_strdup ("checkpoint"));
+  fab_dag_builder_after (train->builder, task, stage->last_compute);
+  stage_wait (stage, task);
+  stage_compute (stage, 0, g_strdup ("written"));
 }
 
 /* All ranks agree on the norm of the gradients when each holds a part of them. */
@@ -129,12 +155,11 @@ optimize (Stage *stage)
     bytes = 0;
   stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s,
                  g_strdup ("optimizer"));
-  if (!train->params->data_loader.is_prefetching && stage->index == 0)
-    for (guint i = 0; i < train->loads->len; i++)
-      fab_dag_builder_after_previous (train->builder, g_array_index (train->loads, FabTaskId, i),
-                                      stage->last_compute);
+  if (!train->params->data_loader.is_prefetching && stage->has_load)
+    fab_dag_builder_after_previous (train->builder, stage->load, stage->last_compute);
   if (strategy->after_optimizer)
     strategy->after_optimizer (stage);
+  write_checkpoint (stage);
 }
 
 static void
@@ -196,6 +221,7 @@ count_totals (const Train *train, FabJobTotals *totals)
   totals->executed_flops_per_rank = totals->model_flops_per_rank + recomputed_flops (train) * per_rank;
   totals->tokens = tokens;
   totals->parameters = train->stack->parameters;
+  totals->train_tokens = p->train_tokens;
 }
 
 /* --- the job --- */
@@ -203,16 +229,61 @@ count_totals (const Train *train, FabJobTotals *totals)
 static void
 train_clear (Train *train)
 {
-  for (guint s = 0; train->stages != NULL && s < train->n_stages; s++)
+  for (guint s = 0; train->stages != NULL && s < train->n_stages * train->n_bins; s++)
     stage_clear (&train->stages[s]);
+  for (guint s = 0; train->shared != NULL && s < train->n_stages; s++)
+    g_array_unref (train->shared[s]);
   g_free (train->stages);
+  g_free (train->shared);
+  slow_free (train->slow);
   g_free (train->transfers);
-  g_clear_pointer (&train->loads, g_array_unref);
   g_clear_pointer (&train->families, g_array_unref);
   fab_layer_stack_free (train->stack);
   g_clear_error (&train->error);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Train, train_clear)
+
+/* Which class is which stage and bin, for as long as the job runs. */
+typedef struct {
+  Slow *slow;
+  guint n_stages, n_classes;
+  guint *of_class; /* [n_classes] index into the stages */
+} SlowClasses;
+
+static void
+slow_classes_free (gpointer data)
+{
+  SlowClasses *self = data;
+
+  slow_free (self->slow);
+  g_free (self->of_class);
+  g_free (self);
+}
+
+static double
+slowness (gpointer owner, guint rank_class, guint iteration)
+{
+  SlowClasses *self = owner;
+  guint index = self->of_class[rank_class];
+
+  return slow_factor (self->slow, index % self->n_stages, index / self->n_stages, iteration);
+}
+
+static void
+slow_down (Train *train, FabJobTotals *totals)
+{
+  guint n = train->n_stages * train->n_bins;
+
+  if (!slow_is_needed (train->slow))
+    return;
+  SlowClasses *self = g_new0 (SlowClasses, 1);
+  *self = (SlowClasses){ g_steal_pointer (&train->slow), train->n_stages, n, g_new (guint, n) };
+  for (guint i = 0; i < n; i++)
+    self->of_class[train->stages[i].rank_class] = i;
+  totals->slowness = slowness;
+  totals->slowness_owner = self;
+  totals->slowness_free = slow_classes_free;
+}
 
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
@@ -229,20 +300,23 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   if (!layout_init (&train.layout, env->cluster, &params->parallel, error)
       || !count_micro_batches (&train, error))
     return FALSE;
+  train.slow = slow_new (&train.layout, &params->stragglers, &params->jitter, env->seed, error);
+  if (train.slow == NULL)
+    return FALSE;
   train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   train.families = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
-  train.loads = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   if (!fab_compute_check_layers (&params->compute, train.stack, error) || !train_add_stages (&train, error))
     return FALSE;
-  for (guint s = 0; s < train.n_stages && train.error == NULL; s++)
+  for (guint s = 0; s < train.n_stages * train.n_bins && train.error == NULL; s++)
     run_stage (&train.stages[s]);
   if (train.error != NULL) {
     g_propagate_error (error, g_steal_pointer (&train.error));
     return FALSE;
   }
   count_totals (&train, totals);
-  for (guint s = 0; s < train.n_stages && strategy->memory; s++)
+  for (guint s = 0; s < train.n_stages * train.n_bins && strategy->memory; s++)
     strategy->memory (&train.stages[s], totals);
+  slow_down (&train, totals);
   return TRUE;
 }

@@ -11,11 +11,11 @@
  * that the ZeRO paper counts (Rajbhandari et al. 2020, arXiv 1910.02054, section 7). Without overlap_comm the sum runs
  * on the compute stream: backward waits for it.
  */
-#include "models/workload/zero.h"
+#include "models/workload/training/zero.h"
 
 #include "models/models.h"
-#include "models/workload/buckets.h"
-#include "models/workload/memory.h"
+#include "models/workload/training/buckets.h"
+#include "models/workload/training/memory.h"
 
 #define ELEMENTS(name_, field_, fallback_, help_)                                          \
   {                                                                                        \

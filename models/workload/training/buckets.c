@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/buckets.h"
+#include "models/workload/training/buckets.h"
 
 enum { DENSE, EXPERTS, N_SORTS };
 

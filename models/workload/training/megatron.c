@@ -8,8 +8,8 @@
  * next step's forward pass waits only for what it needs.
  */
 #include "models/models.h"
-#include "models/workload/buckets.h"
-#include "models/workload/memory.h"
+#include "models/workload/training/buckets.h"
+#include "models/workload/training/memory.h"
 
 typedef struct {
   TrainParams train;

@@ -8,13 +8,9 @@
  */
 #pragma once
 
-#include "models/workload/layout.h"
+#include "models/workload/training/slow.h"
+#include "models/workload/training/storage.h"
 #include "sim/work/workload.h"
-
-typedef struct {
-  FabTimePs time_ps;
-  gboolean is_prefetching;
-} LoaderParams;
 
 /* The keys that all training jobs share. */
 typedef struct {
@@ -26,13 +22,16 @@ typedef struct {
   FabBytes optimizer_bytes_per_parameter;
   FabBytes state_bytes_per_parameter;
   gboolean clips;
-  LoaderParams data_loader;
+  FabLoaderParams data_loader;
+  FabCheckpointParams checkpoint;
+  JitterParams jitter;
+  FabParamList stragglers; /* StragglerParams */
+  double train_tokens;
   ParallelParams parallel;
 } TrainParams;
 
 typedef enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL } Recompute;
 
-extern const FabParam loader_params[];
 extern const char *const recompute_kinds[];
 extern const char *const gradient_types[]; /* "fp32", "bf16", "fp16"; NULL-ended */
 extern const FabBytes gradient_bytes[];    /* of one number */
@@ -116,9 +115,33 @@ extern const FabBytes gradient_bytes[];    /* of one number */
       { .key = "data_loader",                                                                                \
         .type = FAB_PARAM_TABLE,                                                                             \
         .offset = TRAIN_ROW (type_, field_, data_loader),                                                    \
-        .table = loader_params,                                                                              \
-        .table_size = sizeof (LoaderParams),                                                                 \
+        .table = fab_loader_params,                                                                              \
+        .table_size = sizeof (FabLoaderParams),                                                                 \
         .help = "Where batches come from." },                                                                \
+    { .key = "checkpoint", \
+      .type = FAB_PARAM_TABLE, \
+      .offset = TRAIN_ROW (type_, field_, checkpoint), \
+      .table = fab_checkpoint_params, \
+      .table_size = sizeof (FabCheckpointParams), \
+      .help = "Where checkpoints go, and how often." }, \
+    { .key = "jitter", \
+      .type = FAB_PARAM_TABLE, \
+      .offset = TRAIN_ROW (type_, field_, jitter), \
+      .table = jitter_params, \
+      .table_size = sizeof (JitterParams), \
+      .help = "Kernels of a rank take longer in one step than in another." }, \
+    { .key = "stragglers", \
+      .type = FAB_PARAM_LIST, \
+      .offset = TRAIN_ROW (type_, field_, stragglers), \
+      .table = straggler_params, \
+      .table_size = sizeof (StragglerParams), \
+      .help = "Ranks that are always slow." }, \
+    { .key = "train_tokens", \
+      .type = FAB_PARAM_FACTOR, \
+      .offset = TRAIN_ROW (type_, field_, train_tokens), \
+      .fallback = "0", \
+      .max = 1e18, \
+      .help = "Tokens of the whole training, for the days that it takes; 0: not said." }, \
   {                                                                                                          \
     .key = "parallel", .type = FAB_PARAM_TABLE, .offset = TRAIN_ROW (type_, field_, parallel),               \
     .table = parallel_params, .table_size = sizeof (ParallelParams),                                         \
@@ -147,6 +170,7 @@ typedef enum {
   LANE_FROM_GPU, /* copies to host memory or drives */
   LANE_TO_GPU,
   LANE_CPU,
+  LANE_CHECKPOINT,
   N_LANES,
 } Lane;
 
@@ -159,17 +183,20 @@ typedef struct {
 /* One rank class. */
 typedef struct {
   Train *train;
-  guint index, rank_class; /* of the stage */
+  guint index, bin, rank_class; /* of the pipeline stage; of Slow */
   gint64 streams[N_LANES]; /* -1: not made yet */
   GArray *waits;           /* FabTaskId: what the next compute task waits for */
   FabTaskId last_compute;
-  gboolean has_compute;
+  gboolean has_compute, has_load;
+  FabTaskId load;    /* of the batch */
+  double compute_s;  /* of all compute tasks */
   FabFamily *tensor, *context, *expert; /* NULL: of one rank */
   FabFamily *next;                      /* pairs of this stage's ranks and the next one's */
   GArray *chunks;                       /* Chunk */
   GArray *actions;                      /* Action */
   GArray *received;                     /* inputs that are on their way */
   gpointer state;                       /* the strategy's */
+  guint n_shared;                       /* collectives with other bins of the stage that it has joined */
   Way ways[2][2];                       /* [to drives][to the GPU] */
   guint64 parameters;                   /* of one rank, all layers of the stage */
 } Stage;
@@ -220,14 +247,15 @@ struct _Train {
   FabDagBuilder *builder;
   FabLayerStack *stack;
   Layout layout;
-  guint n_stages, n_micro;
-  Stage *stages;
+  guint n_stages, n_bins, n_micro;
+  Stage *stages;    /* [n_bins * n_stages]: rank classes, bin by bin */
+  GArray **shared;  /* [n_stages] guint: collectives that all bins of a stage join, in order */
+  Slow *slow;
   double tokens;     /* of one rank and micro-batch */
   gint64 *transfers; /* [n_transfers] between stages: collective; -1: not made yet */
   guint n_transfers;
   gint64 norm;      /* collective of all ranks before the optimizer; -1: not made yet */
   GArray *families; /* KnownFamily */
-  GArray *loads;    /* FabTaskId of loaders */
   GError *error;    /* the first; nothing is planned after it */
 };
 
@@ -244,7 +272,7 @@ void stage_wait (Stage *stage, FabTaskId task);
 
 /* Families that live as long as the job; NULL: the error is set. */
 FabFamily *train_family (Train *train, const Selection *selection);
-FabFamily *train_pairs (Train *train, guint from, guint to); /* of stages */
+FabFamily *stage_pairs (Stage *stage, guint to); /* of this stage's ranks and those of another one */
 /* Groups of data-parallel ranks of a stage (context-parallel ranks hold the same parameters: they belong to it). */
 FabFamily *stage_data_family (Stage *stage, DataPart part, guint block);
 
@@ -268,6 +296,8 @@ void train_fail (Train *train, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 gboolean stage_has_layer (const Stage *stage, guint layer);
 
+guint stage_n_ranks (const Stage *stage);          /* of the class */
+guint *stage_ranks (const Stage *stage, guint *n); /* (transfer full) */
 guint stage_n_replicas (const Stage *stage);      /* ranks with the same parameters when nothing is sharded */
 guint stage_data_per_node (const Stage *stage);   /* of the data axis, neighbours in one node */
 FabBytes stage_weight_bytes (const Stage *stage); /* of one parameter as it is multiplied with */

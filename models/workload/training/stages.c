@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/stages.h"
+#include "models/workload/training/stages.h"
 
 #include "sim/base/error.h"
 
@@ -69,16 +69,21 @@ check_parts (const Train *train, guint n_parts, GError **error)
 /* --- groups --- */
 
 static Selection
-of_stage (const Train *train, guint stage)
+of_stage (const Stage *stage)
 {
-  return (Selection){ .first_stage = stage, .n_stages = 1, .n_data = train->layout.size[AXIS_DATA] };
+  const SlowBin *bin = slow_bin (stage->train->slow, stage->bin);
+
+  return (Selection){ .first_stage = stage->index,
+                      .n_stages = 1,
+                      .first_data = bin->first_data,
+                      .n_data = bin->n_data };
 }
 
 static void
 add_groups (Stage *stage)
 {
   Train *train = stage->train;
-  Selection tensor = of_stage (train, stage->index), context = tensor, expert = tensor;
+  Selection tensor = of_stage (stage), context = tensor, expert = tensor;
 
   tensor.varies[AXIS_TENSOR] = TRUE;
   context.varies[AXIS_CONTEXT] = TRUE;
@@ -90,17 +95,43 @@ add_groups (Stage *stage)
   if (train->layout.n_expert > 1)
     stage->expert = train_family (train, &expert);
   if (train->n_stages > 1)
-    stage->next = train_pairs (train, stage->index, (stage->index + 1) % train->n_stages);
+    stage->next = stage_pairs (stage, (stage->index + 1) % train->n_stages);
+}
+
+/* "stage 1, slowest". (transfer full) */
+static char *
+class_name (const Stage *stage)
+{
+  const char *bin = slow_bin (stage->train->slow, stage->bin)->name;
+
+  if (stage->train->n_stages == 1)
+    return g_strdup (bin ? bin : "all");
+  return bin ? g_strdup_printf ("stage %u, %s", stage->index, bin) : g_strdup_printf ("stage %u", stage->index);
 }
 
 static void
-add_stage (Train *train, guint index)
+add_class (Stage *stage)
 {
-  Stage *stage = &train->stages[index];
+  const Train *train = stage->train;
+  const SlowBin *bin = slow_bin (train->slow, stage->bin);
+  g_autofree char *name = class_name (stage);
+  guint first = stage->index * train->layout.stride[AXIS_PIPELINE]
+              + bin->first_data * train->layout.stride[AXIS_DATA];
+
+  stage->rank_class = fab_dag_builder_class (train->builder, name, first,
+                                             bin->n_data * train->layout.size[AXIS_TENSOR]
+                                                 * train->layout.size[AXIS_CONTEXT]);
+}
+
+static void
+add_stage (Train *train, guint index, guint bin)
+{
+  Stage *stage = &train->stages[bin * train->n_stages + index];
   guint n_virtual = (guint) train->params->parallel.virtual_stages, n_parts = train->n_stages * n_virtual;
 
   *stage = (Stage){ .train = train,
                     .index = index,
+                    .bin = bin,
                     .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
                     .received = g_array_new (FALSE, FALSE, sizeof (Received)),
@@ -115,9 +146,7 @@ add_stage (Train *train, guint index)
     for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++)
       stage->parameters += train_layer_parameters (train, l);
   }
-  g_autofree char *name = train->n_stages > 1 ? g_strdup_printf ("stage %u", index) : g_strdup ("all");
-  stage->rank_class = fab_dag_builder_class (train->builder, name, index * train->layout.stride[AXIS_PIPELINE],
-                                             train->layout.n_ranks / train->n_stages);
+  add_class (stage);
   add_groups (stage);
 }
 
@@ -128,13 +157,18 @@ train_add_stages (Train *train, GError **error)
 
   if (!check_parts (train, train->n_stages * n_virtual, error))
     return FALSE;
-  train->stages = g_new0 (Stage, train->n_stages);
-  train->n_transfers = 2 * train->n_stages * n_virtual * train->n_micro;
+  train->n_bins = slow_n_bins (train->slow);
+  train->stages = g_new0 (Stage, (gsize) train->n_stages * train->n_bins);
+  train->shared = g_new0 (GArray *, train->n_stages + 1);
+  train->n_transfers = 2 * train->n_bins * train->n_stages * n_virtual * train->n_micro;
   train->transfers = g_new (gint64, train->n_transfers);
   for (guint i = 0; i < train->n_transfers; i++)
     train->transfers[i] = -1;
   for (guint s = 0; s < train->n_stages; s++)
-    add_stage (train, s);
+    train->shared[s] = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint b = 0; b < train->n_bins; b++)
+    for (guint s = 0; s < train->n_stages; s++)
+      add_stage (train, s, b);
   if (train->error == NULL)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&train->error));
@@ -147,7 +181,7 @@ train_add_stages (Train *train, GError **error)
 typedef struct {
   guint boundary; /* between this part and the next */
   gboolean is_forward;
-  guint micro;
+  guint micro, bin;
 } Crossing;
 
 /* What an action of a stage needs, or makes. FALSE: the ends of the model. */
@@ -160,7 +194,7 @@ find_crossing (const Stage *stage, const Action *action, gboolean is_result, Cro
 
   if (action->kind == ACTION_WEIGHTS || n_parts == 1 || (is_after ? part + 1 == n_parts : part == 0))
     return FALSE;
-  *crossing = (Crossing){ is_after ? part : part - 1, is_forward, action->micro };
+  *crossing = (Crossing){ is_after ? part : part - 1, is_forward, action->micro, stage->bin };
   return TRUE;
 }
 
@@ -182,7 +216,7 @@ find_transfer (Train *train, const Crossing *crossing)
   /* From the last stage to the first one ranks descend. */
   gboolean is_up = crossing->is_forward == (from + 1 < train->n_stages);
   if (train->error == NULL)
-    fab_family_plan_send (train->stages[from].next, train->env->library, bytes, is_up, &plan, &train->error);
+    fab_family_plan_send (train->stages[crossing->bin * train->n_stages + from].next, train->env->library, bytes, is_up, &plan, &train->error);
   train->transfers[index] = fab_dag_builder_collective (
       train->builder, &plan, FAB_DIMENSION_PIPELINE,
       g_strdup_printf ("%s%u.%u", crossing->is_forward ? "activation" : "gradient", crossing->boundary,
