@@ -29,6 +29,7 @@ typedef struct {
   double net_fraction;
   const char *algorithm;
   gint protocol; /* 0: auto, else NcclProtocol + 1 */
+  FabParamList measured;
 } NcclParams;
 
 static const FabParam nccl_params[] = {
@@ -105,6 +106,12 @@ static const FabParam nccl_params[] = {
     .fallback = "auto",
     .choices = protocol_choices,
     .help = "Only this protocol (as NCCL_PROTO does); auto: the one that the tuner chooses." },
+  { .key = "measured",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (NcclParams, measured),
+    .table = nccl_measured_params,
+    .table_size = sizeof (NcclMeasured),
+    .help = "Bus bandwidths measured between nodes of this cluster, in place of what its links allow." },
   { .key = NULL },
 };
 
@@ -320,10 +327,13 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
 {
   const NcclParams *params = &choice->library->params;
   const NcclCandidate *best = &choice->best;
+  double measured = nccl_measured_bytes_per_s (&params->measured, best->group, best->op);
 
   plan->algorithm = best->tuning->algorithm;
   plan->protocol = protocol_choices[best->protocol + 1];
   nccl_cost (best, plan);
+  if (measured > 0)
+    plan->limit_bytes_per_s = measured;
   if (params->has_whole_chunks && nccl_is (best, "ring") && !is_chain (plan->op))
     round_chunks (best, plan);
   wait_for_host (params, best->architecture, plan);

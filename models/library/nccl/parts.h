@@ -4,6 +4,7 @@
  * tables.c  constants, NCCL's own and measured ones
  * choose.c  the time that NCCL's tuner believes in; the smallest one runs
  * cost.c    the time that it takes
+ * measured.c  bus bandwidths of the cluster that somebody has measured
  * nccl.c    parameters, candidates, the host
  */
 #pragma once
@@ -86,6 +87,16 @@ double nccl_proxy_us (const NcclCandidate *self);
 
 /* cost.c: startup, limit and wire factor of the plan. */
 void nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan);
+
+/* measured.c: the table, and the rate of size that it gives a group; 0: it says nothing of it. */
+typedef struct {
+  gint op; /* FabOp */
+  gint64 nodes;
+  FabBytesPerS busbw_bytes_per_s;
+} NcclMeasured;
+
+extern const FabParam nccl_measured_params[];
+double nccl_measured_bytes_per_s (const FabParamList *rows, const FabGroup *group, FabOp op);
 
 /* What nodes and their ports give a form: NCCL's search does not look beyond. Bytes of size per second. */
 double nccl_node_bytes_per_s (const FabGraph *graph, const FabFootprint *footprint);
