@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_validate.c - `fabricast validate`: predictions held against published measurements. */
-#include "cli/cli.h"
+#include <string.h>
+
+#include "cli/validate_training.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "validate/compare/print.h"
@@ -12,14 +14,16 @@ typedef struct {
 } ValidateOptions;
 
 static const FabUsage usage = {
-  .arguments = "[TABLE...]",
+  .arguments = "[TABLE...] | training [SOURCE...]",
   .summary =
       "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
-      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.",
+      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
+      "`validate training` does the same with whole training steps; see `validate training --help`.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
-              "  fabricast validate --format markdown --summary > docs/validation.md\n",
+              "  fabricast validate --format markdown --summary > docs/validation.md\n"
+              "  fabricast validate training --summary\n",
   .max_rest = 1000,
 };
 
@@ -122,6 +126,12 @@ validate (const ValidateOptions *o, char **names, guint n_names, FabExit *exit_c
 static FabExit
 run (int argc, char **argv)
 {
+  char training[] = "validate training";
+
+  if (argc > 1 && strcmp (argv[1], "training") == 0) {
+    argv[1] = training; /* what messages call it */
+    return fab_cli_validate_training (argc - 1, argv + 1);
+  }
   ValidateOptions o = { 0 };
   const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json, csv or markdown", "FORMAT" },

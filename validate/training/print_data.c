@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print_data.c - the report for programs. */
+#include "sim/base/json.h"
+#include "validate/training/print.h"
+
+char *
+fab_training_to_csv (const FabTrainingView *view)
+{
+  GString *out = g_string_new ("source,row,role,strategy,gpus,nodes,measured_s,predicted_s,error_fraction,"
+                               "exposed_s,comm_s,mfu_fraction\n");
+
+  for (guint i = 0; i < view->report->results->len; i++) {
+    const FabTrainingResult *result = g_ptr_array_index (view->report->results, i);
+
+    for (guint k = 0; k < result->rows->len; k++) {
+      const FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, k);
+
+      g_string_append_printf (out, "%s,%s,%s,%s,%u,%u,%.6g,%.6g,%.6f,%.6g,%.6g,%.6f\n",
+                              result->source->spec->name, row->measured->id, fab_run_role_names[row->role],
+                              row->measured->strategy, row->measured->gpus, row->measured->nodes,
+                              row->measured->step_s, row->predicted.step_s, row->error_fraction,
+                              row->predicted.exposed_s, row->predicted.comm_s, row->mfu_fraction);
+    }
+  }
+  return g_string_free (out, FALSE);
+}
+
+static void
+add_errors (JsonBuilder *json, const char *key, const FabErrors *errors)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_begin_object (json);
+  fab_json_add_whole (json, "rows", errors->n);
+  if (errors->n > 0) {
+    fab_json_add_real (json, "median_fraction", errors->median_fraction);
+    fab_json_add_real (json, "bias_fraction", errors->bias_fraction);
+    fab_json_add_real (json, "max_fraction", errors->max_fraction);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+add_directions (JsonBuilder *json, const FabDirections *directions)
+{
+  json_builder_set_member_name (json, "directions");
+  json_builder_begin_object (json);
+  fab_json_add_whole (json, "right", directions->n_right);
+  fab_json_add_whole (json, "wrong", directions->n_wrong);
+  fab_json_add_whole (json, "small", directions->n_small);
+  json_builder_end_object (json);
+}
+
+static void
+add_row (JsonBuilder *json, const FabTrainingComparison *row)
+{
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "row", row->measured->id);
+  fab_json_add_text (json, "role", fab_run_role_names[row->role]);
+  fab_json_add_text (json, "strategy", row->measured->strategy);
+  fab_json_add_whole (json, "gpus", row->measured->gpus);
+  fab_json_add_whole (json, "nodes", row->measured->nodes);
+  fab_json_add_real (json, "measured_s", row->measured->step_s);
+  fab_json_add_real (json, "predicted_s", row->predicted.step_s);
+  fab_json_add_real (json, "error_fraction", row->error_fraction);
+  fab_json_add_real (json, "exposed_s", row->predicted.exposed_s);
+  fab_json_add_real (json, "mfu_fraction", row->mfu_fraction);
+  json_builder_end_object (json);
+}
+
+static void
+add_result (JsonBuilder *json, const FabTrainingView *view, const FabTrainingResult *result)
+{
+  double limit_fraction;
+
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "source", result->source->spec->name);
+  add_errors (json, "judged", &result->errors);
+  add_errors (json, "one_node", &result->one_node_errors);
+  add_directions (json, &result->directions);
+  if (view->accept && fab_training_accept_limit (view->accept, result->source->spec->name, &limit_fraction))
+    fab_json_add_real (json, "accepted_fraction", limit_fraction);
+  if (!view->is_summary) {
+    json_builder_set_member_name (json, "rows");
+    json_builder_begin_array (json);
+    for (guint i = 0; i < result->rows->len; i++)
+      add_row (json, &g_array_index (result->rows, FabTrainingComparison, i));
+    json_builder_end_array (json);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+add_strategies (JsonBuilder *json, const FabTrainingReport *report)
+{
+  json_builder_set_member_name (json, "strategies");
+  json_builder_begin_object (json);
+  for (guint i = 0; i < report->strategies->len; i++) {
+    const FabStrategyErrors *strategy = &g_array_index (report->strategies, FabStrategyErrors, i);
+
+    add_errors (json, strategy->strategy, &strategy->errors);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+add_wrong (JsonBuilder *json, const FabTrainingReport *report)
+{
+  json_builder_set_member_name (json, "wrong_directions");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < report->wrong->len; i++) {
+    const FabWrongDirection *wrong = &g_array_index (report->wrong, FabWrongDirection, i);
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "source", wrong->source);
+    fab_json_add_text (json, "factor", wrong->factor);
+    fab_json_add_text (json, "from", wrong->from);
+    fab_json_add_text (json, "to", wrong->to);
+    fab_json_add_real (json, "measured_fraction", wrong->measured_fraction);
+    fab_json_add_real (json, "predicted_fraction", wrong->predicted_fraction);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+char *
+fab_training_to_json (const FabTrainingView *view)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "sources");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < view->report->results->len; i++)
+    add_result (json, view, g_ptr_array_index (view->report->results, i));
+  json_builder_end_array (json);
+  add_strategies (json, view->report);
+  add_errors (json, "all", &view->report->errors);
+  add_directions (json, &view->report->directions);
+  add_wrong (json, view->report);
+  json_builder_end_object (json);
+  return fab_json_finish (json);
+}

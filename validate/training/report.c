@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - anchors, predictions, medians. A simulation per row, and three to six more per anchor. */
+#include "validate/training/report.h"
+
+#include <string.h>
+
+#include "validate/training/directions.h"
+
+const char *const fab_run_role_names[] = { [FAB_RUN_ANCHOR] = "anchor",
+                                           [FAB_RUN_ONE_NODE] = "one node",
+                                           [FAB_RUN_JUDGED] = "judged",
+                                           [FAB_RUN_DOUBTFUL] = "doubtful",
+                                           NULL };
+
+static FabTrainingComparison *
+row_of (const FabTrainingResult *self, guint index)
+{
+  return &g_array_index (self->rows, FabTrainingComparison, index);
+}
+
+static gboolean
+is_same_group (const FabTrainingResult *self, char **same, guint a, guint b)
+{
+  const FabTrainingTable *table = self->source->table;
+
+  for (guint i = 0; same[i]; i++) {
+    gint column = fab_training_table_column (table, same[i]);
+
+    if (*same[i] != '\0'
+        && strcmp (row_of (self, a)->measured->cells[column], row_of (self, b)->measured->cells[column]) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Smaller comes first: marked rows, then those inside a node, then fewer GPUs. */
+static guint64
+anchor_order (const FabTrainingRow *row)
+{
+  if (row->is_anchor)
+    return 0;
+  return (row->nodes > 1 ? (guint64) 1 << 40 : 1) + row->gpus;
+}
+
+/* The group of a row that is in none yet: its rows get their roles. */
+static void
+choose_anchors (FabTrainingResult *self, char **same, guint first, gboolean *is_grouped)
+{
+  guint64 best = G_MAXUINT64;
+  guint anchor = first;
+
+  for (guint i = first; i < self->rows->len; i++) {
+    const FabTrainingRow *row = row_of (self, i)->measured;
+
+    if (!is_same_group (self, same, first, i) || row->doubtful || anchor_order (row) >= best)
+      continue;
+    best = anchor_order (row);
+    anchor = i;
+  }
+  for (guint i = first; i < self->rows->len; i++) {
+    FabTrainingComparison *row = row_of (self, i);
+
+    if (!is_same_group (self, same, first, i))
+      continue;
+    is_grouped[i] = TRUE;
+    row->anchor = anchor;
+    row->role = row->measured->doubtful              ? FAB_RUN_DOUBTFUL
+              : anchor_order (row->measured) == best ? FAB_RUN_ANCHOR
+              : row->measured->nodes > 1             ? FAB_RUN_JUDGED
+                                                     : FAB_RUN_ONE_NODE;
+  }
+}
+
+static void
+assign_roles (FabTrainingResult *self)
+{
+  g_auto (GStrv) same = g_strsplit (self->source->spec->same, " ", -1);
+  g_autofree gboolean *is_grouped = g_new0 (gboolean, self->rows->len);
+
+  for (guint i = 0; i < self->rows->len; i++)
+    if (!is_grouped[i])
+      choose_anchors (self, same, i, is_grouped);
+}
+
+/* The efficiency of the group whose first anchor is `anchor`. */
+static gboolean
+fit_group (FabTrainingResult *self, guint anchor, const FabTrainingEnv *env, GError **error)
+{
+  double seconds_per_flop = 0, mfu_fraction;
+  guint n_anchors = 0;
+
+  for (guint i = 0; i < self->rows->len; i++) {
+    const FabTrainingComparison *row = row_of (self, i);
+
+    if (row->anchor != anchor || (row->role != FAB_RUN_ANCHOR && i != anchor))
+      continue;
+    if (!fab_training_fit (self->source, i, env, &mfu_fraction, error))
+      return FALSE;
+    seconds_per_flop += 1 / mfu_fraction;
+    n_anchors++;
+  }
+  for (guint i = 0; i < self->rows->len; i++)
+    if (row_of (self, i)->anchor == anchor)
+      row_of (self, i)->mfu_fraction = n_anchors / seconds_per_flop;
+  return TRUE;
+}
+
+static gboolean
+predict (FabTrainingResult *self, const FabTrainingEnv *env, GError **error)
+{
+  for (guint i = 0; i < self->rows->len; i++)
+    if (row_of (self, i)->anchor == i && !fit_group (self, i, env, error))
+      return FALSE;
+  for (guint i = 0; i < self->rows->len; i++) {
+    FabTrainingComparison *row = row_of (self, i);
+
+    if (!fab_training_step (self->source, i, row->mfu_fraction, env, &row->predicted, error))
+      return FALSE;
+    row->error_fraction = row->predicted.step_s / row->measured->step_s - 1;
+  }
+  return TRUE;
+}
+
+/* Of the rows with a role in some results, and of one strategy unless it is NULL. */
+static FabErrors
+summarise (FabTrainingResult *const *results, guint n_results, FabRunRole role, const char *strategy)
+{
+  g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (FabBytes));
+
+  for (guint r = 0; r < n_results; r++)
+    for (guint i = 0; i < results[r]->rows->len; i++) {
+      const FabTrainingComparison *row = row_of (results[r], i);
+      FabBytes place = row->measured->gpus;
+
+      if (row->role != role || (strategy && strcmp (strategy, row->measured->strategy) != 0))
+        continue;
+      g_array_append_val (errors, row->error_fraction);
+      g_array_append_val (places, place);
+    }
+  return fab_errors_of ((const double *) (gpointer) errors->data, (const FabBytes *) (gpointer) places->data,
+                        errors->len);
+}
+
+static gboolean
+has_strategy (const FabTrainingReport *self, const char *strategy)
+{
+  for (guint i = 0; i < self->strategies->len; i++)
+    if (strcmp (g_array_index (self->strategies, FabStrategyErrors, i).strategy, strategy) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+summarise_strategies (FabTrainingReport *self)
+{
+  FabTrainingResult *const *results = (FabTrainingResult *const *) self->results->pdata;
+
+  for (guint r = 0; r < self->results->len; r++)
+    for (guint i = 0; i < results[r]->rows->len; i++) {
+      FabStrategyErrors errors = { .strategy = row_of (results[r], i)->measured->strategy };
+
+      if (has_strategy (self, errors.strategy))
+        continue;
+      errors.errors = summarise (results, self->results->len, FAB_RUN_JUDGED, errors.strategy);
+      g_array_append_val (self->strategies, errors);
+    }
+}
+
+static FabTrainingResult *
+new_result (const FabTrainingSource *source)
+{
+  FabTrainingResult *self = g_new0 (FabTrainingResult, 1);
+
+  self->source = source;
+  self->rows = g_array_new (FALSE, TRUE, sizeof (FabTrainingComparison));
+  g_array_set_size (self->rows, source->table->rows->len);
+  for (guint i = 0; i < self->rows->len; i++) {
+    row_of (self, i)->measured = fab_training_table_row (source->table, i);
+    row_of (self, i)->row = i;
+  }
+  assign_roles (self);
+  return self;
+}
+
+static void
+free_result (gpointer data)
+{
+  g_array_unref (((FabTrainingResult *) data)->rows);
+  g_free (data);
+}
+
+FabTrainingReport *
+fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env, GError **error)
+{
+  g_autoptr (FabTrainingReport) self = g_new0 (FabTrainingReport, 1);
+
+  self->results = g_ptr_array_new_with_free_func (free_result);
+  self->strategies = g_array_new (FALSE, FALSE, sizeof (FabStrategyErrors));
+  self->wrong = g_array_new (FALSE, FALSE, sizeof (FabWrongDirection));
+  for (guint i = 0; i < sources->len; i++) {
+    FabTrainingResult *result = new_result (g_ptr_array_index (sources, i));
+
+    g_ptr_array_add (self->results, result);
+    if (!predict (result, env, error))
+      return NULL;
+    fab_training_directions (result, self->wrong);
+    result->errors = summarise (&result, 1, FAB_RUN_JUDGED, NULL);
+    result->one_node_errors = summarise (&result, 1, FAB_RUN_ONE_NODE, NULL);
+    self->directions.n_right += result->directions.n_right;
+    self->directions.n_wrong += result->directions.n_wrong;
+    self->directions.n_small += result->directions.n_small;
+  }
+  self->errors = summarise ((FabTrainingResult *const *) self->results->pdata, self->results->len,
+                            FAB_RUN_JUDGED, NULL);
+  summarise_strategies (self);
+  return g_steal_pointer (&self);
+}
+
+void
+fab_training_report_free (FabTrainingReport *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->results);
+  g_array_unref (self->strategies);
+  g_array_unref (self->wrong);
+  g_free (self);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.h - measured training runs beside predicted ones.
+ *
+ * Protocol, the same for every source:
+ *   1. Rows that are equal in the source's `same` columns (GPU, model, micro-batch) form a group with ONE compute
+ *      efficiency. Its anchors are the rows that the table marks; else those of one GPU or one node on the fewest GPUs;
+ *      else those on the fewest GPUs. Doubtful rows are no anchors.
+ *   2. The efficiency of an anchor is the one at which its own simulation takes the measured time; of several, the mean
+ *      of the times per FLOP is taken.
+ *   3. Every other row is simulated with it. Nothing is fitted again, and nothing else is ever fitted.
+ *
+ *   error = predicted step / measured step - 1
+ *
+ * Judged are rows on several nodes that are no anchors and not doubtful; rows inside a node are shown beside them.
+ */
+#pragma once
+
+#include "validate/compare/report.h"
+#include "validate/training/step.h"
+
+typedef enum {
+  FAB_RUN_ANCHOR,   /* its group's efficiency comes from it */
+  FAB_RUN_ONE_NODE, /* inside one node */
+  FAB_RUN_JUDGED,
+  FAB_RUN_DOUBTFUL,
+} FabRunRole;
+
+extern const char *const fab_run_role_names[]; /* NULL-ended */
+
+typedef struct {
+  const FabTrainingRow *measured;
+  guint row; /* of the source's table */
+  FabRunRole role;
+  guint anchor;        /* row of its group's first anchor */
+  double mfu_fraction; /* of its group */
+  FabTrainingStep predicted;
+  double error_fraction;
+} FabTrainingComparison;
+
+/* Pairs of rows that differ in one factor (directions.h). */
+typedef struct {
+  guint n_right, n_wrong;
+  guint n_small; /* measured changes under 2 %: no direction to be right about */
+} FabDirections;
+
+typedef struct {
+  const char *source, *factor;
+  const char *from, *to;                        /* ids of the rows */
+  double measured_fraction, predicted_fraction; /* change of GPU-seconds per sample */
+} FabWrongDirection;
+
+typedef struct {
+  const FabTrainingSource *source;
+  GArray *rows; /* FabTrainingComparison, in the order of the table */
+  FabErrors errors, one_node_errors;
+  FabDirections directions;
+} FabTrainingResult;
+
+typedef struct {
+  const char *strategy;
+  FabErrors errors;
+} FabStrategyErrors;
+
+typedef struct {
+  GPtrArray *results; /* FabTrainingResult */
+  GArray *strategies; /* FabStrategyErrors, in the order in which they first stand */
+  GArray *wrong;      /* FabWrongDirection */
+  FabErrors errors;   /* of all judged rows */
+  FabDirections directions;
+} FabTrainingReport;
+
+/* `sources` holds FabTrainingSource, which outlive the report. */
+FabTrainingReport *fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env,
+                                            GError **error);
+void fab_training_report_free (FabTrainingReport *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTrainingReport, fab_training_report_free)

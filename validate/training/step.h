@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step.h - one measured row simulated: a scenario in, the last iteration's times out; and the efficiency that makes a
+ * row take the time that was measured. */
+#pragma once
+
+#include "sim/scenario/catalog.h"
+#include "validate/training/sources.h"
+
+typedef struct {
+  double step_s;
+  double compute_s; /* mean over ranks, as the next two */
+  double comm_s;
+  double exposed_s; /* of comm_s, what no compute covers */
+} FabTrainingStep;
+
+typedef struct {
+  const FabCatalog *catalog;
+  const FabRegistry *registry;
+  const char *const *sets; /* "a.b=c" over every scenario, NULL-ended, or NULL */
+} FabTrainingEnv;
+
+/* A row of a source at an efficiency. FALSE and *error, which names the row, when its scenario is wrong. */
+gboolean fab_training_step (const FabTrainingSource *source, guint row, double mfu_fraction,
+                            const FabTrainingEnv *env, FabTrainingStep *step, GError **error);
+
+/* The efficiency at which the row's step takes what was measured, within 1e-4 of it. A row whose communication alone
+ * takes longer has 1, one that no efficiency is low enough for has the least that there is. */
+gboolean fab_training_fit (const FabTrainingSource *source, guint row, const FabTrainingEnv *env,
+                           double *mfu_fraction, GError **error);
