@@ -6,14 +6,14 @@ static const char page_head[] =
     "# How far predicted training steps are from measured ones\n\n"
     "Written by `fabricast validate training --format markdown`; a test keeps it so. The measurements and the\n"
     "scenarios are in `validate/measured/training`, each with its source and with what is inferred.\n\n"
-    "Protocol, the same for every source: rows of the same GPU, model and micro-batch have one compute efficiency. It\n"
-    "is the one at which the anchor row, on one GPU or one node where the source has one, takes the measured time in\n"
-    "the simulator. All other rows are predicted with it; nothing is fitted again. Networks come from the catalogue, or\n"
-    "from the collective bandwidths that the source itself publishes.\n\n"
+    "Protocol, the same for every source: rows of the same GPU, model and micro-batch have one compute efficiency:\n"
+    "the one at which the anchor row, on one GPU or one node where the source has one, takes the measured time\n"
+    "in the simulator. All other rows are predicted with it; nothing is fitted again. Networks come from the\n"
+    "catalogue, or from the collective bandwidths that the source itself publishes.\n\n"
     "error = predicted step time / measured step time - 1. Only rows on several nodes that are no anchors are judged.\n"
-    "\"Accepted\" is the limit on the median in `validate/accept-training.yaml`, above which the tests fail. A direction\n"
-    "is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in GPU-seconds as it\n"
-    "did when measured; measured changes under 2 % are not counted.\n\n";
+    "\"Accepted\" is the limit on the median in `validate/accept-training.yaml`, above which the tests fail.\n"
+    "A direction is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in\n"
+    "GPU-seconds as it did when measured; measured changes under 2 % are not counted.\n\n";
 
 static void
 append_errors (GString *out, const FabErrors *errors)

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_training.c - tables and templates, anchors, the fitted efficiency, directions and the gate of training runs. */
+#include <glib/gstdio.h>
+#include <math.h>
+
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "tests/support/test.h"
+#include "validate/training/print.h"
+#include "validate/training/template.h"
+
+#define CATALOG FAB_SOURCE_DIR "/models/catalog"
+
+typedef struct {
+  FabCatalog *catalog;
+  FabTrainingEnv env;
+  char *directory;
+} Fixture;
+
+/* A DDP job on DGX A100, one GPU or whole nodes. */
+static const char scenario[] =
+    "name: t\niterations: 1\n"
+    "cluster: {node: dgx-a100, nodes: ${nodes}, gpus_per_node: ${per_node}}\n"
+    "job: {kind: ddp, model: gpt2-xl, micro_batch: ${micro_batch}, sequence: 1024,\n"
+    "      compute: {kind: mfu, mfu: ${mfu}}}\n";
+
+static const char index_yaml[] = "sources:\n"
+                                 "  - {name: s, title: t, file: s.csv, scenario: s.yaml, same: micro_batch,\n"
+                                 "     factors: gpus, network: catalogue}\n";
+
+#define HEAD "# source: made\nid,gpus,nodes,per_node,strategy,batch,step_s,micro_batch,doubtful\n"
+
+static int
+setup (void **state)
+{
+  Fixture *f = g_new0 (Fixture, 1);
+
+  *state = f;
+  f->catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+  f->env = (FabTrainingEnv){ f->catalog, &fab_models, NULL };
+  f->directory = g_dir_make_tmp ("fab-training-XXXXXX", NULL);
+  return f->catalog && f->directory ? 0 : -1;
+}
+
+static void
+put (const Fixture *f, const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename (f->directory, name, NULL);
+
+  assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+static int
+teardown (void **state)
+{
+  static const char *const files[] = { "INDEX.yaml", "s.csv", "s.yaml", "accept.yaml" };
+  Fixture *f = *state;
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_autofree char *path = g_build_filename (f->directory, files[i], NULL);
+
+    g_unlink (path);
+  }
+  g_rmdir (f->directory);
+  fab_catalog_free (f->catalog);
+  g_free (f->directory);
+  g_free (f);
+  return 0;
+}
+
+static FabTrainingSources *
+load (const Fixture *f, const char *rows)
+{
+  g_autofree char *csv = g_strconcat (HEAD, rows, NULL);
+  g_autoptr (GError) error = NULL;
+
+  put (f, "INDEX.yaml", index_yaml);
+  put (f, "s.yaml", scenario);
+  put (f, "s.csv", csv);
+  FabTrainingSources *sources = fab_training_sources_load (f->directory, &fab_models, &error);
+  if (sources == NULL)
+    fail_msg ("%s", error->message);
+  return sources;
+}
+
+static FabTrainingReport *
+report_of (const Fixture *f, const FabTrainingSources *sources)
+{
+  g_autoptr (GPtrArray) chosen = g_ptr_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (chosen, (gpointer) fab_training_sources_get (sources, 0));
+  FabTrainingReport *report = fab_training_report_new (chosen, &f->env, &error);
+  if (report == NULL)
+    fail_msg ("%s", error->message);
+  return report;
+}
+
+static const FabTrainingComparison *
+row_at (const FabTrainingReport *report, guint index)
+{
+  const FabTrainingResult *result = g_ptr_array_index (report->results, 0);
+
+  return &g_array_index (result->rows, FabTrainingComparison, index);
+}
+
+/* What the simulator says of a row at an efficiency, to be used as its measurement. */
+static double
+step_s (const Fixture *f, const char *row, double mfu_fraction)
+{
+  g_autoptr (FabTrainingSources) sources = load (f, row);
+  FabTrainingStep step;
+
+  assert_true (
+      fab_training_step (fab_training_sources_get (sources, 0), 0, mfu_fraction, &f->env, &step, NULL));
+  return step.step_s;
+}
+
+static void
+test_table (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTrainingTable) table = fab_training_table_parse (
+      "x", "# a: b: c\nid,gpus,nodes,strategy,batch,step_s,more\nr,8,1,DDP,16,0.5,z\n", NULL);
+
+  assert_non_null (table);
+  assert_string_equal (g_hash_table_lookup (table->header, "a"), "b: c");
+  assert_int_equal (fab_training_table_row (table, 0)->gpus, 8);
+  assert_near (fab_training_table_row (table, 0)->step_s, 0.5, 0);
+  assert_string_equal (fab_training_table_row (table, 0)->cells[fab_training_table_column (table, "more")],
+                       "z");
+  assert_int_equal (fab_training_table_column (table, "less"), -1);
+}
+
+static void
+test_table_mistakes (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+    { "id,gpus\n", "x:1: there is no column 'nodes'" },
+    { HEAD "r,8,1,8,DDP,16,0.5\n", "x:3: 7 cells below 9 column names" },
+    { HEAD "r,8,1,8,DDP,16,-1,1,\n", "x:3: step_s is '-1', not a number above 0" },
+    { HEAD "r,0,1,8,DDP,16,1,1,\n", "x:3: gpus is '0', not a number from 1 on" },
+    { HEAD "r,8,1,8,DDP,16,1,1,\nr,8,1,8,DDP,16,1,1,\n", "x:4: id is 'r', which is empty or stands twice" },
+    { HEAD, "x:3: the table has no rows" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_training_table_parse ("x", cases[i].text, &error));
+    assert_string_equal (error->message, cases[i].message);
+  }
+}
+
+static void
+test_template (G_GNUC_UNUSED void **state)
+{
+  const FabTemplateValue values[] = { { "a", "1" }, { "bee", "2" } };
+  g_autofree char *text = fab_template_fill ("x ${a}${bee}$ {a} ${a}", values, 2, NULL);
+  g_autoptr (GError) unknown = NULL, open = NULL;
+
+  assert_string_equal (text, "x 12$ {a} 1");
+  assert_null (fab_template_fill ("${be}", values, 2, &unknown));
+  assert_string_equal (unknown->message, "there is no column for ${be}; nearest is 'bee'");
+  assert_null (fab_template_fill ("${a", values, 2, &open));
+}
+
+/* A measurement that the simulator made at 37 % is met at 37 %, and rows made with it have no error. */
+static void
+test_fit (void **state)
+{
+  const Fixture *f = *state;
+  double one_s = step_s (f, "a,8,1,8,DDP,8,1,1,\n", 0.37),
+         four_s = step_s (f, "b,32,4,8,DDP,32,1,1,\n", 0.37);
+  g_autofree char *rows = g_strdup_printf ("a,8,1,8,DDP,8,%.9f,1,\nb,32,4,8,DDP,32,%.9f,1,\n", one_s,
+                                           2 * four_s);
+  g_autoptr (FabTrainingSources) sources = load (f, rows);
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+
+  assert_int_equal (row_at (report, 0)->role, FAB_RUN_ANCHOR);
+  assert_int_equal (row_at (report, 1)->role, FAB_RUN_JUDGED);
+  assert_near (row_at (report, 0)->mfu_fraction, 0.37, 2e-4);
+  assert_near (row_at (report, 1)->error_fraction, -0.5, 5e-4);
+  assert_int_equal (report->errors.n, 1);
+  assert_near (report->errors.median_fraction, 0.5, 5e-4);
+}
+
+/* No efficiency is high or low enough: the ends of the range, and no endless search. */
+static void
+test_fit_out_of_reach (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) fast = load (f, "a,8,1,8,DDP,8,1e-6,1,\n");
+  double mfu_fraction;
+
+  assert_true (fab_training_fit (fab_training_sources_get (fast, 0), 0, &f->env, &mfu_fraction, NULL));
+  assert_near (mfu_fraction, 1, 1e-4);
+  g_autoptr (FabTrainingSources) slow = load (f, "a,8,1,8,DDP,8,1e6,1,\n");
+  assert_true (fab_training_fit (fab_training_sources_get (slow, 0), 0, &f->env, &mfu_fraction, NULL));
+  assert_near (mfu_fraction, 0.001, 1e-3);
+}
+
+/* One GPU before one node before several; a group of its own per micro-batch; without either the smallest. */
+static void
+test_roles (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (
+      f, "a,16,2,8,DDP,16,1,1,\nb,8,1,8,DDP,8,1,1,\nc,1,1,1,DDP,1,1,1,\n"
+         "d,32,4,8,DDP,64,1,2,\ne,16,2,8,DDP,32,1,2,\n"
+         "f,8,1,8,DDP,16,1,2,the machine was ill\n");
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  static const FabRunRole roles[] = { FAB_RUN_JUDGED, FAB_RUN_ONE_NODE, FAB_RUN_ANCHOR,
+                                      FAB_RUN_JUDGED, FAB_RUN_ANCHOR,   FAB_RUN_DOUBTFUL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (roles); i++)
+    assert_int_equal (row_at (report, i)->role, roles[i]);
+  assert_int_equal (row_at (report, 0)->anchor, 2);
+  assert_int_equal (row_at (report, 3)->anchor, 4);
+  assert_int_equal (report->errors.n, 2);
+}
+
+/* GPU-seconds per sample. Predicted, more nodes cost more. 1 to 2 nodes: measured cheaper, wrong; 2 to 4: dearer,
+ * right; 4 to 8: 1 % dearer, not counted. 1 to 4 is no pair of neighbours. */
+static void
+test_directions (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (f, "a,8,1,8,DDP,8,1,1,\nb,16,2,8,DDP,16,0.9,1,\n"
+                                                    "c,32,4,8,DDP,32,1.2,1,\nd,64,8,8,DDP,64,1.212,1,\n");
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  const FabWrongDirection *wrong = &g_array_index (report->wrong, FabWrongDirection, 0);
+
+  assert_int_equal (report->directions.n_right, 1);
+  assert_int_equal (report->directions.n_wrong, 1);
+  assert_int_equal (report->directions.n_small, 1);
+  assert_string_equal (wrong->from, "a");
+  assert_string_equal (wrong->to, "b");
+  assert_near (wrong->measured_fraction, -0.1, 1e-9);
+  assert_true (wrong->predicted_fraction > 0);
+}
+
+/* Limits on the median and on wrong directions; a source without one is exceeded. */
+static void
+test_accept (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (f, "a,8,1,8,DDP,8,1,1,\nb,16,2,8,DDP,16,0.9,1,\n");
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  g_autofree char *path = g_build_filename (f->directory, "accept.yaml", NULL);
+  static const struct {
+    const char *text;
+    guint n_lines;
+  } cases[] = {
+    { "sources: [{source: s, median: 50%, wrong: 1}]\n", 0 },
+    { "sources: [{source: s, median: 1%, wrong: 1}]\n", 1 },
+    { "all: {median: 1%}\nsources: [{source: s, median: 1%}]\n", 4 },
+    { "sources: []\n", 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+
+    put (f, "accept.yaml", cases[i].text);
+    g_autoptr (FabTrainingAccept) accept = fab_training_accept_load (path, sources, &fab_models, &error);
+    assert_non_null (accept);
+    g_auto (GStrv) lines = fab_training_accept_exceeded (accept, report);
+    assert_int_equal (g_strv_length (lines), cases[i].n_lines);
+  }
+  put (f, "accept.yaml", "sources: [{source: r, median: 1%}]\n");
+  assert_null (fab_training_accept_load (path, sources, &fab_models, NULL));
+}
+
+/* Every format names the row; what is wrong with a scenario is said with its row. */
+static void
+test_print (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (f, "row-a,8,1,8,DDP,8,1,1,\nrow-b,16,2,8,DDP,16,1,1,\n");
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  FabTrainingView view = { report, NULL, FALSE };
+  char *texts[] = { fab_training_to_text (&view), fab_training_to_markdown (&view),
+                    fab_training_to_csv (&view), fab_training_to_json (&view) };
+  g_autoptr (GError) error = NULL;
+  FabTrainingStep step;
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    assert_non_null (strstr (texts[i], "row-b"));
+    g_free (texts[i]);
+  }
+  put (f, "s.yaml", "name: t\ncluster: {node: dgx-a101}\n");
+  assert_false (fab_training_step (fab_training_sources_get (sources, 0), 1, 0.5, &f->env, &step, &error));
+  assert_non_null (strstr (error->message, "s row row-b"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_table),
+    cmocka_unit_test (test_table_mistakes),
+    cmocka_unit_test (test_template),
+    cmocka_unit_test (test_fit),
+    cmocka_unit_test (test_fit_out_of_reach),
+    cmocka_unit_test (test_roles),
+    cmocka_unit_test (test_directions),
+    cmocka_unit_test (test_accept),
+    cmocka_unit_test (test_print),
+  };
+
+  return cmocka_run_group_tests (tests, setup, teardown);
+}
