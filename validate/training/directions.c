@@ -71,7 +71,7 @@ compare (const Pairs *self, const FabTrainingComparison *a, const FabTrainingCom
   double measured = change (a->measured, b->measured, a->measured->step_s, b->measured->step_s);
   double predicted = change (a->measured, b->measured, a->predicted.step_s, b->predicted.step_s);
   FabWrongDirection row = {
-    self->result->source->spec->name, factor, a->measured->id, b->measured->id, measured, predicted
+    self->result->source->spec->name, g_intern_string (factor), a->measured->id, b->measured->id, measured, predicted
   };
 
   if (fabs (measured) < least_change)
