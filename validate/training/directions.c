@@ -50,7 +50,7 @@ has_between (const Pairs *self, const FabTrainingComparison *a, const FabTrainin
   for (guint i = 0; i < self->result->rows->len; i++) {
     const FabTrainingComparison *row = &g_array_index (self->result->rows, FabTrainingComparison, i);
 
-    if (row->role != FAB_RUN_DOUBTFUL && is_equal (self, a, row, self->same, NULL)
+    if (row->role < FAB_RUN_FULL_MEMORY && is_equal (self, a, row, self->same, NULL)
         && is_equal (self, a, row, self->factors, factor) && read_number (cell (self, row, factor), &middle)
         && (middle - from) * (to - middle) > 0)
       return TRUE;
@@ -70,9 +70,12 @@ compare (const Pairs *self, const FabTrainingComparison *a, const FabTrainingCom
 {
   double measured = change (a->measured, b->measured, a->measured->step_s, b->measured->step_s);
   double predicted = change (a->measured, b->measured, a->predicted.step_s, b->predicted.step_s);
-  FabWrongDirection row = {
-    self->result->source->spec->name, g_intern_string (factor), a->measured->id, b->measured->id, measured, predicted
-  };
+  FabWrongDirection row = { self->result->source->spec->name,
+                            g_intern_string (factor),
+                            a->measured->id,
+                            b->measured->id,
+                            measured,
+                            predicted };
 
   if (fabs (measured) < least_change)
     count->n_small++;
@@ -95,7 +98,7 @@ compare_factor (const Pairs *self, const char *factor, FabDirections *count, GAr
       const FabTrainingComparison *b = &g_array_index (rows, FabTrainingComparison, k);
       gboolean is_inside = a->measured->nodes < 2 && b->measured->nodes < 2;
 
-      if (a->role == FAB_RUN_DOUBTFUL || b->role == FAB_RUN_DOUBTFUL || is_inside
+      if (a->role >= FAB_RUN_FULL_MEMORY || b->role >= FAB_RUN_FULL_MEMORY || is_inside
           || !is_equal (self, a, b, self->same, NULL) || !is_equal (self, a, b, self->factors, factor)
           || strcmp (cell (self, a, factor), cell (self, b, factor)) == 0 || has_between (self, a, b, factor))
         continue;

@@ -7,7 +7,7 @@
  *   cost = step x GPUs / batch,
  *
  * so that more GPUs show what they lose, whatever happens to the batch. Measured changes under 2 % have no direction.
- * Pairs inside one node and doubtful rows are left out.
+ * Pairs inside one node, doubtful rows and rows with full memory are left out.
  */
 #pragma once
 

@@ -6,11 +6,10 @@
 
 #include "validate/training/directions.h"
 
-const char *const fab_run_role_names[] = { [FAB_RUN_ANCHOR] = "anchor",
-                                           [FAB_RUN_ONE_NODE] = "one node",
-                                           [FAB_RUN_JUDGED] = "judged",
-                                           [FAB_RUN_DOUBTFUL] = "doubtful",
-                                           NULL };
+const char *const fab_run_role_names[] = {
+  [FAB_RUN_ANCHOR] = "anchor",           [FAB_RUN_ONE_NODE] = "one node", [FAB_RUN_JUDGED] = "judged",
+  [FAB_RUN_FULL_MEMORY] = "memory full", [FAB_RUN_DOUBTFUL] = "doubtful", NULL
+};
 
 static FabTrainingComparison *
 row_of (const FabTrainingResult *self, guint index)
@@ -42,6 +41,41 @@ anchor_order (const FabTrainingRow *row)
   return (row->nodes > 1 ? (guint64) 1 << 40 : 1) + row->gpus;
 }
 
+static gboolean
+is_equal_in (const FabTrainingResult *self, const char *columns, const char *but, guint a, guint b)
+{
+  g_auto (GStrv) names = g_strsplit (columns ? columns : "", " ", -1);
+
+  for (guint i = 0; names[i]; i++)
+    if (strcmp (names[i], but) == 0)
+      *names[i] = '\0';
+  return is_same_group (self, names, a, b);
+}
+
+static double
+cost (const FabTrainingRow *row)
+{
+  return row->step_s * row->gpus / row->batch;
+}
+
+/* More GPUs cannot make a GPU faster; memory that is nearly full makes it slower. */
+static gboolean
+is_short_of_memory (const FabTrainingResult *self, char **same, guint index)
+{
+  const double least_ratio = 1.1;
+  const FabTrainingRow *row = row_of (self, index)->measured;
+
+  for (guint i = 0; i < self->rows->len; i++) {
+    const FabTrainingRow *other = row_of (self, i)->measured;
+
+    if (other->gpus > row->gpus && !other->doubtful && cost (row) > least_ratio * cost (other)
+        && is_same_group (self, same, index, i)
+        && is_equal_in (self, self->source->spec->factors, "gpus", index, i))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* The group of a row that is in none yet: its rows get their roles. */
 static void
 choose_anchors (FabTrainingResult *self, char **same, guint first, gboolean *is_grouped)
@@ -52,7 +86,8 @@ choose_anchors (FabTrainingResult *self, char **same, guint first, gboolean *is_
   for (guint i = first; i < self->rows->len; i++) {
     const FabTrainingRow *row = row_of (self, i)->measured;
 
-    if (!is_same_group (self, same, first, i) || row->doubtful || anchor_order (row) >= best)
+    if (!is_same_group (self, same, first, i) || row->doubtful || anchor_order (row) >= best
+        || (!row->is_anchor && is_short_of_memory (self, same, i)))
       continue;
     best = anchor_order (row);
     anchor = i;
@@ -62,9 +97,11 @@ choose_anchors (FabTrainingResult *self, char **same, guint first, gboolean *is_
 
     if (!is_same_group (self, same, first, i))
       continue;
+    gboolean is_short = !row->measured->is_anchor && is_short_of_memory (self, same, i);
     is_grouped[i] = TRUE;
     row->anchor = anchor;
     row->role = row->measured->doubtful              ? FAB_RUN_DOUBTFUL
+              : is_short                             ? FAB_RUN_FULL_MEMORY
               : anchor_order (row->measured) == best ? FAB_RUN_ANCHOR
               : row->measured->nodes > 1             ? FAB_RUN_JUDGED
                                                      : FAB_RUN_ONE_NODE;
@@ -99,9 +136,12 @@ fit_group (FabTrainingResult *self, guint anchor, const FabTrainingEnv *env, GEr
     seconds_per_flop += 1 / mfu_fraction;
     n_anchors++;
   }
+  double slowest = fab_training_slowest (row_of (self, anchor)->measured->gpus);
   for (guint i = 0; i < self->rows->len; i++)
     if (row_of (self, i)->anchor == anchor)
-      row_of (self, i)->mfu_fraction = n_anchors / seconds_per_flop;
+      row_of (self, i)->mfu_fraction = MIN (n_anchors / seconds_per_flop * slowest
+                                                / fab_training_slowest (row_of (self, i)->measured->gpus),
+                                            1);
   return TRUE;
 }
 

@@ -4,10 +4,14 @@
  * Protocol, the same for every source:
  *   1. Rows that are equal in the source's `same` columns (GPU, model, micro-batch) form a group with ONE compute
  *      efficiency. Its anchors are the rows that the table marks; else those of one GPU or one node on the fewest GPUs;
- *      else those on the fewest GPUs. Doubtful rows are no anchors.
+ *      else those on the fewest GPUs. Doubtful rows are no anchors, nor is one that needs over 10 % more GPU-seconds per
+ *      sample than a larger run that differs in nothing but GPUs: there memory is nearly full (allocator retries, smaller
+ *      kernels), and its efficiency is not that of the others; it is not judged either.
  *   2. The efficiency of an anchor is the one at which its own simulation takes the measured time; of several, the mean
  *      of the times per FLOP is taken.
  *   3. Every other row is simulated with it. Nothing is fitted again, and nothing else is ever fitted.
+ *   4. A step waits for the slowest of its GPUs, the more of them the longer (fab_training_slowest); the efficiency is
+ *      that of the slowest of the anchor's GPUs, and other rows have that of the slowest of theirs.
  *
  *   error = predicted step / measured step - 1
  *
@@ -22,6 +26,7 @@ typedef enum {
   FAB_RUN_ANCHOR,   /* its group's efficiency comes from it */
   FAB_RUN_ONE_NODE, /* inside one node */
   FAB_RUN_JUDGED,
+  FAB_RUN_FULL_MEMORY, /* no anchor although the smallest, and not judged */
   FAB_RUN_DOUBTFUL,
 } FabRunRole;
 
@@ -32,7 +37,7 @@ typedef struct {
   guint row; /* of the source's table */
   FabRunRole role;
   guint anchor;        /* row of its group's first anchor */
-  double mfu_fraction; /* of its group */
+  double mfu_fraction; /* of its group, of the slowest of its GPUs */
   FabTrainingStep predicted;
   double error_fraction;
 } FabTrainingComparison;

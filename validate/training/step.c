@@ -12,6 +12,7 @@
 
 #include "sim/scenario/simulation.h"
 
+static const double deviation_fraction = 0.08 / 5.4;
 static const double least_fraction = 0.001; /* that the mfu model takes */
 
 gboolean
@@ -70,4 +71,21 @@ fab_training_fit (const FabTrainingSource *source, guint row, const FabTrainingE
       x = high < 1 / least_fraction ? sqrt (low * high) : 1 / least_fraction;
   }
   return TRUE;
+}
+
+double
+fab_training_slowest (guint n_gpus)
+{
+  const double quantile = (n_gpus - 0.375) / (n_gpus + 0.25);
+  double low = 0, high = 10; /* standard deviations */
+
+  while (high - low > 1e-9) {
+    double middle = (low + high) / 2;
+
+    if (0.5 * erfc (-middle / G_SQRT2) < quantile)
+      low = middle;
+    else
+      high = middle;
+  }
+  return 1 + deviation_fraction * low;
 }
