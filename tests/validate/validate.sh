@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # validate.sh PROGRAM SOURCE_DIR CASE - one case of `fabricast validate`.
-# FAB_UPDATE_GOLDEN=1 rewrites docs/validation.md instead of comparing with it.
+# FAB_UPDATE_GOLDEN=1 rewrites the pages, docs/validation*.md, instead of comparing with them.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
@@ -53,6 +53,45 @@ mistakes() {
   has err 'INDEX.yaml'
   expect 2 --sumary
   has err '--summary'
+}
+
+training_accepted() {
+  expect 0 training --summary
+  has out 'all sources'
+}
+
+training_exceeded() {
+  echo 'sources: [{source: internevo, median: 0.1%}]' >"$work/accept.yaml"
+  expect 1 training internevo --accept "$work/accept.yaml"
+  has err 'internevo: median |error|'
+  has err 'exceeds the accepted 0.1 %'
+  [ "$(wc -l <"$work/err")" -eq 1 ]
+}
+
+training_page() {
+  expect 0 training --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/validation-training.md"
+  fi
+  diff -u "$source/docs/validation-training.md" "$work/out"
+}
+
+# An assignment reaches every scenario: EDR in place of the Ethernet that was measured is far too fast.
+training_set() {
+  expect 0 training one-bit-adam --format json
+  python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["sources"][0]["rows"]))' "$work/out" | grep -qx 11
+  expect 1 training one-bit-adam --set cluster.nic=ib-edr
+  has err 'one-bit-adam: median |error|'
+}
+
+training_mistakes() {
+  expect 2 training internevos
+  has err "nearest is 'internevo'"
+  expect 2 training --format yaml
+  expect 2 training --measured "$work"
+  has err 'INDEX.yaml'
+  expect 2 training internevo --set job.kindd=ddp
+  has err "nearest is 'kind'"
 }
 
 "$name"

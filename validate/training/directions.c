@@ -81,6 +81,8 @@ compare (const Pairs *self, const FabTrainingComparison *a, const FabTrainingCom
     count->n_small++;
   else if (measured * predicted > 0)
     count->n_right++;
+  else if (strcmp (factor, "gpus") == 0 && (b->measured->gpus > a->measured->gpus) == (measured < 0))
+    count->n_odd++;
   else {
     count->n_wrong++;
     g_array_append_val (wrong, row);

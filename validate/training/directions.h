@@ -7,6 +7,8 @@
  *   cost = step x GPUs / batch,
  *
  * so that more GPUs show what they lose, whatever happens to the batch. Measured changes under 2 % have no direction.
+ * Where more GPUs, and nothing else, were measured to make a sample cheaper, the source shows its noise or a memory
+ * that was short, which is no effect of scale: these are counted apart.
  * Pairs inside one node, doubtful rows and rows with full memory are left out.
  */
 #pragma once

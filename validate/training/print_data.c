@@ -47,6 +47,7 @@ add_directions (JsonBuilder *json, const FabDirections *directions)
   fab_json_add_whole (json, "right", directions->n_right);
   fab_json_add_whole (json, "wrong", directions->n_wrong);
   fab_json_add_whole (json, "small", directions->n_small);
+  fab_json_add_whole (json, "odd", directions->n_odd);
   json_builder_end_object (json);
 }
 

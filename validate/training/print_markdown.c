@@ -13,7 +13,8 @@ static const char page_head[] =
     "error = predicted step time / measured step time - 1. Only rows on several nodes that are no anchors are judged.\n"
     "\"Accepted\" is the limit on the median in `validate/accept-training.yaml`, above which the tests fail.\n"
     "A direction is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in\n"
-    "GPU-seconds as it did when measured; measured changes under 2 % are not counted.\n\n";
+    "GPU-seconds as it did when measured; measured changes under 2 % are not counted, nor are rows where\n"
+    "more GPUs alone were measured to make a sample cheaper: noise, or memory that was short.\n\n";
 
 static void
 append_errors (GString *out, const FabErrors *errors)

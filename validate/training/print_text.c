@@ -41,9 +41,10 @@ append_errors (GString *out, const char *name, const FabErrors *errors, const ch
 static void
 append_directions (GString *out, const FabDirections *directions)
 {
-  if (directions->n_right + directions->n_wrong > 0)
-    g_string_append_printf (out, "  %-24s %3u right, %u wrong, %u under 2 %%\n", "directions",
-                            directions->n_right, directions->n_wrong, directions->n_small);
+  if (directions->n_right + directions->n_wrong + directions->n_odd > 0)
+    g_string_append_printf (out, "  %-24s %3u right, %u wrong, %u under 2 %%, %u cheaper with more GPUs\n",
+                            "directions", directions->n_right, directions->n_wrong, directions->n_small,
+                            directions->n_odd);
 }
 
 static void

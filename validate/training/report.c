@@ -250,6 +250,7 @@ fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env, GE
     self->directions.n_right += result->directions.n_right;
     self->directions.n_wrong += result->directions.n_wrong;
     self->directions.n_small += result->directions.n_small;
+    self->directions.n_odd += result->directions.n_odd;
   }
   self->errors = summarise ((FabTrainingResult *const *) self->results->pdata, self->results->len,
                             FAB_RUN_JUDGED, NULL);

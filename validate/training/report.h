@@ -4,9 +4,9 @@
  * Protocol, the same for every source:
  *   1. Rows that are equal in the source's `same` columns (GPU, model, micro-batch) form a group with ONE compute
  *      efficiency. Its anchors are the rows that the table marks; else those of one GPU or one node on the fewest GPUs;
- *      else those on the fewest GPUs. Doubtful rows are no anchors, nor is one that needs over 10 % more GPU-seconds per
- *      sample than a larger run that differs in nothing but GPUs: there memory is nearly full (allocator retries, smaller
- *      kernels), and its efficiency is not that of the others; it is not judged either.
+ *      else those on the fewest GPUs. Doubtful rows are no anchors, nor is one that needs over 10 % more GPU-seconds
+ *      per sample than a larger run that differs in nothing but GPUs: there memory is nearly full (allocator retries,
+ *      smaller kernels), and its efficiency is not that of the others; it is not judged either.
  *   2. The efficiency of an anchor is the one at which its own simulation takes the measured time; of several, the mean
  *      of the times per FLOP is taken.
  *   3. Every other row is simulated with it. Nothing is fitted again, and nothing else is ever fitted.
@@ -46,6 +46,7 @@ typedef struct {
 typedef struct {
   guint n_right, n_wrong;
   guint n_small; /* measured changes under 2 %: no direction to be right about */
+  guint n_odd; /* more GPUs, nothing else, measured cheaper per sample: noise or memory, no effect of scale */
 } FabDirections;
 
 typedef struct {
