@@ -186,10 +186,14 @@ double
 fab_run_startup_fraction (const FabRunResult *result)
 {
   const FabDag *dag = fab_simulation_dag (result->simulation);
-  FabTimePs comm_ps = fab_run_last_step (result)->times.comm_ps;
-  double startup_ps = 0;
+  const GArray *records = fab_simulation_probe (result->simulation)->collectives;
+  double startup_ps = 0, all_ps = 0;
 
-  for (guint i = 0; i < dag->n_collectives; i++)
-    startup_ps += (double) dag->collectives[i].plan.startup_ps;
-  return comm_ps > 0 ? startup_ps / (double) comm_ps : 0;
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+
+    startup_ps += (double) dag->collectives[record->index].plan.startup_ps;
+    all_ps += (double) (record->end_ps - record->start_ps);
+  }
+  return all_ps > 0 ? startup_ps / all_ps : 0;
 }

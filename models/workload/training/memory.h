@@ -19,5 +19,8 @@ typedef struct {
 
 /* Parameters, gradients, optimizer, activations. */
 void memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares);
+/* What would make the job fit, where it does not. After all parts of all stages. */
+void memory_add_hints (const Train *train, FabJobTotals *totals);
+
 /* One more part, when it is not 0. `name` is static. */
 void memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/memory.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/stages.h"
@@ -318,6 +319,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   count_totals (&train, totals);
   for (guint s = 0; s < train.n_stages * train.n_bins && strategy->memory; s++)
     strategy->memory (&train.stages[s], totals);
+  if (totals->memory != NULL)
+    memory_add_hints (&train, totals);
   slow_down (&train, totals);
   return TRUE;
 }
