@@ -97,11 +97,11 @@ choose_anchors (FabTrainingResult *self, char **same, guint first, gboolean *is_
 
     if (!is_same_group (self, same, first, i))
       continue;
-    gboolean is_short = !row->measured->is_anchor && is_short_of_memory (self, same, i);
+    gboolean is_before = anchor_order (row->measured) < best; /* passed over: its memory was full */
     is_grouped[i] = TRUE;
     row->anchor = anchor;
     row->role = row->measured->doubtful              ? FAB_RUN_DOUBTFUL
-              : is_short                             ? FAB_RUN_FULL_MEMORY
+              : is_before                            ? FAB_RUN_FULL_MEMORY
               : anchor_order (row->measured) == best ? FAB_RUN_ANCHOR
               : row->measured->nodes > 1             ? FAB_RUN_JUDGED
                                                      : FAB_RUN_ONE_NODE;
