@@ -116,7 +116,7 @@ class Completion(CliTest):
         self.assertEqual(self.complete("run", "--format", "=", "j"), ["json"])
         self.assertEqual(self.complete("run", "--fidelity", ""), ["fluid", "analytic"])
         self.assertEqual(self.complete("describe", "no"), ["nodes"])
-        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "collective"])
+        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective"])
         self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
 
     def test_flags_take_no_value(self):

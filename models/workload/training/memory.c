@@ -133,6 +133,7 @@ fullest_stage (const Train *train, const FabJobTotals *totals)
 typedef struct {
   const char *change; /* as a scenario writes it */
   double freed_bytes;
+  gboolean frees_state; /* parameters, gradients or optimizer */
 } Remedy;
 
 static void
@@ -151,6 +152,8 @@ choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, dou
   if (totals->hints != NULL)
     return;
   for (guint i = 1; i < n; i++) {
+    if (remedies[i].frees_state)
+      continue;
     g_autofree char *both = g_strdup_printf ("%s and %s", remedies[0].change, remedies[i].change);
     double left = bytes - remedies[0].freed_bytes - remedies[i].freed_bytes;
 
@@ -173,12 +176,12 @@ memory_add_hints (const Train *train, FabJobTotals *totals)
   double others = 1 - 1.0 / stage_n_replicas (stage);
   gboolean is_whole = optimizer > state * 0.99;
   const Remedy remedies[] = {
-    { "every state sharded (kind: fsdp, or zero with stage: 3)", is_whole ? whole * others : 0 },
-    { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * others : 0 },
-    { "recompute: full", activations - activation_bytes (stage, RECOMPUTE_FULL) },
-    { "micro_batch: 1", activations * (1 - 1.0 / (double) train->params->micro_batch) },
-    { "parallel.tensor twice as large", (whole + activations) / 2 },
-    { "parallel.pipeline twice as large", whole / 2 },
+    { "every state sharded (kind: fsdp, or zero with stage: 3)", is_whole ? whole * others : 0, TRUE },
+    { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * others : 0, TRUE },
+    { "recompute: full", activations - activation_bytes (stage, RECOMPUTE_FULL), FALSE },
+    { "micro_batch: 1", activations * (1 - 1.0 / (double) train->params->micro_batch), FALSE },
+    { "parallel.tensor twice as large", (whole + activations) / 2, TRUE },
+    { "parallel.pipeline twice as large", whole / 2, TRUE },
   };
 
   if (capacity > 0 && bytes > capacity)

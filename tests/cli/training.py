@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What training jobs must show, whatever the numbers are: the questions that people ask of them."""
+import os
+
+from support import SCENARIOS, CliTest, main
+
+FOLDER = os.path.dirname(SCENARIOS[0])
+
+
+def scenario(name):
+    return os.path.join(FOLDER, name + ".yaml")
+
+
+class Training(CliTest):
+    def last(self, name, *sets):
+        args = [word for text in sets for word in ("--set", text)]
+        done = self.fabricast("run", scenario(name), "--no-db", "--format", "csv", *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        head, *rows = done.stdout.splitlines()
+        return dict(zip(head.split(","), map(float, rows[-1].split(","))))
+
+    def test_ddp_exposes_less_with_every_doubling_of_the_network(self):
+        """2, 20 and 200 billion parameters on 8 and 32 GPUs at 200, 400, 800, 1600 and 3200 Gb/s per node."""
+        for model in ("gpt-2b", "gpt-20b", "gpt-200b"):
+            one = self.last("ddp-20b", f"job.model={model}", "cluster.nodes=1")
+            curve = [self.last("ddp-20b", f"job.model={model}", f"cluster.nics_per_node={nics}", f"cluster.nic={nic}")
+                     for nics, nic in ((1, "ib-hdr"), (2, "ib-hdr"), (4, "ib-hdr"), (8, "ib-hdr"), (8, "ib-ndr"))]
+            times = [row["duration_s"] for row in curve]
+            self.assertEqual(times, sorted(times, reverse=True), model)
+            self.assertLessEqual(one["duration_s"], times[-1] * 1.005, model)
+            self.assertGreater(curve[0]["comm_s"], 3 * curve[3]["comm_s"], model)
+
+    def test_prefetching_hides_what_it_can(self):
+        """FSDP with 0, 1 and 2 units gathered ahead; ZeRO-3 with and without a prefetch bucket."""
+        depth = [self.last("fsdp-8b-straggler", "job.stragglers=[]", "job.micro_batch=1", f"job.in_flight={n}")
+                 for n in (1, 2, 3)]
+        self.assertGreater(depth[0]["exposed_s"], 2 * depth[1]["exposed_s"])
+        self.assertLessEqual(depth[2]["exposed_s"], depth[1]["exposed_s"] * 1.001)
+        self.assertAlmostEqual(depth[0]["comm_s"], depth[1]["comm_s"], delta=0.02 * depth[1]["comm_s"])
+        fast = "cluster.nics_per_node=8"
+        none = self.last("zero3-13b-slow-fabric", fast, "job.prefetch_bucket=0")
+        some = self.last("zero3-13b-slow-fabric", fast)
+        self.assertGreater(none["exposed_s"], 3 * some["exposed_s"])
+
+    def test_hierarchical_sharding_wins_on_a_slow_fabric_and_loses_nothing_on_a_fast_one(self):
+        flat = self.last("zero3-13b-slow-fabric")
+        near = self.last("zero3-13b-slow-fabric", "job.secondary=8")
+        self.assertLess(near["duration_s"], 0.97 * flat["duration_s"])
+        fast = "cluster.nics_per_node=8"
+        flat = self.last("zero3-13b-slow-fabric", fast)
+        near = self.last("zero3-13b-slow-fabric", fast, "job.secondary=8")
+        self.assertLess(near["duration_s"], 1.005 * flat["duration_s"])
+
+    def test_accumulation_makes_local_shards_pay(self):
+        """MiCS sums over the fabric once per step, flat ZeRO-3 in each of eight micro-batches."""
+        flat = self.last("zero3-13b-slow-fabric", "job.accumulation=8")
+        mics = self.last("zero3-13b-slow-fabric", "job.accumulation=8", "job.shard=8")
+        self.assertLess(mics["duration_s"], flat["duration_s"])
+
+    def test_schedules_divide_the_bubble(self):
+        name = "moe-mixtral-128-gpus"
+        plain = self.last(name)
+        virtual = self.last(name, "job.parallel.schedule=interleaved", "job.parallel.virtual=4")
+        zero = self.last(name, "job.parallel.schedule=zero_bubble")
+        self.assertLess(virtual["idle_s"], 0.6 * plain["idle_s"])
+        self.assertLess(zero["idle_s"], 0.7 * plain["idle_s"])
+
+    def test_a_straggler_sets_the_pace(self):
+        usual = self.last("fsdp-8b-straggler", "job.stragglers=[]")
+        slow = self.last("fsdp-8b-straggler")
+        self.assertAlmostEqual(slow["duration_s"] / usual["duration_s"], 1.2, delta=0.02)
+
+    def test_jitter_is_drawn_from_the_seed(self):
+        def run(seed):
+            return self.last("fsdp-8b-straggler", "job.stragglers=[]", "job.jitter.cv=3%", f"seed={seed}")
+
+        self.assertEqual(run(1), run(1))
+        self.assertNotEqual(run(1)["duration_s"], run(2)["duration_s"])
+        usual = self.last("fsdp-8b-straggler", "job.stragglers=[]")
+        self.assertGreater(run(1)["duration_s"], 1.02 * usual["duration_s"])  # the slowest of 32, 2 sigma and more
+
+    def test_offloading_costs_time_and_frees_memory(self):
+        sets = ("cluster.nics_per_node=8", "job.offload.optimizer=cpu")
+        self.assertGreater(self.last("zero3-13b-slow-fabric", *sets)["duration_s"],
+                           self.last("zero3-13b-slow-fabric", sets[0])["duration_s"])
+        with_offload = self.json("run", scenario("zero3-13b-slow-fabric"), "--no-db", "--set", sets[1])["memory"]
+        self.assertNotIn("optimizer", str(with_offload))
+
+    def test_storage_can_be_the_bottleneck(self):
+        slow = self.last("fsdp-8b-straggler", "job.stragglers=[]", "job.data_loader.bytes_per_sample=2GB",
+                         "job.data_loader.from=network", "job.data_loader.rate=1GB/s")
+        self.assertAlmostEqual(slow["duration_s"], 2 * 8 * 2, delta=0.5)  # 2 samples x 8 GPUs x 2 GB at 1 GB/s per node
+        self.assertGreater(slow["idle_s"], 0.8 * slow["duration_s"])
+
+    def test_mistakes_are_named(self):
+        for sets, words in ((("job.parallel.tensor=3",), "32 ranks cannot be divided"),
+                            (("job.parallel.order=tp-pp",), "must name tp, cp, dp and pp"),
+                            (("job.stragglers=[{rank: 99, slowness: 2}]",), "there is no rank 99"),
+                            (("job.sharding=hybrid", "job.shard=5"), "cannot be divided into shard groups of 5"),
+                            (("job.global_batch=33",), "global_batch 33 is not a multiple")):
+            args = [word for text in sets for word in ("--set", text)]
+            done = self.fabricast("run", scenario("fsdp-8b-straggler"), "--no-db", *args)
+            self.assertEqual(done.returncode, 2, sets)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    main()
