@@ -78,7 +78,7 @@ fab_run_jobs_text (const GArray *jobs)
     if (job->n_steps > 0)
       g_string_append_printf (text, "%12s%12.3f%12u\n", together, slow_down (job), job->n_steps);
     else
-      g_string_append_printf (text, "%12s%12s%12u\n", "-", "-", 0);
+      g_string_append_printf (text, "%12s%12s%12d\n", "-", "-", 0);
   }
   return g_string_free (text, FALSE);
 }

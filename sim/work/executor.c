@@ -7,25 +7,11 @@
 #include "sim/work/account.h"
 #include "sim/work/critical.h"
 #include "sim/work/kernels.h"
-
-/* One live iteration. Arrays per task unless said otherwise. */
-typedef struct {
-  guint iteration;
-  gboolean is_live;
-  guint n_left;
-  guint *n_waiting;
-  guint8 *is_done;
-  FabTimePs *begin_ps;          /* began, or arrived at its collective */
-  FabTaskId *released_by;       /* of this iteration, FAB_NO_TASK: none */
-  FabTaskId *arrived_before;    /* list of those that have arrived at the same collective */
-  guint *n_arrived;             /* per collective */
-  FabTaskId *arrived;           /* per collective: head of that list */
-  FabCollectiveRecord *records; /* per collective */
-} Slot;
+#include "sim/work/slot.h"
 
 struct _FabExecutor {
   FabExecutorEnv env;
-  Slot slots[2];
+  FabSlot slots[2];
   FabAccount *account;
   FabKernels *kernels;
   FabProbe probe;
@@ -34,33 +20,7 @@ struct _FabExecutor {
   gboolean has_ended; /* the current iteration */
 };
 
-static void task_begin (FabExecutor *self, Slot *slot, FabTaskId task);
-
-static void
-slot_init (Slot *slot, const FabDag *dag)
-{
-  slot->n_waiting = g_new0 (guint, dag->n_tasks);
-  slot->is_done = g_new0 (guint8, dag->n_tasks);
-  slot->begin_ps = g_new0 (FabTimePs, dag->n_tasks);
-  slot->released_by = g_new0 (FabTaskId, dag->n_tasks);
-  slot->arrived_before = g_new0 (FabTaskId, dag->n_tasks);
-  slot->n_arrived = g_new0 (guint, dag->n_collectives + 1);
-  slot->arrived = g_new0 (FabTaskId, dag->n_collectives + 1);
-  slot->records = g_new0 (FabCollectiveRecord, dag->n_collectives + 1);
-}
-
-static void
-slot_clear (Slot *slot)
-{
-  g_free (slot->n_waiting);
-  g_free (slot->is_done);
-  g_free (slot->begin_ps);
-  g_free (slot->released_by);
-  g_free (slot->arrived_before);
-  g_free (slot->n_arrived);
-  g_free (slot->arrived);
-  g_free (slot->records);
-}
+static void task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task);
 
 FabExecutor *
 fab_executor_new (const FabExecutorEnv *env)
@@ -68,8 +28,8 @@ fab_executor_new (const FabExecutorEnv *env)
   FabExecutor *self = g_new0 (FabExecutor, 1);
 
   self->env = *env;
-  slot_init (&self->slots[0], env->dag);
-  slot_init (&self->slots[1], env->dag);
+  fab_slot_init (&self->slots[0], env->dag);
+  fab_slot_init (&self->slots[1], env->dag);
   self->account = fab_account_new (env);
   self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
   fab_probe_init (&self->probe);
@@ -81,8 +41,8 @@ fab_executor_free (FabExecutor *self)
 {
   if (self == NULL)
     return;
-  slot_clear (&self->slots[0]);
-  slot_clear (&self->slots[1]);
+  fab_slot_clear (&self->slots[0]);
+  fab_slot_clear (&self->slots[1]);
   fab_account_free (self->account);
   fab_kernels_free (self->kernels);
   fab_probe_clear (&self->probe);
@@ -97,12 +57,12 @@ fab_executor_probe (const FabExecutor *self)
 
 /* Event arguments name a task or a collective of a slot. */
 static guint64
-pack (const FabExecutor *self, const Slot *slot, guint32 index)
+pack (const FabExecutor *self, const FabSlot *slot, guint32 index)
 {
   return (guint64) (slot - self->slots) << 32 | index;
 }
 
-static Slot *
+static FabSlot *
 unpack (FabExecutor *self, guint64 arg, guint32 *index)
 {
   *index = (guint32) arg;
@@ -112,7 +72,7 @@ unpack (FabExecutor *self, guint64 arg, guint32 *index)
 /* --- end of an iteration --- */
 
 static void
-iteration_end (FabExecutor *self, Slot *slot, FabTaskId last)
+iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
 {
   FabTrail trail = { self->env.dag,     slot->iteration, slot->begin_ps,
                      slot->released_by, slot->arrived,   slot->records };
@@ -135,7 +95,7 @@ iteration_end (FabExecutor *self, Slot *slot, FabTaskId last)
 
 /* One less to wait for: task `by` of the same iteration, or FAB_NO_TASK for one of the iteration before. */
 static void
-release (FabExecutor *self, Slot *slot, FabTaskId task, FabTaskId by)
+release (FabExecutor *self, FabSlot *slot, FabTaskId task, FabTaskId by)
 {
   g_assert (slot->n_waiting[task] > 0);
   if (--slot->n_waiting[task] > 0)
@@ -145,7 +105,7 @@ release (FabExecutor *self, Slot *slot, FabTaskId task, FabTaskId by)
 }
 
 static void
-record_span (FabExecutor *self, const Slot *slot, FabTaskId task, FabSpanKind kind, FabInterval when)
+record_span (FabExecutor *self, const FabSlot *slot, FabTaskId task, FabSpanKind kind, FabInterval when)
 {
   const FabTask *t = &self->env.dag->tasks[task];
   const FabDagStream *stream = &self->env.dag->streams[t->stream];
@@ -164,10 +124,10 @@ record_span (FabExecutor *self, const Slot *slot, FabTaskId task, FabSpanKind ki
 }
 
 static void
-task_done (FabExecutor *self, Slot *slot, FabTaskId task)
+task_done (FabExecutor *self, FabSlot *slot, FabTaskId task)
 {
   const FabDag *dag = self->env.dag;
-  Slot *next = &self->slots[slot == self->slots];
+  FabSlot *next = &self->slots[slot == self->slots];
   gboolean has_next = next->is_live && next->iteration == slot->iteration + 1;
 
   slot->is_done[task] = TRUE;
@@ -185,7 +145,7 @@ work_done (gpointer owner, guint64 arg)
 {
   FabExecutor *self = owner;
   guint32 task;
-  Slot *slot = unpack (self, arg, &task);
+  FabSlot *slot = unpack (self, arg, &task);
   FabTimePs now_ps = fab_engine_now (self->env.engine);
 
   self->n_busy--;
@@ -217,7 +177,7 @@ collective_done (gpointer owner, guint64 arg)
 {
   FabExecutor *self = owner;
   guint32 index;
-  Slot *slot = unpack (self, arg, &index);
+  FabSlot *slot = unpack (self, arg, &index);
   const FabDagCollective *collective = &self->env.dag->collectives[index];
   FabCollectiveRecord *record = &slot->records[index];
   FabTimePs now_ps = fab_engine_now (self->env.engine);
@@ -264,7 +224,7 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
 
 /* The last rank has arrived. */
 static void
-collective_begin (FabExecutor *self, Slot *slot, guint index)
+collective_begin (FabExecutor *self, FabSlot *slot, guint index)
 {
   const FabDagCollective *collective = &self->env.dag->collectives[index];
   FabCollectiveRecord *record = &slot->records[index];
@@ -288,7 +248,7 @@ collective_begin (FabExecutor *self, Slot *slot, guint index)
 }
 
 static void
-collective_arrive (FabExecutor *self, Slot *slot, FabTaskId task)
+collective_arrive (FabExecutor *self, FabSlot *slot, FabTaskId task)
 {
   guint index = (guint) self->env.dag->tasks[task].collective;
   const FabDagCollective *collective = &self->env.dag->collectives[index];
@@ -306,7 +266,7 @@ collective_arrive (FabExecutor *self, Slot *slot, FabTaskId task)
 
 /* Alone on the accelerator, rounded up to a ps. */
 static FabTimePs
-compute_ps (const FabExecutor *self, const Slot *slot, const FabTask *task)
+compute_ps (const FabExecutor *self, const FabSlot *slot, const FabTask *task)
 {
   const FabExecutorEnv *env = &self->env;
   double factor;
@@ -321,7 +281,7 @@ compute_ps (const FabExecutor *self, const Slot *slot, const FabTask *task)
 }
 
 static void
-task_begin (FabExecutor *self, Slot *slot, FabTaskId task)
+task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task)
 {
   const FabTask *t = &self->env.dag->tasks[task];
   FabTimePs now_ps = fab_engine_now (self->env.engine);
@@ -347,8 +307,8 @@ static void
 slot_launch (FabExecutor *self, guint iteration)
 {
   const FabDag *dag = self->env.dag;
-  Slot *slot = &self->slots[iteration % 2];
-  const Slot *before = &self->slots[(iteration + 1) % 2];
+  FabSlot *slot = &self->slots[iteration % 2];
+  const FabSlot *before = &self->slots[(iteration + 1) % 2];
 
   if (iteration >= self->env.n_iterations)
     return;
@@ -370,32 +330,11 @@ slot_launch (FabExecutor *self, guint iteration)
     }
 }
 
-/* The collectives of a slot that are under way and cross a dead link; `hang` is of the last one. */
-static guint
-count_hung (const FabExecutor *self, const Slot *slot, FabHang *hang)
-{
-  const FabDag *dag = self->env.dag;
-  guint n = 0;
-
-  for (guint c = 0; slot->is_live && c < dag->n_collectives; c++) {
-    const FabDagCollective *collective = &dag->collectives[c];
-    const FabDeadLink *link = NULL;
-
-    if (collective->plan.footprint != NULL && slot->n_arrived[c] == collective->n_joins
-        && slot->records[c].end_ps == 0)
-      link = fab_net_find_dead (self->env.net, collective->plan.footprint);
-    if (link == NULL)
-      continue;
-    *hang = (FabHang){ slot->records[c], *link };
-    n++;
-  }
-  return n;
-}
-
 gboolean
 fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
 {
-  guint n = count_hung (self, &self->slots[0], hang) + count_hung (self, &self->slots[1], hang);
+  guint n = fab_slot_count_hung (&self->slots[0], self->env.dag, self->env.net, hang)
+          + fab_slot_count_hung (&self->slots[1], self->env.dag, self->env.net, hang);
 
   return n > 0 && n == self->n_busy;
 }

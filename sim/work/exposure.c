@@ -6,7 +6,7 @@
 
 /* Parts of a ps: any share of 1 to 7 dimensions, and in it of 1 to 9 operations, is a whole number of them. */
 #define DIMENSION_PARTS 420 /* least common multiple of 1 to 7 */
-#define OP_PARTS 2520      /* of 1 to 9 */
+#define OP_PARTS 2520       /* of 1 to 9 */
 
 G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
 

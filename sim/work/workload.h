@@ -23,7 +23,7 @@ typedef struct {
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
   gpointer slowness_owner;
   GDestroyNotify slowness_free;
-  GPtrArray *hints;        /* char *: what would make it fit, for a person; NULL: none */
+  GPtrArray *hints; /* char *: what would make it fit, for a person; NULL: none */
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);

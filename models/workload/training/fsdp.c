@@ -3,8 +3,8 @@
  *
  * Every block is a unit, what is left (embedding, last norm, head) is the root unit, which stays whole from its first
  * use to the end of backward. A unit is gathered before its forward and, unless it stayed whole, before its backward
- * pass; its gradients are reduce-scattered after backward. Gathers and reduce-scatters are issued in program order on one
- * communicator, so each waits for those before it:
+ * pass; its gradients are reduce-scattered after backward. Gathers and reduce-scatters are issued in program order on
+ * one communicator, so each waits for those before it:
  *   forward    gather k is issued at once, but at most `in_flight` units are whole or on their way: it waits until
  *              unit k - in_flight has computed (limit_all_gathers)
  *   backward   prefetch pre: gather k - 1 before backward of k, so it comes before reduce-scatter k; post: when
@@ -98,42 +98,6 @@ count_shards (const Stage *stage)
   return p->shard > 0 ? (guint) p->shard : stage_data_per_node (stage);
 }
 
-/* --- units --- */
-
-static void
-add_layer_to (const Train *train, Unit *unit, const FabLayer *layer)
-{
-  for (guint t = 0; t < layer->tensors->len; t++) {
-    const FabTensor *tensor = fab_layer_tensor (layer, t);
-    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
-
-    *(is_expert ? &unit->experts : &unit->parameters) += train_tensor_parameters (train, tensor);
-  }
-}
-
-static void
-add_units (Fsdp *self)
-{
-  const Train *train = self->stage->train;
-  Unit root = { .name = "root" };
-
-  g_array_append_val (self->units, root);
-  for (guint l = 0; l < train->stack->layers->len; l++) {
-    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
-    guint index = 0;
-
-    if (layer->is_block) {
-      Unit unit = { .name = layer->name };
-
-      index = self->units->len;
-      g_array_append_val (self->units, unit);
-    }
-    if (stage_has_layer (self->stage, l))
-      add_layer_to (train, &g_array_index (self->units, Unit, index), layer);
-    g_array_append_val (self->of_layer, index);
-  }
-}
-
 static void
 begin (Stage *stage)
 {
@@ -146,7 +110,7 @@ begin (Stage *stage)
   self->of_layer = g_array_new (FALSE, FALSE, sizeof (guint));
   self->computed = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
-  add_units (self);
+  fsdp_add_units (self);
   if (stage->train->layout.size[AXIS_DATA] % shards != 0 && is_hybrid (params_of (stage))) {
     train_fail (stage->train, "%u data-parallel ranks cannot be divided into shard groups of %u",
                 stage->train->layout.size[AXIS_DATA], shards);
@@ -181,66 +145,6 @@ unit_of (const Fsdp *self, const PassAt *at)
   return g_array_index (self->of_layer, guint, at->layer);
 }
 
-static Unit *
-unit_at (const Fsdp *self, guint index)
-{
-  return &g_array_index (self->units, Unit, index);
-}
-
-/* --- gathering --- */
-
-/* A collective on the communicator of the shards, after `after` compute tasks have gone by (NULL: none). */
-static gboolean
-talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
-      FabTaskId *task)
-{
-  const Unit *unit = unit_at (self, index);
-  Comm experts = { LANE_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
-                   unit->experts * bytes_per_parameter };
-  Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
-
-  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, task))
-    stage_wait (self->stage, *task); /* few and late: the next computation waits for both */
-  return stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, task);
-}
-
-/* The compute task that the gather has to let pass: the end of the unit that was used in_flight units before. `n_ahead`
- * units will have been used before this one. */
-static const FabTaskId *
-limit_of (const Fsdp *self, guint n_ahead)
-{
-  const FsdpParams *p = params_of (self->stage);
-  guint n_used = self->computed->len + n_ahead;
-
-  if (!p->is_limited || n_used < (guint) p->in_flight)
-    return NULL;
-  return &g_array_index (self->computed, FabTaskId,
-                         MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
-}
-
-static void
-gather (Fsdp *self, guint index, const FabTaskId *after)
-{
-  Unit *unit = unit_at (self, index);
-
-  if (unit->is_whole || unit->is_coming)
-    return;
-  unit->is_coming = talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
-                          &unit->gather);
-  unit->is_whole = !unit->is_coming;
-}
-
-static void
-await (Fsdp *self, guint index)
-{
-  Unit *unit = unit_at (self, index);
-
-  if (unit->is_coming)
-    stage_wait (self->stage, unit->gather);
-  unit->is_coming = FALSE;
-  unit->is_whole = TRUE;
-}
-
 static void
 note_computed (Fsdp *self)
 {
@@ -253,9 +157,9 @@ before_forward (Stage *stage, const PassAt *at)
   Fsdp *self = stage->state;
   guint index = unit_of (self, at);
 
-  gather (self, 0, limit_of (self, 0));
-  gather (self, index, limit_of (self, 0));
-  await (self, index);
+  fsdp_gather (self, 0, fsdp_limit (self, 0));
+  fsdp_gather (self, index, fsdp_limit (self, 0));
+  fsdp_await (self, index);
 }
 
 static void
@@ -267,7 +171,7 @@ after_forward (Stage *stage, const PassAt *at)
   if (index == 0)
     return;
   if (!keeps_whole (params_of (stage)))
-    unit_at (self, index)->is_whole = FALSE;
+    fsdp_unit (self, index)->is_whole = FALSE;
   note_computed (self);
 }
 
@@ -275,7 +179,7 @@ after_forward (Stage *stage, const PassAt *at)
 static guint
 next_backward (const Fsdp *self, guint index)
 {
-  return index > 1 && unit_at (self, index - 1)->parameters > 0 ? index - 1 : 0;
+  return index > 1 && fsdp_unit (self, index - 1)->parameters > 0 ? index - 1 : 0;
 }
 
 static void
@@ -285,13 +189,13 @@ before_backward (Stage *stage, const PassAt *at)
   const FsdpParams *p = params_of (stage);
   guint index = unit_of (self, at);
 
-  gather (self, index, p->prefetch == PREFETCH_PRE ? limit_of (self, 0) : &stage->last_compute);
-  await (self, index);
+  fsdp_gather (self, index, p->prefetch == PREFETCH_PRE ? fsdp_limit (self, 0) : &stage->last_compute);
+  fsdp_await (self, index);
   if (p->prefetch != PREFETCH_PRE || index == 0)
     return;
   for (guint ahead = 1, next = next_backward (self, index); next > 0 && ahead < (guint) p->in_flight;
        next = next_backward (self, next), ahead++)
-    gather (self, next, limit_of (self, ahead));
+    fsdp_gather (self, next, fsdp_limit (self, ahead));
 }
 
 /* --- reducing --- */
@@ -300,16 +204,16 @@ static void
 reduce (Fsdp *self, guint index)
 {
   const FsdpParams *p = params_of (self->stage);
-  FabBytes bytes = unit_at (self, index)->parameters * gradient_bytes[p->gradient]
+  FabBytes bytes = fsdp_unit (self, index)->parameters * gradient_bytes[p->gradient]
                  / count_shards (self->stage);
   Comm replicas = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
   FabTaskId sum, whole;
-  gboolean has_sum = talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
-                           &self->stage->last_compute, &sum);
+  gboolean has_sum = fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
+                                &self->stage->last_compute, &sum);
 
   if (has_sum)
     g_array_append_val (self->sums, sum);
-  if (stage_comm_after (self->stage, &replicas, g_strdup (unit_at (self, index)->name),
+  if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name),
                         has_sum ? &sum : &self->stage->last_compute, &whole))
     g_array_append_val (self->sums, whole);
 }
@@ -323,16 +227,16 @@ after_backward (Stage *stage, const PassAt *at)
   gboolean is_reduced = at->is_last || !p->has_no_sync;
 
   if (index > 0) {
-    unit_at (self, index)->is_whole = FALSE;
+    fsdp_unit (self, index)->is_whole = FALSE;
     note_computed (self);
     if (p->prefetch == PREFETCH_POST && next_backward (self, index) > 0)
-      gather (self, next_backward (self, index), &stage->last_compute);
+      fsdp_gather (self, next_backward (self, index), &stage->last_compute);
     if (is_reduced)
       reduce (self, index);
   }
   if (!stage_ends_backward (stage, at))
     return;
-  unit_at (self, 0)->is_whole = FALSE;
+  fsdp_unit (self, 0)->is_whole = FALSE;
   if (is_reduced)
     reduce (self, 0);
 }
@@ -360,9 +264,9 @@ memory (const Stage *stage, FabJobTotals *totals)
   double share = 1.0 / count_shards (stage), largest = 0, whole;
 
   for (guint i = 1; i < self->units->len; i++)
-    largest = MAX (largest, (double) unit_at (self, i)->parameters);
+    largest = MAX (largest, (double) fsdp_unit (self, i)->parameters);
   whole = keeps_whole (p) ? (double) stage->parameters
-                          : (double) unit_at (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
+                          : (double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
   memory_add_state (stage, totals,
                     &(MemoryShares){ share, (double) gradient_bytes[p->gradient], p->has_no_sync ? 1 : share,
                                      share });

@@ -33,3 +33,18 @@ typedef struct {
   GArray *sums;     /* FabTaskId: reductions of the step */
   FabFamily *shards, *expert_shards, *replicas;
 } Fsdp;
+
+/* The root and a unit per block, with the parameters that the stage has of each. */
+void fsdp_add_units (Fsdp *self);
+Unit *fsdp_unit (const Fsdp *self, guint index);
+
+/* A collective of a unit on the communicator of the shards, after a task (NULL: at once). FALSE: nothing is sent. */
+gboolean fsdp_talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
+                    FabTaskId *task);
+
+/* The compute task that a gather has to let pass: the end of the unit that was used in_flight units before. `n_ahead`
+ * units will have been used before this one. NULL: none. */
+const FabTaskId *fsdp_limit (const Fsdp *self, guint n_ahead);
+void fsdp_gather (Fsdp *self, guint index, const FabTaskId *after);
+/* The next compute task waits until the unit is whole. */
+void fsdp_await (Fsdp *self, guint index);

@@ -89,8 +89,8 @@ stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *a
   g_autofree char *owned = name;
   guint collective;
 
-  if (comm->family == NULL || fab_family_n_ranks (comm->family) < 2 || comm->bytes == 0 || train->error != NULL
-      || !find_collective (stage, comm, &owned, &collective))
+  if (comm->family == NULL || fab_family_n_ranks (comm->family) < 2 || comm->bytes == 0
+      || train->error != NULL || !find_collective (stage, comm, &owned, &collective))
     return FALSE;
   *task = fab_dag_builder_join (train->builder, stage_stream (stage, comm->lane), collective);
   if (after != NULL)
@@ -162,8 +162,8 @@ stage_pairs (Stage *stage, guint to)
   const SlowBin *bin = slow_bin (train->slow, stage->bin);
 
   return train->error ? NULL
-                      : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data, bin->n_data,
-                                                   &train->error));
+                      : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data,
+                                                   bin->n_data, &train->error));
 }
 
 FabFamily *

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/passes.h"
 
-#include <string.h>
-
-const char *const context_kinds[] = { "ring", "gather", NULL };
+#include "models/workload/training/talks.h"
 
 /* Segments of a layer that nothing is sent between. */
 typedef struct {
@@ -38,29 +36,16 @@ train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_back
 /* --- what lies between communications --- */
 
 static gboolean
-is_tensor_split (const Stage *stage, const FabSegment *segment)
-{
-  return stage->tensor != NULL && segment->is_split;
-}
-
-static gboolean
-talks (const Stage *stage, const FabSegment *segment)
-{
-  return is_tensor_split (stage, segment) || (stage->expert != NULL && segment->expert_bytes > 0)
-      || (stage->context != NULL && segment->context_bytes > 0);
-}
-
-static gboolean
 next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
 {
   piece->first += piece->n;
   if (piece->first >= layer->segments->len)
     return FALSE;
   piece->n = 1;
-  if (talks (stage, fab_layer_segment (layer, piece->first)))
+  if (segment_talks (stage, fab_layer_segment (layer, piece->first)))
     return TRUE;
   while (piece->first + piece->n < layer->segments->len
-         && !talks (stage, fab_layer_segment (layer, piece->first + piece->n)))
+         && !segment_talks (stage, fab_layer_segment (layer, piece->first + piece->n)))
     piece->n++;
   return TRUE;
 }
@@ -83,113 +68,6 @@ piece_name (const char *what, const FabLayer *layer, const Piece *piece, const c
     return g_strdup_printf ("%s %s%s", what, layer->name, suffix);
   return g_strdup_printf ("%s %s.%s%s", what, layer->name, fab_layer_segment (layer, piece->first)->name,
                           suffix);
-}
-
-/* --- communication --- */
-
-typedef struct {
-  Stage *stage;
-  const FabLayer *layer;
-  const FabSegment *segment;
-} Talk;
-
-/* FALSE: nothing to send. */
-static gboolean
-send (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token, FabTaskId *task)
-{
-  static const FabDimension dimensions[] = { [LANE_TENSOR] = FAB_DIMENSION_TENSOR,
-                                             [LANE_CONTEXT] = FAB_DIMENSION_CONTEXT,
-                                             [LANE_EXPERT] = FAB_DIMENSION_EXPERT };
-  Comm comm = { lane, dimensions[lane], family, op,
-                (FabBytes) (bytes_per_token * talk->stage->train->tokens + 0.5) };
-
-  return stage_comm (talk->stage, &comm, g_strdup_printf ("%s.%s", talk->layer->name, talk->segment->name),
-                     task);
-}
-
-/* Tokens of a rank go to their experts; with sequence parallelism it has its part of them. */
-static double
-expert_bytes (const Talk *talk)
-{
-  const Train *train = talk->stage->train;
-
-  return talk->segment->expert_bytes
-       / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
-}
-
-static void
-send_and_wait (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token)
-{
-  FabTaskId task;
-
-  if (send (talk, lane, family, op, bytes_per_token, &task))
-    stage_wait (talk->stage, task);
-}
-
-static gboolean
-is_sequence_parallel (const Stage *stage)
-{
-  return stage->train->params->parallel.is_sequence;
-}
-
-/* The end of an embedding is a sum over the ranks' parts of the vocabulary, its beginning is tokens; the head ends
- * with the loss. */
-static gboolean
-has_input (const FabSegment *segment)
-{
-  return strcmp (segment->name, "embedding") != 0;
-}
-
-static gboolean
-has_output (const FabSegment *segment)
-{
-  return strcmp (segment->name, "head") != 0;
-}
-
-/* Keys and values of the others, n - 1 times those of a rank; both ways what a neighbour sends is counted once. */
-static gboolean
-send_context (const Talk *talk, double times, FabTaskId *task)
-{
-  const FabFamily *family = talk->stage->context;
-  guint n = fab_family_n_ranks (family);
-  double bytes = talk->segment->context_bytes / talk->stage->train->layout.size[AXIS_TENSOR];
-
-  if (talk->stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    return send (talk, LANE_CONTEXT, talk->stage->context, FAB_OP_ALL_GATHER, times * n * bytes, task);
-  return send (talk, LANE_CONTEXT, talk->stage->context, FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
-}
-
-/* Before a piece computes; TRUE: *context runs beside it. */
-static gboolean
-talk_before (const Talk *talk, gboolean is_backward, FabTaskId *context)
-{
-  Stage *stage = talk->stage;
-  gboolean is_inner_end = is_backward ? has_output (talk->segment) : has_input (talk->segment);
-
-  if (is_tensor_split (stage, talk->segment) && is_sequence_parallel (stage) && is_inner_end)
-    send_and_wait (talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, talk->layer->hidden_bytes);
-  if (stage->expert && talk->segment->expert_bytes > 0)
-    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
-  if (stage->context == NULL || talk->segment->context_bytes <= 0
-      || !send_context (talk, is_backward ? 2 : 1, context))
-    return FALSE;
-  if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    stage_wait (stage, *context);
-  return stage->train->params->parallel.context_kind == CONTEXT_RING;
-}
-
-static void
-talk_after (const Talk *talk, gboolean is_backward)
-{
-  Stage *stage = talk->stage;
-  gboolean is_outer_end = is_backward ? has_input (talk->segment) : has_output (talk->segment);
-
-  if (stage->expert && talk->segment->expert_bytes > 0)
-    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
-  if (is_tensor_split (stage, talk->segment) && is_outer_end)
-    send_and_wait (talk, LANE_TENSOR, stage->tensor,
-                   is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
-                   talk->layer->hidden_bytes);
 }
 
 /* --- forward --- */
@@ -246,7 +124,7 @@ window_of (const Stage *stage, const FabSegment *segment)
   const FabOperator *last = NULL;
   double first_flops = 0;
 
-  if (!is_tensor_split (stage, segment) || !has_input (segment))
+  if (!segment_is_split (stage, segment) || !segment_has_input (segment))
     return 0;
   for (guint i = 0; i < segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
@@ -315,8 +193,8 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   FabTaskId context = 0, sum = 0;
   gboolean has_context = talk_before (&talk, TRUE, &context);
 
-  if (window > 0 && is_sequence_parallel (stage)) /* the input again, for the weights */
-    send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, layer->hidden_bytes, &sum);
+  if (window > 0 && stage_is_sequence_parallel (stage)) /* the input again, for the weights */
+    talk_send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, layer->hidden_bytes, &sum);
   if (has_weights)
     backward_compute (stage, at, layer, piece, seconds * (1 - window));
   else
@@ -327,9 +205,10 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
     talk_after (&talk, TRUE);
     return;
   }
-  gboolean has_sum = send (&talk, LANE_TENSOR, stage->tensor,
-                           is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
-                           layer->hidden_bytes, &sum);
+  gboolean has_sum = talk_send (&talk, LANE_TENSOR, stage->tensor,
+                                stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
+                                                                   : FAB_OP_ALL_REDUCE,
+                                layer->hidden_bytes, &sum);
   stage_compute (stage, seconds * window, piece_name ("backward", layer, piece, ".weights"));
   if (has_sum)
     stage_wait (stage, sum);

@@ -38,8 +38,8 @@ const FabParam jitter_params[] = {
 
 /* One replica of the model in one iteration. */
 typedef struct {
-  double slowest;  /* of its stages */
-  guint replica;   /* data index */
+  double slowest; /* of its stages */
+  guint replica;  /* data index */
 } Draw;
 
 struct _Slow {
@@ -108,12 +108,13 @@ add_gap (Slow *self, guint first, guint end)
   if (self->sigma <= 0)
     sizes[0] = n_units;
   for (guint i = 0; i < n; i++) {
-    char *name = is_all          ? NULL
+    char *name = is_all           ? NULL
                : self->sigma <= 0 ? g_strdup_printf ("replicas %u-%u", first, end - 1)
-               : i == 0          ? g_strdup ("slowest")
-                                 : g_strdup_printf ("jitter %u of %u", i, n - 1);
+               : i == 0           ? g_strdup ("slowest")
+                                  : g_strdup_printf ("jitter %u of %u", i, n - 1);
 
-    add_bin (self, (SlowBin){ first + place * self->unit, sizes[i] * self->unit, name, -1, self->n_gaps, place });
+    add_bin (self,
+             (SlowBin){ first + place * self->unit, sizes[i] * self->unit, name, -1, self->n_gaps, place });
     place += sizes[i];
   }
   self->n_gaps++;
@@ -131,7 +132,8 @@ add_bins (Slow *self)
       continue;
     if (first > gap)
       add_gap (self, gap, first);
-    add_bin (self, (SlowBin){ first, self->unit, g_strdup_printf ("rank %" G_GINT64_FORMAT, rank), rank, 0, 0 });
+    add_bin (self,
+             (SlowBin){ first, self->unit, g_strdup_printf ("rank %" G_GINT64_FORMAT, rank), rank, 0, 0 });
     gap = first + self->unit;
   }
   if (gap < n)
@@ -146,8 +148,9 @@ check_stragglers (const Slow *self, GError **error)
       return fab_throw (error, FAB_ERROR_INPUT, "straggler: there is no rank %" G_GINT64_FORMAT " among %u",
                         straggler_at (self, i)->rank, self->layout.n_ranks);
   if (slow_is_needed (self) && self->layout.n_expert > 1 && !self->layout.is_expert_inner)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "stragglers and jitter need expert-parallel ranks side by side: ep before dp in the order");
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "stragglers and jitter need expert-parallel ranks side by side: ep before dp in the order");
   return TRUE;
 }
 
@@ -292,7 +295,8 @@ fill_factors (Slow *self, guint iteration)
 
       for (guint i = 0; i < n; i++)
         sum += slowest_of (self, of, stage,
-                           draws ? g_array_index (draws, Draw, bin->first_place + i).replica : bin->first_data);
+                           draws ? g_array_index (draws, Draw, bin->first_place + i).replica
+                                 : bin->first_data);
       self->factors[stage * self->bins->len + b] = sum / n;
     }
   }

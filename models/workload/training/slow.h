@@ -28,15 +28,16 @@ typedef struct {
   guint first_data, n_data;
   char *name; /* "rank 5"; NULL: all of them */
   /* private */
-  gint64 straggler;       /* its rank; -1: none */
-  guint gap, first_place; /* which replicas it shares draws with, and its place among them, the slowest first */
+  gint64 straggler; /* its rank; -1: none */
+  guint gap,
+      first_place; /* which replicas it shares draws with, and its place among them, the slowest first */
 } SlowBin;
 
 typedef struct _Slow Slow;
 
 /* `stragglers` holds StragglerParams. Copies what it needs. NULL and *error when a rank is not there. */
-Slow *slow_new (const Layout *layout, const FabParamList *stragglers, const JitterParams *jitter, guint64 seed,
-                GError **error);
+Slow *slow_new (const Layout *layout, const FabParamList *stragglers, const JitterParams *jitter,
+                guint64 seed, GError **error);
 void slow_free (Slow *self);
 
 guint slow_n_bins (const Slow *self);

@@ -73,10 +73,9 @@ of_stage (const Stage *stage)
 {
   const SlowBin *bin = slow_bin (stage->train->slow, stage->bin);
 
-  return (Selection){ .first_stage = stage->index,
-                      .n_stages = 1,
-                      .first_data = bin->first_data,
-                      .n_data = bin->n_data };
+  return (Selection){
+    .first_stage = stage->index, .n_stages = 1, .first_data = bin->first_data, .n_data = bin->n_data
+  };
 }
 
 static void
@@ -106,7 +105,8 @@ class_name (const Stage *stage)
 
   if (stage->train->n_stages == 1)
     return g_strdup (bin ? bin : "all");
-  return bin ? g_strdup_printf ("stage %u, %s", stage->index, bin) : g_strdup_printf ("stage %u", stage->index);
+  return bin ? g_strdup_printf ("stage %u, %s", stage->index, bin)
+             : g_strdup_printf ("stage %u", stage->index);
 }
 
 static void
@@ -216,7 +216,8 @@ find_transfer (Train *train, const Crossing *crossing)
   /* From the last stage to the first one ranks descend. */
   gboolean is_up = crossing->is_forward == (from + 1 < train->n_stages);
   if (train->error == NULL)
-    fab_family_plan_send (train->stages[crossing->bin * train->n_stages + from].next, train->env->library, bytes, is_up, &plan, &train->error);
+    fab_family_plan_send (train->stages[crossing->bin * train->n_stages + from].next, train->env->library,
+                          bytes, is_up, &plan, &train->error);
   train->transfers[index] = fab_dag_builder_collective (
       train->builder, &plan, FAB_DIMENSION_PIPELINE,
       g_strdup_printf ("%s%u.%u", crossing->is_forward ? "activation" : "gradient", crossing->boundary,

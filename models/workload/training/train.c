@@ -82,7 +82,8 @@ load_batch (Stage *stage)
       || seconds <= 0)
     return;
   load = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_LOADER), FAB_SPAN_LOAD,
-                               p->data_loader.time_ps > 0 ? p->data_loader.time_ps : fab_seconds_to_ps (seconds),
+                               p->data_loader.time_ps > 0 ? p->data_loader.time_ps
+                                                          : fab_seconds_to_ps (seconds),
                                g_strdup ("load"));
   stage->load = load;
   stage->has_load = TRUE;

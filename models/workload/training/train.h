@@ -115,33 +115,33 @@ extern const FabBytes gradient_bytes[];    /* of one number */
       { .key = "data_loader",                                                                                \
         .type = FAB_PARAM_TABLE,                                                                             \
         .offset = TRAIN_ROW (type_, field_, data_loader),                                                    \
-        .table = fab_loader_params,                                                                              \
-        .table_size = sizeof (FabLoaderParams),                                                                 \
+        .table = fab_loader_params,                                                                          \
+        .table_size = sizeof (FabLoaderParams),                                                              \
         .help = "Where batches come from." },                                                                \
-    { .key = "checkpoint", \
-      .type = FAB_PARAM_TABLE, \
-      .offset = TRAIN_ROW (type_, field_, checkpoint), \
-      .table = fab_checkpoint_params, \
-      .table_size = sizeof (FabCheckpointParams), \
-      .help = "Where checkpoints go, and how often." }, \
-    { .key = "jitter", \
-      .type = FAB_PARAM_TABLE, \
-      .offset = TRAIN_ROW (type_, field_, jitter), \
-      .table = jitter_params, \
-      .table_size = sizeof (JitterParams), \
-      .help = "Kernels of a rank take longer in one step than in another." }, \
-    { .key = "stragglers", \
-      .type = FAB_PARAM_LIST, \
-      .offset = TRAIN_ROW (type_, field_, stragglers), \
-      .table = straggler_params, \
-      .table_size = sizeof (StragglerParams), \
-      .help = "Ranks that are always slow." }, \
-    { .key = "train_tokens", \
-      .type = FAB_PARAM_FACTOR, \
-      .offset = TRAIN_ROW (type_, field_, train_tokens), \
-      .fallback = "0", \
-      .max = 1e18, \
-      .help = "Tokens of the whole training, for the days that it takes; 0: not said." }, \
+      { .key = "checkpoint",                                                                                 \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, checkpoint),                                                     \
+        .table = fab_checkpoint_params,                                                                      \
+        .table_size = sizeof (FabCheckpointParams),                                                          \
+        .help = "Where checkpoints go, and how often." },                                                    \
+      { .key = "jitter",                                                                                     \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, jitter),                                                         \
+        .table = jitter_params,                                                                              \
+        .table_size = sizeof (JitterParams),                                                                 \
+        .help = "Kernels of a rank take longer in one step than in another." },                              \
+      { .key = "stragglers",                                                                                 \
+        .type = FAB_PARAM_LIST,                                                                              \
+        .offset = TRAIN_ROW (type_, field_, stragglers),                                                     \
+        .table = straggler_params,                                                                           \
+        .table_size = sizeof (StragglerParams),                                                              \
+        .help = "Ranks that are always slow." },                                                             \
+      { .key = "train_tokens",                                                                               \
+        .type = FAB_PARAM_FACTOR,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, train_tokens),                                                   \
+        .fallback = "0",                                                                                     \
+        .max = 1e18,                                                                                         \
+        .help = "Tokens of the whole training, for the days that it takes; 0: not said." },                  \
   {                                                                                                          \
     .key = "parallel", .type = FAB_PARAM_TABLE, .offset = TRAIN_ROW (type_, field_, parallel),               \
     .table = parallel_params, .table_size = sizeof (ParallelParams),                                         \
@@ -184,12 +184,12 @@ typedef struct {
 typedef struct {
   Train *train;
   guint index, bin, rank_class; /* of the pipeline stage; of Slow */
-  gint64 streams[N_LANES]; /* -1: not made yet */
-  GArray *waits;           /* FabTaskId: what the next compute task waits for */
+  gint64 streams[N_LANES];      /* -1: not made yet */
+  GArray *waits;                /* FabTaskId: what the next compute task waits for */
   FabTaskId last_compute;
   gboolean has_compute, has_load;
-  FabTaskId load;    /* of the batch */
-  double compute_s;  /* of all compute tasks */
+  FabTaskId load;                       /* of the batch */
+  double compute_s;                     /* of all compute tasks */
   FabFamily *tensor, *context, *expert; /* NULL: of one rank */
   FabFamily *next;                      /* pairs of this stage's ranks and the next one's */
   GArray *chunks;                       /* Chunk */
@@ -248,8 +248,8 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
-  Stage *stages;    /* [n_bins * n_stages]: rank classes, bin by bin */
-  GArray **shared;  /* [n_stages] guint: collectives that all bins of a stage join, in order */
+  Stage *stages;   /* [n_bins * n_stages]: rank classes, bin by bin */
+  GArray **shared; /* [n_stages] guint: collectives that all bins of a stage join, in order */
   Slow *slow;
   double tokens;     /* of one rank and micro-batch */
   gint64 *transfers; /* [n_transfers] between stages: collective; -1: not made yet */

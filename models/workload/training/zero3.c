@@ -13,66 +13,14 @@
  * 8 bits per parameter, qgZ 4 bits per gradient in two all-to-alls. The kernels that quantise are not counted.
  * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, and one all-reduce over the groups per step.
  */
+#include "models/workload/training/zero3.h"
 #include "models/workload/training/buckets.h"
 #include "models/workload/training/memory.h"
-#include "models/workload/training/zero.h"
-
-/* One tensor of the stage. */
-typedef struct {
-  guint layer;
-  guint64 elements; /* of one rank when whole */
-  gboolean is_persistent, is_whole;
-  gboolean is_coming; /* `gather` is the task that makes it whole */
-  FabTaskId gather;
-} Item;
-
-typedef struct {
-  Stage *stage;
-  Buckets *buckets;
-  GArray *items;       /* Item, in forward order */
-  GArray *layer_items; /* guint: first item of each layer of the model, and one more */
-  FabFamily *forward, *backward, *replicas;
-  guint64 live;
-  guint n_gathers;
-  gint64 cursor; /* next use in the trace that has not been looked at */
-} Zero3;
 
 static const ZeroParams *
 params_of (const Stage *stage)
 {
   return stage->train->strategy_params;
-}
-
-static Item *
-item_at (const Zero3 *self, guint index)
-{
-  return &g_array_index (self->items, Item, index);
-}
-
-static guint
-first_item (const Zero3 *self, guint layer)
-{
-  return g_array_index (self->layer_items, guint, layer);
-}
-
-static void
-add_items (Zero3 *self)
-{
-  const Train *train = self->stage->train;
-
-  for (guint l = 0; l < train->stack->layers->len; l++) {
-    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
-    guint first = self->items->len;
-
-    g_array_append_val (self->layer_items, first);
-    for (guint t = 0; t < layer->tensors->len; t++) {
-      Item item = { .layer = l, .elements = train_tensor_parameters (train, fab_layer_tensor (layer, t)) };
-
-      item.is_persistent = item.elements < (guint64) params_of (self->stage)->persistence_threshold;
-      g_array_append_val (self->items, item);
-    }
-  }
-  g_array_append_val (self->layer_items, self->items->len);
 }
 
 /* --- gradients --- */
@@ -121,9 +69,9 @@ begin (Stage *stage)
 
   stage->state = self;
   self->stage = stage;
-  self->items = g_array_new (FALSE, FALSE, sizeof (Item));
+  self->items = g_array_new (FALSE, FALSE, sizeof (TraceItem));
   self->layer_items = g_array_new (FALSE, FALSE, sizeof (guint));
-  add_items (self);
+  zero3_add_items (self);
   self->buckets = new_buckets (stage);
   self->forward = p->shard > 0 ? stage_data_family (stage, DATA_RUNS, (guint) p->shard)
                                : stage_data_family (stage, DATA_ALL, 0);
@@ -144,141 +92,31 @@ free_state (gpointer data)
   g_free (self);
 }
 
-/* --- the trace --- */
-
-/* Use `index` of a micro-batch is of this item: all forward, then all backward. */
-static Item *
-use_at (const Zero3 *self, gint64 index, gboolean *is_backward)
-{
-  guint n = self->items->len;
-
-  *is_backward = index >= n;
-  return item_at (self, (guint) (*is_backward ? 2 * (gint64) n - 1 - index : index));
-}
-
-/* Elements that are used between the use of an item in a pass and its next one in the same micro-batch. */
-static guint64
-reuse_distance (const Zero3 *self, guint layer)
-{
-  guint64 elements = 0;
-
-  for (guint i = first_item (self, layer + 1); i < self->items->len; i++)
-    elements += 2 * item_at (self, i)->elements;
-  return elements;
-}
-
-/* Items that are neither whole nor on their way, from `from` to `to` of the trace, until there are `most` elements. */
-typedef struct {
-  gint64 from, to;
-  guint64 most;
-} Range;
-
-/* Shards that are not on the accelerator come there first. */
-static gboolean
-gather_from (Zero3 *self, const Comm *comm, FabTaskId *task)
-{
-  const FabTaskId *after = self->stage->has_compute ? &self->stage->last_compute : NULL;
-  guint n = comm->family != NULL ? fab_family_n_ranks (comm->family) : 1;
-  Copy copy = { (OffloadTo) params_of (self->stage)->offload.parameters, TRUE, comm->bytes / n };
-  gboolean has_copy = offload_copy (self->stage, &copy, g_strdup_printf ("shard%u", self->n_gathers), after,
-                                    task);
-  FabTaskId shard = *task;
-  gboolean has_comm = stage_comm_after (self->stage, comm,
-                                        g_strdup_printf ("parameters%u", self->n_gathers++),
-                                        has_copy ? &shard : after, task);
-
-  return has_comm || has_copy;
-}
-
-static void
-gather (Zero3 *self, Range range, gboolean is_backward, gint64 *end)
-{
-  const ZeroParams *p = params_of (self->stage);
-  guint64 elements = 0;
-  gint64 use = range.from;
-  FabTaskId task = 0;
-  gboolean is_back;
-
-  for (; use < range.to && elements < range.most; use++) {
-    const Item *item = use_at (self, use, &is_back);
-
-    elements += item->is_whole || item->is_coming || item->is_persistent ? 0 : item->elements;
-  }
-  *end = use;
-  if (elements == 0)
-    return;
-  FabFamily *family = is_backward ? self->backward : self->forward;
-  FabBytes bytes = p->has_quantized_weights && !(is_backward && p->secondary > 1)
-                     ? elements
-                     : elements * stage_weight_bytes (self->stage);
-  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, bytes };
-  gboolean has_task = gather_from (self, &comm, &task);
-
-  for (use = range.from; use < *end; use++) {
-    Item *item = use_at (self, use, &is_back);
-
-    if (item->is_whole || item->is_coming || item->is_persistent)
-      continue;
-    item->is_whole = !has_task;
-    item->is_coming = has_task;
-    item->gather = task;
-    self->live += item->elements;
-  }
-}
-
-/* Uses of the layer in the pass. */
-static Range
-uses_of (const Zero3 *self, guint layer, gboolean is_backward)
-{
-  gint64 first = first_item (self, layer), end = first_item (self, layer + 1), n = self->items->len;
-
-  return is_backward ? (Range){ 2 * n - end, 2 * n - first, G_MAXUINT64 }
-                     : (Range){ first, end, G_MAXUINT64 };
-}
-
-static void
-prefetch (Zero3 *self, guint layer)
-{
-  const ZeroParams *p = params_of (self->stage);
-  gint64 n_uses = 2 * (gint64) self->items->len;
-
-  for (guint i = first_item (self, layer); i < first_item (self, layer + 1); i++) {
-    gboolean is_back;
-
-    if (item_at (self, i)->is_persistent || self->cursor >= n_uses || self->live >= (guint64) p->max_live)
-      continue;
-    guint64 most = MIN ((guint64) p->prefetch_bucket, (guint64) p->max_live - self->live);
-    use_at (self, self->cursor, &is_back);
-    Range range = { self->cursor, is_back ? n_uses : n_uses / 2, most };
-    gather (self, range, is_back, &self->cursor);
-  }
-}
-
 static void
 before (Stage *stage, const PassAt *at, gboolean is_backward)
 {
   Zero3 *self = stage->state;
-  Range uses = uses_of (self, at->layer, is_backward);
+  TraceRange uses = zero3_uses (self, at->layer, is_backward);
   gint64 end;
 
-  gather (self, uses, is_backward, &end);
+  zero3_gather (self, uses, is_backward, &end);
   self->cursor = MAX (self->cursor, uses.to);
-  for (guint i = first_item (self, at->layer); i < first_item (self, at->layer + 1); i++) {
-    Item *item = item_at (self, i);
+  for (guint i = zero3_first_item (self, at->layer); i < zero3_first_item (self, at->layer + 1); i++) {
+    TraceItem *item = zero3_item (self, i);
 
     if (item->is_coming)
       stage_wait (stage, item->gather);
     item->is_whole |= item->is_coming;
     item->is_coming = FALSE;
   }
-  prefetch (self, at->layer);
+  zero3_prefetch (self, at->layer);
 }
 
 static void
 release (Zero3 *self, guint layer)
 {
-  for (guint i = first_item (self, layer); i < first_item (self, layer + 1); i++) {
-    Item *item = item_at (self, i);
+  for (guint i = zero3_first_item (self, layer); i < zero3_first_item (self, layer + 1); i++) {
+    TraceItem *item = zero3_item (self, i);
 
     if (item->is_whole)
       self->live -= item->elements;
@@ -301,7 +139,7 @@ after_forward (Stage *stage, const PassAt *at)
 {
   Zero3 *self = stage->state;
 
-  if (reuse_distance (self, at->layer) >= (guint64) params_of (stage)->max_reuse_distance)
+  if (zero3_reuse_distance (self, at->layer) >= (guint64) params_of (stage)->max_reuse_distance)
     release (self, at->layer);
 }
 
@@ -376,7 +214,7 @@ count_persistent (const Zero3 *self)
   guint64 elements = 0;
 
   for (guint i = 0; i < self->items->len; i++)
-    elements += item_at (self, i)->is_persistent ? item_at (self, i)->elements : 0;
+    elements += zero3_item (self, i)->is_persistent ? zero3_item (self, i)->elements : 0;
   return elements;
 }
 
