@@ -70,8 +70,8 @@ main (int argc, char **argv)
 
   if (argc == 4 && strcmp (argv[1], "--steady") == 0)
     return bench_steady_child (argv[2], argv[3]);
-  if (argc != 4) {
-    fprintf (stderr, "usage: bench FABRICAST SCENARIO-OF-16384-GPUS SMALL-SCENARIO\n");
+  if (argc != 5) {
+    fprintf (stderr, "usage: bench FABRICAST SCENARIO-OF-16384-GPUS SMALL-SCENARIO DIVIDED-SCENARIO\n");
     return 2;
   }
   print_machine ();
@@ -81,5 +81,6 @@ main (int argc, char **argv)
   is_good = bench_store () && is_good;
   is_good = bench_steady (argv[3]) && is_good;
   is_good = bench_scale (argv[1], argv[2]) && is_good;
+  is_good = bench_divided (argv[1], argv[4]) && is_good;
   return is_good ? 0 : 1;
 }

@@ -17,6 +17,7 @@ gboolean bench_store (void);
 /* FALSE when the memory or time that it takes exceeds what is promised. */
 gboolean bench_steady (const char *scenario);
 gboolean bench_scale (const char *program, const char *scenario);
+gboolean bench_divided (const char *program, const char *scenario);
 
 /* What a child of bench_steady does; its exit code. */
 int bench_steady_child (const char *scenario, const char *n_iterations);

@@ -33,6 +33,7 @@ random_strategy (Random *random)
     "kind: zero, stage: 2, offload: {optimizer: cpu}",
     "kind: zero, stage: 3, offload: {optimizer: cpu, parameters: cpu}",
     "kind: fsdp",
+    "kind: fsdp, cpu_offload: true, in_flight: 1",
     "kind: fsdp, sharding: grad_op, in_flight: 3",
     "kind: fsdp, backward_prefetch: none, limit_all_gathers: false",
     "kind: megatron",

@@ -67,6 +67,12 @@ static const FabParam fsdp_params[] = {
     .offset = G_STRUCT_OFFSET (FsdpParams, has_no_sync),
     .fallback = "false",
     .help = "Reduce in the last micro-batch only, and keep whole gradients until then; false: in each." },
+  { .key = "cpu_offload",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FsdpParams, is_offloaded),
+    .fallback = "false",
+    .help = "Keep shards of parameters, gradients and optimizer states in host memory, and update them there "
+            "(CPUOffload, CPUOffloadPolicy)." },
   { .key = NULL },
 };
 
@@ -111,6 +117,7 @@ begin (Stage *stage)
   self->computed = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   fsdp_add_units (self);
+  self->n_shards = shards;
   if (stage->train->layout.size[AXIS_DATA] % shards != 0 && is_hybrid (params_of (stage))) {
     train_fail (stage->train, "%u data-parallel ranks cannot be divided into shard groups of %u",
                 stage->train->layout.size[AXIS_DATA], shards);
@@ -211,10 +218,16 @@ reduce (Fsdp *self, guint index)
   gboolean has_sum = fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
                                 &self->stage->last_compute, &sum);
 
-  if (has_sum)
+  if (!has_sum)
+    sum = self->stage->last_compute;
+  else
     g_array_append_val (self->sums, sum);
-  if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name),
-                        has_sum ? &sum : &self->stage->last_compute, &whole))
+  if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name), &sum, &whole)) {
+    g_array_append_val (self->sums, whole);
+    sum = whole;
+  }
+  Copy copy = { p->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, FALSE, bytes };
+  if (offload_copy (self->stage, &copy, g_strdup (fsdp_unit (self, index)->name), &sum, &whole))
     g_array_append_val (self->sums, whole);
 }
 
@@ -256,6 +269,14 @@ optimizer_parameters (const Stage *stage)
   return (double) stage->parameters / count_shards (stage);
 }
 
+static gboolean
+optimizes (Stage *stage)
+{
+  if (params_of (stage)->is_offloaded)
+    offload_optimize (stage, OFFLOAD_CPU, optimizer_parameters (stage), FALSE);
+  return params_of (stage)->is_offloaded;
+}
+
 static void
 memory (const Stage *stage, FabJobTotals *totals)
 {
@@ -268,8 +289,11 @@ memory (const Stage *stage, FabJobTotals *totals)
   whole = keeps_whole (p) ? (double) stage->parameters
                           : (double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
   memory_add_state (stage, totals,
-                    &(MemoryShares){ share, (double) gradient_bytes[p->gradient], p->has_no_sync ? 1 : share,
-                                     share });
+                    &(MemoryShares){ p->is_offloaded ? 0 : share, (double) gradient_bytes[p->gradient],
+                                     p->has_no_sync    ? 1
+                                     : p->is_offloaded ? 0
+                                                       : share,
+                                     p->is_offloaded ? 0 : share });
   memory_add (stage, totals, "gathered", whole * (double) stage_weight_bytes (stage));
   memory_add (stage, totals, "buckets", 2 * largest * (double) gradient_bytes[p->gradient]);
 }
@@ -282,6 +306,7 @@ static const Strategy fsdp_strategy = {
   .after_backward = after_backward,
   .before_optimizer = before_optimizer,
   .optimizer_parameters = optimizer_parameters,
+  .optimizes = optimizes,
   .memory = memory,
   .free_state = free_state,
   .is_sharded = TRUE,

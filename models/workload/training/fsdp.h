@@ -2,7 +2,7 @@
 /* fsdp.h - the state of a stage under FSDP. */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/offload.h"
 
 typedef enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP } Sharding;
 typedef enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE } Prefetch;
@@ -14,7 +14,7 @@ typedef struct {
   gint gradient; /* index of gradient_types */
   gint prefetch; /* Prefetch */
   gint64 in_flight;
-  gboolean is_limited, has_no_sync;
+  gboolean is_limited, has_no_sync, is_offloaded;
 } FsdpParams;
 
 /* Parameters that are gathered together. */
@@ -32,6 +32,7 @@ typedef struct {
   GArray *computed; /* FabTaskId: ends of the units' passes so far, in order */
   GArray *sums;     /* FabTaskId: reductions of the step */
   FabFamily *shards, *expert_shards, *replicas;
+  guint n_shards; /* ranks of a shard group */
 } Fsdp;
 
 /* The root and a unit per block, with the parameters that the stage has of each. */

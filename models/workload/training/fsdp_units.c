@@ -56,8 +56,12 @@ fsdp_talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, cons
                    unit->experts * bytes_per_parameter };
   Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
 
-  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, task))
-    stage_wait (self->stage, *task); /* few and late: the next computation waits for both */
+  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, task)) {
+    if (op == FAB_OP_ALL_GATHER)
+      stage_wait (self->stage, *task); /* few and late: the next computation waits for both */
+    else
+      g_array_append_val (self->sums, *task);
+  }
   return stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, task);
 }
 
@@ -78,8 +82,14 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
 {
   Unit *unit = fsdp_unit (self, index);
 
+  Copy copy = { params_of (self)->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, TRUE, 0 };
+  FabTaskId shard;
+
   if (unit->is_whole || unit->is_coming)
     return;
+  copy.bytes = (unit->parameters + unit->experts) * stage_weight_bytes (self->stage) / self->n_shards;
+  if (offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard))
+    after = &shard;
   unit->is_coming = fsdp_talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
                                &unit->gather);
   unit->is_whole = !unit->is_coming;

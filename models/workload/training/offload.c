@@ -185,7 +185,7 @@ read_states (Stage *stage, OffloadTo place, double parameters, FabTaskId after)
 }
 
 void
-offload_optimize (Stage *stage, OffloadTo place, double parameters)
+offload_optimize (Stage *stage, OffloadTo place, double parameters, gboolean returns)
 {
   Train *train = stage->train;
   double rate = host_bytes_per_s (train) / train->layout.cluster->gpus_per_node;
@@ -203,6 +203,6 @@ offload_optimize (Stage *stage, OffloadTo place, double parameters)
   if (place == OFFLOAD_NVME && offload_copy (stage, &written, g_strdup ("states"), &step, &task))
     stage_wait (stage, task);
   Copy updated = { OFFLOAD_CPU, TRUE, (FabBytes) (parameters * (double) stage_weight_bytes (stage) + 0.5) };
-  if (offload_copy (stage, &updated, g_strdup ("parameters"), &step, &task))
+  if (returns && offload_copy (stage, &updated, g_strdup ("parameters"), &step, &task))
     stage_wait (stage, task);
 }

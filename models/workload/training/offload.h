@@ -33,6 +33,6 @@ typedef struct {
 gboolean offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after, FabTaskId *task);
 
 /* The optimizer step of `parameters` of each rank by the processors, after what the next compute task waits for, with
- * the states' way from the drives and back; then the parameters' way to the accelerator. The next compute task waits
- * for all of it. */
-void offload_optimize (Stage *stage, OffloadTo place, double parameters);
+ * the states' way from the drives and back; where it `returns`, then the parameters' way to the accelerator. The next
+ * compute task waits for all of it. */
+void offload_optimize (Stage *stage, OffloadTo place, double parameters, gboolean returns);

@@ -115,7 +115,8 @@ zero_optimizes (Stage *stage)
   if (p->offload.optimizer == OFFLOAD_NONE)
     return FALSE;
   offload_optimize (stage, (OffloadTo) p->offload.optimizer,
-                    stage->train->strategy->optimizer_parameters (stage));
+                    stage->train->strategy->optimizer_parameters (stage),
+                    p->offload.parameters == OFFLOAD_NONE);
   return TRUE;
 }
 

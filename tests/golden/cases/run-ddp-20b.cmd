@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/ddp-20b.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/fsdp-8b-straggler.yaml

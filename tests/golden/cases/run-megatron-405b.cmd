@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/megatron-405b.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/moe-mixtral-128-gpus.yaml

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/zero3-13b-slow-fabric.yaml
