@@ -112,7 +112,7 @@ kind_name (FabSpanKind kind)
   switch (kind) {
   case FAB_SPAN_COMPUTE: return "compute";
   case FAB_SPAN_COMM: return "communication";
-  case FAB_SPAN_LOAD: return "loading";
+  case FAB_SPAN_LOAD: return "host work";
   case FAB_SPAN_WAIT:
   default: g_assert_not_reached ();
   }

@@ -22,9 +22,14 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   g_string_append_printf (page, "%s%s%s\n\n", name, *summary ? ": " : "", summary);
   g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
                           node->accelerator, (guint) spec->cluster.nodes, node->name);
+  if (spec->neighbours.n > 0)
+    g_string_append_printf (page, " (%u of them the job's)", cluster->n_nodes);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
     g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
                             spec->cluster.fabric.info->name);
+  if (spec->faults.n > 0 || spec->background.n > 0)
+    g_string_append_printf (page, "\n  %-16s%u faults, %u background loads", "disturbed", spec->faults.n,
+                            spec->background.n);
   g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
   if (totals->parameters > 0)
     g_string_append_printf (page, ", %.4g billion parameters, %.4g GB of gradients",
@@ -52,6 +57,9 @@ append_step (GString *page, const FabRunResult *result)
 
   append_time (page, "step", times->duration_ps, times->duration_ps, note);
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
+  if (fab_run_slowed_ps (result) > times->duration_ps / 1000)
+    append_time (page, "  slowed", fab_run_slowed_ps (result), times->duration_ps,
+                 "longer, for collectives hold multiprocessors");
   append_time (page, "communication", times->comm_ps, times->duration_ps, "");
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");

@@ -80,6 +80,8 @@ draw_block (const Drawing *drawing, const Block *block, GString *row)
     return;
   }
   guint room = last - first - 2;
+  if (strlen (counted) > room)
+    counted[1 + strlen (block->label)] = '\0'; /* a number is whole or not there */
   g_string_append_printf (row, "[%-*.*s]", (int) room, (int) room, counted);
 }
 
@@ -119,7 +121,7 @@ draw_stream (Drawing *drawing, const char *stream)
     finish_row (drawing, stream, row);
 }
 
-/* Columns in which communication runs and compute does not, for at least half of the column. */
+/* Columns in which communication runs and compute does not: for at least half of the column, or at least a tenth. */
 static void
 draw_exposed (Drawing *drawing)
 {
@@ -142,8 +144,9 @@ draw_exposed (Drawing *drawing)
     FabTimePs comm_ps = fab_interval_set_within_ps (&comm, start_ps, end_ps);
     FabTimePs compute_ps = fab_interval_set_within_ps (&compute, start_ps, end_ps);
 
-    g_string_append_c (row,
-                       MIN (comm_ps, end_ps - start_ps - compute_ps) * 2 > end_ps - start_ps ? '=' : ' ');
+    FabTimePs exposed_ps = MIN (comm_ps, end_ps - start_ps - compute_ps), all_ps = end_ps - start_ps;
+
+    g_string_append_c (row, exposed_ps * 2 > all_ps ? '=' : exposed_ps * 10 > all_ps ? '-' : ' ');
   }
   g_strchomp (row->str);
   finish_row (drawing, "exposed", row);

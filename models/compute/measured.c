@@ -130,6 +130,33 @@ measured_seconds (gconstpointer params, G_GNUC_UNUSED const FabDevice *device, c
 }
 
 static gboolean
+is_used (const TimeParams *time, const FabLayerStack *stack)
+{
+  for (guint l = 0; l < stack->layers->len; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (stack, l);
+
+    for (guint s = 0; s < layer->segments->len; s++)
+      if (fits (time, layer, fab_layer_segment (layer, s)))
+        return TRUE;
+  }
+  return FALSE;
+}
+
+/* A time of no layer is a slip of the pen. */
+static gboolean
+check_used (const MeasuredParams *params, const FabLayerStack *stack, GError **error)
+{
+  for (guint i = 0; i < params->times.n; i++) {
+    const TimeParams *time = (const TimeParams *) params->times.data + i;
+
+    if (!is_used (time, stack))
+      return fab_throw (error, FAB_ERROR_INPUT, "compute: the model has no layer '%s%s%s', which a time is given for",
+                        time->layer, time->segment ? "/" : "", time->segment ? time->segment : "");
+  }
+  return TRUE;
+}
+
+static gboolean
 measured_check_layers (gconstpointer params, const FabLayerStack *stack, GError **error)
 {
   g_autoptr (GString) missing = g_string_new (NULL);
@@ -145,7 +172,7 @@ measured_check_layers (gconstpointer params, const FabLayerStack *stack, GError 
     }
   }
   if (missing->len == 0)
-    return TRUE;
+    return check_used (params, stack, error);
   return fab_throw (error, FAB_ERROR_INPUT, "compute: no measured time for the layers (layer/segment) %s",
                     missing->str);
 }

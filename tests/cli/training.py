@@ -97,7 +97,7 @@ class Training(CliTest):
         for sets, words in ((("job.parallel.tensor=3",), "32 ranks cannot be divided"),
                             (("job.parallel.order=tp-pp",), "must name tp, cp, dp and pp"),
                             (("job.stragglers=[{rank: 99, slowness: 2}]",), "there is no rank 99"),
-                            (("job.sharding=hybrid", "job.shard=5"), "cannot be divided into shard groups of 5"),
+                            (("job.sharding=hybrid", "job.shard=5"), "32 data-parallel ranks cannot be divided into groups of 5"),
                             (("job.global_batch=33",), "global_batch 33 is not a multiple")):
             args = [word for text in sets for word in ("--set", text)]
             done = self.fabricast("run", scenario("fsdp-8b-straggler"), "--no-db", *args)

@@ -118,11 +118,6 @@ begin (Stage *stage)
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   fsdp_add_units (self);
   self->n_shards = shards;
-  if (stage->train->layout.size[AXIS_DATA] % shards != 0 && is_hybrid (params_of (stage))) {
-    train_fail (stage->train, "%u data-parallel ranks cannot be divided into shard groups of %u",
-                stage->train->layout.size[AXIS_DATA], shards);
-    return;
-  }
   self->shards = is_hybrid (params_of (stage)) ? stage_data_family (stage, DATA_RUNS, shards)
                                                : stage_data_family (stage, DATA_ALL, 0);
   if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)

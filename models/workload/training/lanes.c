@@ -170,12 +170,17 @@ FabFamily *
 stage_data_family (Stage *stage, DataPart part, guint block)
 {
   Train *train = stage->train;
+  guint n_data = train->layout.size[AXIS_DATA];
   Selection selection = { .data = part,
                           .block = block,
                           .first_stage = stage->index,
                           .n_stages = 1,
                           .n_data = train->layout.size[AXIS_DATA] };
 
+  if (block > 0 && n_data % block != 0) {
+    train_fail (train, "%u data-parallel ranks cannot be divided into groups of %u", n_data, block);
+    return NULL;
+  }
   selection.varies[AXIS_CONTEXT] = part != DATA_RUNS;
   return train_family (train, &selection);
 }

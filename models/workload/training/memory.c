@@ -51,9 +51,10 @@ count_alive (const Stage *stage, guint chunk)
 
     if (action->chunk != chunk)
       continue;
-    if (action->kind == ACTION_FORWARD)
-      most = MAX (most, ++alive);
-    else if (action->kind == (has_weights ? ACTION_BACKWARD : ACTION_WEIGHTS))
+    if (action->kind == ACTION_FORWARD) {
+      alive++;
+      most = MAX (most, alive);
+    } else if (action->kind == (has_weights ? ACTION_BACKWARD : ACTION_WEIGHTS))
       alive--;
   }
   return most;
@@ -160,6 +161,9 @@ choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, dou
     if (remedies[0].freed_bytes > 0 && remedies[i].freed_bytes > 0 && left <= capacity)
       add_hint (totals, both, left);
   }
+  if (totals->hints == NULL)
+    fab_job_totals_add_hint (totals, g_strdup ("with no single change: divide the model further (parallel), or use more "
+                                               "GPUs"));
 }
 
 void
@@ -173,11 +177,13 @@ memory_add_hints (const Train *train, FabJobTotals *totals)
   double state = (double) stage->parameters * (double) train->params->state_bytes_per_parameter;
   double whole = part_bytes (totals, stage->rank_class, "parameters")
                + part_bytes (totals, stage->rank_class, "gradients") + optimizer;
-  double others = 1 - 1.0 / stage_n_replicas (stage);
+  guint n = stage_n_replicas (stage);
+  double all = (double) stage->parameters
+             * (double) (stage_weight_bytes (stage) + 4 + train->params->state_bytes_per_parameter);
   gboolean is_whole = optimizer > state * 0.99;
   const Remedy remedies[] = {
-    { "every state sharded (kind: fsdp, or zero with stage: 3)", is_whole ? whole * others : 0, TRUE },
-    { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * others : 0, TRUE },
+    { "every state sharded over all ranks (kind: fsdp, or zero with stage: 3)", MAX (whole - all / n, 0), TRUE },
+    { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * (1 - 1.0 / n) : 0, TRUE },
     { "recompute: full", activations - activation_bytes (stage, RECOMPUTE_FULL), FALSE },
     { "micro_batch: 1", activations * (1 - 1.0 / (double) train->params->micro_batch), FALSE },
     { "parallel.tensor twice as large", (whole + activations) / 2, TRUE },
