@@ -223,9 +223,11 @@ unknown_section (const char *section, GError **error)
     g_ptr_array_add (names, (gpointer) fab_model_kind_name ((FabModelKind) kind));
   g_ptr_array_add (names, NULL);
   nearest = fab_nearest (section, (const char *const *) names->pdata);
-  return fab_throw (error, FAB_ERROR_INPUT, "unknown section '%s'%s%s; `fabricast describe` lists them, `describe scenario` all keys of a "
-                    "scenario, `describe job NAME` those of a job",
-                    section, nearest ? "; nearest is " : "", nearest ? nearest : "");
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "unknown section '%s'%s%s; `fabricast describe` lists them, `describe scenario` all keys of "
+      "a scenario, `describe job NAME` those of a job",
+      section, nearest ? "; nearest is " : "", nearest ? nearest : "");
 }
 
 static gboolean

@@ -150,8 +150,9 @@ check_used (const MeasuredParams *params, const FabLayerStack *stack, GError **e
     const TimeParams *time = (const TimeParams *) params->times.data + i;
 
     if (!is_used (time, stack))
-      return fab_throw (error, FAB_ERROR_INPUT, "compute: the model has no layer '%s%s%s', which a time is given for",
-                        time->layer, time->segment ? "/" : "", time->segment ? time->segment : "");
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "compute: the model has no layer '%s%s%s', which a time is given for", time->layer,
+                        time->segment ? "/" : "", time->segment ? time->segment : "");
   }
   return TRUE;
 }

@@ -93,6 +93,15 @@ class Training(CliTest):
         self.assertAlmostEqual(slow["duration_s"], 2 * 8 * 2, delta=0.5)  # 2 samples x 8 GPUs x 2 GB at 1 GB/s per node
         self.assertGreater(slow["idle_s"], 0.8 * slow["duration_s"])
 
+    def test_what_begins_early_is_stored(self):
+        """Stages of the next step begin while the last ones of this step end."""
+        db = self.path("early.db")
+        self.good("run", scenario("moe-mixtral-128-gpus"), "--db", db)
+        rows = self.good("query", "memory", "--db", db, "--format", "csv").splitlines()
+        self.assertGreater(len(rows), 4)
+        path = self.good("query", "critical-path", "--db", db, "--format", "csv").splitlines()
+        self.assertGreater(len(path), 10)
+
     def test_mistakes_are_named(self):
         for sets, words in ((("job.parallel.tensor=3",), "32 ranks cannot be divided"),
                             (("job.parallel.order=tp-pp",), "must name tp, cp, dp and pp"),

@@ -54,8 +54,10 @@ random_parallel (Random *random, const char *strategy, guint *accumulation, guin
   guint context = random_chance (random, 30) ? 2 : 1;
   const char *schedule = pick (random, schedules, 4);
 
-  if (strstr (strategy, "stage: 3"))
+  if (strstr (strategy, "stage: 3") || strstr (strategy, "stage: 2"))
     pipeline = 1;
+  if (strstr (strategy, "fsdp") && strcmp (schedule, "zero_bubble") == 0)
+    schedule = "gpipe";
   if (pipeline == 1 || strcmp (schedule, "interleaved") != 0)
     schedule = strcmp (schedule, "interleaved") == 0 ? "1f1b" : schedule;
   *accumulation = strcmp (schedule, "interleaved") == 0 ? pipeline * random_between (random, 1, 2)

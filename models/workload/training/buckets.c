@@ -20,15 +20,6 @@ struct _Buckets {
   GArray *launched; /* FabTaskId */
 };
 
-static FabFamily *
-expert_family (Stage *stage)
-{
-  guint block;
-  DataPart part = layout_expert_data_part (&stage->train->layout, &block);
-
-  return stage_data_family (stage, part, block);
-}
-
 Buckets *
 buckets_new (Stage *stage, const BucketsParams *params)
 {
@@ -45,7 +36,7 @@ buckets_new (Stage *stage, const BucketsParams *params)
   self->sorts[DENSE].family = stage_data_family (stage, params->part == DATA_ONE ? DATA_ALL : params->part,
                                                  params->block);
   if (has_experts)
-    self->sorts[EXPERTS].family = expert_family (stage);
+    self->sorts[EXPERTS].family = stage_expert_data_family (stage);
   return self;
 }
 

@@ -16,6 +16,7 @@
 
 #include "models/models.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/pipeline.h"
 
 static const char *const shardings[] = { "full", "grad_op", "hybrid", "hybrid_grad_op", NULL };
 static const char *const prefetches[] = { "pre", "post", "none", NULL };
@@ -105,14 +106,21 @@ count_shards (const Stage *stage)
 }
 
 static void
+unit_clear (gpointer data)
+{
+  g_clear_pointer (&((Unit *) data)->gathers, g_array_unref);
+}
+
+static void
 begin (Stage *stage)
 {
   Fsdp *self = g_new0 (Fsdp, 1);
-  guint shards = count_shards (stage), block;
+  guint shards = count_shards (stage);
 
   stage->state = self;
   self->stage = stage;
   self->units = g_array_new (FALSE, FALSE, sizeof (Unit));
+  g_array_set_clear_func (self->units, unit_clear);
   self->of_layer = g_array_new (FALSE, FALSE, sizeof (guint));
   self->computed = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
@@ -122,11 +130,8 @@ begin (Stage *stage)
                                                : stage_data_family (stage, DATA_ALL, 0);
   if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)
     self->replicas = stage_data_family (stage, DATA_EVERY, shards);
-  if (stage->train->layout.n_expert > 1) {
-    DataPart part = layout_expert_data_part (&stage->train->layout, &block);
-
-    self->expert_shards = stage_data_family (stage, part, block);
-  }
+  if (stage->train->layout.n_expert > 1)
+    self->expert_shards = stage_expert_data_family (stage);
 }
 
 static void
@@ -209,14 +214,13 @@ reduce (Fsdp *self, guint index)
   FabBytes bytes = fsdp_unit (self, index)->parameters * gradient_bytes[p->gradient]
                  / count_shards (self->stage);
   Comm replicas = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
-  FabTaskId sum, whole;
-  gboolean has_sum = fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
-                                &self->stage->last_compute, &sum);
+  FabTaskId sum = self->stage->last_compute, whole;
+  guint n_before = self->sums->len;
 
-  if (!has_sum)
-    sum = self->stage->last_compute;
-  else
-    g_array_append_val (self->sums, sum);
+  fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient], &self->stage->last_compute,
+             self->sums);
+  if (self->sums->len > n_before)
+    sum = g_array_index (self->sums, FabTaskId, n_before); /* of what is not experts */
   if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name), &sum, &whole)) {
     g_array_append_val (self->sums, whole);
     sum = whole;
@@ -235,7 +239,7 @@ after_backward (Stage *stage, const PassAt *at)
   gboolean is_reduced = at->is_last || !p->has_no_sync;
 
   if (index > 0) {
-    fsdp_unit (self, index)->is_whole = FALSE;
+    fsdp_unit (self, index)->is_whole = keeps_whole (p) && p->has_no_sync && !at->is_last;
     note_computed (self);
     if (p->prefetch == PREFETCH_POST && next_backward (self, index) > 0)
       fsdp_gather (self, next_backward (self, index), &stage->last_compute);
@@ -244,7 +248,7 @@ after_backward (Stage *stage, const PassAt *at)
   }
   if (!stage_ends_backward (stage, at))
     return;
-  fsdp_unit (self, 0)->is_whole = FALSE;
+  fsdp_unit (self, 0)->is_whole = keeps_whole (p) && p->has_no_sync && !at->is_last;
   if (is_reduced)
     reduce (self, 0);
 }
@@ -261,7 +265,15 @@ before_optimizer (Stage *stage)
 static double
 optimizer_parameters (const Stage *stage)
 {
+  if (!is_hybrid (params_of (stage)))
+    return stage_shard_parameters (stage);
   return (double) stage->parameters / count_shards (stage);
+}
+
+static gboolean
+is_sharded (G_GNUC_UNUSED const Stage *stage)
+{
+  return TRUE;
 }
 
 static gboolean
@@ -277,7 +289,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 {
   const FsdpParams *p = params_of (stage);
   const Fsdp *self = stage->state;
-  double share = 1.0 / count_shards (stage), largest = 0, whole;
+  double share = optimizer_parameters (stage) / MAX ((double) stage->parameters, 1), largest = 0, whole;
 
   for (guint i = 1; i < self->units->len; i++)
     largest = MAX (largest, (double) fsdp_unit (self, i)->parameters);
@@ -304,7 +316,7 @@ static const Strategy fsdp_strategy = {
   .optimizes = optimizes,
   .memory = memory,
   .free_state = free_state,
-  .is_sharded = TRUE,
+  .is_sharded = is_sharded,
 };
 
 static gboolean
@@ -325,6 +337,10 @@ fsdp_check (gconstpointer params, FabCheck *check)
   const FsdpParams *p = params;
 
   train_check (&p->train, check);
+  if (p->train.parallel.schedule == SCHEDULE_ZERO_BUBBLE && p->train.parallel.pipeline > 1)
+    fab_check_fail (
+        check, &p->train.parallel.schedule,
+        "zero_bubble puts off weight gradients, for which units would have to stay whole: not with fsdp");
   if (p->shard > 0 && !is_hybrid (p))
     fab_check_fail (check, &p->shard, "shard is for sharding: hybrid or hybrid_grad_op");
 }

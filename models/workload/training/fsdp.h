@@ -22,7 +22,7 @@ typedef struct {
   const char *name;
   guint64 parameters, experts; /* of one rank when whole */
   gboolean is_whole, is_coming;
-  FabTaskId gather;
+  GArray *gathers; /* FabTaskId: on their way; NULL: none yet */
 } Unit;
 
 typedef struct {
@@ -39,9 +39,9 @@ typedef struct {
 void fsdp_add_units (Fsdp *self);
 Unit *fsdp_unit (const Fsdp *self, guint index);
 
-/* A collective of a unit on the communicator of the shards, after a task (NULL: at once). FALSE: nothing is sent. */
-gboolean fsdp_talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
-                    FabTaskId *task);
+/* The collectives of a unit on the communicators of its shards, after a task (NULL: at once); appends them. */
+void fsdp_talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
+                GArray *tasks);
 
 /* The compute task that a gather has to let pass: the end of the unit that was used in_flight units before. `n_ahead`
  * units will have been used before this one. NULL: none. */

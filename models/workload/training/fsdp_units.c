@@ -7,17 +7,6 @@ params_of (const Fsdp *self)
   return self->stage->train->strategy_params;
 }
 
-static void
-add_layer_to (const Train *train, Unit *unit, const FabLayer *layer)
-{
-  for (guint t = 0; t < layer->tensors->len; t++) {
-    const FabTensor *tensor = fab_layer_tensor (layer, t);
-    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
-
-    *(is_expert ? &unit->experts : &unit->parameters) += train_tensor_parameters (train, tensor);
-  }
-}
-
 void
 fsdp_add_units (Fsdp *self)
 {
@@ -35,8 +24,13 @@ fsdp_add_units (Fsdp *self)
       index = self->units->len;
       g_array_append_val (self->units, unit);
     }
-    if (stage_has_layer (self->stage, l))
-      add_layer_to (train, &g_array_index (self->units, Unit, index), layer);
+    if (stage_has_layer (self->stage, l)) {
+      ParameterCount count = train_layer_count (train, l);
+      Unit *unit = &g_array_index (self->units, Unit, index);
+
+      unit->parameters += count.dense;
+      unit->experts += count.experts;
+    }
     g_array_append_val (self->of_layer, index);
   }
 }
@@ -47,22 +41,20 @@ fsdp_unit (const Fsdp *self, guint index)
   return &g_array_index (self->units, Unit, index);
 }
 
-gboolean
+void
 fsdp_talk (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
-           FabTaskId *task)
+           GArray *tasks)
 {
   const Unit *unit = fsdp_unit (self, index);
+  Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
   Comm experts = { LANE_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
                    unit->experts * bytes_per_parameter };
-  Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
+  FabTaskId task;
 
-  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, task)) {
-    if (op == FAB_OP_ALL_GATHER)
-      stage_wait (self->stage, *task); /* few and late: the next computation waits for both */
-    else
-      g_array_append_val (self->sums, *task);
-  }
-  return stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, task);
+  if (stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, &task))
+    g_array_append_val (tasks, task);
+  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, &task))
+    g_array_append_val (tasks, task);
 }
 
 const FabTaskId *
@@ -90,9 +82,10 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
   copy.bytes = (unit->parameters + unit->experts) * stage_weight_bytes (self->stage) / self->n_shards;
   if (offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard))
     after = &shard;
-  unit->is_coming = fsdp_talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
-                               &unit->gather);
-  unit->is_whole = !unit->is_coming;
+  if (unit->gathers == NULL)
+    unit->gathers = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  fsdp_talk (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after, unit->gathers);
+  unit->is_coming = TRUE;
 }
 
 void
@@ -101,7 +94,7 @@ fsdp_await (Fsdp *self, guint index)
   Unit *unit = fsdp_unit (self, index);
 
   if (unit->is_coming)
-    stage_wait (self->stage, unit->gather);
+    stage_wait_all (self->stage, unit->gathers);
   unit->is_coming = FALSE;
   unit->is_whole = TRUE;
 }

@@ -7,6 +7,7 @@ static const char *const lane_names[N_LANES] = {
   [LANE_LOADER] = "loader",
   [LANE_COMPUTE] = "compute",
   [LANE_DATA] = "comm",
+  [LANE_GATHER] = "gather",
   [LANE_REPLICA] = "replica",
   [LANE_EXPERT_DATA] = "expert data",
   [LANE_TENSOR] = "tensor",
@@ -166,23 +167,61 @@ stage_pairs (Stage *stage, guint to)
                                                    bin->n_data, &train->error));
 }
 
-FabFamily *
-stage_data_family (Stage *stage, DataPart part, guint block)
+static FabFamily *
+data_family (Stage *stage, DataPart part, guint block, gboolean has_context)
 {
   Train *train = stage->train;
   guint n_data = train->layout.size[AXIS_DATA];
-  Selection selection = { .data = part,
-                          .block = block,
-                          .first_stage = stage->index,
-                          .n_stages = 1,
-                          .n_data = train->layout.size[AXIS_DATA] };
+  Selection selection = {
+    .data = part, .block = block, .first_stage = stage->index, .n_stages = 1, .n_data = n_data
+  };
 
   if (block > 0 && n_data % block != 0) {
     train_fail (train, "%u data-parallel ranks cannot be divided into groups of %u", n_data, block);
     return NULL;
   }
-  selection.varies[AXIS_CONTEXT] = part != DATA_RUNS;
+  selection.varies[AXIS_CONTEXT] = has_context;
   return train_family (train, &selection);
+}
+
+FabFamily *
+stage_data_family (Stage *stage, DataPart part, guint block)
+{
+  return data_family (stage, part, block, part != DATA_RUNS);
+}
+
+FabFamily *
+stage_expert_data_family (Stage *stage)
+{
+  guint block;
+  DataPart part = layout_expert_data_part (&stage->train->layout, &block);
+
+  return data_family (stage, part, block, TRUE);
+}
+
+void
+stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks)
+{
+  FabBytes each = stage_weight_bytes (stage);
+  Comm dense = { LANE_DATA, FAB_DIMENSION_DATA, stage_data_family (stage, DATA_ALL, 0), FAB_OP_ALL_GATHER,
+                 count->dense * each };
+  Comm experts = { LANE_EXPERT_DATA, FAB_DIMENSION_DATA,
+                   count->experts > 0 ? stage_expert_data_family (stage) : NULL, FAB_OP_ALL_GATHER,
+                   count->experts * each };
+  FabTaskId task;
+
+  if (stage_comm (stage, &dense, g_strdup_printf ("parameters%u", index), &task))
+    g_array_append_val (tasks, task);
+  if (stage_comm (stage, &experts, g_strdup_printf ("experts%u", index), &task))
+    g_array_append_val (tasks, task);
+}
+
+void
+stage_wait_all (Stage *stage, GArray *tasks)
+{
+  for (guint i = 0; i < tasks->len; i++)
+    stage_wait (stage, g_array_index (tasks, FabTaskId, i));
+  g_array_set_size (tasks, 0);
 }
 
 guint
@@ -233,6 +272,15 @@ stage_ends_backward (const Stage *stage, const PassAt *at)
   return at->layer == g_array_index (stage->chunks, Chunk, 0).first_layer;
 }
 
+gboolean
+stage_ends_chunk (const Stage *stage, const PassAt *at)
+{
+  for (guint c = 0; c < stage->chunks->len; c++)
+    if (at->layer == g_array_index (stage->chunks, Chunk, c).first_layer)
+      return TRUE;
+  return FALSE;
+}
+
 guint64
 train_tensor_parameters (const Train *train, const FabTensor *tensor)
 {
@@ -246,13 +294,25 @@ train_tensor_parameters (const Train *train, const FabTensor *tensor)
   g_assert_not_reached ();
 }
 
-guint64
-train_layer_parameters (const Train *train, guint index)
+ParameterCount
+train_layer_count (const Train *train, guint index)
 {
   const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
-  guint64 parameters = 0;
+  ParameterCount count = { 0, 0 };
 
-  for (guint t = 0; t < layer->tensors->len; t++)
-    parameters += train_tensor_parameters (train, fab_layer_tensor (layer, t));
-  return parameters;
+  for (guint t = 0; t < layer->tensors->len; t++) {
+    const FabTensor *tensor = fab_layer_tensor (layer, t);
+    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+
+    *(is_expert ? &count.experts : &count.dense) += train_tensor_parameters (train, tensor);
+  }
+  return count;
+}
+
+double
+stage_shard_parameters (const Stage *stage)
+{
+  double n = stage_n_replicas (stage);
+
+  return (double) stage->count.dense / n + (double) stage->count.experts * stage->train->layout.n_expert / n;
 }

@@ -2,7 +2,8 @@
 /* megatron.c - data parallel training as Megatron-LM schedules it (megatron/core/distributed, its names of options).
  *
  * Gradients live in one buffer, last registered first, in buckets of max (40e6, 1e6 x ranks) parameters; without
- * overlap_grad_reduce there is one bucket (distributed_data_parallel.py). In the last micro-batch a bucket that is full
+ * overlap_grad_reduce, and on all pipeline stages but the first, there is one bucket per part of the model
+ * (distributed_data_parallel.py). In the last micro-batch a bucket that is full
  * is all-reduced, or, with the distributed optimizer, reduce-scattered: every rank updates its part of each bucket
  * and the parameters are gathered again, after the optimizer, or with overlap_param_gather bucket by bucket while the
  * next step's forward pass waits only for what it needs.
@@ -47,9 +48,10 @@ static const FabParam megatron_params[] = {
 
 /* Layers whose parameters are gathered together, in forward order. */
 typedef struct {
-  guint first_layer, end_layer;
-  FabTaskId gather;
-  gboolean is_coming;
+  guint first_layer;
+  ParameterCount count;
+  GArray *gathers; /* FabTaskId: on their way; NULL: not issued yet */
+  gboolean is_there;
 } Part;
 
 typedef struct {
@@ -68,39 +70,48 @@ bucket_parameters (const Stage *stage)
 {
   const MegatronParams *p = params_of (stage);
 
-  if (!p->overlaps_reduce)
+  if (!p->overlaps_reduce || stage->index > 0)
     return 0;
-  return p->bucket > 0 ? (guint64) p->bucket : MAX (40000000, 1000000ull * stage_n_replicas (stage));
+  return p->bucket > 0 ? (guint64) p->bucket
+                       : MAX (40000000, 1000000ull * stage->train->layout.size[AXIS_DATA]);
 }
 
-static gboolean
-gather (Stage *stage, guint64 parameters, guint index, FabTaskId *task)
-{
-  FabFamily *family = stage_data_family (stage, DATA_ALL, 0);
-  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER,
-                parameters * stage_weight_bytes (stage) };
-
-  return stage_comm (stage, &comm, g_strdup_printf ("parameters%u", index), task);
-}
-
-/* Parts of as many parameters as a bucket, each gathered before the forward pass needs it. */
 static void
-gather_parts (Stage *stage, GArray *parts)
+part_clear (gpointer data)
+{
+  g_clear_pointer (&((Part *) data)->gathers, g_array_unref);
+}
+
+/* Parts of as many parameters as a bucket. */
+static void
+add_parts (Stage *stage, GArray *parts)
 {
   const Train *train = stage->train;
-  guint64 most = bucket_parameters (stage) > 0 ? bucket_parameters (stage) : G_MAXUINT64, filled = 0;
+  guint64 most = bucket_parameters (stage) > 0 ? bucket_parameters (stage) : G_MAXUINT64;
   Part part = { 0 };
 
   for (guint l = 0; l < train->stack->layers->len; l++) {
-    filled += stage_has_layer (stage, l) ? train_layer_parameters (train, l) : 0;
-    if (filled < most && l + 1 < train->stack->layers->len)
+    ParameterCount count = stage_has_layer (stage, l) ? train_layer_count (train, l)
+                                                      : (ParameterCount){ 0, 0 };
+
+    part.count.dense += count.dense;
+    part.count.experts += count.experts;
+    if (part.count.dense + part.count.experts < most && l + 1 < train->stack->layers->len)
       continue;
-    part.end_layer = l + 1;
-    part.is_coming = gather (stage, filled, parts->len, &part.gather);
     g_array_append_val (parts, part);
     part = (Part){ .first_layer = l + 1 };
-    filled = 0;
   }
+}
+
+static void
+gather_part (Stage *stage, GArray *parts, guint index)
+{
+  Part *part = index < parts->len ? &g_array_index (parts, Part, index) : NULL;
+
+  if (part == NULL || part->gathers != NULL)
+    return;
+  part->gathers = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  stage_gather (stage, &part->count, index, part->gathers);
 }
 
 static void
@@ -112,6 +123,7 @@ begin (Stage *stage)
 
   stage->state = self;
   self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_array_set_clear_func (self->parts, part_clear);
   self->buckets = buckets_new (stage, &(BucketsParams){ .op = p->is_distributed ? FAB_OP_REDUCE_SCATTER
                                                                                 : FAB_OP_ALL_REDUCE,
                                                         .first_bytes = bytes,
@@ -121,7 +133,8 @@ begin (Stage *stage)
   if (!p->is_distributed || !p->overlaps_gather)
     return;
   stage_compute (stage, 0, g_strdup ("begin"));
-  gather_parts (stage, self->parts);
+  add_parts (stage, self->parts);
+  gather_part (stage, self->parts, 0);
 }
 
 static void
@@ -134,6 +147,7 @@ free_state (gpointer data)
   g_free (self);
 }
 
+/* A layer waits for its part, and then the next part is issued (finish_param_sync, param_and_grad_buffer.py). */
 static void
 before_forward (Stage *stage, const PassAt *at)
 {
@@ -142,9 +156,12 @@ before_forward (Stage *stage, const PassAt *at)
   for (guint i = 0; i < self->parts->len; i++) {
     Part *part = &g_array_index (self->parts, Part, i);
 
-    if (part->is_coming && part->first_layer <= at->layer)
-      stage_wait (stage, part->gather);
-    part->is_coming &= part->first_layer > at->layer;
+    if (part->is_there || part->first_layer > at->layer)
+      continue;
+    gather_part (stage, self->parts, i);
+    stage_wait_all (stage, part->gathers);
+    part->is_there = TRUE;
+    gather_part (stage, self->parts, i + 1);
   }
 }
 
@@ -163,7 +180,7 @@ gradient (Stage *stage, const PassAt *at, guint tensor)
 static void
 after_backward (Stage *stage, const PassAt *at)
 {
-  if (at->is_last && stage_ends_backward (stage, at))
+  if (at->is_last && stage_ends_chunk (stage, at))
     buckets_flush (((Megatron *) stage->state)->buckets);
 }
 
@@ -176,26 +193,35 @@ before_optimizer (Stage *stage)
 static double
 optimizer_parameters (const Stage *stage)
 {
-  return (double) stage->parameters / (params_of (stage)->is_distributed ? stage_n_replicas (stage) : 1);
+  return params_of (stage)->is_distributed ? stage_shard_parameters (stage) : (double) stage->parameters;
 }
 
 static void
 after_optimizer (Stage *stage)
 {
   const MegatronParams *p = params_of (stage);
-  FabTaskId task;
+  g_autoptr (GArray) tasks = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
 
-  if (!p->is_distributed || p->overlaps_gather || !gather (stage, stage->parameters, 0, &task))
+  if (!p->is_distributed || p->overlaps_gather)
     return;
-  stage_wait (stage, task);
+  stage_gather (stage, &stage->count, 0, tasks);
+  if (tasks->len == 0)
+    return;
+  stage_wait_all (stage, tasks);
   stage_compute (stage, 0, g_strdup ("updated"));
+}
+
+static gboolean
+is_sharded (const Stage *stage)
+{
+  return params_of (stage)->is_distributed;
 }
 
 static void
 memory (const Stage *stage, FabJobTotals *totals)
 {
   const MegatronParams *p = params_of (stage);
-  double share = p->is_distributed ? 1.0 / stage_n_replicas (stage) : 1;
+  double share = optimizer_parameters (stage) / MAX ((double) stage->parameters, 1);
 
   memory_add_state (stage, totals, &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], 1, share });
 }
@@ -211,6 +237,7 @@ static const Strategy megatron_strategy = {
   .after_optimizer = after_optimizer,
   .memory = memory,
   .free_state = free_state,
+  .is_sharded = is_sharded,
 };
 
 static gboolean
@@ -231,8 +258,9 @@ megatron_check (gconstpointer params, FabCheck *check)
   const MegatronParams *p = params;
 
   train_check (&p->train, check);
-  if (p->overlaps_gather && !p->is_distributed)
-    fab_check_fail (check, &p->overlaps_gather, "overlap_param_gather needs distributed_optimizer: true");
+  if (p->overlaps_gather && !(p->is_distributed && p->overlaps_reduce))
+    fab_check_fail (check, &p->overlaps_gather,
+                    "overlap_param_gather needs distributed_optimizer: true and overlap_grad_reduce: true");
 }
 
 const FabWorkloadOps fab_workload_megatron = {

@@ -162,8 +162,9 @@ choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, dou
       add_hint (totals, both, left);
   }
   if (totals->hints == NULL)
-    fab_job_totals_add_hint (totals, g_strdup ("with no single change: divide the model further (parallel), or use more "
-                                               "GPUs"));
+    fab_job_totals_add_hint (totals,
+                             g_strdup ("with no single change: divide the model further (parallel), or "
+                                       "use more GPUs"));
 }
 
 void
@@ -182,7 +183,8 @@ memory_add_hints (const Train *train, FabJobTotals *totals)
              * (double) (stage_weight_bytes (stage) + 4 + train->params->state_bytes_per_parameter);
   gboolean is_whole = optimizer > state * 0.99;
   const Remedy remedies[] = {
-    { "every state sharded over all ranks (kind: fsdp, or zero with stage: 3)", MAX (whole - all / n, 0), TRUE },
+    { "every state sharded over all ranks (kind: fsdp, or zero with stage: 3)", MAX (whole - all / n, 0),
+      TRUE },
     { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * (1 - 1.0 / n) : 0, TRUE },
     { "recompute: full", activations - activation_bytes (stage, RECOMPUTE_FULL), FALSE },
     { "micro_batch: 1", activations * (1 - 1.0 / (double) train->params->micro_batch), FALSE },

@@ -124,7 +124,9 @@ window_of (const Stage *stage, const FabSegment *segment)
   const FabOperator *last = NULL;
   double first_flops = 0;
 
-  if (!segment_is_split (stage, segment) || !segment_has_input (segment))
+  if (!segment_is_split (stage, segment) || !segment_has_input (segment)
+      || (stage->expert != NULL
+          && segment->expert_bytes > 0)) /* the sum is sent on to where tokens came from */
     return 0;
   for (guint i = 0; i < segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
@@ -190,11 +192,12 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   Talk talk = { stage, layer, fab_layer_segment (layer, piece->first) };
   double seconds = piece_seconds (stage->train, layer, piece, TRUE) * (has_weights ? 1 : 0.5);
   double window = has_weights ? window_of (stage, talk.segment) : 0;
-  FabTaskId context = 0, sum = 0;
+  FabTaskId context = 0, sum = 0, input = 0;
   gboolean has_context = talk_before (&talk, TRUE, &context);
+  gboolean has_input = window > 0 && stage_is_sequence_parallel (stage) /* once more, for the weights */
+                    && talk_send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
+                                  talk_tensor_bytes (&talk), &input);
 
-  if (window > 0 && stage_is_sequence_parallel (stage)) /* the input again, for the weights */
-    talk_send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, layer->hidden_bytes, &sum);
   if (has_weights)
     backward_compute (stage, at, layer, piece, seconds * (1 - window));
   else
@@ -208,7 +211,9 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   gboolean has_sum = talk_send (&talk, LANE_TENSOR, stage->tensor,
                                 stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
                                                                    : FAB_OP_ALL_REDUCE,
-                                layer->hidden_bytes, &sum);
+                                talk_tensor_bytes (&talk), &sum);
+  if (has_input)
+    stage_wait (stage, input);
   stage_compute (stage, seconds * window, piece_name ("backward", layer, piece, ".weights"));
   if (has_sum)
     stage_wait (stage, sum);

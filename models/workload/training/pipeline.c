@@ -69,7 +69,7 @@ static void
 add_interleaved (GArray *actions, guint n_stages, guint stage, guint n_virtual, guint n_micro)
 {
   guint n = n_micro * n_virtual;
-  guint warm = n_micro == n_stages ? n : MIN ((n_stages - 1 - stage) * 2 + (n_virtual - 1) * n_stages, n);
+  guint warm = MIN ((n_stages - 1 - stage) * 2 + (n_virtual - 1) * n_stages, n);
 
   g_assert (n_micro % n_stages == 0);
   for (guint k = 0; k < warm; k++)

@@ -143,8 +143,13 @@ add_stage (Train *train, guint index, guint bin)
     Chunk chunk = chunk_of (train, c * train->n_stages + index, n_parts);
 
     g_array_append_val (stage->chunks, chunk);
-    for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++)
-      stage->parameters += train_layer_parameters (train, l);
+    for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++) {
+      ParameterCount count = train_layer_count (train, l);
+
+      stage->count.dense += count.dense;
+      stage->count.experts += count.experts;
+      stage->parameters += count.dense + count.experts;
+    }
   }
   add_class (stage);
   add_groups (stage);
@@ -202,8 +207,8 @@ static guint
 find_transfer (Train *train, const Crossing *crossing)
 {
   guint n_parts = train->n_stages * (guint) train->params->parallel.virtual_stages;
-  guint index = ((crossing->is_forward ? 0 : n_parts) + crossing->boundary) * train->n_micro
-              + crossing->micro;
+  guint row = (2 * crossing->bin + (crossing->is_forward ? 0 : 1)) * n_parts + crossing->boundary;
+  guint index = row * train->n_micro + crossing->micro;
   guint from = crossing->boundary % train->n_stages;
   const Chunk chunk = chunk_of (train, crossing->boundary, n_parts);
   const FabLayer *layer = fab_layer_stack_layer (train->stack, chunk.first_layer + chunk.n_layers - 1);

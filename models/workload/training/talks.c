@@ -43,6 +43,13 @@ expert_bytes (const Talk *talk)
        / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
+/* What a token has between ranks that share the segment: of experts, one copy for each that it went to. */
+double
+talk_tensor_bytes (const Talk *talk)
+{
+  return talk->segment->expert_bytes > 0 ? talk->segment->expert_bytes : talk->layer->hidden_bytes;
+}
+
 static void
 send_and_wait (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token)
 {
@@ -92,10 +99,10 @@ talk_before (const Talk *talk, gboolean is_backward, FabTaskId *context)
   Stage *stage = talk->stage;
   gboolean is_inner_end = is_backward ? has_output (talk->segment) : segment_has_input (talk->segment);
 
-  if (segment_is_split (stage, talk->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
-    send_and_wait (talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, talk->layer->hidden_bytes);
   if (stage->expert && talk->segment->expert_bytes > 0)
     send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
+  if (segment_is_split (stage, talk->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
+    send_and_wait (talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER, talk_tensor_bytes (talk));
   if (stage->context == NULL || talk->segment->context_bytes <= 0
       || !send_context (talk, is_backward ? 2 : 1, context))
     return FALSE;
@@ -110,10 +117,10 @@ talk_after (const Talk *talk, gboolean is_backward)
   Stage *stage = talk->stage;
   gboolean is_outer_end = is_backward ? segment_has_input (talk->segment) : has_output (talk->segment);
 
-  if (stage->expert && talk->segment->expert_bytes > 0)
-    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
   if (segment_is_split (stage, talk->segment) && is_outer_end)
     send_and_wait (talk, LANE_TENSOR, stage->tensor,
                    stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
-                   talk->layer->hidden_bytes);
+                   talk_tensor_bytes (talk));
+  if (stage->expert && talk->segment->expert_bytes > 0)
+    send_and_wait (talk, LANE_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL, expert_bytes (talk));
 }

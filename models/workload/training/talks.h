@@ -17,6 +17,9 @@ typedef struct {
   const FabSegment *segment;
 } Talk;
 
+/* Per token, between the ranks that share the segment. */
+double talk_tensor_bytes (const Talk *talk);
+
 /* FALSE: nothing to send. */
 gboolean talk_send (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double bytes_per_token,
                     FabTaskId *task);

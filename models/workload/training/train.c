@@ -118,7 +118,8 @@ agree_on_norm (Stage *stage)
   Train *train = stage->train;
   const guint *size = train->layout.size;
   gboolean is_shared = size[AXIS_TENSOR] > 1 || train->n_stages > 1
-                    || (train->strategy->is_sharded && stage_n_replicas (stage) > 1);
+                    || (train->strategy->is_sharded != NULL && train->strategy->is_sharded (stage)
+                        && stage_n_replicas (stage) > 1);
   Selection all = { .varies = { TRUE, TRUE, FALSE, TRUE },
                     .data = DATA_ALL,
                     .n_stages = train->n_stages,

@@ -157,6 +157,7 @@ typedef enum {
   LANE_LOADER,
   LANE_COMPUTE,
   LANE_DATA,    /* communicator of the shard group, or of all data-parallel ranks */
+  LANE_GATHER,  /* of gathers, where they do not use that of the reductions */
   LANE_REPLICA, /* of the replicas of shard groups */
   LANE_EXPERT_DATA,
   LANE_TENSOR,
@@ -180,6 +181,11 @@ typedef struct {
   FabTimePs latency_ps;
 } Way;
 
+/* Of one rank. Experts: those that other data-parallel ranks do not have. */
+typedef struct {
+  guint64 dense, experts;
+} ParameterCount;
+
 /* One rank class. */
 typedef struct {
   Train *train;
@@ -198,7 +204,8 @@ typedef struct {
   gpointer state;                       /* the strategy's */
   guint n_shared;                       /* collectives with other bins of the stage that it has joined */
   Way ways[2][2];                       /* [to drives][to the GPU] */
-  guint64 parameters;                   /* of one rank, all layers of the stage */
+  ParameterCount count;                 /* of all layers of the stage */
+  guint64 parameters;                   /* both */
 } Stage;
 
 /* Consecutive layers of the model. */
@@ -231,7 +238,8 @@ typedef struct {
   void (*free_state) (gpointer state);
   /* Whether it has done the optimizer's step itself, elsewhere than on the accelerator. */
   gboolean (*optimizes) (Stage *stage);
-  gboolean is_sharded; /* over the data-parallel ranks: no rank can tell the norm of all gradients alone */
+  gboolean (*is_sharded) (
+      const Stage *stage); /* no rank can tell the norm of all gradients; NULL: each can */
 } Strategy;
 
 typedef struct {
@@ -275,6 +283,8 @@ FabFamily *train_family (Train *train, const Selection *selection);
 FabFamily *stage_pairs (Stage *stage, guint to); /* of this stage's ranks and those of another one */
 /* Groups of data-parallel ranks of a stage (context-parallel ranks hold the same parameters: they belong to it). */
 FabFamily *stage_data_family (Stage *stage, DataPart part, guint block);
+/* Of ranks that hold the same experts. */
+FabFamily *stage_expert_data_family (Stage *stage);
 
 typedef struct {
   Lane lane;
@@ -291,6 +301,11 @@ gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
                            FabTaskId *task);
 
+/* Gathers so many parameters over the ranks that have the same, after the last compute task; appends the tasks. */
+void stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks);
+/* The next compute task waits for them; empties the array. */
+void stage_wait_all (Stage *stage, GArray *tasks);
+
 /* The job cannot be built. */
 void train_fail (Train *train, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
@@ -304,7 +319,11 @@ FabBytes stage_weight_bytes (const Stage *stage); /* of one parameter as it is m
 
 /* Whether the pass of this layer is the last of the stage's part of a backward pass. */
 gboolean stage_ends_backward (const Stage *stage, const PassAt *at);
+/* The same of its part of the model, of which there are several with virtual stages. */
+gboolean stage_ends_chunk (const Stage *stage, const PassAt *at);
 
 /* Of one rank: what tensor and expert parallelism leave of a tensor. */
 guint64 train_tensor_parameters (const Train *train, const FabTensor *tensor);
-guint64 train_layer_parameters (const Train *train, guint layer);
+ParameterCount train_layer_count (const Train *train, guint layer);
+/* Of the stage, when they are divided among all ranks that have the same. */
+double stage_shard_parameters (const Stage *stage);

@@ -166,7 +166,7 @@ before_optimizer (Stage *stage)
 static double
 optimizer_parameters (const Stage *stage)
 {
-  return (double) stage->parameters / stage_n_replicas (stage);
+  return stage_shard_parameters (stage);
 }
 
 /* Gathers what the ranks have updated; the next step waits for it. */
@@ -174,27 +174,34 @@ static void
 after_optimizer (Stage *stage)
 {
   const ZeroParams *p = params_of (stage);
-  FabFamily *family = stage_data_family (stage, DATA_ALL, 0);
-  guint64 left = stage->parameters, most = p->allgather_bucket > 0 ? (guint64) p->allgather_bucket : left;
+  ParameterCount left = stage->count;
+  guint64 most = p->allgather_bucket > 0 ? (guint64) p->allgather_bucket : G_MAXUINT64;
+  g_autoptr (GArray) tasks = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
 
-  for (guint i = 0; left > 0; i++) {
-    guint64 n = MIN (left, most);
-    Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, n * stage_weight_bytes (stage) };
-    FabTaskId task;
+  for (guint i = 0; left.dense + left.experts > 0; i++) {
+    ParameterCount part = { MIN (left.dense, most), MIN (left.experts, most) };
 
-    if (stage_comm (stage, &comm, g_strdup_printf ("parameters%u", i), &task))
-      stage_wait (stage, task);
-    left -= n;
+    stage_gather (stage, &part, i, tasks);
+    left = (ParameterCount){ left.dense - part.dense, left.experts - part.experts };
   }
-  if (family != NULL && fab_family_n_ranks (family) > 1)
-    stage_compute (stage, 0, g_strdup ("updated"));
+  if (tasks->len == 0)
+    return;
+  stage_wait_all (stage, tasks);
+  stage_compute (stage, 0, g_strdup ("updated"));
+}
+
+gboolean
+zero_is_sharded (G_GNUC_UNUSED const Stage *stage)
+{
+  return TRUE;
 }
 
 static void
 memory (const Stage *stage, FabJobTotals *totals)
 {
   const ZeroParams *p = params_of (stage);
-  double share = 1.0 / stage_n_replicas (stage), parameters = (double) stage->parameters;
+  double parameters = (double) stage->parameters;
+  double share = stage_shard_parameters (stage) / MAX (parameters, 1);
   double bucket = MIN ((double) p->reduce_bucket, parameters);
 
   memory_add_state (stage, totals,
@@ -215,7 +222,7 @@ static const Strategy zero12_strategy = {
   .after_optimizer = after_optimizer,
   .memory = memory,
   .free_state = buckets_free,
-  .is_sharded = TRUE,
+  .is_sharded = zero_is_sharded,
 };
 
 /* --- all stages --- */
@@ -239,9 +246,10 @@ zero_check (gconstpointer params, FabCheck *check)
   const ZeroParams *p = params;
 
   train_check (&p->train, check);
-  if (p->stage == 3 && p->train.parallel.pipeline > 1)
-    fab_check_fail (check, &p->train.parallel.pipeline,
-                    "stage 3 and pipeline stages do not go together in DeepSpeed");
+  if (p->stage > 1 && p->train.parallel.pipeline > 1)
+    fab_check_fail (check, &p->train.parallel.pipeline, "DeepSpeed has pipeline stages with stage: 1 only");
+  if (p->stage == 3 && p->train.parallel.expert > 1)
+    fab_check_fail (check, &p->train.parallel.expert, "DeepSpeed has no expert parallelism with stage: 3");
   if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
     fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))

@@ -23,5 +23,6 @@ gboolean zero_overlaps (const ZeroParams *self);
 /* Hooks of all stages: gradients of a bucket go to where the optimizer is, and its step there. */
 gboolean zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task);
 gboolean zero_optimizes (Stage *stage);
+gboolean zero_is_sharded (const Stage *stage);
 
 extern const Strategy zero3_strategy;

@@ -7,11 +7,13 @@
  *     elements at a time, as long as no more than max_live are whole.
  * After use a tensor is released unless it is used again within max_reuse_distance elements. Tensors below the
  * persistence threshold are always whole, and gathered once after the optimizer. Gradients gather in buckets and are
- * reduced in every micro-batch by a reduce-scatter on the same communicator, so gathers queue behind it.
+ * reduced in every micro-batch by a reduce-scatter, on a communicator of its own: gathers use the world group
+ * (partition_parameters.py), reductions the engine's data-parallel group.
  *
- * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside nodes in backward, qwZ sends
- * 8 bits per parameter, qgZ 4 bits per gradient in two all-to-alls. The kernels that quantise are not counted.
- * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, and one all-reduce over the groups per step.
+ * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside nodes once the first forward pass
+ * of the step has filled it, qwZ sends 8 bits per parameter, of that copy too, qgZ 4 bits per gradient in two
+ * all-to-alls. The kernels that quantise and their scales are not counted.
+ * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, summed over the groups in the last micro-batch.
  */
 #include "models/workload/training/zero3.h"
 #include "models/workload/training/buckets.h"
@@ -43,6 +45,19 @@ send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
   return is_sent;
 }
 
+/* MiCS sums the shards over the groups, bucket by bucket in the last micro-batch (mics.py). */
+static gboolean
+sent (Stage *stage, FabBytes bytes, FabTaskId *task)
+{
+  const Zero3 *self = stage->state;
+  FabTaskId sum = *task;
+  Comm comm = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE,
+                self->replicas != NULL ? bytes / fab_family_n_ranks (self->forward) : 0 };
+  gboolean is_summed = self->is_last && stage_comm_after (stage, &comm, g_strdup ("replicas"), &sum, task);
+
+  return zero_offload_gradients (stage, bytes, task) || is_summed;
+}
+
 static Buckets *
 new_buckets (Stage *stage)
 {
@@ -58,7 +73,7 @@ new_buckets (Stage *stage)
                                                .part = p->shard > 0 ? DATA_RUNS : DATA_ONE,
                                                .block = (guint) p->shard,
                                                .send = p->has_quantized_gradients ? send_quantized : NULL,
-                                               .sent = zero_offload_gradients });
+                                               .sent = sent });
 }
 
 static void
@@ -96,6 +111,8 @@ static void
 before (Stage *stage, const PassAt *at, gboolean is_backward)
 {
   Zero3 *self = stage->state;
+  self->micro = at->micro;
+  self->is_last = at->is_last;
   TraceRange uses = zero3_uses (self, at->layer, is_backward);
   gint64 end;
 
@@ -188,18 +205,7 @@ count_shards (const Stage *stage)
 static void
 before_optimizer (Stage *stage)
 {
-  const ZeroParams *p = params_of (stage);
-  Zero3 *self = stage->state;
-  FabBytes bytes = stage->parameters * gradient_bytes[p->gradient] / count_shards (stage);
-  Comm comm = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
-  FabTaskId task;
-
-  buckets_wait (self->buckets);
-  if (self->replicas == NULL)
-    return;
-  stage_compute (stage, 0, g_strdup ("reduced"));
-  if (stage_comm (stage, &comm, g_strdup ("replicas"), &task))
-    stage_wait (stage, task);
+  buckets_wait (((Zero3 *) stage->state)->buckets);
 }
 
 static double
@@ -267,5 +273,5 @@ const Strategy zero3_strategy = {
   .after_optimizer = after_optimizer,
   .memory = memory,
   .free_state = free_state,
-  .is_sharded = TRUE,
+  .is_sharded = zero_is_sharded,
 };

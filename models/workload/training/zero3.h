@@ -22,7 +22,9 @@ typedef struct {
   FabFamily *forward, *backward, *replicas;
   guint64 live;
   guint n_gathers;
-  gint64 cursor; /* next use in the trace that has not been looked at */
+  guint micro;      /* micro-batch: its first forward pass fills the secondary copy */
+  gboolean is_last; /* micro-batch of the step */
+  gint64 cursor;    /* next use in the trace that has not been looked at */
 } Zero3;
 
 /* Uses of the trace from `from` to `to`, until there are `most` elements. */

@@ -55,9 +55,10 @@ guint64
 zero3_reuse_distance (const Zero3 *self, guint layer)
 {
   guint64 elements = 0;
+  guint n_uses = self->stage->train->params->recompute == RECOMPUTE_FULL ? 3 : 2;
 
   for (guint i = zero3_first_item (self, layer + 1); i < self->items->len; i++)
-    elements += 2 * zero3_item (self, i)->elements;
+    elements += n_uses * zero3_item (self, i)->elements;
   return elements;
 }
 
@@ -95,11 +96,10 @@ zero3_gather (Zero3 *self, TraceRange range, gboolean is_backward, gint64 *end)
   *end = use;
   if (elements == 0)
     return;
-  FabFamily *family = is_backward ? self->backward : self->forward;
-  FabBytes bytes = p->has_quantized_weights && !(is_backward && p->secondary > 1)
-                     ? elements
-                     : elements * stage_weight_bytes (self->stage);
-  Comm comm = { LANE_DATA, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER, bytes };
+  FabFamily *family = is_backward || self->micro > 0 ? self->backward : self->forward;
+  FabBytes bytes = elements * (p->has_quantized_weights ? 1 : stage_weight_bytes (self->stage));
+  Comm comm = { p->shard > 0 ? LANE_DATA : LANE_GATHER, FAB_DIMENSION_DATA, family, FAB_OP_ALL_GATHER,
+                bytes };
   gboolean has_task = gather_from (self, &comm, &task);
 
   for (use = range.from; use < *end; use++) {
