@@ -225,6 +225,10 @@ fab_run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **e
   g_autoptr (FabScenario) scenario = fab_cli_scenario (request->path, request->sets, catalog, error);
   if (scenario == NULL)
     return FALSE;
+  if (fab_scenario_spec (scenario)->seed > G_MAXINT64 - n_seeds)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "there are no %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT " on", n_seeds,
+                      fab_scenario_spec (scenario)->seed);
   for (gint64 i = 0; i < n_seeds; i++)
     if (!play_seed (request, catalog, fab_scenario_spec (scenario)->seed + i, samples, error))
       return FALSE;

@@ -60,11 +60,36 @@ fab_json_append_text (GString *out, const char *text)
   g_string_append_c (out, '"');
 }
 
+/* In place; a quote in a text stands behind a backslash. */
+char *
+fab_json_mend (char *text)
+{
+  gboolean is_text = FALSE, is_exponent = FALSE;
+  char *to = text;
+
+  for (const char *from = text; *from; from++) {
+    if (*from == '"' && (from == text || from[-1] != '\\' || (from - 1 > text && from[-2] == '\\')))
+      is_text = !is_text;
+    if (is_text)
+      is_exponent = FALSE;
+    else if (*from == 'e' && from > text && g_ascii_isdigit (from[-1]))
+      is_exponent = TRUE;
+    else if (is_exponent && from[0] == '.' && from[1] == '0') {
+      from++;
+      continue;
+    } else if (!g_ascii_isdigit (*from) && *from != '-' && *from != '+')
+      is_exponent = FALSE;
+    *to++ = *from;
+  }
+  *to = '\0';
+  return text;
+}
+
 char *
 fab_json_finish (JsonBuilder *json)
 {
   g_autoptr (JsonNode) root = json_builder_get_root (json);
-  g_autofree char *text = json_to_string (root, TRUE);
+  g_autofree char *text = fab_json_mend (json_to_string (root, TRUE));
 
   return g_strconcat (text, "\n", NULL);
 }

@@ -13,5 +13,8 @@ void fab_json_add_text (JsonBuilder *json, const char *key, const char *value);
  * digits. Bytes that are no UTF-8 become U+FFFD. */
 void fab_json_append_text (GString *out, const char *text);
 
+/* json-glib writes 3e-11 as 3e-11.0, which no other reader takes: mends what it has made. Returns its argument. */
+char *fab_json_mend (char *text);
+
 /* The whole document, indented, with a line end. (transfer full) */
 char *fab_json_finish (JsonBuilder *json);

@@ -9,6 +9,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "sim/base/json.h"
 #include "sim/scenario/schema_reader.h"
 
 typedef struct {
@@ -308,5 +309,5 @@ fab_schema_json (const FabParam *table, const FabRegistry *registry, const char 
   json_generator_set_root (generator, root);
   json_generator_set_pretty (generator, TRUE);
   json_generator_set_indent (generator, 2);
-  return json_generator_to_data (generator, NULL);
+  return fab_json_mend (json_generator_to_data (generator, NULL));
 }

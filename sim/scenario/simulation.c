@@ -24,7 +24,8 @@ check_length (const FabSimulation *self, GError **error)
   double seconds = 0;
 
   for (guint i = 0; i < self->job->dag->n_tasks; i++)
-    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps);
+    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps)
+             * MAX (self->job->totals.most_slowness, 1);
   for (guint i = 0; i < self->job->dag->n_collectives; i++)
     seconds += fab_ps_to_seconds (fab_plan_idle_ps (&self->job->dag->collectives[i].plan));
   seconds *= (double) fab_scenario_spec (self->scenario)->iterations;

@@ -21,6 +21,7 @@ typedef struct {
   GArray *memory;          /* FabMemoryPart, each name once per class; NULL: not known */
   /* How slow rank classes are, as FabExecutorEnv.slowness; NULL: as the DAG says. The totals own the owner. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
+  double most_slowness; /* that it returns; 0: there is none */
   gpointer slowness_owner;
   GDestroyNotify slowness_free;
   GPtrArray *hints; /* char *: what would make it fit, for a person; NULL: none */

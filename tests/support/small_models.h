@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "sim/net/net.h"
 #include "sim/registry.h"
 
 typedef struct {
@@ -226,8 +227,11 @@ static const FabParam small_ddp_params[] = {
 
 SMALL_MODEL (small_switch, "switch", small_switch_params, SmallSwitch);
 SMALL_BARE_MODEL (small_shortest, "shortest");
-SMALL_BARE_MODEL (small_fluid, "fluid");
-SMALL_MODEL (small_packet, "packet", small_packet_params, SmallPacket);
+static const FabNetOps small_fluid = { .info = { .name = "fluid", .summary = "A toy." } };
+static const FabNetOps small_packet = { .info = { .name = "packet",
+                                                  .summary = "A toy.",
+                                                  .params = small_packet_params,
+                                                  .params_size = sizeof (SmallPacket) } };
 SMALL_BARE_MODEL (small_ring, "ring");
 SMALL_BARE_MODEL (small_tree, "tree");
 SMALL_MODEL (small_hierarchical, "hierarchical", small_hierarchical_params, SmallHierarchical);
@@ -242,7 +246,7 @@ static const FabModelInfo small_mlp = { .name = "mlp",
 
 static const FabModelInfo *const small_fabrics[] = { &small_switch, NULL };
 static const FabModelInfo *const small_routes[] = { &small_shortest, NULL };
-static const FabModelInfo *const small_nets[] = { &small_fluid, &small_packet, NULL };
+static const FabModelInfo *const small_nets[] = { &small_fluid.info, &small_packet.info, NULL };
 static const FabModelInfo *const small_algorithms[] = { &small_ring, &small_tree, &small_hierarchical, NULL };
 static const FabModelInfo *const small_libraries[] = { &small_nccl, NULL };
 static const FabModelInfo *const small_computes[] = { &small_mfu, NULL };

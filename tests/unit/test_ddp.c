@@ -61,6 +61,7 @@ static void
 job_free (Job *self)
 {
   fab_dag_free (self->dag);
+  fab_job_totals_clear (&self->totals);
   rig_free (self->rig);
   g_free (self);
 }

@@ -292,9 +292,11 @@ memory (const Stage *stage, FabJobTotals *totals)
   double share = optimizer_parameters (stage) / MAX ((double) stage->parameters, 1), largest = 0, whole;
 
   for (guint i = 1; i < self->units->len; i++)
-    largest = MAX (largest, (double) fsdp_unit (self, i)->parameters);
-  whole = keeps_whole (p) ? (double) stage->parameters
-                          : (double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest;
+    largest = MAX (largest, (double) (fsdp_unit (self, i)->parameters + fsdp_unit (self, i)->experts));
+  whole = keeps_whole (p)
+            ? (double) stage->parameters
+            : MIN ((double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest,
+                   (double) stage->parameters);
   memory_add_state (stage, totals,
                     &(MemoryShares){ p->is_offloaded ? 0 : share, (double) gradient_bytes[p->gradient],
                                      p->has_no_sync    ? 1

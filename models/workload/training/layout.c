@@ -90,7 +90,9 @@ parallel_check (const ParallelParams *params, FabCheck *check)
                     params->order);
   if (params->is_sequence && params->tensor == 1)
     fab_check_fail (check, &params->is_sequence, "sequence parallelism needs tensor: 2 or more");
-  if (params->virtual_stages > 1 && params->schedule != SCHEDULE_INTERLEAVED)
+  if (params->virtual_stages > 1 && params->pipeline == 1)
+    fab_check_fail (check, &params->virtual_stages, "virtual needs pipeline: 2 or more");
+  else if (params->virtual_stages > 1 && params->schedule != SCHEDULE_INTERLEAVED)
     fab_check_fail (check, &params->virtual_stages, "virtual is for schedule: interleaved");
   if (params->schedule == SCHEDULE_INTERLEAVED && params->virtual_stages == 1 && params->pipeline > 1)
     fab_check_fail (check, &params->schedule, "schedule interleaved needs virtual: 2 or more");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/slow.h"
 
+#include <math.h>
+
 #include "sim/base/error.h"
 #include "sim/work/jitter.h"
 
@@ -144,6 +146,11 @@ static gboolean
 check_stragglers (const Slow *self, GError **error)
 {
   for (guint i = 0; i < self->stragglers->len; i++)
+    for (guint k = 0; k < i; k++)
+      if (straggler_at (self, i)->rank == straggler_at (self, k)->rank)
+        return fab_throw (error, FAB_ERROR_INPUT, "straggler: rank %" G_GINT64_FORMAT " stands twice",
+                          straggler_at (self, i)->rank);
+  for (guint i = 0; i < self->stragglers->len; i++)
     if (straggler_at (self, i)->rank >= self->layout.n_ranks)
       return fab_throw (error, FAB_ERROR_INPUT, "straggler: there is no rank %" G_GINT64_FORMAT " among %u",
                         straggler_at (self, i)->rank, self->layout.n_ranks);
@@ -207,6 +214,16 @@ gboolean
 slow_is_needed (const Slow *self)
 {
   return self->stragglers->len > 0 || self->sigma > 0;
+}
+
+double
+slow_most (const Slow *self)
+{
+  double most = 1;
+
+  for (guint i = 0; i < self->stragglers->len; i++)
+    most = MAX (most, straggler_at (self, i)->slowness);
+  return most * exp (8 * self->sigma);
 }
 
 /* --- factors --- */

@@ -45,5 +45,7 @@ const SlowBin *slow_bin (const Slow *self, guint index);
 
 /* Whether anything is slow. */
 gboolean slow_is_needed (const Slow *self);
+/* What no factor exceeds, but once in 1e15 draws. */
+double slow_most (const Slow *self);
 /* How long kernels of a bin take in a stage and iteration, as a multiple of the usual. */
 double slow_factor (Slow *self, guint stage, guint bin, guint iteration);

@@ -9,6 +9,42 @@
 #include "models/workload/training/stages.h"
 #include "sim/base/error.h"
 
+enum { MAX_MICRO_BATCHES = 100000 };
+
+/* How many experts the model's layers have; 0: none. */
+static gint64
+count_experts (const FabLayerStack *stack)
+{
+  gint64 n = 0;
+
+  for (guint l = 0; l < stack->layers->len; l++)
+    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
+      const GArray *operators = fab_layer_segment (fab_layer_stack_layer (stack, l), s)->operators;
+
+      for (guint i = 0; i < operators->len; i++)
+        if (g_array_index (operators, FabOperator, i).n_matrices > 1)
+          n = MAX (n, g_array_index (operators, FabOperator, i).n_matrices);
+    }
+  return n;
+}
+
+static gboolean
+check_experts (const Train *train, GError **error)
+{
+  gint64 n = count_experts (train->stack), expert = train->params->parallel.expert;
+
+  if (expert == 1 || (n > 0 && n % expert == 0))
+    return TRUE;
+  if (n == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "model '%s' has no experts that expert: %" G_GINT64_FORMAT " ranks could share",
+                      train->params->model, expert);
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%" G_GINT64_FORMAT
+                    " experts of model '%s' cannot be divided among expert: %" G_GINT64_FORMAT " ranks",
+                    n, train->params->model, expert);
+}
+
 static gboolean
 count_micro_batches (Train *train, GError **error)
 {
@@ -23,8 +59,11 @@ count_micro_batches (Train *train, GError **error)
                         " is not a multiple of micro_batch x data-parallel ranks = "
                         "%" G_GINT64_FORMAT " x %u",
                         p->global_batch, p->micro_batch, train->layout.size[AXIS_DATA]);
-    train->n_micro = (guint) (p->global_batch / per_micro);
+    train->n_micro = (guint) MIN (p->global_batch / per_micro, G_MAXUINT);
   }
+  if (train->n_micro > MAX_MICRO_BATCHES)
+    return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; %d are possible",
+                      train->n_micro, MAX_MICRO_BATCHES);
   if (p->parallel.schedule == SCHEDULE_INTERLEAVED && train->n_micro % train->n_stages != 0)
     return fab_throw (
         error, FAB_ERROR_INPUT,
@@ -285,6 +324,7 @@ slow_down (Train *train, FabJobTotals *totals)
   for (guint i = 0; i < n; i++)
     self->of_class[train->stages[i].rank_class] = i;
   totals->slowness = slowness;
+  totals->most_slowness = slow_most (self->slow);
   totals->slowness_owner = self;
   totals->slowness_free = slow_classes_free;
 }
@@ -310,7 +350,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   train.families = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
-  if (!fab_compute_check_layers (&params->compute, train.stack, error) || !train_add_stages (&train, error))
+  if (!check_experts (&train, error) || !fab_compute_check_layers (&params->compute, train.stack, error)
+      || !train_add_stages (&train, error))
     return FALSE;
   for (guint s = 0; s < train.n_stages * train.n_bins && train.error == NULL; s++)
     run_stage (&train.stages[s]);

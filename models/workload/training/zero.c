@@ -22,11 +22,18 @@
     .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
     .fallback = fallback_, .max = 1e15, .help = help_                                      \
   }
+#define RANKS(name_, field_, fallback_, help_)                                             \
+  {                                                                                        \
+    .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
+    .fallback = fallback_, .max = 1e8, .help = help_                                       \
+  }
 #define FLAG(name_, field_, fallback_, help_)                                             \
   {                                                                                       \
     .key = name_, .type = FAB_PARAM_BOOL, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
     .fallback = fallback_, .help = help_                                                  \
   }
+
+enum { MAX_GATHERS = 100000 };
 
 static const char *const overlaps[] = { "auto", "no", "yes", NULL };
 
@@ -65,8 +72,8 @@ static const FabParam zero_params[] = {
       "secondary", secondary, "1",
       "Stage 3: ranks of a second sharding that backward gathers from (zero_hpz_partition_size), usually a "
       "node's; 1: none."),
-  ELEMENTS ("shard", shard, "0",
-            "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
+  RANKS ("shard", shard, "0",
+         "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
   FLAG ("quantized_weights", has_quantized_weights, "false",
         "Stage 3: gather parameters in 8 bits (zero_quantized_weights)."),
   FLAG ("quantized_gradients", has_quantized_gradients, "false",
@@ -178,6 +185,12 @@ after_optimizer (Stage *stage)
   guint64 most = p->allgather_bucket > 0 ? (guint64) p->allgather_bucket : G_MAXUINT64;
   g_autoptr (GArray) tasks = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
 
+  if (stage->parameters / most > MAX_GATHERS) {
+    train_fail (stage->train,
+                "allgather_bucket %" G_GINT64_FORMAT " would make more than %d gathers per step",
+                p->allgather_bucket, MAX_GATHERS);
+    return;
+  }
   for (guint i = 0; left.dense + left.experts > 0; i++) {
     ParameterCount part = { MIN (left.dense, most), MIN (left.experts, most) };
 
