@@ -5,17 +5,12 @@ resolved scenario, which is a scenario that runs to the same numbers."""
 import json
 import os
 
-from support import SCENARIOS, SOURCE, CliTest, main, need, read
+from support import SCENARIOS, SOURCE, CliTest, main, need, read, smaller
 
 yaml, jsonschema = need("yaml", "jsonschema")
 BAD = ["misspelt", "no-unit", "many", "types", "negative", "unknown-names", "unknown-shape"]
 # Names of the catalogue and signs are beyond a schema that does not read the catalogue.
 ONLY_THE_PROGRAM = {"unknown-shape"}
-
-
-def smaller(path):
-    """What makes a run of seconds of one that takes a minute with sanitizers."""
-    return ["--set", "cluster.nodes=768"] if "24k" in path else []
 
 
 class Schema(CliTest):

@@ -4,7 +4,7 @@
 import csv
 import io
 
-from support import HELLO, SCENARIOS, CliTest, main
+from support import HELLO, SCENARIOS, CliTest, main, smaller
 
 ITERATION = ["duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s", "idle_s", "mfu_fraction", "tokens_per_s"]
 RESULT = {"size_bytes": int, "time_us": float, "algbw_GBps": float, "busbw_GBps": float, "wire_GBps": float,
@@ -30,7 +30,7 @@ class Run(CliTest):
     def test_every_scenario(self):
         for path in SCENARIOS:
             with self.subTest(path):
-                result = self.json("run", path, "--no-db")
+                result = self.json("run", path, "--no-db", *smaller(path))
                 self.assertTrue(result["iterations"])
                 for row in result["iterations"]:
                     self.check_iteration(row)
