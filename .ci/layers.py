@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 # A library stays behind one door; tests may look behind SQLite's.
 DOORS = {
     "yaml.h": ("sim/scenario/yaml_doc.c",),
-    "sqlite3.h": ("sim/result/", "tests/"),
+    "sqlite3.h": ("sim/result/", "validate/measure/", "tests/"),
     "cuda": ("validate/measure/",),
     "nvml.h": ("validate/measure/",),
     "nccl.h": ("validate/measure/",),
