@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pair.c - the asking and the serving end of a measurement between two (frame.h has their conversation). */
+#include "validate/measure/pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "validate/measure/frame.h"
+
+enum {
+  N_PROBES = 21,           /* round trips, of which the median is taken */
+  SAMPLE_ROUND_TRIPS = 20, /* a sample of a bandwidth kind lasts at least as many */
+  DEFAULT_TIMEOUT_S = 30,
+};
+
+typedef struct {
+  FabMeasureHost *host;
+  const FabPairOps *ops;
+  FabControl *control;
+  FabControl *framed; /* what the pair may use */
+  FabPair *pair;
+  char *system;
+  FabMeasureKind kind;     /* that is being measured */
+  FabTimePs round_trip_ps; /* of the smallest message; 0: not known */
+} Asker;
+
+static FabBytes
+largest_size (const FabMeasurePlan *plan)
+{
+  return plan->n_sizes > 0 ? plan->sizes_bytes[plan->n_sizes - 1] : 0;
+}
+
+/* --- opening --- */
+
+/* Both ends: each says that it is ready, or why not. */
+static FabPair *
+open_pair (FabControl *control, FabControl *framed, const FabPairOps *ops, gconstpointer params,
+           const FabMeasurePlan *plan, FabBytes max_bytes, gboolean is_asking, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  g_auto (FabFrame) frame = { 0 };
+  FabPair *pair = ops->open (framed, params, plan, max_bytes, is_asking, &cause);
+
+  if (pair == NULL) {
+    fab_frame_send_failed (control, cause);
+    g_propagate_error (error, g_steal_pointer (&cause));
+    return NULL;
+  }
+  if (fab_frame_send_type (control, FAB_FRAME_OPENED, error)
+      && fab_frame_expect (control, FAB_FRAME_OPENED, &frame, error))
+    return pair;
+  ops->close (pair);
+  return NULL;
+}
+
+static gboolean
+say_hello (Asker *self, const char *backend, GError **error)
+{
+  const FabMeasurePlan *plan = self->host->plan;
+  const char *here = self->host->system ? self->host->system : "";
+  g_autofree char *data = g_strdup_printf ("%s\n%s", backend, here);
+  g_auto (FabFrame) answer = { 0 };
+  FabFrame hello = { .type = FAB_FRAME_HELLO,
+                     .number = plan->timeout_s,
+                     .count = plan->window,
+                     .size_bytes = largest_size (plan),
+                     .n_data = strlen (data),
+                     .data = data };
+
+  if (!fab_frame_send (self->control, &hello, error)
+      || !fab_frame_expect (self->control, FAB_FRAME_WELCOME, &answer, error))
+    return FALSE;
+  const char *there = answer.data ? answer.data : "";
+  if (*here == '\0' || *there == '\0' || strcmp (here, there) == 0)
+    self->system = *here || *there ? g_strdup (*here ? here : there) : NULL;
+  else
+    self->system = g_strdup_printf ("%s and %s", here, there);
+  return TRUE;
+}
+
+/* --- measuring --- */
+
+/* What went wrong here, unless the other end says what went wrong there. */
+static gboolean
+fail_move (Asker *self, GError *cause, GError **error)
+{
+  g_auto (FabFrame) frame = { 0 };
+  g_autoptr (GError) there = NULL;
+
+  fab_frame_send_failed (self->control, cause);
+  if (!fab_frame_receive (self->control, &frame, &there) && strstr (there->message, "gave up") != NULL)
+    g_prefix_error (&cause, "%s; here: ", there->message);
+  g_propagate_error (error, cause);
+  return FALSE;
+}
+
+static gboolean
+move_once (Asker *self, FabMeasureKind kind, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
+           GError **error)
+{
+  g_auto (FabFrame) frame = { 0 };
+  g_autoptr (GError) cause = NULL;
+  FabFrame go = { .type = FAB_FRAME_GO, .number = kind, .count = n_messages, .size_bytes = size_bytes };
+
+  if (!fab_frame_send (self->control, &go, error)
+      || !fab_frame_expect (self->control, FAB_FRAME_READY, &frame, error))
+    return FALSE;
+  if (!self->ops->move (self->pair, kind, size_bytes, n_messages, elapsed_ps, &cause))
+    return fail_move (self, g_steal_pointer (&cause), error);
+  return fab_frame_expect (self->control, FAB_FRAME_DONE, &frame, error);
+}
+
+static gboolean
+is_streaming (FabMeasureKind kind)
+{
+  return kind == FAB_MEASURE_BANDWIDTH || kind == FAB_MEASURE_BIDIRECTIONAL;
+}
+
+/* FabTimedFunc */
+static gboolean
+time_messages (gpointer data, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps, GError **error)
+{
+  Asker *self = data;
+
+  if (!move_once (self, self->kind, size_bytes, n_messages, elapsed_ps, error))
+    return FALSE;
+  if (self->kind == FAB_MEASURE_LATENCY)
+    *elapsed_ps /= 2;
+  else if (is_streaming (self->kind) && *elapsed_ps > 2 * self->round_trip_ps)
+    *elapsed_ps -= self->round_trip_ps;
+  return TRUE;
+}
+
+static int
+compare_times (gconstpointer a, gconstpointer b)
+{
+  FabTimePs x = *(const FabTimePs *) a, y = *(const FabTimePs *) b;
+
+  return (x > y) - (x < y);
+}
+
+static gboolean
+probe_round_trip (Asker *self, GError **error)
+{
+  FabTimePs times_ps[N_PROBES], elapsed_ps;
+  FabBytes size_bytes = self->host->plan->n_sizes > 0 ? self->host->plan->sizes_bytes[0] : 1;
+
+  if (!self->ops->can[FAB_MEASURE_LATENCY])
+    return TRUE;
+  for (guint i = 0; i < 2 * N_PROBES; i++) { /* the first half warms up */
+    if (!move_once (self, FAB_MEASURE_LATENCY, size_bytes, 1, &elapsed_ps, error))
+      return FALSE;
+    times_ps[i % N_PROBES] = elapsed_ps;
+  }
+  qsort (times_ps, N_PROBES, sizeof *times_ps, compare_times);
+  self->round_trip_ps = times_ps[N_PROBES / 2];
+  return TRUE;
+}
+
+static gboolean
+measure_kind (Asker *self, FabMeasureKind kind, const char *backend, GError **error)
+{
+  FabMeasureHost *host = self->host;
+  FabSeries series = { .kind = kind,
+                       .backend = g_strdup (backend),
+                       .system = g_strdup (self->system),
+                       .from = g_strdup (self->control->here),
+                       .to = g_strdup (self->control->there),
+                       .n_ranks = 2,
+                       .n_pairs = 1,
+                       .window = is_streaming (kind) ? host->plan->window : 1 };
+  gboolean is_measured;
+
+  if (is_streaming (kind) && self->round_trip_ps == 0 && !probe_round_trip (self, error)) {
+    fab_series_clear (&series);
+    return FALSE;
+  }
+  self->kind = kind;
+  self->ops->describe (self->pair, &series);
+  host->min_sample_ps = is_streaming (kind) ? SAMPLE_ROUND_TRIPS * self->round_trip_ps : 0;
+  is_measured = host->measure (host, &series, 0, time_messages, self, error);
+  fab_series_clear (&series);
+  return is_measured;
+}
+
+static gboolean
+measure_kinds (Asker *self, const char *backend, GError **error)
+{
+  const gboolean *kinds = self->host->plan->kinds;
+  guint n_measured = 0;
+
+  for (guint i = 0; i < FAB_N_MEASURE_KINDS; i++) {
+    if (!kinds[i])
+      continue;
+    if (!self->ops->can[i]) {
+      if (i != FAB_MEASURE_COLLECTIVE)
+        self->host->note (self->host, "%s does not measure %s.", backend, fab_measure_kind_names[i]);
+      continue;
+    }
+    if (!measure_kind (self, (FabMeasureKind) i, backend, error))
+      return FALSE;
+    n_measured++;
+  }
+  return n_measured > 0
+      || fab_throw (error, FAB_ERROR_INPUT, "%s measures none of the kinds that were asked for", backend);
+}
+
+gboolean
+fab_pair_measure (FabMeasureHost *host, const char *backend, const FabPairOps *ops, FabControl *control,
+                  gconstpointer params, GError **error)
+{
+  Asker self = { .host = host, .ops = ops, .control = control };
+  gboolean is_measured = FALSE;
+
+  if (!say_hello (&self, backend, error))
+    return FALSE;
+  self.framed = fab_framed_control_new (control);
+  self.pair = open_pair (control, self.framed, ops, params, host->plan, largest_size (host->plan), TRUE,
+                         error);
+  if (self.pair) {
+    is_measured = measure_kinds (&self, backend, error);
+    fab_frame_send_type (control, FAB_FRAME_BYE, NULL);
+    ops->close (self.pair);
+  }
+  self.framed->close (self.framed);
+  g_free (self.system);
+  return is_measured;
+}
+
+/* --- serving --- */
+
+static gboolean
+greet (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, FabFrame *hello, GError **error)
+{
+  const char *here = host->system ? host->system : "";
+  FabFrame welcome = { .type = FAB_FRAME_WELCOME, .n_data = strlen (here), .data = (char *) here };
+  g_auto (GStrv) words = NULL;
+
+  if (!fab_frame_expect (control, FAB_FRAME_HELLO, hello, error))
+    return FALSE;
+  words = g_strsplit (hello->data ? hello->data : "", "\n", 2);
+  if (ops->name && g_strcmp0 (words[0], ops->name) != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "this end measures with '%s' and %s with '%s'; use the same on both", ops->name,
+                      control->there, words[0] ? words[0] : "");
+  return fab_frame_send (control, &welcome, error);
+}
+
+/* One sample; FALSE without an error: it is over. */
+static gboolean
+serve_one (FabPair *pair, const FabPairOps *ops, FabControl *control, FabBytes max_bytes, GError **error)
+{
+  g_auto (FabFrame) frame = { 0 };
+  g_autoptr (GError) cause = NULL;
+  FabTimePs elapsed_ps;
+
+  if (!fab_frame_receive (control, &frame, error) || frame.type == FAB_FRAME_BYE)
+    return FALSE;
+  if (frame.type != FAB_FRAME_GO || frame.number >= FAB_N_MEASURE_KINDS || !ops->can[frame.number]
+      || frame.count == 0 || frame.size_bytes > max_bytes)
+    return fab_throw (error, FAB_ERROR_IO, "%s asks for what was not agreed on", control->there);
+  if (!fab_frame_send_type (control, FAB_FRAME_READY, error))
+    return FALSE;
+  if (ops->move (pair, (FabMeasureKind) frame.number, frame.size_bytes, frame.count, &elapsed_ps, &cause))
+    return fab_frame_send_type (control, FAB_FRAME_DONE, error);
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
+static gboolean
+serve_agreed (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, gconstpointer params,
+              GError **error)
+{
+  g_auto (FabFrame) hello = { 0 };
+  g_autoptr (GError) cause = NULL;
+  FabMeasurePlan plan = *host->plan;
+
+  if (!greet (host, ops, control, &hello, error))
+    return FALSE;
+  plan.window = hello.count;
+  plan.timeout_s = hello.number > 0 ? hello.number : DEFAULT_TIMEOUT_S;
+  FabControl *framed = fab_framed_control_new (control);
+  FabPair *pair = open_pair (control, framed, ops, params, &plan, hello.size_bytes, FALSE, &cause);
+
+  while (pair && serve_one (pair, ops, control, hello.size_bytes, &cause))
+    if (host->is_cancelled (host)) {
+      fab_throw (&cause, FAB_ERROR_IO, "it was interrupted");
+      break;
+    }
+  if (pair)
+    ops->close (pair);
+  framed->close (framed);
+  if (cause == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
+gboolean
+fab_pair_serve (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, gconstpointer params,
+                GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+
+  if (serve_agreed (host, ops, control, params, &cause))
+    return TRUE;
+  fab_frame_send_failed (control, cause); /* a second time does no harm */
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
