@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/describe_links.h"
 #include "cli/describe_model.h"
+#include "cli/measure.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/result/store.h"
@@ -192,7 +193,8 @@ list_entries (const Describe *d, FabCatalogSection section)
 static const struct {
   const char *name, *summary;
 } other_sections[] = { { "scenario", "Every key of a scenario file" },
-                       { "queries", "Questions to a results file" } };
+                       { "queries", "Questions to a results file" },
+                       { "measure", "Backends of `fabricast measure` and their parameters" } };
 
 static void
 list_sections (const Describe *d)
@@ -247,6 +249,9 @@ list_section (const Describe *d, const char *section, GError **error)
   else if (strcmp (section, "queries") == 0)
     for (const FabQuery *query = fab_queries; query->name; query++)
       g_print (d->only_names ? "%s\n" : "%-18s %s\n", query->name, query->summary);
+  else if (strcmp (section, "measure") == 0)
+    for (const FabBackendRow *row = fab_backend_rows; row->name; row++)
+      g_print (d->only_names ? "%s\n" : "%-14s %s\n", row->name, row->summary);
   else
     return unknown_section (section, error);
   return TRUE;
@@ -275,6 +280,19 @@ describe_entry (const Describe *d, FabCatalogSection section, const char *name, 
 }
 
 static gboolean
+describe_backend (const char *name, GError **error)
+{
+  const FabMeasureBackend *backend = measure_backend (name, error);
+
+  if (backend == NULL)
+    return FALSE;
+  print_model (&backend->info);
+  if (backend->needs)
+    g_print ("\nNeeds %s.\n", backend->needs);
+  return TRUE;
+}
+
+static gboolean
 describe_name (const Describe *d, const char *section, const char *name, GError **error)
 {
   int kind = find_kind (section);
@@ -282,6 +300,8 @@ describe_name (const Describe *d, const char *section, const char *name, GError 
   for (guint i = 0; catalog_sections[i]; i++)
     if (strcmp (catalog_sections[i], section) == 0)
       return describe_entry (d, (FabCatalogSection) i, name, error);
+  if (strcmp (section, "measure") == 0)
+    return describe_backend (name, error);
   if (kind < 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "section '%s' has no names; `fabricast describe` lists the sections", section);

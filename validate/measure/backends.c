@@ -99,10 +99,8 @@ fab_backend_load (const char *name, const char *const *directories, GError **err
   path = find_module (name, directories);
   if (path)
     return load_module (row, path, error);
-  fab_throw (
-      error, FAB_ERROR_UNSUPPORTED,
-      "%s is not in this build, because what it is built with was missing; install it (Debian: %s) and build "
-      "again",
-      name, row->build);
+  fab_throw (error, FAB_ERROR_UNSUPPORTED,
+             "%s is not in this build; install what it is built with (Debian: %s) and build again", name,
+             row->build);
   return NULL;
 }

@@ -162,7 +162,7 @@ add_sample (Work *work, GError **error)
     return FALSE;
   time_ps = MAX ((elapsed_ps + work->n_messages / 2) / work->n_messages, 1);
   g_array_append_val (work->times_ps, time_ps);
-  return fab_samples_add (work->host->samples, work->series_id, work->point.size_bytes, time_ps, error);
+  return fab_samples_keep (work->host->samples, work->series_id, work->point.size_bytes, time_ps, error);
 }
 
 static gboolean
@@ -329,4 +329,10 @@ fab_host_has_series (const FabMeasureHost *host, const FabSeries *series)
   g_autofree char *key = fab_series_key (series);
 
   return g_hash_table_contains (((const Host *) host)->series, key);
+}
+
+gboolean
+fab_host_has_any (const FabMeasureHost *host)
+{
+  return g_hash_table_size (((const Host *) host)->series) > 0;
 }

@@ -37,6 +37,8 @@ void fab_host_free (FabMeasureHost *host);
 
 /* Was it this host that measured (or skipped) this series? */
 gboolean fab_host_has_series (const FabMeasureHost *host, const FabSeries *series);
+/* Was there any? */
+gboolean fab_host_has_any (const FabMeasureHost *host);
 
 /* "node7: AMD EPYC 7763, 128 CPUs": equal texts are the same machine. (transfer full) */
 char *fab_machine_name (void);

@@ -21,8 +21,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSamples, fab_samples_free)
 gboolean fab_samples_begin_series (FabSamples *self, const FabSeries *series, gint64 *id, GError **error);
 
 /* One raw sample: time of one message. */
-gboolean fab_samples_add (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTimePs time_ps,
-                          GError **error);
+gboolean fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTimePs time_ps,
+                           GError **error);
 
 /* The samples of a point so far, in the order they were taken: GArray of FabTimePs. (transfer full) */
 GArray *fab_samples_of_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, GError **error);

@@ -19,6 +19,15 @@ next_row (FabSamples *self, sqlite3_stmt **stmt, GError **error)
   return FALSE;
 }
 
+/* Whatever wrote the file: UTF-8, or NULL. (transfer full) */
+static char *
+column_text (sqlite3_stmt *stmt, gint column)
+{
+  const char *text = (const char *) sqlite3_column_text (stmt, column);
+
+  return text ? g_utf8_make_valid (text, -1) : NULL;
+}
+
 gboolean
 fab_samples_find_series (FabSamples *self, const FabSeries *series, gint64 *id, GError **error)
 {
@@ -108,8 +117,7 @@ read_series (FabSamples *self, sqlite3_stmt *stmt, FabSeries *series, GError **e
   if (!fab_measure_kind_find ((const char *) sqlite3_column_text (stmt, column++), &series->kind))
     return fab_throw (error, FAB_ERROR_IO, "%s: a series of an unknown kind", self->path);
   for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    G_STRUCT_MEMBER (char *, series,
-                     field->offset) = g_strdup ((const char *) sqlite3_column_text (stmt, column++));
+    G_STRUCT_MEMBER (char *, series, field->offset) = column_text (stmt, column++);
   for (const FabSeriesField *field = fab_series_counts; field->name; field++)
     G_STRUCT_MEMBER (guint, series, field->offset) = (guint) sqlite3_column_int64 (stmt, column++);
   return TRUE;
@@ -169,7 +177,7 @@ read_texts (FabSamples *self, const char *sql, GError **error)
 
   while (next_row (self, &stmt, &cause))
     for (gint column = 0; column < sqlite3_column_count (stmt); column++)
-      g_ptr_array_add (texts, g_strdup ((const char *) sqlite3_column_text (stmt, column)));
+      g_ptr_array_add (texts, column_text (stmt, column));
   if (cause) {
     g_propagate_error (error, g_steal_pointer (&cause));
     return NULL;

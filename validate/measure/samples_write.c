@@ -57,7 +57,7 @@ fab_samples_begin_series (FabSamples *self, const FabSeries *series, gint64 *id,
 }
 
 gboolean
-fab_samples_add (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTimePs time_ps, GError **error)
+fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTimePs time_ps, GError **error)
 {
   static const char sql[] = "INSERT INTO sample (series_id, size_bytes, time_ps) VALUES (?, ?, ?)";
   gboolean is_added;

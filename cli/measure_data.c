@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure_data.c - a file of measurements for programs: CSV with a row per point, JSON as it is. */
+#include "cli/measure.h"
+#include "sim/base/json.h"
+
+/* The numbers of a point by name; times in ps. */
+static const struct {
+  const char *name;
+  gsize offset;
+  gsize size; /* of the member: signed 8 bytes or unsigned 4 */
+} point_numbers[] = {
+#define NUMBER(member)                                                            \
+  {                                                                               \
+#member, G_STRUCT_OFFSET(FabPoint, member), sizeof((FabPoint *) NULL)->member \
+  }
+  NUMBER (size_bytes), NUMBER (time_ps),    NUMBER (low_ps),      NUMBER (high_ps),
+  NUMBER (min_ps),     NUMBER (p05_ps),     NUMBER (p95_ps),      NUMBER (max_ps),
+  NUMBER (n_samples),  NUMBER (n_outliers), NUMBER (is_complete),
+#undef NUMBER
+};
+
+static gint64
+point_number (const FabPoint *point, guint i)
+{
+  return point_numbers[i].size == sizeof (gint64) ? G_STRUCT_MEMBER (gint64, point, point_numbers[i].offset)
+                                                  : G_STRUCT_MEMBER (gint32, point, point_numbers[i].offset);
+}
+
+/* --- CSV --- */
+
+static void
+add_text (GArray *cells, const char *text)
+{
+  FabCell cell = { .kind = text ? FAB_CELL_TEXT : FAB_CELL_NULL, .text = g_strdup (text) };
+
+  g_array_append_val (cells, cell);
+}
+
+static void
+add_whole (GArray *cells, gint64 value)
+{
+  FabCell cell = { .kind = FAB_CELL_INTEGER,
+                   .integer = value,
+                   .real = (double) value,
+                   .text = g_strdup_printf ("%" G_GINT64_FORMAT, value) };
+
+  g_array_append_val (cells, cell);
+}
+
+static char **
+column_names (void)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  g_ptr_array_add (names, g_strdup ("kind"));
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    g_ptr_array_add (names, g_strdup (field->name));
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    g_ptr_array_add (names, g_strdup (field->name));
+  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
+    g_ptr_array_add (names, g_strdup (point_numbers[i].name));
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_free (names, FALSE);
+}
+
+static void
+add_row (GArray *cells, const FabSeries *series, const FabPoint *point)
+{
+  add_text (cells, fab_measure_kind_names[series->kind]);
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    add_text (cells, G_STRUCT_MEMBER (char *, series, field->offset));
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    add_whole (cells, G_STRUCT_MEMBER (guint, series, field->offset));
+  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
+    add_whole (cells, point_number (point, i));
+}
+
+char *
+measure_csv (const GPtrArray *all)
+{
+  g_autoptr (FabTable) table = g_new0 (FabTable, 1);
+  GArray *cells = g_array_new (FALSE, TRUE, sizeof (FabCell));
+
+  table->columns = column_names ();
+  table->n_columns = g_strv_length (table->columns);
+  for (guint i = 0; i < all->len; i++) {
+    const FabMeasuredSeries *series = g_ptr_array_index (all, i);
+
+    for (guint j = 0; j < series->points->len; j++, table->n_rows++)
+      add_row (cells, &series->series, &g_array_index (series->points, FabPoint, j));
+  }
+  table->cells = (FabCell *) g_array_free (cells, FALSE);
+  return fab_table_to_csv (table);
+}
+
+/* --- JSON --- */
+
+static void
+add_point (JsonBuilder *json, const FabPoint *point)
+{
+  json_builder_begin_object (json);
+  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
+    fab_json_add_whole (json, point_numbers[i].name, point_number (point, i));
+  json_builder_end_object (json);
+}
+
+static void
+add_series (JsonBuilder *json, const FabMeasuredSeries *series)
+{
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "kind", fab_measure_kind_names[series->series.kind]);
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    fab_json_add_text (json, field->name, G_STRUCT_MEMBER (char *, &series->series, field->offset));
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    fab_json_add_whole (json, field->name, G_STRUCT_MEMBER (guint, &series->series, field->offset));
+  json_builder_set_member_name (json, "points");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < series->points->len; i++)
+    add_point (json, &g_array_index (series->points, FabPoint, i));
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+}
+
+char *
+measure_json (const char *path, char **machine, char **notes, const GPtrArray *all)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "file", path);
+  json_builder_set_member_name (json, "machine");
+  json_builder_begin_object (json);
+  for (char **row = machine; row[0] && row[1]; row += 2)
+    fab_json_add_text (json, row[0], row[1]);
+  json_builder_end_object (json);
+  json_builder_set_member_name (json, "notes");
+  json_builder_begin_array (json);
+  for (char **note = notes; *note; note++)
+    json_builder_add_string_value (json, *note);
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "series");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < all->len; i++)
+    add_series (json, g_ptr_array_index (all, i));
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+  return fab_json_finish (json);
+}
