@@ -10,6 +10,7 @@
 
 #include "sim/base/units.h"
 #include "sim/fabric/graph.h" /* FabDrive */
+#include "sim/fabric/messages.h"
 #include "sim/scenario/schema.h"
 
 /* rate(drive) = lanes x signalling x coding x payload/(payload + overhead) x achievable */
@@ -19,6 +20,18 @@ typedef struct {
   double achievable_fraction; /* measured: best observed rate over payload rate */
   const char *source;         /* of all three */
 } FabLinkDriveSpec;
+
+/* What a link's numbers were measured with; to_bytes 0: they were not. */
+typedef struct {
+  FabBytes from_bytes, to_bytes;  /* message sizes */
+  double held_out_error_fraction; /* median, of rows that no number was fitted to */
+  gint64 n_rows, n_held_out;
+} FabLinkMeasured;
+
+/* 95 % half-widths as a part of the number; 0: none is known. */
+typedef struct {
+  double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
+} FabLinkUncertainty;
 
 typedef struct {
   const char *name; /* "nvlink3", "ib-hdr" */
@@ -35,7 +48,10 @@ typedef struct {
       endpoint_ps; /* NIC ports: both adapters and their driver, on top of the wires, for a small message */
   double collective_fraction; /* NIC ports: share of `copy` that a collective library reaches; 0: not known */
   const char *collective_source;
-  gboolean has_sharp; /* NIC ports: the switches of this network can reduce */
+  gboolean has_sharp;    /* NIC ports: the switches of this network can reduce */
+  FabParamList messages; /* FabMessageRegime: what one message takes from end to end; empty: not measured */
+  FabLinkMeasured measured;
+  FabLinkUncertainty uncertainty;
   const char *source, *date;
 } FabLinkSpec;
 

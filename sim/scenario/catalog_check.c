@@ -43,6 +43,49 @@ check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is
     fab_schema_report (reader, &drive->payload_bytes, "these packets have no source");
 }
 
+/* Short messages may be faster than the wire for a while (caches, buckets of a rate limit); long ones may not. */
+static void
+check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMessageRegime *last)
+{
+  const double rounding = 1.02;
+  double packets = link->copy.payload_bytes > 0
+                     ? (double) (link->copy.payload_bytes + link->copy.overhead_bytes)
+                           / (double) link->copy.payload_bytes
+                     : 1;
+  double most = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction
+              / packets;
+
+  if (link->signalling_bytes_per_s > 0 && (double) last->rate_bytes_per_s > most * rounding)
+    fab_schema_report (reader, &last->rate_bytes_per_s,
+                       "long messages at %.6g GB/s, and packets leave %.6g GB/s of link '%s'",
+                       (double) last->rate_bytes_per_s / 1e9, most / 1e9, link->name);
+}
+
+static void
+check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
+{
+  const FabMessageRegime *regimes = link->messages.data;
+  const FabMessageRegime *last[FAB_N_WAYS] = { NULL };
+
+  for (guint i = 0; i < link->messages.n; i++) {
+    const FabMessageRegime *before = last[regimes[i].way];
+
+    if (before != NULL && before->up_to_bytes == 0)
+      fab_schema_report (
+          reader, &regimes[i].way,
+          "the row before has no up_to, so this one is never used; only the last of a way has none");
+    else if (before != NULL && regimes[i].up_to_bytes > 0 && regimes[i].up_to_bytes <= before->up_to_bytes)
+      fab_schema_report (reader, &regimes[i].up_to_bytes,
+                         "rows of a way go from small to large; this one ends at or below the one before");
+    last[regimes[i].way] = &regimes[i];
+  }
+  if (link->messages.n > 0 && last[FAB_WAY_ONE] == NULL)
+    fab_schema_report (reader, &regimes[0].rate_bytes_per_s, "no row is of way one, for a message alone");
+  for (guint way = 0; way < FAB_N_WAYS; way++)
+    if (last[way] != NULL)
+      check_last_regime (reader, link, last[way]);
+}
+
 static void
 check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shipped)
 {
@@ -57,6 +100,10 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
     fab_schema_report (reader, &link->signalling_bytes_per_s,
                        "link '%s': lanes x signalling x coding is %.3g B/s; it must be from 1 to %.0e",
                        link->name, rate, most);
+  check_messages (reader, link);
+  if (link->measured.from_bytes > link->measured.to_bytes)
+    fab_schema_report (reader, &link->measured.from_bytes,
+                       "measured from more than to; write the smaller first");
   if (is_shipped)
     check_origin (reader, &link->name, link->source, link->date);
 }

@@ -35,6 +35,47 @@ static const FabParam drive_params[] = {
   { .key = NULL },
 };
 
+/* In the order of FabMessageWay. */
+static const char *const message_ways[] = { "one", "both", NULL };
+
+static const FabParam message_params[] = {
+  { ROW ("way", CHOICE, FabMessageRegime, way, "one",
+         "one: nothing comes the other way; both: as much does. Without rows of both, those of one hold."),
+    .choices = message_ways },
+  { ROW ("up_to", BYTES, FabMessageRegime, up_to_bytes, "0B",
+         "The largest message of this row; left out (0B) in the last one of a way: no end.") },
+  { ROW ("overhead", TIME, FabMessageRegime, overhead_ps, NULL, "What a message takes whatever its size.") },
+  { ROW ("rate", RATE, FabMessageRegime, rate_bytes_per_s, NULL, "And its bytes on top, at this rate.") },
+  { .key = NULL },
+};
+
+static const FabParam measured_params[] = {
+  { ROW ("from", BYTES, FabLinkMeasured, from_bytes, "0B", "The smallest message that was measured.") },
+  { ROW ("to", BYTES, FabLinkMeasured, to_bytes, "0B",
+         "The largest one; predictions beyond are marked. 0B: not measured.") },
+  { ROW ("held_out_error", FRACTION, FabLinkMeasured, held_out_error_fraction, "0%",
+         "Median error of the rows that were held out of the fit."),
+    .max = 1 },
+  { ROW ("rows", COUNT, FabLinkMeasured, n_rows, "0", "Measured rows that the numbers were fitted to."),
+    .max = 1e9 },
+  { ROW ("held_out", COUNT, FabLinkMeasured, n_held_out, "0", "Rows held out of the fit."), .max = 1e9 },
+  { .key = NULL },
+};
+
+static const FabParam uncertainty_params[] = {
+  { ROW ("rate", FRACTION, FabLinkUncertainty, rate_fraction, "0%",
+         "95 % half-width of the rate, as a part of it; 0: none is known."),
+    .max = 0.9 },
+  { ROW ("latency", FRACTION, FabLinkUncertainty, latency_fraction, "0%", "Likewise of the latency."),
+    .max = 1 },
+  { ROW ("endpoint", FRACTION, FabLinkUncertainty, endpoint_fraction, "0%", "Likewise of the endpoint."),
+    .max = 1 },
+  { ROW ("messages", FRACTION, FabLinkUncertainty, messages_fraction, "0%",
+         "Likewise of every time that `messages` gives."),
+    .max = 1 },
+  { .key = NULL },
+};
+
 const FabParam fab_link_params[] = {
   NAME_ROWS (FabLinkSpec),
   { ROW ("technology", TEXT, FabLinkSpec, technology, "", "Group in tables: NVLink, PCIe, InfiniBand.") },
@@ -63,6 +104,14 @@ const FabParam fab_link_params[] = {
     .max = 1 },
   { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Where that share comes from.") },
   { ROW ("sharp", BOOL, FabLinkSpec, has_sharp, "false", "NIC ports: switches of this network can reduce.") },
+  { ROW ("messages", LIST, FabLinkSpec, messages, NULL,
+         "NIC ports: time of one message from end to end, software included: overhead + size / rate."),
+    .table = message_params, .table_size = sizeof (FabMessageRegime) },
+  { ROW ("measured", TABLE, FabLinkSpec, measured, NULL, "What `fabricast calibrate` fitted the numbers to."),
+    .table = measured_params, .table_size = sizeof (FabLinkMeasured) },
+  { ROW ("uncertainty", TABLE, FabLinkSpec, uncertainty, NULL,
+         "How far the numbers may be off; gives predictions a band."),
+    .table = uncertainty_params, .table_size = sizeof (FabLinkUncertainty) },
   SOURCE_ROWS (FabLinkSpec),
   { .key = NULL },
 };

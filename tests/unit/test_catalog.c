@@ -134,6 +134,61 @@ test_all_files_at_once (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "2.yaml:1:"));
 }
 
+#define MEASURED(rows_) "links: [{name: a, signalling: 8Gb/s, messages: [" rows_ "], " ORIGIN "}]"
+
+static void
+test_message_refusals (G_GNUC_UNUSED void **state)
+{
+  assert_refused (MEASURED ("{overhead: 1us}"), "lacks the key 'rate'");
+  assert_refused (MEASURED ("{rate: 1GB/s}"), "lacks the key 'overhead'");
+  assert_refused (MEASURED ("{way: two, overhead: 1us, rate: 1GB/s}"), "'way' cannot be 'two'");
+  assert_refused (MEASURED ("{way: both, overhead: 1us, rate: 1GB/s}"), "no row is of way one");
+  assert_refused (MEASURED ("{overhead: 1us, rate: 1GB/s}, {overhead: 2us, rate: 1GB/s}"),
+                  "the row before has no up_to");
+  assert_refused (MEASURED (
+                      "{up_to: 2kB, overhead: 1us, rate: 1GB/s}, {way: both, overhead: 1us, rate: 1GB/s}, "
+                      "{up_to: 2kB, overhead: 2us, rate: 1GB/s}"),
+                  "this one ends at or below the one before");
+  assert_refused (MEASURED ("{overhead: 1us, rate: 1.03GB/s}"),
+                  "long messages at 1.03 GB/s, and packets leave 1 GB/s of link 'a'");
+  assert_refused ("links: [{name: a, signalling: 8Gb/s, measured: {from: 8B, to: 4B}, " ORIGIN "}]",
+                  "measured from more than to");
+  assert_refused ("links: [{name: a, signalling: 8Gb/s, uncertainty: {rate: 95%}, " ORIGIN "}]",
+                  "'rate' is 95%: the most is 0.9");
+}
+
+/* Short ones may beat the wire (1 GB/s): 1 us + 100 B / 10 GB/s = 1.01 us. The last row is taken beyond its end. Both
+ * ways: 4 us + 2 MB / 0.5 GB/s = 4.004 ms, alone 3 us + 2 MB / 1 GB/s; as text and back it is the same. */
+static void
+test_messages (G_GNUC_UNUSED void **state)
+{
+  const char *const texts[] = {
+    MEASURED ("{way: both, overhead: 4us, rate: 500MB/s}, {up_to: 1kB, overhead: 1us, rate: 10GB/s}, "
+              "{up_to: 1MB, overhead: 3us, rate: 1GB/s}"),
+    "links: [{name: b, signalling: 8Gb/s, messages: [{overhead: 1us, rate: 1GB/s}], "
+    "measured: {from: 8B, to: 64MiB, held_out_error: 0.015, rows: 24, held_out: 6}, "
+    "uncertainty: {rate: 1%, latency: 2%, endpoint: 3%, messages: 4%}, " ORIGIN "}]",
+    NULL,
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabCatalog) catalog = load_texts (texts, &error);
+  const FabLinkSpec *a = fab_catalog_link (catalog, "a"), *b = fab_catalog_link (catalog, "b");
+  FabMessages of_a = { a->messages.data, a->messages.n, 1 }, of_b = { b->messages.data, b->messages.n, 2 };
+  g_autofree char *text = fab_schema_write (fab_catalog_params[FAB_SECTION_LINKS].table, b);
+
+  assert_null (error);
+  assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 100), 1010000);
+  assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 1000), 1100000);
+  assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 1001), 4001000);
+  assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 2e6), 2003000000);
+  assert_int_equal (fab_message_ps (&of_a, FAB_WAY_BOTH, 2e6), 4004000000);
+  assert_int_equal (fab_message_ps (&of_b, FAB_WAY_BOTH, 1e6), 2 * 1001000000);
+  assert_int_equal (b->measured.to_bytes, 64 << 20);
+  assert_true (b->uncertainty.messages_fraction == 0.04);
+  assert_non_null (strstr (text, "held_out_error: 0.015"));
+  assert_non_null (strstr (text, "overhead: 1us"));
+}
+
 static void
 test_overlay (G_GNUC_UNUSED void **state)
 {
@@ -159,6 +214,7 @@ main (void)
     cmocka_unit_test (test_entries),           cmocka_unit_test (test_no_directory),
     cmocka_unit_test (test_refusals),          cmocka_unit_test (test_wire_ends),
     cmocka_unit_test (test_all_files_at_once), cmocka_unit_test (test_overlay),
+    cmocka_unit_test (test_message_refusals),  cmocka_unit_test (test_messages),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/fabric/messages.h"
+
+#include <math.h>
+
+static const FabMessageRegime *
+find_regime (const FabMessages *messages, FabMessageWay way, double bytes)
+{
+  const FabMessageRegime *found = NULL;
+
+  for (guint i = 0; i < messages->n; i++) {
+    const FabMessageRegime *regime = &messages->regimes[i];
+
+    if (regime->way != (int) way)
+      continue;
+    found = regime;
+    if (regime->up_to_bytes == 0 || bytes <= (double) regime->up_to_bytes)
+      break;
+  }
+  return found;
+}
+
+FabTimePs
+fab_message_ps (const FabMessages *messages, FabMessageWay way, double bytes)
+{
+  const FabMessageRegime *regime = find_regime (messages, way, bytes);
+
+  if (regime == NULL)
+    regime = find_regime (messages, FAB_WAY_ONE, bytes);
+  g_assert (regime != NULL);
+  double ps = messages->factor
+            * ((double) regime->overhead_ps
+               + bytes / (double) regime->rate_bytes_per_s * (double) FAB_PS_PER_S);
+  /* Rounded up, but not for what was rounded on the way. */
+  return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
+}
