@@ -82,7 +82,7 @@ static gboolean
 play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResult *faster, GError **error)
 {
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-  FabWhatIf what_if = { NULL, FAB_RUN_FASTER };
+  FabWhatIf what_if = { .rate_factor = FAB_RUN_FASTER };
 
   if (result->binding_link == FAB_NO_LINK)
     return TRUE;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/base/units.h"
+#include "sim/fabric/messages.h"
 
 typedef guint32 FabVertexId;
 typedef guint32 FabLinkId;
@@ -49,6 +49,7 @@ typedef struct {
   FabTimePs endpoint_ps;     /* what the adapters at both ends add to a message, beyond the wires */
   double
       collective_stretch; /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
+  FabMessages messages;     /* what one message between two such ports was measured to take */
   gboolean has_reduction;   /* a switch at its end can reduce and multiply what it is sent */
   gboolean is_pcie, is_c2c; /* by its technology: the builder's */
 } FabLinkClass;

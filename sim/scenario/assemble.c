@@ -68,6 +68,24 @@ kept_of_kind (const FabClusterSpec *cluster, const FabNodeSpec *node, FabPartKin
   return n;
 }
 
+static FabTimePs
+changed_ps (FabTimePs time_ps, double change)
+{
+  return (FabTimePs) ((double) time_ps * (1 + change) + 0.5);
+}
+
+/* The same with the numbers that one asks about. */
+static void
+change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *rate, FabTimePs *latency_ps)
+{
+  if (what_if == NULL || g_strcmp0 (what_if->link_class, link_class->name) != 0)
+    return;
+  *rate = (FabBytesPerS) ((double) *rate * what_if->rate_factor + 0.5);
+  *latency_ps = changed_ps (*latency_ps, what_if->latency_change);
+  link_class->endpoint_ps = changed_ps (link_class->endpoint_ps, what_if->endpoint_change);
+  link_class->messages.factor = 1 + what_if->messages_change;
+}
+
 static FabLinkForm
 link_form (const Build *build, const char *name, guint count)
 {
@@ -75,17 +93,17 @@ link_form (const Build *build, const char *name, guint count)
   FabLinkClass link_class = { .name = spec->name,
                               .technology = spec->technology,
                               .endpoint_ps = spec->endpoint_ps,
+                              .messages = { spec->messages.data, spec->messages.n, 1 },
                               .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
   FabBytesPerS rate = fab_link_spec_line_rate (spec);
+  FabTimePs latency_ps = spec->latency_ps;
 
   for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
     link_class.cost[drive] = fab_link_spec_cost (spec, drive);
   if (spec->collective_fraction > 0)
     link_class.collective_stretch = 1 / spec->collective_fraction;
-  if (build->what_if && g_strcmp0 (build->what_if->link_class, spec->name) == 0)
-    rate = (FabBytesPerS) ((double) rate * build->what_if->rate_factor + 0.5);
-  return (FabLinkForm){ rate, spec->latency_ps, fab_graph_builder_class (build->builder, &link_class),
-                        count };
+  change_link (build->what_if, &link_class, &rate, &latency_ps);
+  return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
 }
 
 /* Accelerators and NICs beyond what the scenario asks for are left out, the first ones stay. */

@@ -10,10 +10,12 @@
 #include "sim/scenario/scenario.h"
 #include "sim/work/cluster.h"
 
-/* "What would a faster one change": every link of this class at a multiple of its rate. */
+/* "What would a faster one change": every link of this class at a multiple of its rate, and its times changed by a part
+ * of them (0.1: a tenth longer). */
 typedef struct {
   const char *link_class; /* NULL: nothing is changed */
   double rate_factor;
+  double latency_change, endpoint_change, messages_change;
 } FabWhatIf;
 
 typedef struct {

@@ -10,7 +10,6 @@
 
 #include "sim/base/units.h"
 #include "sim/fabric/graph.h" /* FabDrive */
-#include "sim/fabric/messages.h"
 #include "sim/scenario/schema.h"
 
 /* rate(drive) = lanes x signalling x coding x payload/(payload + overhead) x achievable */

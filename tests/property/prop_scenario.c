@@ -261,7 +261,7 @@ check_what_if (Random *random)
   FabTimePs usual_ps = total_ps (yaml, NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (classes); i++) {
-    FabWhatIf what_if = { classes[i], 1 + 3 * random_unit (random) };
+    FabWhatIf what_if = { .link_class = classes[i], .rate_factor = 1 + 3 * random_unit (random) };
     FabTimePs changed_ps = total_ps (yaml, &what_if);
 
     if (changed_ps > usual_ps)
