@@ -23,6 +23,12 @@ find_regime (const FabMessages *messages, FabMessageWay way, double bytes)
 FabTimePs
 fab_message_ps (const FabMessages *messages, FabMessageWay way, double bytes)
 {
+  return fab_message_among_ps (messages, way, bytes, bytes);
+}
+
+FabTimePs
+fab_message_among_ps (const FabMessages *messages, FabMessageWay way, double bytes, double port_bytes)
+{
   const FabMessageRegime *regime = find_regime (messages, way, bytes);
 
   if (regime == NULL)
@@ -30,7 +36,7 @@ fab_message_ps (const FabMessages *messages, FabMessageWay way, double bytes)
   g_assert (regime != NULL);
   double ps = messages->factor
             * ((double) regime->overhead_ps
-               + bytes / (double) regime->rate_bytes_per_s * (double) FAB_PS_PER_S);
+               + port_bytes / (double) regime->rate_bytes_per_s * (double) FAB_PS_PER_S);
   /* Rounded up, but not for what was rounded on the way. */
   return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
 }

@@ -32,3 +32,7 @@ typedef struct {
 /* Time of one message, saturating. Without regimes of `both` those of `one` hold; beyond the last end the last
  * regime does. There are some. */
 FabTimePs fab_message_ps (const FabMessages *messages, FabMessageWay way, double bytes);
+
+/* The same of one among several that share a port and end together: `port_bytes` in sum, its own too. */
+FabTimePs fab_message_among_ps (const FabMessages *messages, FabMessageWay way, double bytes,
+                                double port_bytes);

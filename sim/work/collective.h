@@ -54,7 +54,9 @@ typedef struct {
 
 /* What the library's environment adds to an algorithm's own knowledge. */
 typedef struct {
-  double net_stretch; /* >= 1: loss of the library's network path beyond the links' own */
+  double
+      net_stretch; /* >= 1: loss of the library's network path where the links' own is not known; 0: there is
+                         none, not even theirs */
 } FabAlgorithmEnv;
 
 typedef struct {
@@ -82,7 +84,9 @@ typedef struct {
   FabTimePs latency_ps;          /* of it the wires' own: fab_form_latency_ps () */
   double wire_factor;            /* as in FabStream */
   double limit_bytes_per_s;      /* as in FabStream */
-  guint n_connections;           /* channels that use the same link: FabStream's share */
+  guint n_chunks; /* messages that each buffer of a pipeline is cut into; 0: the library does not say */
+  FabBytes least_message_bytes, most_message_bytes; /* between nodes; 0: it does not go by messages */
+  guint n_connections;                              /* channels that use the same link: FabStream's share */
 } FabCollectivePlan;
 
 /* Time of the plan on an idle fabric, FAB_TIME_MAX at most; the tuner's estimate and what `analytic` does. */
@@ -133,5 +137,6 @@ FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollective
 /* What the library's network path loses, for the algorithm of that plan: FabAlgorithmEnv. */
 double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
 
-/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline. Not of an empty plan. */
+/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the plan does not say.
+ * Not of an empty plan. */
 FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

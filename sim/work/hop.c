@@ -62,7 +62,9 @@ hop_start (FabHop *hop, FabHopKind kind, FabDrive drive)
                    .stretch = 1,
                    .read_stretch = 1,
                    .duplex_stretch = 1,
-                   .rate_bytes_per_s = G_MAXDOUBLE };
+                   .rate_bytes_per_s = G_MAXDOUBLE,
+                   .out_port = FAB_NO_LINK,
+                   .in_port = FAB_NO_LINK };
   hop->shares = g_array_sized_new (FALSE, FALSE, sizeof (FabShare), usual_shares);
 }
 
@@ -231,6 +233,9 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
   port = fab_graph_link_class (cluster->graph, g_array_index (hop->shares, FabShare, before).link);
   hop->endpoint_ps = port->endpoint_ps;
   hop->stretch = port->collective_stretch;
+  hop->messages = port->messages.n > 0 ? &port->messages : NULL;
+  hop->out_port = wire->links[0];
+  hop->in_port = wire->links[wire->n - 1];
   return hop_go_gdr (cluster, in_nic, to, to, hop, error);
 }
 
@@ -364,7 +369,17 @@ fab_hop_storage (const FabCluster *cluster, FabVertexId drive, FabVertexId gpu, 
 double
 fab_hop_stretch (const FabHop *hop, double net_stretch)
 {
-  return (hop->stretch > 0 ? hop->stretch : net_stretch) * hop->read_stretch;
+  double stretch = hop->stretch > 0 ? hop->stretch : net_stretch;
+
+  if (net_stretch <= 0 && fab_hop_kind_is_net (hop->kind))
+    stretch = 1;
+  return stretch * hop->read_stretch;
+}
+
+double
+fab_hop_rate (const FabHop *hop, double net_stretch)
+{
+  return hop->rate_bytes_per_s * MAX (hop->stretch, 1) / fab_hop_stretch (hop, net_stretch);
 }
 
 void

@@ -36,7 +36,9 @@ typedef struct {
   double read_stretch; /* >= 1: a NIC reads a GPU through a host bridge, or what waits in host memory */
   double
       duplex_stretch; /* >= 1: likewise, on links whose other direction hops of other senders use as well */
-  const char *technology; /* of its slowest link */
+  const char *technology;      /* of its slowest link */
+  const FabMessages *messages; /* between nodes: of the sender's port; NULL: not measured */
+  FabLinkId out_port, in_port; /* out of the sender's NIC, into the receiver's; FAB_NO_LINK inside a node */
 } FabHop;
 
 void fab_hop_clear (FabHop *hop);
@@ -74,8 +76,12 @@ guint fab_cluster_nic_of (const FabCluster *cluster, guint local);
  * planes that are joined nowhere are changed before a node is left. `out_nic` where there is none. */
 FabVertexId fab_cluster_way_out (const FabCluster *cluster, FabVertexId out_nic, FabVertexId in_nic);
 
-/* Line time per byte over that of the links' own costs. `net_stretch` is for NICs whose loss is not known. */
+/* Line time per byte over that of the links' own costs. `net_stretch` is for NICs whose loss is not known; 0: NICs
+ * lose nothing, even where it is known. */
 double fab_hop_stretch (const FabHop *hop, double net_stretch);
+
+/* Payload per second of the hop alone, likewise. */
+double fab_hop_rate (const FabHop *hop, double net_stretch);
 
 /* `weight` payload bytes per byte of the collective over the hop. `net_stretch` is for NICs whose loss is not known.
  * */

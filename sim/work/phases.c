@@ -34,16 +34,27 @@ fab_phases_next (FabPhases *self)
   self->is_next = TRUE;
 }
 
-void
-fab_phases_send (FabPhases *self, guint from, guint to, double weight)
+static void
+add_send (FabPhases *self, const FabSend *send)
 {
-  FabSend send = { from, to, weight };
-
-  g_assert (from != to && weight > 0);
+  g_assert (send->from != send->to && send->weight > 0);
   if (self->is_next)
     g_array_append_val (self->starts, self->sends->len);
   self->is_next = FALSE;
-  g_array_append_val (self->sends, send);
+  g_array_append_vals (self->sends, send, 1);
+}
+
+void
+fab_phases_send (FabPhases *self, guint from, guint to, double weight)
+{
+  add_send (self, &(FabSend){ from, to, weight, FALSE });
+}
+
+void
+fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight)
+{
+  g_assert (!self->is_pipeline);
+  add_send (self, &(FabSend){ from, to, weight, TRUE });
 }
 
 guint
@@ -63,7 +74,7 @@ fab_phases_hops (const FabPhases *self, guint send, GError **error)
 
 /* --- who waits for whom --- */
 
-/* What each rank got in the last phase in which it got anything. */
+/* What each rank got in the last phase in which it got anything; in turn, got or sent. */
 typedef struct {
   GArray **got;  /* [n_ranks] of guint: messages */
   guint *phases; /* [n_ranks] when */
@@ -98,11 +109,26 @@ inbox_add (Inbox *self, guint rank, guint phase, guint message)
   g_array_append_val (self->got[rank], message);
 }
 
+/* What a send waits for. */
+static void
+list_before (const Inbox *inbox, const FabSend *send, GArray *before)
+{
+  const GArray *from = inbox->got[send->from], *to = inbox->got[send->to];
+
+  g_array_set_size (before, 0);
+  g_array_append_vals (before, from->data, from->len);
+  if (send->is_in_turn)
+    g_array_append_vals (before, to->data, to->len);
+}
+
 static void
 note_messages (Inbox *inbox, const FabSend *send, guint phase, guint first, guint n)
 {
-  for (guint i = first; i < first + n; i++)
+  for (guint i = first; i < first + n; i++) {
     inbox_add (inbox, send->to, phase, i);
+    if (send->is_in_turn)
+      inbox_add (inbox, send->from, phase, i);
+  }
 }
 
 void
@@ -111,13 +137,16 @@ fab_phases_wait_in_order (const FabPhases *self, FabPhasesAdd add, gpointer owne
   Inbox inbox = inbox_new (fab_group_n_ranks (self->group));
   g_autofree guint *firsts = g_new (guint, self->sends->len);
   g_autofree guint *counts = g_new (guint, self->sends->len);
+  g_autoptr (GArray) before = g_array_new (FALSE, FALSE, sizeof (guint));
   const FabSend *sends = (const FabSend *) (gpointer) self->sends->data;
 
   for (guint phase = 0; phase < self->starts->len; phase++) {
     guint start = fab_phases_start (self, phase), end = fab_phases_start (self, phase + 1);
 
-    for (guint i = start; i < end; i++)
-      firsts[i] = add (owner, i, inbox.got[sends[i].from], &counts[i]);
+    for (guint i = start; i < end; i++) {
+      list_before (&inbox, &sends[i], before);
+      firsts[i] = add (owner, i, before, &counts[i]);
+    }
     for (guint i = start; i < end; i++)
       note_messages (&inbox, &sends[i], phase, firsts[i], counts[i]);
   }

@@ -22,6 +22,9 @@ void fab_phases_next (FabPhases *self);
 /* `weight` bytes per byte of size from one rank to another. */
 void fab_phases_send (FabPhases *self, guint from, guint to, double weight);
 
+/* The same by calls that block: it also waits for what either end has sent in turn before. Not in a pipeline. */
+void fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight);
+
 /* All of the form but n_channels, which is 1. */
 gboolean fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiveForm *form,
                           GError **error);

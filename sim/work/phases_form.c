@@ -61,15 +61,19 @@ note_next (Forming *self, guint rank, const Way *way)
   self->has_next[rank] = TRUE;
 }
 
-/* The receiver waits for all that it gets in a phase. */
+/* The receiver waits for all that it gets in a phase; in turn, the sender too. */
 static void
 note_way (Forming *self, const FabSend *send, const FabHop *hop)
 {
   Way way = self->ways[send->from];
 
+  if (send->is_in_turn && is_longer (&self->ways[send->to], &way))
+    way = self->ways[send->to];
   way.latency_ps = fab_ps_add (way.latency_ps, hop->latency_ps);
   *(is_inter (hop) ? &way.n_inter : &way.n_intra) += 1;
   note_next (self, send->to, &way);
+  if (send->is_in_turn)
+    note_next (self, send->from, &way);
   if (is_longer (&way, &self->longest))
     self->longest = way;
 }

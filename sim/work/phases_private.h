@@ -8,6 +8,7 @@
 typedef struct {
   guint from, to;
   double weight;
+  gboolean is_in_turn;
 } FabSend;
 
 struct _FabPhases {

@@ -107,7 +107,7 @@ fab_schedule_message (FabSchedule *self, guint hop, double weight, const guint *
   connection->last = index;
   for (guint i = 0; i < n_after; i++)
     wait_for (self, index, after[i]);
-  self->has_footprints = FALSE;
+  self->has_footprints = self->has_ways = FALSE;
   return index;
 }
 

@@ -24,5 +24,21 @@ guint fab_schedule_message (FabSchedule *self, guint hop, double weight, const g
 
 guint fab_schedule_n_messages (const FabSchedule *self);
 
+/* A message and what goes on at the same step. */
+typedef struct {
+  const FabHop *hop;
+  double bytes;
+  double port_bytes; /* its own and those of others through the busier of its two ports */
+  gboolean is_both;  /* one comes the other way through one of them */
+} FabMessageStep;
+
+typedef double (*FabMessageTime) (gconstpointer data, const FabMessageStep *step);
+
+/* From the first message's start to the last one's end when each takes that time. */
+double fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data);
+
+/* The least and the most bytes of a message between nodes, per byte of the collective; 0, 0: there is none. */
+void fab_schedule_message_range (const FabSchedule *self, double *least, double *most);
+
 /* Plays it from now on; `done` when the last message has arrived. The schedule outlives that. */
 void fab_schedule_play (FabSchedule *self, FabNet *net, FabBytes bytes, double wire_factor, FabDone done);

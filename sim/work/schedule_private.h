@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_private.h - what is in a schedule. */
+/* schedule_private.h - what is in a schedule: for schedule.c, which builds and plays it, and schedule_time.c. */
 #pragma once
 
 #include "sim/work/schedule.h"
@@ -26,6 +26,9 @@ typedef struct {
   guint n_missing;  /* of them, while it plays */
   guint follower;   /* on its hop, or NO_INDEX */
   guint first_wait; /* first that waits for this one to arrive, or NO_INDEX */
+  double
+      port_weight; /* of all that go through its busier port at the same step; 0: not found yet, or inside a node */
+  gboolean is_both; /* and another comes the other way meanwhile */
 } Message;
 
 /* One of those that wait for a message. */
@@ -36,7 +39,7 @@ typedef struct {
 struct _FabSchedule {
   const FabCluster *cluster;
   GArray *connections, *messages, *waits;
-  gboolean has_footprints;
+  gboolean has_footprints, has_ways;
   FabNet *net; /* while it plays */
   FabBytes bytes;
   double wire_factor;

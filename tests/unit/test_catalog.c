@@ -183,6 +183,7 @@ test_messages (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 2e6), 2003000000);
   assert_int_equal (fab_message_ps (&of_a, FAB_WAY_BOTH, 2e6), 4004000000);
   assert_int_equal (fab_message_ps (&of_b, FAB_WAY_BOTH, 1e6), 2 * 1001000000);
+  assert_int_equal (fab_message_among_ps (&of_a, FAB_WAY_ONE, 100, 300), 1030000);
   assert_int_equal (b->measured.to_bytes, 64 << 20);
   assert_true (b->uncertainty.messages_fraction == 0.04);
   assert_non_null (strstr (text, "held_out_error: 0.015"));
