@@ -76,6 +76,8 @@ reason (const FabPrediction *row, double per_byte, double counted)
     return "switches add and copy on the way";
   if (strcmp (row->algorithm, "tree") == 0 && per_byte > counted)
     return "an inner rank of a tree passes the whole buffer on";
+  if (strcmp (row->algorithm, "binomial") == 0)
+    return "a rank has the whole buffer for each of its children";
   return per_byte < counted ? "the bytes are spread over several such links"
                             : "bytes cross it more than once, as on a way through host memory";
 }

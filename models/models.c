@@ -20,6 +20,7 @@ static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_halving_doubling.info,
   &fab_algorithm_direct.info,
   &fab_algorithm_hierarchical.info,
+  &fab_algorithm_binomial.info,
   NULL,
 };
 static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_library_plain.info, NULL };

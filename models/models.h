@@ -24,6 +24,7 @@ extern const FabRouterOps fab_route_spray;
 extern const FabNetOps fab_net_analytic;
 extern const FabNetOps fab_net_fluid;
 
+extern const FabAlgorithmOps fab_algorithm_binomial;
 extern const FabAlgorithmOps fab_algorithm_collnet_chain;
 extern const FabAlgorithmOps fab_algorithm_collnet_direct;
 extern const FabAlgorithmOps fab_algorithm_nvls;

@@ -86,10 +86,12 @@ received_by_gpus (const FabGraph *graph, const FabFootprint *footprint)
 }
 
 /* Nothing is summed or copied on the way: the root sends or gets the whole as often as there are others, and so do NICs
- * what all GPUs of two nodes have for each other. */
+ * what all GPUs of two nodes have for each other. In binomial trees the root has it log2 n times. */
 static gboolean
 is_slow_by_design (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op)
 {
+  if (algorithm == &fab_algorithm_binomial)
+    return op != FAB_OP_GATHER && op != FAB_OP_SCATTER;
   return algorithm == &fab_algorithm_direct
       && (rig->spec.n_nodes > 1 || op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE);
 }
