@@ -36,6 +36,7 @@ extern const FabAlgorithmOps fab_algorithm_hierarchical;
 extern const FabAlgorithmOps fab_algorithm_ring;
 extern const FabAlgorithmOps fab_algorithm_tree;
 
+extern const FabLibraryOps fab_library_mpi;
 extern const FabLibraryOps fab_library_nccl;
 extern const FabLibraryOps fab_library_plain;
 

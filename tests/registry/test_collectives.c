@@ -3,9 +3,10 @@
  * one node, on 4 nodes, and on 4 nodes of one GPU each.
  *
  * A form has a finite rate, steps, and no link carries fewer bytes than must leave a rank; the libraries plan the
- * operation, or say what is missing. Nodes of more than 16 GPUs are taken 2 at a time and with 16 of their GPUs, where
- * all of them would take minutes: direct and halving send n^2 and n log n messages, of which every one is routed. Of
- * superpod-h100-256 and trn2-ultra there is one node, as more of them take long to assemble and to find ways in.
+ * operation, or say what is missing; mpi, which lists messages, over up to 16 ranks. Nodes of more than 16 GPUs are
+ * taken 2 at a time and with 16 of their GPUs, where all of them would take minutes: direct and halving send n^2 and
+ * n log n messages, of which every one is routed. Of superpod-h100-256 and trn2-ultra there is one node, as more of them
+ * take long to assemble and to find ways in.
  */
 #include "tests/support/test.h"
 
@@ -14,7 +15,7 @@
 #include "tests/support/params.h"
 #include "tests/support/play.h"
 
-enum { MAX_GPUS = 16, N_NODES = 4 };
+enum { MAX_GPUS = 16, MAX_RANKS_BY_MESSAGE = 16, N_NODES = 4 };
 
 static FabCatalog *catalog;
 static const FabAlgorithmEnv env = { .net_stretch = 1 };
@@ -152,11 +153,11 @@ check_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes
 }
 
 static void
-check_plain (const FabGroup *group, const FabAlgorithmOps *algorithm, FabOp op)
+check_library (const FabLibraryOps *ops, const FabGroup *group, const FabAlgorithmOps *algorithm, FabOp op)
 {
   g_autofree char *yaml = g_strdup_printf ("{algorithm: %s}", algorithm->info.name);
   g_autoptr (Params) params = NULL;
-  FabLibrary *library = library_new (&fab_library_plain, yaml, &params);
+  FabLibrary *library = library_new (ops, yaml, &params);
 
   check_plan (library, group, op, 1000000);
   fab_library_destroy (library);
@@ -191,8 +192,11 @@ check_algorithm (const FabGroup *group, const FabAlgorithmOps *algorithm, FabOp 
   check_form (group, op, &form);
   check_bytes (group, op, &form);
   fab_footprint_free (form.footprint);
-  if (op == FAB_OP_ALL_REDUCE || op == FAB_OP_ALL_TO_ALL)
-    check_plain (group, algorithm, op);
+  if (op != FAB_OP_ALL_REDUCE && op != FAB_OP_ALL_TO_ALL)
+    return;
+  check_library (&fab_library_plain, group, algorithm, op);
+  if (fab_group_n_ranks (group) <= MAX_RANKS_BY_MESSAGE)
+    check_library (&fab_library_mpi, group, algorithm, op);
 }
 
 static void

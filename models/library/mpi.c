@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi.c - a library that passes messages, one step of the algorithm after another: Open MPI, MPICH.
+ *
+ *   time = longest way through the algorithm's messages, each of which takes
+ *          T (m)                            between nodes, by `messages` of the NICs' link
+ *          endpoint + wires + m / rate      where that has none, and inside a node
+ *        + b / rate                         of the b bytes that other messages send through its port meanwhile
+ *        + m / reduce_rate                  where it is added to what the receiver has
+ *   startup = the longest way, less the longest way of bytes alone at the links' own rates
+ *
+ * T is that of `both` when a message comes the other way through a NIC of its ends at the same step. Bytes are the
+ * network's: the plan is a stream over the algorithm's footprint, no faster than its messages follow one another.
+ * O(messages) per plan; owns a schedule per group, operation and algorithm.
+ */
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/work/collective.h"
+
+typedef struct {
+  const char *algorithm;
+  FabBytesPerS reduce_bytes_per_s;
+} MpiParams;
+
+static const FabParam mpi_params[] = {
+  { .key = "algorithm",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (MpiParams, algorithm),
+    .fallback = "",
+    .refers = FAB_REFERS_ALGORITHM,
+    .help = "Only this algorithm; empty: the first that can do the operation." },
+  { .key = "reduce_rate",
+    .type = FAB_PARAM_RATE,
+    .offset = G_STRUCT_OFFSET (MpiParams, reduce_bytes_per_s),
+    .fallback = "0B/s",
+    .max = 1e15,
+    .help = "At which a rank adds what it gets to what it has; 0B/s: adding takes no time." },
+  { .key = NULL },
+};
+
+typedef struct {
+  const FabCollectiveForm *form;
+  FabSchedule *schedule;
+} KnownSchedule;
+
+typedef struct {
+  FabLibrary base;
+  MpiParams params;
+  GArray *schedules; /* KnownSchedule, each made once */
+} MpiLibrary;
+
+/* What is measured holds what is lost, so nothing is taken off the links' rates. */
+static const FabAlgorithmEnv env = { .net_stretch = 0 };
+
+/* --- messages --- */
+
+typedef struct {
+  double reduce_s_per_byte; /* of a message, on the mean over all of them on a way */
+} Cost;
+
+/* An all-reduce adds in the first half of its steps; the others hand the result out. */
+static Cost
+cost_of (const MpiLibrary *self, FabOp op)
+{
+  double share = op == FAB_OP_ALL_REDUCE ? 0.5 : op == FAB_OP_REDUCE || op == FAB_OP_REDUCE_SCATTER ? 1 : 0;
+
+  return (Cost){ self->params.reduce_bytes_per_s > 0 ? share / (double) self->params.reduce_bytes_per_s : 0 };
+}
+
+static double
+wire_s (G_GNUC_UNUSED gconstpointer data, const FabMessageStep *step)
+{
+  return step->port_bytes / fab_hop_rate (step->hop, env.net_stretch);
+}
+
+static double
+message_s (gconstpointer data, const FabMessageStep *step)
+{
+  const Cost *cost = data;
+  const FabHop *hop = step->hop;
+  FabMessageWay way = step->is_both ? FAB_WAY_BOTH : FAB_WAY_ONE;
+  double s = hop->messages != NULL
+               ? fab_ps_to_seconds (fab_message_among_ps (hop->messages, way, step->bytes, step->port_bytes))
+               : fab_ps_to_seconds (fab_ps_add (hop->endpoint_ps, hop->latency_ps)) + wire_s (NULL, step);
+
+  return s + step->bytes * cost->reduce_s_per_byte;
+}
+
+static void
+schedule_clear (gpointer data)
+{
+  fab_schedule_free (((KnownSchedule *) data)->schedule);
+}
+
+/* NULL and *error when a hop has no path. */
+static FabSchedule *
+find_schedule (MpiLibrary *self, const FabCollectiveForm *form, const FabAlgorithmOps *algorithm,
+               const FabGroup *group, FabOp op, GError **error)
+{
+  for (guint i = 0; i < self->schedules->len; i++) {
+    const KnownSchedule *known = &g_array_index (self->schedules, KnownSchedule, i);
+
+    if (known->form == form)
+      return known->schedule;
+  }
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (group->cluster);
+  if (!algorithm->schedule (group, op, &env, 1, schedule, error))
+    return NULL;
+  KnownSchedule made = { form, schedule };
+  g_array_append_val (self->schedules, made);
+  return g_steal_pointer (&schedule);
+}
+
+/* --- plan --- */
+
+static void
+fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *schedule,
+           FabCollectivePlan *plan)
+{
+  const double rounding = 1e-9;
+  Cost cost = cost_of (self, plan->op);
+  double bytes = (double) plan->bytes, least, most;
+  double way_s = fab_schedule_longest (schedule, plan->bytes, message_s, &cost);
+  double wires_s = fab_schedule_longest (schedule, plan->bytes, wire_s, NULL);
+  double rate = form->footprint->rate_bytes_per_s;
+
+  fab_schedule_message_range (schedule, &least, &most);
+  plan->least_message_bytes = (FabBytes) (least * bytes + 0.5);
+  plan->most_message_bytes = (FabBytes) (most * bytes + 0.5);
+  plan->n_chunks = 1;
+  plan->n_channels = form->n_channels;
+  plan->footprint = form->footprint;
+  plan->limit_bytes_per_s = form->limit_bytes_per_s;
+  if (plan->limit_bytes_per_s > 0)
+    rate = MIN (rate, plan->limit_bytes_per_s);
+  if (wires_s > bytes / rate * (1 + rounding))
+    plan->limit_bytes_per_s = bytes / wires_s;
+  plan->latency_ps = fab_form_latency_ps (form);
+  plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s, 0)), plan->latency_ps);
+}
+
+static gboolean
+can_use (const MpiLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op)
+{
+  const char *wanted = self->params.algorithm;
+
+  return (wanted == NULL || strcmp (wanted, algorithm->info.name) == 0) && algorithm->supports (group, op);
+}
+
+static gboolean
+no_algorithm (const MpiLibrary *self, FabOp op, guint n_ranks, gboolean is_in_network, GError **error)
+{
+  if (is_in_network)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "collectives.algorithm: '%s' adds in switches, and mpi passes messages between ranks; "
+                      "collectives.kind=plain plays it",
+                      self->params.algorithm);
+  if (self->params.algorithm != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
+                      self->params.algorithm, fab_op_names[op], n_ranks);
+  return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
+                    n_ranks);
+}
+
+static gboolean
+mpi_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
+          FabCollectivePlan *plan, GError **error)
+{
+  MpiLibrary *self = (MpiLibrary *) library;
+  gboolean is_in_network = FALSE;
+
+  for (guint i = 0; library->algorithms[i]; i++) {
+    const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) library->algorithms[i];
+    const FabCollectiveForm *form;
+    FabSchedule *schedule;
+
+    if (!can_use (self, algorithm, group, op))
+      continue;
+    form = fab_library_form (library, algorithm, group, op, &env, error);
+    if (form == NULL)
+      return FALSE;
+    is_in_network = form->is_in_network;
+    if (is_in_network)
+      continue;
+    schedule = find_schedule (self, form, algorithm, group, op, error);
+    if (schedule == NULL)
+      return FALSE;
+    plan->algorithm = algorithm->info.name;
+    fill_plan (self, form, schedule, plan);
+    return TRUE;
+  }
+  return no_algorithm (self, op, plan->n_ranks, is_in_network, error);
+}
+
+static FabLibrary *
+mpi_create (const FabModelInfo *const *algorithms, gconstpointer params)
+{
+  MpiLibrary *self = g_new0 (MpiLibrary, 1);
+
+  fab_library_init (&self->base, &fab_library_mpi, algorithms);
+  self->params = *(const MpiParams *) params;
+  self->schedules = g_array_new (FALSE, FALSE, sizeof (KnownSchedule));
+  g_array_set_clear_func (self->schedules, schedule_clear);
+  return &self->base;
+}
+
+static void
+mpi_destroy (FabLibrary *library)
+{
+  g_array_unref (((MpiLibrary *) library)->schedules);
+  fab_library_clear (library);
+  g_free (library);
+}
+
+const FabLibraryOps fab_library_mpi = {
+  .info = { .name = "mpi",
+            .summary = "Messages step by step, each as long as was measured: Open MPI, MPICH.",
+            .doc = "docs/models/mpi.md",
+            .params = mpi_params,
+            .params_size = sizeof (MpiParams) },
+  .create = mpi_create,
+  .plan = mpi_plan,
+  .destroy = mpi_destroy,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_mpi.c - messages step by step over hosts whose link was measured: the closed forms of rings and trees.
+ *
+ *   T_one (m) = 100 us + m / 12 MB/s        T_both (m) = 150 us + m / 10 MB/s
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/play.h"
+
+#define LINK                                                                                               \
+  "links: [{name: lab, signalling: 100Mb/s, latency: 5us, endpoint: 7us, source: s, date: \"2026-11-21\"," \
+  " messages: [{overhead: 100us, rate: 12MB/s}, {way: both, overhead: 150us, rate: 10MB/s}]}]\n"
+#define WIRE \
+  "links: [{name: lab, signalling: 80Mb/s, latency: 5us, endpoint: 7us, source: s, date: \"2026-11-21\"}]\n"
+
+static FabCatalog *catalog;
+
+static int
+load_catalog (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+drop_catalog (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (g_steal_pointer (&catalog));
+  return 0;
+}
+
+/* What one operation takes over `n` hosts, and its plan's sizes of messages. */
+static double
+time_us (const char *link, guint n, const char *library, const char *op, guint bytes)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: host, nodes: %u, nic: lab}\ncollectives: {kind: mpi, %s}\n"
+      "job: {kind: collective, operations: [{op: %s, size: %uB}]}\n%s",
+      n, library, op, bytes, link);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  fab_simulation_step (play->simulation);
+  return fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps) * 1e6;
+}
+
+static double
+one_us (double bytes)
+{
+  return 100 + bytes / 12;
+}
+
+static double
+both_us (double bytes)
+{
+  return 150 + bytes / 10;
+}
+
+/* 2(n-1) steps, all in both directions; n = 3 has parts that are no whole bytes. */
+static void
+rings (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 2; n <= 9; n++) {
+    double steps = n - 1;
+
+    assert_near (time_us (LINK, n, "algorithm: ring", "all_reduce", 1000000), 2 * steps * both_us (1e6 / n),
+                 1e-6);
+    assert_near (time_us (LINK, n, "algorithm: ring", "all_gather", 1000000), steps * both_us (1e6 / n),
+                 1e-6);
+    assert_near (time_us (LINK, n, "algorithm: ring", "all_reduce", n * 4), 2 * steps * both_us (4), 1e-6);
+  }
+}
+
+/* Of 2^k ranks: k messages one after another up; down the root's k, then its largest child's k - 1, ... share a port. A
+ * step costs its overhead once. */
+static void
+trees (G_GNUC_UNUSED void **state)
+{
+  for (guint k = 1; k <= 4; k++) {
+    double up_us = k * one_us (1e6), down_us = 100 * k + k * (k + 1) / 2.0 * 1e6 / 12;
+
+    assert_near (time_us (LINK, 1U << k, "algorithm: binomial", "reduce", 1000000), up_us, 1e-6);
+    assert_near (time_us (LINK, 1U << k, "algorithm: binomial", "broadcast", 1000000), down_us, 1e-6);
+    assert_near (time_us (LINK, 1U << k, "algorithm: binomial", "all_reduce", 1000000), up_us + down_us,
+                 1e-6);
+  }
+}
+
+/* Ranks 0 -> 1, 2, 4; 1 -> 3, 5: five messages of bytes and two of overhead. Up: 1 and 5 hand to 0 and 4, then 2 and
+ * 4 to 0 in turn. */
+static void
+a_tree_of_six (G_GNUC_UNUSED void **state)
+{
+  assert_near (time_us (LINK, 6, "algorithm: binomial", "broadcast", 1200000), 2 * 100 + 5 * 1e5, 1e-6);
+  assert_near (time_us (LINK, 6, "algorithm: binomial", "reduce", 1200000), 3 * (100 + 1e5), 1e-6);
+}
+
+/* Halves, then quarters, and back: 2 log2 n exchanges. */
+static void
+exchanges (G_GNUC_UNUSED void **state)
+{
+  assert_near (time_us (LINK, 4, "algorithm: halving_doubling", "all_reduce", 1000000),
+               2 * (both_us (5e5) + both_us (2.5e5)), 1e-6);
+}
+
+/* A ring adds n - 1 parts, a tree k whole buffers. */
+static void
+adds (G_GNUC_UNUSED void **state)
+{
+  const double add_us = 1e6 / 1000; /* 1 GB/s */
+
+  assert_near (time_us (LINK, 4, "algorithm: ring, reduce_rate: 1GB/s", "all_reduce", 1000000)
+                   - time_us (LINK, 4, "algorithm: ring", "all_reduce", 1000000),
+               3 * add_us / 4, 1e-6);
+  assert_near (time_us (LINK, 8, "algorithm: binomial, reduce_rate: 1GB/s", "all_reduce", 1000000)
+                   - time_us (LINK, 8, "algorithm: binomial", "all_reduce", 1000000),
+               3 * add_us, 1e-6);
+}
+
+/* 7 us of the adapters and two traversals of 5 us; 80 Mb/s are 10 bytes per us. */
+static void
+without_messages (G_GNUC_UNUSED void **state)
+{
+  assert_near (time_us (WIRE, 4, "algorithm: ring", "all_reduce", 1000000), 6 * (7 + 10 + 2.5e4), 1e-6);
+  assert_near (time_us (WIRE, 4, "algorithm: binomial", "all_reduce", 1000000), 4 * (7 + 10) + 5e5, 1e-6);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (rings),     cmocka_unit_test (trees), cmocka_unit_test (a_tree_of_six),
+    cmocka_unit_test (exchanges), cmocka_unit_test (adds),  cmocka_unit_test (without_messages),
+  };
+
+  return cmocka_run_group_tests_name ("mpi", tests, load_catalog, drop_catalog);
+}
