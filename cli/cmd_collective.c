@@ -107,6 +107,8 @@ run (int argc, char **argv)
     COUNT ("ngpus", 'g', gpus_per_thread, "GPUs of a thread; without --gpus-per-node, of the node"),
     COUNT ("nthreads", 't', threads, "Threads in each node that share its GPUs (default 1)"),
     TEXT ("nic", 0, nic, "Link entry of the NIC ports (default: the node's own)", "LINK"),
+    TEXT ("with", 0, with_path, "Also the entries of this file, as `fabricast calibrate` writes them",
+          "FILE"),
     TEXT ("fabric", 0, fabric, "How NICs are joined (default: the node's own)", "NAME"),
     TEXT (
         "op", 'o', op_name,
@@ -121,6 +123,7 @@ run (int argc, char **argv)
     COUNT ("iters", 'n', iterations, "Shown only: a prediction has no noise to average"),
     COUNT ("warmup_iters", 'w', warmup, "Shown only: a prediction is warm"),
     COUNT ("check-data", 'c', check, "Shown only: nothing is sent that could be wrong"),
+    TEXT ("library", 0, library, "What runs the collective: nccl (default), mpi, plain", "NAME"),
     TEXT ("algorithm", 0, algorithm, "Only this algorithm (default: the tuner's choice)", "NAME"),
     TEXT ("protocol", 0, protocol, "Only this protocol: ll, ll128, simple", "NAME"),
     { "env", 'x', 0, G_OPTION_ARG_STRING_ARRAY, &o.environment, "As mpirun -x: NCCL_ALGO=Ring; repeatable",

@@ -12,10 +12,10 @@ enum { MAX_SIZES = 10000, MAX_GPUS_PER_PROCESS = 256, MAX_COUNT = 1000000, MAX_F
 void
 collective_options_clear (CollectiveOptions *self)
 {
-  char *texts[] = { self->format_name, self->node,       self->op_name,   self->type_name,
-                    self->min_size,    self->max_size,   self->step_size, self->nic,
-                    self->fabric,      self->algorithm,  self->protocol,  self->form_name,
-                    self->json_path,   self->check_path, self->tolerance, self->check_from };
+  char *texts[] = { self->format_name, self->node,      self->op_name,   self->type_name,  self->min_size,
+                    self->max_size,    self->step_size, self->nic,       self->fabric,     self->algorithm,
+                    self->protocol,    self->form_name, self->json_path, self->check_path, self->tolerance,
+                    self->check_from,  self->library,   self->with_path };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
@@ -248,11 +248,14 @@ static gboolean
 list_sets (CollectiveRequest *self, GError **error)
 {
   const CollectiveOptions *o = self->options;
-  gboolean is_chosen = self->gpus_per_process < 2;
+  gboolean is_chosen = self->gpus_per_process < 2 || (o->library && strcmp (o->library, "nccl") != 0);
 
+  if (o->with_path)
+    g_ptr_array_add (self->sets, g_strconcat ("include=", o->with_path, NULL));
   if (o->base)
     add_cluster_sets (self);
-
+  if (o->library)
+    g_ptr_array_add (self->sets, g_strconcat ("collectives=", o->library, NULL));
   for (guint i = 0; o->sets && o->sets[i]; i++)
     is_chosen = is_chosen || chooses_process (o->sets[i]);
   if (!is_chosen)
