@@ -8,6 +8,7 @@
 #include "sim/scenario/diagnostics.h"
 #include "validate/import/format.h"
 #include "validate/import/known.h"
+#include "validate/import/measurements.h"
 
 enum { MAX_NODES = 200000 };
 
@@ -17,6 +18,15 @@ static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi,    &fa
 
 const char *const fab_import_formats[] = { "nvidia-smi",    "nccl-xml",    "rocm-smi", "hwloc",
                                            "ibnetdiscover", "huggingface", NULL };
+
+const char *
+fab_import_format (const char *text)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i]->recognises (text))
+      return formats[i]->name;
+  return NULL;
+}
 
 gboolean
 fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format, ...)
@@ -36,9 +46,11 @@ static char *
 list_tools (void)
 {
   g_autoptr (GString) list = g_string_new (NULL);
+  g_autofree char *measurements = fab_measurement_tools ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     g_string_append_printf (list, "%s%s (%s)", i ? ", " : "", formats[i]->name, formats[i]->tool);
+  g_string_append_printf (list, "; of measurements %s", measurements);
   return g_string_free (g_steal_pointer (&list), FALSE);
 }
 
@@ -52,7 +64,8 @@ find_format (const FabImportRequest *request, GError **error)
                         : formats[i]->recognises (request->text))
       return formats[i];
   if (request->format) {
-    const char *nearest = fab_nearest (request->format, fab_import_formats);
+    const char *machine = fab_nearest (request->format, fab_import_formats);
+    const char *nearest = machine ? machine : fab_nearest (request->format, fab_measurement_formats);
     fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; there are %s", request->format,
                nearest ? "; nearest is " : "", nearest ? nearest : "", tools);
   } else

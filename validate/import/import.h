@@ -22,6 +22,9 @@ typedef struct {
 /* The names of the formats, NULL-ended. */
 extern const char *const fab_import_formats[];
 
+/* The name of the format of the text; NULL: it is none of these. */
+const char *fab_import_format (const char *text);
+
 /* YAML with comments: a scenario, or (*is_fragment, which may be NULL) sections of one for `include`.
  * (transfer full) */
 char *fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment,

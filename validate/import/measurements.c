@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measurements.c - finds the format of a measurement and has it read. */
+#include "validate/import/measurements.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/scenario/diagnostics.h"
+#include "validate/import/import.h"
+#include "validate/import/readings.h"
+
+static const FabMeasurementFormat *const formats[] = {
+  &fab_measurement_perftest,    &fab_measurement_perftest_json,    &fab_measurement_p2p,
+  &fab_measurement_nvbandwidth, &fab_measurement_nvbandwidth_json, &fab_measurement_nccl_tests,
+  &fab_measurement_osu,         &fab_measurement_fabtests,         &fab_measurement_csv,
+};
+
+const char *const fab_measurement_formats[] = {
+  "perftest",    "perftest-json",    "p2pBandwidthLatencyTest",
+  "nvbandwidth", "nvbandwidth-json", "nccl-tests",
+  "osu",         "fabtests",         "csv",
+  NULL,
+};
+
+static const FabMeasurementFormat *
+find_format (const char *name, const char *text)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (name ? strcmp (formats[i]->name, name) == 0 : formats[i]->recognises (text))
+      return formats[i];
+  return NULL;
+}
+
+const char *
+fab_measurement_format (const char *text)
+{
+  const FabMeasurementFormat *format = find_format (NULL, text);
+
+  return format ? format->name : NULL;
+}
+
+char *
+fab_measurement_tools (void)
+{
+  GString *list = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    g_string_append_printf (list, "%s%s (%s)", i ? ", " : "", formats[i]->name, formats[i]->tool);
+  return g_string_free (list, FALSE);
+}
+
+static gboolean
+check_text (const FabMeasurementRequest *request, GError **error)
+{
+  if (request->size > FAB_IMPORT_MAX_BYTES)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %u MiB: not what a benchmark prints",
+                      request->file, (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (request->text) != request->size)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: not a text: it holds a byte 0", request->file);
+  return g_utf8_validate (request->text, (gssize) request->size, NULL)
+      || fab_throw (error, FAB_ERROR_INPUT, "%s: not a text in UTF-8", request->file);
+}
+
+FabMeasurements *
+fab_measurements_read (const FabMeasurementRequest *request, GError **error)
+{
+  const FabMeasurementFormat *format = NULL;
+  g_autoptr (FabReadings) readings = NULL;
+
+  if (!check_text (request, error))
+    return NULL;
+  format = find_format (request->format, request->text);
+  if (format == NULL) {
+    g_autofree char *tools = fab_measurement_tools ();
+
+    fab_throw (error, FAB_ERROR_INPUT, "%s: no measurement that can be read; there are %s", request->file,
+               tools);
+    return NULL;
+  }
+  readings = fab_readings_new (request);
+  format->read (readings);
+  return fab_readings_finish (readings, format->name, error);
+}
