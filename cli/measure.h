@@ -38,6 +38,8 @@ gboolean measure_run (const MeasureOptions *o, const FabMeasureBackend *backend,
 
 /* The series of a file, or only those of a host. */
 gboolean measure_print (const char *path, const FabMeasureHost *only, FabFormat format, GError **error);
+/* One series for a person; returns how many points are less sure than was asked for. */
+guint measure_print_series (const FabMeasuredSeries *series);
 /* The same for programs: GPtrArray of FabMeasuredSeries. (transfer full) */
 char *measure_csv (const GPtrArray *all);
 char *measure_json (const char *path, char **machine, char **notes, const GPtrArray *all);

@@ -47,9 +47,8 @@ print_point (const FabPoint *point)
            point->n_samples > 0 && !point->is_complete ? "*" : " ", p05, p95, n_outliers, rate);
 }
 
-/* Returns how many points are less sure than was asked for. */
-static guint
-print_series (const FabMeasuredSeries *series)
+guint
+measure_print_series (const FabMeasuredSeries *series)
 {
   g_autofree char *title = fab_series_title (&series->series);
   guint n_unsure = 0;
@@ -85,7 +84,7 @@ print_text (const char *path, char **machine, char **notes, const GPtrArray *all
   for (char **note = notes; *note; note++)
     print_line ("  ", *note);
   for (guint i = 0; i < all->len; i++)
-    n_unsure += print_series (g_ptr_array_index (all, i));
+    n_unsure += measure_print_series (g_ptr_array_index (all, i));
   if (all->len == 0)
     g_print ("\nNo size has been measured to its end yet.\n");
   if (n_unsure > 0)
