@@ -9,6 +9,8 @@
 
 #include "sim/base/error.h"
 
+#define LINGER_US (G_USEC_PER_SEC / 2)
+
 typedef struct {
   FabControl base;
   int fd;
@@ -61,11 +63,18 @@ tcp_receive (FabControl *control, gpointer data, gsize size, GError **error)
   return TRUE;
 }
 
+/* What arrives after a socket is closed makes the kernel of the other end drop what it has not read yet, which may be
+ * why this end gave up: waits until that end closes too. */
 static void
 tcp_close (FabControl *control)
 {
   TcpControl *self = (TcpControl *) control;
+  gint64 deadline_us = g_get_monotonic_time () + LINGER_US;
+  char rest[4096];
 
+  shutdown (self->fd, SHUT_WR);
+  while (fab_socket_wait (self->fd, POLLIN, deadline_us, control->there, NULL)
+         && recv (self->fd, rest, sizeof rest, MSG_DONTWAIT) > 0) {}
   close (self->fd);
   g_free (control->here);
   g_free (control->there);

@@ -10,9 +10,13 @@
 
 enum {
   N_PROBES = 21,           /* round trips, of which the median is taken */
-  SAMPLE_ROUND_TRIPS = 20, /* a sample of a bandwidth kind lasts at least as many */
+  SAMPLE_ROUND_TRIPS = 50, /* a sample of a bandwidth kind lasts at least as many */
   DEFAULT_TIMEOUT_S = 30,
 };
+
+/* And at least so long: what happens between two samples (buckets that fill with tokens, clocks that go down) is small
+ * beside it. */
+#define STREAM_SAMPLE_PS (20 * G_GINT64_CONSTANT (1000000000))
 
 typedef struct {
   FabMeasureHost *host;
@@ -31,6 +35,20 @@ largest_size (const FabMeasurePlan *plan)
   return plan->n_sizes > 0 ? plan->sizes_bytes[plan->n_sizes - 1] : 0;
 }
 
+/* Tells the other end, and says what went wrong there too, when that is something else. */
+static void
+give_up (FabControl *control, GError *cause, GError **error)
+{
+  g_auto (FabFrame) frame = { 0 };
+  g_autoptr (GError) there = NULL;
+
+  fab_frame_send_failed (control, cause);
+  while (fab_frame_receive (control, &frame, &there)) {}
+  if (frame.type == FAB_FRAME_FAILED && strstr (there->message, cause->message) == NULL)
+    g_prefix_error (&cause, "%s; here: ", there->message);
+  g_propagate_error (error, cause);
+}
+
 /* --- opening --- */
 
 /* Both ends: each says that it is ready, or why not. */
@@ -42,11 +60,12 @@ open_pair (FabControl *control, FabControl *framed, const FabPairOps *ops, gcons
   g_auto (FabFrame) frame = { 0 };
   FabPair *pair = ops->open (framed, params, plan, max_bytes, is_asking, &cause);
 
-  if (pair == NULL) {
-    fab_frame_send_failed (control, cause);
-    g_propagate_error (error, g_steal_pointer (&cause));
+  if (pair == NULL && is_asking)
+    give_up (control, g_steal_pointer (&cause), error);
+  else if (pair == NULL)
+    g_propagate_error (error, g_steal_pointer (&cause)); /* fab_pair_serve tells it */
+  if (pair == NULL)
     return NULL;
-  }
   if (fab_frame_send_type (control, FAB_FRAME_OPENED, error)
       && fab_frame_expect (control, FAB_FRAME_OPENED, &frame, error))
     return pair;
@@ -81,20 +100,6 @@ say_hello (Asker *self, const char *backend, GError **error)
 
 /* --- measuring --- */
 
-/* What went wrong here, unless the other end says what went wrong there. */
-static gboolean
-fail_move (Asker *self, GError *cause, GError **error)
-{
-  g_auto (FabFrame) frame = { 0 };
-  g_autoptr (GError) there = NULL;
-
-  fab_frame_send_failed (self->control, cause);
-  if (!fab_frame_receive (self->control, &frame, &there) && strstr (there->message, "gave up") != NULL)
-    g_prefix_error (&cause, "%s; here: ", there->message);
-  g_propagate_error (error, cause);
-  return FALSE;
-}
-
 static gboolean
 move_once (Asker *self, FabMeasureKind kind, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
            GError **error)
@@ -106,8 +111,10 @@ move_once (Asker *self, FabMeasureKind kind, FabBytes size_bytes, guint n_messag
   if (!fab_frame_send (self->control, &go, error)
       || !fab_frame_expect (self->control, FAB_FRAME_READY, &frame, error))
     return FALSE;
-  if (!self->ops->move (self->pair, kind, size_bytes, n_messages, elapsed_ps, &cause))
-    return fail_move (self, g_steal_pointer (&cause), error);
+  if (!self->ops->move (self->pair, kind, size_bytes, n_messages, elapsed_ps, &cause)) {
+    give_up (self->control, g_steal_pointer (&cause), error);
+    return FALSE;
+  }
   return fab_frame_expect (self->control, FAB_FRAME_DONE, &frame, error);
 }
 
@@ -178,7 +185,8 @@ measure_kind (Asker *self, FabMeasureKind kind, const char *backend, GError **er
   }
   self->kind = kind;
   self->ops->describe (self->pair, &series);
-  host->min_sample_ps = is_streaming (kind) ? SAMPLE_ROUND_TRIPS * self->round_trip_ps : 0;
+  host->min_sample_ps = is_streaming (kind) ? MAX (SAMPLE_ROUND_TRIPS * self->round_trip_ps, STREAM_SAMPLE_PS)
+                                            : 0;
   is_measured = host->measure (host, &series, 0, time_messages, self, error);
   fab_series_clear (&series);
   return is_measured;
@@ -305,7 +313,7 @@ fab_pair_serve (FabMeasureHost *host, const FabPairOps *ops, FabControl *control
 
   if (serve_agreed (host, ops, control, params, &cause))
     return TRUE;
-  fab_frame_send_failed (control, cause); /* a second time does no harm */
+  fab_frame_send_failed (control, cause);
   g_propagate_error (error, g_steal_pointer (&cause));
   return FALSE;
 }

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_measure_pair.c - two ends over a socketpair: they agree, or both say why not. The messages are made up. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sim/base/error.h"
+#include "tests/support/test.h"
+#include "validate/measure/control_tcp.h"
+#include "validate/measure/frame.h"
+#include "validate/measure/host_run.h"
+
+#define MS_PS (G_GINT64_CONSTANT (1000000000))
+
+/* --- a control channel --- */
+
+typedef struct {
+  FabControl base;
+  int fd;
+} PipeControl;
+
+static gboolean
+pipe_send (FabControl *control, gconstpointer data, gsize size, GError **error)
+{
+  gssize n = send (((PipeControl *) control)->fd, data, size, MSG_NOSIGNAL);
+
+  return n == (gssize) size || fab_socket_ended (control->there, error);
+}
+
+static gboolean
+pipe_receive (FabControl *control, gpointer data, gsize size, GError **error)
+{
+  return recv (((PipeControl *) control)->fd, data, size, MSG_WAITALL) == (gssize) size
+      || fab_socket_ended (control->there, error);
+}
+
+static void
+pipe_close (FabControl *control)
+{
+  char rest[4096];
+
+  shutdown (((PipeControl *) control)->fd, SHUT_WR);
+  while (recv (((PipeControl *) control)->fd, rest, sizeof rest, 0) > 0) {}
+  close (((PipeControl *) control)->fd);
+}
+
+static PipeControl
+pipe_control (int fd, const char *here, const char *there)
+{
+  return (PipeControl){ { pipe_send, pipe_receive, pipe_close, (char *) here, (char *) there }, fd };
+}
+
+/* --- an end --- */
+
+typedef struct {
+  FabPair base;
+  gboolean is_asking;
+  guint *n_moves;
+} Pair;
+
+typedef enum { NOTHING, OPEN_THERE, OPEN_HERE, MOVE_THERE, MOVE_HERE } Trouble;
+
+typedef struct {
+  Trouble trouble;
+  guint n_moves;
+} Params;
+
+extern const FabPairOps fake_ops, other_ops;
+
+static FabPair *
+fake_open (FabControl *control, gconstpointer params, const FabMeasurePlan *plan, FabBytes max_bytes,
+           gboolean is_asking, GError **error)
+{
+  const Params *p = params;
+  char word[100000] = { 0 };
+  Pair *self;
+
+  assert_true (plan->window == 7 && plan->timeout_s == 5 && max_bytes == 512);
+  if (p->trouble == (is_asking ? OPEN_HERE : OPEN_THERE)) {
+    fab_throw (error, FAB_ERROR_UNSUPPORTED, "no device");
+    return NULL;
+  }
+  memset (word, is_asking ? 'a' : 's', sizeof word); /* more than fits into a frame */
+  if (is_asking ? !control->send (control, word, sizeof word, error)
+                : !control->receive (control, word, sizeof word, error))
+    return NULL;
+  if (word[sizeof word - 1] != 'a') {
+    fab_throw (error, FAB_ERROR_IO, "wrong word");
+    return NULL;
+  }
+  self = g_new0 (Pair, 1);
+  *self = (Pair){ { &fake_ops }, is_asking, (guint *) &p->n_moves };
+  return &self->base;
+}
+
+static gboolean
+fake_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
+           GError **error)
+{
+  Pair *self = (Pair *) pair;
+  const Params *p = (const Params *) (gpointer) ((char *) self->n_moves - G_STRUCT_OFFSET (Params, n_moves));
+
+  if (++*self->n_moves == 3 && p->trouble == (self->is_asking ? MOVE_HERE : MOVE_THERE))
+    return fab_throw (error, FAB_ERROR_IO, "the cable was pulled");
+  *elapsed_ps = kind == FAB_MEASURE_LATENCY ? n_messages * 2 * MS_PS /* a round trip of 2 ms */
+                                            : 2 * MS_PS + n_messages * (gint64) size_bytes * MS_PS;
+  return TRUE;
+}
+
+static void
+fake_describe (G_GNUC_UNUSED const FabPair *pair, FabSeries *series)
+{
+  series->method = g_strdup ("made up");
+}
+
+const FabPairOps fake_ops = {
+  .open = fake_open,
+  .move = fake_move,
+  .describe = fake_describe,
+  .close = (void (*) (FabPair *)) g_free,
+  .can = { [FAB_MEASURE_LATENCY] = TRUE, [FAB_MEASURE_BANDWIDTH] = TRUE },
+  .name = "fake",
+};
+
+const FabPairOps other_ops = { .name = "other", .open = fake_open };
+
+/* --- both ends --- */
+
+typedef struct {
+  int fds[2];
+  const FabPairOps *serving_ops;
+  Params here, there;
+  GError *error_here, *error_there;
+  gboolean is_measured, is_served;
+  char *path;
+  FabSamples *samples;
+} Rig;
+
+static const FabBytes sizes[] = { 8, 512 };
+static const gboolean two_kinds[FAB_N_MEASURE_KINDS] = {
+  [FAB_MEASURE_LATENCY] = TRUE, [FAB_MEASURE_BANDWIDTH] = TRUE
+};
+static const FabHostLimits limits = {
+  .precision_fraction = 0.02, .min_samples = 6, .max_samples = 6, .max_time_ps = FAB_TIME_MAX
+};
+
+static gpointer
+serving_end (gpointer data)
+{
+  Rig *rig = data;
+  PipeControl control = pipe_control (rig->fds[1], "there", "here");
+  const FabMeasurePlan plan = { .timeout_s = 99, .window = 99 };
+  FabMeasureHost *host = fab_host_new (&plan, &limits, NULL, &(FabHostPerson){ 0 });
+
+  host->system = "machine two";
+  rig->is_served = fab_pair_serve (host, rig->serving_ops, &control.base, &rig->there, &rig->error_there);
+  control.base.close (&control.base);
+  fab_host_free (host);
+  return NULL;
+}
+
+static void
+asking_end (Rig *rig)
+{
+  PipeControl control = pipe_control (rig->fds[0], "here", "there");
+  const FabMeasurePlan plan = {
+    .sizes_bytes = sizes, .n_sizes = G_N_ELEMENTS (sizes), .kinds = two_kinds, .window = 7, .timeout_s = 5
+  };
+  FabMeasureHost *host = fab_host_new (&plan, &limits, rig->samples, &(FabHostPerson){ 0 });
+
+  host->system = "machine one";
+  rig->is_measured = fab_pair_measure (host, "fake", &fake_ops, &control.base, &rig->here, &rig->error_here);
+  control.base.close (&control.base);
+  fab_host_free (host);
+}
+
+static void
+run_both (Rig *rig, const FabPairOps *serving_ops, Trouble trouble)
+{
+  rig->serving_ops = serving_ops;
+  rig->here.trouble = rig->there.trouble = trouble;
+  GThread *thread = g_thread_new ("serving", serving_end, rig);
+  asking_end (rig);
+  g_thread_join (thread);
+}
+
+static int
+set_up (void **state)
+{
+  Rig *rig = g_new0 (Rig, 1);
+
+  close (g_file_open_tmp ("fab-pair-XXXXXX", &rig->path, NULL));
+  rig->samples = fab_samples_open (rig->path, FAB_SAMPLES_WRITE, NULL);
+  *state = rig;
+  return rig->samples ? socketpair (AF_UNIX, SOCK_STREAM, 0, rig->fds) : -1;
+}
+
+static int
+tear_down (void **state)
+{
+  Rig *rig = *state;
+
+  g_clear_error (&rig->error_here);
+  g_clear_error (&rig->error_there);
+  fab_samples_free (rig->samples);
+  unlink (rig->path);
+  g_free (rig->path);
+  g_free (rig);
+  return 0;
+}
+
+static void
+assert_says (const GError *error, const char *what)
+{
+  assert_non_null (error);
+  if (strstr (error->message, what) == NULL)
+    fail_msg ("'%s' does not say '%s'", error->message, what);
+}
+
+/* --- what they do together --- */
+
+static const FabMeasuredSeries *
+find_kind (const GPtrArray *all, FabMeasureKind kind)
+{
+  for (guint i = 0; i < all->len; i++)
+    if (((const FabMeasuredSeries *) g_ptr_array_index (all, i))->series.kind == kind)
+      return g_ptr_array_index (all, i);
+  return NULL;
+}
+
+/* Latency is half the round trip; bandwidth times are less one round trip: 2 ms + n x 8 ms - 2 ms is 8 ms each. */
+static void
+test_both_measure (void **state)
+{
+  Rig *rig = *state;
+
+  run_both (rig, &fake_ops, NOTHING);
+  assert_true (rig->is_measured && rig->is_served);
+  assert_int_equal (rig->here.n_moves, rig->there.n_moves);
+  g_autoptr (GPtrArray) all = fab_samples_load (rig->samples, NULL);
+  const FabMeasuredSeries *latency = find_kind (all, FAB_MEASURE_LATENCY);
+  const FabMeasuredSeries *bandwidth = find_kind (all, FAB_MEASURE_BANDWIDTH);
+  assert_int_equal (all->len, 2);
+  assert_int_equal (latency->points->len, 2);
+  assert_int_equal (g_array_index (latency->points, FabPoint, 0).time_ps, MS_PS);
+  assert_int_equal (g_array_index (bandwidth->points, FabPoint, 0).time_ps, 8 * MS_PS);
+  assert_int_equal (g_array_index (bandwidth->points, FabPoint, 1).time_ps, 512 * MS_PS);
+  assert_string_equal (latency->series.system, "machine one and machine two");
+  assert_string_equal (latency->series.method, "made up");
+  assert_string_equal (latency->series.to, "there");
+  assert_int_equal (bandwidth->series.window, 7);
+}
+
+static void
+test_trouble_is_told_at_both_ends (void **state)
+{
+  static const struct {
+    Trouble trouble;
+    const char *here, *there;
+  } rows[] = {
+    { OPEN_THERE, "gave up: no device", "no device" },
+    { OPEN_HERE, "no device", "gave up: no device" },
+    { MOVE_THERE, "gave up: the cable was pulled", "the cable was pulled" },
+    { MOVE_HERE, "the cable was pulled", "gave up: the cable was pulled" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Rig *rig;
+
+    if (i > 0) {
+      tear_down (state);
+      assert_int_equal (set_up (state), 0);
+    }
+    rig = *state;
+    run_both (rig, &fake_ops, rows[i].trouble);
+    assert_false (rig->is_measured || rig->is_served);
+    assert_says (rig->error_here, rows[i].here);
+    assert_says (rig->error_there, rows[i].there);
+  }
+}
+
+static void
+test_another_backend (void **state)
+{
+  Rig *rig = *state;
+
+  run_both (rig, &other_ops, NOTHING);
+  assert_says (rig->error_there, "this end measures with 'other' and here with 'fake'; use the same on both");
+  assert_says (rig->error_here, "use the same on both");
+}
+
+/* --- an end that is played --- */
+
+static FabFrame
+welcome (void)
+{
+  return (FabFrame){ .type = FAB_FRAME_WELCOME };
+}
+
+static void
+test_other_end_dies (void **state)
+{
+  Rig *rig = *state;
+  PipeControl there = pipe_control (rig->fds[1], "there", "here");
+  const FabFrame frame = welcome ();
+
+  assert_true (fab_frame_send (&there.base, &frame, NULL));
+  shutdown (rig->fds[1], SHUT_WR);
+  asking_end (rig);
+  close (rig->fds[1]);
+  assert_says (rig->error_here, "there ended the connection");
+}
+
+static void
+test_strangers (void **state)
+{
+  static const char http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+  Rig *rig = *state;
+
+  assert_int_equal (write (rig->fds[1], http, sizeof http), sizeof http);
+  shutdown (rig->fds[1], SHUT_WR);
+  asking_end (rig);
+  close (rig->fds[1]);
+  assert_says (rig->error_here, "is no `fabricast measure`");
+}
+
+/* A GO for more than was agreed on would write behind buffers. */
+static void
+test_more_than_agreed (void **state)
+{
+  Rig *rig = *state;
+  PipeControl here = pipe_control (rig->fds[0], "here", "there");
+  const FabFrame hello = { .type = FAB_FRAME_HELLO,
+                           .number = 5,
+                           .count = 7,
+                           .size_bytes = 512,
+                           .n_data = 5,
+                           .data = (char *) "fake\n" };
+  const FabFrame go = { .type = FAB_FRAME_GO, .number = FAB_MEASURE_LATENCY, .count = 1, .size_bytes = 513 };
+  char word[100000];
+  GThread *thread;
+
+  rig->serving_ops = &fake_ops;
+  thread = g_thread_new ("serving", serving_end, rig);
+  memset (word, 'a', sizeof word);
+  FabControl *framed = fab_framed_control_new (&here.base);
+  assert_true (fab_frame_send (&here.base, &hello, NULL) && framed->send (framed, word, sizeof word, NULL));
+  assert_true (fab_frame_send_type (&here.base, FAB_FRAME_OPENED, NULL)
+               && fab_frame_send (&here.base, &go, NULL));
+  shutdown (rig->fds[0], SHUT_WR);
+  g_thread_join (thread);
+  framed->close (framed);
+  close (rig->fds[0]);
+  assert_false (rig->is_served);
+  assert_says (rig->error_there, "not agreed on");
+  assert_int_equal (rig->there.n_moves, 0);
+}
+
+/* --- addresses --- */
+
+static void
+test_addresses (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *host, *port;
+  } rows[] = {
+    { "node8", "node8", NULL },        { "node8:1", "node8", "1" },
+    { ":7471", NULL, "7471" },         { "[fe80::1]:65535", "fe80::1", "65535" },
+    { "fe80::1", "fe80::1", NULL },    { "[::]", "::", NULL },
+    { "10.9.0.1:0", "10.9.0.1", "0" },
+  };
+  static const char *const bad[] = { "node:65536", "node:", "node:x", "[fe80::1", "[::1]7471" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *host = NULL, *port = NULL;
+
+    assert_true (fab_address_parse (rows[i].text, &host, &port, NULL));
+    if (g_strcmp0 (host, rows[i].host) != 0 || g_strcmp0 (port, rows[i].port) != 0)
+      fail_msg ("%s is %s and %s", rows[i].text, host, port);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autofree char *host = NULL, *port = NULL;
+    g_autoptr (GError) error = NULL;
+
+    assert_false (fab_address_parse (bad[i], &host, &port, &error));
+    assert_says (error, bad[i]);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown (test_both_measure, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_trouble_is_told_at_both_ends, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_another_backend, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_other_end_dies, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_strangers, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_more_than_agreed, set_up, tear_down),
+    cmocka_unit_test (test_addresses),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
