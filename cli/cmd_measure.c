@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_measure.c - `fabricast measure`: what the hardware of this machine does, into a file of measurements. */
+#include <gio/gio.h>
 #include <string.h>
 
 #include "cli/measure.h"
@@ -95,6 +96,10 @@ run (int argc, char **argv)
                   && measure (&o, argc, argv, &error);
 
   options_clear (&o);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+    g_printerr ("fabricast measure: %s\n", error->message);
+    return FAB_EXIT_UNMET;
+  }
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("measure", error);
 }
 

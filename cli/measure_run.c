@@ -5,7 +5,6 @@
  * and nothing that a library does is broken off.
  */
 #include <errno.h>
-#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <unistd.h>
@@ -122,13 +121,9 @@ serve (Session *self, GError **error)
 {
   const FabHostPerson person = { .data = self, .note = show_note, .is_cancelled = is_cancelled };
   FabMeasureHost *host = fab_host_new (&self->request.plan, &self->request.limits, NULL, &person);
-  g_autoptr (GError) cause = NULL;
-  gboolean is_served = self->backend->serve (host, self->params, &cause)
-                    || g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  gboolean is_served = self->backend->serve (host, self->params, error);
 
   fab_host_free (host);
-  if (!is_served)
-    g_propagate_error (error, g_steal_pointer (&cause));
   return is_served;
 }
 

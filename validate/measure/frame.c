@@ -65,13 +65,23 @@ fab_frame_send_failed (FabControl *control, const GError *cause)
   fab_frame_send (control, &frame, NULL);
 }
 
+/* Asks for no more than the magic before it was right: another program may not send as much as a frame. */
 static gboolean
-check_wire (const FabControl *control, const Wire *wire, GError **error)
+receive_wire (FabControl *control, Wire *wire, GError **error)
 {
+  if (!control->receive (control, &wire->magic, sizeof wire->magic, error))
+    return FALSE;
   if (GUINT32_FROM_BE (wire->magic) != MAGIC)
     return fab_throw (error, FAB_ERROR_IO,
                       "what speaks at %s is no `fabricast measure`; is the port that of another program?",
                       control->there);
+  return control->receive (control, (char *) wire + sizeof wire->magic, sizeof *wire - sizeof wire->magic,
+                           error);
+}
+
+static gboolean
+check_wire (const FabControl *control, const Wire *wire, GError **error)
+{
   if (GUINT32_FROM_BE (wire->version) != FAB_FRAME_VERSION)
     return fab_throw (
         error, FAB_ERROR_IO,
@@ -100,7 +110,7 @@ fab_frame_receive (FabControl *control, FabFrame *frame, GError **error)
   Wire wire;
 
   fab_frame_clear (frame);
-  if (!control->receive (control, &wire, sizeof wire, error) || !check_wire (control, &wire, error))
+  if (!receive_wire (control, &wire, error) || !check_wire (control, &wire, error))
     return FALSE;
   *frame = (FabFrame){ .type = (FabFrameType) GUINT32_FROM_BE (wire.type),
                        .number = GUINT32_FROM_BE (wire.number),

@@ -83,7 +83,7 @@ fab_pair_serve_peers (FabMeasureHost *host, const FabPairOps *ops, gconstpointer
     serve_next (host, ops, listener, params, &cause);
   } while (!host->plan->once && !host->is_cancelled (host));
   fab_listener_free (listener);
-  if (cause == NULL)
+  if (cause == NULL || host->is_cancelled (host))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&cause));
   return FALSE;

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricast measure`: over TCP from this machine to itself, into a file, interrupted, resumed, shown; and with a module
+whose messages take as long as it is told. Nothing here says how fast anything is."""
+import csv
+import io
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+from support import CliTest, environment, main
+import support
+
+MODULES = os.environ["FAB_MODULE_DIR"]
+QUICK = ["--min-samples", "6", "--precision", "99%", "--time", "0.2"]
+# 500 samples of about 60 us: a size takes long enough to be interrupted in, and is complete then.
+SLOW = ["--min-samples", "500", "--max-samples", "500", "--precision", "99%", "--kinds", "latency"]
+
+
+class MeasureTest(CliTest):
+    def start(self, *args, **how):
+        """A running `fabricast measure`, ended with the test."""
+        process = subprocess.Popen([support.PROGRAM, "measure", *args], cwd=self.directory, env=environment(), text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        return process
+
+    def listen(self, *args, backend="tcp"):
+        """A listening end and the address that it has."""
+        process = self.start(backend, "--listen", "127.0.0.1:0", *args)
+        line = process.stderr.readline()
+        return process, "127.0.0.1:" + re.fullmatch(r"Waits for the other end on port (\d+)\.\n", line).group(1)
+
+    def ended(self, process):
+        out, err = process.communicate(timeout=30)
+        self.assertIsNone(support.BREAKAGE.search(err), err)
+        return process.returncode, out, err
+
+    def select(self, file, sql):
+        database = sqlite3.connect(f"file:{self.path(file)}?mode=ro", uri=True)
+        try:
+            return database.execute(sql).fetchall()
+        finally:
+            database.close()
+
+    def wait_for(self, file, sql):
+        """Until the answer is true; a file that is just being made has no answer yet."""
+        for _ in range(1000):
+            try:
+                if self.select(file, sql)[0][0]:
+                    return
+            except sqlite3.Error:
+                pass
+            time.sleep(0.02)
+        self.fail(f"never: {sql}")
+
+    def check_file(self, file):
+        self.assertEqual(self.select(file, "PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(self.select(file, "PRAGMA foreign_key_check"), [])
+
+
+class Tcp(MeasureTest):
+    def test_every_kind(self):
+        """Several connections, sizes that do not divide by them, one byte."""
+        listener, peer = self.listen("--once")
+        text = self.good("measure", "tcp", "--peer", peer, "--sizes", "1,3,1000..2000,100003", "--set", "streams=3",
+                         "--window", "5", "-o", "a.meas", *QUICK, "--time", "0.05", "--format", "csv")
+        self.assertEqual(self.ended(listener)[0], 0)
+        rows = list(csv.DictReader(io.StringIO(text)))
+        for kind in ("latency", "bandwidth", "exchange", "bidirectional"):
+            mine = [row for row in rows if row["kind"] == kind]
+            self.assertEqual([int(row["size_bytes"]) for row in mine], [1, 3, 1000, 2000, 100003])
+            for row in mine:
+                self.assertEqual((row["backend"], row["method"], row["n_queue_pairs"]), ("tcp", "sockets", "3"))
+                self.assertEqual((row["from_end"], row["to_end"]), ("127.0.0.1", "127.0.0.1"))
+                self.assertGreaterEqual(int(row["n_samples"]), 6)
+                times = [int(row[name]) for name in ("min_ps", "p05_ps", "time_ps", "p95_ps", "max_ps")]
+                self.assertEqual(times, sorted(times))
+                self.assertGreater(times[0], 0)
+        self.assertEqual({row["window"] for row in rows if "b" in row["kind"]}, {"5"})
+        self.check_file("a.meas")
+        self.assertEqual(os.listdir(self.directory), ["a.meas"])
+        # Samples are what points come from.
+        [(n, fits)] = self.select("a.meas", """SELECT count (*), sum (n_samples = (SELECT count (*) FROM sample
+          WHERE sample.series_id = point.series_id AND sample.size_bytes = point.size_bytes)) FROM point""")
+        self.assertEqual((n, fits), (20, 20))
+
+    def test_shown_as_measured(self):
+        _, peer = self.listen()
+        ask = ("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8,1K", *QUICK)
+        text = self.good(*ask)
+        self.assertEqual(text, self.good("measure", "show", "fabricast.meas"))
+        self.assertIn("tcp latency, 127.0.0.1 to 127.0.0.1, sockets\n", text)
+        whole = self.json("measure", "show", "fabricast.meas")
+        self.assertIn("cpu", whole["machine"])
+        self.assertEqual([point["size_bytes"] for point in whole["series"][0]["points"]], [8, 1024])
+        # Once more: everything is there. With another parameter: another series, of which alone is told.
+        before = self.select("fabricast.meas", "SELECT * FROM sample")
+        self.assertEqual(len(self.good(*ask).split("sockets\n")), 2)
+        self.assertEqual(before, self.select("fabricast.meas", "SELECT * FROM sample"))
+        more = self.json(*ask, "--set", "wait=spin")
+        self.assertEqual([series["method"] for series in more["series"]], ["spinning sockets"])
+        self.assertEqual(len(self.json("measure", "show", "fabricast.meas")["series"]), 2)
+
+    def test_killed_and_resumed(self):
+        listener, peer = self.listen()
+        ask = ("tcp", "--peer", peer, "--sizes", "8..64", "-o", "a.meas", *SLOW)
+        killed = self.start(*ask)
+        self.wait_for("a.meas", "SELECT count (*) > 0 FROM point")
+        killed.kill()
+        killed.communicate()
+        self.check_file("a.meas")
+        first = self.select("a.meas", "SELECT * FROM point WHERE size_bytes = 8")
+        taken = self.select("a.meas", "SELECT * FROM sample")
+        self.good("measure", *ask)
+        self.assertEqual(self.select("a.meas", "SELECT * FROM point WHERE size_bytes = 8"), first)
+        self.assertEqual(self.select("a.meas", "SELECT * FROM sample")[:len(taken)], taken)
+        self.assertEqual(self.select("a.meas", "SELECT size_bytes, n_samples, is_complete FROM point"),
+                         [(size, 500, 1) for size in (8, 16, 32, 64)])
+        self.assertIsNone(listener.poll())
+
+    def test_interrupted_and_resumed(self):
+        _, peer = self.listen()
+        ask = ("tcp", "--peer", peer, "--sizes", "8,16", "-o", "a.meas")
+        endless = ("--kinds", "latency", "--precision", "0.0001%", "--max-samples", "1000000", "--time", "1000")
+        n = 0
+        for how in (signal.SIGINT, signal.SIGTERM):
+            process = self.start(*ask, *endless)
+            self.wait_for("a.meas", f"SELECT count (*) > {n} + 100 FROM sample")
+            process.send_signal(how)
+            code, out, err = self.ended(process)
+            self.assertEqual((code, out), (1, ""))
+            [(n,)] = self.select("a.meas", "SELECT count (*) FROM sample")
+            self.assertIn("a.meas keeps what was measured; the same command goes on from there", err)
+        self.assertEqual(self.select("a.meas", "SELECT count (*) FROM point"), [(0,)])
+        self.assertIn("No size has been measured to its end yet", self.good("measure", "show", "a.meas"))
+        self.good("measure", *ask, *QUICK, "--kinds", "latency")
+        rows = self.select("a.meas", "SELECT size_bytes, n_samples FROM point")
+        self.assertEqual(rows[0], (8, n))
+        self.assertEqual(rows[1][0], 16)
+
+    def test_listener_ends(self):
+        """Asked to end, it ends well, and the asking end hears of it. Killed, it does not."""
+        ask = ("--sizes", "8", "--timeout", "5", "--kinds", "latency", "--precision", "0.0001%",
+               "--max-samples", "1000000", "--time", "1000")
+        for how, says in ((signal.SIGINT, "it was interrupted"), (signal.SIGKILL, "ended the connection")):
+            listener, peer = self.listen()
+            process = self.start("tcp", "--peer", peer, "-o", f"{how}.meas", *ask)
+            self.wait_for(f"{how}.meas", "SELECT count (*) > 10 FROM sample")
+            listener.send_signal(how)
+            code, _, err = self.ended(process)
+            self.assertEqual(code, 2)
+            self.assertIn(says, err)
+            self.assertIn("keeps what was measured", err)
+            self.assertEqual(self.ended(listener)[0], 0 if how == signal.SIGINT else -9)
+
+    def test_who_is_not_there(self):
+        err = self.refused("measure", "tcp", "--peer", "127.0.0.1:1", "--timeout", "1", names="127.0.0.1:1")
+        self.assertIn("--listen", err)
+        self.assertEqual(os.listdir(self.directory), [])  # nothing was measured, so there is no file
+        waiting = self.start("tcp", "--peer", "127.0.0.1:1", "--timeout", "100")
+        self.wait_for("fabricast.meas", "SELECT count (*) FROM machine")
+        waiting.send_signal(signal.SIGINT)
+        self.assertEqual(self.ended(waiting)[0], 1)
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_strangers_do_not_disturb(self):
+        listener, peer = self.listen()
+        with __import__("socket").create_connection(peer.split(":")) as stranger:
+            stranger.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+            self.assertIn("is no `fabricast measure`", listener.stderr.readline())
+        self.good("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8", *QUICK)
+
+
+class Modules(MeasureTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("modules"))
+        self.module = self.path("modules", "fabricast-measure-nccl.so")
+        shutil.copy(os.path.join(MODULES, "fabricast-measure-nccl.so"), self.module)
+        self.how = {"env": {**environment(), "FABRICAST_PLUGINS": "/no/such/place:" + self.path("modules")}}
+
+    def unsupported(self, *args, says):
+        done = self.fabricast("measure", *args, **self.how)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn(says, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_it_measures_into_a_file_with_others(self):
+        _, peer = self.listen()
+        self.good("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8", "-o", "lab.meas", *QUICK)
+        done = self.fabricast("measure", "nccl", "--sizes", "8,16", "-o", "lab.meas", "--set", "message=30ms", **self.how)
+        self.assertEqual((done.returncode, done.stderr), (0, "Nothing is measured here.\n"))
+        self.assertIn("30 ms", done.stdout)
+        whole = self.json("measure", "show", "lab.meas")
+        self.assertEqual([series["backend"] for series in whole["series"]], ["tcp", "fake"])
+        self.assertEqual((whole["notes"], whole["machine"]["gpu0"]), (["Nothing is measured here."], "made up"))
+        self.assertEqual([(point["time_ps"], point["n_samples"]) for point in whole["series"][1]["points"]],
+                         [(30_000_000_000, 10)] * 2)
+        self.assertIn("message", self.good("describe", "measure", "nccl", **self.how))
+
+    def test_what_works_is_listed(self):
+        rows = {row["backend"]: row for row in self.json("measure", **self.how)}
+        self.assertEqual((rows["tcp"]["works"], rows["nccl"]["works"]), ("yes", "yes"))
+        self.assertEqual(list(rows), self.good("describe", "measure", "--names").split())
+
+    def test_what_does_not_load(self):
+        with open(self.module, "rb") as file:
+            good = file.read()
+        self.unsupported("nccl", "--set", "broken=true", says="there is no such device")
+        self.assertEqual(os.listdir(self.directory), ["modules"])
+        for content, says in ((b"no library\n", "nccl cannot be loaded here"),
+                              (good.replace(b"libglib-2.0.so.0", b"libgone-2.0.so.0"), "nccl needs libgone-2.0.so.0"),
+                              (good.replace(b"fab_measure_backend", b"fab_measure_nothing"), "not of this fabricast")):
+            os.unlink(self.module)
+            with open(self.module, "wb") as file:
+                file.write(content)
+            self.unsupported("nccl", says=says)
+            self.assertIn("no ", self.good("measure", **self.how).split("nccl")[1])
+
+
+class Refused(MeasureTest):
+    def test_arguments(self):
+        for args, names in (
+                (("tpc",), "nearest is tcp"),
+                (("tcp",), "--peer HOST"),
+                (("tcp", "show"), "unexpected argument 'show'"),
+                (("show",), "show FILE"),
+                (("show", "none.meas"), "none.meas: no such file"),
+                (("tcp", "--peer", "a", "--listen", ":1"), "either --listen or --peer"),
+                (("tcp", "--listen", ":1", "-o", "x"), "--out"),
+                (("tcp", "--peer", "a", "--once"), "--listen"),
+                (("tcp", "--peer", "host:99999"), "99999"),
+                (("tcp", "--peer", "a", "--sizes", "8..4"), "8..4"),
+                (("tcp", "--peer", "a", "--sizes", "8,huge"), "huge"),
+                (("tcp", "--peer", "a", "--sizes", ""), "--sizes"),
+                (("tcp", "--peer", "a", "--kinds", "latancy"), "nearest is latency"),
+                (("tcp", "--peer", "a", "--precision", "0%"), "--precision"),
+                (("tcp", "--peer", "a", "--time", "soon"), "--time"),
+                (("tcp", "--peer", "a", "--min-samples", "0"), "--min-samples"),
+                (("tcp", "--peer", "a", "--max-samples", "3"), "--max-samples"),
+                (("tcp", "--peer", "a", "--window", "-1"), "--window"),
+                (("tcp", "--peer", "a", "--timeout", "0"), "--timeout"),
+                (("--format", "yaml"), "yaml")):
+            with self.subTest(args):
+                self.refused("measure", *args, names=names)
+        done = self.fabricast("measure", "tcp", "--peer", "a", "--set", "stream=2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nearest is 'streams'", done.stderr)
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_files_of_others(self):
+        """Refused before the other end is asked for anything."""
+        self.write("notes", "size 8 time 1.2 us, and enough text to be longer than what a database begins with ......\n")
+        sqlite3.connect(self.path("other.db")).executescript("CREATE TABLE t (a)")
+        for file, says in (("notes", "no measurements file"), ("other.db", "not of measurements")):
+            with open(self.path(file), "rb") as content:
+                before = content.read()
+            self.refused("measure", "tcp", "--peer", "127.0.0.1:1", "-o", file, names=says)
+            self.refused("measure", "show", file, names=says)
+            with open(self.path(file), "rb") as content:
+                self.assertEqual(before, content.read())
+
+
+main()
