@@ -14,9 +14,8 @@ static const FabUsage usage = {
       "Without a BACKEND, lists them and says which of them work here; `show` prints a file.",
   .examples =
       "  fabricast measure\n"
-      "  fabricast measure tcp --listen :7471\n"
-      "  fabricast measure tcp --peer node8 --sizes 8..64M -o lab.meas\n"
-      "  fabricast measure tcp --peer node8 --kinds latency --sizes 8,1K,1M --precision 1% --set wait=spin\n"
+      "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K "
+      "-o lab.meas\n"
       "  fabricast measure show lab.meas --format csv\n",
   .max_rest = 2,
 };

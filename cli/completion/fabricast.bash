@@ -31,6 +31,10 @@ _fabricast_options() { # COMMAND
     topo) echo --node --nodes --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --help ;;
     import) echo --from --out --accelerator --nic --name --nodes --help ;;
+    measure)
+      echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
+        --set --out --format --help
+      ;;
     query) echo --db --run --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
@@ -38,7 +42,7 @@ _fabricast_options() { # COMMAND
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
+    --no-db | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac
@@ -59,6 +63,9 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
     import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface' ;;
     run:--trace | trace:--output | trace:-o) _fabricast_files '*.json' ;;
+    measure:--kinds) _fabricast_words 'latency exchange bandwidth bidirectional collective' ;;
+    measure:--out | measure:-o) _fabricast_files '*.meas' ;;
+    measure:--set) COMPREPLY=() ;;
     import:--out | import:-o) _fabricast_files '*.yaml' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
@@ -92,8 +99,10 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
         *) _fabricast_words "$(_fabricast_names "$1" "$3")" ;;
       esac
       ;;
+    measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
+    measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check describe collective p2p topo import validate query trace version' ;;
+    help:0) _fabricast_words 'run check describe collective p2p topo import measure validate query trace version' ;;
   esac
 }
 
@@ -103,7 +112,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check describe collective p2p topo import validate query trace version help --version --help'
+    _fabricast_words 'run check describe collective p2p topo import measure validate query trace version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.
