@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* samples.h - the measurements file: SQLite, raw samples and what they come to. Schema: docs/measurements.md.
  *
- * A sample is committed before the next one is taken (in batches of at most a second), so that whatever ends
- * the program loses no more than the samples in flight. A file that is no measurements file, or of a newer
+ * A sample is committed before the next one is taken, so that whatever ends the program loses no more than the one in
+ * flight. A file that is no measurements file, or of a newer
  * schema, is refused untouched. Imports write points without samples.
  */
 #pragma once
@@ -27,7 +27,7 @@ gboolean fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_byt
 /* The samples of a point so far, in the order they were taken: GArray of FabTimePs. (transfer full) */
 GArray *fab_samples_of_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, GError **error);
 
-/* What they come to; replaces an earlier row. Flushes. */
+/* What they come to; replaces an earlier row. */
 gboolean fab_samples_end_point (FabSamples *self, gint64 series_id, const FabPoint *point, GError **error);
 
 /* FALSE when there is no such point yet, and *error only when the file cannot be read. */
