@@ -21,7 +21,7 @@ DOORS = {
     "cuda": ("validate/measure/",),
     "nvml.h": ("validate/measure/",),
     "nccl.h": ("validate/measure/",),
-    "infiniband/": ("validate/measure/",),
+    "infiniband/": ("validate/measure/", "tests/support/"),
     "rdma/": ("validate/measure/",),
     "mpi.h": ("validate/measure/",),
 }
