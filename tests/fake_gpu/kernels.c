@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.c - what the kernels of kernels.cu do, on memory that is really the host's. */
+#include <string.h>
+
+#include "tests/fake_gpu/machine.h"
+
+#define ILLEGAL_ADDRESS 700
+#define INVALID_VALUE 1
+
+typedef struct {
+  volatile guint64 *my_flag, *their_flag, *their_payload, *outcome;
+  guint64 n_words, base, n_rounds, limit_ns;
+  gboolean begins;
+} Ping;
+
+static gboolean
+wait_for (const Ping *ping, guint64 turn)
+{
+  gint64 deadline_us = g_get_monotonic_time () + (gint64) (ping->limit_ns / 1000);
+
+  while (__atomic_load_n (ping->my_flag, __ATOMIC_ACQUIRE) < turn) {
+    if (g_get_monotonic_time () > deadline_us)
+      return FALSE;
+    g_thread_yield ();
+  }
+  return TRUE;
+}
+
+static gpointer
+play (gpointer data)
+{
+  g_autofree Ping *ping = data;
+
+  if (fake_fails ("answer") && ping->n_rounds > 0) {
+    ping->outcome[1] = 2;
+    return NULL;
+  }
+  for (guint64 turn = ping->base + 1; turn <= ping->base + 1 + ping->n_rounds; turn++)
+    for (guint half = 0; half < 2; half++) {
+      if ((half == 0) == ping->begins) {
+        for (guint64 i = 0; i < ping->n_words; i++)
+          ping->their_payload[i] = turn;
+        __atomic_store_n (ping->their_flag, turn, __ATOMIC_RELEASE);
+      } else if (!wait_for (ping, turn)) {
+        ping->outcome[1] = 2;
+        return NULL;
+      }
+    }
+  ping->outcome[0] = ping->n_rounds * 2 * (700 + (ping->n_words + 1) * 8 / 50);
+  ping->outcome[1] = 1;
+  return NULL;
+}
+
+static CuResult
+launch_ping (FakeStream *stream, void **arguments)
+{
+  Ping *ping = g_new0 (Ping, 1);
+
+  ping->my_flag = *(volatile guint64 **) arguments[0];
+  ping->their_flag = *(volatile guint64 **) arguments[1];
+  ping->their_payload = *(volatile guint64 **) arguments[2];
+  ping->n_words = *(guint64 *) arguments[3];
+  ping->base = *(guint64 *) arguments[4];
+  ping->n_rounds = *(guint64 *) arguments[5];
+  ping->limit_ns = *(guint64 *) arguments[6];
+  ping->begins = *(guint *) arguments[7] != 0;
+  ping->outcome = *(volatile guint64 **) arguments[8];
+  if (!fake_block_find ((gpointer) ping->their_payload, ping->n_words * 8)) {
+    g_free (ping);
+    return ILLEGAL_ADDRESS;
+  }
+  if (!stream->threads)
+    stream->threads = g_ptr_array_new ();
+  g_ptr_array_add (stream->threads, g_thread_new ("ping", play, ping));
+  return CU_OK;
+}
+
+/* A GPU reaches its own memory, the host's, and that of peers which it has enabled. */
+static gboolean
+reaches (guint gpu, const FakeBlock *block)
+{
+  return block->gpu < 0 || (guint) block->gpu == gpu || fake_machine ()->is_peer[gpu][block->gpu];
+}
+
+static CuResult
+launch_copy (FakeStream *stream, void **arguments)
+{
+  FakeCopy copy = { .stream = stream,
+                    .to = *(gpointer *) arguments[0],
+                    .from = *(gpointer *) arguments[1],
+                    .size = *(guint64 *) arguments[2],
+                    .way = FAKE_INSIDE,
+                    .link = stream->gpu,
+                    .is_kernel = TRUE };
+  const FakeBlock *to = fake_block_find (copy.to, copy.size), *from = fake_block_find (copy.from, copy.size);
+
+  if (!to || !from || !reaches (stream->gpu, to) || !reaches (stream->gpu, from))
+    return ILLEGAL_ADDRESS;
+  if (to->gpu < 0 || from->gpu < 0) {
+    copy.way = to->gpu < 0 ? FAKE_TO_HOST : FAKE_TO_GPU;
+    copy.link /= 2;
+  } else if (to->gpu != from->gpu) {
+    copy.way = FAKE_DIRECT;
+    copy.link = (guint) from->gpu;
+  }
+  fake_queue_copy (&copy);
+  return CU_OK;
+}
+
+CuResult
+fake_launch (const char *kernel, FakeStream *stream, void **arguments)
+{
+  if (strcmp (kernel, "fab_copy") == 0)
+    return launch_copy (stream, arguments);
+  if (strcmp (kernel, "fab_ping") == 0)
+    return launch_ping (stream, arguments);
+  if (strcmp (kernel, "fab_hold") == 0) {
+    fake_queue_wait_word (stream, *(const guint32 **) arguments[0], *(guint *) arguments[1]);
+    return CU_OK;
+  }
+  return INVALID_VALUE;
+}

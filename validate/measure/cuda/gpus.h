@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpus.h - the GPUs of this machine, opened: context, buffers, kernels. */
+#pragma once
+
+#include "sim/base/units.h"
+#include "validate/measure/cuda/driver.h"
+
+enum { FAB_KERNEL_COPY, FAB_KERNEL_HOLD, FAB_KERNEL_PING, FAB_N_KERNELS };
+
+typedef struct {
+  guint index;
+  char *name; /* "gpu0" */
+  char *model;
+  char *bus_id; /* "0000:1a:00.0", lower case as in /sys */
+  char *uuid;   /* "GPU-..." */
+  CuDevice device;
+  CuContext context;
+  guint n_multiprocessors;
+  guint capability_major, capability_minor;
+  gsize memory_bytes;
+  CuPointer out, in; /* two buffers of max_bytes: what it sends, and what it receives */
+  CuPointer flag;    /* 8 bytes, and after them nothing: a peer raises it */
+  CuModule module;
+  CuFunction kernels[FAB_N_KERNELS]; /* NULL: built without kernels */
+} FabGpu;
+
+/* In host memory that every GPU sees. */
+typedef struct {
+  volatile guint32 hold; /* streams wait until this is their epoch or later */
+  guint32 padding[15];
+  volatile guint64 outcome[2][8]; /* of fab_ping: each end's own line of the cache */
+  volatile guint64 flags[2][8];   /* ping-pong of host and GPU: [0] the GPU raises, [1] the host does */
+} FabShared;
+
+typedef struct {
+  FabCuda *cuda;
+  FabGpu *gpus;
+  guint n_gpus;
+  FabBytes max_bytes;
+  FabShared *shared;
+  gboolean can_wait_value; /* streams can wait for a word of memory */
+  guint32 epoch;           /* of `hold`, last used */
+  guint64 turn;            /* of ping-pong flags, last used */
+  char *driver;            /* "CUDA 13.0" */
+} FabGpus;
+
+/* Opens the first `n_wanted` GPUs (0: all) with buffers of max_bytes each way. */
+FabGpus *fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error);
+void fab_gpus_close (FabGpus *self); /* accepts NULL */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGpus, fab_gpus_close)
+
+/* Makes the GPU's context that of this thread. */
+gboolean fab_gpu_use (const FabGpus *self, const FabGpu *gpu, GError **error);
+
+/* The image of kernels.cu, NULL when the program was built without nvcc. */
+const void *fab_cuda_kernels (void);
+
+/* Whether this GPU can run them. */
+gboolean fab_gpu_has_kernels (const FabGpu *gpu);
+gboolean fab_kernels_load (FabGpus *self, FabGpu *gpu, GError **error);
+
+/* All three only queue. */
+gboolean fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
+                           FabBytes size_bytes, CuStream stream, GError **error);
+gboolean fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream,
+                           GError **error);
+
+typedef struct {
+  CuPointer my_flag, their_flag, their_payload;
+  FabBytes size_bytes; /* of a message, the flag's 8 bytes among them */
+  guint64 base, n_rounds;
+  gboolean begins;
+  CuPointer outcome;
+} FabPing;
+gboolean fab_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
+                           GError **error);
+
+enum { FAB_PING_DONE = 1, FAB_PING_NO_ANSWER = 2 }; /* outcome[1] */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.c - loads the kernels of kernels.cu into a GPU and launches them. */
+#include "validate/measure/cuda/gpus.h"
+
+#define COPY_THREADS 512u
+#define PING_MAX_THREADS 1024u
+#define WORD_BYTES 8u
+
+static const guint64 patience_ns = G_GUINT64_CONSTANT (
+    10000000000); /* until a kernel gives the other end up */
+
+static const char *const names[FAB_N_KERNELS] = { "fab_copy", "fab_hold", "fab_ping" };
+
+gboolean
+fab_gpu_has_kernels (const FabGpu *gpu)
+{
+  return gpu->module != NULL;
+}
+
+static gboolean
+launch (const FabGpus *self, const FabGpu *gpu, guint kernel, guint n_blocks, guint n_threads,
+        void **arguments, CuStream stream, GError **error)
+{
+  g_autofree char *doing = g_strdup_printf ("%s: launch %s", gpu->name, names[kernel]);
+
+  return fab_cuda_check (self->cuda,
+                         self->cuda->launch (gpu->kernels[kernel], n_blocks, 1, 1, n_threads, 1, 1, 0, stream,
+                                             arguments, NULL),
+                         doing, error);
+}
+
+/* The driver may load code at the first launch and wait for all kernels meanwhile: a ping-pong would wait for ever. */
+static gboolean
+warm_up (const FabGpus *self, const FabGpu *gpu, GError **error)
+{
+  guint64 nothing = 0;
+  guint32 now = self->epoch;
+  guint begins = 1;
+  CuPointer flag = gpu->flag, hold = (CuPointer) (gsize) &self->shared->hold;
+  void *copy[] = { &flag, &flag, &nothing };
+  void *wait[] = { &hold, &now, &nothing };
+  CuPointer outcome = (CuPointer) (gsize) &self->shared->outcome[0];
+  /* It answers itself. */
+  void *ping[] = { &flag, &flag, &flag, &nothing, &nothing, &nothing, &nothing, &begins, &outcome };
+
+  return launch (self, gpu, FAB_KERNEL_COPY, 1, 1, copy, NULL, error)
+      && launch (self, gpu, FAB_KERNEL_HOLD, 1, 1, wait, NULL, error)
+      && launch (self, gpu, FAB_KERNEL_PING, 1, 1, ping, NULL, error)
+      && fab_cuda_check (self->cuda, self->cuda->stream_synchronize (NULL), "run the first kernels", error)
+      && fab_cuda_check (self->cuda, self->cuda->fill (gpu->flag, 0, WORD_BYTES), "clear a flag", error);
+}
+
+gboolean
+fab_kernels_load (FabGpus *self, FabGpu *gpu, GError **error)
+{
+  const void *image = fab_cuda_kernels ();
+  CuResult result;
+
+  if (!image)
+    return TRUE;
+  result = self->cuda->module_load (&gpu->module, image);
+  if (result == CU_NO_BINARY || result == CU_UNSUPPORTED_PTX) {
+    gpu->module = NULL; /* a GPU or a driver that the toolkit did not know: copy engines only */
+    return TRUE;
+  }
+  if (!fab_cuda_check (self->cuda, result, "load the kernels", error))
+    return FALSE;
+  for (guint i = 0; i < FAB_N_KERNELS; i++)
+    if (!fab_cuda_check (self->cuda, self->cuda->module_function (&gpu->kernels[i], gpu->module, names[i]),
+                         names[i], error))
+      return FALSE;
+  return warm_up (self, gpu, error);
+}
+
+gboolean
+fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from, FabBytes size_bytes,
+                  CuStream stream, GError **error)
+{
+  FabBytes n_blocks = (size_bytes + COPY_THREADS * 16 - 1) / (COPY_THREADS * 16);
+  void *arguments[] = { &to, &from, &size_bytes };
+
+  n_blocks = CLAMP (n_blocks, 1, 4 * (FabBytes) gpu->n_multiprocessors);
+  return launch (self, gpu, FAB_KERNEL_COPY, (guint) n_blocks, COPY_THREADS, arguments, stream, error);
+}
+
+gboolean
+fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream, GError **error)
+{
+  CuPointer word = (CuPointer) (gsize) &self->shared->hold;
+  guint64 limit_ns = patience_ns;
+  void *arguments[] = { &word, &epoch, &limit_ns };
+
+  return launch (self, gpu, FAB_KERNEL_HOLD, 1, 1, arguments, stream, error);
+}
+
+gboolean
+fab_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
+                  GError **error)
+{
+  FabPing p = *ping;
+  guint64 n_words = p.size_bytes > WORD_BYTES ? (p.size_bytes + WORD_BYTES - 1) / WORD_BYTES - 1 : 0;
+  guint64 limit_ns = patience_ns;
+  guint begins = p.begins ? 1 : 0;
+  guint n_threads = (guint) CLAMP ((n_words + 31) / 32 * 32, 32, PING_MAX_THREADS);
+  void *arguments[] = { &p.my_flag,  &p.their_flag, &p.their_payload, &n_words,  &p.base,
+                        &p.n_rounds, &limit_ns,     &begins,          &p.outcome };
+
+  return launch (self, gpu, FAB_KERNEL_PING, 1, n_threads, arguments, stream, error);
+}
