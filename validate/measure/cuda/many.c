@@ -16,8 +16,7 @@ measure (FabCudaRun *run, FabSeries *series, FabLanes *lanes, FabBytes max_bytes
   series->kind = FAB_MEASURE_BANDWIDTH;
   series->n_pairs = lanes->n_lanes;
   series->n_ranks = 2 * lanes->n_lanes;
-  series->window = lanes->window;
-  return run->host->measure (run->host, series, max_bytes, fab_lanes_stream, lanes, error);
+  return fab_cuda_lanes (run, series, lanes, max_bytes, fab_lanes_stream, error);
 }
 
 /* One lane between the host and each GPU; `to` says which way. */

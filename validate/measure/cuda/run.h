@@ -31,7 +31,6 @@ typedef struct {
   guint kinds;
   FabWay there, back;
   gboolean is_pageable;
-  FabBytes max_bytes; /* 0: all sizes of the plan */
 } FabCopies;
 
 enum {
@@ -43,6 +42,9 @@ enum {
 /* Texts stay those of the arguments; NULL is the host, and `host_memory` what it has there: "host", "pageable". */
 FabSeries fab_cuda_series (const FabGpu *from, const FabGpu *to, const char *host_memory, const char *method);
 
+/* Measures lanes, in samples long enough for what is timed by events; sizes up to max_bytes, 0: all. */
+gboolean fab_cuda_lanes (FabCudaRun *run, const FabSeries *series, FabLanes *lanes, FabBytes max_bytes,
+                         FabTimedFunc func, GError **error);
 gboolean fab_cuda_copies (FabCudaRun *run, const FabCopies *copies, GError **error);
 /* Ping-pong kernels; `answers` NULL: the host. */
 gboolean fab_cuda_ping (FabCudaRun *run, const FabGpu *begins, const FabGpu *answers, GError **error);
