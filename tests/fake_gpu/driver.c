@@ -228,7 +228,7 @@ copy_host (FakeWay way, gpointer to, gconstpointer from, gsize size, CuStream st
 CuResult
 cuMemcpyHtoDAsync_v2 (CuPointer to, const void *from, gsize size, CuStream stream)
 {
-  if (fake_fails ("copy"))
+  if (fake_fails ("copy-in"))
     return 719;
   return copy_host (FAKE_TO_GPU, (gpointer) (gsize) to, from, size, stream);
 }
@@ -236,6 +236,8 @@ cuMemcpyHtoDAsync_v2 (CuPointer to, const void *from, gsize size, CuStream strea
 CuResult
 cuMemcpyDtoHAsync_v2 (void *to, CuPointer from, gsize size, CuStream stream)
 {
+  if (fake_fails ("copy-out"))
+    return 719;
   return copy_host (FAKE_TO_HOST, to, (gpointer) (gsize) from, size, stream);
 }
 

@@ -301,7 +301,7 @@ what_fails_is_said_and_leaves_nothing_behind (G_GNUC_UNUSED void **state)
   assert_failure ("init", "there is no NVIDIA GPU in this machine");
   assert_failure ("mismatch", "of different versions: reboot");
   assert_failure ("pin", "the host has no room for pinned buffers of 128KiB");
-  assert_failure ("copy", "host to gpu0: copy: a fake error (CUDA_ERROR_FAKE, 719)");
+  assert_failure ("copy-in", "host to gpu0: copy: a fake error (CUDA_ERROR_FAKE, 719)");
   assert_failure ("answer", "gpu0 and the host: a flag was not answered in 10 s");
   machine_of ("0", "");
   assert_problem ("", FAB_ERROR_UNSUPPORTED, "the CUDA driver shows no GPU");
