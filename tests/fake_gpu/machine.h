@@ -15,7 +15,7 @@
  *   ping-pong, one way               700 ns + size at 50 GB/s
  *   a collective                   20000 ns + size at 100 GB/s
  *
- * Environment: FAKE_GPUS (1), FAKE_GPU_MEMORY in bytes, FAKE_GPU_FAIL: what goes wrong, a word that fake_fails is asked.
+ * Environment: FAKE_GPUS (1), FAKE_GPU_MEMORY in bytes, FAKE_GPU_FAIL: what goes wrong, a word for fake_fails.
  */
 #pragma once
 

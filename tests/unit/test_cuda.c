@@ -236,7 +236,7 @@ without_kernels_copy_engines_are_measured (G_GNUC_UNUSED void **state)
   assert_false (recorder_has (unfit, "cuda latency, gpu0 to host, flag", 8));
 }
 
-/* Streams that cannot wait for a word are held by a kernel; without one either, 2000 ns to queue show and it says so. */
+/* Streams that cannot wait for a word are held by a kernel; without one either, queueing shows and it says so. */
 static void
 streams_are_held_by_a_kernel_where_words_cannot (G_GNUC_UNUSED void **state)
 {
