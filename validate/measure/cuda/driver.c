@@ -2,15 +2,9 @@
 /* driver.c - loads libcuda at run time and turns its results into sentences. */
 #include "validate/measure/cuda/driver.h"
 
-#include <string.h>
+#include "validate/measure/cuda/symbols.h"
 
-typedef struct {
-  const char *symbol;
-  gsize offset;
-  gboolean is_optional;
-} Symbol;
-
-static const Symbol symbols[] = {
+static const FabSymbol symbols[] = {
   { "cuInit", G_STRUCT_OFFSET (FabCuda, init), FALSE },
   { "cuDriverGetVersion", G_STRUCT_OFFSET (FabCuda, driver_version), FALSE },
   { "cuGetErrorName", G_STRUCT_OFFSET (FabCuda, error_name), FALSE },
@@ -53,21 +47,6 @@ static const Symbol symbols[] = {
 };
 
 static gboolean
-look_up (FabCuda *self, const char *path, GError **error)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (symbols); i++) {
-    gpointer *slot = &G_STRUCT_MEMBER (gpointer, self, symbols[i].offset);
-
-    if (!g_module_symbol (self->module, symbols[i].symbol, slot) && !symbols[i].is_optional)
-      return fab_throw (
-          error, FAB_ERROR_UNSUPPORTED,
-          "the CUDA driver %s has no function %s: it is too old, one of CUDA 11 or newer would do", path,
-          symbols[i].symbol);
-  }
-  return TRUE;
-}
-
-static gboolean
 initialise (FabCuda *self, GError **error)
 {
   CuResult result = self->init (0);
@@ -85,19 +64,24 @@ initialise (FabCuda *self, GError **error)
 FabCuda *
 fab_cuda_open (GError **error)
 {
-  const char *asked_for = g_getenv ("FABRICAST_CUDA_DRIVER");
-  const char *path = asked_for && *asked_for ? asked_for : "libcuda.so.1";
+  const char *path = fab_symbols_library ("FABRICAST_CUDA_DRIVER", "libcuda.so.1");
   g_autoptr (FabCuda) self = g_new0 (FabCuda, 1);
+  const char *missing;
 
-  self->module = g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  self->module = fab_symbols_open (path);
   if (!self->module) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED,
                "the CUDA driver (%s) was not found: measuring GPUs needs an NVIDIA GPU and its driver", path);
     return NULL;
   }
-  if (!look_up (self, path, error) || !initialise (self, error))
+  missing = fab_symbols_fill (self->module, self, symbols, G_N_ELEMENTS (symbols));
+  if (missing) {
+    fab_throw (error, FAB_ERROR_UNSUPPORTED,
+               "the CUDA driver %s has no function %s: it is too old, one of CUDA 11 or newer would do", path,
+               missing);
     return NULL;
-  return g_steal_pointer (&self);
+  }
+  return initialise (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
 void

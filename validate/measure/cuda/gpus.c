@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.c - opens the GPUs: primary context, buffers, kernels; closes whatever was opened. */
+/* gpus.c - opens the GPUs: primary context, buffers; closes whatever was opened. */
 #include "validate/measure/cuda/gpus.h"
 
 #include <string.h>
@@ -152,7 +152,6 @@ fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error)
   for (guint i = 0; i < self->n_gpus; i++) {
     self->gpus[i].index = i;
     if (!open_gpu (self, &self->gpus[i], error) || (i == 0 && !share (self, error))
-        || !fab_kernels_load (self, &self->gpus[i], error)
         || !fab_cuda_check (self->cuda, self->cuda->stream_synchronize (NULL), "clear the buffers", error))
       return NULL;
   }

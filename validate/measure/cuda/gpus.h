@@ -57,7 +57,8 @@ const void *fab_cuda_kernels (void);
 
 /* Whether this GPU can run them. */
 gboolean fab_gpu_has_kernels (const FabGpu *gpu);
-gboolean fab_kernels_load (FabGpus *self, FabGpu *gpu, GError **error);
+/* Into all GPUs that can; nothing where there are none. */
+gboolean fab_kernels_load (FabGpus *self, GError **error);
 
 /* All three only queue. */
 gboolean fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,

@@ -50,14 +50,13 @@ warm_up (const FabGpus *self, const FabGpu *gpu, GError **error)
       && fab_cuda_check (self->cuda, self->cuda->fill (gpu->flag, 0, WORD_BYTES), "clear a flag", error);
 }
 
-gboolean
-fab_kernels_load (FabGpus *self, FabGpu *gpu, GError **error)
+static gboolean
+load (const FabGpus *self, FabGpu *gpu, const void *image, GError **error)
 {
-  const void *image = fab_cuda_kernels ();
   CuResult result;
 
-  if (!image)
-    return TRUE;
+  if (!fab_gpu_use (self, gpu, error))
+    return FALSE;
   result = self->cuda->module_load (&gpu->module, image);
   if (result == CU_NO_BINARY || result == CU_UNSUPPORTED_PTX) {
     gpu->module = NULL; /* a GPU or a driver that the toolkit did not know: copy engines only */
@@ -70,6 +69,17 @@ fab_kernels_load (FabGpus *self, FabGpu *gpu, GError **error)
                          names[i], error))
       return FALSE;
   return warm_up (self, gpu, error);
+}
+
+gboolean
+fab_kernels_load (FabGpus *self, GError **error)
+{
+  const void *image = fab_cuda_kernels ();
+
+  for (guint i = 0; image && i < self->n_gpus; i++)
+    if (!load (self, &self->gpus[i], image, error))
+      return FALSE;
+  return TRUE;
 }
 
 gboolean

@@ -2,7 +2,7 @@
 /* nvml.c - loads NVML at run time and puts into words what it says of a GPU. */
 #include "validate/measure/cuda/nvml.h"
 
-#include <gmodule.h>
+#include "validate/measure/cuda/symbols.h"
 
 #define MAX_LINKS 36u /* more than any GPU has */
 #define TEXT_SIZE 96
@@ -38,11 +38,7 @@ struct _FabNvml {
   Result (*link_remote) (Device device, guint link, PciInfo *pci);
 };
 
-static const struct {
-  const char *symbol;
-  gsize offset;
-  gboolean is_optional;
-} symbols[] = {
+static const FabSymbol symbols[] = {
   { "nvmlInit_v2", G_STRUCT_OFFSET (FabNvml, init), FALSE },
   { "nvmlShutdown", G_STRUCT_OFFSET (FabNvml, shutdown), FALSE },
   { "nvmlSystemGetDriverVersion", G_STRUCT_OFFSET (FabNvml, driver_version), FALSE },
@@ -62,18 +58,11 @@ static const struct {
 FabNvml *
 fab_nvml_open (void)
 {
-  const char *asked_for = g_getenv ("FABRICAST_NVML");
   g_autoptr (FabNvml) self = g_new0 (FabNvml, 1);
 
-  self->module = g_module_open (asked_for && *asked_for ? asked_for : "libnvidia-ml.so.1",
-                                G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
-  if (!self->module)
+  self->module = fab_symbols_open (fab_symbols_library ("FABRICAST_NVML", "libnvidia-ml.so.1"));
+  if (!self->module || fab_symbols_fill (self->module, self, symbols, G_N_ELEMENTS (symbols)))
     return NULL;
-  for (gsize i = 0; i < G_N_ELEMENTS (symbols); i++)
-    if (!g_module_symbol (self->module, symbols[i].symbol,
-                          &G_STRUCT_MEMBER (gpointer, self, symbols[i].offset))
-        && !symbols[i].is_optional)
-      return NULL;
   self->is_started = self->init () == 0;
   return self->is_started ? g_steal_pointer (&self) : NULL;
 }

@@ -62,6 +62,3 @@ gboolean fab_cuda_many (FabCudaRun *run, GError **error);
 /* Lets both reach the other's memory; FALSE: they cannot. */
 gboolean fab_cuda_join (FabCudaRun *run, const FabGpu *a, const FabGpu *b);
 void fab_cuda_part (FabCudaRun *run, const FabGpu *a, const FabGpu *b);
-
-/* GPUs, driver, PCIe and NVLink as facts of the machine. */
-void fab_cuda_describe (FabCudaRun *run);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* describe.h - GPUs, driver, PCIe and NVLink as facts of the machine that was measured. */
+#pragma once
+
+#include "validate/measure/cuda/gpus.h"
+#include "validate/measure/host.h"
+
+void fab_cuda_describe (FabMeasureHost *host, const FabGpus *gpus);
