@@ -5,7 +5,6 @@
 What the times are, tests/fake_gpu/machine.h says. FAKE_GPU names the library.
 """
 import os
-import unittest
 
 import support
 from support import CliTest, environment

@@ -20,8 +20,6 @@ typedef struct {
   FakeStream *streams[FAKE_MAX_GPUS];
   guint n_streams;
   gsize size;
-  FakeCollectFunc func;
-  gpointer data;
 } Work;
 
 static const struct {
@@ -166,12 +164,9 @@ fake_queue_wait_word (FakeStream *stream, const guint32 *word, guint32 value)
 }
 
 void
-fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size, FakeCollectFunc func,
-                       gpointer data)
+fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size)
 {
-  Work work = {
-    .kind = COLLECTIVE, .stream = streams[0], .n_streams = n_streams, .size = size, .func = func, .data = data
-  };
+  Work work = { .kind = COLLECTIVE, .stream = streams[0], .n_streams = n_streams, .size = size };
 
   memcpy (work.streams, streams, n_streams * sizeof *streams);
   queue (work);
@@ -210,7 +205,6 @@ collect (const Work *work)
 
   for (guint i = 0; i < work->n_streams; i++)
     begin_ns = MAX (begin_ns, work->streams[i]->now_ns);
-  work->func (work->data);
   for (guint i = 0; i < work->n_streams; i++)
     work->streams[i]->now_ns = begin_ns + 20000 + (double) work->size / 100;
 }

@@ -52,8 +52,6 @@ typedef struct {
   gboolean is_kernel, is_pageable;
 } FakeCopy;
 
-typedef void (*FakeCollectFunc) (gpointer data);
-
 typedef struct {
   guint n_gpus;
   gsize memory_bytes, used_bytes[FAKE_MAX_GPUS];
@@ -83,8 +81,7 @@ void fake_queue_copy (const FakeCopy *copy);
 void fake_queue_record (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_event (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_word (FakeStream *stream, const guint32 *word, guint32 value);
-void fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size, FakeCollectFunc func,
-                            gpointer data);
+void fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size);
 CuResult fake_launch (const char *kernel, FakeStream *stream, void **arguments);
 
 /* Runs everything that is queued, and waits for this stream. */

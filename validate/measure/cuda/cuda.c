@@ -20,7 +20,7 @@ static const FabParam params[] = {
       .type = FAB_PARAM_COUNT,
       .offset = G_STRUCT_OFFSET (Params, common.n_gpus),
       .fallback = "0",
-      .max = 64,
+      .max = FAB_CUDA_MAX_GPUS,
       .help = "How many GPUs take part, the first ones; 0: all.",
   },
   {

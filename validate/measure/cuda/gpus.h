@@ -5,6 +5,8 @@
 #include "sim/base/units.h"
 #include "validate/measure/cuda/driver.h"
 
+#define FAB_CUDA_MAX_GPUS 64
+
 enum { FAB_KERNEL_COPY, FAB_KERNEL_HOLD, FAB_KERNEL_PING, FAB_N_KERNELS };
 
 typedef struct {
