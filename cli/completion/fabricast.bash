@@ -34,6 +34,8 @@ _fabricast_options() { # COMMAND
     measure)
       echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
         --set --out --format --help
+    import)
+      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
     query) echo --db --run --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
@@ -61,12 +63,16 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
-    import:--from) _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface' ;;
+    import:--from)
+      _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
+        nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv'
+      ;;
     run:--trace | trace:--output | trace:-o) _fabricast_files '*.json' ;;
     measure:--kinds) _fabricast_words 'latency exchange bandwidth bidirectional collective' ;;
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
     measure:--set) COMPREPLY=() ;;
     import:--out | import:-o) _fabricast_files '*.yaml' ;;
+    import:--out | import:-o) _fabricast_files '*.@(yaml|meas)' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
       _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
@@ -91,7 +97,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
     run:0 | check:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
-    import:0) _fabricast_files '' ;;
+    import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
       case $3 in

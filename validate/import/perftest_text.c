@@ -77,10 +77,11 @@ read_header (Reader *self, const FabLine *line)
   if (!self->test.is_known)
     fab_readings_mistake (self->readings, &line->whole,
                           "which test is this? Leave the line above that says it, as `RDMA_Write BW Test`");
-  else if (self->columns[self->test.is_latency ? COLUMN_MAX : COLUMN_BANDWIDTH] < 0
-           && self->columns[COLUMN_AVERAGE] < 0) {
+  else if (self->columns[COLUMN_SIZE] < 0
+           || (self->test.is_latency ? self->columns[COLUMN_TYPICAL] < 0 && self->columns[COLUMN_AVERAGE] < 0
+                                     : self->columns[COLUMN_BANDWIDTH] < 0)) {
     fab_readings_mistake (self->readings, &line->whole, "no column of the test above: '%s'",
-                          self->test.is_latency ? "t_typical" : "BW average");
+                          self->test.is_latency ? "t_typical[usec]" : "BW average[MB/sec]");
     self->n_columns = 0;
   }
 }

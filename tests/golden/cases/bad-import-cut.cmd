@@ -1,0 +1,1 @@
+head -27 fixtures/benchmarks/perftest-write.json | fabricast import -

@@ -1,0 +1,1 @@
+fabricast import fixtures/benchmarks/series.csv --format json

@@ -1,0 +1,1 @@
+fabricast import fixtures/benchmarks/nvbandwidth.json --size 64MiB

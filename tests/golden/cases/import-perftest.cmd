@@ -1,0 +1,1 @@
+fabricast import fixtures/benchmarks/perftest-read-write-hdr.txt
