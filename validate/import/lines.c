@@ -82,7 +82,7 @@ fab_word_dup (const FabWord *word)
 guint
 fab_word_decimals (const FabWord *word)
 {
-  const char *point = memchr (word->at, '.', word->length);
+  const char *point = word->length > 0 ? memchr (word->at, '.', word->length) : NULL;
 
   return point ? (guint) (word->at + word->length - point - 1) : 0;
 }
