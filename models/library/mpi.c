@@ -80,7 +80,7 @@ message_s (gconstpointer data, const FabMessageStep *step)
   const Cost *cost = data;
   const FabHop *hop = step->hop;
   FabMessageWay way = step->is_both ? FAB_WAY_BOTH : FAB_WAY_ONE;
-  double s = hop->messages != NULL
+  double s = hop->messages != NULL && hop->messages->n > 0
                ? fab_ps_to_seconds (fab_message_among_ps (hop->messages, way, step->bytes, step->port_bytes))
                : fab_ps_to_seconds (fab_ps_add (hop->endpoint_ps, hop->latency_ps)) + wire_s (NULL, step);
 
@@ -120,15 +120,12 @@ fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *s
 {
   const double rounding = 1e-9;
   Cost cost = cost_of (self, plan->op);
-  double bytes = (double) plan->bytes, least, most;
+  double bytes = (double) plan->bytes;
   double way_s = fab_schedule_longest (schedule, plan->bytes, message_s, &cost);
   double wires_s = fab_schedule_longest (schedule, plan->bytes, wire_s, NULL);
   double rate = form->footprint->rate_bytes_per_s;
 
-  fab_schedule_message_range (schedule, &least, &most);
-  plan->least_message_bytes = (FabBytes) (least * bytes + 0.5);
-  plan->most_message_bytes = (FabBytes) (most * bytes + 0.5);
-  plan->n_chunks = 1;
+  plan->messages = schedule;
   plan->n_channels = form->n_channels;
   plan->footprint = form->footprint;
   plan->limit_bytes_per_s = form->limit_bytes_per_s;

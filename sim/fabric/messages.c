@@ -36,7 +36,8 @@ fab_message_among_ps (const FabMessages *messages, FabMessageWay way, double byt
   g_assert (regime != NULL);
   double ps = messages->factor
             * ((double) regime->overhead_ps
-               + port_bytes / (double) regime->rate_bytes_per_s * (double) FAB_PS_PER_S);
+               + port_bytes / ((double) regime->rate_bytes_per_s * (1 + messages->rate_change))
+                     * (double) FAB_PS_PER_S);
   /* Rounded up, but not for what was rounded on the way. */
   return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
 }

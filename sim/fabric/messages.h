@@ -25,8 +25,10 @@ typedef struct {
 /* Those of one link; of a way they stand in the order of their ends. */
 typedef struct {
   const FabMessageRegime *regimes;
-  guint n;       /* 0: not measured */
-  double factor; /* on every time: 1, or what one asks about */
+  guint n;                       /* 0: not measured */
+  double factor;                 /* on every time: 1, or what one asks about */
+  double rate_change;            /* of the rates, as a part of them: 0, or what one asks about */
+  FabBytes from_bytes, to_bytes; /* sizes that were measured; to_bytes 0: which is not known */
 } FabMessages;
 
 /* Time of one message, saturating. Without regimes of `both` those of `one` hold; beyond the last end the last

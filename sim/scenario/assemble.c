@@ -84,6 +84,8 @@ change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *r
   *latency_ps = changed_ps (*latency_ps, what_if->latency_change);
   link_class->endpoint_ps = changed_ps (link_class->endpoint_ps, what_if->endpoint_change);
   link_class->messages.factor = 1 + what_if->messages_change;
+  if (!what_if->keeps_messages)
+    link_class->messages.rate_change = what_if->rate_factor - 1;
 }
 
 static FabLinkForm
@@ -93,7 +95,11 @@ link_form (const Build *build, const char *name, guint count)
   FabLinkClass link_class = { .name = spec->name,
                               .technology = spec->technology,
                               .endpoint_ps = spec->endpoint_ps,
-                              .messages = { spec->messages.data, spec->messages.n, 1 },
+                              .messages = { .regimes = spec->messages.data,
+                                            .n = spec->messages.n,
+                                            .factor = 1,
+                                            .from_bytes = spec->measured.from_bytes,
+                                            .to_bytes = spec->measured.to_bytes },
                               .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
   FabBytesPerS rate = fab_link_spec_line_rate (spec);
   FabTimePs latency_ps = spec->latency_ps;

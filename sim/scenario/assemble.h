@@ -15,6 +15,7 @@
 typedef struct {
   const char *link_class; /* NULL: nothing is changed */
   double rate_factor;
+  gboolean keeps_messages; /* which were measured by themselves; else their bytes are as much faster */
   double latency_change, endpoint_change, messages_change;
 } FabWhatIf;
 

@@ -190,8 +190,7 @@ fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, gui
   const KnownForm *known = form_of_plan (self, plan);
   FabSchedule *schedule = fab_schedule_new (known->group.cluster);
   gboolean is_made = known->algorithm->schedule (&known->group, known->op, &known->env,
-                                                 plan->n_chunks > 0 ? plan->n_chunks : n_chunks, schedule,
-                                                 NULL);
+                                                 plan->messages != NULL ? 1 : n_chunks, schedule, NULL);
 
   g_assert (is_made); /* its form has found all paths */
   return schedule;

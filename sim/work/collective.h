@@ -84,9 +84,8 @@ typedef struct {
   FabTimePs latency_ps;          /* of it the wires' own: fab_form_latency_ps () */
   double wire_factor;            /* as in FabStream */
   double limit_bytes_per_s;      /* as in FabStream */
-  guint n_chunks; /* messages that each buffer of a pipeline is cut into; 0: the library does not say */
-  FabBytes least_message_bytes, most_message_bytes; /* between nodes; 0: it does not go by messages */
-  guint n_connections;                              /* channels that use the same link: FabStream's share */
+  const FabSchedule *messages;   /* the library's, each buffer whole; NULL: it does not go by messages */
+  guint n_connections;           /* channels that use the same link: FabStream's share */
 } FabCollectivePlan;
 
 /* Time of the plan on an idle fabric, FAB_TIME_MAX at most; the tuner's estimate and what `analytic` does. */
@@ -137,6 +136,6 @@ FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollective
 /* What the library's network path loses, for the algorithm of that plan: FabAlgorithmEnv. */
 double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
 
-/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the plan does not say.
- * Not of an empty plan. */
+/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the library does not go by
+ * messages. Not of an empty plan. */
 FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

@@ -233,7 +233,7 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
   port = fab_graph_link_class (cluster->graph, g_array_index (hop->shares, FabShare, before).link);
   hop->endpoint_ps = port->endpoint_ps;
   hop->stretch = port->collective_stretch;
-  hop->messages = port->messages.n > 0 ? &port->messages : NULL;
+  hop->messages = &port->messages;
   hop->out_port = wire->links[0];
   hop->in_port = wire->links[wire->n - 1];
   return hop_go_gdr (cluster, in_nic, to, to, hop, error);

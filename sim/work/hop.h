@@ -37,7 +37,7 @@ typedef struct {
   double
       duplex_stretch; /* >= 1: likewise, on links whose other direction hops of other senders use as well */
   const char *technology;      /* of its slowest link */
-  const FabMessages *messages; /* between nodes: of the sender's port; NULL: not measured */
+  const FabMessages *messages; /* between nodes: of the sender's port; else NULL */
   FabLinkId out_port, in_port; /* out of the sender's NIC, into the receiver's; FAB_NO_LINK inside a node */
 } FabHop;
 

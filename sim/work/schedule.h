@@ -37,8 +37,14 @@ typedef double (*FabMessageTime) (gconstpointer data, const FabMessageStep *step
 /* From the first message's start to the last one's end when each takes that time. */
 double fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data);
 
-/* The least and the most bytes of a message between nodes, per byte of the collective; 0, 0: there is none. */
-void fab_schedule_message_range (const FabSchedule *self, double *least, double *most);
+/* A size of messages over links of which one knows what sizes were measured. */
+typedef struct {
+  FabBytes bytes;
+  gboolean is_outside; /* of those */
+} FabMessageSize;
+
+/* Appends to `sizes` (FabMessageSize) those of a collective that are not among them. */
+void fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes);
 
 /* Plays it from now on; `done` when the last message has arrived. The schedule outlives that. */
 void fab_schedule_play (FabSchedule *self, FabNet *net, FabBytes bytes, double wire_factor, FabDone done);

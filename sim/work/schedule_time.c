@@ -159,16 +159,33 @@ fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gc
   return longest;
 }
 
-void
-fab_schedule_message_range (const FabSchedule *self, double *least, double *most)
-{
-  *least = *most = 0;
-  for (guint i = 0; i < self->messages->len; i++) {
-    double weight = weight_of (self, i);
+/* --- sizes --- */
 
-    if (hop_of (self, i)->out_port == FAB_NO_LINK)
+static void
+add_size (GArray *sizes, const FabMessages *messages, double bytes)
+{
+  FabMessageSize size = { .bytes = (FabBytes) (bytes + 0.5) };
+
+  size.is_outside = size.bytes < messages->from_bytes || size.bytes > messages->to_bytes;
+  for (guint i = 0; i < sizes->len; i++) {
+    const FabMessageSize *known = &g_array_index (sizes, FabMessageSize, i);
+
+    if (known->bytes == size.bytes && known->is_outside == size.is_outside)
+      return;
+  }
+  g_array_append_val (sizes, size);
+}
+
+void
+fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes)
+{
+  for (guint i = 0; i < self->connections->len; i++) {
+    const Connection *connection = connection_at (self, i);
+    const FabMessages *messages = connection->hop.messages;
+
+    if (messages == NULL || messages->to_bytes == 0)
       continue;
-    *least = *most > 0 ? MIN (*least, weight) : weight;
-    *most = MAX (*most, weight);
+    for (guint l = 0; l < connection->loads->len; l++)
+      add_size (sizes, messages, g_array_index (connection->loads, Load, l).weight * (double) bytes);
   }
 }

@@ -173,7 +173,8 @@ test_messages (G_GNUC_UNUSED void **state)
   g_autoptr (GError) error = NULL;
   g_autoptr (FabCatalog) catalog = load_texts (texts, &error);
   const FabLinkSpec *a = fab_catalog_link (catalog, "a"), *b = fab_catalog_link (catalog, "b");
-  FabMessages of_a = { a->messages.data, a->messages.n, 1 }, of_b = { b->messages.data, b->messages.n, 2 };
+  FabMessages of_a = { .regimes = a->messages.data, .n = a->messages.n, .factor = 1 };
+  FabMessages of_b = { .regimes = b->messages.data, .n = b->messages.n, .factor = 2, .rate_change = 1 };
   g_autofree char *text = fab_schema_write (fab_catalog_params[FAB_SECTION_LINKS].table, b);
 
   assert_null (error);
@@ -182,7 +183,7 @@ test_messages (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 1001), 4001000);
   assert_int_equal (fab_message_ps (&of_a, FAB_WAY_ONE, 2e6), 2003000000);
   assert_int_equal (fab_message_ps (&of_a, FAB_WAY_BOTH, 2e6), 4004000000);
-  assert_int_equal (fab_message_ps (&of_b, FAB_WAY_BOTH, 1e6), 2 * 1001000000);
+  assert_int_equal (fab_message_ps (&of_b, FAB_WAY_BOTH, 1e6), 2 * 501000000);
   assert_int_equal (fab_message_among_ps (&of_a, FAB_WAY_ONE, 100, 300), 1030000);
   assert_int_equal (b->measured.to_bytes, 64 << 20);
   assert_true (b->uncertainty.messages_fraction == 0.04);
