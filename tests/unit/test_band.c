@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_band.c - bands by hand: a ring of 4 hosts that sends 1 MB, 6 messages of 0.25 MB, at 10 bytes per us. */
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "tests/support/band.h"
+#include "tests/support/play.h"
+
+#define RING                                                                                                       \
+  "name: t\niterations: 1\ncluster: {node: host, nodes: 4, nic: lab}\ncollectives: {kind: mpi, algorithm: ring}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+#define LAB "{name: lab, signalling: 80Mb/s, latency: 5us, endpoint: 7us, source: s, date: \"2026-11-21\""
+#define MESSAGES "messages: [{overhead: 100us, rate: 8MB/s}]"
+
+static int
+load_catalog (void **state)
+{
+  *state = play_catalog ();
+  return 0;
+}
+
+static int
+drop_catalog (void **state)
+{
+  fab_catalog_free (*state);
+  return 0;
+}
+
+/* 6 x (7 + 2 x 5 + 25000) us. One number: its ends, which the rate has on both sides of its middle. */
+static void
+one_number (void **state)
+{
+  PlayedBand rate = played_band (*state, RING "links: [" LAB ", uncertainty: {rate: 10%}}]");
+  PlayedBand endpoint = played_band (*state, RING "links: [" LAB ", uncertainty: {endpoint: 20%}}]");
+  PlayedBand latency = played_band (*state, RING "links: [" LAB ", uncertainty: {latency: 50%}}]");
+
+  assert_near (rate.value_us, 6 * 25017, 1e-9);
+  assert_near (rate.band->high[0], 6 * (17 + 25000 / 0.9), 1e-6);
+  assert_near (rate.band->low[0], 6 * (17 + 25000 / 1.1), 1e-6);
+  assert_near (endpoint.band->high[0], 6 * (25017 + 1.4), 1e-6);
+  assert_near (latency.band->low[0], 6 * (25017 - 5.0), 1e-6);
+  fab_band_free (rate.band);
+  fab_band_free (endpoint.band);
+  fab_band_free (latency.band);
+}
+
+/* In quadrature: 6 x sqrt (1.4^2 + 5^2); the latency has the larger part. */
+static void
+two_numbers (void **state)
+{
+  PlayedBand both = played_band (*state,
+                                 RING "links: [" LAB ", uncertainty: {endpoint: 20%, latency: 50%}}]");
+  g_autofree char *most = fab_band_most (both.band, 0);
+
+  assert_near (both.band->high[0] - both.value_us, 6 * sqrt (1.4 * 1.4 + 25), 1e-6);
+  assert_near (both.value_us - both.band->low[0], 6 * sqrt (1.4 * 1.4 + 25), 1e-6);
+  assert_string_equal (most, "latency of lab (50 %)");
+  fab_band_free (both.band);
+}
+
+/* 6 x (100 + 31250) us, 2 % of it; the rate of the link and what was measured are apart. */
+static void
+measured_messages (void **state)
+{
+  PlayedBand messages = played_band (*state, RING "links: [" LAB ", " MESSAGES
+                                                  ", uncertainty: {rate: 10%, messages: 2%}}]");
+  g_autofree char *most = fab_band_most (messages.band, 0);
+
+  assert_near (messages.value_us, 6 * 31350, 1e-9);
+  assert_near (messages.band->high[0], 1.02 * 6 * 31350, 1e-6);
+  assert_near (messages.band->low[0], 0.98 * 6 * 31350, 1e-6);
+  assert_string_equal (most, "messages of lab (2 %)");
+  fab_band_free (messages.band);
+}
+
+/* Nothing is said to be uncertain; or what is has no number, or is not part of the machine. */
+static void
+nothing_uncertain (void **state)
+{
+  const char *const links[] = {
+    "links: [" LAB "}]",
+    "links: [" LAB ", uncertainty: {messages: 5%}}]",
+    "links: [" LAB "}, {name: other, signalling: 8Gb/s, latency: 1us, uncertainty: {latency: 5%}, source: s, "
+    "date: \"2026-11-21\"}]",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    g_autofree char *yaml = g_strconcat (RING, links[i], NULL);
+
+    assert_null (played_band (*state, yaml).band);
+  }
+}
+
+/* A link twice as fast has messages whose bytes are, and whose overhead is not: 6 x (100 + 15625) us. */
+static void
+faster_messages (void **state)
+{
+  FabWhatIf what_if = { .link_class = "lab", .rate_factor = 2 };
+  g_autoptr (Play) play = play_new (*state, RING "links: [" LAB ", " MESSAGES "}]", &what_if);
+
+  fab_simulation_step (play->simulation);
+  assert_near (fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps) * 1e6,
+               6 * 15725, 1e-6);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (one_number),        cmocka_unit_test (two_numbers),
+    cmocka_unit_test (measured_messages), cmocka_unit_test (nothing_uncertain),
+    cmocka_unit_test (faster_messages),
+  };
+
+  return cmocka_run_group_tests_name ("band", tests, load_catalog, drop_catalog);
+}
