@@ -14,13 +14,15 @@ static const FabUsage usage = {
       "(nccl-tests -g N), over several nodes each GPU has its own process; -t, or -g beside --gpus-per-node, say\n"
       "otherwise.\n"
       "--check holds a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) against the prediction and\n"
-      "exits with 1 when the machine is slower.",
+      "exits with 1 when the machine is slower.\n"
+      "Where a link says how sure its numbers are (`uncertainty`), times have a band of 95 %.",
   .examples =
       "  fabricast collective --node dgx-a100 --op all_reduce -b 32K -e 16G -f 2\n"
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
       "  fabricast collective --node dgx-h100 --nodes 2 --nic ib-hdr --protocol simple\n"
       "  fabricast collective --node dgx-a100 -b 8 -e 1G -f 4 -x NCCL_ALGO=Ring -x NCCL_PROTO=Simple -J ring.json\n"
       "  fabricast collective --node dgx-a100 --check ring.json\n"
+      "  fabricast collective --node host --nodes 4 --library mpi -b 64K -e 4M -f 4\n"
       "  fabricast collective scenarios/own-node.yaml -b 1M -e 1G -f 32\n",
   .max_rest = 1,
 };
@@ -72,7 +74,8 @@ collective (CollectiveOptions *o, const char *path, gboolean *is_met, GError **e
                                  .sizes_bytes = (const FabBytes *) (gpointer) request->sizes->data,
                                  .n_sizes = request->sizes->len,
                                  .sets = (const char *const *) request->sets->pdata,
-                                 .form = request->form };
+                                 .form = request->form,
+                                 .has_band = !o->has_no_band && request->file == NULL };
   rows = fab_predict_collective (&asked, catalog, &fab_models, error);
   if (rows == NULL || (o->json_path && !collective_write_json (request, rows, error)))
     return FALSE;
@@ -134,6 +137,8 @@ run (int argc, char **argv)
         "form", 0, form_name,
         "stream (default): played on the network; closed: the formula for an idle one; step: message by message",
         "FORM"),
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not say how far times may be off where numbers of the links are uncertain", NULL },
     TEXT ("check", 0, check_path,
           "Compare with what nccl-tests printed, or wrote with -J; - reads standard input", "FILE"),
     TEXT ("tolerance", 0, tolerance, "How far below the prediction is still healthy (default 20%)",

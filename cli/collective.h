@@ -14,6 +14,7 @@ typedef struct {
       *check_from;
   char **sets, **environment;
   const char *base; /* resolved text of the scenario that was named; `node` is then its node */
+  gboolean has_no_band;
   gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;
   double factor;
 } CollectiveOptions;

@@ -25,10 +25,52 @@ binding_text (const FabPrediction *row)
   return row->bound == FAB_BOUND_LINK && row->binding ? row->binding : fab_bound_names[row->bound];
 }
 
+/* --- what is uncertain: nothing where no link says so --- */
+
+static gboolean
+has_band (const GArray *rows)
+{
+  return g_array_index (rows, FabPrediction, 0).most != NULL;
+}
+
+/* Sizes of messages are known, and which were measured. */
+static gboolean
+has_sizes (const GArray *rows)
+{
+  for (guint i = 0; i < rows->len; i++)
+    if (g_array_index (rows, FabPrediction, i).n_sizes > 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
-print_head (const CollectiveRequest *request, const FabPrediction *first)
+print_row_band (const FabPrediction *row)
+{
+  g_autofree char *low = collective_fit (row->low_us, 7), *high = collective_fit (row->high_us, 7);
+
+  g_print ("  %7s  %7s", low, high);
+}
+
+static void
+print_band_notes (const GArray *rows)
+{
+  guint n_outside = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    n_outside += g_array_index (rows, FabPrediction, i).n_outside > 0 ? 1 : 0;
+  if (has_band (rows))
+    g_print ("# low, high: 95 %% band of the time by the uncertainty of the links; of the last most by %s\n",
+             g_array_index (rows, FabPrediction, rows->len - 1).most);
+  if (n_outside > 0)
+    g_print ("# *: has messages of sizes that were not measured; %u of %u rows\n", n_outside, rows->len);
+}
+
+static void
+print_head (const CollectiveRequest *request, const GArray *rows)
 {
   const CollectiveOptions *o = request->options;
+  const FabPrediction *first = &g_array_index (rows, FabPrediction, 0);
+  const char *ends = has_band (rows) ? "      low     high" : "", *unit = *ends ? "     (us)     (us)" : "";
   guint64 step = request->step_bytes ? request->step_bytes : (guint64) o->factor;
 
   g_print ("# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n", fab_nccl_program (request->op),
@@ -46,11 +88,11 @@ print_head (const CollectiveRequest *request, const FabPrediction *first)
     g_print ("# -x %s\n", o->environment[i]);
   g_print (
       "# in-place is the same; wire: what crosses the binding link, one direction, protocol flags included\n#\n"
-      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s  %s\n"
-      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s\n",
+      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s%s  %s\n"
+      "# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %-14s  %-6s  %8s  %7s%s\n",
       "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "algorithm", "proto",
-      "channels", "wire", "binding", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "",
-      "", "(GB/s)");
+      "channels", "wire", ends, "binding", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "",
+      "", "", "", "(GB/s)", unit);
 }
 
 static void
@@ -60,10 +102,13 @@ print_row (const CollectiveRequest *request, const FabPrediction *row, guint64 c
   g_autofree char *busbw = collective_fit (row->busbw_GBps, 6), *wire = collective_fit (row->wire_GBps, 7);
 
   g_print ("%12" G_GUINT64_FORMAT "  %12" G_GUINT64_FORMAT "  %8s  %6s  %6d  %7s  %6s  %6s  %6s"
-           "  %-14s  %-6s  %8u  %7s  %s\n",
+           "  %-14s  %-6s  %8u  %7s",
            row->size_bytes, count, request->type->name, fab_nccl_redop (request->op),
            fab_nccl_root (request->op), time, algbw, busbw, "N/A", row->algorithm, row->protocol,
-           row->n_channels, wire, binding_text (row));
+           row->n_channels, wire);
+  if (row->most != NULL)
+    print_row_band (row);
+  g_print ("  %s%s\n", binding_text (row), row->n_outside > 0 ? "  *" : "");
 }
 
 /* Why an algorithm's busiest link does not carry what busbw counts. */
@@ -128,11 +173,12 @@ average_busbw (const GArray *rows)
 static void
 print_text (const CollectiveRequest *request, const GArray *rows)
 {
-  print_head (request, &g_array_index (rows, FabPrediction, 0));
+  print_head (request, rows);
   for (guint i = 0; i < rows->len; i++)
     print_row (request, &g_array_index (rows, FabPrediction, i), g_array_index (request->counts, guint64, i));
   g_print ("# %-20s : %g \n#\n", "Avg bus bandwidth", average_busbw (rows));
   print_notes (request, rows);
+  print_band_notes (rows);
   if (request->n_too_small)
     g_print ("# left out: sizes with less than an element for each rank (%u), which nccl-tests runs empty\n",
              request->n_too_small);
@@ -141,13 +187,21 @@ print_text (const CollectiveRequest *request, const GArray *rows)
 static void
 print_csv (const GArray *rows)
 {
-  g_print ("size_bytes,time_us,algbw_GBps,busbw_GBps,wire_GBps,algorithm,protocol,channels,bound,binding\n");
+  g_print (
+      "size_bytes,time_us,algbw_GBps,busbw_GBps,wire_GBps,algorithm,protocol,channels,bound,binding%s%s\n",
+      has_band (rows) ? ",time_low_us,time_high_us,band_most" : "",
+      has_sizes (rows) ? ",message_sizes,message_sizes_outside" : "");
   for (guint i = 0; i < rows->len; i++) {
     const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
 
-    g_print ("%" G_GUINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%s,%s,%u,%s,%s\n", row->size_bytes, row->time_us,
+    g_print ("%" G_GUINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%s,%s,%u,%s,%s", row->size_bytes, row->time_us,
              row->algbw_GBps, row->busbw_GBps, row->wire_GBps, row->algorithm, row->protocol, row->n_channels,
              fab_bound_names[row->bound], row->binding ? row->binding : "");
+    if (has_band (rows))
+      g_print (",%.6f,%.6f,%s", row->low_us, row->high_us, row->most);
+    if (has_sizes (rows))
+      g_print (",%u,%u", row->n_sizes, row->n_outside);
+    g_print ("\n");
   }
 }
 
@@ -165,6 +219,15 @@ add_row (JsonBuilder *json, const FabPrediction *row)
   fab_json_add_whole (json, "channels", row->n_channels);
   fab_json_add_text (json, "bound", fab_bound_names[row->bound]);
   fab_json_add_text (json, "binding", row->binding);
+  if (row->most != NULL) {
+    fab_json_add_real (json, "time_low_us", row->low_us);
+    fab_json_add_real (json, "time_high_us", row->high_us);
+    fab_json_add_text (json, "band_most", row->most);
+  }
+  if (row->n_sizes > 0) {
+    fab_json_add_whole (json, "message_sizes", row->n_sizes);
+    fab_json_add_whole (json, "message_sizes_outside", row->n_outside);
+  }
   json_builder_end_object (json);
 }
 

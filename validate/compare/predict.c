@@ -2,13 +2,15 @@
 /* predict.c - a scenario with one collective per size, played once.
  *
  * Time is that of the executor's record, from the last rank's arrival to the last byte; algorithm, protocol
- * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size.
+ * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band, that
+ * twice per uncertain number.
  */
 #include "validate/compare/predict.h"
 
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/scenario/band.h"
 #include "sim/scenario/simulation.h"
 
 const char *const fab_bound_names[] = {
@@ -174,6 +176,18 @@ time_of (FabSimulation *simulation, guint index, FabForm form)
   }
 }
 
+static void
+count_sizes (const FabCollectivePlan *plan, FabPrediction *row)
+{
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (FabMessageSize));
+
+  if (plan->messages != NULL)
+    fab_schedule_add_sizes (plan->messages, plan->bytes, sizes);
+  row->n_sizes = sizes->len;
+  for (guint i = 0; i < sizes->len; i++)
+    row->n_outside += g_array_index (sizes, FabMessageSize, i).is_outside ? 1 : 0;
+}
+
 static FabPrediction
 read_row (FabSimulation *simulation, guint index, FabForm form)
 {
@@ -188,6 +202,7 @@ read_row (FabSimulation *simulation, guint index, FabForm form)
   if (plan->footprint == NULL)
     return row;
   FabTimePs time_ps = time_of (simulation, index, form);
+  count_sizes (plan, &row);
   row.n_channels = plan->n_channels;
   row.time_us = fab_ps_to_seconds (time_ps) * 1e6;
   row.startup_us = fab_ps_to_seconds (plan->startup_ps) * 1e6;
@@ -199,10 +214,67 @@ read_row (FabSimulation *simulation, guint index, FabForm form)
   return row;
 }
 
+/* --- band --- */
+
 static void
 clear_row (gpointer data)
 {
   g_free (((FabPrediction *) data)->binding);
+  g_free (((FabPrediction *) data)->most);
+}
+
+typedef struct {
+  const FabPredictionRequest *request;
+  const FabScenario *scenario;
+  const FabRegistry *registry;
+} Asked;
+
+/* Its one iteration has been played; NULL and *error when it cannot be. */
+static FabSimulation *
+play (const Asked *self, const FabWhatIf *what_if, GError **error)
+{
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (self->scenario, self->registry, what_if, error);
+
+  if (simulation == NULL)
+    return NULL;
+  if (!is_job_kept (simulation, self->request)) {
+    fab_throw (error, FAB_ERROR_INPUT, "--set: the job is the collective itself and stays as it is");
+    return NULL;
+  }
+  fab_simulation_step (simulation);
+  return fab_simulation_check_hang (simulation, error) ? g_steal_pointer (&simulation) : NULL;
+}
+
+static gboolean
+play_times (gpointer owner, const FabWhatIf *what_if, double *times_us, GError **error)
+{
+  const Asked *self = owner;
+  g_autoptr (FabSimulation) simulation = play (self, what_if, error);
+
+  for (guint i = 0; simulation != NULL && i < self->request->n_sizes; i++)
+    times_us[i] = fab_ps_to_seconds (time_of (simulation, i, self->request->form)) * 1e6;
+  return simulation != NULL;
+}
+
+static gboolean
+add_band (Asked *self, const FabSimulation *simulation, GArray *rows, GError **error)
+{
+  g_autofree double *times_us = g_new (double, rows->len);
+  g_autoptr (FabBand) band = NULL;
+
+  for (guint i = 0; i < rows->len; i++)
+    times_us[i] = g_array_index (rows, FabPrediction, i).time_us;
+  if (!fab_band_find (self->scenario, fab_simulation_cluster (simulation)->graph, times_us, rows->len,
+                      play_times, self, &band, error))
+    return FALSE;
+  for (guint i = 0; band != NULL && i < rows->len; i++) {
+    FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+
+    row->low_us = band->low[i];
+    row->high_us = band->high[i];
+    row->most = fab_band_most (band, i);
+  }
+  return TRUE;
 }
 
 GArray *
@@ -212,26 +284,19 @@ fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *c
   g_autofree char *yaml = write_scenario (request);
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("request", yaml, strlen (yaml), request->sets,
                                                          registry, catalog, error);
-  g_autoptr (FabSimulation) simulation = scenario != NULL
-                                           ? fab_simulation_new (scenario, registry, NULL, error)
-                                           : NULL;
-  GArray *rows;
+  Asked asked = { request, scenario, registry };
+  g_autoptr (FabSimulation) simulation = scenario != NULL ? play (&asked, NULL, error) : NULL;
 
   if (simulation == NULL)
     return NULL;
-  if (!is_job_kept (simulation, request)) {
-    fab_throw (error, FAB_ERROR_INPUT, "--set: the job is the collective itself and stays as it is");
-    return NULL;
-  }
-  fab_simulation_step (simulation);
-  if (!fab_simulation_check_hang (simulation, error))
-    return NULL;
-  rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
+  g_autoptr (GArray) rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
   g_array_set_clear_func (rows, clear_row);
   for (guint i = 0; i < request->n_sizes; i++) {
     FabPrediction row = read_row (simulation, i, request->form);
 
     g_array_append_val (rows, row);
   }
-  return rows;
+  if (request->has_band && !add_band (&asked, simulation, rows, error))
+    return NULL;
+  return g_steal_pointer (&rows);
 }

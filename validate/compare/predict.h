@@ -29,6 +29,7 @@ typedef struct {
   guint n_sizes;               /* at least 1 */
   const char *const *sets;     /* "a.b=c" over the scenario, NULL-ended, or NULL; not over its job */
   FabForm form;
+  gboolean has_band; /* say how far each time may be off, where numbers of the links are uncertain */
 } FabPredictionRequest;
 
 /* What sets the time: most of it is startup; or bytes flow no faster than the protocol's own ceiling;
@@ -50,6 +51,9 @@ typedef struct {
   const char *algorithm, *protocol; /* static texts */
   guint n_channels;
   guint n_ranks;
+  double low_us, high_us; /* 95 % band of the time (sim/scenario/band.h); 0, 0: there is none */
+  char *most;             /* what most of the band comes from: "messages of lab-eth (1.5 %)"; NULL: no band */
+  guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */
   FabBound bound;
   char *
       binding; /* entry and ends of the link that is slowest: "nvlink3 node0/gpu0 -> node0/nvswitch"; NULL: none */
