@@ -7,10 +7,10 @@
 #include "validate/compare/p2p.h"
 
 typedef struct {
-  char *format_name, *node;
+  char *format_name, *node, *nic, *with_path;
   char **sets;
   gint64 nodes, gpus_per_node;
-  gboolean with_storage;
+  gboolean with_storage, has_no_band;
   FabFormat format;
 } P2pOptions;
 
@@ -19,6 +19,7 @@ typedef struct {
   const FabCluster *cluster;
   const FabP2pTable *table;
   const double *storage; /* NULL: not asked for */
+  const FabBand *band;   /* NULL: nothing is uncertain */
 } P2pAnswer;
 
 /* One matrix of a table. */
@@ -27,9 +28,8 @@ typedef struct {
   const char *key;
   const double *values;
   const char *corner;
+  const double *low, *high; /* NULL: there is no band */
 } Matrix;
-
-enum { N_MATRICES = 3 * FAB_N_P2P_MODES };
 
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
@@ -44,24 +44,31 @@ static const FabUsage usage = {
 };
 
 static void
-list_matrices (const FabP2pTable *t, Matrix matrices[N_MATRICES])
+list_matrices (const P2pAnswer *answer, Matrix matrices[FAB_P2P_N_MATRICES])
 {
-  const Matrix all[N_MATRICES] = {
+  const FabP2pTable *t = answer->table;
+  gsize n_pairs = (gsize) t->n * t->n;
+  const Matrix all[FAB_P2P_N_MATRICES] = {
     { "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", "one_way_disabled_GBps",
-      t->one_way_GBps[FAB_P2P_DISABLED], "D\\D" },
+      t->one_way_GBps[FAB_P2P_DISABLED], "D\\D", NULL, NULL },
     { "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", "one_way_enabled_GBps",
-      t->one_way_GBps[FAB_P2P_ENABLED], "D\\D" },
+      t->one_way_GBps[FAB_P2P_ENABLED], "D\\D", NULL, NULL },
     { "Bidirectional P2P=Disabled Bandwidth Matrix (GB/s)", "both_ways_disabled_GBps",
-      t->both_ways_GBps[FAB_P2P_DISABLED], "D\\D" },
+      t->both_ways_GBps[FAB_P2P_DISABLED], "D\\D", NULL, NULL },
     { "Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)", "both_ways_enabled_GBps",
-      t->both_ways_GBps[FAB_P2P_ENABLED], "D\\D" },
-    { "P2P=Disabled Latency Matrix (us)", "latency_disabled_us", t->latency_us[FAB_P2P_DISABLED], "GPU" },
+      t->both_ways_GBps[FAB_P2P_ENABLED], "D\\D", NULL, NULL },
+    { "P2P=Disabled Latency Matrix (us)", "latency_disabled_us", t->latency_us[FAB_P2P_DISABLED], "GPU", NULL,
+      NULL },
     { "P2P=Enabled Latency (P2P Writes) Matrix (us)", "latency_enabled_us", t->latency_us[FAB_P2P_ENABLED],
-      "GPU" },
+      "GPU", NULL, NULL },
   };
 
-  for (guint i = 0; i < N_MATRICES; i++)
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
     matrices[i] = all[i];
+  for (guint i = 0; answer->band != NULL && i < FAB_P2P_N_MATRICES; i++) {
+    matrices[i].low = answer->band->low + i * n_pairs;
+    matrices[i].high = answer->band->high + i * n_pairs;
+  }
 }
 
 static void
@@ -94,78 +101,131 @@ print_matrix (const Matrix *matrix, guint n_rows, guint n_columns)
   }
 }
 
+/* The pair of a matrix whose band is widest. */
+static void
+print_band (const FabBand *band, const Matrix *matrix, guint first, guint n_pairs)
+{
+  double widest = 0;
+  guint at = 0;
+
+  for (guint i = 0; i < n_pairs; i++)
+    if ((matrix->high[i] - matrix->low[i]) / matrix->values[i] > widest) {
+      widest = (matrix->high[i] - matrix->low[i]) / matrix->values[i];
+      at = i;
+    }
+  if (widest <= 0)
+    return;
+  g_autofree char *most = fab_band_most (band, first + at);
+  g_print ("# %s: 95 %% band of up to %.3g to %.3g where %.3g is shown, most by %s\n", matrix->key,
+           matrix->low[at], matrix->high[at], matrix->values[at], most);
+}
+
+static void
+print_notes (const P2pAnswer *answer, const Matrix matrices[FAB_P2P_N_MATRICES])
+{
+  guint n_pairs = answer->table->n * answer->table->n, n_outside = 0;
+
+  for (guint i = 0; answer->band != NULL && i < FAB_P2P_N_MATRICES; i++)
+    print_band (answer->band, &matrices[i], i * n_pairs, n_pairs);
+  for (guint i = 0; i < n_pairs; i++)
+    n_outside += answer->table->is_outside[i] ? 1 : 0;
+  if (n_outside > 0)
+    g_print ("# %u of %u pairs: what is copied or written lies outside what was measured\n", n_outside,
+             n_pairs);
+}
+
 static void
 print_text (const P2pAnswer *answer)
 {
   const FabP2pTable *t = answer->table;
-  Matrix matrices[N_MATRICES];
+  Matrix matrices[FAB_P2P_N_MATRICES];
 
-  list_matrices (t, matrices);
+  list_matrices (answer, matrices);
   g_print ("# predicted: %u x %s", answer->cluster->n_nodes, answer->node);
   if (answer->cluster->n_nodes > 1)
     g_print ("; GPU %u is the first of node 1", t->gpus_per_node);
   g_print ("\n");
   print_connectivity (t);
-  for (guint i = 0; i < N_MATRICES; i++) {
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++) {
     g_print (i >= 4 ? "\n" : "");
     print_matrix (&matrices[i], t->n, t->n);
   }
   if (answer->storage != NULL) {
     g_print ("\n");
     print_matrix (&(Matrix){ "Storage to GPU Bandwidth Matrix (GB/s), by drive", "storage_GBps",
-                             answer->storage, "drv" },
+                             answer->storage, "drv", NULL, NULL },
                   answer->cluster->drives_per_node, t->gpus_per_node);
   }
+  print_notes (answer, matrices);
 }
 
 static void
 print_csv_matrix (const Matrix *matrix, guint n_rows, guint n_columns)
 {
-  for (guint i = 0; i < n_rows; i++)
-    for (guint j = 0; j < n_columns; j++)
-      g_print ("%s,%u,%u,%.6f\n", matrix->key, i, j, matrix->values[i * n_columns + j]);
+  for (guint i = 0; i < n_rows * n_columns; i++) {
+    g_print ("%s,%u,%u,%.6f", matrix->key, i / n_columns, i % n_columns, matrix->values[i]);
+    if (matrix->low != NULL)
+      g_print (",%.6f,%.6f", matrix->low[i], matrix->high[i]);
+    g_print ("\n");
+  }
 }
 
 static void
 print_csv (const P2pAnswer *answer)
 {
   const FabP2pTable *t = answer->table;
-  Matrix matrices[N_MATRICES];
+  Matrix matrices[FAB_P2P_N_MATRICES];
 
-  list_matrices (t, matrices);
-  g_print ("matrix,from,to,value\n");
+  list_matrices (answer, matrices);
+  const char *no_ends = answer->band != NULL ? ",," : "";
+  g_print ("matrix,from,to,value%s\n", answer->band != NULL ? ",low,high" : "");
   for (guint i = 0; i < t->n * t->n; i++)
-    g_print ("peer,%u,%u,%d\n", i / t->n, i % t->n, t->is_peer[i]);
-  for (guint i = 0; i < N_MATRICES; i++)
+    g_print ("peer,%u,%u,%d%s\n", i / t->n, i % t->n, t->is_peer[i], no_ends);
+  for (guint i = 0; t->has_sizes && i < t->n * t->n; i++)
+    g_print ("outside_measured,%u,%u,%d%s\n", i / t->n, i % t->n, t->is_outside[i], no_ends);
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
     print_csv_matrix (&matrices[i], t->n, t->n);
   if (answer->storage != NULL)
-    print_csv_matrix (&(Matrix){ NULL, "storage_GBps", answer->storage, NULL },
+    print_csv_matrix (&(Matrix){ NULL, "storage_GBps", answer->storage, NULL, NULL, NULL },
                       answer->cluster->drives_per_node, t->gpus_per_node);
 }
 
 static void
-add_matrix (JsonBuilder *json, const Matrix *matrix, guint n_rows, guint n_columns)
+add_values (JsonBuilder *json, const char *key, const char *suffix, const double *values, guint n_rows,
+            guint n_columns)
 {
-  json_builder_set_member_name (json, matrix->key);
+  g_autofree char *name = g_strconcat (key, suffix, NULL);
+
+  json_builder_set_member_name (json, name);
   json_builder_begin_array (json);
   for (guint i = 0; i < n_rows; i++) {
     json_builder_begin_array (json);
     for (guint j = 0; j < n_columns; j++)
-      json_builder_add_double_value (json, matrix->values[i * n_columns + j]);
+      json_builder_add_double_value (json, values[i * n_columns + j]);
     json_builder_end_array (json);
   }
   json_builder_end_array (json);
 }
 
 static void
-add_peers (JsonBuilder *json, const FabP2pTable *t)
+add_matrix (JsonBuilder *json, const Matrix *matrix, guint n_rows, guint n_columns)
 {
-  json_builder_set_member_name (json, "is_peer");
+  add_values (json, matrix->key, "", matrix->values, n_rows, n_columns);
+  if (matrix->low == NULL)
+    return;
+  add_values (json, matrix->key, "_low", matrix->low, n_rows, n_columns);
+  add_values (json, matrix->key, "_high", matrix->high, n_rows, n_columns);
+}
+
+static void
+add_flags (JsonBuilder *json, const char *key, const gboolean *flags, guint n)
+{
+  json_builder_set_member_name (json, key);
   json_builder_begin_array (json);
-  for (guint i = 0; i < t->n; i++) {
+  for (guint i = 0; i < n; i++) {
     json_builder_begin_array (json);
-    for (guint j = 0; j < t->n; j++)
-      json_builder_add_boolean_value (json, t->is_peer[i * t->n + j]);
+    for (guint j = 0; j < n; j++)
+      json_builder_add_boolean_value (json, flags[i * n + j]);
     json_builder_end_array (json);
   }
   json_builder_end_array (json);
@@ -176,23 +236,52 @@ print_json (const P2pAnswer *answer)
 {
   const FabP2pTable *t = answer->table;
   g_autoptr (JsonBuilder) json = json_builder_new ();
-  Matrix matrices[N_MATRICES];
+  Matrix matrices[FAB_P2P_N_MATRICES];
 
-  list_matrices (t, matrices);
+  list_matrices (answer, matrices);
   json_builder_begin_object (json);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_text (json, "node", answer->node);
   fab_json_add_whole (json, "nodes", answer->cluster->n_nodes);
   fab_json_add_whole (json, "gpus_per_node", t->gpus_per_node);
-  add_peers (json, t);
-  for (guint i = 0; i < N_MATRICES; i++)
+  add_flags (json, "is_peer", t->is_peer, t->n);
+  if (t->has_sizes)
+    add_flags (json, "is_outside_measured", t->is_outside, t->n);
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
     add_matrix (json, &matrices[i], t->n, t->n);
   if (answer->storage != NULL)
-    add_matrix (json, &(Matrix){ NULL, "storage_GBps", answer->storage, NULL },
+    add_matrix (json, &(Matrix){ NULL, "storage_GBps", answer->storage, NULL, NULL, NULL },
                 answer->cluster->drives_per_node, t->gpus_per_node);
   json_builder_end_object (json);
   g_autofree char *text = fab_json_finish (json);
   g_print ("%s", text);
+}
+
+/* The options that are assignments. (transfer full) */
+static GPtrArray *
+all_sets (const P2pOptions *o)
+{
+  GPtrArray *sets = g_ptr_array_new_with_free_func (g_free);
+
+  if (o->with_path != NULL)
+    g_ptr_array_add (sets, g_strconcat ("include=", o->with_path, NULL));
+  if (o->nic != NULL)
+    g_ptr_array_add (sets, g_strconcat ("cluster.nic=", o->nic, NULL));
+  for (guint i = 0; o->sets != NULL && o->sets[i] != NULL; i++)
+    g_ptr_array_add (sets, g_strdup (o->sets[i]));
+  g_ptr_array_add (sets, NULL);
+  return sets;
+}
+
+static void
+print_answer (const P2pAnswer *answer, FabFormat format)
+{
+  if (format == FAB_FORMAT_TEXT)
+    print_text (answer);
+  else if (format == FAB_FORMAT_CSV)
+    print_csv (answer);
+  else
+    print_json (answer);
 }
 
 static gboolean
@@ -201,8 +290,10 @@ p2p (P2pOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = NULL;
   g_autoptr (FabHall) machine = NULL;
   g_autoptr (FabP2pTable) table = NULL;
+  g_autoptr (FabBand) band = NULL;
   g_autofree double *storage = NULL;
-  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, (const char *const *) o->sets };
+  g_autoptr (GPtrArray) sets = all_sets (o);
+  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, (const char *const *) sets->pdata };
 
   if (!fab_cli_format (o->format_name, &o->format, error) || (catalog = fab_cli_catalog (error)) == NULL
       || (machine = fab_cli_hall (&request, path, catalog, error)) == NULL
@@ -212,15 +303,10 @@ p2p (P2pOptions *o, const char *path, GError **error)
   const char *node = fab_scenario_spec (machine->scenario)->cluster.node;
   if (o->with_storage && cluster->drives_per_node == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "--storage: node '%s' has no drives", node);
-  if (o->with_storage && (storage = fab_p2p_storage (cluster, error)) == NULL)
+  if ((o->with_storage && (storage = fab_p2p_storage (cluster, error)) == NULL)
+      || (!o->has_no_band && !fab_p2p_band (machine->scenario, machine->plant, table, &band, error)))
     return FALSE;
-  P2pAnswer answer = { node, cluster, table, storage };
-  if (o->format == FAB_FORMAT_TEXT)
-    print_text (&answer);
-  else if (o->format == FAB_FORMAT_CSV)
-    print_csv (&answer);
-  else
-    print_json (&answer);
+  print_answer (&(P2pAnswer){ node, cluster, table, storage, band }, o->format);
   return TRUE;
 }
 
@@ -233,6 +319,12 @@ run (int argc, char **argv)
     { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.nodes, "Number of nodes (default 1)", "N" },
     { "gpus-per-node", 'g', 0, G_OPTION_ARG_INT64, &o.gpus_per_node, "GPUs used in each node (default: all)",
       "N" },
+    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports (default: the node's own)",
+      "LINK" },
+    { "with", 0, 0, G_OPTION_ARG_STRING, &o.with_path,
+      "Also the entries of this file, as `fabricast calibrate` writes them", "FILE" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not say how far numbers may be off where those of the links are uncertain", NULL },
     { "storage", 0, 0, G_OPTION_ARG_NONE, &o.with_storage, "Also from every drive of a node to its GPUs",
       NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario behind it; repeatable",
@@ -246,6 +338,8 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.node);
+  g_free (o.nic);
+  g_free (o.with_path);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("p2p", error);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/compare/p2p.h"
 
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/work/hop.h"
@@ -10,7 +12,7 @@
  * P100 500 of 732 (uuudown/Tartan), RTX 4090 920 of 1008. */
 static const double local_copy_fraction = 1581.0 / 2039;
 
-enum { COPIED_BYTES = 1000000000 };
+enum { COPIED_BYTES = 1000000000, WRITTEN_BYTES = 4 };
 
 /* What the GPUs at both ends add to the wires of a small write, microseconds. */
 typedef struct {
@@ -90,9 +92,44 @@ find_hop (const FabCluster *cluster, guint from, guint to, FabHop *hop, GError *
   return TRUE;
 }
 
+/* --- what messages were measured to take --- */
+
+static gboolean
+goes_by_messages (const FabHop *hop)
+{
+  return hop->messages != NULL && hop->messages->n > 0;
+}
+
+static double
+message_us (const FabHop *hop, FabMessageWay way, double bytes)
+{
+  return fab_ps_to_seconds (fab_message_ps (hop->messages, way, bytes)) * 1e6;
+}
+
+/* Of one direction. */
+static double
+copy_GBps (const FabCluster *cluster, const FabHop *hops, FabMessageWay way)
+{
+  if (goes_by_messages (&hops[0]))
+    return COPIED_BYTES / message_us (&hops[0], way, COPIED_BYTES) / 1e3;
+  return stream_GBps (cluster, hops, way == FAB_WAY_BOTH ? 2 : 1);
+}
+
+static void
+note_sizes (FabP2pTable *self, const FabHop *hop, guint pair)
+{
+  if (!goes_by_messages (hop) || hop->messages->to_bytes == 0)
+    return;
+  self->has_sizes = TRUE;
+  self->is_outside[pair] = COPIED_BYTES > hop->messages->to_bytes
+                        || WRITTEN_BYTES < hop->messages->from_bytes;
+}
+
 static double
 latency_us (const FabCluster *cluster, const FabHop *hop)
 {
+  if (goes_by_messages (hop))
+    return message_us (hop, FAB_WAY_ONE, WRITTEN_BYTES);
   const Latency *latency = latency_of (cluster->architecture);
   gboolean is_direct = hop->kind != FAB_HOP_STAGED && hop->kind != FAB_HOP_NET_STAGED;
 
@@ -113,12 +150,14 @@ fill_pair (FabP2pTable *self, FabP2pMode mode, const FabCluster *cluster, guint 
     fab_hop_clear (&hops[0]);
     return FALSE;
   }
-  self->one_way_GBps[mode][there] = stream_GBps (cluster, &hops[0], 1);
-  self->one_way_GBps[mode][back] = stream_GBps (cluster, &hops[1], 1);
-  self->both_ways_GBps[mode][there] = 2 * stream_GBps (cluster, hops, 2);
+  self->one_way_GBps[mode][there] = copy_GBps (cluster, &hops[0], FAB_WAY_ONE);
+  self->one_way_GBps[mode][back] = copy_GBps (cluster, &hops[1], FAB_WAY_ONE);
+  self->both_ways_GBps[mode][there] = 2 * copy_GBps (cluster, hops, FAB_WAY_BOTH);
   self->both_ways_GBps[mode][back] = self->both_ways_GBps[mode][there];
   self->latency_us[mode][there] = latency_us (cluster, &hops[0]);
   self->latency_us[mode][back] = latency_us (cluster, &hops[1]);
+  note_sizes (self, &hops[0], there);
+  note_sizes (self, &hops[1], back);
   if (mode == FAB_P2P_ENABLED)
     self->is_peer[there] = self->is_peer[back] = hops[0].kind == FAB_HOP_DIRECT;
   fab_hop_clear (&hops[0]);
@@ -160,6 +199,7 @@ fab_p2p_new (const FabCluster *cluster, GError **error)
   }
   n_pairs = (gsize) self->n * self->n;
   self->is_peer = g_new0 (gboolean, n_pairs);
+  self->is_outside = g_new0 (gboolean, n_pairs);
   for (FabP2pMode mode = 0; mode < FAB_N_P2P_MODES; mode++) {
     self->one_way_GBps[mode] = g_new0 (double, n_pairs);
     self->both_ways_GBps[mode] = g_new0 (double, n_pairs);
@@ -178,12 +218,54 @@ fab_p2p_free (FabP2pTable *self)
   if (self == NULL)
     return;
   g_free (self->is_peer);
+  g_free (self->is_outside);
   for (FabP2pMode mode = 0; mode < FAB_N_P2P_MODES; mode++) {
     g_free (self->one_way_GBps[mode]);
     g_free (self->both_ways_GBps[mode]);
     g_free (self->latency_us[mode]);
   }
   g_free (self);
+}
+
+/* --- band --- */
+
+const double *
+fab_p2p_matrix (const FabP2pTable *self, guint i)
+{
+  double *const *const kinds[] = { self->one_way_GBps, self->both_ways_GBps, self->latency_us };
+
+  return kinds[i / FAB_N_P2P_MODES][i % FAB_N_P2P_MODES];
+}
+
+static void
+copy_values (const FabP2pTable *self, double *values)
+{
+  gsize n_pairs = (gsize) self->n * self->n;
+
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
+    memcpy (values + i * n_pairs, fab_p2p_matrix (self, i), n_pairs * sizeof *values);
+}
+
+static gboolean
+play_table (gpointer owner, const FabWhatIf *what_if, double *values, GError **error)
+{
+  g_autoptr (FabPlant) plant = fab_plant_new (owner, what_if, error);
+  g_autoptr (FabP2pTable) table = plant != NULL ? fab_p2p_new (&plant->cluster, error) : NULL;
+
+  if (table != NULL)
+    copy_values (table, values);
+  return table != NULL;
+}
+
+gboolean
+fab_p2p_band (const FabScenario *scenario, const FabPlant *plant, const FabP2pTable *self, FabBand **band,
+              GError **error)
+{
+  guint n = FAB_P2P_N_MATRICES * self->n * self->n;
+  g_autofree double *values = g_new (double, n);
+
+  copy_values (self, values);
+  return fab_band_find (scenario, plant->graph, values, n, play_table, (gpointer) scenario, band, error);
 }
 
 double *
