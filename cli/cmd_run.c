@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
+#include "cli/run_band.h"
 #include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "cli/run_seeds.h"
@@ -12,7 +13,7 @@
 typedef struct {
   char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
-  gboolean has_no_db;
+  gboolean has_no_db, has_no_band;
   FabFormat format;
 } RunOptions;
 
@@ -20,7 +21,9 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Plays a scenario and prints the step time, what of the communication is exposed, which link binds and\n"
-      "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).",
+      "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).\n"
+      "Where a link says how sure its numbers are (`uncertainty`), the step has a band of 95 %: everything is played\n"
+      "again with each of them at either end.",
   .examples = "  fabricast run scenarios/hello.yaml\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
@@ -36,6 +39,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
       "Results file; created when missing, runs are added (default " DEFAULT_DB ")", "FILE" },
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
+      "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity, "Short for --set fidelity=NAME: analytic, fluid",
       "NAME" },
@@ -150,6 +155,7 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
   gboolean is_done = fab_run_play (scenario, NULL, db, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_jobs (scenario, &result, &result.jobs, error)
+                  && (o->has_no_band || fab_run_find_band (scenario, &result, error))
                   && print_result (scenario, &result, o->format, db, error);
   fab_run_result_clear (&result);
   return is_done;

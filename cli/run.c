@@ -147,6 +147,7 @@ fab_run_result_clear (FabRunResult *result)
   g_clear_pointer (&result->simulation, fab_simulation_free);
   g_clear_pointer (&result->steps, g_array_unref);
   g_clear_pointer (&result->jobs, g_array_unref);
+  g_clear_pointer (&result->band, fab_band_free);
 }
 
 const FabStepRecord *

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/result/store.h"
+#include "sim/scenario/band.h"
 #include "sim/scenario/simulation.h"
 
 typedef struct {
@@ -12,6 +13,7 @@ typedef struct {
       binding_link; /* held back most of the last iteration's exposed communication; FAB_NO_LINK: none */
   double binding_fraction; /* of that iteration's exposed (or else of all) collective time */
   GArray *jobs;            /* FabRunJob (cli/run_jobs.h), empty without neighbours; NULL until asked for */
+  FabBand *band;           /* of the seconds of each step; NULL: not asked for, or nothing is uncertain */
   gint64 run_id;           /* in the results file; 0: none was written */
   double wall_s;
 } FabRunResult;

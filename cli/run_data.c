@@ -2,6 +2,7 @@
 /* run_data.c - `fabricast run` for programs: JSON and CSV. Keys are stable; more may come. */
 #include <sys/resource.h>
 
+#include "cli/run_band.h"
 #include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "sim/base/json.h"
@@ -13,8 +14,10 @@ seconds (FabTimePs time_ps)
 }
 
 static void
-add_step (JsonBuilder *json, const FabStepRecord *step)
+add_step (JsonBuilder *json, const FabRunResult *result, guint i)
 {
+  const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
+
   json_builder_begin_object (json);
   fab_json_add_real (json, "duration_s", seconds (step->times.duration_ps));
   fab_json_add_real (json, "compute_s", seconds (step->times.compute_ps));
@@ -25,6 +28,13 @@ add_step (JsonBuilder *json, const FabStepRecord *step)
   fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
   fab_json_add_real (json, "hfu_fraction", step->hfu_fraction);
   fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
+  if (result->band != NULL) {
+    g_autofree char *most = fab_band_most (result->band, i);
+
+    fab_json_add_real (json, "duration_low_s", result->band->low[i]);
+    fab_json_add_real (json, "duration_high_s", result->band->high[i]);
+    fab_json_add_text (json, "band_most", most);
+  }
   json_builder_end_object (json);
 }
 
@@ -72,6 +82,7 @@ char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
+  FabRunSizes sizes = fab_run_sizes (result);
 
   json_builder_begin_object (json);
   fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
@@ -81,12 +92,16 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   json_builder_set_member_name (json, "iterations");
   json_builder_begin_array (json);
   for (guint i = 0; i < result->steps->len; i++)
-    add_step (json, &g_array_index (result->steps, FabStepRecord, i));
+    add_step (json, result, i);
   json_builder_end_array (json);
   fab_run_add_reasons (json, result);
   add_binding (json, result);
   if (faster->simulation)
     add_what_if (json, result, faster);
+  if (sizes.n > 0) {
+    fab_json_add_whole (json, "message_sizes", sizes.n);
+    fab_json_add_whole (json, "message_sizes_outside", sizes.n_outside);
+  }
   fab_run_jobs_json (result->jobs, json);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   fab_json_add_real (json, "wall_s", result->wall_s);
@@ -102,17 +117,29 @@ fab_run_csv (const FabRunResult *result)
 {
   GString *csv = g_string_new (
       "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,mfu_fraction,"
-      "hfu_fraction,tokens_per_s\n");
+      "hfu_fraction,tokens_per_s");
+  FabRunSizes sizes = fab_run_sizes (result);
+
+  g_string_append (csv, result->band != NULL ? ",duration_low_s,duration_high_s,band_most" : "");
+  g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside\n" : "\n");
 
   for (guint i = 0; i < result->steps->len; i++) {
     const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
     const FabIterationRecord *times = &step->times;
 
-    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g\n", times->iteration,
+    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g", times->iteration,
                             seconds (times->duration_ps), seconds (times->compute_ps),
                             seconds (times->comm_ps), seconds (times->overlapped_ps),
                             seconds (times->exposed_ps), seconds (times->idle_ps), step->mfu_fraction,
                             step->hfu_fraction, step->tokens_per_s);
+    if (result->band != NULL) {
+      g_autofree char *most = fab_band_most (result->band, i);
+
+      g_string_append_printf (csv, ",%.12g,%.12g,%s", result->band->low[i], result->band->high[i], most);
+    }
+    if (sizes.n > 0)
+      g_string_append_printf (csv, ",%u,%u", sizes.n, sizes.n_outside);
+    g_string_append_c (csv, '\n');
   }
   return g_string_free (csv, FALSE);
 }

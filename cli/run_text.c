@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
 #include "cli/cli.h"
+#include "cli/run_band.h"
 #include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "cli/timeline.h"
@@ -56,6 +57,7 @@ append_step (GString *page, const FabRunResult *result)
   g_autofree char *note = g_strdup_printf ("iteration %u of %u", result->steps->len, result->steps->len);
 
   append_time (page, "step", times->duration_ps, times->duration_ps, note);
+  fab_run_append_band (page, result);
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
   if (fab_run_slowed_ps (result) > times->duration_ps / 1000)
     append_time (page, "  slowed", fab_run_slowed_ps (result), times->duration_ps,
@@ -149,6 +151,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   append_binding (page, result);
   if (faster->simulation)
     append_faster (page, result, faster);
+  fab_run_append_sizes (page, result);
   g_string_append (page, timeline);
   g_autofree char *jobs = fab_run_jobs_text (result->jobs);
   g_string_append (page, jobs);
