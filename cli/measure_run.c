@@ -189,7 +189,8 @@ run_session (Session *self, GError **error)
       || (backend->probe && !backend->probe (error)))
     return FALSE;
   hold_signals ();
-  return self->options->listen ? serve (self, error) : ask (self, error);
+  return self->options->listen || (backend->is_helper && backend->is_helper ()) ? serve (self, error)
+                                                                                : ask (self, error);
 }
 
 gboolean

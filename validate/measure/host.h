@@ -67,6 +67,9 @@ typedef struct {
   /* Can this machine? FALSE with a FAB_ERROR_UNSUPPORTED that says what is missing. Takes no time. NULL: wherever
    * the module loads. */
   gboolean (*probe) (GError **error);
+  /* Is this process only here to help another that measures (a rank of mpirun that is not 0)? It then serves, without
+   * having been told to, keeps no file and prints nothing. NULL: never. */
+  gboolean (*is_helper) (void);
 } FabMeasureBackend;
 
 /* The one symbol of a module. */
