@@ -30,10 +30,10 @@ _fabricast_options() { # COMMAND
     p2p) echo --node --nodes --gpus-per-node --storage --set --format --help ;;
     topo) echo --node --nodes --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --help ;;
-    import) echo --from --out --accelerator --nic --name --nodes --help ;;
     measure)
       echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
         --set --out --format --help
+      ;;
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
@@ -71,7 +71,6 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     measure:--kinds) _fabricast_words 'latency exchange bandwidth bidirectional collective' ;;
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
     measure:--set) COMPREPLY=() ;;
-    import:--out | import:-o) _fabricast_files '*.yaml' ;;
     import:--out | import:-o) _fabricast_files '*.@(yaml|meas)' ;;
     *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)

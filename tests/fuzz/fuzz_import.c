@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_import.c - broken prints of machines and models: nothing crashes, and what is accepted is a good scenario, or
- * with a machine and a job it makes one.
+/* fuzz_import.c - broken prints of machines, models and benchmarks: nothing crashes, and what is accepted is a good
+ * scenario, or with a machine and a job it makes one; or series with points that make sense.
  *
- * As a test it mutates the samples of tests/fixtures/import and huggingface with the seeds 1 to N_ROUNDS;
- * FAB_TEST_SEED=17 runs that one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with the same
- * check.
+ * As a test it mutates the samples of tests/fixtures/import, huggingface, benchmarks and nccl-tests with the seeds 1 to
+ * N_ROUNDS; FAB_TEST_SEED=17 runs that one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with the
+ * same checks.
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/support/random.h"
 #include "validate/import/import.h"
+#include "validate/import/measurements.h"
 
 #define N_ROUNDS 3000
 #define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/"
@@ -41,6 +42,42 @@ check_input (const FabCatalog *catalog, const char *data, gsize size)
   return TRUE;
 }
 
+static void
+check_series (const FabMeasuredSeries *measured, const char *text)
+{
+  FabBytes before = 0;
+
+  if (measured->points->len == 0 || measured->series.backend == NULL || measured->series.source == NULL)
+    g_error ("a series without points, backend or source:\n%s", text);
+  for (guint i = 0; i < measured->points->len; i++) {
+    const FabPoint *point = &g_array_index (measured->points, FabPoint, i);
+
+    if (point->size_bytes <= before || point->time_ps <= 0)
+      g_error ("point %u makes no sense:\n%s", i, text);
+    before = point->size_bytes;
+  }
+}
+
+static gboolean
+check_benchmark (G_GNUC_UNUSED const FabCatalog *catalog, const char *data, gsize size)
+{
+  g_autofree char *text = g_strndup (data, size);
+  FabMeasurementRequest request = { .file = "fuzz", .text = text, .size = strlen (text) };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabMeasurements) made = fab_measurements_read (&request, &error);
+
+  if (made == NULL
+      && (error == NULL || error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL)))
+    g_error ("refused without a message:\n%s", text);
+  if (made == NULL)
+    return FALSE;
+  if (made->series->len == 0)
+    g_error ("accepted without a series:\n%s", text);
+  for (guint i = 0; i < made->series->len; i++)
+    check_series (g_ptr_array_index (made->series, i), text);
+  return TRUE;
+}
+
 static FabCatalog *
 load_catalog (void)
 {
@@ -58,6 +95,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   g_autoptr (FabCatalog) catalog = load_catalog ();
 
   (void) check_input (catalog, (const char *) data, size);
+  (void) check_benchmark (catalog, (const char *) data, size);
   return 0;
 }
 
@@ -78,8 +116,47 @@ static const char *const json_words[] = {
   "null", "\"model_type\": \"mpt\",", "true", "-7", "1e9", "{", "[[", "\"", "\n", "\xff", "99999999999",
 };
 
-/* What is mutated, and with which words. */
+static const char *const benchmark_words[] = {
+  "0",
+  "-1",
+  "nan",
+  "1e400",
+  "99999999999999999999",
+  "N/A",
+  "1k",
+  "\n",
+  "\t",
+  "#",
+  "# Size",
+  "#bytes",
+  "bytes",
+  "SUM",
+  "-----",
+  "D\\D",
+  "OSU MPI",
+  "Total",
+  "Fail",
+  "{",
+  "}",
+  "[",
+  "]",
+  "\"",
+  ",",
+  ":",
+  "\xff",
+  "\r\n",
+  "3: ",
+  "[1,0]<stdout>:",
+  "RDMA_Read BW Test",
+  "Running all_to_one_write_ce.",
+  "(row) <- (column) bandwidth (GB/s)",
+  "# kind: latency",
+  "size_bytes",
+};
+
+/* What is mutated, with which words, and what must hold of it. */
 typedef struct {
+  gboolean (*check) (const FabCatalog *catalog, const char *data, gsize size);
   const char *folder;
   const char *const *words;
   guint n_words;
@@ -168,7 +245,7 @@ run_seed (const FabCatalog *catalog, const Kind *kind, guint seed)
 
   for (guint n = random_below (&random, 5); n > 0; n--)
     mutate_once (kind, &random, text);
-  return check_input (catalog, text->str, text->len);
+  return kind->check (catalog, text->str, text->len);
 }
 
 /* Some are accepted, and some are not. */
@@ -188,12 +265,27 @@ run_kind (const FabCatalog *catalog, Kind *kind, const char *only)
 int
 main (void)
 {
-  Kind machines = { .folder = "import", .words = words, .n_words = G_N_ELEMENTS (words) };
-  Kind models = { .folder = "huggingface", .words = json_words, .n_words = G_N_ELEMENTS (json_words) };
+  Kind kinds[] = {
+    { .check = check_input, .folder = "import", .words = words, .n_words = G_N_ELEMENTS (words) },
+    { .check = check_input,
+      .folder = "huggingface",
+      .words = json_words,
+      .n_words = G_N_ELEMENTS (json_words) },
+    { .check = check_benchmark,
+      .folder = "benchmarks",
+      .words = benchmark_words,
+      .n_words = G_N_ELEMENTS (benchmark_words) },
+    { .check = check_benchmark,
+      .folder = "nccl-tests",
+      .words = benchmark_words,
+      .n_words = G_N_ELEMENTS (benchmark_words) },
+  };
   g_autoptr (FabCatalog) catalog = load_catalog ();
-  gboolean is_good = run_kind (catalog, &machines, g_getenv ("FAB_TEST_SEED"));
+  gboolean is_good = TRUE;
 
-  return run_kind (catalog, &models, g_getenv ("FAB_TEST_SEED")) && is_good ? 0 : 1;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    is_good = run_kind (catalog, &kinds[i], g_getenv ("FAB_TEST_SEED")) && is_good;
+  return is_good ? 0 : 1;
 }
 
 #endif

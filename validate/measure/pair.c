@@ -10,8 +10,7 @@
 
 enum {
   N_PROBES = 21,           /* round trips, of which the median is taken */
-  SAMPLE_ROUND_TRIPS = 50, /* a sample of a bandwidth kind lasts at least as many */
-  SAMPLE_ROUND_TRIPS = 20, /* a sample lasts at least as many, for one end starts earlier, unless in turn */
+  SAMPLE_ROUND_TRIPS = 50, /* a sample lasts at least as many, for one end starts earlier, unless in turn */
   DEFAULT_TIMEOUT_S = 30,
 };
 
@@ -186,9 +185,9 @@ measure_kind (Asker *self, FabMeasureKind kind, const char *backend, GError **er
   }
   self->kind = kind;
   self->ops->describe (self->pair, &series);
-  host->min_sample_ps = is_streaming (kind) ? MAX (SAMPLE_ROUND_TRIPS * self->round_trip_ps, STREAM_SAMPLE_PS)
-                                            : 0;
   host->min_sample_ps = kind == FAB_MEASURE_LATENCY ? 0 : SAMPLE_ROUND_TRIPS * self->round_trip_ps;
+  if (is_streaming (kind))
+    host->min_sample_ps = MAX (host->min_sample_ps, STREAM_SAMPLE_PS);
   is_measured = host->measure (host, &series, 0, time_messages, self, error);
   fab_series_clear (&series);
   return is_measured;
