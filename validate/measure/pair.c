@@ -9,6 +9,7 @@
 #include "validate/measure/frame.h"
 
 enum {
+  PROBE_BYTES = 8,
   N_PROBES = 21,           /* round trips, of which the median is taken */
   SAMPLE_ROUND_TRIPS = 50, /* a sample lasts at least as many, for one end starts earlier, unless in turn */
   DEFAULT_TIMEOUT_S = 30,
@@ -26,7 +27,7 @@ typedef struct {
   FabPair *pair;
   char *system;
   FabMeasureKind kind;     /* that is being measured */
-  FabTimePs round_trip_ps; /* of the smallest message; 0: not known */
+  FabTimePs round_trip_ps; /* of PROBE_BYTES; 0: not known */
 } Asker;
 
 static FabBytes
@@ -151,7 +152,7 @@ static gboolean
 probe_round_trip (Asker *self, GError **error)
 {
   FabTimePs times_ps[N_PROBES], elapsed_ps;
-  FabBytes size_bytes = self->host->plan->n_sizes > 0 ? self->host->plan->sizes_bytes[0] : 1;
+  FabBytes size_bytes = MIN (PROBE_BYTES, largest_size (self->host->plan));
 
   if (!self->ops->can[FAB_MEASURE_LATENCY])
     return TRUE;

@@ -56,7 +56,7 @@ struct _FabPair {
 };
 
 /* The asking end: opens the pair, measures every kind of the plan, tells the other end that it is over. The time of
- * the bandwidth kinds is less one round trip of the smallest message, which is what the first message's way and the
+ * the bandwidth kinds is less one round trip of a message of 8 bytes, which is what the first message's way and the
  * word back take. Does not close `control`. */
 gboolean fab_pair_measure (FabMeasureHost *host, const char *backend, const FabPairOps *ops,
                            FabControl *control, gconstpointer params, GError **error);
