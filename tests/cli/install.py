@@ -80,6 +80,10 @@ class Install(CliTest):
         self.assertTrue(os.path.isfile(completion))
         subprocess.run(["bash", "-n", completion], check=True)
 
+    def test_tables_of_links(self):
+        names = os.listdir(self.data("measured", "links"))
+        self.assertEqual(sorted(names), sorted(os.listdir(os.path.join(support.SOURCE, "validate", "measured", "links"))))
+
     def test_nothing_else(self):
         files = [os.path.relpath(os.path.join(folder, name), self.root)
                  for folder, _, names in os.walk(self.root) for name in names]

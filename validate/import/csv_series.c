@@ -6,7 +6,8 @@
  *   from,to,size_bytes,rate_GBps      or what differs from row to row, in columns
  *   gpu0,gpu1,160000000,371.02
  *
- * A key or column is a member of a series (validate/measure/series.h), `kind`, `size_bytes`, or one of the values below.
+ * A key or column is a member of a series (validate/measure/series.h), `kind`, `size_bytes`, or one of the values
+ * below.
  */
 #include <string.h>
 

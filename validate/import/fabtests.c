@@ -4,8 +4,8 @@
  *   bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec
  *   1m      10      =10      20m         0.01s   2614.25     401.10       0.00
  *
- * Sizes are in units of 2^10 and cut to two digits, MB are 10^6 bytes; usec/xfer is half a round trip of a ping-pong, the
- * time of a message otherwise. With few iterations the first size is cold.
+ * Sizes are in units of 2^10 and cut to two digits, MB are 10^6 bytes; usec/xfer is half a round trip of a ping-pong,
+ * the time of a message otherwise. With few iterations the first size is cold.
  */
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *   diagonal           GB/s of a copy inside the GPU, read and write counted: time = 2 x size / rate
  *   GPU latency        us of one copy of 16 B after the other on a stream
  *
- * Sizes are not printed: 40 000 000 integers, unless --numElems said otherwise. CPU latency is what queueing a copy takes
- * and no transfer; it is left out.
+ * Sizes are not printed: 40 000 000 integers, unless --numElems said otherwise. CPU latency is what queueing a copy
+ * takes and no transfer; it is left out.
  */
 #include <string.h>
 
