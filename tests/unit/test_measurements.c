@@ -290,7 +290,6 @@ bad_texts_are_refused (void **state)
       "t:4:2: 3 words in a table of 5 columns" },
     { "RDMA_Write BW Test\n" DASHES COLUMNS " 64 5000 0.00 93.74 1.535\n", "no line of dashes" },
     { "RDMA_Write BW Test\n" DASHES COLUMNS DASHES, "without rows" },
-    { DASHES COLUMNS " 64 5000 0.00 93.74 1.535\n" DASHES, "which test is this?" },
     { "RDMA_Atomic BW Test\n" DASHES COLUMNS DASHES, "write, read and send" },
     { "{\"test_info\": {\"test\": \"RDMA_Write_BW_Test\"}, \"results\": {\"MsgSize\": 64", "cut off" },
     { "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n     0    1\n0 25.5\n",
