@@ -26,28 +26,34 @@ wait_for (const Ping *ping, guint64 turn)
   return TRUE;
 }
 
+/* FALSE: the other end did not answer. */
+static gboolean
+play_turn (const Ping *ping, guint64 turn)
+{
+  for (guint half = 0; half < 2; half++) {
+    if ((half == 0) != ping->begins) {
+      if (!wait_for (ping, turn))
+        return FALSE;
+      continue;
+    }
+    for (guint64 i = 0; i < ping->n_words; i++)
+      ping->their_payload[i] = turn;
+    __atomic_store_n (ping->their_flag, turn, __ATOMIC_RELEASE);
+  }
+  return TRUE;
+}
+
+/* The first turn and the last one: flags only rise, so those between are over when the last one is. */
 static gpointer
 play (gpointer data)
 {
   g_autofree Ping *ping = data;
+  guint64 first = ping->base + 1, last = first + ping->n_rounds;
+  gboolean is_dead = fake_fails ("answer") && ping->n_rounds > 0;
+  gboolean is_answered = !is_dead && play_turn (ping, first) && play_turn (ping, last);
 
-  if (fake_fails ("answer") && ping->n_rounds > 0) {
-    ping->outcome[1] = 2;
-    return NULL;
-  }
-  for (guint64 turn = ping->base + 1; turn <= ping->base + 1 + ping->n_rounds; turn++)
-    for (guint half = 0; half < 2; half++) {
-      if ((half == 0) == ping->begins) {
-        for (guint64 i = 0; i < ping->n_words; i++)
-          ping->their_payload[i] = turn;
-        __atomic_store_n (ping->their_flag, turn, __ATOMIC_RELEASE);
-      } else if (!wait_for (ping, turn)) {
-        ping->outcome[1] = 2;
-        return NULL;
-      }
-    }
   ping->outcome[0] = ping->n_rounds * 2 * (700 + (ping->n_words + 1) * 8 / 50);
-  ping->outcome[1] = 1;
+  ping->outcome[1] = is_answered ? 1 : 2;
   return NULL;
 }
 

@@ -5,8 +5,6 @@
 #include "validate/measure/cuda/near.h"
 #include "validate/measure/cuda/run.h"
 
-#define PCI_DIR "/sys/bus/pci/devices"
-
 gboolean
 fab_cuda_pin (FabCudaRun *run, FabBytes size_bytes, void **pointer, GError **error)
 {
@@ -95,7 +93,7 @@ pageable (FabCudaRun *run, const FabGpu *gpu, GError **error)
 gboolean
 fab_cuda_host_links (FabCudaRun *run, const FabGpu *gpu, GError **error)
 {
-  FabNear *near = fab_near_enter (PCI_DIR, gpu->bus_id);
+  FabNear *near = fab_near_enter (FAB_NEAR_PCI_DIR, gpu->bus_id);
   g_autofree char *key = g_strconcat (gpu->name, ".cpus", NULL);
   void *out = NULL, *in = NULL;
   gboolean is_ok;

@@ -6,8 +6,6 @@
 #include "validate/measure/cuda/near.h"
 #include "validate/measure/cuda/run.h"
 
-#define PCI_DIR "/sys/bus/pci/devices"
-
 static const FabBytes max_host_bytes = G_GUINT64_CONSTANT (256) << 20; /* pinned for every GPU at once */
 
 static gboolean
@@ -46,7 +44,7 @@ all_host_links (FabCudaRun *run, GError **error)
   gboolean is_ok = TRUE;
 
   for (guint i = 0; is_ok && i < gpus->n_gpus; i++) {
-    FabNear *near = fab_near_enter (PCI_DIR, gpus->gpus[i].bus_id);
+    FabNear *near = fab_near_enter (FAB_NEAR_PCI_DIR, gpus->gpus[i].bus_id);
 
     is_ok = fab_gpu_use (gpus, &gpus->gpus[i], error) && fab_cuda_pin (run, size_bytes, &buffers[i], error);
     fab_near_leave (near);

@@ -4,9 +4,11 @@
 
 #include <glib.h>
 
+#define FAB_NEAR_PCI_DIR "/sys/bus/pci/devices"
+
 typedef struct _FabNear FabNear;
 
-/* Binds the thread to the device's local_cpulist below `pci_dir` (/sys/bus/pci/devices). NULL: the list cannot be read
+/* Binds the thread to the device's local_cpulist below `pci_dir`. NULL: the list cannot be read
  * or none of its processors may be used; the thread runs where it ran. */
 FabNear *fab_near_enter (const char *pci_dir, const char *bus_id);
 const char *fab_near_cpus (const FabNear *self); /* "0-31,64-95" */
