@@ -10,6 +10,8 @@
 #define DEFAULT_PRECISION "2%"
 #define DEFAULT_TIME "5"
 
+#define MAX_SIZE_BYTES (G_GUINT64_CONSTANT (64) << 30)
+
 enum { MAX_SIZES = 10000, MAX_SAMPLES = 1000000, MAX_WINDOW = 65536, MAX_TIMEOUT_S = 86400 };
 
 /* --- sizes --- */
@@ -33,11 +35,10 @@ add_range (GArray *sizes_bytes, const char *from, const char *to, GError **error
     return FALSE;
   if (last < first)
     return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s..%s: the second must not be smaller", from, to);
-  for (FabBytes size = first; size < last; size *= 2) {
+  if (last > MAX_SIZE_BYTES)
+    return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s: messages are at most 64G", to);
+  for (FabBytes size = first; size < last; size *= 2)
     g_array_append_val (sizes_bytes, size);
-    if (size > last / 2)
-      break;
-  }
   g_array_append_val (sizes_bytes, last);
   return TRUE;
 }

@@ -238,6 +238,7 @@ class Refused(MeasureTest):
                 (("tcp", "--peer", "a", "--sizes", "8..4"), "8..4"),
                 (("tcp", "--peer", "a", "--sizes", "8,huge"), "huge"),
                 (("tcp", "--peer", "a", "--sizes", ""), "--sizes"),
+                (("tcp", "--peer", "a", "--sizes", "8..65G"), "at most 64G"),
                 (("tcp", "--peer", "a", "--kinds", "latancy"), "nearest is latency"),
                 (("tcp", "--peer", "a", "--precision", "0%"), "--precision"),
                 (("tcp", "--peer", "a", "--time", "soon"), "--time"),

@@ -13,6 +13,7 @@ enum {
   N_PROBES = 21,           /* round trips, of which the median is taken */
   SAMPLE_ROUND_TRIPS = 50, /* a sample lasts at least as many, for one end starts earlier, unless in turn */
   DEFAULT_TIMEOUT_S = 30,
+  MAX_TIMEOUT_S = 86400,
 };
 
 /* And at least so long: what happens between two samples (buckets that fill with tokens, clocks that go down) is small
@@ -289,7 +290,7 @@ serve_agreed (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, 
   if (!greet (host, ops, control, &hello, error))
     return FALSE;
   plan.window = hello.count;
-  plan.timeout_s = hello.number > 0 ? hello.number : DEFAULT_TIMEOUT_S;
+  plan.timeout_s = hello.number > 0 ? MIN (hello.number, MAX_TIMEOUT_S) : DEFAULT_TIMEOUT_S;
   FabControl *framed = fab_framed_control_new (control);
   FabPair *pair = open_pair (control, framed, ops, params, &plan, hello.size_bytes, FALSE, &cause);
 
