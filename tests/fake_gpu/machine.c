@@ -184,7 +184,7 @@ copy (const Work *work)
 
   if (copy->is_pageable)
     ns = 5000 + (double) copy->size / 5;
-  memmove (copy->to, copy->from, copy->size);
+  memcpy (copy->to, copy->from, copy->size);
   work->stream->now_ns = *free_ns = MAX (work->stream->now_ns, *free_ns) + ns;
 }
 

@@ -7,7 +7,7 @@
 #include "validate/measure/cuda/gpus.h"
 
 #define KIB 1024u
-#define BIG (128 * KIB)
+#define BIG (80 * KIB)
 
 const FabMeasureBackend *fab_measure_backend (void);
 
@@ -300,15 +300,15 @@ what_fails_is_said_and_leaves_nothing_behind (G_GNUC_UNUSED void **state)
 {
   assert_failure ("init", "there is no NVIDIA GPU in this machine");
   assert_failure ("mismatch", "of different versions: reboot");
-  assert_failure ("pin", "the host has no room for pinned buffers of 128KiB");
+  assert_failure ("pin", "the host has no room for pinned buffers of 80KiB");
   assert_failure ("copy-in", "host to gpu0: copy: a fake error (CUDA_ERROR_FAKE, 719)");
   assert_failure ("answer", "gpu0 and the host: a flag was not answered in 10 s");
   machine_of ("0", "");
   assert_problem ("", FAB_ERROR_UNSUPPORTED, "the CUDA driver shows no GPU");
   machine_of ("2", "");
   assert_problem ("gpus: 3", FAB_ERROR_INPUT, "gpus is 3, but this machine shows 2");
-  g_setenv ("FAKE_GPU_MEMORY", "200000", TRUE);
-  assert_problem ("", FAB_ERROR_UNSUPPORTED, "gpu0 has no room for two buffers of 128KiB");
+  g_setenv ("FAKE_GPU_MEMORY", "150000", TRUE);
+  assert_problem ("", FAB_ERROR_UNSUPPORTED, "gpu0 has no room for two buffers of 80KiB");
 }
 
 static void
