@@ -19,15 +19,15 @@ _fabricast_files() { # GLOB: files like it, and folders
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --iterations --fidelity --seed --seeds --trace --set --help ;;
+    run) echo --format --db --no-db --no-band --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
-      echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --fabric --op --datatype --minbytes --maxbytes \
-        --stepfactor --stepbytes --iters --warmup_iters --check-data --algorithm --protocol --env --set --form \
-        --check --tolerance --check-from --json --format --help
+      echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \
+        --maxbytes --stepfactor --stepbytes --iters --warmup_iters --check-data --library --algorithm --protocol --env \
+        --set --form --no-band --check --tolerance --check-from --json --format --help
       ;;
-    p2p) echo --node --nodes --gpus-per-node --storage --set --format --help ;;
+    p2p) echo --node --nodes --gpus-per-node --nic --with --no-band --storage --set --format --help ;;
     topo) echo --node --nodes --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --help ;;
     measure)
@@ -44,7 +44,7 @@ _fabricast_options() { # COMMAND
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
+    --no-db | --no-band | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac
@@ -57,7 +57,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     topo:--format) _fabricast_words 'text matrix dot svg json' ;;
     *:--format) _fabricast_words 'text json csv' ;;
     *:--db) _fabricast_files '*.db' ;;
-    *:--accept) _fabricast_files '*.yaml' ;;
+    *:--accept | *:--with) _fabricast_files '*.yaml' ;;
     *:--measured) _fabricast_files '' ;;
     *:--fidelity) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
@@ -77,6 +77,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
       _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
       ;;
     *:--datatype | *:-d) _fabricast_words 'float half bfloat16 double int8 uint8 int32 uint32 int64 uint64' ;;
+    *:--library) _fabricast_words "$(_fabricast_names "$1" collectives)" ;;
     *:--algorithm) _fabricast_words "$(_fabricast_names "$1" algorithm)" ;;
     *:--protocol) _fabricast_words 'll ll128 simple' ;;
     *:--form) _fabricast_words 'stream closed step' ;;

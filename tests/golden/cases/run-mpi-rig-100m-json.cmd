@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/mpi-rig-100m.yaml --no-db --format json

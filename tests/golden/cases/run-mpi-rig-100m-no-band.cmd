@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/mpi-rig-100m.yaml --no-db --no-band --format csv
