@@ -92,22 +92,10 @@ static FabLinkForm
 link_form (const Build *build, const char *name, guint count)
 {
   const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
-  FabLinkClass link_class = { .name = spec->name,
-                              .technology = spec->technology,
-                              .endpoint_ps = spec->endpoint_ps,
-                              .messages = { .regimes = spec->messages.data,
-                                            .n = spec->messages.n,
-                                            .factor = 1,
-                                            .from_bytes = spec->measured.from_bytes,
-                                            .to_bytes = spec->measured.to_bytes },
-                              .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
+  FabLinkClass link_class = fab_link_spec_class (spec);
   FabBytesPerS rate = fab_link_spec_line_rate (spec);
   FabTimePs latency_ps = spec->latency_ps;
 
-  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
-    link_class.cost[drive] = fab_link_spec_cost (spec, drive);
-  if (spec->collective_fraction > 0)
-    link_class.collective_stretch = 1 / spec->collective_fraction;
   change_link (build->what_if, &link_class, &rate, &latency_ps);
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* band.h - how far a prediction may be off when the numbers of its links may be.
  *
- * Every uncertain number is put at either end of its 95 % half-width, one at a time, and everything is played again. What
- * that changes is added in quadrature, above and below by themselves:
+ * Every uncertain number is put at either end of its 95 % half-width, one at a time, and everything is played again.
+ * What that changes is added in quadrature, above and below by themselves:
  *
  *   high = value + sqrt (sum over numbers of (largest rise)^2),  low likewise
  */
@@ -38,8 +38,8 @@ typedef struct {
 /* What is predicted with a number changed; `values` [n]. */
 typedef gboolean (*FabBandPlay) (gpointer owner, const FabWhatIf *what_if, double *values, GError **error);
 
-/* Of `values` [n], which are not negative and come out when nothing is changed. *band is NULL where no link of the graph
- * has an uncertain number. FALSE: *error is that of `play`. (transfer full) */
+/* Of `values` [n], which are not negative and come out when nothing is changed. *band is NULL where no link of the
+ * graph has an uncertain number. FALSE: *error is that of `play`. (transfer full) */
 gboolean fab_band_find (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                         FabBandPlay play, gpointer owner, FabBand **band, GError **error);
 void fab_band_free (FabBand *self); /* accepts NULL */

@@ -53,6 +53,26 @@ fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive)
   return packets / d->achievable_fraction;
 }
 
+FabLinkClass
+fab_link_spec_class (const FabLinkSpec *spec)
+{
+  FabLinkClass self = { .name = spec->name,
+                        .technology = spec->technology,
+                        .endpoint_ps = spec->endpoint_ps,
+                        .messages = { .regimes = spec->messages.data,
+                                      .n = spec->messages.n,
+                                      .factor = 1,
+                                      .from_bytes = spec->measured.from_bytes,
+                                      .to_bytes = spec->measured.to_bytes },
+                        .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
+
+  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
+    self.cost[drive] = fab_link_spec_cost (spec, drive);
+  if (spec->collective_fraction > 0)
+    self.collective_stretch = 1 / spec->collective_fraction;
+  return self;
+}
+
 static FabCatalog *
 catalog_new (void)
 {

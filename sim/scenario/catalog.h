@@ -58,6 +58,8 @@ typedef struct {
 FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
 /* Line bytes that one payload byte costs: >= 1. */
 double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
+/* What all links of the entry have in common; points into the entry. */
+FabLinkClass fab_link_spec_class (const FabLinkSpec *spec);
 
 typedef struct {
   const char *name, *summary;
