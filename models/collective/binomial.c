@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* binomial.c - binomial trees with rank 0 as root, whole buffers: what Open MPI's are.
  *
- * reduce: at distance 1, 2, 4, ... every rank that is an odd multiple of it hands what it has summed to the rank that far
- * below, which takes one at a time; gather likewise, scatter the other way round from the farthest, with the parts of a
- * rank's subtree. broadcast: a rank that has the buffer sends it to all its children at once, which share its NIC; rank r
- * has r + d for every power of two d > r. all_reduce: reduce, then broadcast. Of n = 2^k ranks, with T for one message:
+ * reduce: at distance 1, 2, 4, ... every rank that is an odd multiple of it hands what it has summed to the rank that
+ * far below, which takes one at a time; gather likewise, scatter the other way round from the farthest, with the parts
+ * of a rank's subtree. broadcast: a rank that has the buffer sends it to all its children at once, which share its NIC;
+ * rank r has r + d for every power of two d > r. all_reduce: reduce, then broadcast. Of n = 2^k ranks, T for a message:
  *
  *   reduce k T, broadcast (k + ... + 1) T = k(k+1)/2 T
  *

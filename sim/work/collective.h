@@ -136,6 +136,6 @@ FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollective
 /* What the library's network path loses, for the algorithm of that plan: FabAlgorithmEnv. */
 double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
 
-/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the library does not go by
- * messages. Not of an empty plan. */
+/* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the library does not go
+ * by messages. Not of an empty plan. */
 FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

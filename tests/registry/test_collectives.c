@@ -5,8 +5,8 @@
  * A form has a finite rate, steps, and no link carries fewer bytes than must leave a rank; the libraries plan the
  * operation, or say what is missing; mpi, which lists messages, over up to 16 ranks. Nodes of more than 16 GPUs are
  * taken 2 at a time and with 16 of their GPUs, where all of them would take minutes: direct and halving send n^2 and
- * n log n messages, of which every one is routed. Of superpod-h100-256 and trn2-ultra there is one node, as more of them
- * take long to assemble and to find ways in.
+ * n log n messages, of which every one is routed. Of superpod-h100-256 and trn2-ultra there is one node, as more of
+ * them take long to assemble and to find ways in.
  */
 #include "tests/support/test.h"
 

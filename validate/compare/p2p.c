@@ -128,13 +128,14 @@ note_sizes (FabP2pTable *self, const FabHop *hop, guint pair)
 static double
 latency_us (const FabCluster *cluster, const FabHop *hop)
 {
+  double wires_us = fab_ps_to_seconds (fab_ps_add (hop->latency_ps, hop->endpoint_ps)) * 1e6;
+
   if (goes_by_messages (hop))
-    return message_us (hop, FAB_WAY_ONE, WRITTEN_BYTES);
+    return MAX (message_us (hop, FAB_WAY_ONE, WRITTEN_BYTES), wires_us);
   const Latency *latency = latency_of (cluster->architecture);
   gboolean is_direct = hop->kind != FAB_HOP_STAGED && hop->kind != FAB_HOP_NET_STAGED;
 
-  return (is_direct ? latency->peer_us : latency->staged_us)
-       + fab_ps_to_seconds (fab_ps_add (hop->latency_ps, hop->endpoint_ps)) * 1e6;
+  return (is_direct ? latency->peer_us : latency->staged_us) + wires_us;
 }
 
 static gboolean

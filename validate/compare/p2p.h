@@ -4,8 +4,8 @@
  * Bandwidth is that of copy engines, one pair at a time on an idle machine: each a stream over the pair's hop, both
  * directions one stream over two hops. "Disabled" is without peer access and GPUDirect RDMA: everything through
  * host memory. On the diagonal a GPU copies within its own memory, bytes counted twice, read and written.
- * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU. Where the link of the NICs says what a message takes, from memory to
- * memory, a copy is one message and a small write another.
+ * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU. Where the link of the NICs says what a message takes, from
+ * memory to memory, a copy is one message and a small write another.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /* predict.c - a scenario with one collective per size, played once.
  *
  * Time is that of the executor's record, from the last rank's arrival to the last byte; algorithm, protocol
- * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band, that
- * twice per uncertain number.
+ * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band,
+ * that twice per uncertain number.
  */
 #include "validate/compare/predict.h"
 
