@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refine.c - one small nonlinear least squares per regime, then its covariance. O(n) a regime and step. */
+#include "validate/fit/refine.h"
+
+#include <cminpack.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { ENOUGH_DEGREES = 4 };
+
+/* Unknowns are scaled to be near 1: the overhead in start times, the slope in slopes of the start. */
+typedef struct {
+  const FabFitPoint *points;
+  FabFitLine scale, held; /* a held parameter keeps this value */
+  gboolean is_overhead_free, is_slope_free;
+  double bend;
+} Problem;
+
+static FabFitLine
+unpack (const Problem *self, const double *x)
+{
+  FabFitLine line = self->held;
+  guint i = 0;
+
+  if (self->is_overhead_free)
+    line.overhead_ps = x[i++] * self->scale.overhead_ps;
+  if (self->is_slope_free)
+    line.ps_per_byte = x[i] * self->scale.ps_per_byte;
+  return line;
+}
+
+/* The number whose square is Huber's loss, and how it grows with the residual. */
+static double
+soften (double residual, double bend, double *growth)
+{
+  double soft = sqrt (2 * bend * fabs (residual) - bend * bend);
+
+  *growth = 1;
+  if (fabs (residual) <= bend)
+    return residual;
+  *growth = bend / soft;
+  return residual < 0 ? -soft : soft;
+}
+
+static void
+fill_row (const Problem *self, int i, int n_points, double growth, double *jacobian)
+{
+  const FabFitPoint *point = &self->points[i];
+  int column = 0;
+
+  if (self->is_overhead_free)
+    jacobian[i + n_points * column++] = growth * self->scale.overhead_ps / point->time_ps;
+  if (self->is_slope_free)
+    jacobian[i + n_points * column] = growth * self->scale.ps_per_byte * point->size_bytes / point->time_ps;
+}
+
+/* cminpack's callback: residuals (flag 1) or their derivatives (flag 2). */
+static int
+evaluate (void *data, int n_points, int n_unknowns, const double *x, double *residuals, double *jacobian,
+          int leading, int flag)
+{
+  const Problem *self = data;
+  FabFitLine line = unpack (self, x);
+
+  (void) n_unknowns;
+  (void) leading;
+  for (int i = 0; i < n_points; i++) {
+    double growth, soft = soften (fab_fit_line_residual (&line, &self->points[i]), self->bend, &growth);
+
+    if (flag == 1)
+      residuals[i] = soft;
+    else
+      fill_row (self, i, n_points, growth, jacobian);
+  }
+  return 0;
+}
+
+static FabFitLine
+minimise (const Problem *self, const FabFitLine *start, guint n)
+{
+  int n_unknowns = self->is_overhead_free + self->is_slope_free, pivots[2], lwa = 5 * n_unknowns + (int) n;
+  g_autofree double *residuals = g_new (double, n), *jacobian = g_new (double, 2 * n),
+                    *work = g_new (double, lwa);
+  double x[2] = { 0 };
+  int i = 0;
+
+  if (self->is_overhead_free)
+    x[i++] = start->overhead_ps / self->scale.overhead_ps;
+  if (self->is_slope_free)
+    x[i] = start->ps_per_byte / self->scale.ps_per_byte;
+  if (n_unknowns > 0)
+    lmder1 (evaluate, (void *) self, (int) n, n_unknowns, x, residuals, jacobian, (int) n, 1e-12, pivots,
+            work, lwa);
+  return unpack (self, x);
+}
+
+/* A parameter that leaves its bound on the way is held there, and the other found anew. */
+static void
+refine_line (FabFitRegime *regime, const FabFitPoint *points, const FabFitLimits *limits)
+{
+  guint n = regime->end - regime->first;
+  FabFitLine start = regime->line;
+  Problem problem = { points + regime->first,
+                      start,
+                      start,
+                      start.overhead_ps > 0,
+                      start.ps_per_byte > limits->min_ps_per_byte,
+                      fab_fit_huber * limits->scale_fraction };
+  FabFitLine line = minimise (&problem, &start, n);
+
+  if (line.overhead_ps < 0) {
+    problem.is_overhead_free = FALSE;
+    problem.held.overhead_ps = 0;
+    line = minimise (&problem, &start, n);
+  }
+  if (line.ps_per_byte < limits->min_ps_per_byte) {
+    problem.is_slope_free = FALSE;
+    problem.held.ps_per_byte = limits->min_ps_per_byte;
+    line = minimise (&problem, &start, n);
+  }
+  regime->line = (FabFitLine){ MAX (line.overhead_ps, 0), MAX (line.ps_per_byte, limits->min_ps_per_byte) };
+  regime->is_without_overhead = !problem.is_overhead_free;
+  regime->is_without_rate = !problem.is_slope_free;
+}
+
+double
+fab_fit_student_95 (guint degrees)
+{
+  static const double first[] = { INFINITY, 12.7062, 4.3027, 3.1824, 2.7764, 2.5706 };
+  const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, d = degrees;
+
+  if (degrees < G_N_ELEMENTS (first))
+    return first[degrees];
+  return z + (z3 + z) / (4 * d) + (5 * z5 + 16 * z3 + 3 * z) / (96 * d * d)
+       + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d);
+}
+
+/* Standard deviation of the residuals of some regimes after Huber: influence of what counts over how much of
+ * it does. */
+static double
+scatter (const FabFitPoint *points, const FabFitRegime *regimes, guint n_regimes, double bend, guint *degrees)
+{
+  double squares = 0;
+  guint n = 0, n_inside = 0, n_unknowns = 0;
+
+  for (guint k = 0; k < n_regimes; k++) {
+    n_unknowns += !regimes[k].is_without_overhead + !regimes[k].is_without_rate;
+    for (guint i = regimes[k].first; i < regimes[k].end; i++, n++) {
+      double residual = fabs (fab_fit_line_residual (&regimes[k].line, &points[i]));
+
+      squares += MIN (residual, bend) * MIN (residual, bend);
+      n_inside += residual <= bend;
+    }
+  }
+  *degrees = n > n_unknowns ? n - n_unknowns : 1;
+  return sqrt (squares / *degrees) * n / MAX (n_inside, 1);
+}
+
+/* The inverse of the normal matrix; of a held parameter nothing. */
+static void
+widen (FabFitRegime *regime, const FabFitPoint *points, double reach)
+{
+  double xx = 0, xy = 0, yy = 0;
+
+  for (guint i = regime->first; i < regime->end; i++) {
+    double x = 1 / points[i].time_ps, y = points[i].size_bytes / points[i].time_ps;
+
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  if (regime->is_without_overhead || regime->is_without_rate)
+    xy = 0;
+  double left = MAX (1 - xy * xy / (xx * yy), 1e-12);
+  regime->overhead_half_ps = reach / sqrt (xx * left);
+  regime->ps_per_byte_half = reach / sqrt (yy * left);
+}
+
+static void
+find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimits *limits,
+            FabFitRegime *regimes)
+{
+  for (guint k = 0; k < cuts->n_regimes; k++) {
+    guint first = k > 0 ? cuts->ends[k - 1] : 0;
+
+    regimes[k] = (FabFitRegime){ .first = first, .end = cuts->ends[k] };
+    regimes[k].line = fab_fit_line (points + first, cuts->ends[k] - first, limits);
+    refine_line (&regimes[k], points, limits);
+  }
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* A curve may bend more than its neighbouring points tell: the scale of what is left is then the larger one. */
+static double
+widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegime *regimes,
+             double scale_fraction)
+{
+  static const double normal = 1.4826;
+  guint n = cuts->ends[cuts->n_regimes - 1];
+  g_autofree double *residuals = g_new (double, n);
+
+  for (guint k = 0; k < cuts->n_regimes; k++)
+    for (guint i = regimes[k].first; i < regimes[k].end; i++)
+      residuals[i] = fabs (fab_fit_line_residual (&regimes[k].line, &points[i]));
+  qsort (residuals, n, sizeof *residuals, compare_doubles);
+  return MAX (scale_fraction, normal * residuals[n / 2]);
+}
+
+/* Half of the 95 % interval of a point: from the regime's own points where these are enough to tell, as large
+ * messages scatter less than small ones, else from all. */
+static double
+reach_of (const FabFitPoint *points, const FabFitRegime *regime, double bend, double all)
+{
+  guint degrees;
+  double own = scatter (points, regime, 1, bend, &degrees);
+
+  return degrees >= ENOUGH_DEGREES ? own * fab_fit_student_95 (degrees) : all;
+}
+
+double
+fab_fit_refine (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimits *limits,
+                FabFitRegime *regimes)
+{
+  FabFitLimits wider = *limits;
+  guint degrees;
+  double deviation, bend, all;
+
+  find_lines (points, cuts, limits, regimes);
+  wider.scale_fraction = widen_scale (points, cuts, regimes, limits->scale_fraction);
+  find_lines (points, cuts, &wider, regimes);
+  bend = fab_fit_huber * wider.scale_fraction;
+  deviation = scatter (points, regimes, cuts->n_regimes, bend, &degrees);
+  all = deviation * fab_fit_student_95 (degrees);
+  for (guint k = 0; k < cuts->n_regimes; k++)
+    widen (&regimes[k], points, reach_of (points, &regimes[k], bend, all));
+  return deviation;
+}
