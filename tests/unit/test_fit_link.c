@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_fit_link.c - series of links whose truth is known, to groups, fits, entries and checks. */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/scenario/scenario.h"
+#include "tests/support/test.h"
+#include "validate/fit/check.h"
+#include "validate/fit/fragment.h"
+#include "validate/fit/groups.h"
+
+#define CATALOG FAB_SOURCE_DIR "/models/catalog"
+
+static const FabFitSizes third = { .hold_out = 1.0 / 3 }, none = { .hold_out = 0 };
+
+static void
+add_point (FabMeasuredSeries *series, FabBytes size_bytes, double us)
+{
+  FabPoint point = { .size_bytes = size_bytes, .time_ps = (FabTimePs) (us * 1e6 + 0.5), .is_complete = TRUE };
+
+  g_array_append_val (series->points, point);
+}
+
+/* Powers of two at overhead + m / rate. */
+static FabMeasuredSeries *
+add_series (GPtrArray *all, const FabSeries *like, FabMeasureKind kind, double overhead_us, double GBps)
+{
+  FabSeries head = *like;
+  FabMeasuredSeries *series;
+
+  head.kind = kind;
+  series = fab_measured_series_new (&head);
+  for (guint i = 0; i <= 24; i++)
+    add_point (series, (FabBytes) 1 << i, overhead_us + (double) (1u << i) / GBps / 1e3);
+  g_ptr_array_add (all, series);
+  return series;
+}
+
+static GPtrArray *
+new_series (void)
+{
+  return g_ptr_array_new_with_free_func (fab_measured_series_free);
+}
+
+static const FabSeries network = { .backend = (char *) "tcp",
+                                   .system = (char *) "lab",
+                                   .from = (char *) "a",
+                                   .to = (char *) "b",
+                                   .method = (char *) "sockets",
+                                   .n_pairs = 1 };
+static const FabSeries device = { .backend = (char *) "cuda",
+                                  .system = (char *) "lab",
+                                  .from = (char *) "gpu0",
+                                  .to = (char *) "gpu1",
+                                  .from_memory = (char *) "gpu",
+                                  .to_memory = (char *) "gpu",
+                                  .method = (char *) "copy",
+                                  .n_pairs = 1 };
+
+static GPtrArray *
+group (const GPtrArray *series, const char *wanted)
+{
+  g_autoptr (GError) error = NULL;
+  GPtrArray *groups = fab_link_groups_new (series, &(FabGroupFilter){ .series = wanted }, &error);
+
+  assert_null (error);
+  return groups;
+}
+
+static const FabLinkGroup *
+group_at (const GPtrArray *groups, guint i)
+{
+  return g_ptr_array_index (groups, i);
+}
+
+/* 20 us and 10 GB/s one way, 25 us and 8 GB/s both; 9.9 and 7.92 GB/s with a window. */
+static GPtrArray *
+network_series (void)
+{
+  GPtrArray *all = new_series ();
+
+  add_series (all, &network, FAB_MEASURE_LATENCY, 20, 10);
+  add_series (all, &network, FAB_MEASURE_EXCHANGE, 25, 8);
+  add_series (all, &network, FAB_MEASURE_BANDWIDTH, 2, 9.9);
+  add_series (all, &network, FAB_MEASURE_BIDIRECTIONAL, 2, 7.92);
+  return all;
+}
+
+static FabLinkFit *
+fit (const GPtrArray *series, const FabFitSizes *sizes)
+{
+  g_autoptr (GError) error = NULL;
+  FabLinkFit *link = fab_link_fit_new (series, sizes, &error);
+
+  assert_null (error);
+  return link;
+}
+
+static const char *const no_files[] = { "lab.meas", NULL };
+static const FabFragmentRequest plain = {
+  .count = 1, .hops = 2, .date = "2026-11-21", .version = "1", .files = no_files
+};
+
+static FabFragment *
+fragment (const FabLinkFit *link, const FabFragmentRequest *request)
+{
+  g_autoptr (GError) error = NULL;
+  FabFragment *made = fab_fragment_new (link, request, &error);
+
+  assert_null (error);
+  return made;
+}
+
+static void
+test_a_network_link (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  g_autoptr (FabFragment) entry = fragment (link, &plain);
+  const FabMessageRegime *rows = entry->spec.messages.data;
+
+  assert_near (fab_link_fit_one_way (link, FAB_DRIVE_COPY)->rate, 9.9e9, 1e-6);
+  assert_near (fab_link_fit_duplex (link, FAB_DRIVE_COPY), 0.8, 1e-6);
+  assert_int_equal (link->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY].curve->n_regimes, 1);
+  assert_int_equal (entry->spec.messages.n, 2);
+  assert_int_equal (rows[0].way, FAB_WAY_ONE);
+  assert_near ((double) rows[0].overhead_ps, 20e6, 1e-6);
+  assert_near ((double) rows[1].rate_bytes_per_s, 8e9, 1e-6);
+  assert_near ((double) entry->spec.endpoint_ps, 20e6, 1e-3); /* no base, so no wires; 1 B is 0.1 ns */
+  assert_near (entry->spec.collective_fraction, 0.8, 1e-6);
+  assert_int_equal (entry->spec.measured.n_held_out, 4 * 8);
+  assert_true (entry->spec.measured.from_bytes == 1 && entry->spec.measured.to_bytes == 1 << 24);
+  assert_int_equal (entry->notes->len, 0);
+}
+
+/* What is written reads back as a link of a scenario, and says of what was measured what was measured. */
+static void
+test_the_entry_reads_back (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) series = network_series (), entries = g_ptr_array_new ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  g_autoptr (FabFragment) entry = fragment (link, &plain);
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+
+  g_ptr_array_add (entries, entry);
+  g_autofree char *yaml = fab_fragments_yaml (entries, &plain);
+  g_autofree char *scenario = g_strconcat (
+      yaml,
+      "name: x\ncluster: {node: dgx-a100, nodes: 2, nic: measured}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      NULL);
+  g_autoptr (FabScenario) read = fab_scenario_parse ("x", scenario, strlen (scenario), NULL, &fab_models,
+                                                     catalog, &error);
+  if (error)
+    fail_msg ("%s", error->message);
+  const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (read), "measured");
+  g_autoptr (FabLinkCheck) check = fab_link_check_new (link, &(FabLinkCheckRequest){ spec, 1, 2 }, &error);
+  assert_null (error);
+  assert_int_equal (check->kinds->len, 4);
+  for (guint i = 0; i < check->kinds->len; i++) {
+    const FabLinkCheckKind *kind = g_ptr_array_index (check->kinds, i);
+    gboolean is_alone = kind->which == FAB_MEASURE_LATENCY || kind->which == FAB_MEASURE_EXCHANGE;
+
+    assert_int_equal (kind->errors[FAB_FIT_OUTSIDE].n, 0);
+    assert_int_equal (kind->n_left_out, is_alone ? 0 : 16); /* below 64 KiB */
+    assert_true (kind->errors[FAB_FIT_HELD_OUT].n > 0);
+    if (is_alone)
+      assert_true (kind->errors[FAB_FIT_HELD_OUT].max_fraction < 1e-4);
+  }
+}
+
+static void
+test_other_sizes_are_outside (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) small = fit (series, &(FabFitSizes){ .max_bytes = 65536 }),
+                         all = fit (series, &none);
+  g_autoptr (FabFragment) entry = fragment (small, &plain);
+  g_autoptr (FabLinkCheck) check = fab_link_check_new (all, &(FabLinkCheckRequest){ &entry->spec, 1, 2 },
+                                                       &error);
+  const FabLinkCheckKind *latency = g_ptr_array_index (check->kinds, 0);
+
+  assert_int_equal (latency->errors[FAB_FIT_FITTED].n, 17);
+  assert_int_equal (latency->errors[FAB_FIT_OUTSIDE].n, 8);
+}
+
+static void
+test_a_base_says_the_rest (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+  const FabLinkSpec *base = fab_catalog_link (catalog, "ib-hdr");
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  FabFragmentRequest request = plain;
+
+  request.base = base;
+  g_autoptr (FabFragment) entry = fragment (link, &request);
+  double rate = (double) fab_link_spec_line_rate (&entry->spec)
+              / fab_link_spec_cost (&entry->spec, FAB_DRIVE_COPY);
+  assert_string_equal (entry->spec.name, "ib-hdr-measured");
+  assert_int_equal (entry->spec.latency_ps, base->latency_ps);
+  assert_near (rate, 9.9e9, 1e-6);
+  assert_near ((double) entry->spec.endpoint_ps, 20e6 - 2 * (double) base->latency_ps, 1e-3);
+  assert_near (entry->spec.collective_fraction, 0.8, 1e-6); /* both directions bound what a library gets */
+}
+
+/* Half of the links make half of the rate each; messages are then of no single link. */
+static void
+test_links_side_by_side (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  FabFragmentRequest request = plain;
+
+  request.count = 2;
+  g_autoptr (FabFragment) entry = fragment (link, &request);
+  assert_near ((double) fab_link_spec_line_rate (&entry->spec)
+                   / fab_link_spec_cost (&entry->spec, FAB_DRIVE_COPY),
+               9.9e9 / 2, 1e-6);
+  assert_int_equal (entry->spec.messages.n, 0);
+}
+
+static void
+test_a_slow_base_is_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  FabFragmentRequest request = plain;
+
+  request.base = fab_catalog_link (catalog, "tcp-10");
+  assert_null (fab_fragment_new (link, &request, &error));
+  assert_non_null (strstr (error->message, "name a faster --base"));
+}
+
+static void
+test_drives_are_one_link (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries kernel = device;
+
+  kernel.method = (char *) "kernel";
+  add_series (series, &device, FAB_MEASURE_BANDWIDTH, 3, 250);
+  add_series (series, &kernel, FAB_MEASURE_BANDWIDTH, 2, 230);
+  g_autoptr (GPtrArray) groups = group (series, NULL);
+  assert_int_equal (groups->len, 1);
+  assert_string_equal (group_at (groups, 0)->suffix, "gpu-to-gpu");
+  g_autoptr (FabLinkFit) link = fit (group_at (groups, 0)->series, &third);
+  assert_near (fab_link_fit_one_way (link, FAB_DRIVE_COPY)->rate, 250e9, 1e-5);
+  assert_near (fab_link_fit_one_way (link, FAB_DRIVE_KERNEL)->rate, 230e9, 1e-5);
+}
+
+/* Two pairs on NVLink, one on PCIe, one from the host, and a collective that is of no link. */
+static void
+test_links_are_told_apart (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries other = device, far = device, host = device, all_reduce = device;
+
+  other.to = (char *) "gpu2";
+  far.to = (char *) "gpu3";
+  host.from = host.from_memory = (char *) "host";
+  all_reduce.op = (char *) "all_reduce";
+  add_series (series, &device, FAB_MEASURE_BANDWIDTH, 3, 250);
+  add_series (series, &other, FAB_MEASURE_BANDWIDTH, 3, 240);
+  add_series (series, &far, FAB_MEASURE_BANDWIDTH, 3, 20);
+  add_series (series, &far, FAB_MEASURE_LATENCY, 9, 20);
+  add_series (series, &host, FAB_MEASURE_BANDWIDTH, 3, 26);
+  add_series (series, &all_reduce, FAB_MEASURE_COLLECTIVE, 30, 100);
+  g_autoptr (GPtrArray) groups = group (series, NULL), one = group (series, "gpu-to-gpu-2");
+  assert_int_equal (groups->len, 3);
+  assert_string_equal (group_at (groups, 0)->suffix, "gpu-to-gpu");
+  assert_int_equal (group_at (groups, 0)->series->len, 2);
+  assert_string_equal (group_at (groups, 1)->suffix, "gpu-to-gpu-2");
+  assert_int_equal (group_at (groups, 1)->series->len, 2);
+  assert_string_equal (group_at (groups, 2)->suffix, "host-to-gpu");
+  assert_int_equal (one->len, 1);
+  g_autoptr (GError) error = NULL;
+  assert_null (fab_link_groups_new (series, &(FabGroupFilter){ .series = "tape" }, &error));
+  assert_non_null (strstr (error->message, "gpu-to-gpu, gpu-to-gpu-2, host-to-gpu"));
+}
+
+static void
+test_other_windows_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries wide = network;
+
+  wide.window = 64;
+  add_series (series, &network, FAB_MEASURE_BANDWIDTH, 3, 10);
+  add_series (series, &wide, FAB_MEASURE_BANDWIDTH, 3, 10);
+  assert_null (fab_link_fit_new (series, &third, &error));
+  assert_non_null (strstr (error->message, "--series window=64"));
+}
+
+/* One size: a rate of bandwidth, an endpoint of latency; an entry with neither is none. */
+static void
+test_one_size (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series (), latency = new_series ();
+  FabSeries head = network;
+  g_autoptr (GError) error = NULL;
+
+  head.kind = FAB_MEASURE_BANDWIDTH;
+  g_ptr_array_add (series, fab_measured_series_new (&head));
+  add_point (g_ptr_array_index (series, 0), 65536, 6.5536);
+  head.kind = FAB_MEASURE_LATENCY;
+  for (guint i = 0; i < 2; i++) {
+    GPtrArray *to = i == 0 ? series : latency;
+
+    g_ptr_array_add (to, fab_measured_series_new (&head));
+    add_point (g_ptr_array_index (to, to->len - 1), 8, 3);
+  }
+  g_autoptr (FabLinkFit) link = fit (series, &third), only = fit (latency, &third);
+  g_autoptr (FabFragment) entry = fragment (link, &plain);
+  assert_near ((double) fab_link_spec_line_rate (&entry->spec), 10e9, 1e-6);
+  assert_int_equal (entry->spec.endpoint_ps, 3000000);
+  assert_int_equal (entry->spec.messages.n, 0);
+  assert_true (entry->spec.uncertainty.rate_fraction == 0);
+  assert_null (fab_fragment_new (only, &plain, &error));
+  assert_non_null (strstr (error->message, "--base"));
+}
+
+static void
+test_impossible_times_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) series = new_series ();
+
+  add_point (add_series (series, &network, FAB_MEASURE_LATENCY, 3, 10), 1 << 25, 0);
+  assert_null (fab_link_fit_new (series, &third, &error));
+  assert_non_null (strstr (error->message, "latency: 32 MiB in 0 us"));
+}
+
+/* What 16 KiB reach is no rate of the line where the gap between messages is most of it. */
+static void
+test_short_messages_do_not_saturate (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries head = network;
+
+  head.kind = FAB_MEASURE_BANDWIDTH;
+  g_ptr_array_add (series, fab_measured_series_new (&head));
+  for (guint i = 0; i <= 14; i++)
+    add_point (g_ptr_array_index (series, 0), (FabBytes) 1 << i, 0.2 + (double) (1u << i) / 50e3);
+  g_autoptr (FabLinkFit) link = fit (series, &none);
+  const FabFitKind *kind = fab_link_fit_one_way (link, FAB_DRIVE_COPY);
+  assert_near (kind->rate, 16384 / (0.2 + 16384 / 50e3) * 1e6, 1e-3);
+  assert_true (kind->rate + kind->rate_half > 35e9);
+  assert_non_null (strstr (g_ptr_array_index (link->notes, 0), "overhead still shows"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_network_link),
+    cmocka_unit_test (test_the_entry_reads_back),
+    cmocka_unit_test (test_other_sizes_are_outside),
+    cmocka_unit_test (test_a_base_says_the_rest),
+    cmocka_unit_test (test_links_side_by_side),
+    cmocka_unit_test (test_a_slow_base_is_refused),
+    cmocka_unit_test (test_drives_are_one_link),
+    cmocka_unit_test (test_links_are_told_apart),
+    cmocka_unit_test (test_other_windows_are_refused),
+    cmocka_unit_test (test_one_size),
+    cmocka_unit_test (test_impossible_times_are_refused),
+    cmocka_unit_test (test_short_messages_do_not_saturate),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fragment.c - rates over the base's packets, times less the base's wires. O(regimes). */
+#include "validate/fit/fragment.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/error.h"
+
+static const double rounding =
+    1.02; /* packets leave this much more where a packet format is a little wrong */
+static const double unrounded = 1.00001; /* an entry has six digits */
+static const double smallest_achievable = 0.001, largest_rate_half = 0.9;
+static const FabBytes largest_small_bytes = 4096;
+
+/* To six digits: what the last bits of a fit are differs from machine to machine. */
+static double
+tidy (double value)
+{
+  double step = value > 0 ? pow (10, floor (log10 (value)) - 5) : 1;
+
+  return step >= 1 ? round (value / step) * step : round (value / step) / round (1 / step);
+}
+
+static void
+note (FabFragment *self, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_ptr_array_add (self->notes, g_strdup_vprintf (format, arguments));
+  va_end (arguments);
+}
+
+static const char *
+keep (FabFragment *self, char *text)
+{
+  g_ptr_array_add (self->texts, text);
+  return text;
+}
+
+/* Payload that packets of a drive leave of one link, bytes per second, before anything is lost. */
+static double
+packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
+{
+  double packets = drive->payload_bytes > 0
+                     ? (double) drive->payload_bytes / (double) (drive->payload_bytes + drive->overhead_bytes)
+                     : 1;
+
+  return (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction * packets;
+}
+
+static gboolean
+check_rate (const FabFitKind *kind, const FabLinkSpec *base, const FabLinkDriveSpec *drive,
+            const FabFragmentRequest *request, GError **error)
+{
+  double surely = (kind->rate - kind->rate_half) / request->count;
+  double line = (double) fab_link_spec_line_rate (base), packets = packet_rate (base, drive);
+
+  if (surely > line)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%.4g GB/s were measured, and %u x %s carry %.4g GB/s at most: name a faster --base, or how many "
+        "links there are with --count",
+        kind->rate / 1e9, request->count, base->name, line * request->count / 1e9);
+  if (surely > packets * rounding)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%.4g GB/s were measured, and packets leave %.4g of %u x %s: another --base, or another packet "
+        "format, is right",
+        kind->rate / 1e9, packets * request->count / 1e9, request->count, base->name);
+  return TRUE;
+}
+
+/* Without a base the fastest thing that was measured is the line. */
+static gboolean
+set_line (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
+{
+  double fastest = 0, half = 0;
+
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++)
+      if (fit->kinds[drive][which].rate > fastest) {
+        fastest = fit->kinds[drive][which].rate;
+        half = fit->kinds[drive][which].rate_half;
+      }
+  if (fastest <= 0)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "nothing that was measured tells a rate: name the link it is like with --base, or measure "
+        "more sizes");
+  self->spec.uncertainty.rate_fraction = MIN (tidy (half / fastest), largest_rate_half);
+  self->spec.lanes = 1;
+  self->spec.signalling_bytes_per_s = (FabBytesPerS) ceil (tidy (fastest / request->count));
+  self->spec.coding_fraction = 1;
+  self->spec.technology = "measured";
+  self->spec.copy.achievable_fraction = self->spec.kernel.achievable_fraction = 1;
+  self->spec.multimem.achievable_fraction = 1;
+  return TRUE;
+}
+
+static gboolean
+set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFragmentRequest *request,
+           GError **error)
+{
+  static const char *const names[] = { "copy", "kernel" };
+  FabLinkDriveSpec *spec = drive == FAB_DRIVE_KERNEL ? &self->spec.kernel : &self->spec.copy;
+  const FabFitKind *kind = fab_link_fit_one_way (fit, drive);
+
+  if (kind == NULL)
+    return TRUE;
+  if (request->base && !check_rate (kind, request->base, spec, request, error))
+    return FALSE;
+  double reached = kind->rate / request->count / packet_rate (&self->spec, spec);
+  if (reached > unrounded)
+    note (self, "%s: %.4g %% of what packets leave; taken as all of it", names[drive], reached * 100);
+  spec->achievable_fraction = CLAMP (tidy (reached), smallest_achievable, 1);
+  spec->source = keep (self,
+                       g_strdup_printf ("measured %s of %s, %.4g GB/s over %u link%s; packets as %s",
+                                        fab_measure_kind_names[kind->series->kind],
+                                        kind->series->system ? kind->series->system : "an unnamed machine",
+                                        kind->rate / 1e9, request->count, request->count == 1 ? "" : "s",
+                                        request->base ? request->base->name : "none: no base was named"));
+  self->spec.uncertainty.rate_fraction = MAX (self->spec.uncertainty.rate_fraction,
+                                              MIN (tidy (kind->rate_half / kind->rate), largest_rate_half));
+  return TRUE;
+}
+
+/* What a library was measured to get of such a port is the base's: as a share of the rate, but no less of a slower
+ * one, as what held it back may be what was measured now. */
+static void
+keep_collective (FabFragment *self, const FabLinkSpec *base)
+{
+  double was = packet_rate (base, &base->copy) * base->copy.achievable_fraction;
+  double is = packet_rate (&self->spec, &self->spec.copy) * self->spec.copy.achievable_fraction;
+
+  if (base->collective_fraction > 0 && is < was) {
+    self->spec.collective_fraction = MIN (tidy (base->collective_fraction * was / is), 1);
+    self->spec.collective_source = keep (
+        self,
+        g_strdup_printf ("of %.4g GB/s that were measured; as much as of the %.4g GB/s of %s: %s", is / 1e9,
+                         was / 1e9, base->name, base->collective_source ? base->collective_source : ""));
+  }
+}
+
+/* What is left of a port when the other direction is busy bounds what a collective gets. */
+static void
+set_collective (FabFragment *self, const FabLinkFit *fit)
+{
+  const FabFitKind *both = fab_link_fit_both_ways (fit, FAB_DRIVE_COPY);
+  double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY);
+
+  if (fit->is_device)
+    return;
+  if (self->base)
+    keep_collective (self, self->base);
+  if (duplex == 0 || (self->spec.collective_fraction > 0 && self->spec.collective_fraction <= duplex))
+    return;
+  self->spec.collective_fraction = MIN (tidy (duplex), 1);
+  self->spec.collective_source = keep (
+      self, g_strdup_printf ("measured: rate with both directions busy (%s) over rate with one%s",
+                             fab_measure_kind_names[both->series->kind],
+                             self->base && self->base->collective_fraction > 0
+                                 ? "; below what the base entry says of a library"
+                                 : ""));
+}
+
+static void
+add_messages (FabFragment *self, const FabFitKind *kind, FabMessageWay way)
+{
+  double most = packet_rate (&self->spec, &self->spec.copy);
+
+  for (guint k = 0; k < kind->curve->n_regimes; k++) {
+    const FabFitRegime *regime = &kind->curve->regimes[k];
+    gboolean is_last = k + 1 == kind->curve->n_regimes;
+    double rate = fab_fit_regime_rate (regime);
+
+    if (is_last && rate > most * unrounded)
+      note (self, "%s: its largest messages at %.4g GB/s are faster than packets; taken as %.4g",
+            fab_measure_kind_names[kind->series->kind], rate / 1e9, most / 1e9);
+    if (is_last)
+      rate = MIN (rate, most);
+    FabMessageRegime message = { .way = (int) way,
+                                 .up_to_bytes = is_last ? 0 : kind->curve->up_to_bytes[k],
+                                 .overhead_ps = (FabTimePs) llround (tidy (regime->line.overhead_ps)),
+                                 .rate_bytes_per_s = (FabBytesPerS) MAX (tidy (rate), 1) };
+    g_array_append_val (self->messages, message);
+  }
+}
+
+static void
+set_messages (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request)
+{
+  const FabFitKind *one = &fit->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY];
+  const FabFitKind *both = &fit->kinds[FAB_DRIVE_COPY][FAB_MEASURE_EXCHANGE];
+
+  if (one->curve == NULL)
+    return;
+  if (request->count > 1) {
+    note (self, "messages were measured over %u links at once: an entry is one link, so it has none",
+          request->count);
+    return;
+  }
+  add_messages (self, one, FAB_WAY_ONE);
+  if (both->curve)
+    add_messages (self, both, FAB_WAY_BOTH);
+  double deviation = MAX (one->curve->scatter_fraction, both->curve ? both->curve->scatter_fraction : 0);
+  self->spec.uncertainty.messages_fraction = MIN (tidy (fab_fit_student_95 (30) * deviation), 1);
+  self->spec.messages = (FabParamList){ self->messages->data, self->messages->len };
+}
+
+/* A small message less the wires between the ends. */
+static void
+set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request)
+{
+  const FabFitKind *latency = &fit->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY];
+  double wires_ps = (double) request->hops * (double) self->spec.latency_ps, small_ps;
+
+  if (latency->series == NULL || fit->is_device || latency->from_bytes > largest_small_bytes)
+    return;
+  small_ps = latency->curve ? fab_fit_curve_time_ps (latency->curve, (double) latency->from_bytes)
+                            : g_array_index (latency->points, FabFitPoint, 0).time_ps;
+  if (small_ps < wires_ps)
+    note (self, "the smallest message takes %.4g us, and %u links of %s alone %.4g: endpoint 0; see --hops",
+          small_ps / 1e6, request->hops, request->base ? request->base->name : "no base", wires_ps / 1e6);
+  self->spec.endpoint_ps = (FabTimePs) llround (tidy (MAX (small_ps - wires_ps, 0)));
+  if (self->spec.endpoint_ps > 0 && latency->curve)
+    self->spec.uncertainty.endpoint_fraction = MIN (
+        tidy (latency->curve->regimes[0].overhead_half_ps / (double) self->spec.endpoint_ps), 1);
+}
+
+/* The sizes that messages come from where there are some, else of everything; the errors of all rows. */
+static void
+set_measured (FabFragment *self, const FabLinkFit *fit)
+{
+  FabLinkMeasured *measured = &self->spec.measured;
+  gboolean has_messages = self->messages->len > 0;
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabFitRow));
+
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++) {
+      const FabFitKind *kind = &fit->kinds[drive][which];
+      gboolean counts = !has_messages || which == FAB_MEASURE_LATENCY || which == FAB_MEASURE_EXCHANGE;
+
+      if (kind->curve)
+        g_array_append_vals (rows, kind->curve->rows->data, kind->curve->rows->len);
+      if (kind->series == NULL || !counts)
+        continue;
+      measured->from_bytes = measured->from_bytes ? MIN (measured->from_bytes, kind->from_bytes)
+                                                  : kind->from_bytes;
+      measured->to_bytes = MAX (measured->to_bytes, kind->to_bytes);
+      if (kind->curve == NULL)
+        measured->n_rows += kind->points->len;
+    }
+  FabFitErrors held_out = fab_fit_errors (rows, FAB_FIT_HELD_OUT);
+  measured->n_held_out = held_out.n;
+  measured->n_rows += rows->len - held_out.n;
+  measured->held_out_error_fraction = MIN (tidy (held_out.median_fraction), 1);
+}
+
+/* What was measured where, once each: "A100 node (source)". */
+static char *
+list_sources (const FabLinkFit *fit)
+{
+  g_autoptr (GString) out = g_string_new (fit->system ? fit->system : "an unnamed machine");
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++) {
+      const FabSeries *series = fit->kinds[drive][which].series;
+
+      if (series && series->source && g_hash_table_add (seen, series->source))
+        g_string_append_printf (out, "; %s", series->source);
+    }
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+static void
+set_origin (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request)
+{
+  const FabLinkSpec *base = request->base;
+  g_autofree char *sources = list_sources (fit);
+
+  g_autofree char *usual = base ? g_strconcat (base->name, "-measured", NULL) : g_strdup ("measured");
+
+  self->spec.name = keep (self, g_strconcat (request->name ? request->name : usual,
+                                             request->suffix ? "-" : "", request->suffix, NULL));
+  self->spec.summary = keep (self, g_strdup_printf ("Measured: %s", fit->system ? fit->system : "a machine"));
+  self->spec.source = keep (
+      self, g_strdup_printf ("fabricast calibrate %s from measurements of %s%s%s", request->version, sources,
+                             base ? "; what was not measured is that of " : "", base ? base->name : ""));
+  self->spec.date = request->date;
+}
+
+FabFragment *
+fab_fragment_new (const FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
+{
+  g_autoptr (FabFragment) self = g_new0 (FabFragment, 1);
+
+  g_assert (request->count > 0);
+  self->notes = g_ptr_array_new_with_free_func (g_free);
+  self->texts = g_ptr_array_new_with_free_func (g_free);
+  self->messages = g_array_new (FALSE, FALSE, sizeof (FabMessageRegime));
+  self->fit = fit;
+  self->base = request->base;
+  self->count = request->count;
+  if (request->base)
+    self->spec = *request->base;
+  self->spec.uncertainty = (FabLinkUncertainty){ 0 };
+  self->spec.measured = (FabLinkMeasured){ 0 };
+  self->spec.messages = (FabParamList){ NULL, 0 };
+  if (request->base == NULL && !set_line (self, fit, request, error))
+    return NULL;
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    if (!set_drive (self, fit, drive, request, error))
+      return NULL;
+  if (request->base == NULL && fab_link_fit_one_way (fit, FAB_DRIVE_KERNEL) == NULL)
+    self->spec.kernel = self->spec.copy;
+  set_collective (self, fit);
+  set_messages (self, fit, request);
+  set_endpoint (self, fit, request);
+  set_measured (self, fit);
+  set_origin (self, fit, request);
+  return g_steal_pointer (&self);
+}
+
+void
+fab_fragment_free (FabFragment *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->notes);
+  g_ptr_array_unref (self->texts);
+  g_array_unref (self->messages);
+  g_free (self);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.h - which series are of one link: what a file holds, taken apart.
+ *
+ * Of one link are series of one machine, between memories of the same sort, by the same method (copy engines and
+ * kernels are two drives of one link), whose pairs of ends reach rates within 1.3 of each other. Collectives are of
+ * none.
+ */
+#pragma once
+
+#include "validate/measure/series.h"
+
+/* What to take of what was measured; NULL: everything. */
+typedef struct {
+  const char *system, *from, *to, *method, *memory; /* equal texts; memory is that of either end */
+  const char *series;                               /* a link's suffix, or a part of a series' key */
+} FabGroupFilter;
+
+typedef struct {
+  char *suffix;      /* "gpu-to-gpu", "write-2": tells it from the others; unique */
+  GPtrArray *series; /* FabMeasuredSeries, at least one; not owned */
+} FabLinkGroup;
+
+/* Copies between memories of a machine, not messages of a network. */
+gboolean fab_series_is_device (const FabSeries *series);
+
+/* GPtrArray of FabLinkGroup, in the order of their first series; at least one. The series outlive them. */
+GPtrArray *fab_link_groups_new (const GPtrArray *series, const FabGroupFilter *filter, GError **error);
+
+/* "gpu-to-gpu, host-to-gpu", for messages. (transfer full) */
+char *fab_link_groups_list (const GPtrArray *groups);
