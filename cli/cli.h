@@ -26,6 +26,7 @@ typedef struct {
   FabExit (*run) (int argc, char **argv); /* argv[0] is the command's name */
 } FabCommand;
 
+extern const FabCommand fab_command_calibrate;
 extern const FabCommand fab_command_check;
 extern const FabCommand fab_command_collective;
 extern const FabCommand fab_command_describe;

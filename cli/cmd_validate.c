@@ -2,6 +2,9 @@
 /* cmd_validate.c - `fabricast validate`: predictions held against published measurements. */
 #include <string.h>
 
+#include "cli/fit_options.h"
+#include "cli/validate_calibrated.h"
+#include "cli/validate_links.h"
 #include "cli/validate_training.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -9,21 +12,23 @@
 
 typedef struct {
   char *format_name, *accept_path, *measured_path;
-  char **sets;
+  char **sets, **with;
   gboolean is_summary;
 } ValidateOptions;
 
 static const FabUsage usage = {
-  .arguments = "[TABLE...] | training [SOURCE...]",
+  .arguments = "[TABLE...] | training [SOURCE...] | links FILE... | calibrated",
   .summary =
       "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
-      "`validate training` does the same with whole training steps; see `validate training --help`.",
+      "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
+      "`validate calibrated` shows what measured links change. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
               "  fabricast validate --format markdown --summary > docs/validation.md\n"
-              "  fabricast validate training --summary\n",
+              "  fabricast validate training --summary\n"
+              "  fabricast validate --with docs/examples/link.yaml --summary\n",
   .max_rest = 1000,
 };
 
@@ -108,13 +113,16 @@ validate (const ValidateOptions *o, char **names, guint n_names, FabExit *exit_c
                                                                                   : NULL;
   g_autoptr (FabMeasured) measured = catalog ? load_measured (o, catalog, error) : NULL;
   g_autoptr (FabAccept) accept = NULL;
+  g_autoptr (FabScenario) overlay = NULL;
   g_autoptr (GPtrArray) tables = NULL;
   g_autoptr (FabReport) report = NULL;
 
   if (measured == NULL || !load_accept (o, measured, &accept, error)
-      || (tables = choose_tables (measured, names, n_names, error)) == NULL)
+      || (tables = choose_tables (measured, names, n_names, error)) == NULL
+      || (o->with && (overlay = fab_cli_overlay (o->with, catalog, error)) == NULL))
     return FALSE;
-  report = fab_report_new (tables, (const char *const *) o->sets, catalog, &fab_models, error);
+  report = fab_report_new (tables, (const char *const *) o->sets,
+                           overlay ? fab_scenario_catalog (overlay) : catalog, &fab_models, error);
   if (report == NULL)
     return FALSE;
   g_autofree char *text = to_text (&(FabReportView){ report, accept, o->is_summary });
@@ -126,25 +134,35 @@ validate (const ValidateOptions *o, char **names, guint n_names, FabExit *exit_c
 static FabExit
 run (int argc, char **argv)
 {
-  char training[] = "validate training";
+  const struct {
+    const char *name;
+    char title[32]; /* what messages call it */
+    FabExit (*run) (int argc, char **argv);
+  } parts[] = { { "training", "validate training", fab_cli_validate_training },
+                { "links", "validate links", fab_cli_validate_links },
+                { "calibrated", "validate calibrated", fab_cli_validate_calibrated } };
 
-  if (argc > 1 && strcmp (argv[1], "training") == 0) {
-    argv[1] = training; /* what messages call it */
-    return fab_cli_validate_training (argc - 1, argv + 1);
-  }
+  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (parts); i++)
+    if (strcmp (argv[1], parts[i].name) == 0) {
+      argv[1] = (char *) parts[i].title;
+      return parts[i].run (argc - 1, argv + 1);
+    }
   ValidateOptions o = { 0 };
-  const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
-                                     "text (default), json, csv or markdown", "FORMAT" },
-                                   { "summary", 0, 0, G_OPTION_ARG_NONE, &o.is_summary,
-                                     "Only the errors per size class, not every size", NULL },
-                                   { "accept", 0, 0, G_OPTION_ARG_FILENAME, &o.accept_path,
-                                     "Accepted errors (default: the shipped accept.yaml)", "FILE" },
-                                   { "measured", 0, 0, G_OPTION_ARG_FILENAME, &o.measured_path,
-                                     "Directory with INDEX.yaml and tables (default: the shipped ones)",
-                                     "DIR" },
-                                   { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override a key of every scenario behind it; repeatable", "KEY=VALUE" },
-                                   G_OPTION_ENTRY_NULL };
+  const GOptionEntry entries[] = {
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json, csv or markdown",
+      "FORMAT" },
+    { "summary", 0, 0, G_OPTION_ARG_NONE, &o.is_summary, "Only the errors per size class, not every size",
+      NULL },
+    { "accept", 0, 0, G_OPTION_ARG_FILENAME, &o.accept_path,
+      "Accepted errors (default: the shipped accept.yaml)", "FILE" },
+    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &o.measured_path,
+      "Directory with INDEX.yaml and tables (default: the shipped ones)", "DIR" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+      "Override a key of every scenario behind it; repeatable", "KEY=VALUE" },
+    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
+      "Entries that win over the catalogue's of the same name; repeatable", "FILE" },
+    G_OPTION_ENTRY_NULL
+  };
   g_autoptr (GError) error = NULL;
   FabExit exit_code = FAB_EXIT_DONE;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
@@ -154,6 +172,7 @@ run (int argc, char **argv)
   g_free (o.accept_path);
   g_free (o.measured_path);
   g_strfreev (o.sets);
+  g_strfreev (o.with);
   return is_done ? exit_code : fab_cli_fail ("validate", error);
 }
 

@@ -28,8 +28,12 @@ _fabricast_options() { # COMMAND
         --set --form --no-band --check --tolerance --check-from --json --format --help
       ;;
     p2p) echo --node --nodes --gpus-per-node --nic --with --no-band --storage --set --format --help ;;
+    calibrate)
+      echo --base --name --out --date --format --series --system --from --to --method --memory --min-size --max-size \
+        --holdout --count --hops --help
+      ;;
     topo) echo --node --nodes --set --format --help ;;
-    validate) echo --format --summary --accept --measured --set --help ;;
+    validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
       echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
         --set --out --format --help
@@ -72,7 +76,8 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
     measure:--set) COMPREPLY=() ;;
     import:--out | import:-o) _fabricast_files '*.@(yaml|meas)' ;;
-    *:--nic) _fabricast_words "$(_fabricast_names "$1" links)" ;;
+    calibrate:--out | calibrate:-o | *:--with) _fabricast_files '*.yaml' ;;
+    *:--nic | *:--base) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
       _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
       ;;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/fit_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "validate/import/import.h"
+#include "validate/import/measurements.h"
+#include "validate/measure/samples.h"
+
+static const double default_hold_out = 1.0 / 3;
+
+static gboolean
+read_size (const char *option, const char *text, FabBytes *bytes, GError **error)
+{
+  gint64 value = 0;
+
+  if (text != NULL && !fab_units_parse_whole (FAB_UNIT_BYTES, text, &value, error)) {
+    g_prefix_error (error, "%s: ", option);
+    return FALSE;
+  }
+  *bytes = (FabBytes) value;
+  return TRUE;
+}
+
+/* "20%", "1/3", "0.25"; below a half. */
+static gboolean
+read_part (const char *text, double *part, GError **error)
+{
+  g_auto (GStrv) halves = g_strsplit (text, "/", 2);
+  double above, below = 1;
+
+  if (!fab_units_parse_real (FAB_UNIT_FACTOR, g_str_has_suffix (text, "%") ? "0" : halves[0], &above, NULL)
+      || (halves[1] && !fab_units_parse_real (FAB_UNIT_FACTOR, halves[1], &below, NULL))
+      || (g_str_has_suffix (text, "%") && !fab_units_parse_real (FAB_UNIT_FRACTION, text, &above, NULL))
+      || !(below > 0 && above >= 0 && above / below < 0.5))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--holdout '%s' is no part below a half; for example 20%%, 1/3 or 0", text);
+  *part = above / below;
+  return TRUE;
+}
+
+gboolean
+fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **error)
+{
+  *choice = (FabFitChoice){ .filter = { .system = self->system,
+                                        .from = self->from,
+                                        .to = self->to,
+                                        .method = self->method,
+                                        .memory = self->memory,
+                                        .series = self->series },
+                            .sizes = { .hold_out = default_hold_out },
+                            .count = (guint) MAX (self->count, 1),
+                            .hops = self->hops > 0 ? (guint) self->hops : 2 };
+  if (self->count < 0 || self->count > 4096 || self->hops < 0 || self->hops > 64)
+    return fab_throw (error, FAB_ERROR_INPUT, "--count is from 1 to 4096 links, --hops from 1 to 64");
+  return read_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error)
+      && read_size ("--max-size", self->max_size, &choice->sizes.max_bytes, error)
+      && (self->hold_out == NULL || read_part (self->hold_out, &choice->sizes.hold_out, error));
+}
+
+void
+fab_fit_options_clear (FabFitOptions *self)
+{
+  char *texts[] = { self->system, self->from,     self->to,       self->method,  self->memory,
+                    self->series, self->min_size, self->max_size, self->hold_out };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    g_free (texts[i]);
+}
+
+static gboolean
+is_measurements_file (const char *path)
+{
+  static const char magic[] = "SQLite format 3";
+  char head[sizeof magic] = "";
+  FILE *file = strcmp (path, "-") != 0 ? fopen (path, "rb") : NULL;
+  gsize n = file ? fread (head, 1, sizeof head, file) : 0;
+
+  if (file)
+    fclose (file);
+  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
+}
+
+static GPtrArray *
+load_samples (const char *path, GError **error)
+{
+  g_autoptr (FabSamples) samples = fab_samples_open (path, FAB_SAMPLES_READ, error);
+
+  return samples ? fab_samples_load (samples, error) : NULL;
+}
+
+static GPtrArray *
+load_text (const char *path, GError **error)
+{
+  FabMeasurementRequest request = { .file = strcmp (path, "-") == 0 ? "standard input" : path };
+  g_autofree char *text = NULL;
+  g_autoptr (FabMeasurements) measurements = NULL;
+
+  if (!fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &request.size, error))
+    return NULL;
+  request.text = text;
+  measurements = fab_measurements_read (&request, error);
+  return measurements ? g_ptr_array_ref (measurements->series) : NULL;
+}
+
+GPtrArray *
+fab_cli_series (char **files, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+
+  for (guint i = 0; files[i]; i++) {
+    g_autoptr (GPtrArray) some = is_measurements_file (files[i]) ? load_samples (files[i], error)
+                                                                 : load_text (files[i], error);
+
+    if (some == NULL)
+      return NULL;
+    for (guint k = 0; k < some->len; k++) {
+      const FabMeasuredSeries *from = g_ptr_array_index (some, k);
+      FabMeasuredSeries *to = fab_measured_series_new (&from->series);
+
+      g_array_append_vals (to->points, from->points->data, from->points->len);
+      g_ptr_array_add (all, to);
+    }
+  }
+  return g_steal_pointer (&all);
+}
+
+/* Sections of a catalogue count in a scenario, which must have some node and some job. */
+FabScenario *
+fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+  FabYamlWriter *writer = fab_yaml_writer_new ();
+
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  fab_yaml_writer_key (writer, "include");
+  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
+  for (guint i = 0; files[i]; i++) {
+    g_autofree char *full = g_canonicalize_filename (files[i], NULL);
+
+    fab_yaml_writer_text (writer, full);
+  }
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_key (writer, "name");
+  fab_yaml_writer_text (writer, "overlay");
+  fab_yaml_writer_key (writer, "cluster");
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  fab_yaml_writer_key (writer, "node");
+  fab_yaml_writer_text (writer, nodes[0]);
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_key (writer, "job");
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  fab_yaml_writer_key (writer, "kind");
+  fab_yaml_writer_scalar (writer, "collective");
+  fab_yaml_writer_key (writer, "operations");
+  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
+  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
+  fab_yaml_writer_key (writer, "op");
+  fab_yaml_writer_scalar (writer, "all_reduce");
+  fab_yaml_writer_key (writer, "size");
+  fab_yaml_writer_scalar (writer, "1MB");
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_end (writer);
+  fab_yaml_writer_end (writer);
+  g_autofree char *yaml = fab_yaml_writer_finish (writer);
+  return fab_scenario_parse ("--with", yaml, strlen (yaml), NULL, &fab_models, catalog, error);
+}

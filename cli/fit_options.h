@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit_options.h - what `calibrate` and `validate links` share: the files, which series of them, and how ends
+ * are joined. */
+#pragma once
+
+#include "cli/cli.h"
+#include "validate/fit/groups.h"
+#include "validate/fit/link.h"
+
+typedef struct {
+  char *system, *from, *to, *method, *memory, *series, *min_size, *max_size, *hold_out;
+  gint count, hops; /* 0: not said */
+} FabFitOptions;
+
+/* What they come to. */
+typedef struct {
+  FabGroupFilter filter; /* points into the options */
+  FabFitSizes sizes;
+  guint count, hops;
+} FabFitChoice;
+
+/* Rows for a GOptionEntry array; they write into `o`. */
+#define FAB_FIT_OPTION(name, type, field, help, value)  \
+  {                                                     \
+    name, 0, 0, G_OPTION_ARG_##type, field, help, value \
+  }
+#define FAB_FIT_OPTION_ENTRIES(o)                                                                           \
+  FAB_FIT_OPTION ("series", STRING, &(o)->series,                                                           \
+                  "Only this link of several, or series with this in their key: window=64", "TEXT"),        \
+      FAB_FIT_OPTION ("system", STRING, &(o)->system, "Only what was measured on this machine", "TEXT"),    \
+      FAB_FIT_OPTION ("from", STRING, &(o)->from, "Only from this end: gpu0, host", "END"),                 \
+      FAB_FIT_OPTION ("to", STRING, &(o)->to, "Only to this end", "END"),                                   \
+      FAB_FIT_OPTION ("method", STRING, &(o)->method, "Only moved like this: copy, kernel, write", "NAME"), \
+      FAB_FIT_OPTION ("memory", STRING, &(o)->memory,                                                       \
+                      "Only with this memory at an end: host, pageable, gpu", "NAME"),                      \
+      FAB_FIT_OPTION ("min-size", STRING, &(o)->min_size, "Leave smaller messages out", "SIZE"),            \
+      FAB_FIT_OPTION ("max-size", STRING, &(o)->max_size, "Leave larger messages out", "SIZE"),             \
+      FAB_FIT_OPTION ("holdout", STRING, &(o)->hold_out,                                                    \
+                      "Part of the sizes to judge by and not to fit: 20%, 0 (default: 1/3)", "PART"),       \
+      FAB_FIT_OPTION ("count", INT, &(o)->count, "Links side by side between the ends (default: 1)", "N"),  \
+      FAB_FIT_OPTION ("hops", INT, &(o)->hops,                                                              \
+                      "Links in a row between the ends (default: 2, through one switch)", "N")
+
+/* The checked options; `choice` points into `self`. */
+gboolean fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **error);
+void fab_fit_options_clear (FabFitOptions *self);
+
+/* The series of all files (NULL-ended): measurements files and what other tools print. (transfer full) */
+GPtrArray *fab_cli_series (char **files, GError **error);
+
+/* The shipped catalogue with the links of files over it: a scenario, whose catalogue it is; keep both. */
+FabScenario *fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/validate_links.h"
+
+#include <string.h>
+
+#include "cli/fit_options.h"
+#include "sim/base/error.h"
+#include "validate/fit/print.h"
+
+typedef struct {
+  FabFitOptions fit;
+  char *format_name, *link;
+  char **with;
+  gboolean is_summary;
+} Options;
+
+static const FabUsage usage = {
+  .arguments = "FILE...",
+  .summary =
+      "Holds what a link entry says against messages that were measured, size by size. The entry is that of --with,\n"
+      "or --link of the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are summed apart.",
+  .examples = "  fabricast validate links docs/examples/link.csv --with docs/examples/link.yaml\n"
+              "  fabricast validate links docs/examples/link.csv --link efa-v1 --format markdown\n",
+  .min_rest = 1,
+  .max_rest = 1000,
+};
+
+typedef char *(*ToTextFn) (const FabLinkCheck *check, gboolean is_summary);
+
+static gboolean
+find_printer (const char *name, ToTextFn *to_text, GError **error)
+{
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_link_check_to_text,
+                                       [FAB_FORMAT_JSON] = fab_link_check_to_json,
+                                       [FAB_FORMAT_CSV] = fab_link_check_to_csv };
+  FabFormat format;
+
+  if (g_strcmp0 (name, "markdown") == 0) {
+    *to_text = fab_link_check_to_markdown;
+    return TRUE;
+  }
+  if (!fab_cli_format (name, &format, error))
+    return FALSE;
+  *to_text = printers[format];
+  return TRUE;
+}
+
+/* --link of the files and the catalogue, or the one link that the files hold. */
+static const FabLinkSpec *
+find_link (const Options *o, const FabScenario *overlay, const FabCatalog *catalog, GError **error)
+{
+  const FabParamList *own = overlay ? &fab_scenario_spec (overlay)->own.links : NULL;
+  const FabLinkSpec *link = o->link
+                              ? fab_catalog_link (overlay ? fab_scenario_catalog (overlay) : catalog, o->link)
+                              : NULL;
+
+  if (o->link && link == NULL)
+    fab_throw (error, FAB_ERROR_INPUT,
+               "no link is called '%s'; `fabricast describe links` lists those of the catalogue", o->link);
+  if (o->link)
+    return link;
+  if (own && own->n == 1)
+    return own->data;
+  fab_throw (error, FAB_ERROR_INPUT,
+             "which link? --with names a file with one link, or --link says which of %s",
+             own && own->n > 1 ? "its links" : "the catalogue");
+  return NULL;
+}
+
+/* The one link of the files. (transfer full) */
+static GPtrArray *
+find_measured (const GPtrArray *series, const FabFitChoice *choice, GError **error)
+{
+  g_autoptr (GPtrArray) groups = fab_link_groups_new (series, &choice->filter, error);
+  g_autofree char *names = groups ? fab_link_groups_list (groups) : NULL;
+
+  if (groups == NULL || groups->len == 1)
+    return g_steal_pointer (&groups);
+  fab_throw (error, FAB_ERROR_INPUT, "these are %u links: %s; choose one with --series", groups->len, names);
+  return NULL;
+}
+
+static gboolean
+validate (const Options *o, char **files, GError **error)
+{
+  ToTextFn to_text;
+  FabFitChoice choice;
+  g_autoptr (FabCatalog) catalog = find_printer (o->format_name, &to_text, error) ? fab_cli_catalog (error)
+                                                                                  : NULL;
+  g_autoptr (FabScenario) overlay = NULL;
+  g_autoptr (GPtrArray) series = NULL, groups = NULL;
+  g_autoptr (FabLinkFit) fit = NULL;
+  g_autoptr (FabLinkCheck) check = NULL;
+  FabLinkCheckRequest request = { 0 };
+
+  if (catalog == NULL || !fab_fit_options_read (&o->fit, &choice, error)
+      || (o->with && (overlay = fab_cli_overlay (o->with, catalog, error)) == NULL)
+      || (request.link = find_link (o, overlay, catalog, error)) == NULL
+      || (series = fab_cli_series (files, error)) == NULL
+      || (groups = find_measured (series, &choice, error)) == NULL)
+    return FALSE;
+  request.count = choice.count;
+  request.hops = choice.hops;
+  fit = fab_link_fit_new (((const FabLinkGroup *) g_ptr_array_index (groups, 0))->series, &choice.sizes,
+                          error);
+  if (fit == NULL || (check = fab_link_check_new (fit, &request, error)) == NULL)
+    return FALSE;
+  g_autofree char *text = to_text (check, o->is_summary);
+  g_print ("%s", text);
+  return TRUE;
+}
+
+FabExit
+fab_cli_validate_links (int argc, char **argv)
+{
+  Options o = { 0 };
+  const GOptionEntry entries[] = {
+    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
+      "Link entries that win over the catalogue's; repeatable", "FILE" },
+    { "link", 0, 0, G_OPTION_ARG_STRING, &o.link, "Which link (default: the only one of --with)", "NAME" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json, csv or markdown",
+      "FORMAT" },
+    { "summary", 0, 0, G_OPTION_ARG_NONE, &o.is_summary, "Only the errors, not every size", NULL },
+    FAB_FIT_OPTION_ENTRIES (&o.fit),
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && validate (&o, argv + 1, &error);
+
+  fab_fit_options_clear (&o.fit);
+  g_free (o.format_name);
+  g_free (o.link);
+  g_strfreev (o.with);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("validate links", error);
+}

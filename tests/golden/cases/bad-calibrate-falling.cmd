@@ -1,0 +1,1 @@
+fabricast calibrate $SCENARIOS/../validate/measured/links/efa3_h200_pingpong.csv

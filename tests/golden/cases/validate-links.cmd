@@ -1,0 +1,1 @@
+fabricast validate links $SCENARIOS/../docs/examples/link.csv --with $SCENARIOS/../docs/examples/link.yaml
