@@ -55,6 +55,32 @@ mistakes() {
   has err '--summary'
 }
 
+# Links measured point to point in place of the catalogue's: the table stands in docs/calibrate.md, line by line.
+calibrated_page() {
+  expect 0 calibrated --format markdown
+  if grep -vxF -f "$source/docs/calibrate.md" "$work/out"; then
+    echo 'these lines are not in docs/calibrate.md'
+    exit 1
+  fi
+}
+
+calibrated_exceeded() {
+  echo 'tables: [{table: alps_gh200_ss11_allreduce_64, small: 0.1%}]' >"$work/accept.yaml"
+  expect 1 calibrated --accept "$work/accept.yaml"
+  has err 'alps_gh200_ss11_allreduce_64: small: median |error|'
+  has err 'dgx1_p100_nvlink1_broadcast_8: large: median |error|'
+}
+
+# An entry of the same name wins over the catalogue's; what nothing was measured for stays.
+with_links() {
+  "$program" calibrate "$source/validate/measured/links/nvlink4_h800_write_kernel.csv" --base nvlink4 --count 8 \
+    --name nvlink4 >"$work/nvlink4.yaml"
+  expect 0 h100x8_nvswitch_allgather_8 --format csv
+  mv "$work/out" "$work/shipped"
+  expect 0 h100x8_nvswitch_allgather_8 --format csv --with "$work/nvlink4.yaml"
+  ! cmp -s "$work/shipped" "$work/out"
+}
+
 training_accepted() {
   expect 0 training --summary
   has out 'all sources'
