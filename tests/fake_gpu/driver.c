@@ -8,7 +8,7 @@ enum {
   INVALID_VALUE = 1,
   NOT_INITIALISED = 3,
   INVALID_CONTEXT = 201,
-  INVALID_IMAGE = 200,
+
   NOT_SUPPORTED = 801
 };
 
@@ -353,40 +353,4 @@ cuEventElapsedTime (float *ms, CuEvent start, CuEvent end)
 {
   *ms = (float) ((((FakeEvent *) end)->ns - ((FakeEvent *) start)->ns) * 1e-6);
   return CU_OK;
-}
-
-/* --- kernels --- */
-
-CuResult
-cuModuleLoadData (CuModule *module, const void *image)
-{
-  if (fake_fails ("binary") || !image)
-    return fake_fails ("binary") ? CU_NO_BINARY : INVALID_IMAGE;
-  *module = handle (fake_machine ()->current);
-  fake_machine ()->n_live++;
-  return CU_OK;
-}
-
-CuResult
-cuModuleUnload (G_GNUC_UNUSED CuModule module)
-{
-  fake_machine ()->n_live--;
-  return CU_OK;
-}
-
-CuResult
-cuModuleGetFunction (CuFunction *function, G_GNUC_UNUSED CuModule module, const char *name)
-{
-  *function = (CuFunction) (gpointer) name;
-  return g_str_has_prefix (name, "fab_") ? CU_OK : 500;
-}
-
-CuResult
-cuLaunchKernel (CuFunction function, guint grid_x, guint grid_y, guint grid_z, guint block_x, guint block_y,
-                guint block_z, guint shared_bytes, CuStream stream, void **params, void **extra)
-{
-  if (grid_x == 0 || grid_y * grid_z * block_y * block_z != 1 || block_x == 0 || block_x > 1024
-      || shared_bytes || extra)
-    return INVALID_VALUE;
-  return fake_launch ((const char *) function, fake_stream (stream), params);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.c - what the kernels of kernels.cu do, on memory that is really the host's. */
+/* kernels.c - what the kernels of kernels.cu do, on memory that is the host's, and how the driver starts them. */
 #include <string.h>
 
 #include "tests/fake_gpu/machine.h"
 
 #define ILLEGAL_ADDRESS 700
 #define INVALID_VALUE 1
+#define INVALID_IMAGE 200
 
 typedef struct {
   volatile guint64 *my_flag, *their_flag, *their_payload, *outcome;
@@ -113,8 +114,8 @@ launch_copy (FakeStream *stream, void **arguments)
   return CU_OK;
 }
 
-CuResult
-fake_launch (const char *kernel, FakeStream *stream, void **arguments)
+static CuResult
+launch_named (const char *kernel, FakeStream *stream, void **arguments)
 {
   if (strcmp (kernel, "fab_copy") == 0)
     return launch_copy (stream, arguments);
@@ -125,4 +126,40 @@ fake_launch (const char *kernel, FakeStream *stream, void **arguments)
     return CU_OK;
   }
   return INVALID_VALUE;
+}
+
+/* --- the driver's functions --- */
+
+CuResult
+cuModuleLoadData (CuModule *module, const void *image)
+{
+  if (fake_fails ("binary") || !image)
+    return fake_fails ("binary") ? CU_NO_BINARY : INVALID_IMAGE;
+  *module = (CuModule) fake_machine ();
+  fake_machine ()->n_live++;
+  return CU_OK;
+}
+
+CuResult
+cuModuleUnload (G_GNUC_UNUSED CuModule module)
+{
+  fake_machine ()->n_live--;
+  return CU_OK;
+}
+
+CuResult
+cuModuleGetFunction (CuFunction *function, G_GNUC_UNUSED CuModule module, const char *name)
+{
+  *function = (CuFunction) (gpointer) name;
+  return g_str_has_prefix (name, "fab_") ? CU_OK : 500;
+}
+
+CuResult
+cuLaunchKernel (CuFunction function, guint grid_x, guint grid_y, guint grid_z, guint block_x, guint block_y,
+                guint block_z, guint shared_bytes, CuStream stream, void **params, void **extra)
+{
+  if (grid_x == 0 || grid_y * grid_z * block_y * block_z != 1 || block_x == 0 || block_x > 1024
+      || shared_bytes || extra)
+    return INVALID_VALUE;
+  return launch_named ((const char *) function, fake_stream (stream), params);
 }

@@ -82,7 +82,6 @@ void fake_queue_record (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_event (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_word (FakeStream *stream, const guint32 *word, guint32 value);
 void fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size);
-CuResult fake_launch (const char *kernel, FakeStream *stream, void **arguments);
 
 /* Runs everything that is queued, and waits for this stream. */
 CuResult fake_run (FakeStream *stream);
