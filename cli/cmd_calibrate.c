@@ -79,19 +79,24 @@ fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentReque
   return TRUE;
 }
 
+static char *
+print_fit (FabFormat format, const GPtrArray *fragments)
+{
+  if (format == FAB_FORMAT_JSON)
+    return fab_fits_to_json (fragments);
+  return format == FAB_FORMAT_CSV ? fab_fits_to_csv (fragments) : fab_fits_to_text (fragments);
+}
+
 /* The entry alone, or the fit as well; the fit alone when only its format was asked for. */
 static gboolean
 hand_out (const CalibrateOptions *o, FabFormat format, const GPtrArray *fragments,
           const FabFragmentRequest *request, GError **error)
 {
-  static char *(*const to_text[]) (const GPtrArray *) = { [FAB_FORMAT_TEXT] = fab_fits_to_text,
-                                                          [FAB_FORMAT_JSON] = fab_fits_to_json,
-                                                          [FAB_FORMAT_CSV] = fab_fits_to_csv };
   g_autofree char *yaml = fab_fragments_yaml (fragments, request);
 
   if (o->out && !fab_cli_write_file (o->out, yaml, error))
     return FALSE;
-  g_autofree char *text = o->out || o->format_name ? to_text[format](fragments) : g_steal_pointer (&yaml);
+  g_autofree char *text = o->out || o->format_name ? print_fit (format, fragments) : g_steal_pointer (&yaml);
   g_print ("%s", text);
   return TRUE;
 }
