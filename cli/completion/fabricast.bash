@@ -76,7 +76,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
     measure:--set) COMPREPLY=() ;;
     import:--out | import:-o) _fabricast_files '*.@(yaml|meas)' ;;
-    calibrate:--out | calibrate:-o | *:--with) _fabricast_files '*.yaml' ;;
+    calibrate:--out | calibrate:-o) _fabricast_files '*.yaml' ;;
     *:--nic | *:--base) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
       _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
@@ -113,7 +113,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check describe collective p2p topo import measure validate query trace version' ;;
+    help:0) _fabricast_words 'run check describe collective p2p topo import measure calibrate validate query trace version' ;;
   esac
 }
 
@@ -123,7 +123,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check describe collective p2p topo import measure validate query trace version help --version --help'
+    _fabricast_words 'run check describe collective p2p topo import measure calibrate validate query trace version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.
