@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-read -ra flags < <(pkg-config --cflags glib-2.0 json-glib-1.0 sqlite3 yaml-0.1 cmocka)
+read -ra flags < <(pkg-config --cflags glib-2.0 json-glib-1.0 sqlite3 yaml-0.1 cmocka ompi-c libfabric libibverbs)
 status=0
 while IFS= read -r -d '' header; do
   # From standard input, so that #pragma once does not stand in a main file.
