@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.c - a collective over all ranks, one after another with a barrier between; the slowest rank's time counts. */
+/* collective.c - a collective over all ranks, one after another with a barrier between; the slowest rank's time
+ * counts. */
 #include "validate/measure/mpi/ranks.h"
 
 typedef struct {
