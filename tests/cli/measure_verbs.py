@@ -84,7 +84,9 @@ class VerbsTest(support.CliTest):
         queues = self.log()
         self.assertEqual(len(queues), 2 * 3 * 2)
         asking = [queue for queue in queues if queue["pid"] != str(other.pid)]
-        self.assertTrue(all(int(queue["bytes"]) == 1024 * int(queue["messages"]) > 0 for queue in asking))
+        # Messages of 1 KiB, and of 8 B to time the way there and back.
+        self.assertTrue(all(8 * int(queue["messages"]) <= int(queue["bytes"]) <= 1024 * int(queue["messages"])
+                            and int(queue["bytes"]) > 1024 for queue in asking), asking)
         self.assertTrue(all((queue["sl"], queue["gid"]) == ("2", "-1") for queue in queues))
 
     def test_two_ports_of_one_host(self):
