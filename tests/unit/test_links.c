@@ -237,8 +237,8 @@ has_sound_matrices (const FabAcceleratorSpec *chip)
   return !is_gpu || (chip->n_sms >= 40 && chip->n_sms <= 400);
 }
 
-/* A matrix peak below the plain one, or a device that reads its memory in more than 0.1 s (a socket: 5 s), is a slip of a
- * unit. */
+/* A matrix peak below the plain one, or a device that reads its memory in more than 0.1 s (a socket: 5 s), is a slip
+ * of a unit. */
 static void
 test_accelerators (G_GNUC_UNUSED void **state)
 {
