@@ -25,6 +25,7 @@ import time
 
 SKIPPED = 77
 INSIDE = "FAB_NETNS"
+PRIORITY = -15  # what else runs on the machine is not to be measured
 MTU = 1500
 FRAME = 14 + MTU
 PAYLOAD = (FRAME - 14 - 20 - 20 - 12) / FRAME
@@ -47,13 +48,14 @@ exec ip netns exec "$name" unshare --uts sh -c 'hostname "$0" && exec sh -c "$1"
 """
 
 # Open MPI over TCP, messages as a whole: over one connection, the answer to a request to send waits behind data of
-# the other direction, and messages take once or twice as long as it happens.
+# the other direction, and messages take once or twice as long as it happens. With small buffers to send from,
+# a connection queues little at a link that it shares.
 MESSAGE_LIMIT = 1 << 27
 OPEN_MPI = {
     "oob_tcp_if_include": "eth0", "btl": "tcp,self", "pml": "ob1", "btl_tcp_if_include": "eth0",
     "btl_tcp_eager_limit": MESSAGE_LIMIT, "btl_tcp_rndv_eager_limit": MESSAGE_LIMIT, "btl_tcp_max_send_size": MESSAGE_LIMIT,
     "btl_tcp_min_rdma_pipeline_size": 2 * MESSAGE_LIMIT, "btl_tcp_free_list_num": "2", "btl_tcp_free_list_inc": "2",
-    "mpi_yield_when_idle": "1", "coll_tuned_use_dynamic_rules": "1", "orte_keep_fqdn_hostnames": "1",
+    "btl_tcp_sndbuf": 1 << 13, "btl_tcp_rcvbuf": 1 << 17, "mpi_yield_when_idle": "1", "coll_tuned_use_dynamic_rules": "1", "orte_keep_fqdn_hostnames": "1",
 }
 
 
@@ -67,6 +69,10 @@ def enter():
     if os.environ.get(INSIDE):
         subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
         os.makedirs("/run/netns")
+        try:
+            os.nice(PRIORITY)
+        except PermissionError:
+            pass  # as everybody else, then
         return
     for tool in ("unshare", "mount", "ip", "tc"):
         if not shutil.which(tool):
@@ -137,8 +143,9 @@ class Rig:
     """`hosts` namespaces h0, h1, ... with addresses 10.9.0.1, 10.9.0.2, ...; `rate` as tc writes it ("20mbit"). With a
     delay there are two hosts."""
 
-    def __init__(self, hosts, rate, delay_s=0):
+    def __init__(self, hosts, rate, delay_s=0, preload=None):
         self.hosts = hosts
+        self.preload = preload  # a library for every program
         self.processes = []
         self.wire = None
         self.directory = tempfile.mkdtemp(prefix="fab-rig-")
@@ -188,9 +195,10 @@ class Rig:
     def address(host):
         return f"10.9.0.{host + 1}"
 
-    @staticmethod
-    def _inside(host, command):
-        return ["ip", "netns", "exec", f"h{host}", "unshare", "--uts", "sh", "-c", f'hostname h{host} && exec "$@"', "sh", *command]
+    def _inside(self, host, command):
+        preload = ["env", f"LD_PRELOAD={self.preload}"] if self.preload else []
+        return ["ip", "netns", "exec", f"h{host}", "unshare", "--uts", "sh", "-c", f'hostname h{host} && exec "$@"', "sh",
+                *preload, *command]
 
     def run(self, host, command, **options):
         """subprocess.run on a host."""
@@ -208,7 +216,8 @@ class Rig:
         mca = [word for key, value in known.items() for word in ("--mca", key, str(value))]
         hosts = ",".join(self.address(host) + ":1" for host in range(ranks))
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": self.directory}
-        return self.run(0, ["mpirun", "-n", str(ranks), "--host", hosts, "--bind-to", "none", *mca, *command],
+        exported = ["-x", "LD_PRELOAD"] if self.preload else []
+        return self.run(0, ["mpirun", *exported, "-n", str(ranks), "--host", hosts, "--bind-to", "none", *mca, *command],
                         env=environment, **options)
 
     def stop(self):
