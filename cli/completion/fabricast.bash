@@ -76,7 +76,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
     measure:--set) COMPREPLY=() ;;
     import:--out | import:-o) _fabricast_files '*.@(yaml|meas)' ;;
-    calibrate:--out | calibrate:-o | *:--with) _fabricast_files '*.yaml' ;;
+    calibrate:--out | calibrate:-o) _fabricast_files '*.yaml' ;;
     *:--nic | *:--base) _fabricast_words "$(_fabricast_names "$1" links)" ;;
     *:--op | *:-o)
       _fabricast_words 'all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv gather scatter'
