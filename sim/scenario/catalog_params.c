@@ -72,7 +72,7 @@ static const FabParam uncertainty_params[] = {
     .max = 1 },
   { ROW ("messages", FRACTION, FabLinkUncertainty, messages_fraction, "0%",
          "Likewise of every time that `messages` gives."),
-    .max = 1 },
+    .max = 0.9 },
   { .key = NULL },
 };
 

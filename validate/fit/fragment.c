@@ -205,7 +205,7 @@ set_messages (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
   if (both->curve)
     add_messages (self, both, FAB_WAY_BOTH);
   double deviation = MAX (one->curve->scatter_fraction, both->curve ? both->curve->scatter_fraction : 0);
-  self->spec.uncertainty.messages_fraction = MIN (tidy (fab_fit_student_95 (30) * deviation), 1);
+  self->spec.uncertainty.messages_fraction = MIN (tidy (fab_fit_student_95 (30) * deviation), 0.9);
   self->spec.messages = (FabParamList){ self->messages->data, self->messages->len };
 }
 
