@@ -85,7 +85,8 @@ show_progress (gpointer data, const FabHostProgress *progress)
 
   if (!self->is_terminal || now_us - self->shown_us < PROGRESS_US)
     return;
-  g_autofree char *title = fab_series_title (progress->series);
+  g_autofree char *raw_title = fab_series_title (progress->series);
+  g_autofree char *title = fab_cli_printable (raw_title);
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, (double) point->size_bytes);
   g_printerr (CLEAR_LINE "%s: %s (%u of %u), ", title, size, MIN (progress->n_done + 1, progress->n_sizes),
               progress->n_sizes);

@@ -46,7 +46,7 @@ pipe_close (FabControl *control)
 static PipeControl
 pipe_control (int fd, const char *here, const char *there)
 {
-  return (PipeControl){ { pipe_send, pipe_receive, pipe_close, (char *) here, (char *) there }, fd };
+  return (PipeControl){ { pipe_send, pipe_receive, pipe_close, (char *) here, (char *) there, 0 }, fd };
 }
 
 /* --- an end --- */

@@ -11,10 +11,12 @@
 
 #define LINGER_US (G_USEC_PER_SEC / 2)
 
+/* Whoever connects has a question at hand; until it comes, nobody else is heard. */
+#define HELLO_TIMEOUT_S 5
+
 typedef struct {
   FabControl base;
   int fd;
-  guint timeout_s;
 } TcpControl;
 
 struct _FabListener {
@@ -25,7 +27,7 @@ static gboolean
 tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
 {
   TcpControl *self = (TcpControl *) control;
-  gint64 deadline_us = g_get_monotonic_time () + self->timeout_s * G_USEC_PER_SEC;
+  gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
 
   for (gsize sent = 0; sent < size;) {
     gssize n = send (self->fd, (const char *) data + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -46,7 +48,7 @@ static gboolean
 tcp_receive (FabControl *control, gpointer data, gsize size, GError **error)
 {
   TcpControl *self = (TcpControl *) control;
-  gint64 deadline_us = g_get_monotonic_time () + self->timeout_s * G_USEC_PER_SEC;
+  gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
 
   for (gsize received = 0; received < size;) {
     gssize n = recv (self->fd, (char *) data + received, size - received, MSG_DONTWAIT);
@@ -86,10 +88,10 @@ tcp_new (int fd, guint timeout_s)
 {
   TcpControl *self = g_new0 (TcpControl, 1);
 
-  self->base = (FabControl){ tcp_send, tcp_receive, tcp_close, fab_socket_address (fd, FALSE),
-                             fab_socket_address (fd, TRUE) };
+  self->base = (FabControl){
+    tcp_send, tcp_receive, tcp_close, fab_socket_address (fd, FALSE), fab_socket_address (fd, TRUE), timeout_s
+  };
   self->fd = fd;
-  self->timeout_s = timeout_s;
   return &self->base;
 }
 
@@ -137,7 +139,7 @@ fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *host, G
 {
   int fd = fab_socket_accept (self->fd, timeout_s, host, error);
 
-  return fd >= 0 ? tcp_new (fd, host && host->plan->timeout_s > 0 ? host->plan->timeout_s : 30) : NULL;
+  return fd >= 0 ? tcp_new (fd, HELLO_TIMEOUT_S) : NULL;
 }
 
 void

@@ -192,8 +192,10 @@ fab_framed_control_new (FabControl *below)
 {
   Framed *self = g_new0 (Framed, 1);
 
-  self->base = (FabControl){ framed_send, framed_receive, framed_close, g_strdup (below->here),
-                             g_strdup (below->there) };
+  self->base = (FabControl){
+    framed_send,     framed_receive, framed_close, g_strdup (below->here), g_strdup (below->there),
+    below->timeout_s
+  };
   self->below = below;
   self->waiting = g_byte_array_new ();
   return &self->base;

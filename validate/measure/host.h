@@ -27,6 +27,13 @@ typedef struct {
   gboolean once;      /* listening: end after one asker */
 } FabMeasurePlan;
 
+/* When so many seconds are over, as of g_get_monotonic_time. */
+static inline gint64
+fab_measure_deadline_us (guint timeout_s)
+{
+  return g_get_monotonic_time () + timeout_s * (gint64) G_USEC_PER_SEC;
+}
+
 typedef struct _FabMeasureHost FabMeasureHost;
 
 /* Moves `n_messages` as the series' kind says and sets how long all of them took. n_messages is at least 1, and is

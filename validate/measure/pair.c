@@ -191,6 +191,7 @@ measure_kind (Asker *self, FabMeasureKind kind, const char *backend, GError **er
   if (is_streaming (kind))
     host->min_sample_ps = MAX (host->min_sample_ps, STREAM_SAMPLE_PS);
   is_measured = host->measure (host, &series, 0, time_messages, self, error);
+  host->min_sample_ps = 0;
   fab_series_clear (&series);
   return is_measured;
 }
@@ -291,6 +292,7 @@ serve_agreed (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, 
     return FALSE;
   plan.window = hello.count;
   plan.timeout_s = hello.number > 0 ? MIN (hello.number, MAX_TIMEOUT_S) : DEFAULT_TIMEOUT_S;
+  control->timeout_s = plan.timeout_s;
   FabControl *framed = fab_framed_control_new (control);
   FabPair *pair = open_pair (control, framed, ops, params, &plan, hello.size_bytes, FALSE, &cause);
 

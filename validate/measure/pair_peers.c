@@ -12,7 +12,7 @@ static FabControl *
 connect_patiently (FabMeasureHost *host, GError **error)
 {
   const FabMeasurePlan *plan = host->plan;
-  gint64 deadline_us = g_get_monotonic_time () + plan->timeout_s * G_USEC_PER_SEC;
+  gint64 deadline_us = fab_measure_deadline_us (plan->timeout_s);
 
   for (;;) {
     g_autoptr (GError) cause = NULL;

@@ -114,7 +114,7 @@ try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, co
   if (is_waited && connect (fd, to->ai_addr, to->ai_addrlen) != 0) {
     if (errno != EINPROGRESS)
       code = errno;
-    else if (!fab_socket_wait (fd, POLLOUT, g_get_monotonic_time () + timeout_s * G_USEC_PER_SEC, who, error))
+    else if (!fab_socket_wait (fd, POLLOUT, fab_measure_deadline_us (timeout_s), who, error))
       is_waited = FALSE;
     else
       getsockopt (fd, SOL_SOCKET, SO_ERROR, &code, &size);
@@ -192,7 +192,7 @@ fab_socket_listen (const char *host, const char *port, GError **error)
 int
 fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *host, GError **error)
 {
-  gint64 deadline_us = g_get_monotonic_time () + timeout_s * G_USEC_PER_SEC;
+  gint64 deadline_us = fab_measure_deadline_us (timeout_s);
   int one = 1;
 
   for (;;) {

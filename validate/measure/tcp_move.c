@@ -274,7 +274,8 @@ transfer (FabTcpPair *self, FabBytes size_bytes, guint n_out, guint n_in, gboole
       break;
     if (self->wait == FAB_TCP_SPIN && last_move_us == 0)
       last_move_us = g_get_monotonic_time ();
-    if (last_move_us > 0 && g_get_monotonic_time () - last_move_us > self->timeout_s * G_USEC_PER_SEC)
+    if (last_move_us > 0
+        && g_get_monotonic_time () - last_move_us > self->timeout_s * (gint64) G_USEC_PER_SEC)
       return fail_late (self, error);
     if (!wait_for_more (&t, error))
       return FALSE;

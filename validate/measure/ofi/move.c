@@ -78,7 +78,7 @@ progress (FabOfiPair *self, Patience *patience, gsize size, GError **error)
     return TRUE;
   sched_yield ();
   if (patience->deadline_us == 0)
-    patience->deadline_us = g_get_monotonic_time () + self->timeout_s * G_USEC_PER_SEC
+    patience->deadline_us = fab_measure_deadline_us (self->timeout_s)
                           + (gint64) (size * G_USEC_PER_SEC / SLOWEST_BYTES_PER_S);
   if (g_get_monotonic_time () >= patience->deadline_us)
     return fab_throw (

@@ -9,6 +9,9 @@
 
 enum { USUAL_WINDOW = 64, MAX_ADDRESS_BYTES = 512, MAX_NAME_BYTES = 256, MAX_PROVIDER_BYTES = 128 };
 
+/* What the other end's texts may hold: they are printed and kept. */
+#define SEEN G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS " ._:;,/@[]%+-"
+
 /* What one end tells the other; addresses are opaque. */
 typedef struct {
   guint32 address_bytes; /* big endian */
@@ -140,6 +143,8 @@ check_peer (const FabOfiPair *self, Card *there, GError **error)
   const char *provider = self->info->fabric_attr->prov_name;
 
   there->provider[MAX_PROVIDER_BYTES - 1] = there->name[MAX_NAME_BYTES - 1] = '\0';
+  g_strcanon (there->name, SEEN, '?');
+  g_strcanon (there->provider, SEEN, '?');
   if (GUINT32_FROM_BE (there->address_bytes) > MAX_ADDRESS_BYTES)
     return fab_throw (error, FAB_ERROR_IO,
                       "the other end sent an address of %u bytes; it is no `measure ofi`",
