@@ -50,6 +50,8 @@ class Measurements(CliTest):
                 text = self.good("import", path, "--format", "csv")
                 copy = self.write("copy.csv", text)
                 self.assertEqual(self.good("import", copy, "--format", "csv"), text)
+                marked = self.write("marked.csv", "\ufeff" + text)
+                self.assertEqual(self.good("import", marked, "--format", "csv"), text)
                 rows = list(csv.DictReader(io.StringIO(text)))
                 self.assertEqual(len(rows), sum(len(one["points"]) for one in self.series(path)))
 

@@ -31,10 +31,17 @@ find_format (const char *name, const char *text)
   return NULL;
 }
 
+/* Behind the mark of UTF-8 with which some spreadsheets begin what they export. */
+static const char *
+skip_mark (const char *text)
+{
+  return g_str_has_prefix (text, "\xEF\xBB\xBF") ? text + 3 : text;
+}
+
 const char *
 fab_measurement_format (const char *text)
 {
-  const FabMeasurementFormat *format = find_format (NULL, text);
+  const FabMeasurementFormat *format = find_format (NULL, skip_mark (text));
 
   return format ? format->name : NULL;
 }
@@ -62,13 +69,16 @@ check_text (const FabMeasurementRequest *request, GError **error)
 }
 
 FabMeasurements *
-fab_measurements_read (const FabMeasurementRequest *request, GError **error)
+fab_measurements_read (const FabMeasurementRequest *whole, GError **error)
 {
   const FabMeasurementFormat *format = NULL;
   g_autoptr (FabReadings) readings = NULL;
+  FabMeasurementRequest behind_mark = *whole, *request = &behind_mark;
 
-  if (!check_text (request, error))
+  if (!check_text (whole, error))
     return NULL;
+  request->text = skip_mark (whole->text);
+  request->size -= (gsize) (request->text - whole->text);
   format = find_format (request->format, request->text);
   if (format == NULL) {
     g_autofree char *tools = fab_measurement_tools ();
