@@ -7,6 +7,7 @@
 
 #include "sim/base/error.h"
 #include "validate/measure/frame.h"
+#include "validate/measure/stats.h"
 
 enum {
   PROBE_BYTES = 8,
@@ -141,19 +142,12 @@ time_messages (gpointer data, FabBytes size_bytes, guint n_messages, FabTimePs *
   return TRUE;
 }
 
-static int
-compare_times (gconstpointer a, gconstpointer b)
-{
-  FabTimePs x = *(const FabTimePs *) a, y = *(const FabTimePs *) b;
-
-  return (x > y) - (x < y);
-}
-
 static gboolean
 probe_round_trip (Asker *self, GError **error)
 {
   FabTimePs times_ps[N_PROBES], elapsed_ps;
   FabBytes size_bytes = MIN (PROBE_BYTES, largest_size (self->host->plan));
+  FabPoint median = { .size_bytes = size_bytes };
 
   if (!self->ops->can[FAB_MEASURE_LATENCY])
     return TRUE;
@@ -162,8 +156,8 @@ probe_round_trip (Asker *self, GError **error)
       return FALSE;
     times_ps[i % N_PROBES] = elapsed_ps;
   }
-  qsort (times_ps, N_PROBES, sizeof *times_ps, compare_times);
-  self->round_trip_ps = times_ps[N_PROBES / 2];
+  fab_stats_point (times_ps, N_PROBES, &median);
+  self->round_trip_ps = median.time_ps;
   return TRUE;
 }
 

@@ -78,7 +78,7 @@ fab_pair_serve_peers (FabMeasureHost *host, const FabPairOps *ops, gconstpointer
   host->note (host, "Waits for the other end on port %u.", fab_listener_port (listener));
   do {
     if (cause && !host->is_cancelled (host))
-      host->note (host, "%s.", cause->message);
+      host->note (host, "%s%s", cause->message, g_str_has_suffix (cause->message, "?") ? "" : ".");
     g_clear_error (&cause);
     serve_next (host, ops, listener, params, &cause);
   } while (!host->plan->once && !host->is_cancelled (host));
