@@ -27,7 +27,8 @@ FabControl *fab_control_connect (const char *peer, guint timeout_s, GError **err
 typedef struct _FabListener FabListener;
 FabListener *fab_listener_new (const char *listen, GError **error);
 guint fab_listener_port (const FabListener *self); /* useful after ":0" */
-/* The next one that asks, with a limit of some seconds until it has said what; *error is G_IO_ERROR_CANCELLED when `is_cancelled` says so. */
+/* The next one that asks, with a limit of some seconds until it has said what;
+ * *error is G_IO_ERROR_CANCELLED when `is_cancelled` says so. */
 FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *host, GError **error);
 void fab_listener_free (FabListener *self);
 

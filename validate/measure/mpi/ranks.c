@@ -119,9 +119,12 @@ fab_mpi_control_new (guint rank, const char *const *names)
   MpiControl *self = g_new0 (MpiControl, 1);
   guint here = fab_mpi_rank ();
 
-  self->base = (FabControl){ control_send, control_receive, control_close,
+  self->base = (FabControl){ control_send,
+                             control_receive,
+                             control_close,
                              g_strdup_printf ("rank%u@%s", here, names[here]),
-                             g_strdup_printf ("rank%u@%s", rank, names[rank]), 0 };
+                             g_strdup_printf ("rank%u@%s", rank, names[rank]),
+                             0 };
   self->rank = (int) rank;
   self->waiting = g_byte_array_new ();
   return &self->base;
