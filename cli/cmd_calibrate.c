@@ -133,8 +133,9 @@ calibrate (const CalibrateOptions *o, char **files, GError **error)
 
   if (o->name && *o->name == '\0')
     return fab_throw (error, FAB_ERROR_INPUT, "--name must not be empty");
-  if (!fab_cli_format (o->format_name, &format, error) || !fab_fit_options_read (&o->fit, &choice, error)
-      || !check_date (request.date, error) || (catalog = fab_cli_catalog (error)) == NULL
+  if (!fab_cli_check_out (o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
+      || !fab_fit_options_read (&o->fit, &choice, error) || !check_date (request.date, error)
+      || (catalog = fab_cli_catalog (error)) == NULL
       || (o->base && (request.base = find_base (catalog, o->base, error)) == NULL))
     return FALSE;
   request.count = choice.count;

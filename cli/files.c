@@ -2,6 +2,7 @@
 #include "cli/files.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,35 @@ fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size
   return TRUE;
 }
 
+gboolean
+fab_cli_is_database (const char *path)
+{
+  static const char magic[] = "SQLite format 3";
+  char head[sizeof magic] = "";
+  FILE *file = strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb")
+                                                                                     : NULL;
+  gsize n = file ? fread (head, 1, sizeof head, file) : 0;
+
+  if (file)
+    fclose (file);
+  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
+}
+
+gboolean
+fab_cli_check_out (const char *out, char *const *files, GError **error)
+{
+  GStatBuf target, file;
+
+  if (out == NULL || g_stat (out, &target) != 0 || !S_ISREG (target.st_mode))
+    return TRUE;
+  for (guint i = 0; files[i]; i++)
+    if (strcmp (files[i], "-") != 0 && g_stat (files[i], &file) == 0 && file.st_dev == target.st_dev
+        && file.st_ino == target.st_ino)
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "--out %s is a file that is read, and would be lost: name another one", out);
+  return TRUE;
+}
+
 static gboolean
 write_through (const char *path, const char *text, GError **error)
 {
@@ -63,6 +93,9 @@ fab_cli_write_file (const char *path, const char *text, GError **error)
 
   if (g_file_test (file, G_FILE_TEST_EXISTS) && !g_file_test (file, G_FILE_TEST_IS_REGULAR))
     return write_through (file, text, error);
+  if (fab_cli_is_database (file))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s holds measurements or runs, which would be lost: name another file", path);
   if (!g_file_set_contents (file, text, -1, &cause))
     return fab_throw (error, FAB_ERROR_IO, "%s", cause->message);
   return TRUE;

@@ -8,5 +8,12 @@
  * cannot fill the memory. Ends with a NUL beyond `size`. */
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 
-/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. */
+/* What `fabricast measure` and runs write. */
+gboolean fab_cli_is_database (const char *path);
+
+/* Whether --out, which may be NULL, is none of the files (NULL-ended) that are read. */
+gboolean fab_cli_check_out (const char *out, char *const *files, GError **error);
+
+/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. A database,
+ * which may hold hours of measuring, is never replaced. */
 gboolean fab_cli_write_file (const char *path, const char *text, GError **error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/fit_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/files.h"
@@ -72,19 +71,6 @@ fab_fit_options_clear (FabFitOptions *self)
     g_free (texts[i]);
 }
 
-static gboolean
-is_measurements_file (const char *path)
-{
-  static const char magic[] = "SQLite format 3";
-  char head[sizeof magic] = "";
-  FILE *file = strcmp (path, "-") != 0 ? fopen (path, "rb") : NULL;
-  gsize n = file ? fread (head, 1, sizeof head, file) : 0;
-
-  if (file)
-    fclose (file);
-  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
-}
-
 static GPtrArray *
 load_samples (const char *path, GError **error)
 {
@@ -113,8 +99,8 @@ fab_cli_series (char **files, GError **error)
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
 
   for (guint i = 0; files[i]; i++) {
-    g_autoptr (GPtrArray) some = is_measurements_file (files[i]) ? load_samples (files[i], error)
-                                                                 : load_text (files[i], error);
+    g_autoptr (GPtrArray) some = fab_cli_is_database (files[i]) ? load_samples (files[i], error)
+                                                                : load_text (files[i], error);
 
     if (some == NULL)
       return NULL;

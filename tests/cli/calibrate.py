@@ -103,6 +103,22 @@ class Calibrate(CliTest):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertIn(says, done.stderr)
 
+    def test_what_was_measured_is_not_overwritten(self):
+        file = self.write_lab()[0]
+        os.symlink(file, self.path("same"))
+        self.good("import", file, "-o", self.path("lab.meas"))
+        for args, says in ((("calibrate", file, "-o", file), "is a file that is read"),
+                           (("calibrate", "lab.meas", "-o", "lab.meas"), "is a file that is read"),
+                           (("calibrate", file, "-o", "same"), "is a file that is read"),
+                           (("calibrate", file, "-o", "lab.meas"), "holds measurements"),
+                           (("import", file, "-o", self.path(".", os.path.basename(file))), "is a file that is read"),
+                           (("import", os.path.join(SOURCE, "docs", "examples", "topo-a100.txt"), "-o", "lab.meas"),
+                            "holds measurements")):
+            with self.subTest(args):
+                before = [os.stat(self.path(name)).st_mtime_ns for name in (file, "lab.meas")]
+                self.refused(*args, says=says)
+                self.assertEqual([os.stat(self.path(name)).st_mtime_ns for name in (file, "lab.meas")], before)
+
     def test_mistakes(self):
         lab = self.write_lab()[0]
         fast = self.write("fast.csv", table("bandwidth", 1, 60))
