@@ -55,6 +55,22 @@ check_date (const char *text, GError **error)
   return fab_throw (error, FAB_ERROR_INPUT, "--date '%s' is no day; for example 2026-11-20", text);
 }
 
+/* An entry that is its base under another name is of no use; the notes say what is missing. */
+static gboolean
+check_measured (const FabFragment *fragment, GError **error)
+{
+  g_autoptr (GString) why = g_string_new (NULL);
+  const GPtrArray *lists[] = { fragment->fit->notes, fragment->notes };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    for (guint k = 0; k < lists[i]->len; k++)
+      g_string_append_printf (why, "%s%s", why->len > 0 ? "; " : "",
+                              (const char *) g_ptr_array_index (lists[i], k));
+  return fragment->is_measured
+      || fab_throw (error, FAB_ERROR_INPUT, "no number of an entry comes from what was measured: %s",
+                    why->str);
+}
+
 /* One link after the other; what was made lives as long as `fits` and `fragments`. */
 static gboolean
 fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentRequest *request, GPtrArray *fits,
@@ -75,6 +91,8 @@ fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentReque
       return FALSE;
     }
     g_ptr_array_add (fragments, fragment);
+    if (!check_measured (fragment, error))
+      return FALSE;
   }
   return TRUE;
 }

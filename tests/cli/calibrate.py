@@ -122,6 +122,8 @@ class Calibrate(CliTest):
     def test_mistakes(self):
         lab = self.write_lab()[0]
         fast = self.write("fast.csv", table("bandwidth", 1, 60))
+        quick = self.write("quick.csv", table("latency", 1, 60))
+        gpus = os.path.join(SOURCE, "tests", "fixtures", "benchmarks", "nvbandwidth-h100-both.txt")
         one = self.write("one.csv", table("latency", 3, 10, range(3, 4)))
         falling = self.write("falling.csv", HEAD + "# kind: latency\nsize_bytes,time_us\n1,90\n16,20\n64,21\n128,22\n")
         slow = self.write("slow.csv", HEAD + "# kind: latency\nsize_bytes,time_us\n" +
@@ -140,6 +142,9 @@ class Calibrate(CliTest):
                 ((lab, "--system", "elsewhere"), "asked for"),
                 ((lab, "--min-size", "8MiB", "--max-size", "4MiB"), "no size that was measured"),
                 ((fast, "--base", "roce-100"), "name a faster --base"),
+                ((quick, "--base", "tcp-10"), "1 x tcp-10 carry 1.25 GB/s at most"),
+                ((gpus, "--base", "nvlink4"), "with --count"),
+                ((gpus, "--base", "nvlink4", "--count", "18"), "only both directions at once were measured"),
                 ((one,), "nothing that was measured tells a rate"),
                 ((falling,), "times that fall with size"),
                 ((slow,), "is the unit right?")):

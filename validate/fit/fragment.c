@@ -9,6 +9,8 @@
 
 static const double rounding =
     1.02; /* packets leave this much more where a packet format is a little wrong */
+/* A median of few samples in three printed digits is this much off; GiB taken for GB, the least mistake, is 7 %. */
+static const double too_fast = 1.05;
 static const double unrounded = 1.00001; /* an entry has six digits */
 static const double smallest_achievable = 0.001, largest_rate_half = 0.9;
 static const FabBytes largest_small_bytes = 4096;
@@ -48,6 +50,42 @@ packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
                      : 1;
 
   return (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction * packets;
+}
+
+/* Messages of no size and kind are faster than the line. */
+static gboolean
+check_points (const FabFitKind *kind, const FabFragmentRequest *request, GError **error)
+{
+  double line = (double) fab_link_spec_line_rate (request->base) * request->count, most = 0;
+  FabFitPoint fastest = { 0 };
+
+  for (guint i = 0; kind->points && i < kind->points->len; i++) {
+    const FabFitPoint *point = &g_array_index (kind->points, FabFitPoint, i);
+    double rate = point->size_bytes / point->time_ps * (double) FAB_PS_PER_S;
+
+    if (rate > most)
+      fastest = *point;
+    most = MAX (most, rate);
+  }
+  if (most <= line * too_fast)
+    return TRUE;
+  g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, fastest.size_bytes);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "%s: %.4g GB/s were measured (%s in %.4g us), and %u x %s carry %.4g GB/s at most: name a "
+      "faster --base, or how many links there are with --count",
+      fab_measure_kind_names[kind->series->kind], most / 1e9, size, fastest.time_ps / 1e6, request->count,
+      request->base->name, line / 1e9);
+}
+
+static gboolean
+check_fit (const FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
+{
+  for (FabDrive drive = FAB_DRIVE_COPY; request->base && drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_MEASURE_COLLECTIVE; which++)
+      if (!check_points (&fit->kinds[drive][which], request, error))
+        return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -111,6 +149,7 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
     return TRUE;
   if (request->base && !check_rate (kind, request->base, spec, request, error))
     return FALSE;
+  self->is_measured = TRUE;
   double reached = kind->rate / request->count / packet_rate (&self->spec, spec);
   if (reached > unrounded)
     note (self, "%s: %.4g %% of what packets leave; taken as all of it", names[drive], reached * 100);
@@ -156,6 +195,7 @@ set_collective (FabFragment *self, const FabLinkFit *fit)
     keep_collective (self, self->base);
   if (duplex == 0 || (self->spec.collective_fraction > 0 && self->spec.collective_fraction <= duplex))
     return;
+  self->is_measured = TRUE;
   self->spec.collective_fraction = MIN (tidy (duplex), 1);
   self->spec.collective_source = keep (
       self, g_strdup_printf ("measured: rate with both directions busy (%s) over rate with one%s",
@@ -201,6 +241,7 @@ set_messages (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
           request->count);
     return;
   }
+  self->is_measured = TRUE;
   add_messages (self, one, FAB_WAY_ONE);
   if (both->curve)
     add_messages (self, both, FAB_WAY_BOTH);
@@ -218,6 +259,7 @@ set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
 
   if (latency->series == NULL || fit->is_device || latency->from_bytes > largest_small_bytes)
     return;
+  self->is_measured = TRUE;
   small_ps = latency->curve ? fab_fit_curve_time_ps (latency->curve, (double) latency->from_bytes)
                             : g_array_index (latency->points, FabFitPoint, 0).time_ps;
   if (small_ps < wires_ps)
@@ -309,7 +351,8 @@ fab_fragment_new (const FabLinkFit *fit, const FabFragmentRequest *request, GErr
   self->spec.uncertainty = (FabLinkUncertainty){ 0 };
   self->spec.measured = (FabLinkMeasured){ 0 };
   self->spec.messages = (FabParamList){ NULL, 0 };
-  if (request->base == NULL && !set_line (self, fit, request, error))
+  self->is_measured = request->base == NULL;
+  if (!check_fit (fit, request, error) || (request->base == NULL && !set_line (self, fit, request, error)))
     return NULL;
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     if (!set_drive (self, fit, drive, request, error))

@@ -23,9 +23,10 @@ typedef struct {
   const FabLinkSpec *base; /* NULL: none; not owned */
   guint count;
   FabLinkSpec spec;
-  GPtrArray *notes; /* char: what had to be bent, and what the link cannot say */
-  GPtrArray *texts; /* char: that the spec points to */
-  GArray *messages; /* FabMessageRegime */
+  gboolean is_measured; /* some number of it is; else all are the base's */
+  GPtrArray *notes;     /* char: what had to be bent, and what the link cannot say */
+  GPtrArray *texts;     /* char: that the spec points to */
+  GArray *messages;     /* FabMessageRegime */
 } FabFragment;
 
 /* Refused: a base whose line is slower than what was measured; nothing that tells a rate, and no base. */
