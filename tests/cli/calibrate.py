@@ -77,6 +77,13 @@ class Calibrate(CliTest):
         self.assertAlmostEqual(entry["copy_GBps"], 9.9, places=6)
         self.assertAlmostEqual(entry["collective_fraction"], 0.8, places=6)
 
+    def test_a_rate_above_the_base_is_what_was_reached(self):
+        file = os.path.join(SOURCE, "tests", "fixtures", "benchmarks", "perftest-read-write-hdr.txt")
+        entry = self.calibrate(file, "--base", "ib-hdr", "--series", "write-host")[0]
+        self.assertAlmostEqual(entry["measured"][0]["rate_GBps"], 24.5687, places=3)
+        self.assertAlmostEqual(entry["copy_GBps"], 24.5687, places=3)
+        self.assertTrue(any("what 8 MiB reaches stands for it" in note for note in entry["notes"]))
+
     def test_several_links_are_several_entries(self):
         kernel = table("bandwidth", 3, 26, range(10, 25), "copy").replace("from_memory: host", "from_memory: gpu")
         host = self.write("d2h.csv", kernel)

@@ -101,7 +101,7 @@ static const FabFragmentRequest plain = {
 };
 
 static FabFragment *
-fragment (const FabLinkFit *link, const FabFragmentRequest *request)
+fragment (FabLinkFit *link, const FabFragmentRequest *request)
 {
   g_autoptr (GError) error = NULL;
   FabFragment *made = fab_fragment_new (link, request, &error);

@@ -29,8 +29,9 @@ typedef struct {
   GArray *messages;     /* FabMessageRegime */
 } FabFragment;
 
-/* Refused: a base whose line is slower than what was measured; nothing that tells a rate, and no base. */
-FabFragment *fab_fragment_new (const FabLinkFit *fit, const FabFragmentRequest *request, GError **error);
+/* Saturated rates of the fit that the base cannot carry are bounded. Refused: a base whose line is slower than what
+ * was measured; nothing that tells a rate, and no base. */
+FabFragment *fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **error);
 void fab_fragment_free (FabFragment *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFragment, fab_fragment_free)
 

@@ -171,6 +171,27 @@ fit_saturated (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const G
         fab_measure_kind_names[which], size);
 }
 
+void
+fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s)
+{
+  for (FabMeasureKind which = 0; which < FAB_MEASURE_COLLECTIVE; which++) {
+    FabFitKind *kind = &self->kinds[drive][which];
+    gboolean is_alone = which == FAB_MEASURE_LATENCY || which == FAB_MEASURE_EXCHANGE;
+
+    if (kind->curve == NULL || kind->rate <= most_bytes_per_s || (is_alone && !self->is_device))
+      continue;
+    const FabFitPoint *largest = &g_array_index (kind->points, FabFitPoint, kind->points->len - 1);
+    double reached = largest->size_bytes / largest->time_ps * (double) FAB_PS_PER_S;
+    g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, largest->size_bytes);
+
+    note (self,
+          "%s: the fitted rate of %.4g GB/s is more than the base carries: what %s reaches stands for it",
+          fab_measure_kind_names[which], kind->rate / 1e9, size);
+    kind->rate = reached;
+    kind->rate_half = MAX (most_bytes_per_s - reached, 0);
+  }
+}
+
 /* Overhead and rate cannot be told apart: bandwidth has its rate, latency its smallest time. */
 static void
 fit_few (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray *points)

@@ -44,6 +44,10 @@ FabLinkFit *fab_link_fit_new (const GPtrArray *series, const FabFitSizes *sizes,
 void fab_link_fit_free (FabLinkFit *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLinkFit, fab_link_fit_free)
 
+/* Saturated rates above `most`, which the link cannot carry, become what the largest size reached; the rate is
+ * between the two. Messages of a network, whose rates are not saturated, stay as they are. */
+void fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s);
+
 /* The kind whose saturated rate is that of a drive alone, one direction; NULL: not measured. */
 const FabFitKind *fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive);
 /* With both directions busy. */
