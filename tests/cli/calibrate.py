@@ -84,6 +84,16 @@ class Calibrate(CliTest):
         self.assertAlmostEqual(entry["copy_GBps"], 24.5687, places=3)
         self.assertTrue(any("what 8 MiB reaches stands for it" in note for note in entry["notes"]))
 
+    def test_a_noisy_kind_is_left_out(self):
+        self.write_lab()
+        noisy = "".join(f"{1 << i},{90 if i < 4 else 20}\n" for i in range(12))
+        self.write("latency.csv", HEAD + "# kind: latency\n# method: sockets\nsize_bytes,time_us\n" + noisy)
+        entry = self.calibrate("latency.csv", "bandwidth.csv", "bidirectional.csv")[0]
+        self.assertEqual([kind["kind"] for kind in entry["measured"]], ["bandwidth", "bidirectional"])
+        self.assertAlmostEqual(entry["copy_GBps"], 9.9, places=6)
+        self.assertTrue(any(note.startswith("latency is left out: times that fall with size") for note in entry["notes"]))
+        self.refused("calibrate", "latency.csv", says="nothing is left to fit")
+
     def test_several_links_are_several_entries(self):
         kernel = table("bandwidth", 3, 26, range(10, 25), "copy").replace("from_memory: host", "from_memory: gpu")
         host = self.write("d2h.csv", kernel)

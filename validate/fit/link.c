@@ -205,21 +205,32 @@ fit_few (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray 
         n_sizes, n_sizes == 1 ? "" : "s", is_timed ? "smallest time" : "rate");
 }
 
-static gboolean
-fit_curve (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray *points,
-           const FabFitSizes *sizes, GError **error)
+/* A kind whose times are none of messages says nothing; the others still do. */
+static void
+leave_out (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GError *why)
 {
+  note (self, "%s is left out: %s", fab_measure_kind_names[which], why->message);
+  g_array_unref (kind->points);
+  *kind = (FabFitKind){ .is_left_out = TRUE };
+}
+
+static void
+fit_curve (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray *points,
+           const FabFitSizes *sizes)
+{
+  g_autoptr (GError) why = NULL;
   guint n_sizes = kind->points->len;
   gboolean can_hold_out = n_sizes >= 2 * FAB_FIT_MIN_SIZES;
 
+  kind->curve = fab_fit_curve_new ((const FabFitPoint *) (gpointer) kind->points->data, n_sizes,
+                                   can_hold_out ? sizes->hold_out : 0, &why);
+  if (kind->curve == NULL) {
+    leave_out (self, kind, which, why);
+    return;
+  }
   if (!can_hold_out && sizes->hold_out > 0)
     note (self, "%s has only %u sizes: none of them is held out", fab_measure_kind_names[which], n_sizes);
-  kind->curve = fab_fit_curve_new ((const FabFitPoint *) (gpointer) kind->points->data, n_sizes,
-                                   can_hold_out ? sizes->hold_out : 0, error);
-  if (kind->curve == NULL)
-    return FALSE;
   fit_saturated (self, kind, which, points);
-  return TRUE;
 }
 
 static gboolean
@@ -242,11 +253,15 @@ fit_kind (FabLinkFit *self, FabDrive drive, FabMeasureKind which, const GPtrArra
   kind->points = fab_fit_merge_sizes (first, points->len);
   if (kind->points->len < FAB_FIT_MIN_SIZES)
     fit_few (self, kind, which, points);
-  else if (!fit_curve (self, kind, which, points, sizes, error)) {
-    g_prefix_error (error, "%s: ", fab_measure_kind_names[which]);
-    return FALSE;
-  }
+  else
+    fit_curve (self, kind, which, points, sizes);
   return TRUE;
+}
+
+static gboolean
+is_missing (const FabFitKind *kind)
+{
+  return kind->series == NULL && !kind->is_left_out;
 }
 
 static void
@@ -254,11 +269,12 @@ note_missing (FabLinkFit *self)
 {
   const FabFitKind *copy = self->kinds[FAB_DRIVE_COPY];
 
-  if (!self->is_device && copy[FAB_MEASURE_LATENCY].series == NULL)
+  if (!self->is_device && is_missing (&copy[FAB_MEASURE_LATENCY]))
     note (self, "no latency was measured: messages and endpoint are not fitted");
-  if (!self->is_device && copy[FAB_MEASURE_LATENCY].curve && copy[FAB_MEASURE_EXCHANGE].curve == NULL)
+  if (!self->is_device && copy[FAB_MEASURE_LATENCY].curve && copy[FAB_MEASURE_EXCHANGE].curve == NULL
+      && !copy[FAB_MEASURE_EXCHANGE].is_left_out)
     note (self, "no exchange was measured: messages with both directions busy are not fitted");
-  if (!self->is_device && copy[FAB_MEASURE_LATENCY].series && copy[FAB_MEASURE_BANDWIDTH].series == NULL)
+  if (!self->is_device && copy[FAB_MEASURE_LATENCY].series && is_missing (&copy[FAB_MEASURE_BANDWIDTH]))
     note (self, "no bandwidth was measured: what many messages under way reach is not fitted");
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++) {
     const char *name = drive == FAB_DRIVE_KERNEL ? "kernel" : "copy";
@@ -300,7 +316,10 @@ fab_link_fit_new (const GPtrArray *series, const FabFitSizes *sizes, GError **er
       if (!fit_kind (self, drive, which, series, sizes, error))
         return NULL;
   if (!has_points (self)) {
-    fab_throw (error, FAB_ERROR_INPUT, "no size that was measured is between --min-size and --max-size");
+    if (self->notes->len > 0)
+      fab_throw (error, FAB_ERROR_INPUT, "nothing is left to fit: %s", (char *) self->notes->pdata[0]);
+    else
+      fab_throw (error, FAB_ERROR_INPUT, "no size that was measured is between --min-size and --max-size");
     return NULL;
   }
   note_missing (self);

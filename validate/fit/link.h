@@ -24,6 +24,7 @@ typedef struct {
 /* One kind of measurement by one drive. */
 typedef struct {
   const FabSeries *series; /* the first of them; NULL: this was not measured */
+  gboolean is_left_out;    /* it was measured, and its times are no link's */
   guint n_series;
   guint64 n_samples;  /* 0: not known */
   GArray *points;     /* FabFitPoint, one a size, the median of all series; NULL: nothing was measured */
