@@ -66,16 +66,16 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
                                .nic = o->nic,
                                .name = o->name,
                                .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT) };
-  const char *option = o->system       ? "--system"
-                     : o->source       ? "--source"
-                     : o->size         ? "--size"
-                     : o->n_ranks      ? "--ranks"
-                     : o->print_format ? "--format"
-                                       : NULL;
+  const char *option = o->system                     ? "--system"
+                     : o->source                     ? "--source"
+                     : o->size                       ? "--size"
+                     : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
+                     : o->print_format               ? "--format"
+                                                     : NULL;
   gboolean is_fragment = FALSE;
 
-  if (o->n_nodes < 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "--nodes must not be negative");
+  if (o->n_nodes < 1 && o->n_nodes != IMPORT_NOT_SAID)
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes: at least 1");
   if (catalog == NULL)
     return FALSE;
   scenario = fab_import (&request, catalog, &is_fragment, error);
@@ -126,7 +126,7 @@ options_clear (ImportOptions *o)
 static FabExit
 run (int argc, char **argv)
 {
-  ImportOptions o = { 0 };
+  ImportOptions o = { .n_nodes = IMPORT_NOT_SAID, .n_ranks = IMPORT_NOT_SAID };
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "The format, when it is not to be found out", "FORMAT" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,

@@ -4,7 +4,9 @@
 
 #include "cli/cli.h"
 
-/* As it was typed; NULL or 0 where it was not. */
+#define IMPORT_NOT_SAID G_MININT64
+
+/* As it was typed; NULL or IMPORT_NOT_SAID where it was not. */
 typedef struct {
   char *format, *out;
   char *accelerator, *nic, *name; /* of machines */

@@ -29,16 +29,16 @@ static gboolean
 check_options (const ImportOptions *o, const char *path, FabMeasurementRequest *request, FabFormat *format,
                GError **error)
 {
-  const char *option = o->accelerator ? "--accelerator"
-                     : o->nic         ? "--nic"
-                     : o->name        ? "--name"
-                     : o->n_nodes     ? "--nodes"
-                                      : NULL;
+  const char *option = o->accelerator                ? "--accelerator"
+                     : o->nic                        ? "--nic"
+                     : o->name                       ? "--name"
+                     : o->n_nodes != IMPORT_NOT_SAID ? "--nodes"
+                                                     : NULL;
   gint64 size_bytes = 0;
 
   if (option != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: %s holds measurements, no machine", option, path);
-  if (o->n_ranks < 0 || o->n_ranks == 1 || o->n_ranks > G_MAXINT)
+  if (o->n_ranks != IMPORT_NOT_SAID && (o->n_ranks < 2 || o->n_ranks > G_MAXINT))
     return fab_throw (error, FAB_ERROR_INPUT, "--ranks: at least 2");
   if (o->size != NULL && !fab_units_parse_whole (FAB_UNIT_BYTES, o->size, &size_bytes, error)) {
     g_prefix_error (error, "--size: ");
@@ -48,7 +48,7 @@ check_options (const ImportOptions *o, const char *path, FabMeasurementRequest *
                                       .system = o->system,
                                       .source = o->source,
                                       .size_bytes = (FabBytes) size_bytes,
-                                      .n_ranks = (guint) o->n_ranks };
+                                      .n_ranks = (guint) MAX (o->n_ranks, 0) };
   return fab_cli_format (o->print_format, format, error);
 }
 

@@ -99,6 +99,7 @@ class Measurements(CliTest):
         self.assertIn("--system is for measurements", self.bad("import", MACHINES[0], "--system", "x"))
         self.assertIn("one file", self.bad("import", MACHINES[0], MACHINES[1]))
         self.assertIn("--ranks", self.bad("import", sample("series.csv"), "--ranks", "1"))
+        self.assertIn("--ranks", self.bad("import", sample("series.csv"), "--ranks", "0"))
         self.assertIn("--size", self.bad("import", sample("series.csv"), "--size", "much"))
 
     def test_sizes_and_ranks_that_a_tool_does_not_print(self):
