@@ -178,7 +178,7 @@ options_clear (CalibrateOptions *o)
 static FabExit
 run (int argc, char **argv)
 {
-  CalibrateOptions o = { 0 };
+  CalibrateOptions o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
   const GOptionEntry entries[] = {
     { "base", 0, 0, G_OPTION_ARG_STRING, &o.base,
       "Link entry that says what was not measured (default: none)", "LINK" },

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/collective.h"
 #include "cli/files.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -11,19 +12,6 @@
 #include "validate/measure/samples.h"
 
 static const double default_hold_out = 1.0 / 3;
-
-static gboolean
-read_size (const char *option, const char *text, FabBytes *bytes, GError **error)
-{
-  gint64 value = 0;
-
-  if (text != NULL && !fab_units_parse_whole (FAB_UNIT_BYTES, text, &value, error)) {
-    g_prefix_error (error, "%s: ", option);
-    return FALSE;
-  }
-  *bytes = (FabBytes) value;
-  return TRUE;
-}
 
 /* "20%", "1/3", "0.25"; below a half. */
 static gboolean
@@ -52,12 +40,14 @@ fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **
                                         .memory = self->memory,
                                         .series = self->series },
                             .sizes = { .hold_out = default_hold_out },
-                            .count = (guint) MAX (self->count, 1),
-                            .hops = self->hops > 0 ? (guint) self->hops : 2 };
-  if (self->count < 0 || self->count > 4096 || self->hops < 0 || self->hops > 64)
+                            .count = (guint) self->count,
+                            .hops = (guint) self->hops };
+  if (self->count < 1 || self->count > 4096 || self->hops < 1 || self->hops > 64)
     return fab_throw (error, FAB_ERROR_INPUT, "--count is from 1 to 4096 links, --hops from 1 to 64");
-  return read_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error)
-      && read_size ("--max-size", self->max_size, &choice->sizes.max_bytes, error)
+  return (self->min_size == NULL
+          || collective_parse_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error))
+      && (self->max_size == NULL
+          || collective_parse_size ("--max-size", self->max_size, &choice->sizes.max_bytes, error))
       && (self->hold_out == NULL || read_part (self->hold_out, &choice->sizes.hold_out, error));
 }
 

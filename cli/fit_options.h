@@ -9,8 +9,13 @@
 
 typedef struct {
   char *system, *from, *to, *method, *memory, *series, *min_size, *max_size, *hold_out;
-  gint count, hops; /* 0: not said */
+  gint count, hops;
 } FabFitOptions;
+
+#define FAB_FIT_OPTIONS_DEFAULT \
+  {                             \
+    .count = 1, .hops = 2       \
+  }
 
 /* What they come to. */
 typedef struct {

@@ -113,7 +113,7 @@ validate (const Options *o, char **files, GError **error)
 FabExit
 fab_cli_validate_links (int argc, char **argv)
 {
-  Options o = { 0 };
+  Options o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
   const GOptionEntry entries[] = {
     { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
       "Link entries that win over the catalogue's; repeatable", "FILE" },

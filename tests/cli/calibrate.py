@@ -69,6 +69,12 @@ class Calibrate(CliTest):
         outside = [int(row["size_bytes"]) for row in rows if row["part"] == "outside"]
         self.assertEqual(outside, [1 << i for i in range(17, 25)])
 
+    def test_sizes_are_spelt_as_measure_spells_them(self):
+        file = self.write_lab()[0]
+        for least, most in (("1K", "1M"), ("1KiB", "1MiB"), ("1024", "1048576")):
+            entry = self.calibrate(file, "--min-size", least, "--max-size", most)[0]
+            self.assertEqual((entry["from_bytes"], entry["to_bytes"]), (1 << 10, 1 << 20))
+
     def test_formats_agree(self):
         files = self.write_lab()
         entry = self.calibrate(*files)[0]
@@ -152,7 +158,10 @@ class Calibrate(CliTest):
                 ((lab, "--holdout", "some"), "no part below a half"),
                 ((lab, "--min-size", "1 furlong"), "--min-size"),
                 ((lab, "--date", "yesterday"), "is no day"),
+                ((lab, "--min-size", "0"), "--min-size"),
                 ((lab, "--count", "-1"), "--count"),
+                ((lab, "--count", "0"), "--count is from 1"),
+                ((lab, "--hops", "0"), "--hops from 1"),
                 ((lab, "--name", ""), "--name must not be empty"),
                 ((lab, "--format", "xml"), "--format"),
                 ((lab, "--series", "window=64"), "there are the links"),
