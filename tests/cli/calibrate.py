@@ -100,6 +100,15 @@ class Calibrate(CliTest):
         self.assertTrue(any(note.startswith("latency is left out: times that fall with size") for note in entry["notes"]))
         self.refused("calibrate", "latency.csv", says="nothing is left to fit")
 
+    def test_odd_names_are_escaped(self):
+        file = self.write_lab()[0]
+        with open(os.fsencode(self.path("")) + b"odd\xff\xe2\x80\xa8\x01.csv", "w", encoding="utf-8") as odd:
+            odd.write(read(file).replace("system: lab", "system: l\u2028ab"))
+        for name in ("a\u2028b", "a\x01b", "a\x7fb", "a\x85b", "a\ufffeb", "a\tb", "\U0001f98a"):
+            self.good("calibrate", odd.name, "--name", name, "-o", self.path("odd.yaml"))
+            self.assertEqual(yaml.safe_load(read(self.path("odd.yaml")))["links"][0]["name"], name)
+            self.good("validate", "links", file, "--with", "odd.yaml", "--summary")
+
     def test_several_links_are_several_entries(self):
         kernel = table("bandwidth", 3, 26, range(10, 25), "copy").replace("from_memory: host", "from_memory: gpu")
         host = self.write("d2h.csv", kernel)

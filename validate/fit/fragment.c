@@ -34,11 +34,15 @@ note (FabFragment *self, const char *format, ...)
   va_end (arguments);
 }
 
+/* Names of files need not be UTF-8, and entries must. */
 static const char *
 keep (FabFragment *self, char *text)
 {
-  g_ptr_array_add (self->texts, text);
-  return text;
+  char *valid = g_utf8_make_valid (text, -1);
+
+  g_free (text);
+  g_ptr_array_add (self->texts, valid);
+  return valid;
 }
 
 /* Payload that packets of a drive leave of one link, bytes per second, before anything is lost. */

@@ -2,12 +2,22 @@
 /* fragment_yaml.c - link entries as a catalogue file, for people who open it. */
 #include "validate/fit/fragment.h"
 
+/* YAML takes no control characters and odd line ends in comments either: they are escaped as in values. */
 static void
 append_comment (GString *out, const char *text)
 {
-  g_autofree char *line = g_strdelimit (g_strdup (text), "\r\n\t", ' ');
+  g_autofree char *line = g_strdelimit (g_utf8_make_valid (text, -1), "\r\n\t", ' ');
 
-  g_string_append_printf (out, "# %s\n", line);
+  g_string_append (out, "# ");
+  for (const char *p = line; *p; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    if (g_unichar_isprint (c) && c != 0x2028 && c != 0x2029)
+      g_string_append_unichar (out, c);
+    else
+      g_string_append_printf (out, c < 0x10000 ? "\\u%04X" : "\\U%08X", c);
+  }
+  g_string_append_c (out, '\n');
 }
 
 static void
