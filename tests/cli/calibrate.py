@@ -109,6 +109,18 @@ class Calibrate(CliTest):
             self.assertEqual(yaml.safe_load(read(self.path("odd.yaml")))["links"][0]["name"], name)
             self.good("validate", "links", file, "--with", "odd.yaml", "--summary")
 
+    def test_the_page_says_how_bad_a_fit_is_that_held_nothing_out(self):
+        page = self.good("calibrate", os.path.join(SOURCE, "tests", "fixtures", "benchmarks", "osu-suite-5.8.txt"),
+                         "--base", "ib-hdr", "--format", "text")
+        self.assertIn("Quality: poor. No size was held out; those that were fitted are 19 % off", page)
+        self.assertIn("collective_fraction  0.9588 (of the base)", page)
+        files = self.write_lab()
+        page = self.good("calibrate", *files, "--base", "roce-100", "--holdout", "0", "--format", "text")
+        self.assertRegex(page, "Quality: not known. No size was held out; those that were fitted are [0-9.e-]+ % off[.]")
+        self.assertIn("collective_fraction  0.8\n", page)
+        page = self.good("calibrate", files[2], "--base", "roce-100", "--format", "text")
+        self.assertRegex(page, "endpoint .*[(]of the base[)]")
+
     def test_several_links_are_several_entries(self):
         kernel = table("bandwidth", 3, 26, range(10, 25), "copy").replace("from_memory: host", "from_memory: gpu")
         host = self.write("d2h.csv", kernel)

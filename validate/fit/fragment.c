@@ -200,7 +200,7 @@ set_collective (FabFragment *self, const FabLinkFit *fit)
     keep_collective (self, self->base);
   if (duplex == 0 || (self->spec.collective_fraction > 0 && self->spec.collective_fraction <= duplex))
     return;
-  self->is_measured = TRUE;
+  self->is_measured = self->is_collective_measured = TRUE;
   self->spec.collective_fraction = MIN (tidy (duplex), 1);
   self->spec.collective_source = keep (
       self, g_strdup_printf ("measured: rate with both directions busy (%s) over rate with one%s",
@@ -264,7 +264,7 @@ set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
 
   if (latency->series == NULL || fit->is_device || latency->from_bytes > largest_small_bytes)
     return;
-  self->is_measured = TRUE;
+  self->is_measured = self->is_endpoint_measured = TRUE;
   small_ps = latency->curve ? fab_fit_curve_time_ps (latency->curve, (double) latency->from_bytes)
                             : g_array_index (latency->points, FabFitPoint, 0).time_ps;
   if (small_ps < wires_ps)

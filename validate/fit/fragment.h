@@ -24,9 +24,10 @@ typedef struct {
   guint count;
   FabLinkSpec spec;
   gboolean is_measured; /* some number of it is; else all are the base's */
-  GPtrArray *notes;     /* char: what had to be bent, and what the link cannot say */
-  GPtrArray *texts;     /* char: that the spec points to */
-  GArray *messages;     /* FabMessageRegime */
+  gboolean is_endpoint_measured, is_collective_measured;
+  GPtrArray *notes; /* char: what had to be bent, and what the link cannot say */
+  GPtrArray *texts; /* char: that the spec points to */
+  GArray *messages; /* FabMessageRegime */
 } FabFragment;
 
 /* Saturated rates of the fit that the base cannot carry are bounded. Refused: a base whose line is slower than what

@@ -145,43 +145,62 @@ append_entry (GString *out, const FabFragment *self)
   append_drive (out, self, FAB_DRIVE_COPY);
   append_drive (out, self, FAB_DRIVE_KERNEL);
   if (spec->endpoint_ps > 0 && !fit->is_device)
-    g_string_append_printf (out, "  %-20s %.4g%s\n", "endpoint", (double) spec->endpoint_ps / 1e6,
-                            endpoint_half);
+    g_string_append_printf (out, "  %-20s %.4g%s%s\n", "endpoint", (double) spec->endpoint_ps / 1e6,
+                            endpoint_half, self->is_endpoint_measured ? "" : " (of the base)");
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     if (fab_link_fit_duplex (fit, drive) > 0)
       g_string_append_printf (out, "  %-20s %.4g of the rate with one (%s)\n", "both directions",
                               fab_link_fit_duplex (fit, drive),
                               drive == FAB_DRIVE_KERNEL ? "kernel" : "copy");
   if (spec->collective_fraction > 0 && !fit->is_device)
-    g_string_append_printf (out, "  %-20s %.4g\n", "collective_fraction", spec->collective_fraction);
+    g_string_append_printf (out, "  %-20s %.4g%s\n", "collective_fraction", spec->collective_fraction,
+                            self->is_collective_measured ? "" : " (of the base)");
   append_gap (out, fit);
   if (spec->messages.n > 0)
     g_string_append_printf (out, "  %-20s %u rows, +- %.2g %%\n", "messages", spec->messages.n,
                             spec->uncertainty.messages_fraction * 100);
 }
 
-/* What the errors come to, in words. */
+/* Of the sizes that were fitted, over all kinds. */
+static FabFitErrors
+fitted_errors (const FabLinkFit *fit)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabFitRow));
+
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++) {
+      const FabFitCurve *curve = fit->kinds[drive][which].curve;
+
+      if (curve)
+        g_array_append_vals (rows, curve->rows->data, curve->rows->len);
+    }
+  return fab_fit_errors (rows, FAB_FIT_FITTED);
+}
+
+/* What the errors come to, in words. Sizes that were fitted can tell that a fit is poor, and not that it is good. */
 static void
 append_quality (GString *out, const FabFragment *fragment)
 {
   const FabLinkMeasured *measured = &fragment->spec.measured;
-  double error = measured->held_out_error_fraction;
+  FabFitErrors fitted = fitted_errors (fragment->fit);
+  gboolean is_seen = measured->n_held_out == 0;
+  double error = is_seen ? fitted.median_fraction : measured->held_out_error_fraction;
   g_autofree char *from = show_size (measured->from_bytes), *to = show_size (measured->to_bytes);
 
-  if (measured->n_held_out == 0)
-    g_string_append (out, "Quality: not known, as no size was held out.");
-  else if (error <= good_fraction)
-    g_string_append_printf (out, "Quality: good. Sizes that the fit did not see are %.2g %% off.",
-                            error * 100);
-  else if (error <= fair_fraction)
-    g_string_append_printf (out, "Quality: fair. Sizes that the fit did not see are %.2g %% off.",
-                            error * 100);
+  if (is_seen && fitted.n == 0)
+    g_string_append (out, "Quality: not known, as too few sizes were measured to judge a fit.");
   else
-    g_string_append_printf (
-        out,
-        "Quality: poor. Sizes that the fit did not see are %.2g %% off: the times are not those of "
-        "an overhead and a rate; measure longer or on a quiet machine.",
-        error * 100);
+    g_string_append_printf (out, "Quality: %s. %s %.2g %% off%s.",
+                            error > fair_fraction   ? "poor"
+                            : is_seen               ? "not known"
+                            : error > good_fraction ? "fair"
+                                                    : "good",
+                            is_seen ? "No size was held out; those that were fitted are"
+                                    : "Sizes that the fit did not see are",
+                            error * 100,
+                            error > fair_fraction ? ": the times are not those of an overhead and a rate; "
+                                                    "measure longer, more sizes or on a quiet machine"
+                                                  : "");
   if (measured->from_bytes < measured->to_bytes)
     g_string_append_printf (out, " Measured from %s to %s; predictions of other sizes are marked.\n", from,
                             to);
