@@ -71,6 +71,18 @@ check_measured (const FabFragment *fragment, GError **error)
                     why->str);
 }
 
+/* Of several links one that tells no rate is left out, with a note. */
+static gboolean
+is_left_out (const GPtrArray *groups, const FabLinkGroup *group, const FabLinkFit *fit,
+             const FabFragmentRequest *request)
+{
+  if (groups->len == 1 || request->base || fab_link_fit_has_rate (fit))
+    return FALSE;
+  g_printerr ("fabricast calibrate: link '%s' is left out: nothing that was measured tells its rate\n",
+              group->suffix);
+  return TRUE;
+}
+
 /* One link after the other; what was made lives as long as `fits` and `fragments`. */
 static gboolean
 fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentRequest *request, GPtrArray *fits,
@@ -83,6 +95,8 @@ fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentReque
 
     if (fit)
       g_ptr_array_add (fits, fit);
+    if (fit && is_left_out (groups, group, fit, request))
+      continue;
     request->suffix = groups->len > 1 ? group->suffix : NULL;
     fragment = fit ? fab_fragment_new (fit, request, error) : NULL;
     if (fragment == NULL) {
@@ -94,7 +108,12 @@ fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentReque
     if (!check_measured (fragment, error))
       return FALSE;
   }
-  return TRUE;
+  return fragments->len > 0
+      || fab_throw (
+             error, FAB_ERROR_INPUT,
+             "none of these %u links tells a rate: measure more sizes, or choose one with --series and "
+             "name the link it is like with --base",
+             groups->len);
 }
 
 static char *

@@ -169,6 +169,7 @@ class Calibrate(CliTest):
         quick = self.write("quick.csv", table("latency", 1, 60))
         gpus = os.path.join(SOURCE, "tests", "fixtures", "benchmarks", "nvbandwidth-h100-both.txt")
         one = self.write("one.csv", table("latency", 3, 10, range(3, 4)))
+        other = self.write("other.csv", table("latency", 3, 10, range(3, 4), "tagged"))
         falling = self.write("falling.csv", HEAD + "# kind: latency\nsize_bytes,time_us\n1,90\n16,20\n64,21\n128,22\n")
         slow = self.write("slow.csv", HEAD + "# kind: latency\nsize_bytes,time_us\n" +
                           "".join(f"{8 << i},5000000000\n" for i in range(6)))
@@ -193,6 +194,7 @@ class Calibrate(CliTest):
                 ((gpus, "--base", "nvlink4"), "with --count"),
                 ((gpus, "--base", "nvlink4", "--count", "18"), "only both directions at once were measured"),
                 ((one,), "nothing that was measured tells a rate"),
+                ((one, other), "none of these 2 links tells a rate"),
                 ((falling,), "times that fall with size"),
                 ((slow,), "is the unit right?")):
             with self.subTest(args):

@@ -4,6 +4,7 @@
 
 What the times are, tests/fake_gpu/machine.h says. FAKE_GPU names the library.
 """
+import json
 import os
 
 import support
@@ -66,6 +67,17 @@ class Cuda(CliTest):
         for before, after in zip(first["series"], second["series"]):
             self.assertEqual(after["points"][0], before["points"][0])
             self.assertEqual([point["size_bytes"] for point in after["points"]], [8, 64])
+
+    def test_calibrates(self):
+        """Flags between host and GPU tell no rate, the other links do."""
+        self.measure(gpus(1), "--sizes", "8,1M", "--kinds", "latency,bandwidth")
+        done = self.fabricast("calibrate", "f.meas", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "link 'flag-host' is left out: nothing that was measured tells its rate")
+        links = {entry["link"]: entry for entry in json.loads(done.stdout)["links"]}
+        self.assertGreaterEqual(set(links), {"measured-host-to-gpu", "measured-gpu-to-host"})
+        self.assertNotIn("measured-flag-host", links)
+        self.refused("calibrate", "f.meas", "--series", "flag-host", names="nothing that was measured tells a rate")
 
     def test_a_gpu_that_fails_on_the_way(self):
         """What was measured before stays."""

@@ -341,6 +341,16 @@ fab_link_fit_free (FabLinkFit *self)
   g_free (self);
 }
 
+gboolean
+fab_link_fit_has_rate (const FabLinkFit *self)
+{
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++)
+      if (self->kinds[drive][which].rate > 0)
+        return TRUE;
+  return FALSE;
+}
+
 static const FabFitKind *
 first_of (const FabFitKind *kinds, FabMeasureKind a, FabMeasureKind b)
 {

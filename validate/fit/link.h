@@ -49,6 +49,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLinkFit, fab_link_fit_free)
  * between the two. Messages of a network, whose rates are not saturated, stay as they are. */
 void fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s);
 
+/* Whether anything tells a rate: an entry without a base needs one. */
+gboolean fab_link_fit_has_rate (const FabLinkFit *self);
 /* The kind whose saturated rate is that of a drive alone, one direction; NULL: not measured. */
 const FabFitKind *fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive);
 /* With both directions busy. */
