@@ -1,76 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fit_link.c - series of links whose truth is known, to groups, fits, entries and checks. */
+/* test_fit_link.c - series of links whose truth is known, to fits, entries and checks. */
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/test.h"
+#include "tests/unit/fit_support.h"
 #include "validate/fit/check.h"
 #include "validate/fit/fragment.h"
-#include "validate/fit/groups.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 
-static const FabFitSizes third = { .hold_out = 1.0 / 3 }, none = { .hold_out = 0 };
-
-static void
-add_point (FabMeasuredSeries *series, FabBytes size_bytes, double us)
-{
-  FabPoint point = { .size_bytes = size_bytes, .time_ps = (FabTimePs) (us * 1e6 + 0.5), .is_complete = TRUE };
-
-  g_array_append_val (series->points, point);
-}
-
-/* Powers of two at overhead + m / rate. */
-static FabMeasuredSeries *
-add_series (GPtrArray *all, const FabSeries *like, FabMeasureKind kind, double overhead_us, double GBps)
-{
-  FabSeries head = *like;
-  FabMeasuredSeries *series;
-
-  head.kind = kind;
-  series = fab_measured_series_new (&head);
-  for (guint i = 0; i <= 24; i++)
-    add_point (series, (FabBytes) 1 << i, overhead_us + (double) (1u << i) / GBps / 1e3);
-  g_ptr_array_add (all, series);
-  return series;
-}
-
-static GPtrArray *
-new_series (void)
-{
-  return g_ptr_array_new_with_free_func (fab_measured_series_free);
-}
-
-static const FabSeries network = { .backend = (char *) "tcp",
-                                   .system = (char *) "lab",
-                                   .from = (char *) "a",
-                                   .to = (char *) "b",
-                                   .method = (char *) "sockets",
-                                   .n_pairs = 1 };
-static const FabSeries device = { .backend = (char *) "cuda",
-                                  .system = (char *) "lab",
-                                  .from = (char *) "gpu0",
-                                  .to = (char *) "gpu1",
-                                  .from_memory = (char *) "gpu",
-                                  .to_memory = (char *) "gpu",
-                                  .method = (char *) "copy",
-                                  .n_pairs = 1 };
-
-static GPtrArray *
-group (const GPtrArray *series, const char *wanted)
-{
-  g_autoptr (GError) error = NULL;
-  GPtrArray *groups = fab_link_groups_new (series, &(FabGroupFilter){ .series = wanted }, &error);
-
-  assert_null (error);
-  return groups;
-}
-
-static const FabLinkGroup *
-group_at (const GPtrArray *groups, guint i)
-{
-  return g_ptr_array_index (groups, i);
-}
+static const FabFitSizes none = { .hold_out = 0 };
 
 /* 20 us and 10 GB/s one way, 25 us and 8 GB/s both; 9.9 and 7.92 GB/s with a window. */
 static GPtrArray *
@@ -83,16 +23,6 @@ network_series (void)
   add_series (all, &network, FAB_MEASURE_BANDWIDTH, 2, 9.9);
   add_series (all, &network, FAB_MEASURE_BIDIRECTIONAL, 2, 7.92);
   return all;
-}
-
-static FabLinkFit *
-fit (const GPtrArray *series, const FabFitSizes *sizes)
-{
-  g_autoptr (GError) error = NULL;
-  FabLinkFit *link = fab_link_fit_new (series, sizes, &error);
-
-  assert_null (error);
-  return link;
 }
 
 static const char *const no_files[] = { "lab.meas", NULL };
@@ -235,67 +165,6 @@ test_a_slow_base_is_refused (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "name a faster --base"));
 }
 
-static void
-test_drives_are_one_link (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (GPtrArray) series = new_series ();
-  FabSeries kernel = device;
-
-  kernel.method = (char *) "kernel";
-  add_series (series, &device, FAB_MEASURE_BANDWIDTH, 3, 250);
-  add_series (series, &kernel, FAB_MEASURE_BANDWIDTH, 2, 230);
-  g_autoptr (GPtrArray) groups = group (series, NULL);
-  assert_int_equal (groups->len, 1);
-  assert_string_equal (group_at (groups, 0)->suffix, "gpu-to-gpu");
-  g_autoptr (FabLinkFit) link = fit (group_at (groups, 0)->series, &third);
-  assert_near (fab_link_fit_one_way (link, FAB_DRIVE_COPY)->rate, 250e9, 1e-5);
-  assert_near (fab_link_fit_one_way (link, FAB_DRIVE_KERNEL)->rate, 230e9, 1e-5);
-}
-
-/* Two pairs on NVLink, one on PCIe, one from the host, and a collective that is of no link. */
-static void
-test_links_are_told_apart (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (GPtrArray) series = new_series ();
-  FabSeries other = device, far = device, host = device, all_reduce = device;
-
-  other.to = (char *) "gpu2";
-  far.to = (char *) "gpu3";
-  host.from = host.from_memory = (char *) "host";
-  all_reduce.op = (char *) "all_reduce";
-  add_series (series, &device, FAB_MEASURE_BANDWIDTH, 3, 250);
-  add_series (series, &other, FAB_MEASURE_BANDWIDTH, 3, 240);
-  add_series (series, &far, FAB_MEASURE_BANDWIDTH, 3, 20);
-  add_series (series, &far, FAB_MEASURE_LATENCY, 9, 20);
-  add_series (series, &host, FAB_MEASURE_BANDWIDTH, 3, 26);
-  add_series (series, &all_reduce, FAB_MEASURE_COLLECTIVE, 30, 100);
-  g_autoptr (GPtrArray) groups = group (series, NULL), one = group (series, "gpu-to-gpu-2");
-  assert_int_equal (groups->len, 3);
-  assert_string_equal (group_at (groups, 0)->suffix, "gpu-to-gpu");
-  assert_int_equal (group_at (groups, 0)->series->len, 2);
-  assert_string_equal (group_at (groups, 1)->suffix, "gpu-to-gpu-2");
-  assert_int_equal (group_at (groups, 1)->series->len, 2);
-  assert_string_equal (group_at (groups, 2)->suffix, "host-to-gpu");
-  assert_int_equal (one->len, 1);
-  g_autoptr (GError) error = NULL;
-  assert_null (fab_link_groups_new (series, &(FabGroupFilter){ .series = "tape" }, &error));
-  assert_non_null (strstr (error->message, "gpu-to-gpu, gpu-to-gpu-2, host-to-gpu"));
-}
-
-static void
-test_other_windows_are_refused (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) series = new_series ();
-  FabSeries wide = network;
-
-  wide.window = 64;
-  add_series (series, &network, FAB_MEASURE_BANDWIDTH, 3, 10);
-  add_series (series, &wide, FAB_MEASURE_BANDWIDTH, 3, 10);
-  assert_null (fab_link_fit_new (series, &third, &error));
-  assert_non_null (strstr (error->message, "--series window=64"));
-}
-
 /* One size: a rate of bandwidth, an endpoint of latency; an entry with neither is none. */
 static void
 test_one_size (G_GNUC_UNUSED void **state)
@@ -363,9 +232,6 @@ main (void)
     cmocka_unit_test (test_a_base_says_the_rest),
     cmocka_unit_test (test_links_side_by_side),
     cmocka_unit_test (test_a_slow_base_is_refused),
-    cmocka_unit_test (test_drives_are_one_link),
-    cmocka_unit_test (test_links_are_told_apart),
-    cmocka_unit_test (test_other_windows_are_refused),
     cmocka_unit_test (test_one_size),
     cmocka_unit_test (test_impossible_times_are_refused),
     cmocka_unit_test (test_short_messages_do_not_saturate),

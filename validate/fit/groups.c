@@ -25,12 +25,28 @@ is_wanted (const FabSeries *series, const FabGroupFilter *filter)
           || g_strcmp0 (filter->memory, series->to_memory) == 0);
 }
 
-gboolean
-fab_series_is_device (const FabSeries *series)
+const FabDeviceMethod *
+fab_series_device_method (const FabSeries *series)
 {
-  static const char *const methods[] = { "copy", "kernel", "staged", NULL };
+  static const FabDeviceMethod methods[] = {
+    { "copy", TRUE, FALSE, FAB_DRIVE_COPY },     { "copy-read", TRUE, TRUE, FAB_DRIVE_COPY },
+    { "kernel", TRUE, FALSE, FAB_DRIVE_KERNEL }, { "kernel-read", TRUE, TRUE, FAB_DRIVE_KERNEL },
+    { "staged", FALSE, FALSE, FAB_DRIVE_COPY },  { "flag", FALSE, FALSE, FAB_DRIVE_KERNEL },
+    { "load", FALSE, FALSE, FAB_DRIVE_KERNEL },
+  };
 
-  return series->method != NULL && g_strv_contains (methods, series->method);
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++)
+    if (g_strcmp0 (series->method, methods[i].name) == 0)
+      return &methods[i];
+  return NULL;
+}
+
+FabDrive
+fab_series_drive (const FabSeries *series)
+{
+  const FabDeviceMethod *method = fab_series_device_method (series);
+
+  return method ? method->drive : FAB_DRIVE_COPY;
 }
 
 static const char *
@@ -45,20 +61,23 @@ is_within (const FabSeries *series)
   return series->from != NULL && g_strcmp0 (series->from, series->to) == 0;
 }
 
-/* "write", "host-to-gpu", "within-gpu": what people call it. Copy engines and kernels are drives of one link. */
+/* "write", "host-to-gpu", "gpu-to-gpu-read", "within-gpu": what people call it. */
 static char *
 name_sort (const FabSeries *series)
 {
-  gboolean is_drive = fab_series_is_device (series) && strcmp (series->method, "staged") != 0;
-  GString *name = g_string_new (is_drive ? NULL : series->method);
+  const FabDeviceMethod *method = fab_series_device_method (series);
+  gboolean is_plain = method && method->is_plain;
+  GString *name = g_string_new (is_plain ? NULL : series->method);
 
   if (is_within (series))
     g_string_append (name, "-within");
   if (series->from_memory)
     g_string_append_printf (name, "-%s", series->from_memory);
-  if (series->to_memory && (is_drive || g_strcmp0 (series->from_memory, series->to_memory) != 0)
+  if (series->to_memory && (is_plain || g_strcmp0 (series->from_memory, series->to_memory) != 0)
       && !is_within (series))
     g_string_append_printf (name, "-to-%s", series->to_memory);
+  if (method && method->is_read)
+    g_string_append (name, "-read");
   if (series->n_pairs > 1)
     g_string_append_printf (name, "-%u-pairs", series->n_pairs);
   if (name->len == 0)

@@ -11,12 +11,6 @@
 /* Of the largest message's time: less is no overhead that shows. */
 static const double hidden_fraction = 0.1;
 
-static FabDrive
-drive_of (const FabSeries *series)
-{
-  return g_strcmp0 (series->method, "kernel") == 0 ? FAB_DRIVE_KERNEL : FAB_DRIVE_COPY;
-}
-
 /* NULL, or how two series of one kind were measured differently. */
 static char *
 find_difference (const FabSeries *a, const FabSeries *b)
@@ -43,7 +37,7 @@ check_alike (const GPtrArray *chosen, GError **error)
     for (guint k = 0; k < i; k++) {
       const FabSeries *a = &((const FabMeasuredSeries *) g_ptr_array_index (chosen, k))->series;
       const FabSeries *b = &((const FabMeasuredSeries *) g_ptr_array_index (chosen, i))->series;
-      gboolean is_comparable = a->kind == b->kind && drive_of (a) == drive_of (b);
+      gboolean is_comparable = a->kind == b->kind && fab_series_drive (a) == fab_series_drive (b);
       g_autofree char *difference = is_comparable ? find_difference (a, b) : NULL;
 
       if (difference != NULL)
@@ -71,7 +65,7 @@ gather (const GPtrArray *chosen, FabDrive drive, FabMeasureKind which, const Fab
     const FabMeasuredSeries *one = g_ptr_array_index (chosen, i);
     guint before = points->len;
 
-    if (one->series.kind != which || drive_of (&one->series) != drive)
+    if (one->series.kind != which || fab_series_drive (&one->series) != drive)
       continue;
     for (guint k = 0; k < one->points->len; k++) {
       const FabPoint *point = &g_array_index (one->points, FabPoint, k);
@@ -310,7 +304,7 @@ fab_link_fit_new (const GPtrArray *series, const FabFitSizes *sizes, GError **er
   if (!check_alike (series, error))
     return NULL;
   self->system = g_strdup (first->system);
-  self->is_device = fab_series_is_device (first);
+  self->is_device = fab_series_device_method (first) != NULL;
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     for (FabMeasureKind which = 0; which < FAB_MEASURE_COLLECTIVE; which++)
       if (!fit_kind (self, drive, which, series, sizes, error))
