@@ -32,6 +32,9 @@ typedef struct {
   double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
 } FabLinkUncertainty;
 
+/* What NCCL reaches of a port whose entry has no collective_fraction, unless a scenario says otherwise. */
+#define FAB_NET_FRACTION 0.9588
+
 typedef struct {
   const char *name; /* "nvlink3", "ib-hdr" */
   const char *summary;

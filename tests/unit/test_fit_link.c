@@ -135,6 +135,33 @@ test_a_base_says_the_rest (G_GNUC_UNUSED void **state)
   assert_near (entry->spec.collective_fraction, 0.8, 1e-6); /* both directions bound what a library gets */
 }
 
+/* Directions that take nothing from each other do not make a library better than its own default. */
+static void
+test_duplex_without_loss_says_nothing (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double both_GBps, collective_fraction;
+  } cases[] = { { 9.9, 0 }, { 9.9 * 0.96, 0 }, { 9.9 * 0.95, 0.95 } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+  FabLinkSpec base = *fab_catalog_link (catalog, "roce-100");
+  FabFragmentRequest request = plain;
+
+  base.collective_fraction = 0;
+  base.collective_source = NULL;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) series = new_series ();
+
+    request.base = i % 2 ? &base : NULL;
+    add_series (series, &network, FAB_MEASURE_BANDWIDTH, 2, 9.9);
+    add_series (series, &network, FAB_MEASURE_BIDIRECTIONAL, 2, cases[i / 2].both_GBps);
+    g_autoptr (FabLinkFit) link = fit (series, &third);
+    g_autoptr (FabFragment) entry = fragment (link, &request);
+    assert_near (entry->spec.collective_fraction, cases[i / 2].collective_fraction, 1e-6);
+    assert_true ((entry->spec.collective_source && *entry->spec.collective_source)
+                 == (cases[i / 2].collective_fraction > 0));
+  }
+}
+
 /* Half of the links make half of the rate each; messages are then of no single link. */
 static void
 test_links_side_by_side (G_GNUC_UNUSED void **state)
@@ -230,6 +257,7 @@ main (void)
     cmocka_unit_test (test_the_entry_reads_back),
     cmocka_unit_test (test_other_sizes_are_outside),
     cmocka_unit_test (test_a_base_says_the_rest),
+    cmocka_unit_test (test_duplex_without_loss_says_nothing),
     cmocka_unit_test (test_links_side_by_side),
     cmocka_unit_test (test_a_slow_base_is_refused),
     cmocka_unit_test (test_one_size),

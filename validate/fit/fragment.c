@@ -187,18 +187,20 @@ keep_collective (FabFragment *self, const FabLinkSpec *base)
   }
 }
 
-/* What is left of a port when the other direction is busy bounds what a collective gets. */
+/* What is left of a port when the other direction is busy bounds what a collective gets. A bound above what a
+ * library is known to reach says nothing new. */
 static void
 set_collective (FabFragment *self, const FabLinkFit *fit)
 {
   const FabFitKind *both = fab_link_fit_both_ways (fit, FAB_DRIVE_COPY);
-  double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY);
+  double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY), known;
 
   if (fit->is_device)
     return;
   if (self->base)
     keep_collective (self, self->base);
-  if (duplex == 0 || (self->spec.collective_fraction > 0 && self->spec.collective_fraction <= duplex))
+  known = self->spec.collective_fraction > 0 ? self->spec.collective_fraction : FAB_NET_FRACTION;
+  if (duplex == 0 || known <= duplex)
     return;
   self->is_measured = self->is_collective_measured = TRUE;
   self->spec.collective_fraction = MIN (tidy (duplex), 1);

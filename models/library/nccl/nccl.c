@@ -10,6 +10,7 @@
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/scenario/catalog.h"
 
 static const char *const protocol_choices[] = { "auto", "ll", "ll128", "simple", NULL };
 
@@ -65,7 +66,7 @@ static const FabParam nccl_params[] = {
   { .key = "net_fraction",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (NcclParams, net_fraction),
-    .fallback = "0.9588",
+    .fallback = G_STRINGIFY (FAB_NET_FRACTION),
     .max = 1,
     .min = 0.01,
     .help =
