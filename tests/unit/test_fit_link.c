@@ -162,6 +162,27 @@ test_duplex_without_loss_says_nothing (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Like is divided by like, and the source names what was divided. */
+static void
+test_what_duplex_is_of (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series (), copies = new_series ();
+
+  add_series (series, &network, FAB_MEASURE_LATENCY, 20, 10);
+  add_series (series, &network, FAB_MEASURE_BIDIRECTIONAL, 2, 5);
+  add_series (copies, &device, FAB_MEASURE_LATENCY, 20, 10);
+  add_series (copies, &device, FAB_MEASURE_BIDIRECTIONAL, 2, 5);
+  g_autoptr (FabLinkFit) unlike = fit (series, &third), engines = fit (copies, &third);
+  assert_true (fab_link_fit_duplex (unlike, FAB_DRIVE_COPY) == 0);
+  assert_null (fab_link_fit_duplex_kind (unlike, FAB_DRIVE_COPY));
+  assert_near (fab_link_fit_duplex (engines, FAB_DRIVE_COPY), 0.5, 1e-6);
+  add_series (series, &network, FAB_MEASURE_EXCHANGE, 25, 8);
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  g_autoptr (FabFragment) entry = fragment (link, &plain);
+  assert_near (entry->spec.collective_fraction, 0.8, 1e-6);
+  assert_non_null (strstr (entry->spec.collective_source, "(exchange)"));
+}
+
 /* Half of the links make half of the rate each; messages are then of no single link. */
 static void
 test_links_side_by_side (G_GNUC_UNUSED void **state)
@@ -258,6 +279,7 @@ main (void)
     cmocka_unit_test (test_other_sizes_are_outside),
     cmocka_unit_test (test_a_base_says_the_rest),
     cmocka_unit_test (test_duplex_without_loss_says_nothing),
+    cmocka_unit_test (test_what_duplex_is_of),
     cmocka_unit_test (test_links_side_by_side),
     cmocka_unit_test (test_a_slow_base_is_refused),
     cmocka_unit_test (test_one_size),

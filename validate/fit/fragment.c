@@ -192,7 +192,7 @@ keep_collective (FabFragment *self, const FabLinkSpec *base)
 static void
 set_collective (FabFragment *self, const FabLinkFit *fit)
 {
-  const FabFitKind *both = fab_link_fit_both_ways (fit, FAB_DRIVE_COPY);
+  const FabFitKind *both = fab_link_fit_duplex_kind (fit, FAB_DRIVE_COPY);
   double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY), known;
 
   if (fit->is_device)

@@ -364,18 +364,39 @@ fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive)
   return first_of (self->kinds[drive], FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_EXCHANGE);
 }
 
-double
-fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive)
+/* Like over like: a network's `latency` has no window as its `bidirectional` has. */
+static double
+find_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **kind)
 {
   static const FabMeasureKind pairs[][2] = { { FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_BANDWIDTH },
                                              { FAB_MEASURE_EXCHANGE, FAB_MEASURE_LATENCY },
                                              { FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_LATENCY } };
+  guint n_pairs = self->is_device ? 3 : 2;
 
-  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
+  for (guint i = 0; i < n_pairs; i++) {
     double both = self->kinds[drive][pairs[i][0]].rate, one = self->kinds[drive][pairs[i][1]].rate;
 
+    *kind = &self->kinds[drive][pairs[i][0]];
     if (both > 0 && one > 0)
       return MIN (both / one, 1);
   }
+  *kind = NULL;
   return 0;
+}
+
+double
+fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive)
+{
+  const FabFitKind *kind;
+
+  return find_duplex (self, drive, &kind);
+}
+
+const FabFitKind *
+fab_link_fit_duplex_kind (const FabLinkFit *self, FabDrive drive)
+{
+  const FabFitKind *kind;
+
+  find_duplex (self, drive, &kind);
+  return kind;
 }

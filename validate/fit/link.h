@@ -7,7 +7,8 @@
  *
  *   saturated rate   the last regime's rate of `bandwidth`; of copies else that of `latency`
  *   gap              overhead of the first regime of `bandwidth`: from one small message to the next
- *   both over one    saturated `bidirectional` over saturated `bandwidth`; else `exchange` over `latency`
+ *   both over one    saturated `bidirectional` over saturated `bandwidth`; else `exchange` over `latency`; of copies
+ *                    also `bidirectional` over `latency`
  */
 #pragma once
 
@@ -57,3 +58,5 @@ const FabFitKind *fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive);
 const FabFitKind *fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive);
 /* Rate with both directions busy over rate with one, at most 1; 0: not known. */
 double fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive);
+/* The kind with both directions busy that this is of; NULL: not known. */
+const FabFitKind *fab_link_fit_duplex_kind (const FabLinkFit *self, FabDrive drive);
