@@ -107,14 +107,57 @@ test_other_windows_are_refused (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "--series window=64"));
 }
 
+/* What the refusal advises works: kinds without a window stay, a part of its number is not it. */
+static void
+test_a_window_is_chosen (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries narrow = network, wide = network;
+
+  narrow.window = 6;
+  wide.window = 64;
+  add_series (series, &network, FAB_MEASURE_LATENCY, 20, 10);
+  add_series (series, &network, FAB_MEASURE_BANDWIDTH, 3, 8); /* no window is known: not the one of 64 */
+  add_series (series, &narrow, FAB_MEASURE_BANDWIDTH, 3, 9);
+  add_series (series, &wide, FAB_MEASURE_BANDWIDTH, 3, 10);
+  add_series (series, &wide, FAB_MEASURE_BIDIRECTIONAL, 3, 8);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GPtrArray) groups = group (series, i == 0 ? "window=64" : "window=6");
+    g_autoptr (FabLinkFit) link = fit (group_at (groups, 0)->series, &third);
+
+    assert_int_equal (groups->len, 1);
+    assert_int_equal (group_at (groups, 0)->series->len, i == 0 ? 3 : 2);
+    assert_near (fab_link_fit_one_way (link, FAB_DRIVE_COPY)->rate, i == 0 ? 10e9 : 9e9, 1e-5);
+    assert_non_null (link->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY].curve);
+  }
+  assert_null (fab_link_groups_new (series, &(FabGroupFilter){ .series = "window=4" }, &error));
+  assert_non_null (strstr (error->message, "there are the links sockets"));
+}
+
+/* Texts are compared as a whole too; any other text may be a part of the key. */
+static void
+test_a_member_is_chosen (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series ();
+  FabSeries other = network;
+
+  other.to = (char *) "bb";
+  add_series (series, &network, FAB_MEASURE_BANDWIDTH, 3, 10);
+  add_series (series, &other, FAB_MEASURE_BANDWIDTH, 3, 10);
+  add_series (series, &other, FAB_MEASURE_LATENCY, 3, 10);
+  g_autoptr (GPtrArray) end = group (series, "to_end=b"), part = group (series, "bandwidth;");
+  assert_int_equal (group_at (end, 0)->series->len, 1);
+  assert_int_equal (group_at (part, 0)->series->len, 2);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_drives_are_one_link),
-    cmocka_unit_test (test_reads_are_a_link_of_their_own),
-    cmocka_unit_test (test_links_are_told_apart),
-    cmocka_unit_test (test_other_windows_are_refused),
+    cmocka_unit_test (test_drives_are_one_link),  cmocka_unit_test (test_reads_are_a_link_of_their_own),
+    cmocka_unit_test (test_links_are_told_apart), cmocka_unit_test (test_other_windows_are_refused),
+    cmocka_unit_test (test_a_window_is_chosen),   cmocka_unit_test (test_a_member_is_chosen),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

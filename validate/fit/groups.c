@@ -218,21 +218,99 @@ split_sort (GPtrArray *groups, const GPtrArray *sort)
     }
 }
 
-/* Keeps the link of that suffix, or of every link the series whose key has the text. */
+/* What of "KEY=VALUE" or of any other text a series says. */
+typedef enum { SAYS_NOTHING, SAYS_OTHER, SAYS_IT } Saying;
+
+static Saying
+compare_value (const char *is, const char *wanted)
+{
+  return g_strcmp0 (is, wanted) == 0 ? SAYS_IT : is == NULL ? SAYS_NOTHING : SAYS_OTHER;
+}
+
+static gboolean
+is_named (const FabSeriesField *field, const char *wanted, const char *equals)
+{
+  return strlen (field->name) == (gsize) (equals - wanted) && g_str_has_prefix (wanted, field->name);
+}
+
+static Saying
+compare_series (const FabSeries *series, const char *wanted)
+{
+  const char *equals = strchr (wanted, '=');
+  g_autofree char *key = fab_series_key (series);
+
+  for (const FabSeriesField *field = fab_series_texts; equals && field->name; field++)
+    if (is_named (field, wanted, equals))
+      return compare_value (G_STRUCT_MEMBER (char *, series, field->offset), equals + 1);
+  for (const FabSeriesField *field = fab_series_counts; equals && field->name; field++)
+    if (is_named (field, wanted, equals)) {
+      guint count = G_STRUCT_MEMBER (guint, series, field->offset);
+      g_autofree char *is = g_strdup_printf ("%u", count);
+      Saying saying = compare_value (is, equals + 1);
+
+      return saying == SAYS_OTHER && count == 0 ? SAYS_NOTHING : saying;
+    }
+  return strstr (key, wanted) ? SAYS_IT : SAYS_OTHER;
+}
+
+/* Whether another series of its kind, by the same drive, says it: then one that says nothing is not meant. */
+static gboolean
+has_better (const GPtrArray *series, const FabSeries *one, const char *wanted)
+{
+  for (guint i = 0; i < series->len; i++) {
+    const FabSeries *other = &((const FabMeasuredSeries *) g_ptr_array_index (series, i))->series;
+
+    if (is_same_kind (one, other) && compare_series (other, wanted) == SAYS_IT)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_said (const GPtrArray *groups, const char *wanted)
+{
+  for (guint i = 0; i < groups->len; i++) {
+    const FabLinkGroup *group = g_ptr_array_index (groups, i);
+
+    for (guint k = 0; k < group->series->len; k++)
+      if (compare_series (&((const FabMeasuredSeries *) g_ptr_array_index (group->series, k))->series, wanted)
+          == SAYS_IT)
+        return TRUE;
+  }
+  return FALSE;
+}
+
+/* Series that say it, and those of kinds to which it does not apply. */
+static GPtrArray *
+choose_of (const GPtrArray *series, const char *wanted)
+{
+  GPtrArray *chosen = g_ptr_array_new ();
+
+  for (guint i = 0; i < series->len; i++) {
+    FabMeasuredSeries *one = g_ptr_array_index (series, i);
+    Saying saying = compare_series (&one->series, wanted);
+
+    if (saying == SAYS_IT || (saying == SAYS_NOTHING && !has_better (series, &one->series, wanted)))
+      g_ptr_array_add (chosen, one);
+  }
+  return chosen;
+}
+
+/* Keeps the link of that suffix, or of every link the series that are chosen. */
 static void
 choose_series (GPtrArray *groups, const char *wanted)
 {
   FabLinkGroup *named = find_group (groups, wanted);
 
+  if (named == NULL && !is_said (groups, wanted))
+    g_ptr_array_set_size (groups, 0);
   for (guint i = groups->len; i-- > 0;) {
     FabLinkGroup *group = g_ptr_array_index (groups, i);
+    GPtrArray *chosen = named ? NULL : choose_of (group->series, wanted);
 
-    for (guint k = group->series->len; named == NULL && k-- > 0;) {
-      const FabMeasuredSeries *one = g_ptr_array_index (group->series, k);
-      g_autofree char *key = fab_series_key (&one->series);
-
-      if (strstr (key, wanted) == NULL)
-        g_ptr_array_remove_index (group->series, k);
+    if (chosen) {
+      g_ptr_array_unref (group->series);
+      group->series = chosen;
     }
     if (named ? group != named : group->series->len == 0)
       g_ptr_array_remove_index (groups, i);

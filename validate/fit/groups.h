@@ -13,7 +13,7 @@
 /* What to take of what was measured; NULL: everything. */
 typedef struct {
   const char *system, *from, *to, *method, *memory; /* equal texts; memory is that of either end */
-  const char *series;                               /* a link's suffix, or a part of a series' key */
+  const char *series;                               /* a link's suffix; KEY=VALUE; a part of a series' key */
 } FabGroupFilter;
 
 typedef struct {
