@@ -9,7 +9,8 @@
  *   startup = the longest way, less the longest way of bytes alone at the links' own rates
  *
  * T is that of `both` when a message comes the other way through a NIC of its ends at the same step. Bytes are the
- * network's: the plan is a stream over the algorithm's footprint, no faster than its messages follow one another.
+ * network's: the plan is a stream over the algorithm's footprint, no faster than its messages follow one another. Where
+ * messages were measured faster than their wires (bursts), what was measured rules: so much less flows.
  * O(messages) per plan; owns a schedule per group, operation and algorithm.
  */
 #include <string.h>
@@ -87,6 +88,15 @@ message_s (gconstpointer data, const FabMessageStep *step)
   return s + step->bytes * cost->reduce_s_per_byte;
 }
 
+/* How much earlier it ends than its wires let it; 0 for most. */
+static double
+lead_s (gconstpointer data, const FabMessageStep *step)
+{
+  if (step->hop->messages == NULL || step->hop->messages->n == 0)
+    return 0;
+  return MAX (fab_ps_to_seconds (step->hop->latency_ps) + wire_s (NULL, step) - message_s (data, step), 0);
+}
+
 static void
 schedule_clear (gpointer data)
 {
@@ -114,6 +124,19 @@ find_schedule (MpiLibrary *self, const FabCollectiveForm *form, const FabAlgorit
 
 /* --- plan --- */
 
+/* The part of the bytes that flows, so that they take no longer than their messages. */
+static double
+part_that_flows (FabSchedule *schedule, FabCollectivePlan *plan, const Cost *cost, double way_s,
+                 double wires_s)
+{
+  const double least = 1e-6; /* messages that were measured shorter than the latency of their wires */
+  double room_s = way_s - fab_ps_to_seconds (plan->latency_ps);
+
+  if (room_s >= wires_s || fab_schedule_longest (schedule, plan->bytes, lead_s, cost) <= 0)
+    return 1;
+  return MAX (room_s / wires_s, least);
+}
+
 static void
 fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *schedule,
            FabCollectivePlan *plan)
@@ -134,7 +157,9 @@ fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *s
   if (wires_s > bytes / rate * (1 + rounding))
     plan->limit_bytes_per_s = bytes / wires_s;
   plan->latency_ps = fab_form_latency_ps (form);
-  plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s, 0)), plan->latency_ps);
+  plan->wire_factor = part_that_flows (schedule, plan, &cost, way_s, wires_s);
+  plan->limit_bytes_per_s /= plan->wire_factor;
+  plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s * plan->wire_factor, 0)), plan->latency_ps);
 }
 
 static gboolean

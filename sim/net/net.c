@@ -49,7 +49,7 @@ fab_net_send (FabNet *self, const FabTransfer *transfer)
 void
 fab_net_stream (FabNet *self, const FabStream *stream)
 {
-  g_assert (stream->wire_factor >= 1 && stream->share > 0);
+  g_assert (stream->wire_factor > 0 && stream->share > 0);
   g_assert (stream->latency_ps >= 0 && stream->startup_ps >= stream->latency_ps);
   self->ops->stream (self, stream);
 }
@@ -131,7 +131,8 @@ fab_stream_rate_alone (const FabStream *stream)
 FabTimePs
 fab_stream_bound_ps (const FabStream *stream)
 {
-  double ps = (double) stream->bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
+  double bytes = (double) stream->bytes * MIN (stream->wire_factor, 1);
+  double ps = bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
 
   /* Down, and 2^-50 less: the sums of weights are doubles. */
   return stream->latency_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));

@@ -40,7 +40,8 @@ typedef struct {
   FabBytes bytes;                /* of the collective, as the footprint's weights count it */
   FabTimePs startup_ps;          /* latency before the first byte counts; the links are idle meanwhile */
   FabTimePs latency_ps;          /* the wires' part of it, which nothing can beat */
-  double wire_factor;            /* >= 1: bytes a protocol sends per payload byte (flags) */
+  double wire_factor;            /* bytes a protocol sends per payload byte: flags add some; below 1 what was
+                                    measured is faster than the wires */
   double limit_bytes_per_s;      /* what the endpoints can do at most, stream bytes; 0: no limit */
   guint share;                   /* connections over a link that it counts as, at least 1 */
   FabDone done;

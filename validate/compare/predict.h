@@ -47,7 +47,7 @@ typedef struct {
   double algbw_GBps;                /* size / time */
   double busbw_GBps;                /* algbw x the factor of nccl-tests */
   double wire_GBps;                 /* over the binding link, one direction, flags of the protocol included */
-  double flags_factor;              /* >= 1: what those flags make of the payload on the wire */
+  double flags_factor;              /* what those flags make of the payload on the wire; see FabStream */
   const char *algorithm, *protocol; /* static texts */
   guint n_channels;
   guint n_ranks;
