@@ -88,13 +88,20 @@ message_s (gconstpointer data, const FabMessageStep *step)
   return s + step->bytes * cost->reduce_s_per_byte;
 }
 
-/* How much earlier it ends than its wires let it; 0 for most. */
+/* How much earlier it was measured to end than its wires let it, whatever a band asks about; 0 for most. */
 static double
 lead_s (gconstpointer data, const FabMessageStep *step)
 {
   if (step->hop->messages == NULL || step->hop->messages->n == 0)
     return 0;
-  return MAX (fab_ps_to_seconds (step->hop->latency_ps) + wire_s (NULL, step) - message_s (data, step), 0);
+  FabMessages measured = *step->hop->messages;
+  FabHop hop = *step->hop;
+  FabMessageStep alone = *step;
+
+  measured.factor = 1;
+  hop.messages = &measured;
+  alone.hop = &hop;
+  return MAX (fab_ps_to_seconds (hop.latency_ps) + wire_s (NULL, step) - message_s (data, &alone), 0);
 }
 
 static void

@@ -74,6 +74,20 @@ measured_messages (void **state)
   fab_band_free (messages.band);
 }
 
+/* 6 x (100 + 25252.5) us, 2 % of it; the wires alone take 6 x (10 + 25000). */
+static void
+no_faster_than_the_wire (void **state)
+{
+  PlayedBand messages = played_band (
+      *state,
+      RING "links: [" LAB ", messages: [{overhead: 100us, rate: 9900kB/s}], uncertainty: {messages: 2%}}]");
+
+  assert_near (messages.value_us, 6 * (100 + 250000 / 9.9), 1e-9);
+  assert_near (messages.band->high[0], 1.02 * messages.value_us, 1e-6);
+  assert_near (messages.band->low[0], 6 * 25010, 1e-6);
+  fab_band_free (messages.band);
+}
+
 /* Nothing is said to be uncertain; or what is has no number, or is not part of the machine. */
 static void
 nothing_uncertain (void **state)
@@ -110,7 +124,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (one_number),        cmocka_unit_test (two_numbers),
     cmocka_unit_test (measured_messages), cmocka_unit_test (nothing_uncertain),
-    cmocka_unit_test (faster_messages),
+    cmocka_unit_test (faster_messages),   cmocka_unit_test (no_faster_than_the_wire),
   };
 
   return cmocka_run_group_tests_name ("band", tests, load_catalog, drop_catalog);
