@@ -116,7 +116,7 @@ print_band (const FabBand *band, const Matrix *matrix, guint first, guint n_pair
   if (widest <= 0)
     return;
   g_autofree char *most = fab_band_most (band, first + at);
-  g_print ("# %s: 95 %% band of up to %.3g to %.3g where %.3g is shown, most by %s\n", matrix->key,
+  g_print ("# %s: widest 95 %% band: %.3g to %.3g where %.3g is shown, most by %s\n", matrix->key,
            matrix->low[at], matrix->high[at], matrix->values[at], most);
 }
 

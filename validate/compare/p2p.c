@@ -106,12 +106,13 @@ message_us (const FabHop *hop, FabMessageWay way, double bytes)
   return fab_ps_to_seconds (fab_message_ps (hop->messages, way, bytes)) * 1e6;
 }
 
-/* Of one direction. */
+/* Of one direction; messages that are uncertain are no faster than their wires. */
 static double
 copy_GBps (const FabCluster *cluster, const FabHop *hops, FabMessageWay way)
 {
   if (goes_by_messages (&hops[0]))
-    return COPIED_BYTES / message_us (&hops[0], way, COPIED_BYTES) / 1e3;
+    return MIN (COPIED_BYTES / message_us (&hops[0], way, COPIED_BYTES) / 1e3,
+                hops[0].rate_bytes_per_s / 1e9);
   return stream_GBps (cluster, hops, way == FAB_WAY_BOTH ? 2 : 1);
 }
 
