@@ -110,8 +110,8 @@ run (int argc, char **argv)
     COUNT ("ngpus", 'g', gpus_per_thread, "GPUs of a thread; without --gpus-per-node, of the node"),
     COUNT ("nthreads", 't', threads, "Threads in each node that share its GPUs (default 1)"),
     TEXT ("nic", 0, nic, "Link entry of the NIC ports (default: the node's own)", "LINK"),
-    TEXT ("with", 0, with_path, "Also the entries of this file, as `fabricast calibrate` writes them",
-          "FILE"),
+    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
+      "Also the entries of this file, as `fabricast calibrate` writes them; repeatable", "FILE" },
     TEXT ("fabric", 0, fabric, "How NICs are joined (default: the node's own)", "NAME"),
     TEXT (
         "op", 'o', op_name,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_p2p.c - `fabricast p2p`: the matrices of p2pBandwidthLatencyTest, predicted. */
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/hall.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "validate/compare/p2p.h"
 
 typedef struct {
-  char *format_name, *node, *nic, *with_path;
-  char **sets;
+  char *format_name, *node, *nic;
+  char **sets, **with;
   gint64 nodes, gpus_per_node;
   gboolean with_storage, has_no_band;
   FabFormat format;
@@ -257,20 +258,24 @@ print_json (const P2pAnswer *answer)
   g_print ("%s", text);
 }
 
-/* The options that are assignments. (transfer full) */
+/* The options that are assignments; NULL and *error for a file that cannot be read. (transfer full) */
 static GPtrArray *
-all_sets (const P2pOptions *o)
+all_sets (const P2pOptions *o, GError **error)
 {
-  GPtrArray *sets = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
 
-  if (o->with_path != NULL)
-    g_ptr_array_add (sets, g_strconcat ("include=", o->with_path, NULL));
+  if (o->with != NULL) {
+    char *include = fab_cli_with (o->with, error);
+    if (include == NULL)
+      return NULL;
+    g_ptr_array_add (sets, include);
+  }
   if (o->nic != NULL)
     g_ptr_array_add (sets, g_strconcat ("cluster.nic=", o->nic, NULL));
   for (guint i = 0; o->sets != NULL && o->sets[i] != NULL; i++)
     g_ptr_array_add (sets, g_strdup (o->sets[i]));
   g_ptr_array_add (sets, NULL);
-  return sets;
+  return g_steal_pointer (&sets);
 }
 
 static void
@@ -292,9 +297,11 @@ p2p (P2pOptions *o, const char *path, GError **error)
   g_autoptr (FabP2pTable) table = NULL;
   g_autoptr (FabBand) band = NULL;
   g_autofree double *storage = NULL;
-  g_autoptr (GPtrArray) sets = all_sets (o);
-  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, (const char *const *) sets->pdata };
+  g_autoptr (GPtrArray) sets = all_sets (o, error);
 
+  if (sets == NULL)
+    return FALSE;
+  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, (const char *const *) sets->pdata };
   if (!fab_cli_format (o->format_name, &o->format, error) || (catalog = fab_cli_catalog (error)) == NULL
       || (machine = fab_cli_hall (&request, path, catalog, error)) == NULL
       || (table = fab_p2p_new (&machine->plant->cluster, error)) == NULL)
@@ -321,8 +328,8 @@ run (int argc, char **argv)
       "N" },
     { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports (default: the node's own)",
       "LINK" },
-    { "with", 0, 0, G_OPTION_ARG_STRING, &o.with_path,
-      "Also the entries of this file, as `fabricast calibrate` writes them", "FILE" },
+    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
+      "Also the entries of this file, as `fabricast calibrate` writes them; repeatable", "FILE" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Do not say how far numbers may be off where those of the links are uncertain", NULL },
     { "storage", 0, 0, G_OPTION_ARG_NONE, &o.with_storage, "Also from every drive of a node to its GPUs",
@@ -339,8 +346,8 @@ run (int argc, char **argv)
   g_free (o.format_name);
   g_free (o.node);
   g_free (o.nic);
-  g_free (o.with_path);
   g_strfreev (o.sets);
+  g_strfreev (o.with);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("p2p", error);
 }
 

@@ -10,9 +10,8 @@
 /* As they stand on the command line; NULL or 0: not given. */
 typedef struct {
   char *format_name, *node, *op_name, *type_name, *min_size, *max_size, *step_size, *nic, *fabric;
-  char *library, *algorithm, *protocol, *with_path, *form_name, *json_path, *check_path, *tolerance,
-      *check_from;
-  char **sets, **environment;
+  char *library, *algorithm, *protocol, *form_name, *json_path, *check_path, *tolerance, *check_from;
+  char **sets, **environment, **with;
   const char *base; /* resolved text of the scenario that was named; `node` is then its node */
   gboolean has_no_band;
   gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;

@@ -15,12 +15,13 @@ collective_options_clear (CollectiveOptions *self)
   char *texts[] = { self->format_name, self->node,      self->op_name,   self->type_name,  self->min_size,
                     self->max_size,    self->step_size, self->nic,       self->fabric,     self->algorithm,
                     self->protocol,    self->form_name, self->json_path, self->check_path, self->tolerance,
-                    self->check_from,  self->library,   self->with_path };
+                    self->check_from,  self->library };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
   g_strfreev (self->sets);
   g_strfreev (self->environment);
+  g_strfreev (self->with);
 }
 
 /* nccl-tests writes 32K, 8M, 16G for binary multiples; 32KiB and 1GB are what they say. */
@@ -250,8 +251,12 @@ list_sets (CollectiveRequest *self, GError **error)
   const CollectiveOptions *o = self->options;
   gboolean is_chosen = self->gpus_per_process < 2 || (o->library && strcmp (o->library, "nccl") != 0);
 
-  if (o->with_path)
-    g_ptr_array_add (self->sets, g_strconcat ("include=", o->with_path, NULL));
+  if (o->with) {
+    char *include = fab_cli_with (o->with, error);
+    if (include == NULL)
+      return FALSE;
+    g_ptr_array_add (self->sets, include);
+  }
   if (o->base)
     add_cluster_sets (self);
   if (o->library)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/error.h"
 
@@ -69,6 +70,36 @@ fab_cli_check_out (const char *out, char *const *files, GError **error)
       return fab_throw (error, FAB_ERROR_INPUT,
                         "--out %s is a file that is read, and would be lost: name another one", out);
   return TRUE;
+}
+
+static gboolean
+check_with (const char *file, GError **error)
+{
+  if (*file == '\0')
+    return fab_throw (error, FAB_ERROR_INPUT, "--with: the name of a file is missing");
+  if (g_access (file, R_OK) != 0)
+    return fab_throw (error, FAB_ERROR_IO, "--with %s: %s", file, g_strerror (errno));
+  if (g_file_test (file, G_FILE_TEST_IS_DIR))
+    return fab_throw (error, FAB_ERROR_IO, "--with %s: %s", file, g_strerror (EISDIR));
+  return TRUE;
+}
+
+/* In single quotes, which YAML takes as it is but for themselves. */
+char *
+fab_cli_with (char **files, GError **error)
+{
+  g_autoptr (GString) set = g_string_new ("include=[");
+
+  for (guint i = 0; files[i] != NULL; i++) {
+    g_auto (GStrv) parts = g_strsplit (files[i], "'", -1);
+    g_autofree char *quoted = g_strjoinv ("''", parts);
+
+    if (!check_with (files[i], error))
+      return NULL;
+    g_string_append_printf (set, "%s'%s'", i > 0 ? ", " : "", quoted);
+  }
+  g_string_append_c (set, ']');
+  return g_strdup (set->str);
 }
 
 static gboolean

@@ -36,6 +36,27 @@ class With(CliTest):
         text = self.good("p2p", "--node", "host", "--nodes", "2", "--with", "near.yaml", "--nic", "near")
         self.assertIn("# one_way_enabled_GBps: widest 95 % band: 20.4 to 25 where 23.5 is shown, most by messages of near", text)
 
+    def test_two_files(self):
+        rows = self.p2p("--with", self.entry("near.yaml"), "--with", self.entry("far.yaml", "far", "20GB/s"), "--nic", "near")
+        self.assertAlmostEqual(float(rows["one_way_enabled_GBps"]["value"]), 23.5, delta=0.01)
+        for nic in "near", "far":
+            self.good("collective", "--node", "host", "--nodes", "2", "--library", "mpi", "-b", "1M", "--with", "near.yaml",
+                      "--with", "far.yaml", "--nic", nic)
+
+    def test_any_name_of_a_file(self):
+        for name in "a: b.yaml", "a #b.yaml", "[x].yaml", "it's.yaml", "{y}, z.yaml", "ü.yaml", "&a.yaml", "null":
+            with self.subTest(name):
+                self.p2p("--with", self.entry(name), "--nic", "near")
+                self.good("collective", "--node", "host", "--nodes", "2", "-b", "1M", "--with", name, "--nic", "near")
+
+    def test_no_file(self):
+        self.entry("near.yaml")
+        for name, says in (("none.yaml", "--with none.yaml: No such file"), ("", "--with: the name of a file is missing"),
+                           (".", "--with .: Is a directory")):
+            for command in ("p2p", "--node", "host", "--nodes", "2"), ("collective", "--node", "host", "-b", "1M"):
+                with self.subTest(name, command=command[0]):
+                    self.refused(*command, "--with", "near.yaml", "--with", name, names=says)
+
 
 if __name__ == "__main__":
     main()
