@@ -36,6 +36,13 @@ class With(CliTest):
         text = self.good("p2p", "--node", "host", "--nodes", "2", "--with", "near.yaml", "--nic", "near")
         self.assertIn("# one_way_enabled_GBps: widest 95 % band: 20.4 to 25 where 23.5 is shown, most by messages of near", text)
 
+    def test_messages_bind(self):
+        """A tree's messages follow one another; none of its links is busy all the time."""
+        row, = csv.DictReader(io.StringIO(self.good(
+            "collective", "--node", "host", "--nodes", "4", "--library", "mpi", "--algorithm", "binomial", "-b", "64M", "--with",
+            self.entry("near.yaml"), "--nic", "near", "--format", "csv")))
+        self.assertEqual(row["bound"], "messages")
+
     def test_two_files(self):
         rows = self.p2p("--with", self.entry("near.yaml"), "--with", self.entry("far.yaml", "far", "20GB/s"), "--nic", "near")
         self.assertAlmostEqual(float(rows["one_way_enabled_GBps"]["value"]), 23.5, delta=0.01)

@@ -16,6 +16,7 @@
 const char *const fab_bound_names[] = {
   [FAB_BOUND_STARTUP] = "startup",
   [FAB_BOUND_PROTOCOL] = "protocol",
+  [FAB_BOUND_MESSAGES] = "messages",
   [FAB_BOUND_LINK] = "link",
   NULL,
 };
@@ -138,7 +139,7 @@ find_bound (const FabCollectivePlan *plan, FabTimePs time_ps, FabForm form)
   if (plan->startup_ps > time_ps / 2)
     return FAB_BOUND_STARTUP;
   if (limit > 0 && limit < plan->footprint->rate_bytes_per_s / plan->wire_factor)
-    return FAB_BOUND_PROTOCOL;
+    return plan->messages != NULL ? FAB_BOUND_MESSAGES : FAB_BOUND_PROTOCOL;
   return FAB_BOUND_LINK;
 }
 

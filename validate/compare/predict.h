@@ -34,9 +34,9 @@ typedef struct {
 
 /* What sets the time: most of it is startup; or bytes flow no faster than the protocol's own ceiling;
  * or than the binding link. */
-typedef enum { FAB_BOUND_STARTUP, FAB_BOUND_PROTOCOL, FAB_BOUND_LINK } FabBound;
+typedef enum { FAB_BOUND_STARTUP, FAB_BOUND_PROTOCOL, FAB_BOUND_MESSAGES, FAB_BOUND_LINK } FabBound;
 
-extern const char *const fab_bound_names[]; /* "startup", "protocol", "link"; NULL-ended */
+extern const char *const fab_bound_names[]; /* "startup", "protocol", "messages", "link"; NULL-ended */
 
 /* Rates are GB/s of 1e9 bytes, as nccl-tests prints them. One rank has nothing to do: time, rates, channels
  * are 0 and there is no binding link. */
