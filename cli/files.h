@@ -14,11 +14,10 @@ gboolean fab_cli_is_database (const char *path);
 /* Whether --out, which may be NULL, is none of the files (NULL-ended) that are read. */
 gboolean fab_cli_check_out (const char *out, char *const *files, GError **error);
 
-/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. A database,
- * which may hold hours of measuring, is never replaced. */
 /* The assignment that the files of --with (NULL-ended) stand for: "include=['a.yaml', 'b.yaml']". NULL and *error for
  * one that cannot be read. (transfer full) */
 char *fab_cli_with (char **files, GError **error);
 
-/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. */
+/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. A database,
+ * which may hold hours of measuring, is never replaced. */
 gboolean fab_cli_write_file (const char *path, const char *text, GError **error);
