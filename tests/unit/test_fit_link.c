@@ -183,6 +183,56 @@ test_what_duplex_is_of (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (entry->spec.collective_source, "(exchange)"));
 }
 
+/* One link from two parts, the second without latency: what the first says of messages stays. */
+static void
+test_messages_of_the_base_stay (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) first = network_series (), second = new_series (), third_one = new_series ();
+  FabFragmentRequest request = plain;
+
+  g_array_set_size (add_series (second, &network, FAB_MEASURE_BANDWIDTH, 2, 9)->points, 23);
+  add_series (third_one, &network, FAB_MEASURE_LATENCY, 30, 10);
+  g_autoptr (FabLinkFit) of_base = fit (first, &third), rate = fit (second, &third),
+                         latency = fit (third_one, &third);
+  g_autoptr (FabFragment) base = fragment (of_base, &plain);
+  base->spec.uncertainty.messages_fraction = 0.03;
+  base->spec.uncertainty.rate_fraction = 0.02;
+  request.base = &base->spec;
+  g_autoptr (FabFragment) entry = fragment (rate, &request), other = fragment (latency, &request);
+  assert_near ((double) fab_link_spec_line_rate (&entry->spec)
+                   / fab_link_spec_cost (&entry->spec, FAB_DRIVE_COPY),
+               9e9, 1e-6);
+  assert_int_equal (entry->spec.messages.n, base->spec.messages.n);
+  assert_ptr_equal (entry->spec.messages.data, base->spec.messages.data);
+  assert_near (entry->spec.uncertainty.messages_fraction, 0.03, 1e-9);
+  assert_memory_equal (&entry->spec.measured, &base->spec.measured, sizeof base->spec.measured);
+  assert_int_equal (other->spec.messages.n, 1);
+  assert_true (other->spec.uncertainty.messages_fraction < 0.03);
+  assert_near (other->spec.uncertainty.rate_fraction, 0.02, 1e-9); /* no rate was measured with it */
+  assert_int_equal (other->spec.measured.n_held_out, 8);
+}
+
+/* Without messages, what two parts were fitted to is added. */
+static void
+test_ranges_without_messages_are_added (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) copies = new_series (), kernels = new_series ();
+  FabSeries kernel = device;
+  FabFragmentRequest request = plain;
+
+  kernel.method = (char *) "kernel";
+  add_series (copies, &device, FAB_MEASURE_BANDWIDTH, 3, 250);
+  g_array_set_size (add_series (kernels, &kernel, FAB_MEASURE_BANDWIDTH, 2, 230)->points, 20);
+  g_autoptr (FabLinkFit) one = fit (copies, &third), other = fit (kernels, &third);
+  g_autoptr (FabFragment) base = fragment (one, &plain);
+  request.base = &base->spec;
+  g_autoptr (FabFragment) entry = fragment (other, &request);
+  const FabLinkMeasured *all = &entry->spec.measured, *before = &base->spec.measured;
+  assert_true (all->from_bytes == 1 && all->to_bytes == 1 << 24);
+  assert_true (all->n_held_out > before->n_held_out);
+  assert_int_equal (all->n_held_out + all->n_rows, 25 + 20);
+}
+
 /* Half of the links make half of the rate each; messages are then of no single link. */
 static void
 test_links_side_by_side (G_GNUC_UNUSED void **state)
@@ -280,6 +330,8 @@ main (void)
     cmocka_unit_test (test_a_base_says_the_rest),
     cmocka_unit_test (test_duplex_without_loss_says_nothing),
     cmocka_unit_test (test_what_duplex_is_of),
+    cmocka_unit_test (test_messages_of_the_base_stay),
+    cmocka_unit_test (test_ranges_without_messages_are_added),
     cmocka_unit_test (test_links_side_by_side),
     cmocka_unit_test (test_a_slow_base_is_refused),
     cmocka_unit_test (test_one_size),

@@ -273,12 +273,14 @@ set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
     note (self, "the smallest message takes %.4g us, and %u links of %s alone %.4g: endpoint 0; see --hops",
           small_ps / 1e6, request->hops, request->base ? request->base->name : "no base", wires_ps / 1e6);
   self->spec.endpoint_ps = (FabTimePs) llround (tidy (MAX (small_ps - wires_ps, 0)));
+  self->spec.uncertainty.endpoint_fraction = 0;
   if (self->spec.endpoint_ps > 0 && latency->curve)
     self->spec.uncertainty.endpoint_fraction = MIN (
         tidy (latency->curve->regimes[0].overhead_half_ps / (double) self->spec.endpoint_ps), 1);
 }
 
-/* The sizes that messages come from where there are some, else of everything; the errors of all rows. */
+/* The sizes that messages come from where there are some, else of everything; the errors of all rows. Messages of the
+ * base keep theirs; without messages they are added to the base's. */
 static void
 set_measured (FabFragment *self, const FabLinkFit *fit)
 {
@@ -286,6 +288,8 @@ set_measured (FabFragment *self, const FabLinkFit *fit)
   gboolean has_messages = self->messages->len > 0;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabFitRow));
 
+  if (!has_messages && self->spec.messages.n > 0)
+    return;
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++) {
       const FabFitKind *kind = &fit->kinds[drive][which];
@@ -302,9 +306,10 @@ set_measured (FabFragment *self, const FabLinkFit *fit)
         measured->n_rows += kind->points->len;
     }
   FabFitErrors held_out = fab_fit_errors (rows, FAB_FIT_HELD_OUT);
-  measured->n_held_out = held_out.n;
+  measured->n_held_out += held_out.n;
   measured->n_rows += rows->len - held_out.n;
-  measured->held_out_error_fraction = MIN (tidy (held_out.median_fraction), 1);
+  measured->held_out_error_fraction = MAX (measured->held_out_error_fraction,
+                                           MIN (tidy (held_out.median_fraction), 1));
 }
 
 /* What was measured where, once each: "A100 node (source)". */
@@ -341,6 +346,21 @@ set_origin (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *
   self->spec.date = request->date;
 }
 
+/* A new curve of messages replaces those of the base, and what they were fitted to. */
+static void
+forget_messages (FabFragment *self, const FabLinkFit *fit)
+{
+  FabLinkUncertainty was = self->spec.uncertainty;
+  gboolean has_rate = fab_link_fit_one_way (fit, FAB_DRIVE_COPY) != NULL;
+
+  if (fit->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY].curve == NULL)
+    return;
+  self->spec.uncertainty = (FabLinkUncertainty){ .rate_fraction = has_rate ? 0 : was.rate_fraction,
+                                                 .latency_fraction = was.latency_fraction };
+  self->spec.measured = (FabLinkMeasured){ 0 };
+  self->spec.messages = (FabParamList){ NULL, 0 };
+}
+
 FabFragment *
 fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
 {
@@ -355,9 +375,7 @@ fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **e
   self->count = request->count;
   if (request->base)
     self->spec = *request->base;
-  self->spec.uncertainty = (FabLinkUncertainty){ 0 };
-  self->spec.measured = (FabLinkMeasured){ 0 };
-  self->spec.messages = (FabParamList){ NULL, 0 };
+  forget_messages (self, fit);
   self->is_measured = request->base == NULL;
   if (!bound_fit (fit, request, error) || (request->base == NULL && !set_line (self, fit, request, error)))
     return NULL;
