@@ -123,19 +123,6 @@ read_cuts (const Table *table, guint n_regimes, FabFitCuts *cuts)
   return TRUE;
 }
 
-gboolean
-fab_fit_cut (const FabFitPoint *points, guint n, guint n_regimes, const FabFitLimits *limits,
-             FabFitCuts *cuts)
-{
-  g_autofree double *runs = cost_runs (points, n, limits);
-  Table table = table_new (runs, n);
-  gboolean is_found = n_regimes >= 1 && n_regimes <= FAB_FIT_MAX_REGIMES
-                   && read_cuts (&table, n_regimes, cuts);
-
-  table_clear (&table);
-  return is_found;
-}
-
 FabFitCuts
 fab_fit_segments (const FabFitPoint *points, guint n, const FabFitLimits *limits)
 {

@@ -29,10 +29,5 @@ double fab_fit_scale (const FabFitPoint *points, guint n);
 /* The cost of one run as one regime. */
 double fab_fit_run_cost (const FabFitPoint *points, guint n, const FabFitLimits *limits);
 
-/* The cheapest cuts into exactly n_regimes; FALSE when there are too few points (or too few sizes: points of one
- * size stay together). */
-gboolean fab_fit_cut (const FabFitPoint *points, guint n, guint n_regimes, const FabFitLimits *limits,
-                      FabFitCuts *cuts);
-
 /* The number chosen by the criterion. At least FAB_FIT_MIN_POINTS points. */
 FabFitCuts fab_fit_segments (const FabFitPoint *points, guint n, const FabFitLimits *limits);
