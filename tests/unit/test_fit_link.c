@@ -49,7 +49,7 @@ test_a_network_link (G_GNUC_UNUSED void **state)
   const FabMessageRegime *rows = entry->spec.messages.data;
 
   assert_near (fab_link_fit_one_way (link, FAB_DRIVE_COPY)->rate, 9.9e9, 1e-6);
-  assert_near (fab_link_fit_duplex (link, FAB_DRIVE_COPY), 0.8, 1e-6);
+  assert_near (fab_link_fit_duplex (link, FAB_DRIVE_COPY, NULL), 0.8, 1e-6);
   assert_int_equal (link->kinds[FAB_DRIVE_COPY][FAB_MEASURE_LATENCY].curve->n_regimes, 1);
   assert_int_equal (entry->spec.messages.n, 2);
   assert_int_equal (rows[0].way, FAB_WAY_ONE);
@@ -173,9 +173,8 @@ test_what_duplex_is_of (G_GNUC_UNUSED void **state)
   add_series (copies, &device, FAB_MEASURE_LATENCY, 20, 10);
   add_series (copies, &device, FAB_MEASURE_BIDIRECTIONAL, 2, 5);
   g_autoptr (FabLinkFit) unlike = fit (series, &third), engines = fit (copies, &third);
-  assert_true (fab_link_fit_duplex (unlike, FAB_DRIVE_COPY) == 0);
-  assert_null (fab_link_fit_duplex_kind (unlike, FAB_DRIVE_COPY));
-  assert_near (fab_link_fit_duplex (engines, FAB_DRIVE_COPY), 0.5, 1e-6);
+  assert_true (fab_link_fit_duplex (unlike, FAB_DRIVE_COPY, NULL) == 0);
+  assert_near (fab_link_fit_duplex (engines, FAB_DRIVE_COPY, NULL), 0.5, 1e-6);
   add_series (series, &network, FAB_MEASURE_EXCHANGE, 25, 8);
   g_autoptr (FabLinkFit) link = fit (series, &third);
   g_autoptr (FabFragment) entry = fragment (link, &plain);

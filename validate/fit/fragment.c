@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "validate/fit/base.h"
 
-static const double rounding =
-    1.02; /* packets leave this much more where a packet format is a little wrong */
-/* A median of few samples in three printed digits is this much off; GiB taken for GB, the least mistake, is 7 %. */
-static const double too_fast = 1.05;
 static const double unrounded = 1.00001; /* an entry has six digits */
 static const double smallest_achievable = 0.001, largest_rate_half = 0.9;
 static const FabBytes largest_small_bytes = 4096;
@@ -43,76 +40,6 @@ keep (FabFragment *self, char *text)
   g_free (text);
   g_ptr_array_add (self->texts, valid);
   return valid;
-}
-
-/* Payload that packets of a drive leave of one link, bytes per second, before anything is lost. */
-static double
-packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
-{
-  double packets = drive->payload_bytes > 0
-                     ? (double) drive->payload_bytes / (double) (drive->payload_bytes + drive->overhead_bytes)
-                     : 1;
-
-  return (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction * packets;
-}
-
-/* Messages of no size and kind are faster than the line. */
-static gboolean
-check_points (const FabFitKind *kind, const FabFragmentRequest *request, GError **error)
-{
-  double line = (double) fab_link_spec_line_rate (request->base) * request->count, most = 0;
-  FabFitPoint fastest = { 0 };
-
-  for (guint i = 0; kind->points && i < kind->points->len; i++) {
-    const FabFitPoint *point = &g_array_index (kind->points, FabFitPoint, i);
-    double rate = point->size_bytes / point->time_ps * (double) FAB_PS_PER_S;
-
-    if (rate > most)
-      fastest = *point;
-    most = MAX (most, rate);
-  }
-  if (most <= line * too_fast)
-    return TRUE;
-  g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, fastest.size_bytes);
-  return fab_throw (
-      error, FAB_ERROR_INPUT,
-      "%s: %.4g GB/s were measured (%s in %.4g us), and %u x %s carry %.4g GB/s at most: name a "
-      "faster --base, or how many links there are with --count",
-      fab_measure_kind_names[kind->series->kind], most / 1e9, size, fastest.time_ps / 1e6, request->count,
-      request->base->name, line / 1e9);
-}
-
-/* Rates that the base cannot carry are guesses beyond the largest size, which is taken instead. */
-static gboolean
-bound_fit (FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
-{
-  const FabLinkSpec *base = request->base;
-
-  for (FabDrive drive = FAB_DRIVE_COPY; base && drive <= FAB_DRIVE_KERNEL; drive++) {
-    double packets = packet_rate (base, drive == FAB_DRIVE_KERNEL ? &base->kernel : &base->copy);
-
-    for (FabMeasureKind which = 0; which < FAB_MEASURE_COLLECTIVE; which++)
-      if (!check_points (&fit->kinds[drive][which], request, error))
-        return FALSE;
-    fab_link_fit_bound (fit, drive, packets * rounding * request->count);
-  }
-  return TRUE;
-}
-
-static gboolean
-check_rate (const FabFitKind *kind, const FabLinkSpec *base, const FabLinkDriveSpec *drive,
-            const FabFragmentRequest *request, GError **error)
-{
-  double surely = (kind->rate - kind->rate_half) / request->count;
-  double packets = packet_rate (base, drive);
-
-  if (surely > packets * rounding)
-    return fab_throw (
-        error, FAB_ERROR_INPUT,
-        "%.4g GB/s were measured, and packets leave %.4g of %u x %s: another --base, or another packet "
-        "format, is right",
-        kind->rate / 1e9, packets * request->count / 1e9, request->count, base->name);
-  return TRUE;
 }
 
 /* Without a base the fastest thing that was measured is the line. */
@@ -152,10 +79,10 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
 
   if (kind == NULL)
     return TRUE;
-  if (request->base && !check_rate (kind, request->base, spec, request, error))
+  if (request->base && !fab_base_check_rate (kind, spec, request, error))
     return FALSE;
   self->is_measured = TRUE;
-  double reached = kind->rate / request->count / packet_rate (&self->spec, spec);
+  double reached = kind->rate / request->count / fab_base_packet_rate (&self->spec, spec);
   if (reached > unrounded)
     note (self, "%s: %.4g %% of what packets leave; taken as all of it", names[drive], reached * 100);
   spec->achievable_fraction = CLAMP (tidy (reached), smallest_achievable, 1);
@@ -175,8 +102,8 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
 static void
 keep_collective (FabFragment *self, const FabLinkSpec *base)
 {
-  double was = packet_rate (base, &base->copy) * base->copy.achievable_fraction;
-  double is = packet_rate (&self->spec, &self->spec.copy) * self->spec.copy.achievable_fraction;
+  double was = fab_base_packet_rate (base, &base->copy) * base->copy.achievable_fraction;
+  double is = fab_base_packet_rate (&self->spec, &self->spec.copy) * self->spec.copy.achievable_fraction;
 
   if (base->collective_fraction > 0 && is < was) {
     self->spec.collective_fraction = MIN (tidy (base->collective_fraction * was / is), 1);
@@ -192,8 +119,8 @@ keep_collective (FabFragment *self, const FabLinkSpec *base)
 static void
 set_collective (FabFragment *self, const FabLinkFit *fit)
 {
-  const FabFitKind *both = fab_link_fit_duplex_kind (fit, FAB_DRIVE_COPY);
-  double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY), known;
+  const FabFitKind *both = NULL;
+  double duplex = fab_link_fit_duplex (fit, FAB_DRIVE_COPY, &both), known;
 
   if (fit->is_device)
     return;
@@ -215,7 +142,7 @@ set_collective (FabFragment *self, const FabLinkFit *fit)
 static void
 add_messages (FabFragment *self, const FabFitKind *kind, FabMessageWay way)
 {
-  double most = packet_rate (&self->spec, &self->spec.copy);
+  double most = fab_base_packet_rate (&self->spec, &self->spec.copy);
 
   for (guint k = 0; k < kind->curve->n_regimes; k++) {
     const FabFitRegime *regime = &kind->curve->regimes[k];
@@ -377,7 +304,8 @@ fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **e
     self->spec = *request->base;
   forget_messages (self, fit);
   self->is_measured = request->base == NULL;
-  if (!bound_fit (fit, request, error) || (request->base == NULL && !set_line (self, fit, request, error)))
+  if (!fab_base_bound (fit, request, error)
+      || (request->base == NULL && !set_line (self, fit, request, error)))
     return NULL;
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     if (!set_drive (self, fit, drive, request, error))

@@ -279,7 +279,7 @@ note_missing (FabLinkFit *self)
       note (self,
             "%s: both directions at once were not measured: what they take from each other is not known",
             name);
-    if (has_both && fab_link_fit_duplex (self, drive) == 0)
+    if (has_both && fab_link_fit_duplex (self, drive, NULL) == 0)
       note (self, "%s: only both directions at once were measured: the rate of one alone is not known", name);
   }
 }
@@ -365,8 +365,8 @@ fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive)
 }
 
 /* Like over like: a network's `latency` has no window as its `bidirectional` has. */
-static double
-find_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **kind)
+double
+fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **busy)
 {
   static const FabMeasureKind pairs[][2] = { { FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_BANDWIDTH },
                                              { FAB_MEASURE_EXCHANGE, FAB_MEASURE_LATENCY },
@@ -376,27 +376,11 @@ find_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **kind)
   for (guint i = 0; i < n_pairs; i++) {
     double both = self->kinds[drive][pairs[i][0]].rate, one = self->kinds[drive][pairs[i][1]].rate;
 
-    *kind = &self->kinds[drive][pairs[i][0]];
-    if (both > 0 && one > 0)
+    if (both > 0 && one > 0) {
+      if (busy)
+        *busy = &self->kinds[drive][pairs[i][0]];
       return MIN (both / one, 1);
+    }
   }
-  *kind = NULL;
   return 0;
-}
-
-double
-fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive)
-{
-  const FabFitKind *kind;
-
-  return find_duplex (self, drive, &kind);
-}
-
-const FabFitKind *
-fab_link_fit_duplex_kind (const FabLinkFit *self, FabDrive drive)
-{
-  const FabFitKind *kind;
-
-  find_duplex (self, drive, &kind);
-  return kind;
 }

@@ -56,7 +56,6 @@ gboolean fab_link_fit_has_rate (const FabLinkFit *self);
 const FabFitKind *fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive);
 /* With both directions busy. */
 const FabFitKind *fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive);
-/* Rate with both directions busy over rate with one, at most 1; 0: not known. */
-double fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive);
-/* The kind with both directions busy that this is of; NULL: not known. */
-const FabFitKind *fab_link_fit_duplex_kind (const FabLinkFit *self, FabDrive drive);
+/* Rate with both directions busy over rate with one, at most 1; 0: not known. `busy`, which may be NULL, becomes the
+ * kind that has both busy; it is left alone where nothing is known. */
+double fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **busy);

@@ -148,9 +148,9 @@ append_entry (GString *out, const FabFragment *self)
     g_string_append_printf (out, "  %-20s %.4g%s%s\n", "endpoint", (double) spec->endpoint_ps / 1e6,
                             endpoint_half, self->is_endpoint_measured ? "" : " (of the base)");
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
-    if (fab_link_fit_duplex (fit, drive) > 0)
+    if (fab_link_fit_duplex (fit, drive, NULL) > 0)
       g_string_append_printf (out, "  %-20s %.4g of the rate with one (%s)\n", "both directions",
-                              fab_link_fit_duplex (fit, drive),
+                              fab_link_fit_duplex (fit, drive, NULL),
                               drive == FAB_DRIVE_KERNEL ? "kernel" : "copy");
   if (spec->collective_fraction > 0 && !fit->is_device)
     g_string_append_printf (out, "  %-20s %.4g%s\n", "collective_fraction", spec->collective_fraction,
