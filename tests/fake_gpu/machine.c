@@ -51,6 +51,14 @@ number (const char *variable, guint64 fallback)
   return text ? g_ascii_strtoull (text, NULL, 10) : fallback;
 }
 
+/* The library is closed by who opened it, and then nothing points to these any more. */
+__attribute__ ((destructor)) static void
+forget (void)
+{
+  g_clear_pointer (&machine.work, g_array_unref);
+  g_clear_pointer (&machine.blocks, g_ptr_array_unref);
+}
+
 void
 fake_machine_reset (void)
 {
