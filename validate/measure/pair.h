@@ -3,7 +3,8 @@
  *
  * The asking end decides (kind, size, how many messages) and tells the other over a control channel; both then
  * move the messages and the asking end times them. The control channel is a TCP connection of its own or, for
- * mpi, messages. Everything that waits has a time limit, and a peer that dies is an error that says so.
+ * mpi, messages. Everything that waits has a time limit, and a peer that dies is an error that says so; but for
+ * MPI, which ends all ranks itself.
  */
 #pragma once
 
