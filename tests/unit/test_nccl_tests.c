@@ -139,15 +139,18 @@ test_refused (G_GNUC_UNUSED void **state)
       "t:2: not a number that nccl-tests prints: 'x'" },
     { "# size count type time algbw busbw\n99999999999999999999 2 float 1 2 1\n",
       "t:2: not a size: '99999999999999999999'" },
-    { "{\"results\":[{\"size\":8}]}", "t: results[0] has no size, alg_bw or bus_bw" },
-    { "{}", "t: no `results` with sizes; nccl-tests -J writes such a file, `-J FILE`" },
+    { "{\"results\":[{\"size\":8}]}", "t:1:13: results[0] has no size, alg_bw or bus_bw" },
+    { "{\"results\":[7]}", "t:1:13: results[0] has no size, alg_bw or bus_bw" },
+    { "{\"results\":[\n", "t:2:1: did not find expected node content" },
+    { "{}", "t:1:1: no `results` with sizes; nccl-tests -J writes such a file, `-J FILE`" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
 
     assert_null (fab_nccl_tests_parse ("t", cases[i].text, strlen (cases[i].text), &error));
-    assert_string_equal (error->message, cases[i].message);
+    if (!g_str_has_prefix (error->message, cases[i].message))
+      fail_msg ("%s", error->message);
   }
 }
 

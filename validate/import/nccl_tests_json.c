@@ -2,87 +2,69 @@
 /* nccl_tests_json.c - the file that nccl-tests -J writes (src/util.cu, its "version" 1 and 2).
  *
  * It lists one device of each process, with however many threads and GPUs (config.nthreads, config.ngpus) that has.
+ * JSON is read as the YAML that it is, which says where a file is broken.
  */
-#include <json-glib/json-glib.h>
 #include <math.h>
-#include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/scenario/yaml_doc.h"
 #include "validate/import/nccl_tests.h"
 
-enum { MAX_DEPTH = 100 };
-
-static JsonObject *
-object_at (JsonObject *object, const char *key)
+/* Of a mapping; NULL where it is not there, null or of another kind. */
+static const FabYamlNode *
+member (const FabYamlNode *mapping, const char *key, FabYamlKind kind)
 {
-  JsonNode *node = object ? json_object_get_member (object, key) : NULL;
+  const FabYamlNode *node = mapping != NULL ? fab_yaml_get (mapping, key) : NULL;
 
-  return node && JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
-}
-
-static JsonArray *
-array_at (JsonObject *object, const char *key)
-{
-  JsonNode *node = object ? json_object_get_member (object, key) : NULL;
-
-  return node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  return node != NULL && node->kind == kind ? node : NULL;
 }
 
 static const char *
-text_at (JsonObject *object, const char *key)
+text_at (const FabYamlNode *mapping, const char *key)
 {
-  JsonNode *node = object ? json_object_get_member (object, key) : NULL;
+  const FabYamlNode *node = member (mapping, key, FAB_YAML_SCALAR);
 
-  return node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
-           ? json_node_get_string (node)
-           : NULL;
+  return node != NULL && node->is_quoted ? node->text : NULL;
 }
 
 /* `fallback` for what is not there, is null or no number. */
 static double
-number_at (JsonObject *object, const char *key, double fallback)
+number_at (const FabYamlNode *mapping, const char *key, double fallback)
 {
-  JsonNode *node = object ? json_object_get_member (object, key) : NULL;
+  const FabYamlNode *node = member (mapping, key, FAB_YAML_SCALAR);
+  char *end;
   double value;
 
-  if (node == NULL || !JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) == G_TYPE_STRING)
+  if (node == NULL || node->text == NULL || node->is_quoted)
     return fallback;
-  value = json_node_get_double (node);
-  return isfinite (value) && value >= 0 ? value : fallback;
-}
-
-static JsonObject *
-element_object (JsonArray *array, guint index)
-{
-  JsonNode *node = json_array_get_element (array, index);
-
-  return JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
+  value = g_ascii_strtod (node->text, &end);
+  return end != node->text && *end == '\0' && isfinite (value) && value >= 0 ? value : fallback;
 }
 
 static void
-read_devices (JsonObject *config, FabNcclTests *result)
+read_devices (const FabYamlNode *config, FabNcclTests *result)
 {
-  JsonArray *devices = array_at (config, "devices");
+  const FabYamlNode *devices = member (config, "devices", FAB_YAML_SEQUENCE);
   g_autoptr (GHashTable) hosts = g_hash_table_new (g_str_hash, g_str_equal);
   double n_ranks = number_at (config, "nthreads", 1) * number_at (config, "ngpus", 1);
 
-  for (guint i = 0; devices && i < json_array_get_length (devices); i++) {
-    const char *host = text_at (element_object (devices, i), "hostname");
+  for (guint i = 0; devices != NULL && i < devices->n; i++) {
+    const char *host = text_at (devices->values[i], "hostname");
 
     if (host)
       g_hash_table_add (hosts, (gpointer) host);
   }
-  n_ranks *= devices ? json_array_get_length (devices) : 0;
+  n_ranks *= devices != NULL ? devices->n : 0;
   result->n_ranks = n_ranks <= G_MAXINT ? (guint) n_ranks : 0;
   result->n_nodes = g_hash_table_size (hosts);
   result->gpus_per_thread = (guint) CLAMP (number_at (config, "ngpus", 0), 0, 1024);
 }
 
 static gboolean
-read_result (JsonObject *object, FabNcclTests *result)
+read_result (const FabYamlNode *object, FabNcclTests *result)
 {
-  JsonObject *out = object_at (object, "out_of_place"), *in = object_at (object, "in_place");
-  JsonObject *first = out ? out : in;
+  const FabYamlNode *out = member (object, "out_of_place", FAB_YAML_MAPPING);
+  const FabYamlNode *in = member (object, "in_place", FAB_YAML_MAPPING), *first = out ? out : in;
   double size = number_at (object, "size", -1), count = number_at (object, "count", 0);
   FabNcclTestsRow row = { .time_us = number_at (first, "time", 0),
                           .algbw_GBps = number_at (first, "alg_bw", -1),
@@ -102,77 +84,42 @@ read_result (JsonObject *object, FabNcclTests *result)
 }
 
 static void
-read_program (JsonObject *root, FabNcclTests *result)
+read_program (const FabYamlNode *root, FabNcclTests *result)
 {
-  JsonArray *args = array_at (root, "args");
-  JsonNode *first = args && json_array_get_length (args) > 0 ? json_array_get_element (args, 0) : NULL;
+  const FabYamlNode *args = member (root, "args", FAB_YAML_SEQUENCE);
+  const FabYamlNode *first = args != NULL && args->n > 0 ? args->values[0] : NULL;
 
-  if (first && JSON_NODE_HOLDS_VALUE (first) && json_node_get_value_type (first) == G_TYPE_STRING)
-    result->program = g_path_get_basename (json_node_get_string (first));
+  if (first != NULL && first->kind == FAB_YAML_SCALAR && first->text != NULL)
+    result->program = g_path_get_basename (first->text);
 }
 
-static gboolean
-read_results (const char *name, JsonObject *root, FabNcclTests *result, GError **error)
+static void
+read_results (const FabYamlNode *root, FabNcclTests *result, FabDiagnostics *diagnostics)
 {
-  JsonArray *results = array_at (root, "results");
+  const FabYamlNode *results = member (root, "results", FAB_YAML_SEQUENCE);
 
-  for (guint i = 0; results && i < json_array_get_length (results); i++)
-    if (!read_result (element_object (results, i), result))
-      return fab_throw (error, FAB_ERROR_INPUT, "%s: results[%u] has no size, alg_bw or bus_bw", name, i);
-  if (result->rows->len == 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s: no `results` with sizes; nccl-tests -J writes such a file, `-J FILE`", name);
+  for (guint i = 0; results != NULL && i < results->n; i++)
+    if (!read_result (results->values[i], result))
+      fab_diagnostics_add (diagnostics, &results->values[i]->mark,
+                           "results[%u] has no size, alg_bw or bus_bw", i);
+  if (fab_diagnostics_count (diagnostics) == 0 && result->rows->len == 0)
+    fab_diagnostics_add (diagnostics, &root->mark,
+                         "no `results` with sizes; nccl-tests -J writes such a file, `-J FILE`");
   result->n_tables = 1;
-  return TRUE;
-}
-
-/* json-glib descends by recursion: what is nested deeper than any such file would exhaust the stack. */
-static gboolean
-is_too_deep (const char *data, gsize size)
-{
-  gboolean is_text = FALSE;
-  guint depth = 0;
-
-  for (gsize i = 0; i < size; i++) {
-    if (is_text && data[i] == '\\')
-      i++;
-    else if (data[i] == '"')
-      is_text = !is_text;
-    else if (!is_text && (data[i] == '{' || data[i] == '['))
-      depth++;
-    else if (!is_text && (data[i] == '}' || data[i] == ']') && depth > 0)
-      depth--;
-    if (depth > MAX_DEPTH)
-      return TRUE;
-  }
-  return FALSE;
 }
 
 FabNcclTests *
 fab_nccl_tests_parse_json (const char *name, const char *data, gsize size, GError **error)
 {
-  g_autoptr (JsonParser) parser = json_parser_new ();
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse (name, data, size, diagnostics);
   g_autoptr (FabNcclTests) result = fab_nccl_tests_new ();
-  g_autoptr (GError) cause = NULL;
-  JsonNode *root;
+  const FabYamlNode *root = doc != NULL ? fab_yaml_doc_root (doc) : NULL;
 
-  if (is_too_deep (data, size)) {
-    fab_throw (error, FAB_ERROR_INPUT, "%s: not the file of nccl-tests -J: nested more than %d deep", name,
-               MAX_DEPTH);
-    return NULL;
+  if (root != NULL && fab_diagnostics_count (diagnostics) == 0) {
+    read_program (root, result);
+    read_devices (member (root, "config", FAB_YAML_MAPPING), result);
+    read_results (root, result, diagnostics);
   }
-  if (!json_parser_load_from_data (parser, data, (gssize) size, &cause)) {
-    fab_throw (error, FAB_ERROR_INPUT, "%s: not JSON: %s", name, cause->message);
-    return NULL;
-  }
-  root = json_parser_get_root (parser);
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT (root)) {
-    fab_throw (error, FAB_ERROR_INPUT, "%s: not the file of nccl-tests -J: no object", name);
-    return NULL;
-  }
-  read_program (json_node_get_object (root), result);
-  read_devices (object_at (json_node_get_object (root), "config"), result);
-  if (!read_results (name, json_node_get_object (root), result, error))
-    return NULL;
-  return g_steal_pointer (&result);
+  return fab_diagnostics_check (diagnostics, error) ? g_steal_pointer (&result) : NULL;
 }

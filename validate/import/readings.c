@@ -14,6 +14,7 @@ enum { MAX_MISTAKES = 200, MAX_POINTS = 4096 };
 struct _FabReadings {
   const FabMeasurementRequest *request;
   FabDiagnostics *mistakes;
+  GError *failure; /* of another parser; NULL: none */
   GPtrArray *series, *left_out;
   GHashTable *by_key; /* char * -> FabMeasuredSeries */
   const char *next;   /* line */
@@ -40,6 +41,7 @@ fab_readings_free (FabReadings *self)
   if (self == NULL)
     return;
   fab_diagnostics_free (self->mistakes);
+  g_clear_error (&self->failure);
   g_ptr_array_unref (self->series);
   g_ptr_array_unref (self->left_out);
   g_hash_table_unref (self->by_key);
@@ -55,7 +57,7 @@ fab_readings_request (const FabReadings *self)
 gboolean
 fab_readings_has_mistakes (const FabReadings *self)
 {
-  return fab_diagnostics_count (self->mistakes) > 0;
+  return self->failure != NULL || fab_diagnostics_count (self->mistakes) > 0;
 }
 
 /* Where a word stands: its line, and the columns in characters. */
@@ -97,7 +99,8 @@ fab_readings_mistake (FabReadings *self, const FabWord *at, const char *format, 
 void
 fab_readings_fail (FabReadings *self, const GError *error)
 {
-  fab_diagnostics_add (self->mistakes, NULL, "%s", error->message);
+  g_assert (self->failure == NULL);
+  self->failure = g_error_copy (error);
 }
 
 void
@@ -235,6 +238,10 @@ fab_readings_finish (FabReadings *self, const char *format, GError **error)
   }
   if (self->series->len == 0 && !fab_readings_has_mistakes (self))
     fab_readings_mistake (self, NULL, "no row of %s with a value above 0", format);
+  if (self->failure != NULL) {
+    g_propagate_error (error, g_error_copy (self->failure));
+    return NULL;
+  }
   if (!fab_diagnostics_check (self->mistakes, error))
     return NULL;
   if (self->n_zero > 0)

@@ -45,7 +45,7 @@ gboolean fab_readings_next (FabReadings *self, FabLine *line);
 void fab_readings_mistake (FabReadings *self, const FabWord *at, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
-/* All that another parser found wrong; its message has the place. */
+/* What another parser found wrong, with its place; once, and nothing is read after it. */
 void fab_readings_fail (FabReadings *self, const GError *error);
 
 /* What is not taken over, one sentence without a full stop; the same sentence counts once. */
