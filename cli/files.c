@@ -81,6 +81,8 @@ check_with (const char *file, GError **error)
     return fab_throw (error, FAB_ERROR_IO, "--with %s: %s", file, g_strerror (errno));
   if (g_file_test (file, G_FILE_TEST_IS_DIR))
     return fab_throw (error, FAB_ERROR_IO, "--with %s: %s", file, g_strerror (EISDIR));
+  if (!g_utf8_validate (file, -1, NULL))
+    return fab_throw (error, FAB_ERROR_INPUT, "--with %s: the name of a file must be UTF-8", file);
   return TRUE;
 }
 

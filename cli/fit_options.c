@@ -110,17 +110,14 @@ FabScenario *
 fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error)
 {
   g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
-  FabYamlWriter *writer = fab_yaml_writer_new ();
+  g_autofree char *with = fab_cli_with (files, error);
+  const char *sets[] = { with, NULL };
+  FabYamlWriter *writer;
 
+  if (with == NULL)
+    return NULL;
+  writer = fab_yaml_writer_new ();
   fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "include");
-  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
-  for (guint i = 0; files[i]; i++) {
-    g_autofree char *full = g_canonicalize_filename (files[i], NULL);
-
-    fab_yaml_writer_text (writer, full);
-  }
-  fab_yaml_writer_end (writer);
   fab_yaml_writer_key (writer, "name");
   fab_yaml_writer_text (writer, "overlay");
   fab_yaml_writer_key (writer, "cluster");
@@ -144,5 +141,5 @@ fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error)
   fab_yaml_writer_end (writer);
   fab_yaml_writer_end (writer);
   g_autofree char *yaml = fab_yaml_writer_finish (writer);
-  return fab_scenario_parse ("--with", yaml, strlen (yaml), NULL, &fab_models, catalog, error);
+  return fab_scenario_parse ("--with", yaml, strlen (yaml), sets, &fab_models, catalog, error);
 }
