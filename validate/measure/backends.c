@@ -11,9 +11,9 @@
 
 const FabBackendRow fab_backend_rows[] = {
   { "tcp", "TCP sockets between two hosts", NULL, NULL },
-  { "cuda", "GPU memory and PCIe/NVLink: host to device, device to device, one and both directions",
-    "nvidia-cuda-toolkit", "nvidia-driver" },
-  { "nccl", "NCCL collectives on the GPUs of this machine", "libnccl-dev nvidia-cuda-toolkit", "libnccl2" },
+  { "cuda", "GPU memory and PCIe/NVLink: host to device, device to device, one and both directions", "",
+    "nvidia-driver" },
+  { "nccl", "NCCL collectives on the GPUs of this machine", "", "libnccl2" },
   { "verbs", "InfiniBand and RoCE: RC write, read and send between two hosts", "libibverbs-dev",
     "libibverbs1 ibverbs-providers" },
   { "ofi", "libfabric between two hosts: tcp, shm, verbs, efa, cxi, opx", "libfabric-dev", "libfabric1" },
@@ -99,8 +99,12 @@ fab_backend_load (const char *name, const char *const *directories, GError **err
   path = find_module (name, directories);
   if (path)
     return load_module (row, path, error);
-  fab_throw (error, FAB_ERROR_UNSUPPORTED,
-             "%s is not in this build; install what it is built with (Debian: %s) and build again", name,
-             row->build);
+  if (*row->build == '\0')
+    fab_throw (error, FAB_ERROR_UNSUPPORTED,
+               "%s is not in this build, or not beside it; build it with -Dmeasure=enabled", name);
+  else
+    fab_throw (error, FAB_ERROR_UNSUPPORTED,
+               "%s is not in this build; install what it is built with (Debian: %s) and build again", name,
+               row->build);
   return NULL;
 }

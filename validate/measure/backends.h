@@ -7,7 +7,7 @@
 typedef struct {
   const char *name;
   const char *summary;  /* what it measures: shown where the module is not there */
-  const char *build;    /* Debian packages that its module is built with; NULL: built in */
+  const char *build;    /* Debian packages that its module is built with; "": none; NULL: built in */
   const char *packages; /* Debian packages that it runs with */
 } FabBackendRow;
 
