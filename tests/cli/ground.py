@@ -148,7 +148,7 @@ class Collectives:
         self.ground = ground
         self.rate = "20mbit"  # eight times that is what two processors carry beside the ranks
         full = [1 << power for power in range(16, 27, 2)]
-        self.sizes = {"ring": full, "binomial": full} if ground.is_full else {"ring": [1 << 16, 1 << 17], "binomial": [1 << 17]}
+        self.sizes = {"ring": full, "binomial": full} if ground.is_full else dict.fromkeys(ALGORITHMS, [1 << 16, 1 << 17])
         self.measured_to = 1 << 22 if ground.is_full else 1 << 17  # what is larger takes minutes, and is predicted all the same
 
     def calibrate(self):

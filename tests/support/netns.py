@@ -31,8 +31,10 @@ FRAME = 14 + MTU
 PAYLOAD = (FRAME - 14 - 20 - 20 - 12) / FRAME
 
 # The same in every host, whatever the machine around it prefers: a window that is not paced, not forgotten in pauses
-# and not learnt from the connection before.
+# and not learnt from the connection before; and a few frames at most of each connection wait at the link, so that
+# connections share it frame by frame. Else one puts 64 KiB there at once, and the next comes after it.
 SETTINGS = {
+    "net.ipv4.tcp_limit_output_bytes": str(4 * MTU),
     "net.ipv4.tcp_congestion_control": "reno",
     "net.ipv4.tcp_slow_start_after_idle": "0",
     "net.ipv4.tcp_no_metrics_save": "1",
@@ -48,14 +50,15 @@ exec ip netns exec "$name" unshare --uts sh -c 'hostname "$0" && exec sh -c "$1"
 """
 
 # Open MPI over TCP, messages as a whole: over one connection, the answer to a request to send waits behind data of
-# the other direction, and messages take once or twice as long as it happens. With small buffers to send from,
-# a connection queues little at a link that it shares.
+# the other direction, and messages take once or twice as long as it happens. Buffers are the kernel's, which grow: in a
+# ring answers come back behind the data that their sender passes on, and one that may send 8 KiB ahead stands idle
+# meanwhile, 4 hosts by a tenth.
 MESSAGE_LIMIT = 1 << 27
 OPEN_MPI = {
     "oob_tcp_if_include": "eth0", "btl": "tcp,self", "pml": "ob1", "btl_tcp_if_include": "eth0",
     "btl_tcp_eager_limit": MESSAGE_LIMIT, "btl_tcp_rndv_eager_limit": MESSAGE_LIMIT, "btl_tcp_max_send_size": MESSAGE_LIMIT,
     "btl_tcp_min_rdma_pipeline_size": 2 * MESSAGE_LIMIT, "btl_tcp_free_list_num": "2", "btl_tcp_free_list_inc": "2",
-    "btl_tcp_sndbuf": 1 << 13, "btl_tcp_rcvbuf": 1 << 17, "mpi_yield_when_idle": "1", "coll_tuned_use_dynamic_rules": "1", "orte_keep_fqdn_hostnames": "1",
+    "btl_tcp_sndbuf": "0", "btl_tcp_rcvbuf": "0", "mpi_yield_when_idle": "1", "coll_tuned_use_dynamic_rules": "1", "orte_keep_fqdn_hostnames": "1",
 }
 
 
@@ -186,6 +189,7 @@ class Rig:
         ip("-n", name, "link", "set", "eth0", "up")
         for key, value in SETTINGS.items():
             self.run(host, ["sysctl", "-qw", f"{key}={value}"])
+        ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1")
         # Two frames at least, and what comes between two ticks of a busy machine.
         burst = max(2 * FRAME, int(bits(rate) / 8 * 0.25e-3))
         subprocess.run(["tc", "-n", name, "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", str(burst),
