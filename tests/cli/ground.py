@@ -70,8 +70,8 @@ class Ground:
             yield
             self.disturbance = max(self.disturbance, part_of_others(before, processor_times()))
 
-    def rig(self, hosts, rate, delay_s=0):
-        return netns.Rig(hosts, rate, delay_s, self.naps)
+    def rig(self, hosts, rate, delay_s=0, is_shared=False):
+        return netns.Rig(hosts, rate, delay_s, self.naps, is_shared)
 
     def fabricast(self, *arguments):
         return subprocess.run([self.program, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -155,7 +155,7 @@ class Collectives:
         """From messages between two hosts, of the sizes that trees (whole buffers) and rings (parts of them) pass."""
         ground, file = self.ground, self.ground.new("pair.meas")
         how = samples(6, 10, 1) if ground.is_full else samples(6, 6, 0.2)
-        with ground.rig(2, self.rate) as rig:
+        with ground.rig(2, self.rate, is_shared=True) as rig:
             for kind, least in (("latency", 1 << 15), ("exchange", (1 << 16) // HOSTS[-1])):
                 ground.measure(rig, "tcp", file, "--kinds", kind, "--sizes", f"{least}..{self.measured_to}", *how)
         return ground.calibrate("wire", file)[0]
@@ -183,7 +183,7 @@ class Collectives:
     def compare(self, entries, hosts, algorithm):
         """The largest error."""
         predicted = self.predict(entries, hosts, algorithm)
-        with self.ground.rig(hosts, self.rate) as rig:
+        with self.ground.rig(hosts, self.rate, is_shared=True) as rig:
             measured = self.measure(rig, hosts, algorithm)
         errors = {size: predicted[size] / measured[size] - 1 for size in self.sizes[algorithm]}
         for size, error in errors.items():

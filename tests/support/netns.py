@@ -31,15 +31,19 @@ FRAME = 14 + MTU
 PAYLOAD = (FRAME - 14 - 20 - 20 - 12) / FRAME
 
 # The same in every host, whatever the machine around it prefers: a window that is not paced, not forgotten in pauses
-# and not learnt from the connection before; and a few frames at most of each connection wait at the link, so that
-# connections share it frame by frame. Else one puts 64 KiB there at once, and the next comes after it.
+# and not learnt from the connection before.
 SETTINGS = {
-    "net.ipv4.tcp_limit_output_bytes": str(4 * MTU),
     "net.ipv4.tcp_congestion_control": "reno",
     "net.ipv4.tcp_slow_start_after_idle": "0",
     "net.ipv4.tcp_no_metrics_save": "1",
     "net.ipv6.conf.all.disable_ipv6": "1",
 }
+
+# Where connections share a link, they do so frame by frame: a few frames at most of each wait there. Else one puts 64 KiB
+# there at once, and the next comes after it. A window that is not full does not grow, so it starts with what waits at links
+# both ways, and more.
+WAITING = 4 * MTU
+WINDOW_FRAMES = 100
 
 # How mpirun starts its daemon on a host: mpirun asks `AGENT HOST COMMAND`, HOST being an address of the rig.
 AGENT = """#!/bin/sh
@@ -144,10 +148,11 @@ def carry(ends, delay_s):
 
 class Rig:
     """`hosts` namespaces h0, h1, ... with addresses 10.9.0.1, 10.9.0.2, ...; `rate` as tc writes it ("20mbit"). With a
-    delay there are two hosts."""
+    delay there are two hosts. `is_shared`: by several connections at once."""
 
-    def __init__(self, hosts, rate, delay_s=0, preload=None):
+    def __init__(self, hosts, rate, delay_s=0, preload=None, is_shared=False):
         self.hosts = hosts
+        self.is_shared = is_shared
         self.preload = preload  # a library for every program
         self.processes = []
         self.wire = None
@@ -189,7 +194,11 @@ class Rig:
         ip("-n", name, "link", "set", "eth0", "up")
         for key, value in SETTINGS.items():
             self.run(host, ["sysctl", "-qw", f"{key}={value}"])
-        ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1")
+        if self.is_shared:
+            self.run(host, ["sysctl", "-qw", f"net.ipv4.tcp_limit_output_bytes={WAITING}"])
+            ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1")
+            ip("-n", name, "route", "replace", "10.9.0.0/24", "dev", "eth0", "src", self.address(host), "initcwnd",
+               str(WINDOW_FRAMES))
         # Two frames at least, and what comes between two ticks of a busy machine.
         burst = max(2 * FRAME, int(bits(rate) / 8 * 0.25e-3))
         subprocess.run(["tc", "-n", name, "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", str(burst),
