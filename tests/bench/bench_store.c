@@ -43,25 +43,40 @@ write_run (const char *path, GError **error)
   return fab_store_commit_run (store, error) && fab_store_close (&store, error);
 }
 
-gboolean
-bench_store (void)
+static BenchSample
+write_once (gpointer data)
 {
+  double *bytes_per_row = data, n_rows = N_ITERATIONS * (N_SPANS + 2.0), since_s;
   g_autoptr (GError) error = NULL;
   g_autofree char *directory = g_dir_make_tmp ("fab-bench-XXXXXX", &error);
   g_autofree char *path = directory ? g_build_filename (directory, "bench.db", NULL) : NULL;
-  double since_s = bench_now_s (), n_rows = N_ITERATIONS * (N_SPANS + 2.0);
-  gboolean is_written = path && write_run (path, &error);
+  gboolean is_written;
   GStatBuf status = { 0 };
 
+  since_s = bench_now_s ();
+  is_written = path && write_run (path, &error) && g_stat (path, &status) == 0;
   since_s = bench_now_s () - since_s;
-  if (is_written && g_stat (path, &status) == 0)
-    bench_row ("results file, spans inserted", n_rows / since_s / 1e6, "M rows/s", "%.0f bytes each on disk",
-               (double) status.st_size / n_rows);
-  else
+  if (!is_written)
     fprintf (stderr, "bench: %s\n", error ? error->message : "the results file is not there");
+  *bytes_per_row = (double) status.st_size / n_rows;
   if (path)
     g_remove (path);
   if (directory)
     g_rmdir (directory);
-  return is_written;
+  return (BenchSample){ .value = is_written ? n_rows / since_s : 0 };
+}
+
+static char *
+describe (gpointer data)
+{
+  return g_strdup_printf ("%.0f bytes each on disk", *(double *) data);
+}
+
+void
+bench_store (Bench *bench)
+{
+  const BenchRow row = { .work = "results file, spans inserted", .things = "rows", .once = write_once };
+  double bytes_per_row = 0;
+
+  bench_measure (bench, &row, describe, &bytes_per_row);
 }
