@@ -228,7 +228,8 @@ run (Bench *bench)
     if (is_wanted (bench, parts[i].name))
       parts[i].fill (bench);
   bench_table_end (bench->table);
-  if (bench->write && !bench_table_write (bench->table, bench->write, bench->peers, &error)) {
+  if (bench->write
+      && !bench_table_write (bench->table, bench->write, bench->has_no_peers ? NULL : bench->peers, &error)) {
     fprintf (stderr, "bench: %s\n", error->message);
     return 2;
   }
