@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/base/event_queue.h"
 
-typedef struct {
-  FabTimePs time_ps;
-  guint64 sequence; /* also the generation of the slot */
-  guint32 slot;
-} Key;
+#include <string.h>
 
-typedef struct {
-  FabEvent event;
-  guint64 sequence; /* of the event that holds the slot; 0: free or cancelled */
-} Slot;
+#include "sim/base/event_queue_private.h"
 
-struct _FabEventQueue {
-  Key *keys;
-  Slot *slots;
-  guint32 *free_slots;
-  guint n_keys;
-  guint n_cancelled; /* still among the keys */
-  guint n_slots;     /* ever used */
-  guint n_free;
-  guint capacity; /* of all three arrays */
-  guint64 next_sequence;
+enum {
+  CHUNKS_PER_SLAB = 64,
+  MOST_INSERTED = 256, /* a front of more is divided before the next one goes in */
+  FEW = 16,            /* so many are sorted at once, more by a digit first */
+  MOST_SORTED = 128,   /* a bucket of more is divided, not sorted */
+  MOST_NEAR = 1000,    /* of a bucket that is divided: so many are due soon, and their slots are fetched */
 };
-
-/* A timer is the sequence above and the slot below. */
-enum { SLOT_BITS = 24, MAX_SLOTS = 1 << SLOT_BITS };
 
 FabEventQueue *
 fab_event_queue_new (void)
@@ -33,6 +19,8 @@ fab_event_queue_new (void)
   FabEventQueue *self = g_new0 (FabEventQueue, 1);
 
   self->next_sequence = 1;
+  self->free_slot = MAX_SLOTS;
+  self->slabs = g_ptr_array_new_with_free_func (g_free);
   return self;
 }
 
@@ -41,104 +29,324 @@ fab_event_queue_free (FabEventQueue *self)
 {
   if (self == NULL)
     return;
-  g_free (self->keys);
+  g_free (self->front);
   g_free (self->slots);
-  g_free (self->free_slots);
+  g_ptr_array_unref (self->slabs);
   g_free (self);
 }
 
-static inline gboolean
-is_before (const Key *a, const Key *b)
-{
-  return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->sequence < b->sequence);
-}
+/* --- slots --- */
 
 static void
-sift_up (Key *keys, guint index, Key key)
+grow_slots (FabEventQueue *self)
 {
-  while (index > 0) {
-    guint parent = (index - 1) / 4;
-
-    if (!is_before (&key, &keys[parent]))
-      break;
-    keys[index] = keys[parent];
-    index = parent;
-  }
-  keys[index] = key;
+  self->slot_capacity = MAX (64, self->slot_capacity * 2);
+  g_assert (self->slot_capacity <= MAX_SLOTS);
+  self->slots = g_renew (Slot, self->slots, self->slot_capacity);
 }
 
-static void
-sift_down (Key *keys, guint n_keys, guint index, Key key)
-{
-  for (;;) {
-    guint first = 4 * index + 1;
-    guint last = MIN (first + 4, n_keys);
-    guint best = first;
-
-    if (first >= n_keys)
-      break;
-    for (guint child = first + 1; child < last; child++)
-      if (is_before (&keys[child], &keys[best]))
-        best = child;
-    if (!is_before (&keys[best], &key))
-      break;
-    keys[index] = keys[best];
-    index = best;
-  }
-  keys[index] = key;
-}
-
-static void
-grow (FabEventQueue *self)
-{
-  self->capacity = MAX (64, self->capacity * 2);
-  g_assert (self->capacity <= MAX_SLOTS);
-  self->keys = g_renew (Key, self->keys, self->capacity);
-  self->slots = g_renew (Slot, self->slots, self->capacity);
-  self->free_slots = g_renew (guint32, self->free_slots, self->capacity);
-}
-
-static guint32
+static inline guint32
 take_slot (FabEventQueue *self)
 {
-  if (self->n_free > 0)
-    return self->free_slots[--self->n_free];
+  guint32 slot = self->free_slot;
+
+  if (slot != MAX_SLOTS) {
+    self->free_slot = (guint32) self->slots[slot].event.arg;
+    return slot;
+  }
+  if (self->n_slots == self->slot_capacity)
+    grow_slots (self);
   return self->n_slots++;
+}
+
+static inline void
+give_slot (FabEventQueue *self, guint32 slot)
+{
+  self->slots[slot].sequence = 0;
+  self->slots[slot].event.arg = self->free_slot;
+  self->free_slot = slot;
+}
+
+/* The key of a cancelled event is met, in the front or in a bucket, and goes. */
+static gboolean
+drop_if_cancelled (FabEventQueue *self, Key key)
+{
+  if (self->n_cancelled == 0 || self->slots[key.slot].sequence != 0)
+    return FALSE;
+  give_slot (self, key.slot);
+  self->n_cancelled--;
+  self->n_keys--;
+  return TRUE;
+}
+
+/* --- buckets --- */
+
+static Chunk *
+take_chunk (FabEventQueue *self)
+{
+  Chunk *chunk = self->free_chunks;
+
+  if (chunk == NULL) {
+    Chunk *slab = g_new (Chunk, CHUNKS_PER_SLAB);
+
+    g_ptr_array_add (self->slabs, slab);
+    for (guint i = 0; i < CHUNKS_PER_SLAB; i++)
+      slab[i].next = i + 1 < CHUNKS_PER_SLAB ? &slab[i + 1] : NULL;
+    chunk = slab;
+  }
+  self->free_chunks = chunk->next;
+  chunk->next = NULL;
+  chunk->n = 0;
+  return chunk;
+}
+
+static inline Chunk *
+give_chunk (FabEventQueue *self, Chunk *chunk)
+{
+  Chunk *next = chunk->next;
+
+  chunk->next = self->free_chunks;
+  self->free_chunks = chunk;
+  return next;
+}
+
+static Chunk *
+lengthen (FabEventQueue *self, guint level, guint digit)
+{
+  Bucket *bucket = &self->levels[level].buckets[digit];
+  Chunk *chunk = take_chunk (self);
+
+  if (bucket->last) {
+    bucket->last->next = chunk;
+  } else {
+    bucket->first = chunk;
+    self->levels[level].occupied[digit / 64] |= G_GUINT64_CONSTANT (1) << digit % 64;
+    self->occupied |= 1u << level;
+  }
+  bucket->last = chunk;
+  return chunk;
+}
+
+static inline void
+append (FabEventQueue *self, guint level, Key key)
+{
+  guint digit = (guint) ((guint64) key.time_ps >> level * DIGIT_BITS) % N_DIGITS;
+  Chunk *chunk = self->levels[level].buckets[digit].last;
+
+  if (chunk == NULL || chunk->n == KEYS_PER_CHUNK)
+    chunk = lengthen (self, level, digit);
+  chunk->keys[chunk->n++] = key;
+}
+
+static Bucket
+detach (FabEventQueue *self, guint level, guint digit)
+{
+  Level *of = &self->levels[level];
+  Bucket bucket = of->buckets[digit];
+  guint64 others = 0;
+
+  of->buckets[digit] = (Bucket){ NULL, NULL };
+  of->occupied[digit / 64] &= ~(G_GUINT64_CONSTANT (1) << digit % 64);
+  for (guint i = 0; i < G_N_ELEMENTS (of->occupied); i++)
+    others |= of->occupied[i];
+  if (others == 0)
+    self->occupied &= ~(1u << level);
+  return bucket;
+}
+
+static void
+fetch_slots (const FabEventQueue *self, Bucket bucket)
+{
+  for (const Chunk *chunk = bucket.first; chunk; chunk = chunk->next)
+    for (guint i = 0; i < chunk->n; i++)
+      __builtin_prefetch (&self->slots[chunk->keys[i].slot], 1);
+}
+
+/* The keys into the buckets of a level, in their order. */
+static void
+spread (FabEventQueue *self, Bucket bucket, guint level)
+{
+  for (Chunk *chunk = bucket.first; chunk; chunk = give_chunk (self, chunk)) {
+    __builtin_prefetch (chunk->next);
+    for (guint i = 0; i < chunk->n; i++)
+      if (!drop_if_cancelled (self, chunk->keys[i]))
+        append (self, level, chunk->keys[i]);
+  }
+}
+
+/* --- the front --- */
+
+static void
+reserve_front (FabEventQueue *self, guint n_more)
+{
+  if (self->end + n_more <= self->front_capacity)
+    return;
+  if (self->head > 0)
+    memmove (self->front, self->front + self->head, (self->end - self->head) * sizeof (Key));
+  self->end -= self->head;
+  self->head = 0;
+  if (2 * (self->end + n_more) <= self->front_capacity)
+    return;
+  self->front_capacity = MAX (2 * (self->end + n_more), 256);
+  self->front = g_renew (Key, self->front, self->front_capacity);
+}
+
+/* After all that are not later. There is room. */
+static inline void
+insert (Key *front, guint head, guint end, Key key)
+{
+  for (; end > head && front[end - 1].time_ps > key.time_ps; end--)
+    front[end] = front[end - 1];
+  front[end] = key;
+}
+
+/* What of a long front is far from the last time that was popped goes into the buckets of the next lower level. */
+static void
+divide_front (FabEventQueue *self)
+{
+  guint level = self->shift / DIGIT_BITS - 1, end = self->head;
+
+  self->shift -= DIGIT_BITS;
+  self->base_ps = self->popped_ps >> self->shift << self->shift;
+  while (end < self->end && ((guint64) self->front[end].time_ps ^ self->base_ps) >> self->shift == 0)
+    end++;
+  for (guint i = end; i < self->end; i++)
+    append (self, level, self->front[i]);
+  self->end = end;
+}
+
+/* How many keys, as far as MOST_NEAR + 1 or a few more. */
+static guint
+count_keys (Bucket bucket)
+{
+  guint n = 0;
+
+  for (const Chunk *chunk = bucket.first; chunk && n <= MOST_NEAR; chunk = chunk->next)
+    n += chunk->n;
+  return n;
+}
+
+static void
+fill_front (FabEventQueue *self, Bucket bucket)
+{
+  for (Chunk *chunk = bucket.first; chunk; chunk = give_chunk (self, chunk)) {
+    reserve_front (self, chunk->n);
+    for (guint i = 0; i < chunk->n; i++)
+      insert (self->front, 0, self->end++, chunk->keys[i]);
+  }
+}
+
+static inline guint
+digit_of (Key key, guint level)
+{
+  return (guint) ((guint64) key.time_ps >> level * DIGIT_BITS) % N_DIGITS;
+}
+
+/* The same for more: each key to where its digit below the bucket's belongs, in their order, and then little is left
+ * to sort. */
+static void
+sort_front (FabEventQueue *self, Bucket bucket, guint n, guint level)
+{
+  guint16 ends[N_DIGITS] = { 0 };
+  guint16 end = 0;
+
+  reserve_front (self, n);
+  for (const Chunk *chunk = bucket.first; chunk; chunk = chunk->next)
+    for (guint i = 0; i < chunk->n; i++)
+      ends[digit_of (chunk->keys[i], level - 1)]++;
+  for (guint digit = 0; digit < N_DIGITS; digit++) {
+    guint16 n_of_digit = ends[digit];
+
+    ends[digit] = end;
+    end = (guint16) (end + n_of_digit);
+  }
+  for (Chunk *chunk = bucket.first; chunk; chunk = give_chunk (self, chunk))
+    for (guint i = 0; i < chunk->n; i++)
+      self->front[ends[digit_of (chunk->keys[i], level - 1)]++] = chunk->keys[i];
+  for (self->end = 1; self->end < n; self->end++)
+    insert (self->front, 0, self->end, self->front[self->end]);
+}
+
+/* The first bucket becomes the front; a long one is divided until its first part is short, or all of one time. */
+static gboolean
+refill (FabEventQueue *self)
+{
+  self->head = self->end = 0;
+  while (self->occupied != 0) {
+    guint level = (guint) __builtin_ctz (self->occupied), word = 0;
+
+    while (self->levels[level].occupied[word] == 0)
+      word++;
+    guint digit = 64 * word + (guint) __builtin_ctzll (self->levels[level].occupied[word]);
+    Bucket bucket = detach (self, level, digit);
+
+    self->shift = level * DIGIT_BITS;
+    self->base_ps = ((self->base_ps >> self->shift | (N_DIGITS - 1)) - (N_DIGITS - 1) + digit) << self->shift;
+    guint n = count_keys (bucket);
+    if (n <= MOST_NEAR)
+      fetch_slots (self, bucket);
+    if (level == 0 || n <= FEW)
+      fill_front (self, bucket);
+    else if (n <= MOST_SORTED)
+      sort_front (self, bucket, n, level);
+    else
+      spread (self, bucket, level - 1);
+    if (self->end > 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* --- the queue --- */
+
+static void
+place (FabEventQueue *self, Key key)
+{
+  guint64 differing;
+
+  if (self->n_keys++ == 0) {
+    self->base_ps = self->popped_ps;
+    self->shift = 0;
+    self->head = self->end = 0;
+  }
+  while (self->end - self->head > MOST_INSERTED && self->shift > 0
+         && ((guint64) key.time_ps ^ self->base_ps) >> self->shift == 0)
+    divide_front (self);
+  differing = (guint64) key.time_ps ^ self->base_ps;
+  if (differing >> self->shift != 0) {
+    append (self, (guint) (63 - __builtin_clzll (differing)) / DIGIT_BITS, key);
+    return;
+  }
+  reserve_front (self, 1);
+  insert (self->front, self->head, self->end++, key);
 }
 
 FabTimer
 fab_event_queue_push (FabEventQueue *self, FabTimePs time_ps, FabEvent event)
 {
-  if (self->n_keys == self->capacity)
-    grow (self);
-
   guint32 slot = take_slot (self);
   guint64 sequence = self->next_sequence++;
 
+  g_assert ((guint64) time_ps >= self->popped_ps);
   self->slots[slot] = (Slot){ event, sequence };
-  sift_up (self->keys, self->n_keys++, (Key){ time_ps, sequence, slot });
+  place (self, (Key){ time_ps, slot });
   return sequence << SLOT_BITS | slot;
 }
 
-/* Drops the cancelled keys and restores the heap, O(n). */
+/* Drops the cancelled keys, O(n). */
 static void
 compact (FabEventQueue *self)
 {
-  guint n_kept = 0;
+  guint end = self->head;
 
-  for (guint i = 0; i < self->n_keys; i++) {
-    Key key = self->keys[i];
-
-    if (self->slots[key.slot].sequence == key.sequence)
-      self->keys[n_kept++] = key;
-    else
-      self->free_slots[self->n_free++] = key.slot;
-  }
-  self->n_keys = n_kept;
-  self->n_cancelled = 0;
-  for (guint i = n_kept / 4 + 1; i-- > 0;)
-    if (i < n_kept)
-      sift_down (self->keys, n_kept, i, self->keys[i]);
+  for (guint i = self->head; i < self->end; i++)
+    if (!drop_if_cancelled (self, self->front[i]))
+      self->front[end++] = self->front[i];
+  self->end = end;
+  for (guint level = 0; level < N_LEVELS; level++)
+    for (guint word = 0; word < N_DIGITS / 64; word++)
+      for (guint64 left = self->levels[level].occupied[word]; left != 0; left &= left - 1)
+        spread (self, detach (self, level, 64 * word + (guint) __builtin_ctzll (left)), level);
 }
 
 gboolean
@@ -157,21 +365,17 @@ fab_event_queue_cancel (FabEventQueue *self, FabTimer timer)
 gboolean
 fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event)
 {
-  while (self->n_keys > 0) {
-    Key first = self->keys[0];
-    Slot *slot = &self->slots[first.slot];
-    gboolean is_live = slot->sequence == first.sequence;
+  while (self->head < self->end || refill (self)) {
+    Key first = self->front[self->head++];
 
-    if (--self->n_keys > 0)
-      sift_down (self->keys, self->n_keys, 0, self->keys[self->n_keys]);
-    self->free_slots[self->n_free++] = first.slot;
-    slot->sequence = 0;
-    if (is_live) {
-      *time_ps = first.time_ps;
-      *event = slot->event;
-      return TRUE;
-    }
-    self->n_cancelled--;
+    if (drop_if_cancelled (self, first))
+      continue;
+    self->popped_ps = (guint64) first.time_ps;
+    self->n_keys--;
+    *time_ps = first.time_ps;
+    *event = self->slots[first.slot].event;
+    give_slot (self, first.slot);
+    return TRUE;
   }
   return FALSE;
 }
@@ -180,20 +384,4 @@ guint
 fab_event_queue_length (const FabEventQueue *self)
 {
   return self->n_keys - self->n_cancelled;
-}
-
-void
-fab_event_queue_check (const FabEventQueue *self)
-{
-  guint n_dead = 0;
-
-  for (guint i = 0; i < self->n_keys; i++) {
-    const Key *key = &self->keys[i];
-
-    g_assert_true (i == 0 || is_before (&self->keys[(i - 1) / 4], key));
-    g_assert_cmpuint (key->slot, <, self->n_slots);
-    n_dead += self->slots[key->slot].sequence != key->sequence;
-  }
-  g_assert_cmpuint (n_dead, ==, self->n_cancelled);
-  g_assert_cmpuint (self->n_keys + self->n_free, ==, self->n_slots);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_queue.h - events ordered by (time, sequence): ties come out in the order they went in.
  *
- * A 4-ary heap of 24-byte keys beside a table of slots that holds what to call. A cancelled
- * event stays in the heap until it is popped, or until half of the heap is cancelled and is
- * rebuilt. Push and pop O(log4 n), cancel O(1) amortised. Owns both arrays; no allocation
- * once they have grown.
+ * A queue of a clock: nothing may be pushed before what was popped last. A radix heap of digits of 8 bits (decision
+ * 11): 16-byte keys lie in buckets by the first digit in which their time differs from that of the front, and the
+ * bucket that comes next is divided by its next digit, or, once it is short, sorted into the front. Every move is in
+ * order of pushing, so that a key needs no sequence. What to call lies in a table of slots beside it.
+ *
+ * Push and pop: each event is moved at most once per digit, 8 times in all, 2 to 4 usually. Cancelling is O(1)
+ * amortised: the key stays until it is met, or until half of all are cancelled and are taken out. Owns all its
+ * memory; no allocation once it has grown.
  */
 #pragma once
 
@@ -27,6 +31,7 @@ FabEventQueue *fab_event_queue_new (void);
 void fab_event_queue_free (FabEventQueue *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEventQueue, fab_event_queue_free)
 
+/* At a time that is not before that of the last pop. */
 FabTimer fab_event_queue_push (FabEventQueue *self, FabTimePs time_ps, FabEvent event);
 
 /* FALSE when the event has already been popped or cancelled. */
@@ -37,5 +42,5 @@ gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent 
 
 guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */
 
-/* Asserts the heap order and the slot table. */
+/* Asserts the order, that every key is in its bucket, and the slot table. */
 void fab_event_queue_check (const FabEventQueue *self);

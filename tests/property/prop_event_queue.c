@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_event_queue.c - random pushes, cancels and pops against an array in which the first is searched for. */
+/* prop_event_queue.c - random pushes, cancels and pops against an array in which the first is searched for.
+ *
+ * As an engine does, it never pushes into the past. Steps are of every magnitude, with many ties.
+ */
 #include "tests/support/test.h"
 
 #include "sim/base/event_queue.h"
@@ -17,13 +20,23 @@ typedef struct {
   GArray *live; /* Known */
   GArray *gone; /* FabTimer: popped or cancelled */
   guint64 n_pushed;
+  FabTimePs now_ps; /* of what was popped last */
+  guint span_bits;  /* of the longest step */
 } Model;
+
+/* Few distinct values, so that most are ties, each at home in another part of the number. */
+static FabTimePs
+random_step (Model *self)
+{
+  guint shift = random_below (self->random, self->span_bits);
+
+  return random_chance (self->random, 20) ? 0 : (FabTimePs) random_below (self->random, 4) << shift;
+}
 
 static void
 push (Model *self)
 {
-  /* Few distinct times, so that most are ties. */
-  Known known = { random_below (self->random, 20), 0, self->n_pushed++ };
+  Known known = { self->now_ps + random_step (self), 0, self->n_pushed++ };
 
   known.timer = fab_event_queue_push (self->queue, known.time_ps, (FabEvent){ .arg = known.number });
   assert_true (known.timer != 0);
@@ -74,37 +87,68 @@ pop (Model *self)
     return;
   guint first = find_first (self->live);
   Known known = g_array_index (self->live, Known, first);
-  assert_int_equal (time_ps, known.time_ps);
-  assert_int_equal (event.arg, known.number);
+  assert_true (time_ps == known.time_ps);
+  assert_true (event.arg == known.number);
+  self->now_ps = time_ps;
   g_array_append_val (self->gone, known.timer);
   g_array_remove_index (self->live, first);
 }
 
-/* Every seed has its own mix, so that some queues grow to hundreds and some are mostly cancelled. */
+static void
+play_mix (Model *model, guint n, guint n_pushes, guint n_cancels)
+{
+  for (guint i = 0; i < n; i++) {
+    guint what = random_below (model->random, 100);
+
+    if (what < n_pushes)
+      push (model);
+    else if (what < n_pushes + n_cancels)
+      cancel (model);
+    else
+      pop (model);
+    assert_int_equal (fab_event_queue_length (model->queue), model->live->len);
+    if (i % 8 == 0)
+      fab_event_queue_check (model->queue);
+  }
+  fab_event_queue_check (model->queue);
+}
+
+/* Every seed has its own mix, so that some queues grow to hundreds and some are mostly cancelled; all run empty, and
+ * are used again. */
 static void
 play (Random *random)
 {
   g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
   g_autoptr (GArray) live = g_array_new (FALSE, FALSE, sizeof (Known));
   g_autoptr (GArray) gone = g_array_new (FALSE, FALSE, sizeof (FabTimer));
-  Model model = { random, queue, live, gone, 0 };
-  guint n_pushes = random_between (random, 30, 60), n_cancels = random_between (random, 5, 40);
+  Model model = { random, queue, live, gone, 0, 0, random_between (random, 1, 50) };
 
-  for (guint i = 0; i < 600; i++) {
-    guint what = random_below (random, 100);
-
-    if (what < n_pushes)
-      push (&model);
-    else if (what < n_pushes + n_cancels)
-      cancel (&model);
-    else
+  for (guint round = 0; round < 2; round++) {
+    play_mix (&model, 600, random_between (random, 30, 60), random_between (random, 5, 40));
+    while (live->len > 0)
       pop (&model);
-    assert_int_equal (fab_event_queue_length (queue), live->len);
-    fab_event_queue_check (queue);
+    pop (&model);
   }
+}
+
+/* 3000 events at first, more than are sorted at once, most of them within one bucket; the rest is as above. */
+static void
+play_crowd (Random *random)
+{
+  g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+  g_autoptr (GArray) live = g_array_new (FALSE, FALSE, sizeof (Known));
+  g_autoptr (GArray) gone = g_array_new (FALSE, FALSE, sizeof (FabTimer));
+  Model model = { random, queue, live, gone, 0, 0, random_between (random, 8, 40) };
+
+  for (guint i = 0; i < 3000; i++) {
+    Known known = { random_below (random, 1u << random_between (random, 1, 31)), 0, model.n_pushed++ };
+
+    known.timer = fab_event_queue_push (queue, known.time_ps, (FabEvent){ .arg = known.number });
+    g_array_append_val (live, known);
+  }
+  play_mix (&model, 1000, random_between (random, 10, 45), random_between (random, 0, 40));
   while (live->len > 0)
     pop (&model);
-  pop (&model);
 }
 
 static void
@@ -113,10 +157,17 @@ the_queue_is_a_sorted_array (G_GNUC_UNUSED void **state)
   seeds_run (500, play);
 }
 
+static void
+so_is_a_crowded_one (G_GNUC_UNUSED void **state)
+{
+  seeds_run (20, play_crowd);
+}
+
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { seeds_test (the_queue_is_a_sorted_array) };
+  const struct CMUnitTest tests[] = { seeds_test (the_queue_is_a_sorted_array),
+                                      seeds_test (so_is_a_crowded_one) };
 
   return cmocka_run_group_tests_name ("event_queue", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/base/event_queue.h"
+#include "tests/support/aborts.h"
 
 static FabTimer
 push (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
@@ -37,7 +38,7 @@ events_come_out_by_time (G_GNUC_UNUSED void **state)
   assert_false (fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 }));
 }
 
-/* 100 at one time: more than one level of the heap, so that only the sequence can keep their order. */
+/* 100 at one time: more than are sorted at once, so that each step on the way has to keep their order. */
 static void
 ties_come_out_in_the_order_they_went_in (G_GNUC_UNUSED void **state)
 {
@@ -88,9 +89,9 @@ an_old_timer_does_not_cancel_the_slots_next_event (G_GNUC_UNUSED void **state)
   assert_pops (queue, 2, 2);
 }
 
-/* 1000 events, of which 900 are cancelled: past 32, and half of the heap, it is rebuilt. */
+/* 1000 events, of which 900 are cancelled: past 32, and half of all, they are taken out. */
 static void
-rebuilding_keeps_the_rest_in_order (G_GNUC_UNUSED void **state)
+taking_them_out_keeps_the_rest_in_order (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
   FabTimer timers[1000];
@@ -107,6 +108,37 @@ rebuilding_keeps_the_rest_in_order (G_GNUC_UNUSED void **state)
   assert_pops (queue, 1000, 0);
 }
 
+/* The queue has no clock but what it popped: after that no event may be earlier, or buckets would be wrong. */
+static void
+push_into_the_past (void)
+{
+  g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+
+  push (queue, 10, 1);
+  fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 });
+  push (queue, 9, 2);
+}
+
+static void
+nothing_goes_into_the_past (G_GNUC_UNUSED void **state)
+{
+  assert_true (aborts (push_into_the_past));
+}
+
+/* What was cancelled and is never reached must not leave the queue ahead of the time: 5 comes after 2. */
+static void
+a_queue_that_ran_empty_takes_what_is_soon (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+
+  push (queue, 2, 1);
+  fab_event_queue_cancel (queue, push (queue, 1000000, 2));
+  assert_pops (queue, 2, 1);
+  assert_false (fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 }));
+  push (queue, 5, 3);
+  assert_pops (queue, 5, 3);
+}
+
 int
 main (void)
 {
@@ -116,7 +148,9 @@ main (void)
     cmocka_unit_test (a_cancelled_event_never_comes),
     cmocka_unit_test (a_timer_is_good_once),
     cmocka_unit_test (an_old_timer_does_not_cancel_the_slots_next_event),
-    cmocka_unit_test (rebuilding_keeps_the_rest_in_order),
+    cmocka_unit_test (taking_them_out_keeps_the_rest_in_order),
+    cmocka_unit_test (nothing_goes_into_the_past),
+    cmocka_unit_test (a_queue_that_ran_empty_takes_what_is_soon),
   };
 
   return cmocka_run_group_tests_name ("event_queue", tests, NULL, NULL);
