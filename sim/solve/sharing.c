@@ -1,52 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/solve/sharing.h"
 
-#include "sim/base/pool.h"
-#include "sim/solve/maxmin.h"
+#include "sim/solve/sharing_private.h"
 
-/* A flow on a link, in the link's list. */
-struct _FabSharerMember {
-  FabSharer *sharer;
-  FabSharerMember *next, *prev;
-};
+/* A path is shorter. */
+enum { MOST_NARROW = 64 };
 
-struct _FabSharing {
-  FabSharingFn changed;
-  gpointer owner;
-  guint n_links;
-  double *capacities; /* per link, as the three below */
-  FabSharerMember **heads;
-  guint64 *stamps;
-  guint *locals;         /* number in the component */
-  guint64 stamp;         /* of the component being collected */
-  GPtrArray *component;  /* FabSharer */
-  GArray *changed_links; /* of flows that came or went since the last solve */
-  GArray *links;         /* global link by local number */
-  GArray *starts, *entries, *weights, *shares, *limits, *local_capacities, *rates;
-  FabMaxmin *solver;
-  FabBlocks members; /* FabSharerMember */
-};
+static void
+new_arrays (FabSharing *self)
+{
+  GArray **guints[] = { &self->changed_links, &self->risen,   &self->links,
+                        &self->starts,        &self->entries, &self->bindings };
+  GArray **doubles[] = { &self->weights, &self->shares, &self->limits, &self->local_capacities,
+                         &self->rates };
+
+  for (guint i = 0; i < G_N_ELEMENTS (guints); i++)
+    *guints[i] = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < G_N_ELEMENTS (doubles); i++)
+    *doubles[i] = g_array_new (FALSE, FALSE, sizeof (double));
+  self->stops = g_array_new (FALSE, FALSE, sizeof (FabSharingStop));
+  self->arrivals = g_ptr_array_new ();
+  self->solved = g_ptr_array_new ();
+}
 
 FabSharing *
 fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner)
 {
   FabSharing *self = g_new0 (FabSharing, 1);
-  GArray **guints[] = { &self->changed_links, &self->links, &self->starts, &self->entries };
-  GArray **doubles[] = { &self->weights, &self->shares, &self->limits, &self->local_capacities,
-                         &self->rates };
 
   self->changed = changed;
   self->owner = owner;
   self->n_links = n_links;
   self->capacities = g_new0 (double, n_links + 1);
   self->heads = g_new0 (FabSharerMember *, n_links + 1);
+  self->levels = g_new0 (double, n_links + 1);
   self->stamps = g_new0 (guint64, n_links + 1);
   self->locals = g_new0 (guint, n_links + 1);
-  self->component = g_ptr_array_new ();
-  for (guint i = 0; i < G_N_ELEMENTS (guints); i++)
-    *guints[i] = g_array_new (FALSE, FALSE, sizeof (guint));
-  for (guint i = 0; i < G_N_ELEMENTS (doubles); i++)
-    *doubles[i] = g_array_new (FALSE, FALSE, sizeof (double));
+  self->keys = g_new0 (double, n_links + 1);
+  new_arrays (self);
   fab_blocks_init (&self->members, sizeof (FabSharerMember));
   self->solver = fab_maxmin_new ();
   return self;
@@ -57,18 +48,22 @@ fab_sharing_free (FabSharing *self)
 {
   if (self == NULL)
     return;
-  GArray *arrays[] = { self->changed_links, self->links,  self->starts, self->entries,
-                       self->weights,       self->shares, self->limits, self->local_capacities,
-                       self->rates };
+  GArray *arrays[] = { self->changed_links, self->risen,   self->links,  self->starts, self->entries,
+                       self->bindings,      self->weights, self->shares, self->limits, self->local_capacities,
+                       self->rates,         self->stops };
 
   for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
     g_array_unref (arrays[i]);
   fab_blocks_clear (&self->members);
-  g_ptr_array_unref (self->component);
+  g_ptr_array_unref (self->arrivals);
+  g_ptr_array_unref (self->solved);
+  g_free (self->parts);
   g_free (self->capacities);
   g_free (self->heads);
+  g_free (self->levels);
   g_free (self->stamps);
   g_free (self->locals);
+  g_free (self->keys);
   fab_maxmin_free (self->solver);
   g_free (self);
 }
@@ -89,19 +84,29 @@ fab_sharing_change_capacity (FabSharing *self, guint link, double capacity)
 
 /* --- membership --- */
 
-void
-fab_sharing_enter (FabSharing *self, FabSharer *sharer)
+static gboolean
+is_wide (const FabSharer *sharer)
+{
+  return sharer->n > MOST_NARROW;
+}
+
+static void
+join (FabSharing *self, FabSharer *sharer)
 {
   g_assert (sharer->members == NULL && sharer->n > 0);
   sharer->members = fab_blocks_take (&self->members, sharer->n);
   for (guint i = 0; i < sharer->n; i++) {
     FabSharerMember **head = &self->heads[sharer->links[i]];
+    double demand = sharer->weights[i] * sharer->weight_factor * sharer->share;
 
-    sharer->members[i] = (FabSharerMember){ sharer, *head, NULL };
+    sharer->members[i] = (FabSharerMember){ sharer, *head, NULL, demand };
     if (*head)
       (*head)->prev = &sharer->members[i];
+    else
+      self->levels[sharer->links[i]] = FAB_NO_LEVEL;
     *head = &sharer->members[i];
   }
+  self->n_wide += is_wide (sharer);
 }
 
 static void
@@ -118,102 +123,26 @@ leave (FabSharing *self, FabSharer *sharer)
       member->next->prev = member->prev;
   }
   fab_blocks_give (&self->members, g_steal_pointer (&sharer->members), sharer->n);
-}
-
-/* --- rates --- */
-
-static void
-reach_link (FabSharing *self, guint link)
-{
-  if (self->stamps[link] == self->stamp)
-    return;
-  self->stamps[link] = self->stamp;
-  self->locals[link] = self->links->len;
-  g_array_append_val (self->links, link);
-  for (FabSharerMember *member = self->heads[link]; member; member = member->next)
-    if (member->sharer->stamp != self->stamp) {
-      member->sharer->stamp = self->stamp;
-      g_ptr_array_add (self->component, member->sharer);
-    }
-}
-
-/* Every flow that shares links, directly or through others, with the links that changed. */
-static void
-collect_components (FabSharing *self)
-{
-  self->stamp++;
-  g_ptr_array_set_size (self->component, 0);
-  g_array_set_size (self->links, 0);
-  for (guint i = 0; i < self->changed_links->len; i++)
-    reach_link (self, g_array_index (self->changed_links, guint, i));
-  g_array_set_size (self->changed_links, 0);
-  for (guint f = 0; f < self->component->len; f++) {
-    const FabSharer *sharer = g_ptr_array_index (self->component, f);
-
-    for (guint i = 0; i < sharer->n; i++)
-      reach_link (self, sharer->links[i]);
-  }
-}
-
-static void
-write_sharer (FabSharing *self, const FabSharer *sharer)
-{
-  for (guint i = 0; i < sharer->n; i++) {
-    double weight = sharer->weights[i] * sharer->weight_factor;
-
-    g_array_append_val (self->entries, self->locals[sharer->links[i]]);
-    g_array_append_val (self->weights, weight);
-  }
-  g_array_append_val (self->starts, self->entries->len);
-  g_array_append_val (self->shares, sharer->share);
-  g_array_append_val (self->limits, sharer->limit);
-}
-
-static void
-write_problem (FabSharing *self)
-{
-  guint zero = 0;
-  GArray *all[] = { self->starts, self->entries, self->weights,
-                    self->shares, self->limits,  self->local_capacities };
-
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    g_array_set_size (all[i], 0);
-  g_array_append_val (self->starts, zero);
-  for (guint f = 0; f < self->component->len; f++)
-    write_sharer (self, g_ptr_array_index (self->component, f));
-  for (guint l = 0; l < self->links->len; l++)
-    g_array_append_val (self->local_capacities, self->capacities[g_array_index (self->links, guint, l)]);
-  g_array_set_size (self->rates, self->component->len);
-}
-
-void
-fab_sharing_solve (FabSharing *self)
-{
-  collect_components (self);
-  if (self->component->len == 0)
-    return;
-  write_problem (self);
-  FabMaxminProblem problem = {
-    .n_flows = self->component->len,
-    .n_links = self->links->len,
-    .capacity = (const double *) (gpointer) self->local_capacities->data,
-    .starts = (const guint *) (gpointer) self->starts->data,
-    .links = (const guint *) (gpointer) self->entries->data,
-    .weights = (const double *) (gpointer) self->weights->data,
-    .shares = (const double *) (gpointer) self->shares->data,
-    .limits = (const double *) (gpointer) self->limits->data,
-  };
-  fab_maxmin_solve (self->solver, &problem, (double *) (gpointer) self->rates->data, NULL);
-  for (guint f = 0; f < self->component->len; f++)
-    self->changed (self->owner, g_ptr_array_index (self->component, f),
-                   g_array_index (self->rates, double, f));
+  self->n_wide -= is_wide (sharer);
 }
 
 void
 fab_sharing_add (FabSharing *self, FabSharer *sharer)
 {
-  fab_sharing_enter (self, sharer);
+  join (self, sharer);
+  fab_sharing_find_lowest (self, sharer);
   g_array_append_vals (self->changed_links, sharer->links, sharer->n);
+  g_ptr_array_add (self->arrivals, sharer);
+  sharer->arrival = self->arrivals->len;
+}
+
+void
+fab_sharing_enter (FabSharing *self, FabSharer *sharer)
+{
+  if (is_wide (sharer))
+    join (self, sharer);
+  else
+    fab_sharing_add (self, sharer);
 }
 
 void
@@ -221,4 +150,47 @@ fab_sharing_remove (FabSharing *self, FabSharer *sharer)
 {
   leave (self, sharer);
   g_array_append_vals (self->changed_links, sharer->links, sharer->n);
+  if (sharer->arrival > 0) {
+    FabSharer *last = g_ptr_array_index (self->arrivals, self->arrivals->len - 1);
+
+    last->arrival = sharer->arrival;
+    g_ptr_array_remove_index_fast (self->arrivals, sharer->arrival - 1);
+    sharer->arrival = 0;
+  }
+}
+
+/* --- rates --- */
+
+void
+fab_sharing_find_lowest (const FabSharing *self, FabSharer *sharer)
+{
+  double lowest = sharer->limit > 0 ? sharer->limit / sharer->share : FAB_NO_LEVEL, second = FAB_NO_LEVEL;
+  guint lowest_link = FAB_MAXMIN_LIMIT;
+
+  for (guint i = 0; i < sharer->n; i++) {
+    double level = self->levels[sharer->links[i]];
+
+    if (level < lowest) {
+      second = lowest;
+      lowest = level;
+      lowest_link = sharer->links[i];
+    } else if (level < second) {
+      second = level;
+    }
+  }
+  sharer->lowest = lowest;
+  sharer->second = second;
+  sharer->lowest_link = lowest_link;
+}
+
+void
+fab_sharing_solve (FabSharing *self)
+{
+  if (self->n_wide > 0)
+    fab_sharing_solve_component (self);
+  else
+    fab_sharing_solve_levels (self);
+  for (guint i = 0; i < self->arrivals->len; i++)
+    ((FabSharer *) g_ptr_array_index (self->arrivals, i))->arrival = 0;
+  g_ptr_array_set_size (self->arrivals, 0);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sharing.h - max-min rates kept up to date while flows come and go.
  *
- * A flow that comes or goes can only change the rates of flows that share links with it, directly
- * or through others: its component. Only that is solved anew (maxmin.h), and once for all that came
- * and went since the last time: a thousand flows that start together cost one solve. O(size of the
- * components). Memory is reused; nothing is allocated once the arrays have grown.
+ * Solved once for all that came and went since the last time: a thousand flows that start together cost one solve.
+ * Only what these can affect is solved anew (decision 12):
  *
- * Knows no engine and no graph: capacities in, rates out.
+ * - flows of few links (paths): link by link, those whose level is no longer right. O(flows and links whose rate or
+ *   level changes, times the flows on a link), whatever the size of the network. sim/solve/sharing_levels.c
+ * - as long as one flow of many links is in (a collective): its component, the flows that share links with what
+ *   changed, directly or through others, by progressive filling. sim/solve/sharing_component.c
+ *
+ * Memory is reused; nothing is allocated once the arrays have grown. Knows no engine and no graph: capacities in,
+ * rates out.
  */
 #pragma once
 
@@ -26,9 +30,12 @@ struct _FabSharer {
   double limit;             /* on the rate; 0: none */
   FabSharerMember *members; /* private from here */
   guint64 stamp;
+  double lowest, second; /* the level that holds it back, and the next above it */
+  guint lowest_link;     /* whose level the lowest is; G_MAXUINT32: its own limit */
+  guint arrival;         /* place among those that came since the last solve, from 1; 0: none of them */
 };
 
-/* Called for every flow of the component with its rate, which may be the old one. */
+/* Called for every flow that was solved anew with its rate, which may be the old one. */
 typedef void (*FabSharingFn) (gpointer owner, FabSharer *sharer, double rate);
 
 FabSharing *fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner);
@@ -40,9 +47,9 @@ void fab_sharing_set_capacity (FabSharing *self, guint link, double capacity);
 /* While flows are in: those that are on the link, and what they can affect, are to be solved. */
 void fab_sharing_change_capacity (FabSharing *self, guint link, double capacity);
 
-/* Enters the flow on its links without solving: for one whose rate is known to stay. */
+/* Enters a flow whose rate is known to stay; one of many links is not solved until others change it. */
 void fab_sharing_enter (FabSharing *self, FabSharer *sharer);
-/* Enters; its component is to be solved. */
+/* Enters; its rate, and what it can affect, are to be solved. */
 void fab_sharing_add (FabSharing *self, FabSharer *sharer);
 /* Leaves; what it leaves behind is to be solved. */
 void fab_sharing_remove (FabSharing *self, FabSharer *sharer);
