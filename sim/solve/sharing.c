@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/solve/sharing.h"
 
-#include "sim/solve/sharing_private.h"
+#include <string.h>
 
-/* A path is shorter. */
-enum { MOST_NARROW = 64 };
+#include "sim/solve/sharing_private.h"
 
 static void
 new_arrays (FabSharing *self)
@@ -32,13 +31,14 @@ fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner)
   self->owner = owner;
   self->n_links = n_links;
   self->capacities = g_new0 (double, n_links + 1);
-  self->heads = g_new0 (FabSharerMember *, n_links + 1);
+  self->lists = g_new0 (FabSharingList, n_links + 1);
   self->levels = g_new0 (double, n_links + 1);
   self->stamps = g_new0 (guint64, n_links + 1);
   self->locals = g_new0 (guint, n_links + 1);
   self->keys = g_new0 (double, n_links + 1);
   new_arrays (self);
-  fab_blocks_init (&self->members, sizeof (FabSharerMember));
+  fab_blocks_init (&self->members, sizeof (FabSharingMember));
+  fab_blocks_init (&self->places, sizeof (guint));
   self->solver = fab_maxmin_new ();
   return self;
 }
@@ -55,11 +55,11 @@ fab_sharing_free (FabSharing *self)
   for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
     g_array_unref (arrays[i]);
   fab_blocks_clear (&self->members);
+  fab_blocks_clear (&self->places);
   g_ptr_array_unref (self->arrivals);
   g_ptr_array_unref (self->solved);
-  g_free (self->parts);
   g_free (self->capacities);
-  g_free (self->heads);
+  g_free (self->lists);
   g_free (self->levels);
   g_free (self->stamps);
   g_free (self->locals);
@@ -84,53 +84,59 @@ fab_sharing_change_capacity (FabSharing *self, guint link, double capacity)
 
 /* --- membership --- */
 
-static gboolean
-is_wide (const FabSharer *sharer)
+static FabSharingMember *
+lengthen (FabSharing *self, FabSharingList *list)
 {
-  return sharer->n > MOST_NARROW;
+  FabSharingMember *old = list->members;
+
+  if (list->n == list->capacity) {
+    list->members = fab_blocks_take (&self->members, MAX (2, 2 * list->n));
+    if (old) {
+      memcpy (list->members, old, list->n * sizeof *old);
+      fab_blocks_give (&self->members, old, list->capacity);
+    }
+    list->capacity = MAX (2, 2 * list->n);
+  }
+  return &list->members[list->n++];
 }
 
 static void
 join (FabSharing *self, FabSharer *sharer)
 {
-  g_assert (sharer->members == NULL && sharer->n > 0);
-  sharer->members = fab_blocks_take (&self->members, sharer->n);
+  g_assert (sharer->places == NULL && sharer->n > 0);
+  sharer->places = fab_blocks_take (&self->places, sharer->n);
   for (guint i = 0; i < sharer->n; i++) {
-    FabSharerMember **head = &self->heads[sharer->links[i]];
+    FabSharingList *list = &self->lists[sharer->links[i]];
     double demand = sharer->weights[i] * sharer->weight_factor * sharer->share;
 
-    sharer->members[i] = (FabSharerMember){ sharer, *head, NULL, demand };
-    if (*head)
-      (*head)->prev = &sharer->members[i];
-    else
+    if (list->n == 0)
       self->levels[sharer->links[i]] = FAB_NO_LEVEL;
-    *head = &sharer->members[i];
+    sharer->places[i] = list->n;
+    *lengthen (self, list) = (FabSharingMember){ demand, 0, sharer, i };
   }
-  self->n_wide += is_wide (sharer);
+  self->n_wide += fab_sharing_is_wide (sharer);
 }
 
 static void
 leave (FabSharing *self, FabSharer *sharer)
 {
   for (guint i = 0; i < sharer->n; i++) {
-    FabSharerMember *member = &sharer->members[i];
+    FabSharingList *list = &self->lists[sharer->links[i]];
+    FabSharingMember last = list->members[--list->n];
 
-    if (member->prev)
-      member->prev->next = member->next;
-    else
-      self->heads[sharer->links[i]] = member->next;
-    if (member->next)
-      member->next->prev = member->prev;
+    list->members[sharer->places[i]] = last;
+    last.sharer->places[last.slot] = sharer->places[i];
   }
-  fab_blocks_give (&self->members, g_steal_pointer (&sharer->members), sharer->n);
-  self->n_wide -= is_wide (sharer);
+  fab_blocks_give (&self->places, g_steal_pointer (&sharer->places), sharer->n);
+  self->n_wide -= fab_sharing_is_wide (sharer);
 }
 
 void
 fab_sharing_add (FabSharing *self, FabSharer *sharer)
 {
   join (self, sharer);
-  fab_sharing_find_lowest (self, sharer);
+  if (!fab_sharing_is_wide (sharer))
+    fab_sharing_find_lowest (self, sharer);
   g_array_append_vals (self->changed_links, sharer->links, sharer->n);
   g_ptr_array_add (self->arrivals, sharer);
   sharer->arrival = self->arrivals->len;
@@ -139,7 +145,7 @@ fab_sharing_add (FabSharing *self, FabSharer *sharer)
 void
 fab_sharing_enter (FabSharing *self, FabSharer *sharer)
 {
-  if (is_wide (sharer))
+  if (fab_sharing_is_wide (sharer))
     join (self, sharer);
   else
     fab_sharing_add (self, sharer);
@@ -162,7 +168,7 @@ fab_sharing_remove (FabSharing *self, FabSharer *sharer)
 /* --- rates --- */
 
 void
-fab_sharing_find_lowest (const FabSharing *self, FabSharer *sharer)
+fab_sharing_find_lowest (FabSharing *self, FabSharer *sharer)
 {
   double lowest = sharer->limit > 0 ? sharer->limit / sharer->share : FAB_NO_LEVEL, second = FAB_NO_LEVEL;
   guint lowest_link = FAB_MAXMIN_LIMIT;
@@ -181,6 +187,9 @@ fab_sharing_find_lowest (const FabSharing *self, FabSharer *sharer)
   sharer->lowest = lowest;
   sharer->second = second;
   sharer->lowest_link = lowest_link;
+  for (guint i = 0; i < sharer->n; i++)
+    self->lists[sharer->links[i]].members[sharer->places[i]].stop = fab_sharing_stop_elsewhere (
+        sharer, sharer->links[i]);
 }
 
 void

@@ -18,17 +18,16 @@
 
 typedef struct _FabSharing FabSharing;
 typedef struct _FabSharer FabSharer;
-typedef struct _FabSharerMember FabSharerMember;
 
 /* A flow, embedded as the first member of the caller's own. Zeroed memory but for what is set here. */
 struct _FabSharer {
   const guint *links;    /* [n], each at most once; lives as long as the flow is in */
   const double *weights; /* [n]: capacity taken per unit of rate */
   guint n;
-  double weight_factor;     /* on every weight */
-  double share;             /* > 0: rates on a full link are in this proportion */
-  double limit;             /* on the rate; 0: none */
-  FabSharerMember *members; /* private from here */
+  double weight_factor; /* on every weight */
+  double share;         /* > 0: rates on a full link are in this proportion */
+  double limit;         /* on the rate; 0: none */
+  guint *places;        /* private from here; [n]: where the flow stands among those of its links */
   guint64 stamp;
   double lowest, second; /* the level that holds it back, and the next above it */
   guint lowest_link;     /* whose level the lowest is; G_MAXUINT32: its own limit */

@@ -10,11 +10,14 @@ reach_link (FabSharing *self, guint link)
   self->stamps[link] = self->stamp;
   self->locals[link] = self->links->len;
   g_array_append_val (self->links, link);
-  for (FabSharerMember *member = self->heads[link]; member; member = member->next)
-    if (member->sharer->stamp != self->stamp) {
-      member->sharer->stamp = self->stamp;
-      g_ptr_array_add (self->solved, member->sharer);
+  for (guint i = 0; i < self->lists[link].n; i++) {
+    FabSharer *sharer = self->lists[link].members[i].sharer;
+
+    if (sharer->stamp != self->stamp) {
+      sharer->stamp = self->stamp;
+      g_ptr_array_add (self->solved, sharer);
     }
+  }
 }
 
 /* Every flow that shares links, directly or through others, with the links that changed. */
@@ -82,7 +85,8 @@ note_levels (FabSharing *self)
                                                                 / sharer->share;
   }
   for (guint f = 0; f < self->solved->len; f++)
-    fab_sharing_find_lowest (self, g_ptr_array_index (self->solved, f));
+    if (!fab_sharing_is_wide (g_ptr_array_index (self->solved, f)))
+      fab_sharing_find_lowest (self, g_ptr_array_index (self->solved, f));
 }
 
 void

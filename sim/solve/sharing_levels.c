@@ -67,34 +67,12 @@ take_stop (FabSharing *self)
 
 /* --- levels --- */
 
-/* Where the flow stops, for all that this link does. */
-static inline double
-stop_elsewhere (const FabSharer *sharer, guint link)
-{
-  return sharer->lowest_link == link ? sharer->second : sharer->lowest;
-}
-
-/* How many flows are on the link. */
-static guint
-read_parts (FabSharing *self, guint link)
-{
-  guint n = 0;
-
-  for (const FabSharerMember *member = self->heads[link]; member; member = member->next) {
-    if (n == self->n_parts) {
-      self->n_parts = MAX (64, 2 * n);
-      self->parts = g_renew (FabSharingPart, self->parts, self->n_parts);
-    }
-    self->parts[n++] = (FabSharingPart){ member->demand, stop_elsewhere (member->sharer, link) };
-  }
-  return n;
-}
-
 /* The level that the link should have. Those who stop below it leave the rest to the others, which raises it. */
 static double
 find_level (FabSharing *self, guint link)
 {
-  guint n = read_parts (self, link), n_below = G_MAXUINT, n_before;
+  const FabSharingMember *members = self->lists[link].members;
+  guint n = self->lists[link].n, n_below = G_MAXUINT, n_before;
   double level = self->floor; /* what stops below it, does so here */
 
   if (n == 0)
@@ -105,13 +83,11 @@ find_level (FabSharing *self, guint link)
     n_before = n_below;
     n_below = 0;
     for (guint i = 0; i < n; i++) {
-      const FabSharingPart *part = &self->parts[i];
-
-      if (part->stop < level) {
-        left -= part->demand * part->stop;
+      if (members[i].stop < level) {
+        left -= members[i].demand * members[i].stop;
         n_below++;
       } else {
-        demand += part->demand;
+        demand += members[i].demand;
       }
     }
     if (n_below == n)
@@ -177,8 +153,8 @@ tell_flow (FabSharing *self, FabSharer *sharer, guint link)
   }
   for (guint i = 0; i < sharer->n; i++)
     if (sharer->links[i] != link)
-      tell_link (self, sharer->links[i], stop_elsewhere (&old, sharer->links[i]),
-                 stop_elsewhere (sharer, sharer->links[i]));
+      tell_link (self, sharer->links[i], fab_sharing_stop_elsewhere (&old, sharer->links[i]),
+                 fab_sharing_stop_elsewhere (sharer, sharer->links[i]));
 }
 
 static void
@@ -187,9 +163,12 @@ set_level (FabSharing *self, guint link, double level)
   double old = self->levels[link];
 
   self->levels[link] = level;
-  for (FabSharerMember *member = self->heads[link]; member; member = member->next)
-    if (old <= member->sharer->second || level < member->sharer->second)
-      tell_flow (self, member->sharer, link);
+  for (guint i = 0; i < self->lists[link].n; i++) {
+    FabSharer *sharer = self->lists[link].members[i].sharer;
+
+    if (old <= sharer->second || level < sharer->second)
+      tell_flow (self, sharer, link);
+  }
   for (guint i = 0; i < self->risen->len; i++)
     look_at (self, g_array_index (self->risen, guint, i));
   g_array_set_size (self->risen, 0);
