@@ -10,7 +10,7 @@ reach_link (FabSharing *self, guint link)
   self->stamps[link] = self->stamp;
   self->locals[link] = self->links->len;
   g_array_append_val (self->links, link);
-  for (guint i = 0; i < self->lists[link].n; i++) {
+  for (guint i = self->lists[link].n; i-- > 0;) {
     FabSharer *sharer = self->lists[link].members[i].sharer;
 
     if (sharer->stamp != self->stamp) {

@@ -163,7 +163,7 @@ set_level (FabSharing *self, guint link, double level)
   double old = self->levels[link];
 
   self->levels[link] = level;
-  for (guint i = 0; i < self->lists[link].n; i++) {
+  for (guint i = self->lists[link].n; i-- > 0;) {
     FabSharer *sharer = self->lists[link].members[i].sharer;
 
     if (old <= sharer->second || level < sharer->second)
@@ -226,7 +226,7 @@ fab_sharing_solve_levels (FabSharing *self)
 {
   self->stamp++;
   g_ptr_array_set_size (self->solved, 0);
-  for (guint i = 0; i < self->arrivals->len; i++) {
+  for (guint i = self->arrivals->len; i-- > 0;) {
     FabSharer *sharer = g_ptr_array_index (self->arrivals, i);
 
     sharer->stamp = self->stamp;
