@@ -28,9 +28,13 @@ static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_li
 static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, &fab_compute_roofline.info,
                                                 &fab_compute_measured.info, NULL };
 static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_shape_layers.info, NULL };
-static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,        &fab_workload_zero.info,
-                                                 &fab_workload_fsdp.info,       &fab_workload_megatron.info,
-                                                 &fab_workload_collective.info, NULL };
+static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,
+                                                 &fab_workload_zero.info,
+                                                 &fab_workload_fsdp.info,
+                                                 &fab_workload_megatron.info,
+                                                 &fab_workload_collective.info,
+                                                 &fab_workload_traffic.info,
+                                                 NULL };
 
 const FabRegistry fab_models = {
   .lists = {

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* traffic.c - flows between pairs of ranks, all at once: the patterns that packet simulators are asked for.
+ *
+ *   permutation  every rank sends to another one and receives from one      n flows, drawn by the seed
+ *   shift        rank r sends to (r + distance) mod n                        n
+ *   incast       so many ranks send to one                                   senders
+ *   all_pairs    every rank sends to every other one                         n (n - 1)
+ *   random       pairs are drawn independently                               flows
+ *   pairs        those that are listed
+ *
+ * A flow is one connection: its messages follow one another, each is a send_recv of two ranks without a library, at
+ * the cost of an RDMA write. Flows know nothing of each other; they meet on links. The step ends with the last one.
+ */
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/mix.h"
+#include "sim/work/workload.h"
+
+enum { MAX_FLOWS = 1000000, MAX_MESSAGES = 1000000 }; /* of one iteration */
+
+typedef enum { PERMUTATION, SHIFT, INCAST, ALL_PAIRS, RANDOM, PAIRS } Pattern;
+
+static const char *const pattern_names[] = { "permutation", "shift", "incast", "all_pairs",
+                                             "random",      "pairs", NULL };
+
+typedef struct {
+  gint64 from, to;
+} PairParams;
+
+typedef struct {
+  gint pattern;
+  FabBytes bytes;
+  gint64 count, connections, senders, target, distance, flows;
+  FabParamList pairs; /* PairParams */
+} TrafficParams;
+
+static const FabParam pair_params[] = {
+  { .key = "from",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (PairParams, from),
+    .help = "The rank that sends." },
+  { .key = "to",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (PairParams, to),
+    .help = "The rank that receives." },
+  { .key = NULL },
+};
+
+static const FabParam traffic_params[] = {
+  { .key = "pattern",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (TrafficParams, pattern),
+    .choices = pattern_names,
+    .help = "Who sends to whom." },
+  { .key = "size",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (TrafficParams, bytes),
+    .min = 1,
+    .max = 1e18,
+    .help = "Bytes of one message." },
+  { .key = "count",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, count),
+    .fallback = "1",
+    .min = 1,
+    .max = MAX_MESSAGES,
+    .help = "Messages of a flow, one after another." },
+  { .key = "connections",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, connections),
+    .fallback = "1",
+    .min = 1,
+    .max = 1024,
+    .help = "Flows of each pair at once; a router that hashes flows may send them different ways." },
+  { .key = "senders",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, senders),
+    .fallback = "0",
+    .help = "incast: how many ranks send, one of every other node first; 0: all others." },
+  { .key = "target",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, target),
+    .fallback = "0",
+    .help = "incast: the rank that receives." },
+  { .key = "distance",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, distance),
+    .fallback = "0",
+    .help = "shift: ranks between sender and receiver; 0: those of a node." },
+  { .key = "flows",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (TrafficParams, flows),
+    .fallback = "0",
+    .max = MAX_FLOWS,
+    .help = "random: how many pairs; 0: as many as ranks." },
+  { .key = "pairs",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (TrafficParams, pairs),
+    .table = pair_params,
+    .table_size = sizeof (PairParams),
+    .help = "pairs: the flows." },
+  { .key = NULL },
+};
+
+static void
+traffic_check (gconstpointer params, FabCheck *check)
+{
+  const TrafficParams *p = params;
+
+  if ((p->pattern == PAIRS) != (p->pairs.n > 0))
+    fab_check_fail (check, &p->pairs,
+                    p->pattern == PAIRS ? "pairs is empty: name at least one, {from: 0, to: 8}"
+                                        : "pairs belongs to pattern: pairs, not to %s",
+                    pattern_names[p->pattern]);
+  for (guint i = 0; i < p->pairs.n; i++) {
+    const PairParams *pair = (const PairParams *) p->pairs.data + i;
+
+    if (pair->from == pair->to)
+      fab_check_fail (check, &pair->to, "rank %" G_GINT64_FORMAT " sends to itself", pair->to);
+  }
+  if (p->pattern != INCAST && (p->senders > 0 || p->target > 0))
+    fab_check_fail (check, p->senders > 0 ? &p->senders : &p->target,
+                    "senders and target belong to pattern: incast");
+  if (p->pattern != SHIFT && p->distance > 0)
+    fab_check_fail (check, &p->distance, "distance belongs to pattern: shift");
+  if (p->pattern != RANDOM && p->flows > 0)
+    fab_check_fail (check, &p->flows, "flows belongs to pattern: random; see connections");
+}
+
+/* --- who sends to whom --- */
+
+typedef struct {
+  guint from, to;
+} Pair;
+
+typedef struct {
+  const TrafficParams *params;
+  guint n_ranks, gpus_per_node;
+  guint64 seed;
+  GArray *pairs; /* Pair */
+} Draw;
+
+static void
+add_pair (Draw *draw, guint from, guint to)
+{
+  Pair pair = { from, to };
+
+  if (from != to)
+    g_array_append_val (draw->pairs, pair);
+}
+
+/* Below n, n > 0; the bias of 2^-32 x n is nobody's concern. */
+static guint
+draw_below (const Draw *draw, guint64 key, guint n)
+{
+  return (guint) (((fab_mix (draw->seed, key) >> 32) * n) >> 32);
+}
+
+/* Sattolo's shuffle: one cycle over all ranks, so that nobody sends to itself. */
+static void
+add_permutation (Draw *draw)
+{
+  g_autofree guint *to = g_new (guint, draw->n_ranks);
+
+  for (guint i = 0; i < draw->n_ranks; i++)
+    to[i] = i;
+  for (guint i = draw->n_ranks - 1; i > 0; i--) {
+    guint k = draw_below (draw, i, i), swapped = to[i];
+
+    to[i] = to[k];
+    to[k] = swapped;
+  }
+  for (guint i = 0; i < draw->n_ranks; i++)
+    add_pair (draw, i, to[i]);
+}
+
+/* One rank of every other node, then the next of each; those of the target's own node last. */
+static void
+add_incast (Draw *draw)
+{
+  guint target = (guint) draw->params->target, n = draw->gpus_per_node, n_nodes = draw->n_ranks / n;
+  guint wanted = draw->params->senders > 0 ? (guint) draw->params->senders : draw->n_ranks - 1;
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 1; k < n_nodes && draw->pairs->len < wanted; k++)
+      add_pair (draw, (target / n + k) % n_nodes * n + (target + i) % n, target);
+  for (guint i = 1; i < n && draw->pairs->len < wanted; i++)
+    add_pair (draw, target / n * n + (target + i) % n, target);
+}
+
+static void
+add_random (Draw *draw)
+{
+  guint n = draw->params->flows > 0 ? (guint) draw->params->flows : draw->n_ranks;
+
+  for (guint i = 0; i < n; i++) {
+    guint from = draw_below (draw, 2 * (guint64) i, draw->n_ranks);
+
+    add_pair (draw, from,
+              (from + 1 + draw_below (draw, 2 * (guint64) i + 1, draw->n_ranks - 1)) % draw->n_ranks);
+  }
+}
+
+static void
+draw_pairs (Draw *draw)
+{
+  const TrafficParams *p = draw->params;
+  guint n = draw->n_ranks, distance = p->distance > 0 ? (guint) p->distance : draw->gpus_per_node;
+
+  switch ((Pattern) p->pattern) {
+  case PERMUTATION: add_permutation (draw); break;
+  case INCAST: add_incast (draw); break;
+  case RANDOM: add_random (draw); break;
+  case SHIFT:
+    for (guint i = 0; i < n; i++)
+      add_pair (draw, i, (i + (distance < n ? distance : 1)) % n);
+    break;
+  case ALL_PAIRS:
+    for (guint i = 0; i < n; i++)
+      for (guint k = 1; k < n; k++)
+        add_pair (draw, i, (i + k) % n);
+    break;
+  case PAIRS:
+  default:
+    for (guint i = 0; i < p->pairs.n; i++) {
+      const PairParams *pair = (const PairParams *) p->pairs.data + i;
+
+      add_pair (draw, (guint) pair->from, (guint) pair->to);
+    }
+  }
+}
+
+static gboolean
+check_ranks (const TrafficParams *p, guint n_ranks, GError **error)
+{
+  gint64 most = MAX (p->target, MAX (p->distance, p->senders));
+
+  for (guint i = 0; i < p->pairs.n; i++) {
+    const PairParams *pair = (const PairParams *) p->pairs.data + i;
+
+    most = MAX (most, MAX (pair->from, pair->to));
+  }
+  if (n_ranks < 2)
+    return fab_throw (error, FAB_ERROR_INPUT, "job: traffic needs two ranks, and there is one");
+  if (most >= n_ranks)
+    return fab_throw (error, FAB_ERROR_INPUT, "job: %" G_GINT64_FORMAT " is no rank: there are %u, from 0",
+                      most, n_ranks);
+  return TRUE;
+}
+
+/* --- flows --- */
+
+typedef struct {
+  const FabWorkloadEnv *env;
+  const TrafficParams *params;
+  FabDagBuilder *builder;
+  FabFootprintBuilder *footprints;
+  guint rank_class, n_flows;
+} Traffic;
+
+static gboolean
+find_hop (const FabCluster *cluster, const Pair *pair, guint flow, FabHop *hop, GError **error)
+{
+  guint n = cluster->gpus_per_node;
+  FabVertexId from = cluster->gpus[pair->from], to = cluster->gpus[pair->to];
+  guint out = fab_cluster_nic_of (cluster, pair->from % n), in = fab_cluster_nic_of (cluster, pair->to % n);
+
+  if (pair->from / n == pair->to / n)
+    return fab_hop_inside (cluster, from, to, hop, error);
+  if (out == G_MAXUINT || in == G_MAXUINT)
+    return fab_throw (error, FAB_ERROR_INPUT, "job: rank %u has no NIC to reach rank %u by",
+                      out == G_MAXUINT ? pair->from : pair->to, out == G_MAXUINT ? pair->to : pair->from);
+  return fab_hop_over (cluster, from, cluster->nics[pair->from / n * cluster->nics_per_node + out],
+                       cluster->nics[pair->to / n * cluster->nics_per_node + in], to, flow, hop, error);
+}
+
+/* Its own stream; a message waits for the one before. */
+static gboolean
+add_flow (Traffic *self, const Pair *pair, GError **error)
+{
+  guint flow = self->n_flows++;
+  FabHop hop = { 0 };
+
+  if (!find_hop (self->env->cluster, pair, flow, &hop, error))
+    return FALSE;
+  fab_hop_use (&hop, 1, 0, self->footprints);
+  FabFootprint *footprint = fab_footprint_builder_finish (self->footprints);
+  FabCollectivePlan plan = { .algorithm = "message",
+                             .protocol = "none",
+                             .n_channels = 1,
+                             .n_ranks = 2,
+                             .op = FAB_OP_SEND_RECV,
+                             .bytes = self->params->bytes,
+                             .footprint = footprint,
+                             .startup_ps = fab_ps_add (hop.latency_ps, hop.endpoint_ps),
+                             .latency_ps = hop.latency_ps,
+                             .wire_factor = 1,
+                             .n_connections = 1 };
+  guint stream = fab_dag_builder_stream (self->builder, self->rank_class, "flow");
+  fab_dag_builder_own (self->builder, footprint, (GDestroyNotify) fab_footprint_free);
+  fab_hop_clear (&hop);
+  for (gint64 k = 0; k < self->params->count; k++)
+    fab_dag_builder_join (self->builder, stream,
+                          fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
+                                                      g_strdup_printf ("flow%u.%" G_GINT64_FORMAT " %u->%u",
+                                                                       flow, k, pair->from, pair->to)));
+  return TRUE;
+}
+
+static gboolean
+check_amount (const Draw *draw, GError **error)
+{
+  const TrafficParams *p = draw->params;
+  double n_flows = draw->pairs->len * (double) p->connections, n_messages = n_flows * (double) p->count;
+
+  if (n_flows <= MAX_FLOWS && n_messages <= MAX_MESSAGES)
+    return TRUE;
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "job: these are %.0f flows of %" G_GINT64_FORMAT " messages; %d messages are possible",
+                    n_flows, p->count, MAX_MESSAGES);
+}
+
+static gboolean
+traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
+               G_GNUC_UNUSED FabJobTotals *totals, GError **error)
+{
+  const TrafficParams *p = params;
+  guint n_ranks = fab_cluster_n_ranks (env->cluster);
+  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  g_autoptr (FabFootprintBuilder) footprints = fab_footprint_builder_new (env->cluster->graph);
+  Draw draw = { p, n_ranks, env->cluster->gpus_per_node, env->seed, pairs };
+  Traffic self = { env, p, builder, footprints, 0, 0 };
+
+  if (!check_ranks (p, n_ranks, error))
+    return FALSE;
+  draw_pairs (&draw);
+  if (!check_amount (&draw, error))
+    return FALSE;
+  self.rank_class = fab_dag_builder_class (builder, "all", 0, n_ranks);
+  for (guint i = 0; i < pairs->len; i++)
+    for (gint64 k = 0; k < p->connections; k++)
+      if (!add_flow (&self, &g_array_index (pairs, Pair, i), error))
+        return FALSE;
+  return TRUE;
+}
+
+const FabWorkloadOps fab_workload_traffic = {
+  .info = { .name = "traffic",
+            .summary = "Flows between pairs of ranks at once: permutation, incast, random, ...",
+            .doc = "docs/models/traffic.md",
+            .params = traffic_params,
+            .params_size = sizeof (TrafficParams),
+            .check = traffic_check },
+  .build = traffic_build,
+};
