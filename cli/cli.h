@@ -29,6 +29,7 @@ typedef struct {
 extern const FabCommand fab_command_calibrate;
 extern const FabCommand fab_command_check;
 extern const FabCommand fab_command_collective;
+extern const FabCommand fab_command_compare;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_compare.c - `fabricast compare SCENARIO`: the same scenario at several fidelities, and where they differ. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+
+typedef struct {
+  char *format_name, *fidelity, *against;
+  char **sets;
+  FabFormat format;
+} CompareOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Plays a scenario at several fidelities of the network and prints step time and exposed communication at\n"
+      "each, how far they are apart, and where that comes from: dimensions, collectives, contention, waiting, links.\n"
+      "Times are of the last iteration. A finer fidelity takes longer to play; docs/fidelity.md says which when.",
+  .examples = "  fabricast compare scenarios/ddp-2b-4nodes-200g.yaml\n"
+              "  fabricast compare scenarios/neighbour-oversubscribed.yaml --fidelity fluid,analytic\n"
+              "  fabricast compare scenarios/hello.yaml --set cluster.nodes=2 --against fluid --format csv\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+/* --- what is asked for --- */
+
+static void
+note_unknown (GString *mistakes, const char *option, const char *name, const char *const *known)
+{
+  const char *nearest = fab_nearest (name, known);
+  g_autofree char *all = g_strjoinv (", ", (char **) known);
+
+  if (nearest)
+    g_string_append_printf (mistakes, "fabricast compare: %s: unknown fidelity '%s'; nearest is '%s'\n",
+                            option, name, nearest);
+  else
+    g_string_append_printf (mistakes, "fabricast compare: %s: unknown fidelity '%s'; there are %s\n", option,
+                            name, all);
+}
+
+/* The names of the list, each once; all that there are for NULL. (transfer full) */
+static char **
+read_names (const char *list, GString *mistakes)
+{
+  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
+  g_auto (GStrv) words = list ? g_strsplit (list, ",", -1) : g_strdupv ((char **) known);
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (guint i = 0; words[i]; i++) {
+    const char *word = g_strstrip (words[i]);
+
+    if (!g_strv_contains (known, word))
+      note_unknown (mistakes, "--fidelity", word, known);
+    else if (g_ptr_array_find_with_equal_func (names, word, g_str_equal, NULL))
+      g_string_append_printf (mistakes, "fabricast compare: --fidelity: '%s' stands twice\n", word);
+    else
+      g_ptr_array_add (names, g_strdup (word));
+  }
+  if (list && words[0] == NULL)
+    g_string_append (mistakes,
+                     "fabricast compare: --fidelity: a name at least, as in --fidelity analytic,fluid\n");
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_free (names, FALSE);
+}
+
+static void
+check_against (const char *against, char **names, GString *mistakes)
+{
+  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
+
+  if (against == NULL || g_strv_contains ((const char *const *) names, against))
+    return;
+  if (!g_strv_contains (known, against))
+    note_unknown (mistakes, "--against", against, known);
+  else
+    g_string_append_printf (mistakes,
+                            "fabricast compare: --against %s: it is not among those of --fidelity\n",
+                            against);
+}
+
+/* --- playing --- */
+
+/* The scenario at a fidelity, with what it says of that fidelity itself. */
+static FabScenario *
+load_at (const char *path, char **sets, const FabCatalog *catalog, const FabScenario *as_written,
+         const char *name, GError **error)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (as_written);
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; sets && sets[i]; i++)
+    g_ptr_array_add (all, g_strdup (sets[i]));
+  if (strcmp (spec->fidelity.info->name, name) != 0)
+    g_ptr_array_add (all, g_strconcat ("fidelity=", name, NULL));
+  g_ptr_array_add (all, NULL);
+  return fab_cli_scenario (path, (char **) all->pdata, catalog, error);
+}
+
+typedef struct {
+  const FabCatalog *catalog;
+  GPtrArray *variants; /* FabVariant */
+  GPtrArray *left_out; /* char *, NULL-ended at the end */
+} Played;
+
+/* Where nobody named it, a fidelity that cannot play the scenario is left out, and said so. */
+static gboolean
+play_one (const CompareOptions *o, const char *path, const FabScenario *as_written, const char *name,
+          Played *played, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (FabScenario) scenario = load_at (path, o->sets, played->catalog, as_written, name, &problem);
+  FabVariant *variant = scenario ? fab_variant_play (scenario, &fab_models, &problem) : NULL;
+
+  if (variant != NULL) {
+    g_ptr_array_add (played->variants, variant);
+    return TRUE;
+  }
+  if (o->fidelity == NULL && problem->code != FAB_ERROR_HUNG
+      && g_strcmp0 (name, fab_scenario_spec (as_written)->fidelity.info->name) != 0) {
+    g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
+
+    g_ptr_array_add (played->left_out, g_strdup_printf ("%s cannot play it: %s", name, lines[0]));
+    return TRUE;
+  }
+  if (strchr (problem->message, '\n') == NULL)
+    g_prefix_error (&problem, "at fidelity %s: ", name);
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+static gboolean
+play_all (const CompareOptions *o, const char *path, const FabScenario *as_written, char **names,
+          Played *played, GError **error)
+{
+  for (guint i = 0; names[i]; i++)
+    if (!play_one (o, path, as_written, names[i], played, error))
+      return FALSE;
+  g_ptr_array_add (played->left_out, NULL);
+  return TRUE;
+}
+
+static guint
+find_base (const GPtrArray *variants, const char *against)
+{
+  for (guint i = 0; against && i < variants->len; i++)
+    if (strcmp (((const FabVariant *) g_ptr_array_index (variants, i))->name, against) == 0)
+      return i;
+  return 0;
+}
+
+static gboolean
+print_contrast (const CompareOptions *o, const FabScenario *scenario, Played *played, GError **error)
+{
+  static char *(*const printers[]) (const FabCompareView *view) = { [FAB_FORMAT_TEXT] = fab_compare_text,
+                                                                    [FAB_FORMAT_JSON] = fab_compare_json,
+                                                                    [FAB_FORMAT_CSV] = fab_compare_csv };
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  guint base = find_base (played->variants, o->against);
+
+  if (o->against
+      && strcmp (((const FabVariant *) g_ptr_array_index (played->variants, base))->name, o->against) != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "--against %s: %s", o->against,
+                      (const char *) g_ptr_array_index (played->left_out, 0));
+  g_autoptr (FabContrast) contrast = fab_contrast_new (g_steal_pointer (&played->variants), base);
+  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
+                                         : g_strdup (spec->name);
+  g_autofree char *text = printers[o->format](
+      &(FabCompareView){ contrast, title, (char **) played->left_out->pdata });
+  g_print ("%s", text);
+  return TRUE;
+}
+
+/* The mistakes of the options and of the scenario, all at once. NULL and *error when there are any. */
+static FabScenario *
+load_checked (const CompareOptions *o, const char *path, const FabCatalog *catalog, GString *mistakes,
+              GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (FabScenario) scenario = fab_cli_scenario (path, o->sets, catalog, &problem);
+
+  if (scenario != NULL && mistakes->len == 0)
+    return g_steal_pointer (&scenario);
+  if (mistakes->len == 0) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return NULL;
+  }
+  if (problem != NULL && strchr (problem->message, '\n') == NULL)
+    g_string_append_printf (mistakes, "fabricast compare: %s\n", problem->message);
+  else if (problem != NULL)
+    g_string_append (mistakes, problem->message);
+  fab_throw (error, FAB_ERROR_INPUT, "%s", mistakes->str);
+  return NULL;
+}
+
+static gboolean
+compare (const CompareOptions *o, const char *path, GError **error)
+{
+  g_autoptr (GString) mistakes = g_string_new (NULL);
+  g_auto (GStrv) names = read_names (o->fidelity, mistakes);
+  g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
+  Played played = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
+
+  check_against (o->against, names, mistakes);
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabScenario) scenario = catalog ? load_checked (o, path, catalog, mistakes, error) : NULL;
+  played.catalog = catalog;
+  gboolean is_done = scenario != NULL && play_all (o, path, scenario, names, &played, error)
+                  && print_contrast (o, scenario, &played, error);
+  g_clear_pointer (&played.variants, g_ptr_array_unref);
+  return is_done;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  CompareOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o.fidelity,
+      "Which, with commas between; all that can play the scenario by default", "NAMES" },
+    { "against", 0, 0, G_OPTION_ARG_STRING, &o.against,
+      "The one that differences are against (default: the first)", "NAME" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error) && compare (&o, argv[1], &error);
+
+  g_free (o.format_name);
+  g_free (o.fidelity);
+  g_free (o.against);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("compare", error);
+}
+
+const FabCommand fab_command_compare = {
+  .name = "compare",
+  .summary = "Play a scenario at several fidelities and say where they differ",
+  .run = run,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* variant.h - one column of a comparison: a scenario played to its end, and the times of its last iteration.
+ *
+ *   step = compute + exposed + idle           mean over ranks
+ *   exposed = sum over dimensions
+ *   of each sort of collectives (dimension, operation, algorithm), summed over them:
+ *     time        end - start
+ *     contention  end - start - time on an idle network; below 0: faster than the plan
+ *     waiting     start - arrival of the first rank
+ */
+#pragma once
+
+#include "sim/scenario/simulation.h"
+
+typedef enum {
+  FAB_FACT_STEP,
+  FAB_FACT_COMPUTE,
+  FAB_FACT_COMM,
+  FAB_FACT_OVERLAPPED,
+  FAB_FACT_EXPOSED,
+  FAB_FACT_EXPOSED_BY, /* of a dimension */
+  FAB_FACT_IDLE,
+  FAB_FACT_COLLECTIVES, /* of a sort, and the two below */
+  FAB_FACT_CONTENTION,
+  FAB_FACT_WAITING,
+  FAB_FACT_LINK, /* time in which a link is busy */
+  FAB_N_FACTS,
+} FabFactKind;
+
+extern const char *const fab_fact_names[FAB_N_FACTS + 1]; /* "step", ..., "exposed_by"; NULL-ended */
+
+typedef struct {
+  FabFactKind kind;
+  char *name;    /* "data all_reduce ring", "node0/nic0 -> leaf0"; "" where there is one of the kind */
+  guint n;       /* collectives behind it; 0: it is not of collectives */
+  double time_s; /* CONTENTION may be below 0 */
+} FabFact;
+
+typedef struct {
+  char *name, *scenario, *fidelity; /* of the column, of what was played */
+  GArray *facts;                    /* FabFact, by kind */
+  guint64 n_events;
+  double wall_s;
+} FabVariant;
+
+/* NULL and *error when it cannot be built, or hangs. Its name is that of the fidelity. */
+FabVariant *fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
+void fab_variant_free (FabVariant *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabVariant, fab_variant_free)
+
+/* Of a fact that there is once; 0: there is none. */
+double fab_variant_time_s (const FabVariant *self, FabFactKind kind);
+
+/* Of all facts of the kind. */
+double fab_variant_sum_s (const FabVariant *self, FabFactKind kind);
