@@ -3,17 +3,40 @@
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/scenario/simulation.h"
+#include "validate/fidelity/doubts.h"
 
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Checks a scenario without running it: keys, units, ranges, names, and that its machine can be built.\n"
-      "Prints it resolved, with every default and unit written out; exits with 2 and all mistakes otherwise.",
+      "Prints it resolved, with every default and unit written out; exits with 2 and all mistakes otherwise.\n"
+      "Warns where its fidelity is known to be wrong: colliding paths, incast, congestion that spreads, shares of links.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
   .min_rest = 1,
   .max_rest = 1,
 };
+
+/* To stderr: the resolved scenario stays one that can be read back. */
+static gboolean
+warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimulation *simulation,
+                  GError **error)
+{
+  const char *fidelity = fab_scenario_spec (scenario)->fidelity.info->name;
+  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (simulation),
+                                               fab_simulation_dag (simulation), &fab_models, error);
+
+  for (guint i = 0; doubts && i < doubts->len; i++) {
+    const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
+
+    g_printerr ("fabricast check: warning: %s does not see %s; ", fidelity, doubt->text);
+    if (doubt->better)
+      g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", path, fidelity, doubt->better);
+    else
+      g_printerr ("no fidelity here does\n");
+  }
+  return doubts != NULL;
+}
 
 static gboolean
 check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error)
@@ -23,7 +46,7 @@ check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error
   g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, &fab_models, NULL, error)
                                                   : NULL;
 
-  if (simulation == NULL)
+  if (simulation == NULL || !warn_of_fidelity (path, scenario, simulation, error))
     return FALSE;
   if (!is_quiet) {
     g_autofree char *resolved = fab_scenario_resolved (scenario);

@@ -29,45 +29,6 @@ static const FabUsage usage = {
 /* --- what is asked for --- */
 
 static void
-note_unknown (GString *mistakes, const char *option, const char *name, const char *const *known)
-{
-  const char *nearest = fab_nearest (name, known);
-  g_autofree char *all = g_strjoinv (", ", (char **) known);
-
-  if (nearest)
-    g_string_append_printf (mistakes, "fabricast compare: %s: unknown fidelity '%s'; nearest is '%s'\n",
-                            option, name, nearest);
-  else
-    g_string_append_printf (mistakes, "fabricast compare: %s: unknown fidelity '%s'; there are %s\n", option,
-                            name, all);
-}
-
-/* The names of the list, each once; all that there are for NULL. (transfer full) */
-static char **
-read_names (const char *list, GString *mistakes)
-{
-  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
-  g_auto (GStrv) words = list ? g_strsplit (list, ",", -1) : g_strdupv ((char **) known);
-  GPtrArray *names = g_ptr_array_new ();
-
-  for (guint i = 0; words[i]; i++) {
-    const char *word = g_strstrip (words[i]);
-
-    if (!g_strv_contains (known, word))
-      note_unknown (mistakes, "--fidelity", word, known);
-    else if (g_ptr_array_find_with_equal_func (names, word, g_str_equal, NULL))
-      g_string_append_printf (mistakes, "fabricast compare: --fidelity: '%s' stands twice\n", word);
-    else
-      g_ptr_array_add (names, g_strdup (word));
-  }
-  if (list && words[0] == NULL)
-    g_string_append (mistakes,
-                     "fabricast compare: --fidelity: a name at least, as in --fidelity analytic,fluid\n");
-  g_ptr_array_add (names, NULL);
-  return (char **) g_ptr_array_free (names, FALSE);
-}
-
-static void
 check_against (const char *against, char **names, GString *mistakes)
 {
   g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
@@ -75,7 +36,7 @@ check_against (const char *against, char **names, GString *mistakes)
   if (against == NULL || g_strv_contains ((const char *const *) names, against))
     return;
   if (!g_strv_contains (known, against))
-    note_unknown (mistakes, "--against", against, known);
+    fab_compare_note_unknown ("compare", "--against", against, mistakes);
   else
     g_string_append_printf (mistakes,
                             "fabricast compare: --against %s: it is not among those of --fidelity\n",
@@ -200,7 +161,7 @@ static gboolean
 compare (const CompareOptions *o, const char *path, GError **error)
 {
   g_autoptr (GString) mistakes = g_string_new (NULL);
-  g_auto (GStrv) names = read_names (o->fidelity, mistakes);
+  g_auto (GStrv) names = fab_compare_fidelities ("compare", o->fidelity, mistakes);
   g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
   Played played = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
 

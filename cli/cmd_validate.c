@@ -4,6 +4,7 @@
 
 #include "cli/fit_options.h"
 #include "cli/validate_calibrated.h"
+#include "cli/validate_fidelity.h"
 #include "cli/validate_links.h"
 #include "cli/validate_training.h"
 #include "models/models.h"
@@ -17,12 +18,13 @@ typedef struct {
 } ValidateOptions;
 
 static const FabUsage usage = {
-  .arguments = "[TABLE...] | training [SOURCE...] | links FILE... | calibrated",
+  .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated",
   .summary =
       "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
       "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
-      "`validate calibrated` shows what measured links change. Each has its own --help.",
+      "`validate calibrated` shows what measured links change, `validate fidelity` how far the fidelities of the network\n"
+      "are apart. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
@@ -139,6 +141,7 @@ run (int argc, char **argv)
     char title[32]; /* what messages call it */
     FabExit (*run) (int argc, char **argv);
   } parts[] = { { "training", "validate training", fab_cli_validate_training },
+                { "fidelity", "validate fidelity", fab_cli_validate_fidelity },
                 { "links", "validate links", fab_cli_validate_links },
                 { "calibrated", "validate calibrated", fab_cli_validate_calibrated } };
 

@@ -5,6 +5,8 @@
 #include "cli/run_jobs.h"
 #include "cli/run_reasons.h"
 #include "cli/timeline.h"
+#include "models/models.h"
+#include "validate/fidelity/doubts.h"
 
 enum { TIMELINE_COLUMNS = 66 };
 
@@ -135,6 +137,20 @@ append_faster (GString *page, const FabRunResult *result, const FabRunResult *fa
                           fab_graph_link_class (graph, faster->binding_link)->name);
 }
 
+/* One line: `fabricast check` says more. */
+static void
+append_doubts (GString *page, const FabScenario *scenario, const FabRunResult *result)
+{
+  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (result->simulation),
+                                               fab_simulation_dag (result->simulation), &fab_models, NULL);
+
+  for (guint i = 0; doubts && i < doubts->len; i++)
+    g_string_append_printf (page, "%s%s", i == 0 ? "  fidelity        does not see " : ", ",
+                            fab_doubt_names[g_array_index (doubts, FabDoubt, i).kind]);
+  if (doubts && doubts->len > 0)
+    g_string_append (page, ": `fabricast check` says where\n\n");
+}
+
 char *
 fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
               const char *db)
@@ -152,6 +168,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   if (faster->simulation)
     append_faster (page, result, faster);
   fab_run_append_sizes (page, result);
+  append_doubts (page, scenario, result);
   g_string_append (page, timeline);
   g_autofree char *jobs = fab_run_jobs_text (result->jobs);
   g_string_append (page, jobs);

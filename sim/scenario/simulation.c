@@ -192,6 +192,12 @@ fab_simulation_probe (const FabSimulation *self)
   return fab_executor_probe (self->executor);
 }
 
+const FabPlant *
+fab_simulation_plant (const FabSimulation *self)
+{
+  return self->plant;
+}
+
 const FabCluster *
 fab_simulation_cluster (const FabSimulation *self)
 {

@@ -30,6 +30,7 @@ const GArray *fab_simulation_neighbour_steps (const FabSimulation *self, guint w
 /* Of the iteration that ended last; overwritten by the next. */
 const FabProbe *fab_simulation_probe (const FabSimulation *self);
 
+const FabPlant *fab_simulation_plant (const FabSimulation *self);
 const FabCluster *fab_simulation_cluster (const FabSimulation *self);
 const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
 const FabDag *fab_simulation_dag (const FabSimulation *self);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/fidelity/limits.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+
+static const FabParam limit_params[] = {
+  { .key = "fidelity",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityLimit, fidelity),
+    .help = "The one that is held against another." },
+  { .key = "against",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityLimit, against),
+    .help = "That one." },
+  { .key = "limit",
+    .type = FAB_PARAM_FRACTION,
+    .offset = G_STRUCT_OFFSET (FabFidelityLimit, limit_fraction),
+    .fallback = "0",
+    .max = 1,
+    .help = "Largest |step / step of the other - 1|; 0: none." },
+  { .key = NULL },
+};
+
+#define LIMITS(owner)                                                                                    \
+  {                                                                                                      \
+    .key = "limits", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (owner, limits),                  \
+    .table = limit_params, .table_size = sizeof (FabFidelityLimit), .help = "How far apart they may be." \
+  }
+
+static const FabParam group_params[] = {
+  { .key = "group",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityGroup, name),
+    .help = "Cases that are alike in what sets fidelities apart." },
+  { .key = "title",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityGroup, title),
+    .help = "What they have in common." },
+  LIMITS (FabFidelityGroup),
+  { .key = NULL },
+};
+
+static const FabParam case_params[] = {
+  { .key = "case",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityCase, name),
+    .help = "A scenario of the suite, without .yaml." },
+  { .key = "group",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityCase, group),
+    .help = "Its group." },
+  { .key = "why",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (FabFidelityCase, why),
+    .fallback = "",
+    .help = "What makes fidelities differ here." },
+  LIMITS (FabFidelityCase),
+  { .key = NULL },
+};
+
+typedef struct {
+  const char *fidelities;
+  FabParamList groups, cases;
+} Content;
+
+static const FabParam content_params[] = {
+  { .key = "fidelities",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (Content, fidelities),
+    .help = "The columns, with blanks between." },
+  { .key = "groups",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (Content, groups),
+    .table = group_params,
+    .table_size = sizeof (FabFidelityGroup),
+    .help = "Groups of cases." },
+  { .key = "cases",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (Content, cases),
+    .table = case_params,
+    .table_size = sizeof (FabFidelityCase),
+    .help = "The cases." },
+  { .key = NULL },
+};
+
+struct _FabFidelityLimits {
+  FabDiagnostics *diagnostics;
+  FabYamlDoc *doc;
+  FabSchemaReader *reader;
+  Content content;
+};
+
+void
+fab_fidelity_limits_free (FabFidelityLimits *self)
+{
+  if (self == NULL)
+    return;
+  fab_schema_reader_free (self->reader);
+  fab_yaml_doc_free (self->doc);
+  fab_diagnostics_free (self->diagnostics);
+  g_free (self);
+}
+
+guint
+fab_fidelity_limits_n (const FabFidelityLimits *self)
+{
+  return self->content.cases.n;
+}
+
+const FabFidelityCase *
+fab_fidelity_limits_case (const FabFidelityLimits *self, guint index)
+{
+  return (const FabFidelityCase *) self->content.cases.data + index;
+}
+
+guint
+fab_fidelity_limits_n_groups (const FabFidelityLimits *self)
+{
+  return self->content.groups.n;
+}
+
+const FabFidelityGroup *
+fab_fidelity_limits_group (const FabFidelityLimits *self, guint index)
+{
+  return (const FabFidelityGroup *) self->content.groups.data + index;
+}
+
+static const FabFidelityGroup *
+find_group (const FabFidelityLimits *self, const char *name)
+{
+  for (guint i = 0; i < self->content.groups.n; i++)
+    if (g_strcmp0 (fab_fidelity_limits_group (self, i)->name, name) == 0)
+      return fab_fidelity_limits_group (self, i);
+  return NULL;
+}
+
+const FabFidelityCase *
+fab_fidelity_limits_find (const FabFidelityLimits *self, const char *name, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->content.cases.n; i++) {
+    const FabFidelityCase *which = fab_fidelity_limits_case (self, i);
+
+    if (g_strcmp0 (which->name, name) == 0)
+      return which;
+    g_ptr_array_add (names, (gpointer) which->name);
+  }
+  g_ptr_array_add (names, NULL);
+  const char *nearest = fab_nearest (name, (const char *const *) names->pdata);
+  fab_throw (error, FAB_ERROR_INPUT, "there is no case '%s'%s%s%s", name, nearest ? "; nearest is '" : "",
+             nearest ? nearest : "", nearest ? "'" : "");
+  return NULL;
+}
+
+const char **
+fab_fidelity_limits_known (const FabFidelityLimits *self, const FabRegistry *registry)
+{
+  g_autofree const char **names = fab_registry_names (registry, FAB_MODEL_NET);
+  g_auto (GStrv) words = g_strsplit (self->content.fidelities, " ", -1);
+  GPtrArray *known = g_ptr_array_new ();
+
+  for (guint i = 0; words[i]; i++)
+    for (guint k = 0; names[k]; k++)
+      if (strcmp (words[i], names[k]) == 0)
+        g_ptr_array_add (known, (gpointer) names[k]);
+  for (guint k = 0; names[k]; k++)
+    if (!g_strv_contains ((const char *const *) words, names[k]))
+      g_ptr_array_add (known, (gpointer) names[k]);
+  g_ptr_array_add (known, NULL);
+  return (const char **) g_ptr_array_free (known, FALSE);
+}
+
+static gboolean
+is_same_pair (const FabFidelityLimit *a, const FabFidelityLimit *b)
+{
+  return strcmp (a->fidelity, b->fidelity) == 0 && strcmp (a->against, b->against) == 0;
+}
+
+GArray *
+fab_fidelity_limits_of (const FabFidelityLimits *self, const FabFidelityCase *which)
+{
+  const FabFidelityGroup *group = find_group (self, which->group);
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (FabFidelityLimit));
+
+  g_array_append_vals (all, group->limits.data, group->limits.n);
+  for (guint i = 0; i < which->limits.n; i++) {
+    const FabFidelityLimit *own = (const FabFidelityLimit *) which->limits.data + i;
+    guint k = 0;
+
+    while (k < all->len && !is_same_pair (&g_array_index (all, FabFidelityLimit, k), own))
+      k++;
+    if (k < all->len)
+      g_array_index (all, FabFidelityLimit, k) = *own;
+    else
+      g_array_append_val (all, *own);
+  }
+  return all;
+}
+
+/* --- checks --- */
+
+static void
+check_limits (FabFidelityLimits *self, const FabParamList *limits, const char *const *words)
+{
+  for (guint i = 0; i < limits->n; i++) {
+    const FabFidelityLimit *limit = (const FabFidelityLimit *) limits->data + i;
+    const char *const *sides[] = { &limit->fidelity, &limit->against };
+
+    for (guint k = 0; k < G_N_ELEMENTS (sides); k++)
+      if (*sides[k] && !g_strv_contains (words, *sides[k]))
+        fab_schema_report (self->reader, sides[k], "'%s' is none of the fidelities of this file", *sides[k]);
+  }
+}
+
+static void
+check_names (FabFidelityLimits *self)
+{
+  g_auto (GStrv) words = g_strsplit (self->content.fidelities, " ", -1);
+
+  for (guint i = 0; i < self->content.groups.n; i++)
+    check_limits (self, &fab_fidelity_limits_group (self, i)->limits, (const char *const *) words);
+  for (guint i = 0; i < self->content.cases.n; i++) {
+    const FabFidelityCase *which = fab_fidelity_limits_case (self, i);
+
+    check_limits (self, &which->limits, (const char *const *) words);
+    if (find_group (self, which->group) == NULL)
+      fab_schema_report (self->reader, &which->group, "there is no group '%s'", which->group);
+    if (fab_fidelity_limits_find (self, which->name, NULL) != which)
+      fab_schema_report (self->reader, &which->name, "'%s' stands twice", which->name);
+  }
+}
+
+FabFidelityLimits *
+fab_fidelity_limits_load (const char *path, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (FabFidelityLimits) self = g_new0 (FabFidelityLimits, 1);
+  GError *problem = NULL;
+
+  self->diagnostics = fab_diagnostics_new ();
+  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
+  if (problem) {
+    g_propagate_error (error, problem);
+    return NULL;
+  }
+  if (self->doc
+      && fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), content_params, &self->content))
+    check_names (self);
+  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+}
