@@ -19,7 +19,7 @@ static const FabUsage usage = {
       "Plays a scenario at several fidelities of the network and prints step time and exposed communication at\n"
       "each, how far they are apart, and where that comes from: dimensions, collectives, contention, waiting, links.\n"
       "Times are of the last iteration. A finer fidelity takes longer to play; docs/fidelity.md says which when.",
-  .examples = "  fabricast compare scenarios/ddp-2b-4nodes-200g.yaml\n"
+  .examples = "  fabricast compare scenarios/zero3-13b-slow-fabric.yaml\n"
               "  fabricast compare scenarios/neighbour-oversubscribed.yaml --fidelity fluid,analytic\n"
               "  fabricast compare scenarios/hello.yaml --set cluster.nodes=2 --against fluid --format csv\n",
   .min_rest = 1,
@@ -28,19 +28,43 @@ static const FabUsage usage = {
 
 /* --- what is asked for --- */
 
-static void
-check_against (const char *against, char **names, GString *mistakes)
+/* What costs no more than two runs: the floor under all others, and what the scenario says itself. (transfer full) */
+static char **
+usual_names (const FabScenario *scenario, const char *against)
 {
   g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
+  const char *own = fab_scenario_spec (scenario)->fidelity.info->name;
+  GPtrArray *names = g_ptr_array_new ();
 
-  if (against == NULL || g_strv_contains ((const char *const *) names, against))
-    return;
-  if (!g_strv_contains (known, against))
-    fab_compare_note_unknown ("compare", "--against", against, mistakes);
-  else
+  for (guint i = 0; known[i]; i++) {
+    const FabNetOps *ops = (const FabNetOps *) fab_registry_find (&fab_models, FAB_MODEL_NET, known[i]);
+
+    if (!ops->shares_links && strcmp (known[i], own) != 0)
+      g_ptr_array_add (names, g_strdup (known[i]));
+  }
+  g_ptr_array_add (names, g_strdup (own));
+  if (against && !g_ptr_array_find_with_equal_func (names, against, g_str_equal, NULL))
+    g_ptr_array_add (names, g_strdup (against));
+  if (names->len == 1) /* the floor itself */
+    g_ptr_array_add (names, g_strdup (known[0]));
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_free (names, FALSE);
+}
+
+/* The names of --fidelity; NULL without it. (transfer full) */
+static char **
+wanted_names (const CompareOptions *o, GString *mistakes)
+{
+  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
+  g_auto (GStrv) names = o->fidelity ? fab_compare_fidelities ("compare", o->fidelity, mistakes) : NULL;
+
+  if (o->against && !g_strv_contains ((const char *const *) known, o->against))
+    fab_compare_note_unknown ("compare", "--against", o->against, mistakes);
+  else if (o->against && names && !g_strv_contains ((const char *const *) names, o->against))
     g_string_append_printf (mistakes,
                             "fabricast compare: --against %s: it is not among those of --fidelity\n",
-                            against);
+                            o->against);
+  return g_steal_pointer (&names);
 }
 
 /* --- playing --- */
@@ -161,14 +185,15 @@ static gboolean
 compare (const CompareOptions *o, const char *path, GError **error)
 {
   g_autoptr (GString) mistakes = g_string_new (NULL);
-  g_auto (GStrv) names = fab_compare_fidelities ("compare", o->fidelity, mistakes);
+  g_auto (GStrv) names = wanted_names (o, mistakes);
   g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
   Played played = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
 
-  check_against (o->against, names, mistakes);
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabScenario) scenario = catalog ? load_checked (o, path, catalog, mistakes, error) : NULL;
   played.catalog = catalog;
+  if (scenario != NULL && names == NULL)
+    names = usual_names (scenario, o->against);
   gboolean is_done = scenario != NULL && play_all (o, path, scenario, names, &played, error)
                   && print_contrast (o, scenario, &played, error);
   g_clear_pointer (&played.variants, g_ptr_array_unref);
@@ -181,7 +206,7 @@ run (int argc, char **argv)
   CompareOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o.fidelity,
-      "Which, with commas between; all that can play the scenario by default", "NAMES" },
+      "Which, with commas between (default: analytic and the scenario's own)", "NAMES" },
     { "against", 0, 0, G_OPTION_ARG_STRING, &o.against,
       "The one that differences are against (default: the first)", "NAME" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",

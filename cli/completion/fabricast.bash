@@ -12,6 +12,12 @@ _fabricast_words() { # WORDS
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
 }
 
+_fabricast_listed() { # WORDS: the last of a list with commas
+  local before=''
+  [[ $current == *,* ]] && before=${current%,*},
+  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${current##*,}")
+}
+
 _fabricast_files() { # GLOB: files like it, and folders
   mapfile -t COMPREPLY < <(compgen -f -X "!$1" -- "$current"; compgen -d -- "$current")
   compopt -o filenames 2>/dev/null
@@ -21,6 +27,7 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
+    compare) echo --fidelity --against --set --format --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \
@@ -63,7 +70,8 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--db) _fabricast_files '*.db' ;;
     *:--accept | *:--with) _fabricast_files '*.yaml' ;;
     *:--measured) _fabricast_files '' ;;
-    *:--fidelity) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
+    compare:--fidelity) _fabricast_listed "$(_fabricast_names "$1" fidelity)" ;;
+    *:--fidelity | compare:--against) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
@@ -101,7 +109,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -113,7 +121,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check describe collective p2p topo import measure calibrate validate query trace version' ;;
+    help:0) _fabricast_words 'run check compare describe collective p2p topo import measure calibrate validate query trace version' ;;
   esac
 }
 
@@ -123,7 +131,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check describe collective p2p topo import measure calibrate validate query trace version help --version --help'
+    _fabricast_words 'run check compare describe collective p2p topo import measure calibrate validate query trace version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -256,6 +256,7 @@ typedef struct {
   FabDagBuilder *builder;
   FabFootprintBuilder *footprints;
   guint rank_class, n_flows;
+  FabTaskId start, end; /* of the iteration, no work */
 } Traffic;
 
 static gboolean
@@ -272,6 +273,19 @@ find_hop (const FabCluster *cluster, const Pair *pair, guint flow, FabHop *hop, 
                       out == G_MAXUINT ? pair->from : pair->to, out == G_MAXUINT ? pair->to : pair->from);
   return fab_hop_over (cluster, from, cluster->nics[pair->from / n * cluster->nics_per_node + out],
                        cluster->nics[pair->to / n * cluster->nics_per_node + in], to, flow, hop, error);
+}
+
+/* All flows start together, and no flow of the next iteration before all of this one have ended. */
+static void
+add_bounds (Traffic *self)
+{
+  self->start = fab_dag_builder_work (self->builder,
+                                      fab_dag_builder_stream (self->builder, self->rank_class, "start"),
+                                      FAB_SPAN_LOAD, 0, g_strdup ("start"));
+  self->end = fab_dag_builder_work (self->builder,
+                                    fab_dag_builder_stream (self->builder, self->rank_class, "end"),
+                                    FAB_SPAN_LOAD, 0, g_strdup ("end"));
+  fab_dag_builder_after_previous (self->builder, self->start, self->end);
 }
 
 /* Its own stream; a message waits for the one before. */
@@ -299,11 +313,16 @@ add_flow (Traffic *self, const Pair *pair, GError **error)
   guint stream = fab_dag_builder_stream (self->builder, self->rank_class, "flow");
   fab_dag_builder_own (self->builder, footprint, (GDestroyNotify) fab_footprint_free);
   fab_hop_clear (&hop);
-  for (gint64 k = 0; k < self->params->count; k++)
-    fab_dag_builder_join (self->builder, stream,
-                          fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
-                                                      g_strdup_printf ("flow%u.%" G_GINT64_FORMAT " %u->%u",
-                                                                       flow, k, pair->from, pair->to)));
+  for (gint64 k = 0; k < self->params->count; k++) {
+    guint message = fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
+                                                g_strdup_printf ("flow%u.%" G_GINT64_FORMAT " %u->%u", flow,
+                                                                 k, pair->from, pair->to));
+    FabTaskId task = fab_dag_builder_join (self->builder, stream, message);
+
+    if (k == 0)
+      fab_dag_builder_after (self->builder, task, self->start);
+  }
+  fab_dag_builder_after (self->builder, self->end, fab_dag_builder_last (self->builder, stream));
   return TRUE;
 }
 
@@ -329,7 +348,7 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
   g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autoptr (FabFootprintBuilder) footprints = fab_footprint_builder_new (env->cluster->graph);
   Draw draw = { p, n_ranks, env->cluster->gpus_per_node, env->seed, pairs };
-  Traffic self = { env, p, builder, footprints, 0, 0 };
+  Traffic self = { .env = env, .params = p, .builder = builder, .footprints = footprints };
 
   if (!check_ranks (p, n_ranks, error))
     return FALSE;
@@ -337,6 +356,7 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
   if (!check_amount (&draw, error))
     return FALSE;
   self.rank_class = fab_dag_builder_class (builder, "all", 0, n_ranks);
+  add_bounds (&self);
   for (guint i = 0; i < pairs->len; i++)
     for (gint64 k = 0; k < p->connections; k++)
       if (!add_flow (&self, &g_array_index (pairs, Pair, i), error))

@@ -114,9 +114,12 @@ class Completion(CliTest):
         self.assertEqual(self.complete("collective", "--nic", "opa-"), ["opa-100", "opa-cn5000", "opa-cn6000"])
         self.assertEqual(self.complete("run", "--format", "j"), ["json"])
         self.assertEqual(self.complete("run", "--format", "=", "j"), ["json"])
-        self.assertEqual(self.complete("run", "--fidelity", ""), ["fluid", "analytic"])
+        self.assertIn("fluid", self.complete("run", "--fidelity", ""))
+        self.assertEqual(self.complete("compare", "--fidelity", "analytic,fl"), ["analytic,fluid"])
+        self.assertEqual(self.complete("compare", "--against", "ana"), ["analytic"])
         self.assertEqual(self.complete("describe", "no"), ["nodes"])
-        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective"])
+        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective",
+                                                                 "traffic"])
         self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
 
     def test_flags_take_no_value(self):

@@ -121,4 +121,54 @@ training_mistakes() {
   has err "nearest is 'kind'"
 }
 
+# Every scenario of the suite is a case of the accepted limits.
+fidelity_accepted() {
+  expect 0 fidelity
+  for path in "$source"/validate/fidelity/cases/*.yaml; do
+    has out "$(basename "$path" .yaml)"
+  done
+}
+
+# The neighbour takes half of the uplink, which analytic does not see: -50 %.
+fidelity_exceeded() {
+  cat >"$work/accept.yaml" <<'EOF'
+fidelities: analytic fluid
+groups: [{group: all, title: All, limits: [{fidelity: analytic, against: fluid, limit: 10%}]}]
+cases: [{case: two-jobs-uplink, group: all}, {case: ring-nodes, group: all}]
+EOF
+  expect 1 fidelity --accept "$work/accept.yaml"
+  has err 'two-jobs-uplink: analytic is -49.91 % from fluid, and 10 % are accepted'
+  has out EXCEEDED
+  [ "$(wc -l <"$work/err")" -eq 1 ]
+  expect 0 fidelity --accept "$work/accept.yaml" --fidelity fluid # nothing to hold it against
+}
+
+fidelity_page() {
+  expect 0 fidelity --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/validation-fidelity.md"
+  fi
+  diff -u "$source/docs/validation-fidelity.md" "$work/out"
+}
+
+fidelity_mistakes() {
+  expect 2 fidelity incast-9
+  has err "nearest is 'incast-8'"
+  expect 2 fidelity --fidelity fluit,analitic
+  has err "nearest is 'fluid'"
+  has err "nearest is 'analytic'"
+  expect 2 fidelity --format yaml
+  expect 2 fidelity --cases "$work"
+  has err 'ring-nvlink.yaml'
+  cat >"$work/accept.yaml" <<'EOF'
+fidelities: analytic fluid
+groups: [{group: all, title: All, limits: [{fidelity: packet, against: fluid, limit: 10%}]}]
+cases: [{case: ring-nodes, group: al}, {case: ring-nodes, group: all}]
+EOF
+  expect 2 fidelity --accept "$work/accept.yaml"
+  has err "'packet' is none of the fidelities of this file"
+  has err "there is no group 'al'"
+  has err "'ring-nodes' stands twice"
+}
+
 "$name"

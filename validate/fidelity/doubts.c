@@ -61,15 +61,29 @@ add_stream (Doubting *self, const FabCollectivePlan *plan, const char *name, gui
   g_array_append_val (self->flows, flow);
 }
 
-/* Collectives that wait for nothing. */
+/* Per task: how many tasks it waits for that take no time and wait for nothing themselves. */
+static guint *
+count_idle_waits (const FabDag *dag)
+{
+  guint *n_idle = g_new0 (guint, dag->n_tasks + 1);
+
+  for (guint t = 0; t < dag->n_tasks; t++)
+    for (guint i = dag->next_starts[t]; i < dag->next_starts[t + 1]; i++)
+      n_idle[dag->next[i]] += dag->tasks[t].collective < 0 && dag->tasks[t].duration_ps == 0
+                           && dag->n_waits[t] == 0;
+  return n_idle;
+}
+
+/* Collectives that wait for nothing: what an iteration begins with. */
 static void
 add_first (Doubting *self, const FabDag *dag, guint job)
 {
+  g_autofree guint *n_idle = count_idle_waits (dag);
+
   for (guint t = 0; t < dag->n_tasks; t++) {
     gint32 c = dag->tasks[t].collective;
-    gboolean is_first = c >= 0 && dag->n_waits[t] == 0 && dag->n_carried[t] <= 1;
 
-    if (is_first && dag->collectives[c].plan.footprint != NULL
+    if (c >= 0 && dag->n_waits[t] == n_idle[t] && dag->collectives[c].plan.footprint != NULL
         && dag->join_classes[dag->join_starts[c]] == dag->streams[dag->tasks[t].stream].rank_class)
       add_stream (self, &dag->collectives[c].plan, dag->collectives[c].name, job);
   }

@@ -111,14 +111,14 @@ append_collectives (GString *out, const Case *self)
     double contention_s = same_name_s (self, row, FAB_FACT_CONTENTION);
     gboolean is_contention = fabs (contention_s - difference_s (self, row)) < 0.01 * fabs (contention_s);
 
-    g_string_append_printf (out, " Its %u x %s take %s %s in sum%s", row->n, row->name, time,
-                            difference_s (self, row) > 0 ? "more" : "less",
+    g_string_append_printf (out, " Its %u x %s take%s %s %s in sum%s", row->n, row->name,
+                            row->n == 1 ? "s" : "", time, difference_s (self, row) > 0 ? "more" : "less",
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }
   if (waits != NULL && fabs (difference_s (self, waits)) > fabs (self->step_s) / 10) {
     g_autofree char *time = show (difference_s (self, waits));
 
-    g_string_append_printf (out, "%s %s wait %s %s for their last rank", row ? ";" : "", waits->name, time,
+    g_string_append_printf (out, "%s %s waits %s %s for its last rank", row ? ";" : " Its", waits->name, time,
                             difference_s (self, waits) > 0 ? "longer" : "less");
     row = waits;
   }

@@ -133,6 +133,8 @@ sort_collectives (const FabSimulation *simulation)
 static char *
 sort_name (const Sort *sort)
 {
+  if (strcmp (sort->dimension, fab_dimension_names[FAB_DIMENSION_OTHER]) == 0)
+    return g_strjoin (" ", sort->op, sort->algorithm, NULL);
   return g_strjoin (" ", sort->dimension, sort->op, sort->algorithm, NULL);
 }
 

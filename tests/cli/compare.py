@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricast compare`: the same numbers as `run`, in every format, for every fidelity that there is."""
+import csv
+import io
+import json
+import os
+import unittest
+
+from support import SOURCE, CliTest, main
+
+SHARED = os.path.join(SOURCE, "scenarios", "neighbour-oversubscribed.yaml")
+SMALL = os.path.join(SOURCE, "validate", "fidelity", "cases", "ddp-small.yaml")
+
+
+class Compare(CliTest):
+    def fidelities(self):
+        return self.good("describe", "--names", "fidelity").split()
+
+    def run_at(self, path, fidelity):
+        text = self.good("run", path, "--no-db", "--no-band", "--format", "json", "--fidelity", fidelity)
+        return json.loads(text)["iterations"][-1]
+
+    def test_every_fidelity_says_what_run_says(self):
+        names = self.fidelities()
+        compared = json.loads(self.good("compare", SMALL, "--fidelity", ",".join(names), "--format", "json"))
+        self.assertEqual([variant["fidelity"] for variant in compared["variants"]], names)
+        for variant in compared["variants"]:
+            last = self.run_at(SMALL, variant["fidelity"])
+            self.assertAlmostEqual(variant["step_s"], last["duration_s"], places=12)
+            self.assertAlmostEqual(variant["exposed_s"], last["exposed_s"], places=12)
+
+    def test_steps_add_up(self):
+        for variant in json.loads(self.good("compare", SMALL, "--format", "json"))["variants"]:
+            parts = {"compute": 0, "exposed_by": 0, "idle": 0}
+            for time in variant["times"]:
+                if time["kind"] in parts:
+                    parts[time["kind"]] += time["time_s"]
+            self.assertAlmostEqual(sum(parts.values()), variant["step_s"], places=9)
+
+    def test_csv_has_the_same_rows(self):
+        rows = list(csv.DictReader(io.StringIO(self.good("compare", SHARED, "--format", "csv"))))
+        steps = {row["fidelity"]: row for row in rows if row["kind"] == "step"}
+        self.assertEqual(list(steps), ["analytic", "fluid"])
+        self.assertEqual(steps["analytic"]["difference_s"], "")
+        gap = float(steps["fluid"]["time_s"]) - float(steps["analytic"]["time_s"])
+        self.assertAlmostEqual(float(steps["fluid"]["difference_s"]), gap, places=9)
+
+    def test_against_and_order(self):
+        compared = json.loads(self.good("compare", SHARED, "--fidelity", "fluid,analytic", "--against", "analytic",
+                                        "--format", "json"))
+        self.assertEqual(compared["against"], "analytic")
+        fluid, analytic = compared["variants"]
+        self.assertNotIn("difference_fraction", analytic)
+        self.assertAlmostEqual(fluid["difference_fraction"], fluid["step_s"] / analytic["step_s"] - 1, places=9)
+        self.assertIn("slower than analytic", fluid["explanation"])
+
+    def test_the_scenarios_own_parameters_and_sets_stay(self):
+        one = json.loads(self.good("compare", SMALL, "--set", "cluster.nodes=2", "--format", "json"))
+        last = self.fabricast("run", SMALL, "--no-db", "--set", "cluster.nodes=2", "--format", "json")
+        self.assertAlmostEqual(one["variants"][-1]["step_s"], json.loads(last.stdout)["iterations"][-1]["duration_s"],
+                               places=12)
+
+    def test_a_hang_is_one(self):
+        path = self.write("hang.yaml", "name: hang\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\n"
+                                       "collectives: {kind: plain, algorithm: ring}\n"
+                                       "faults: [{what: nic, name: node1/nic0, dead: true, at: 1ms}]\n"
+                                       "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n")
+        done = self.fabricast("compare", path)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("never ends", done.stderr)
+
+
+class Check(CliTest):
+    def test_warnings_leave_the_answer_alone(self):
+        path = os.path.join(SOURCE, "validate", "fidelity", "cases", "incast-victim.yaml")
+        done = self.fabricast("check", path, "--set", "fidelity=fluid")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len([line for line in done.stderr.splitlines() if "warning: fluid does not see" in line]), 2)
+        again = self.write("again.yaml", done.stdout)
+        self.assertEqual(self.fabricast("check", again).stdout, done.stdout)
+        self.assertEqual(self.fabricast("check", path, "--set", "fidelity=analytic").stderr, "")
+
+    def test_the_command_of_a_warning_works(self):
+        path = os.path.join(SOURCE, "validate", "fidelity", "cases", "incast-8.yaml")
+        line = self.fabricast("check", path, "--quiet", "--set", "fidelity=fluid").stderr
+        if "`" not in line:
+            self.assertIn("no fidelity here does", line)
+            raise unittest.SkipTest("no fidelity here sees queues")
+        self.good(*line.split("`")[1].split()[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+fabricast compare inputs/misspelt.yaml --fidelity fluit,analytic,fluid,fluid --against analitic

@@ -1,0 +1,1 @@
+fabricast check $SCENARIOS/fabric-ddp-ecmp.yaml --quiet

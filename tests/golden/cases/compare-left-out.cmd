@@ -1,0 +1,1 @@
+fabricast compare $SCENARIOS/fault-leaf-outage.yaml

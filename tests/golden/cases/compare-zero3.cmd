@@ -1,0 +1,1 @@
+fabricast compare $SCENARIOS/zero3-13b-slow-fabric.yaml

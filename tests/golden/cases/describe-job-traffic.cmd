@@ -1,0 +1,1 @@
+fabricast describe job traffic

@@ -1,0 +1,1 @@
+fabricast validate fidelity --help

@@ -1,0 +1,1 @@
+fabricast run inputs/traffic.yaml --no-db
