@@ -137,12 +137,14 @@ find_base (const GPtrArray *variants, const char *against)
   return 0;
 }
 
+typedef char *(*ToTextFn) (const FabCompareView *view);
+
 static gboolean
 print_contrast (const CompareOptions *o, const FabScenario *scenario, Played *played, GError **error)
 {
-  static char *(*const printers[]) (const FabCompareView *view) = { [FAB_FORMAT_TEXT] = fab_compare_text,
-                                                                    [FAB_FORMAT_JSON] = fab_compare_json,
-                                                                    [FAB_FORMAT_CSV] = fab_compare_csv };
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_compare_text,
+                                       [FAB_FORMAT_JSON] = fab_compare_json,
+                                       [FAB_FORMAT_CSV] = fab_compare_csv };
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   guint base = find_base (played->variants, o->against);
 

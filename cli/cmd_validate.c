@@ -23,8 +23,8 @@ static const FabUsage usage = {
       "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
       "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
-      "`validate calibrated` shows what measured links change, `validate fidelity` how far the fidelities of the network\n"
-      "are apart. Each has its own --help.",
+      "`validate calibrated` shows what measured links change, `validate fidelity` how far fidelities of the\n"
+      "network are apart. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"

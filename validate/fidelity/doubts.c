@@ -194,6 +194,8 @@ doubt_clear (gpointer doubt)
   g_free (((FabDoubt *) doubt)->text);
 }
 
+typedef char *(*FindFn) (Doubting *self);
+
 static void
 ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registry, GArray *doubts)
 {

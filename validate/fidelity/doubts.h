@@ -30,6 +30,6 @@ typedef struct {
   const char *better; /* the fidelity that knows; NULL: the registry has none */
 } FabDoubt;
 
-/* FabDoubt, one of a kind at most: the worst. NULL and *error when a neighbour's job cannot be built. (transfer full) */
+/* FabDoubt, one of a kind at most: the worst. NULL and *error: a neighbour cannot be built. (transfer full) */
 GArray *fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDag *dag,
                          const FabRegistry *registry, GError **error);

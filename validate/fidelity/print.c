@@ -9,9 +9,9 @@
 static const char page_head[] =
     "# How far the fidelities are apart\n\n"
     "Written by `fabricast validate fidelity --format markdown`; a test keeps it so. The scenarios are in\n"
-    "`validate/fidelity/cases`; `fabricast compare validate/fidelity/cases/NAME.yaml` says what makes the difference in\n"
-    "one. Times are of a step. \"Accepted\" is the limit of `validate/accept-fidelity.yaml`, above which the tests fail;\n"
-    "without one a difference is only shown. Which fidelity when: [fidelity](fidelity.md).\n";
+    "`validate/fidelity/cases`; `fabricast compare` says of each what makes the difference. Times are of a step.\n"
+    "\"Accepted\" is the limit of `validate/accept-fidelity.yaml`, above which the tests fail; without one a\n"
+    "difference is only shown. Which fidelity when: [fidelity](fidelity.md).\n";
 
 static char *
 step_of (const FabVariant *variant)
