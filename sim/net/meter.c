@@ -75,6 +75,12 @@ fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes byte
 }
 
 void
+fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
+{
+  add_to_links (self, &(FootprintSum){ footprint, bytes, bytes * wire_factor });
+}
+
+void
 fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive)
 {
   for (guint i = 0; i < path->n; i++) {

@@ -22,6 +22,8 @@ void fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, Fab
                               double wire_factor);
 /* Counted at once: the footprint may go. */
 void fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes);
+/* Likewise, of all messages of a line together. */
+void fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor);
 void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
 
 /* Writes loads[n_links] and starts again from zero. */

@@ -54,6 +54,26 @@ fab_net_stream (FabNet *self, const FabStream *stream)
   self->ops->stream (self, stream);
 }
 
+FabNetLine *
+fab_net_open (FabNet *self, const FabConnection *connection)
+{
+  g_assert (connection->wire_factor > 0 && connection->share > 0 && connection->n_legs > 0);
+  return self->ops->open (self, connection);
+}
+
+void
+fab_net_message (FabNet *self, FabNetLine *line, double bytes, FabTimePs begin_ps)
+{
+  g_assert (bytes > 0 && begin_ps >= fab_engine_now (self->env.engine));
+  self->ops->message (self, line, bytes, begin_ps);
+}
+
+void
+fab_net_close (FabNet *self, FabNetLine *line)
+{
+  self->ops->close (self, line);
+}
+
 static guint
 find_dead (const FabNet *self, FabLinkId link)
 {

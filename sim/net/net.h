@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* net.h - the narrow waist: what a network can be asked to do, and nothing else.
  *
- *   send    one message on one path; its completion is an ordinary event
- *   stream  a pipelined collective in steady state: one coupled flow over many links
+ *   send     one message on one path; its completion is an ordinary event
+ *   stream   a pipelined collective in steady state: one coupled flow over many links
+ *   message  a step of a collective over one of its connections; not of every network
  *
  * Models are in models/net. A network accounts what every link carried in its meter.
  */
@@ -47,7 +48,32 @@ typedef struct {
   FabDone done;
 } FabStream;
 
+/* A part of a connection's way that a router finds at once: GPU to NIC, NIC to NIC, GPU to host memory. */
+typedef struct {
+  FabVertexId src, dst;
+  guint64 flow_hash;
+} FabLeg;
+
+/* One hop of a collective, on which messages follow one another. What it points to outlives it. */
+typedef struct {
+  const FabFootprint *footprint; /* links and weights per payload byte of its messages */
+  const FabLeg *legs; /* [n_legs] the same way in order, for networks that route packets themselves */
+  guint n_legs;
+  FabDrive drive;
+  guint share;              /* connections over a link that it counts as, at least 1 */
+  FabTimePs latency_ps;     /* of the wires, from a byte's leaving to its arrival */
+  double wire_factor;       /* as in FabStream */
+  double limit_bytes_per_s; /* payload that its ends can do at most; 0: no limit */
+  gpointer owner;           /* of the two, which are called once per message with `arg` */
+  guint64 arg;
+  /* The last byte has left the sender: the next message may be given, in the call too. */
+  void (*left) (gpointer owner, guint64 arg);
+  /* After that: when the last byte arrives, said as soon as it is known and at that time at the latest. */
+  void (*arrives) (gpointer owner, guint64 arg, FabTimePs at_ps);
+} FabConnection;
+
 typedef struct _FabNet FabNet;
+typedef struct _FabNetLine FabNetLine; /* a connection that is open, the network's own */
 
 typedef struct {
   FabModelInfo info;
@@ -56,6 +82,11 @@ typedef struct {
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies; there is a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies */
   void (*destroy) (FabNet *net);
+  /* Collectives by messages; NULL all three: it plays them as streams. A line has one message under way that has not
+   * left, of > 0 payload bytes, which begins at `begin_ps`, now or later. It is closed when nothing is on its way. */
+  FabNetLine *(*open) (FabNet *net, const FabConnection *connection); /* copies */
+  void (*message) (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
+  void (*close) (FabNet *net, FabNetLine *line);
   /* From now on a link has this share of its line rate, 0 to 1; flows over one of 0 stand still. NULL: the network
    * knows no time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
@@ -84,6 +115,11 @@ void fab_net_clear (FabNet *self);
 void fab_net_send (FabNet *self, const FabTransfer *transfer);
 void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
+
+/* Of a network that has `message`. */
+FabNetLine *fab_net_open (FabNet *self, const FabConnection *connection);
+void fab_net_message (FabNet *self, FabNetLine *line, double bytes, FabTimePs begin_ps);
+void fab_net_close (FabNet *self, FabNetLine *line);
 
 /* Of a network that has `set_capacity`. */
 void fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction);

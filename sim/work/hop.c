@@ -104,6 +104,8 @@ hop_follow (const FabCluster *cluster, FabVertexId from, FabVertexId to, guint64
 
   if (!fab_router_spread_path (cluster->router, from, to, flow, path, hop->shares))
     return no_path (cluster, from, to, error);
+  g_assert (hop->n_legs < FAB_HOP_MAX_LEGS);
+  hop->legs[hop->n_legs++] = (FabLeg){ from, to, flow };
   hop->latency_ps = fab_ps_add (hop->latency_ps, fab_path_latency_ps (cluster->graph, path));
   hop_count (cluster, hop, first);
   return TRUE;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/fabric/footprint.h"
+#include "sim/net/net.h"
 #include "sim/work/cluster.h"
 
 typedef enum {
@@ -24,6 +24,9 @@ fab_hop_kind_is_net (FabHopKind kind)
   return kind >= FAB_HOP_NET;
 }
 
+/* To the GPU of another rail, into host memory and out of it, NIC to NIC, and once more through memory. */
+#define FAB_HOP_MAX_LEGS 6
+
 typedef struct {
   FabHopKind kind;
   FabDrive drive;
@@ -39,6 +42,8 @@ typedef struct {
   const char *technology;      /* of its slowest link */
   const FabMessages *messages; /* between nodes: of the sender's port; else NULL */
   FabLinkId out_port, in_port; /* out of the sender's NIC, into the receiver's; FAB_NO_LINK inside a node */
+  guint n_legs;
+  FabLeg legs[FAB_HOP_MAX_LEGS]; /* its way in order, of which `shares` are the links */
 } FabHop;
 
 void fab_hop_clear (FabHop *hop);
