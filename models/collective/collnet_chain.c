@@ -103,7 +103,7 @@ static gboolean
 collnet_chain_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                     FabCollectiveForm *form, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
   guint n_rails;
 
   if (!add_rails (group, stages, &n_rails, error))
@@ -118,12 +118,11 @@ static gboolean
 collnet_chain_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                         guint n_chunks, FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
   guint n_rails;
 
   if (!add_rails (group, stages, &n_rails, error))
     return FALSE;
-  fab_stages_emit (stages, n_chunks);
   return TRUE;
 }
 

@@ -26,7 +26,7 @@ static gboolean
 nvls_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
            GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
 
   if (!add_node (group, op, stages, error))
     return FALSE;
@@ -40,11 +40,10 @@ static gboolean
 nvls_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
 
   if (!add_node (group, op, stages, error))
     return FALSE;
-  fab_stages_emit (stages, n_chunks);
   return TRUE;
 }
 

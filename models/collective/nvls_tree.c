@@ -144,7 +144,7 @@ static gboolean
 nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                 FabCollectiveForm *form, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
   guint n_channels;
 
   if (!add_all (group, stages, &n_channels, error))
@@ -159,12 +159,11 @@ static gboolean
 nvls_tree_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                     FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
   guint n_channels;
 
   if (!add_all (group, stages, &n_channels, error))
     return FALSE;
-  fab_stages_emit (stages, n_chunks);
   return TRUE;
 }
 

@@ -73,7 +73,7 @@ static gboolean
 pat_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
           GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
 
   if (!add_steps (group, op, stages, error))
     return FALSE;
@@ -86,11 +86,10 @@ static gboolean
 pat_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, G_GNUC_UNUSED guint n_chunks,
               FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, 1);
 
   if (!add_steps (group, op, stages, error))
     return FALSE;
-  fab_stages_emit (stages, 1);
   return TRUE;
 }
 

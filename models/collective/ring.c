@@ -176,32 +176,19 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
 
 /* --- messages --- */
 
-/* In every step all ranks send on what they got in the one before. */
+/* In every step all ranks send on what they got in the one before; down a chain goes each chunk, the next behind it. */
 static void
-send_round (const Hops *hops, guint first, FabSchedule *schedule)
+add_ring (const Hops *hops, guint ring, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule)
 {
-  guint n = hops->n_ranks, n_steps = (hops->op == FAB_OP_ALL_REDUCE ? 2 : 1) * (n - 1);
-  guint base = fab_schedule_n_messages (schedule);
+  gboolean is_round = !is_chain (hops->op);
+  guint n = hops->per_ring, first = fab_schedule_n_lanes (schedule);
+  guint n_messages = is_round ? (hops->op == FAB_OP_ALL_REDUCE ? 2 : 1) * (n - 1) : n_chunks;
+  double weight = 1.0 / hops->n_rings / (is_round ? n : n_chunks);
 
-  for (guint step = 0; step < n_steps; step++)
-    for (guint i = 0; i < n; i++) {
-      guint before = base + (step - 1) * n + (i + n - 1) % n;
-
-      fab_schedule_message (schedule, first + i, 1.0 / hops->n_rings / n, &before, step > 0 ? 1 : 0);
-    }
-}
-
-/* Each chunk goes down the chain, the next behind it. */
-static void
-send_chain (const Hops *hops, guint first, guint n_chunks, FabSchedule *schedule)
-{
-  for (guint chunk = 0; chunk < n_chunks; chunk++) {
-    guint before = 0;
-
-    for (guint i = 0; i < hops->per_ring; i++)
-      before = fab_schedule_message (schedule, first + i, 1.0 / hops->n_rings / n_chunks, &before,
-                                     i > 0 ? 1 : 0);
-  }
+  for (guint i = 0; i < n; i++)
+    fab_schedule_lane (schedule, hop_at (hops, ring, i), env->net_stretch, weight, n_messages);
+  for (guint i = is_round ? 0 : 1; i < n; i++)
+    fab_schedule_feed (schedule, first + i, first + (i + n - 1) % n, is_round ? 1 : 0);
 }
 
 static gboolean
@@ -212,16 +199,8 @@ ring_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guin
 
   if (!find_hops (group, op, &hops, error))
     return FALSE;
-  for (guint ring = 0; ring < hops.n_rings; ring++) {
-    guint first = fab_schedule_hop (schedule, hop_at (&hops, ring, 0), env->net_stretch);
-
-    for (guint i = 1; i < hops.per_ring; i++)
-      fab_schedule_hop (schedule, hop_at (&hops, ring, i), env->net_stretch);
-    if (is_chain (op))
-      send_chain (&hops, first, n_chunks, schedule);
-    else
-      send_round (&hops, first, schedule);
-  }
+  for (guint ring = 0; ring < hops.n_rings; ring++)
+    add_ring (&hops, ring, env, n_chunks, schedule);
   return TRUE;
 }
 

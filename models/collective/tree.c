@@ -292,7 +292,7 @@ static gboolean
 tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
            GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
   guint n_channels;
 
   if (!add_trees (group, op, stages, &n_channels, error))
@@ -306,12 +306,11 @@ static gboolean
 tree_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
   guint n_channels;
 
   if (!add_trees (group, op, stages, &n_channels, error))
     return FALSE;
-  fab_stages_emit (stages, n_chunks);
   return TRUE;
 }
 

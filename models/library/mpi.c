@@ -167,6 +167,9 @@ fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *s
   plan->wire_factor = part_that_flows (schedule, plan, &cost, way_s, wires_s);
   plan->limit_bytes_per_s /= plan->wire_factor;
   plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s * plan->wire_factor, 0)), plan->latency_ps);
+  plan->steps = (FabPlanSteps){
+    .n_chunks = 1, .steps_ps = plan->startup_ps, .intra_cost = 1, .inter_cost = 1
+  };
 }
 
 static gboolean

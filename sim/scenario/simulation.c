@@ -3,6 +3,7 @@
 
 #include "sim/base/error.h"
 #include "sim/scenario/neighbours.h"
+#include "sim/work/play.h"
 
 struct _FabSimulation {
   const FabScenario *scenario;
@@ -237,8 +238,11 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
   if (plan->footprint == NULL)
     return 0;
   g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->library, plan, n_chunks);
-  fab_schedule_play (schedule, self->net, plan->bytes, plan->wire_factor,
-                     (FabDone){ stop_engine, self->engine, 0 });
+  g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
+                                           &(FabPlaySpec){ .bytes = plan->bytes,
+                                                           .wire_factor = plan->wire_factor,
+                                                           .share = 1,
+                                                           .done = { stop_engine, self->engine, 0 } });
   fab_engine_run (self->engine);
   return fab_engine_now (self->engine) - start_ps;
 }

@@ -101,29 +101,6 @@ fab_library_clear (FabLibrary *self)
   g_clear_pointer (&self->forms, g_array_unref);
 }
 
-gboolean
-fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
-                  GError **error)
-{
-  *plan = (FabCollectivePlan){ .algorithm = "none",
-                               .protocol = "none",
-                               .op = op,
-                               .bytes = bytes,
-                               .n_ranks = fab_group_n_ranks (group),
-                               .wire_factor = 1,
-                               .n_connections = 1 };
-  if (plan->n_ranks < 2)
-    return TRUE;
-  if (!self->ops->plan (self, group, op, bytes, plan, error))
-    return FALSE;
-  if (fab_plan_idle_ps (plan) < FAB_TIME_MAX / 2)
-    return TRUE;
-  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));
-  return fab_throw (error, FAB_ERROR_INPUT,
-                    "%s of %s over %u ranks takes longer than 53 days, which is too long here",
-                    fab_op_names[op], size, plan->n_ranks);
-}
-
 void
 fab_library_destroy (FabLibrary *self)
 {
@@ -184,14 +161,81 @@ fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan)
   return form_of_plan (self, plan)->env.net_stretch;
 }
 
+gboolean
+fab_library_add_messages (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
+                          const FabGroup *group, guint n_chunks, FabSchedule *schedule, GError **error)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+
+  return known->algorithm->schedule (group, op, &known->env, n_chunks, schedule, error);
+}
+
 FabSchedule *
 fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
 {
   const KnownForm *known = form_of_plan (self, plan);
   FabSchedule *schedule = fab_schedule_new (known->group.cluster);
-  gboolean is_made = known->algorithm->schedule (&known->group, known->op, &known->env,
-                                                 plan->messages != NULL ? 1 : n_chunks, schedule, NULL);
+  gboolean is_made = fab_library_add_messages (self, plan, known->op, &known->group,
+                                               plan->messages != NULL ? 1 : n_chunks, schedule, NULL);
 
   g_assert (is_made); /* its form has found all paths */
   return schedule;
+}
+
+/* --- plans --- */
+
+/* Where a library says nothing of chunks they are so small that the first one's way to the end costs a hundredth. */
+static guint
+enough_chunks (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  enum { MOST_CHUNKS = 1024, LEAST_BYTES = 1024 };
+  const FabCollectiveForm *form = &form_of_plan (self, plan)->form;
+  double fills = form->fill_s_per_byte * form->footprint->rate_bytes_per_s;
+  FabBytes most = CLAMP (plan->bytes / LEAST_BYTES, 1, MOST_CHUNKS);
+
+  return (guint) CLAMP (100 * fills, 1, (double) most);
+}
+
+static FabSchedule *
+make_messages (gconstpointer library, const FabCollectivePlan *plan)
+{
+  return fab_library_schedule (library, plan, plan->steps.n_chunks);
+}
+
+/* What the library has not said: all of the startup is steps, one like the other. */
+static void
+finish_steps (const FabLibrary *self, FabPlanSteps *steps, const FabCollectivePlan *plan)
+{
+  if (steps->inter_cost <= 0) {
+    steps->steps_ps = plan->startup_ps;
+    steps->intra_cost = steps->inter_cost = 1;
+  }
+  if (steps->n_chunks == 0)
+    steps->n_chunks = enough_chunks (self, plan);
+  steps->make = make_messages;
+  steps->owner = self;
+}
+
+gboolean
+fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+                  GError **error)
+{
+  *plan = (FabCollectivePlan){ .algorithm = "none",
+                               .protocol = "none",
+                               .op = op,
+                               .bytes = bytes,
+                               .n_ranks = fab_group_n_ranks (group),
+                               .wire_factor = 1,
+                               .n_connections = 1 };
+  if (plan->n_ranks < 2)
+    return TRUE;
+  if (!self->ops->plan (self, group, op, bytes, plan, error))
+    return FALSE;
+  finish_steps (self, &plan->steps, plan);
+  if (fab_plan_idle_ps (plan) < FAB_TIME_MAX / 2)
+    return TRUE;
+  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%s of %s over %u ranks takes longer than 53 days, which is too long here",
+                    fab_op_names[op], size, plan->n_ranks);
 }

@@ -74,7 +74,23 @@ typedef struct {
 /* Latency of the wires over all steps of a form, saturating. */
 FabTimePs fab_form_latency_ps (const FabCollectiveForm *form);
 
+typedef struct _FabCollectivePlan FabCollectivePlan;
+
+/* What a plan says to a network that plays it message by message (play.h). A library fills in what it knows; where it
+ * says nothing all of the startup is steps that cost the same, and chunks are small. */
 typedef struct {
+  FabSchedule *(*make) (gconstpointer owner, const FabCollectivePlan *plan); /* (transfer full) */
+  gconstpointer owner; /* NULL: the plan is a stream and nothing else */
+  guint n_chunks;      /* of a pipeline */
+  FabTimePs steps_ps;  /* of the startup what steps that follow one another cost, wires included */
+  FabTimePs
+      fill_ps; /* and what the first of the chunks takes to the end, which messages take by themselves */
+  double intra_cost, inter_cost; /* of a step inside a node to one between nodes */
+  double
+      limit_bytes_per_s; /* of the plan's limit what its ends can do: messages wait by themselves; 0: none */
+} FabPlanSteps;
+
+struct _FabCollectivePlan {
   const char *algorithm, *protocol;
   guint n_channels, n_ranks;
   FabOp op;
@@ -86,7 +102,8 @@ typedef struct {
   double limit_bytes_per_s;      /* as in FabStream */
   const FabSchedule *messages;   /* the library's, each buffer whole; NULL: it does not go by messages */
   guint n_connections;           /* channels that use the same link: FabStream's share */
-} FabCollectivePlan;
+  FabPlanSteps steps;
+};
 
 /* Time of the plan on an idle fabric, FAB_TIME_MAX at most; the tuner's estimate and what `analytic` does. */
 FabTimePs fab_plan_idle_ps (const FabCollectivePlan *plan);
@@ -135,6 +152,11 @@ FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollective
 
 /* What the library's network path loses, for the algorithm of that plan: FabAlgorithmEnv. */
 double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
+
+/* Adds to a schedule the messages of a group that does `op` by the algorithm of a plan of this library. */
+gboolean fab_library_add_messages (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
+                                   const FabGroup *group, guint n_chunks, FabSchedule *schedule,
+                                   GError **error);
 
 /* The messages of a plan that this library made, in `n_chunks` where they form a pipeline and the library does not go
  * by messages. Not of an empty plan. */

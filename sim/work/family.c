@@ -7,8 +7,10 @@
 
 /* The footprint of all groups, for what the first one does. */
 typedef struct {
+  const FabLibrary *library;
   const FabFootprint *first; /* of the plan of the first group alone */
   FabOp op;
+  gboolean is_send; /* from one of each pair to the other */
   FabFootprint *all;
 } Merged;
 
@@ -163,21 +165,28 @@ merge_groups (const FabFamily *self, FabLibrary *library, const FabCollectivePla
   return fab_footprint_builder_finish (builder);
 }
 
-/* Messages of pairs: BROADCAST from the first, REDUCE from the second. */
+/* Of a pair: BROADCAST from the first, REDUCE from the second. */
+static gboolean
+find_send (const FabFamily *self, guint index, FabOp op, FabHop *hop, GError **error)
+{
+  FabGroup all = { self->cluster, self->cluster->n_nodes, self->cluster->gpus_per_node };
+  const guint *pair = self->ranks + 2 * index;
+  gboolean is_up = op == FAB_OP_BROADCAST;
+
+  return fab_hop_ranks (&all, pair[is_up ? 0 : 1], pair[is_up ? 1 : 0], hop, error);
+}
+
 static FabFootprint *
 merge_messages (const FabFamily *self, FabLibrary *library, const FabCollectivePlan *plan, FabOp op,
                 GError **error)
 {
-  FabGroup all = { self->cluster, self->cluster->n_nodes, self->cluster->gpus_per_node };
   double net_stretch = fab_library_net_stretch (library, plan);
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
 
   for (guint i = 0; i < self->n_groups; i++) {
-    const guint *pair = self->ranks + 2 * i;
-    gboolean is_up = op == FAB_OP_BROADCAST;
     FabHop hop;
 
-    if (!fab_hop_ranks (&all, pair[is_up ? 0 : 1], pair[is_up ? 1 : 0], &hop, error))
+    if (!find_send (self, i, op, &hop, error))
       return NULL;
     fab_hop_use (&hop, 1, net_stretch, builder);
     fab_hop_clear (&hop);
@@ -185,11 +194,38 @@ merge_messages (const FabFamily *self, FabLibrary *library, const FabCollectiveP
   return fab_footprint_builder_finish (builder);
 }
 
+/* All groups' messages; their paths have been found before. */
+static FabSchedule *
+make_messages (gconstpointer family, const FabCollectivePlan *plan)
+{
+  const FabFamily *self = family;
+  FabSchedule *schedule = fab_schedule_new (self->cluster);
+  const Merged *merged = NULL;
+  FabCollectivePlan first = *plan;
+
+  for (guint i = 0; i < self->merged->len; i++)
+    if (g_array_index (self->merged, Merged, i).all == plan->footprint)
+      merged = &g_array_index (self->merged, Merged, i);
+  g_assert (merged != NULL);
+  first.footprint = merged->first;
+  for (guint i = 0; i < self->n_groups; i++) {
+    FabGroup group = fab_family_group (self, i);
+    FabHop hop;
+
+    if (!merged->is_send)
+      fab_library_add_messages (merged->library, &first, merged->op, &group, plan->steps.n_chunks, schedule,
+                                NULL);
+    else if (find_send (self, i, merged->op, &hop, NULL))
+      fab_schedule_lane (schedule, &hop, fab_library_net_stretch (merged->library, &first), 1, 1);
+  }
+  return schedule;
+}
+
 static gboolean
 take_merged (FabFamily *self, FabLibrary *library, MergeFn merge, FabOp op, FabCollectivePlan *plan,
              GError **error)
 {
-  Merged made = { plan->footprint, op, NULL };
+  Merged made = { library, plan->footprint, op, merge == merge_messages, NULL };
 
   for (guint i = 0; i < self->merged->len; i++) {
     const Merged *merged = &g_array_index (self->merged, Merged, i);
@@ -204,6 +240,8 @@ take_merged (FabFamily *self, FabLibrary *library, MergeFn merge, FabOp op, FabC
     g_array_append_val (self->merged, made);
   }
   plan->footprint = made.all;
+  plan->steps.make = make_messages;
+  plan->steps.owner = self;
   return TRUE;
 }
 

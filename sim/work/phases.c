@@ -157,53 +157,43 @@ fab_phases_wait_in_order (const FabPhases *self, FabPhasesAdd add, gpointer owne
 
 typedef struct {
   const FabPhases *phases;
+  const FabAlgorithmEnv *env;
   FabSchedule *schedule;
-  guint *firsts; /* [sends + 1] connections */
-  double share;  /* of a chunk */
+  guint n_chunks;
+  GError **error;
+  gboolean has_failed;
 } Emitting;
 
+/* A lane per hop; numbers that others wait for are lanes. */
 static guint
 emit_send (gpointer owner, guint send, const GArray *after, guint *n)
 {
-  const Emitting *self = owner;
-  guint first = fab_schedule_n_messages (self->schedule);
+  Emitting *self = owner;
+  guint first = fab_schedule_n_lanes (self->schedule);
+  double weight = g_array_index (self->phases->sends, FabSend, send).weight;
+  g_autoptr (GArray) hops = self->has_failed ? NULL : fab_phases_hops (self->phases, send, self->error);
 
-  *n = self->firsts[send + 1] - self->firsts[send];
-  for (guint i = 0; i < *n; i++)
-    fab_schedule_message (self->schedule, self->firsts[send] + i,
-                          g_array_index (self->phases->sends, FabSend, send).weight / *n * self->share,
-                          (const guint *) (gpointer) after->data, after->len);
-  return first;
-}
+  *n = 0;
+  self->has_failed |= hops == NULL;
+  if (self->has_failed)
+    return first;
+  *n = hops->len;
+  for (guint h = 0; h < hops->len; h++) {
+    guint lane = fab_schedule_lane (self->schedule, &g_array_index (hops, FabHop, h), self->env->net_stretch,
+                                    weight / hops->len / self->n_chunks, self->n_chunks);
 
-/* Connections of all sends; `firsts` [sends + 1]: where those of each begin. */
-static gboolean
-add_connections (const FabPhases *self, const FabAlgorithmEnv *env, FabSchedule *schedule, guint *firsts,
-                 GError **error)
-{
-  firsts[0] = 0; /* the schedule is new */
-  for (guint i = 0; i < self->sends->len; i++) {
-    g_autoptr (GArray) hops = fab_phases_hops (self, i, error);
-
-    if (hops == NULL)
-      return FALSE;
-    for (guint h = 0; h < hops->len; h++)
-      firsts[i + 1] = fab_schedule_hop (schedule, &g_array_index (hops, FabHop, h), env->net_stretch) + 1;
+    for (guint i = 0; i < after->len; i++)
+      fab_schedule_feed (self->schedule, lane, g_array_index (after, guint, i), 0);
   }
-  return TRUE;
+  return first;
 }
 
 gboolean
 fab_phases_schedule (const FabPhases *self, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule,
                      GError **error)
 {
-  guint n = self->is_pipeline ? n_chunks : 1;
-  g_autofree guint *firsts = g_new (guint, self->sends->len + 1);
-  Emitting emitting = { self, schedule, firsts, 1.0 / n };
+  Emitting emitting = { self, env, schedule, self->is_pipeline ? n_chunks : 1, error, FALSE };
 
-  if (!add_connections (self, env, schedule, firsts, error))
-    return FALSE;
-  for (guint chunk = 0; chunk < n; chunk++)
-    fab_phases_wait_in_order (self, emit_send, &emitting);
-  return TRUE;
+  fab_phases_wait_in_order (self, emit_send, &emitting);
+  return !emitting.has_failed;
 }

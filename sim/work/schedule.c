@@ -4,18 +4,13 @@
 #include "sim/work/schedule_private.h"
 
 static void
-load_clear (gpointer data)
+lane_clear (gpointer data)
 {
-  g_clear_pointer (&((Load *) data)->footprint, fab_footprint_free);
-}
+  FabLane *lane = data;
 
-static void
-connection_clear (gpointer data)
-{
-  Connection *connection = data;
-
-  fab_hop_clear (&connection->hop);
-  g_array_unref (connection->loads);
+  fab_hop_clear (&lane->hop);
+  fab_footprint_free (lane->footprint);
+  fab_footprint_free (lane->whole_footprint);
 }
 
 FabSchedule *
@@ -24,10 +19,9 @@ fab_schedule_new (const FabCluster *cluster)
   FabSchedule *self = g_new0 (FabSchedule, 1);
 
   self->cluster = cluster;
-  self->connections = g_array_new (FALSE, FALSE, sizeof (Connection));
-  g_array_set_clear_func (self->connections, connection_clear);
-  self->messages = g_array_new (FALSE, FALSE, sizeof (Message));
-  self->waits = g_array_new (FALSE, FALSE, sizeof (Wait));
+  self->lanes = g_array_new (FALSE, FALSE, sizeof (FabLane));
+  g_array_set_clear_func (self->lanes, lane_clear);
+  self->feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
   return self;
 }
 
@@ -36,175 +30,122 @@ fab_schedule_free (FabSchedule *self)
 {
   if (self == NULL)
     return;
-  g_array_unref (self->connections);
-  g_array_unref (self->messages);
-  g_array_unref (self->waits);
+  g_array_unref (self->lanes);
+  g_array_unref (self->feeds);
+  g_clear_pointer (&self->ways, g_array_unref);
+  g_free (self->feed_starts);
+  g_free (self->fed_starts);
+  g_free (self->fed);
   g_free (self);
 }
 
 guint
+fab_schedule_n_lanes (const FabSchedule *self)
+{
+  return self->lanes->len;
+}
+
+guint64
 fab_schedule_n_messages (const FabSchedule *self)
 {
-  return self->messages->len;
+  return self->n_messages;
 }
 
-/* --- building --- */
-
 guint
-fab_schedule_hop (FabSchedule *self, FabHop *hop, double net_stretch)
+fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages)
 {
-  Connection connection = { *hop, net_stretch, NO_INDEX, g_array_new (FALSE, FALSE, sizeof (Load)) };
+  FabLane lane = { .hop = *hop, .net_stretch = net_stretch, .weight = weight, .n_messages = n_messages };
 
-  g_assert (hop->shares->len > 0);
-  g_array_set_clear_func (connection.loads, load_clear);
+  g_assert (!self->is_frozen && hop->shares->len > 0 && weight > 0 && n_messages > 0);
   hop->shares = NULL;
-  g_array_append_val (self->connections, connection);
-  self->has_footprints = FALSE;
-  return self->connections->len - 1;
+  g_array_append_val (self->lanes, lane);
+  self->n_messages += n_messages;
+  return self->lanes->len - 1;
 }
 
-static guint
-load_of (Connection *connection, double weight)
+void
+fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset)
 {
-  Load load = { weight, NULL };
+  FabFeed feed = { lane, from, offset };
 
-  for (guint i = 0; i < connection->loads->len; i++) {
-    double known = g_array_index (connection->loads, Load, i).weight;
+  g_assert (!self->is_frozen && offset <= 1 && (offset == 1 || from < lane));
+  g_assert (fab_schedule_lane_at (self, lane)->n_messages
+            <= fab_schedule_lane_at (self, from)->n_messages + offset);
+  g_array_append_val (self->feeds, feed);
+  self->has_offsets |= offset > 0;
+}
 
-    if (known <= weight && known >= weight)
-      return i;
+/* --- indices --- */
+
+/* Where those of each key begin, of `n` keys. */
+static guint *
+count_starts (const FabSchedule *self, gboolean is_by_lane)
+{
+  guint n = self->lanes->len;
+  guint *starts = g_new0 (guint, n + 1);
+
+  for (guint i = 0; i < self->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, i);
+
+    starts[(is_by_lane ? feed->lane : feed->from) + 1]++;
   }
-  g_array_append_val (connection->loads, load);
-  return connection->loads->len - 1;
+  for (guint i = 0; i < n; i++)
+    starts[i + 1] += starts[i];
+  return starts;
 }
 
 static void
-wait_for (FabSchedule *self, guint message, guint before)
+sort_feeds (FabSchedule *self)
 {
-  Wait wait = { message, message_at (self, before)->first_wait };
+  g_autofree guint *next = NULL;
+  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabFeed), self->feeds->len);
 
-  g_assert (before < message);
-  g_array_append_val (self->waits, wait);
-  message_at (self, before)->first_wait = self->waits->len - 1;
+  self->feed_starts = count_starts (self, TRUE);
+  next = g_memdup2 (self->feed_starts, (self->lanes->len + 1) * sizeof (guint));
+  g_array_set_size (sorted, self->feeds->len);
+  for (guint i = 0; i < self->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, i);
+
+    g_array_index (sorted, FabFeed, next[feed->lane]++) = *feed;
+  }
+  g_array_unref (self->feeds);
+  self->feeds = g_steal_pointer (&sorted);
 }
 
-guint
-fab_schedule_message (FabSchedule *self, guint hop, double weight, const guint *after, guint n_after)
+void
+fab_schedule_freeze (FabSchedule *self)
 {
-  Connection *connection = connection_at (self, hop);
-  guint index = self->messages->len;
-  gboolean is_first = connection->last == NO_INDEX;
-  Message message = { .connection = hop,
-                      .load = load_of (connection, weight),
-                      .n_before = n_after + (is_first ? 0 : 1),
-                      .follower = NO_INDEX,
-                      .first_wait = NO_INDEX };
+  g_autofree guint *next = NULL;
 
-  g_assert (weight > 0);
-  g_array_append_val (self->messages, message);
-  if (!is_first)
-    message_at (self, connection->last)->follower = index;
-  connection->last = index;
-  for (guint i = 0; i < n_after; i++)
-    wait_for (self, index, after[i]);
-  self->has_footprints = self->has_ways = FALSE;
-  return index;
+  if (self->is_frozen)
+    return;
+  sort_feeds (self);
+  self->fed_starts = count_starts (self, FALSE);
+  next = g_memdup2 (self->fed_starts, (self->lanes->len + 1) * sizeof (guint));
+  self->fed = g_new (guint, self->feeds->len + 1);
+  for (guint i = 0; i < self->feeds->len; i++)
+    self->fed[next[fab_schedule_feed_at (self, i)->from]++] = i;
+  self->is_frozen = TRUE;
 }
 
-static void
-make_footprints (FabSchedule *self)
+void
+fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
 
   /* Messages both ways over a link are as slow together as one footprint both ways is. */
-  for (guint i = 0; i < self->connections->len; i++)
-    fab_hop_use (&connection_at (self, i)->hop, 1, connection_at (self, i)->net_stretch, builder);
-  fab_footprint_builder_keep_duplex (builder);
-  for (guint i = 0; i < self->connections->len; i++) {
-    Connection *connection = connection_at (self, i);
+  for (guint i = 0; i < self->lanes->len; i++) {
+    const FabLane *lane = fab_schedule_lane_at (self, i);
 
-    for (guint l = 0; l < connection->loads->len; l++) {
-      Load *load = &g_array_index (connection->loads, Load, l);
-
-      load_clear (load);
-      fab_hop_use (&connection->hop, load->weight, connection->net_stretch, builder);
-      load->footprint = fab_footprint_builder_finish (builder);
-    }
+    if ((is_whole ? lane->whole_footprint : lane->footprint) != NULL)
+      return;
+    fab_hop_use (&lane->hop, 1, lane->net_stretch, builder);
   }
-  self->has_footprints = TRUE;
-}
+  fab_footprint_builder_keep_duplex (builder);
+  for (guint i = 0; i < self->lanes->len; i++) {
+    FabLane *lane = fab_schedule_lane_at (self, i);
 
-/* --- playing --- */
-
-static void message_left (gpointer owner, guint64 arg);
-
-static void
-message_start (FabSchedule *self, guint index)
-{
-  const Message *message = message_at (self, index);
-  const Connection *connection = connection_at (self, message->connection);
-  FabStream stream = {
-    .footprint = g_array_index (connection->loads, Load, message->load).footprint,
-    .bytes = self->bytes,
-    .wire_factor = self->wire_factor,
-    .share = 1,
-    .done = { message_left, self, index },
-  };
-
-  fab_net_stream (self->net, &stream);
-}
-
-static void
-unblock (FabSchedule *self, guint index)
-{
-  Message *message = message_at (self, index);
-
-  g_assert (message->n_missing > 0);
-  if (--message->n_missing == 0)
-    message_start (self, index);
-}
-
-static void
-message_arrived (gpointer owner, guint64 arg)
-{
-  FabSchedule *self = owner;
-  guint wait = message_at (self, (guint) arg)->first_wait;
-
-  for (; wait != NO_INDEX; wait = g_array_index (self->waits, Wait, wait).next)
-    unblock (self, g_array_index (self->waits, Wait, wait).message);
-  if (--self->n_left > 0)
-    return;
-  self->net = NULL; /* before: it may be played again from there */
-  self->done.fn (self->done.owner, self->done.arg);
-}
-
-/* The wire is a pipe: while the last byte travels, the next message starts behind it. */
-static void
-message_left (gpointer owner, guint64 arg)
-{
-  FabSchedule *self = owner;
-  const Message *message = message_at (self, (guint) arg);
-  FabTimePs latency_ps = connection_at (self, message->connection)->hop.latency_ps;
-
-  fab_engine_after (self->net->env.engine, latency_ps, message_arrived, self, arg);
-  if (message->follower != NO_INDEX)
-    unblock (self, message->follower);
-}
-
-void
-fab_schedule_play (FabSchedule *self, FabNet *net, FabBytes bytes, double wire_factor, FabDone done)
-{
-  g_assert (self->net == NULL && self->messages->len > 0);
-  if (!self->has_footprints)
-    make_footprints (self);
-  self->net = net;
-  self->bytes = bytes;
-  self->wire_factor = wire_factor;
-  self->done = done;
-  self->n_left = self->messages->len;
-  for (guint i = 0; i < self->messages->len; i++)
-    message_at (self, i)->n_missing = message_at (self, i)->n_before;
-  for (guint i = 0; i < self->messages->len; i++)
-    if (message_at (self, i)->n_before == 0)
-      message_start (self, i);
+    fab_hop_use (&lane->hop, is_whole ? lane->weight : 1, lane->net_stretch, builder);
+    *(is_whole ? &lane->whole_footprint : &lane->footprint) = fab_footprint_builder_finish (builder);
+  }
 }

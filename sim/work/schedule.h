@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h - the step form of a collective: messages, and what each waits for.
  *
- * A message takes a hop: a connection, on which messages follow one another in the order in which they were added. It
- * starts when those it waits for have arrived and the one before it on its hop has left. Played on a network,
- * each is a stream of its own over the links of its hop.
+ * A lane is a hop with the messages that follow one another on it, all of one weight. Message i of a lane waits until
+ * message i of each lane that feeds it has arrived (`offset` 0: a chunk that is handed on) or message i - 1 (`offset` 1:
+ * the step before), and until its own lane's message before has left. So a ring over n ranks is n lanes, not n^2
+ * messages. A schedule does not change once it plays and may be under way several times at once: play.h.
  */
 #pragma once
 
-#include "sim/net/net.h"
 #include "sim/work/hop.h"
 
 typedef struct _FabSchedule FabSchedule;
@@ -16,13 +16,15 @@ FabSchedule *fab_schedule_new (const FabCluster *cluster);
 void fab_schedule_free (FabSchedule *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSchedule, fab_schedule_free)
 
-/* A connection; takes what the hop owns. `net_stretch` as in fab_hop_use (). Returns its index. */
-guint fab_schedule_hop (FabSchedule *self, FabHop *hop, double net_stretch);
+/* `n_messages` over a hop, each `weight` x the collective's bytes; takes what the hop owns. `net_stretch` as in
+ * fab_hop_use (). Returns its index. */
+guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages);
 
-/* `weight` x the collective's bytes over a hop, after the messages `after`. Returns its index. */
-guint fab_schedule_message (FabSchedule *self, guint hop, double weight, const guint *after, guint n_after);
+/* What `lane` waits for. With offset 0 `from` is a lane before it. */
+void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
 
-guint fab_schedule_n_messages (const FabSchedule *self);
+guint fab_schedule_n_lanes (const FabSchedule *self);
+guint64 fab_schedule_n_messages (const FabSchedule *self);
 
 /* A message and what goes on at the same step. */
 typedef struct {
@@ -45,6 +47,3 @@ typedef struct {
 
 /* Appends to `sizes` (FabMessageSize) those of a collective that are not among them. */
 void fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes);
-
-/* Plays it from now on; `done` when the last message has arrived. The schedule outlives that. */
-void fab_schedule_play (FabSchedule *self, FabNet *net, FabBytes bytes, double wire_factor, FabDone done);

@@ -1,34 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_time.c - what a schedule takes without a network, when somebody says what each message does.
  *
- * Messages stand in an order in which none waits for a later one, so that one walk through them finds the longest way.
- * O(messages + waits).
+ * Message i of every lane, then message i + 1 of every lane, is an order in which none waits for a later one, so that
+ * one walk through them finds the longest way. O(messages + waits), in memory too.
  */
 #include <string.h>
 
 #include "sim/work/schedule_private.h"
 
-/* Its index in time when every message takes one step: those of one level are under way together. */
+/* What goes on beside a message at its step. */
+typedef struct {
+  double port_weight; /* of all that go through its busier port; 0: inside a node */
+  gboolean is_both;   /* and another comes the other way meanwhile */
+} MessageWay;
+
+/* Messages are numbered lane by lane. `firsts` [n_lanes + 1]. */
 static guint *
-find_levels (const FabSchedule *self, guint *n_levels)
+number_messages (const FabSchedule *self)
 {
-  guint *levels = g_new0 (guint, self->messages->len + 1);
+  guint n = self->lanes->len;
+  guint *firsts = g_new (guint, n + 1);
 
-  *n_levels = 0;
-  for (guint i = 0; i < self->messages->len; i++) {
-    const Message *message = message_at (self, i);
+  firsts[0] = 0;
+  for (guint i = 0; i < n; i++)
+    firsts[i + 1] = firsts[i] + fab_schedule_lane_at (self, i)->n_messages;
+  return firsts;
+}
 
-    *n_levels = MAX (*n_levels, levels[i] + 1);
-    if (message->follower != NO_INDEX)
-      levels[message->follower] = MAX (levels[message->follower], levels[i] + 1);
-    for (guint wait = message->first_wait; wait != NO_INDEX;) {
-      const Wait *next = &g_array_index (self->waits, Wait, wait);
+typedef void (*VisitFn) (gpointer data, guint lane, guint message);
 
-      levels[next->message] = MAX (levels[next->message], levels[i] + 1);
-      wait = next->next;
-    }
+static void
+visit_in_order (const FabSchedule *self, const guint *firsts, VisitFn visit, gpointer data)
+{
+  guint n_rounds = 0;
+
+  for (guint l = 0; l < self->lanes->len; l++)
+    n_rounds = MAX (n_rounds, firsts[l + 1] - firsts[l]);
+  for (guint round = 0; round < n_rounds; round++)
+    for (guint l = 0; l < self->lanes->len; l++)
+      if (firsts[l] + round < firsts[l + 1])
+        visit (data, l, firsts[l] + round);
+}
+
+typedef void (*NextFn) (gpointer data, guint message, guint next);
+
+/* Those that wait for a message. */
+static void
+visit_next (const FabSchedule *self, const guint *firsts, guint lane, guint message, NextFn visit,
+            gpointer data)
+{
+  guint number = message - firsts[lane];
+
+  if (message + 1 < firsts[lane + 1])
+    visit (data, message, message + 1);
+  for (guint i = self->fed_starts[lane]; i < self->fed_starts[lane + 1]; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, self->fed[i]);
+
+    if (firsts[feed->lane] + number + feed->offset < firsts[feed->lane + 1])
+      visit (data, message, firsts[feed->lane] + number + feed->offset);
   }
-  return levels;
+}
+
+/* --- levels --- */
+
+typedef struct {
+  const FabSchedule *schedule;
+  const guint *firsts;
+  guint *levels, *lanes; /* of each message */
+  guint n_levels;
+} Levels;
+
+static void
+raise_level (gpointer data, guint message, guint next)
+{
+  Levels *self = data;
+
+  self->levels[next] = MAX (self->levels[next], self->levels[message] + 1);
+}
+
+static void
+level_message (gpointer data, guint lane, guint message)
+{
+  Levels *self = data;
+
+  self->lanes[message] = lane;
+  self->n_levels = MAX (self->n_levels, self->levels[message] + 1);
+  visit_next (self->schedule, self->firsts, lane, message, raise_level, self);
 }
 
 /* Messages in the order of their levels; `starts` [n_levels + 1]. */
@@ -50,18 +107,11 @@ sort_by_level (const guint *levels, guint n, guint n_levels, guint *starts)
   return order;
 }
 
-static const FabHop *
-hop_of (const FabSchedule *self, guint message)
+/* Its level counts from 0 as if every message took one step: those of one level are under way together. */
+static const FabLane *
+lane_of (const Levels *levels, guint message)
 {
-  return &connection_at (self, message_at (self, message)->connection)->hop;
-}
-
-static double
-weight_of (const FabSchedule *self, guint message)
-{
-  const Message *m = message_at (self, message);
-
-  return g_array_index (connection_at (self, m->connection)->loads, Load, m->load).weight;
+  return fab_schedule_lane_at (levels->schedule, levels->lanes[message]);
 }
 
 /* What goes through a port in the level at hand. */
@@ -84,79 +134,97 @@ add_to_port (PortLoad *loads, FabLinkId port, guint level, double weight)
 
 /* `loads` [links]; levels count from 1 there. */
 static void
-find_ways_of_level (FabSchedule *self, const guint *messages, guint n, guint level, PortLoad *loads)
+find_ways_of_level (const Levels *levels, const guint *messages, guint n, guint level, PortLoad *loads)
 {
-  const FabGraph *graph = self->cluster->graph;
+  const FabGraph *graph = levels->schedule->cluster->graph;
 
   for (guint i = 0; i < n; i++) {
-    const FabHop *hop = hop_of (self, messages[i]);
+    const FabLane *lane = lane_of (levels, messages[i]);
 
-    if (hop->out_port == FAB_NO_LINK)
+    if (lane->hop.out_port == FAB_NO_LINK)
       continue;
-    add_to_port (loads, hop->out_port, level, weight_of (self, messages[i]));
-    if (hop->in_port != hop->out_port)
-      add_to_port (loads, hop->in_port, level, weight_of (self, messages[i]));
+    add_to_port (loads, lane->hop.out_port, level, lane->weight);
+    if (lane->hop.in_port != lane->hop.out_port)
+      add_to_port (loads, lane->hop.in_port, level, lane->weight);
   }
   for (guint i = 0; i < n; i++) {
-    const FabHop *hop = hop_of (self, messages[i]);
-    Message *message = message_at (self, messages[i]);
+    const FabHop *hop = &lane_of (levels, messages[i])->hop;
+    MessageWay *way = &g_array_index (levels->schedule->ways, MessageWay, messages[i]);
 
     if (hop->out_port == FAB_NO_LINK)
       continue;
-    message->port_weight = MAX (loads[hop->out_port].weight, loads[hop->in_port].weight);
-    message->is_both = load_of_port (loads, fab_graph_link (graph, hop->out_port)->reverse, level) > 0
-                    || load_of_port (loads, fab_graph_link (graph, hop->in_port)->reverse, level) > 0;
+    way->port_weight = MAX (loads[hop->out_port].weight, loads[hop->in_port].weight);
+    way->is_both = load_of_port (loads, fab_graph_link (graph, hop->out_port)->reverse, level) > 0
+                || load_of_port (loads, fab_graph_link (graph, hop->in_port)->reverse, level) > 0;
   }
 }
 
 static void
-find_ways (FabSchedule *self)
+find_ways (FabSchedule *self, const guint *firsts)
 {
-  guint n_levels, n = self->messages->len;
-  g_autofree guint *levels = find_levels (self, &n_levels);
-  g_autofree guint *starts = g_new (guint, n_levels + 1);
-  g_autofree guint *order = sort_by_level (levels, n, n_levels, starts);
+  guint n = firsts[self->lanes->len];
+  g_autofree guint *levels = g_new0 (guint, n + 1), *lanes = g_new (guint, n + 1);
+  Levels found = { self, firsts, levels, lanes, 0 };
+
+  visit_in_order (self, firsts, level_message, &found);
+  g_autofree guint *starts = g_new (guint, found.n_levels + 1);
+  g_autofree guint *order = sort_by_level (levels, n, found.n_levels, starts);
   g_autofree PortLoad *loads = g_new0 (PortLoad, fab_graph_n_links (self->cluster->graph) + 1);
 
-  for (guint level = 0; level < n_levels; level++)
-    find_ways_of_level (self, order + starts[level], starts[level + 1] - starts[level], level + 1, loads);
-  self->has_ways = TRUE;
+  self->ways = g_array_new (FALSE, TRUE, sizeof (MessageWay));
+  g_array_set_size (self->ways, n);
+  for (guint level = 0; level < found.n_levels; level++)
+    find_ways_of_level (&found, order + starts[level], starts[level + 1] - starts[level], level + 1, loads);
 }
 
-static FabMessageStep
-step_of (const FabSchedule *self, guint index, FabBytes bytes)
-{
-  const Message *message = message_at (self, index);
-  double weight = weight_of (self, index);
+/* --- the longest way --- */
 
-  return (FabMessageStep){ hop_of (self, index), weight * (double) bytes,
-                           MAX (message->port_weight, weight) * (double) bytes, message->is_both };
+typedef struct {
+  const FabSchedule *schedule;
+  const guint *firsts;
+  FabBytes bytes;
+  FabMessageTime time;
+  gconstpointer data;
+  double *starts; /* of each message */
+  double end, longest;
+} Timing;
+
+static void
+delay (gpointer data, G_GNUC_UNUSED guint message, guint next)
+{
+  Timing *self = data;
+
+  self->starts[next] = MAX (self->starts[next], self->end);
+}
+
+static void
+time_message (gpointer data, guint index, guint message)
+{
+  Timing *self = data;
+  const FabLane *lane = fab_schedule_lane_at (self->schedule, index);
+  const MessageWay *way = &g_array_index (self->schedule->ways, MessageWay, message);
+  FabMessageStep step = { &lane->hop, lane->weight * (double) self->bytes,
+                          MAX (way->port_weight, lane->weight) * (double) self->bytes, way->is_both };
+
+  self->end = self->starts[message] + self->time (self->data, &step);
+  self->longest = MAX (self->longest, self->end);
+  visit_next (self->schedule, self->firsts, index, message, delay, self);
 }
 
 double
 fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data)
 {
-  g_autofree double *starts = g_new0 (double, self->messages->len + 1);
-  double longest = 0;
+  g_autofree double *starts = g_new0 (double, self->n_messages + 1);
+  g_autofree guint *firsts = NULL;
 
-  if (!self->has_ways)
-    find_ways (self);
-  for (guint i = 0; i < self->messages->len; i++) {
-    const Message *message = message_at (self, i);
-    FabMessageStep step = step_of (self, i, bytes);
-    double end = starts[i] + time (data, &step);
-
-    longest = MAX (longest, end);
-    if (message->follower != NO_INDEX)
-      starts[message->follower] = MAX (starts[message->follower], end);
-    for (guint wait = message->first_wait; wait != NO_INDEX;) {
-      const Wait *next = &g_array_index (self->waits, Wait, wait);
-
-      starts[next->message] = MAX (starts[next->message], end);
-      wait = next->next;
-    }
-  }
-  return longest;
+  g_assert (self->n_messages < G_MAXUINT);
+  fab_schedule_freeze (self);
+  firsts = number_messages (self);
+  if (self->ways == NULL)
+    find_ways (self, firsts);
+  Timing timing = { self, firsts, bytes, time, data, starts, 0, 0 };
+  visit_in_order (self, firsts, time_message, &timing);
+  return timing.longest;
 }
 
 /* --- sizes --- */
@@ -179,13 +247,11 @@ add_size (GArray *sizes, const FabMessages *messages, double bytes)
 void
 fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes)
 {
-  for (guint i = 0; i < self->connections->len; i++) {
-    const Connection *connection = connection_at (self, i);
-    const FabMessages *messages = connection->hop.messages;
+  for (guint i = 0; i < self->lanes->len; i++) {
+    const FabLane *lane = fab_schedule_lane_at (self, i);
+    const FabMessages *messages = lane->hop.messages;
 
-    if (messages == NULL || messages->to_bytes == 0)
-      continue;
-    for (guint l = 0; l < connection->loads->len; l++)
-      add_size (sizes, messages, g_array_index (connection->loads, Load, l).weight * (double) bytes);
+    if (messages != NULL && messages->to_bytes > 0)
+      add_size (sizes, messages, lane->weight * (double) bytes);
   }
 }

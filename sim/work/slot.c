@@ -12,11 +12,15 @@ fab_slot_init (FabSlot *slot, const FabDag *dag)
   slot->n_arrived = g_new0 (guint, dag->n_collectives + 1);
   slot->arrived = g_new0 (FabTaskId, dag->n_collectives + 1);
   slot->records = g_new0 (FabCollectiveRecord, dag->n_collectives + 1);
+  slot->plays = g_new0 (FabPlay *, dag->n_collectives + 1);
 }
 
 void
-fab_slot_clear (FabSlot *slot)
+fab_slot_clear (FabSlot *slot, const FabDag *dag)
 {
+  for (guint i = 0; i < dag->n_collectives; i++)
+    fab_play_free (slot->plays[i]);
+  g_free (slot->plays);
   g_free (slot->n_waiting);
   g_free (slot->is_done);
   g_free (slot->begin_ps);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/work/executor.h"
+#include "sim/work/play.h"
 
 /* One live iteration. Arrays per task unless said otherwise. */
 typedef struct {
@@ -17,10 +18,11 @@ typedef struct {
   guint *n_arrived;             /* per collective */
   FabTaskId *arrived;           /* per collective: head of that list */
   FabCollectiveRecord *records; /* per collective */
+  FabPlay **plays;              /* per collective, under way by messages; else NULL */
 } FabSlot;
 
 void fab_slot_init (FabSlot *slot, const FabDag *dag);
-void fab_slot_clear (FabSlot *slot);
+void fab_slot_clear (FabSlot *slot, const FabDag *dag);
 
 /* The collectives that are under way and cross a dead link; `hang` is of the last one. */
 guint fab_slot_count_hung (const FabSlot *slot, const FabDag *dag, const FabNet *net, FabHang *hang);

@@ -12,17 +12,16 @@ typedef struct {
 
 typedef struct {
   Way way;
-  guint connection; /* of the schedule */
-  double weight;
-  guint first_after, n_after; /* in `afters` */
+  guint lane; /* of the schedule */
 } Stage;
 
 struct _FabStages {
   const FabGroup *group;
   const FabAlgorithmEnv *env;
   FabSchedule *schedule;
+  guint n_chunks;
   FabFootprintBuilder *builder; /* NULL: for a schedule */
-  GArray *stages, *afters;      /* Stage; guint; for a form those of this part alone */
+  GArray *stages;               /* Stage; for a form those of this part alone */
   Way longest;                  /* of the parts before */
   double slowest_s_per_byte;    /* of their ways */
   FabCollectiveForm form;
@@ -30,17 +29,17 @@ struct _FabStages {
 };
 
 FabStages *
-fab_stages_new (const FabGroup *group, const FabAlgorithmEnv *env, FabSchedule *schedule)
+fab_stages_new (const FabGroup *group, const FabAlgorithmEnv *env, FabSchedule *schedule, guint n_chunks)
 {
   FabStages *self = g_new0 (FabStages, 1);
 
   self->group = group;
   self->env = env;
   self->schedule = schedule;
+  self->n_chunks = n_chunks;
   if (schedule == NULL)
     self->builder = fab_footprint_builder_new (group->cluster->graph);
   self->stages = g_array_new (FALSE, FALSE, sizeof (Stage));
-  self->afters = g_array_new (FALSE, FALSE, sizeof (guint));
   return self;
 }
 
@@ -51,7 +50,6 @@ fab_stages_free (FabStages *self)
     return;
   fab_footprint_builder_free (self->builder);
   g_array_unref (self->stages);
-  g_array_unref (self->afters);
   g_free (self);
 }
 
@@ -168,16 +166,25 @@ fab_stages_end_part (FabStages *self)
   g_array_set_size (self->stages, 0);
 }
 
+static guint
+add_lane (FabStages *self, FabHop *hop, double weight, const GArray *after)
+{
+  guint lane = fab_schedule_lane (self->schedule, hop, self->env->net_stretch, weight / self->n_chunks,
+                                  self->n_chunks);
+
+  for (guint i = 0; after && i < after->len; i++)
+    fab_schedule_feed (self->schedule, lane,
+                       g_array_index (self->stages, Stage, g_array_index (after, guint, i)).lane, 0);
+  return lane;
+}
+
 guint
 fab_stages_add (FabStages *self, FabHop *hop, double weight, guint n_beside, const GArray *after)
 {
-  Stage stage = { .way = longest_way (self, after), .weight = weight, .first_after = self->afters->len };
+  Stage stage = { .way = longest_way (self, after) };
 
   if (self->schedule) {
-    stage.connection = fab_schedule_hop (self->schedule, hop, self->env->net_stretch);
-    stage.n_after = after ? after->len : 0;
-    if (after)
-      g_array_append_vals (self->afters, after->data, after->len);
+    stage.lane = add_lane (self, hop, weight, after);
   } else {
     go_on (self, &stage.way, hop, weight, n_beside);
     note_slowest (self, hop);
@@ -199,21 +206,4 @@ fab_stages_form (FabStages *self, gboolean is_pipeline, FabCollectiveForm *form)
     self->form.fill_s_per_byte = MAX (self->slowest_s_per_byte - 1 / self->form.footprint->rate_bytes_per_s,
                                       0);
   *form = self->form;
-}
-
-void
-fab_stages_emit (FabStages *self, guint n_chunks)
-{
-  guint n = self->stages->len, first = fab_schedule_n_messages (self->schedule);
-
-  for (guint chunk = 0; chunk < n_chunks; chunk++)
-    for (guint i = 0; i < n; i++) {
-      const Stage *stage = &g_array_index (self->stages, Stage, i);
-      g_autofree guint *after = g_new (guint, stage->n_after + 1);
-
-      for (guint k = 0; k < stage->n_after; k++)
-        after[k] = first + chunk * n + g_array_index (self->afters, guint, stage->first_after + k);
-      fab_schedule_message (self->schedule, stage->connection, stage->weight / n_chunks, after,
-                            stage->n_after);
-    }
 }

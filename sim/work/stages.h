@@ -11,8 +11,9 @@
 
 typedef struct _FabStages FabStages;
 
-/* `schedule` NULL: for a form. */
-FabStages *fab_stages_new (const FabGroup *group, const FabAlgorithmEnv *env, FabSchedule *schedule);
+/* For a form, with `schedule` NULL; else each stage becomes a lane of it, with a message per chunk. */
+FabStages *fab_stages_new (const FabGroup *group, const FabAlgorithmEnv *env, FabSchedule *schedule,
+                           guint n_chunks);
 void fab_stages_free (FabStages *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabStages, fab_stages_free)
 
@@ -35,6 +36,3 @@ void fab_stages_end_part (FabStages *self);
 
 /* Footprint, steps and what they are like; channels and is_in_network are the algorithm's. */
 void fab_stages_form (FabStages *self, gboolean is_pipeline, FabCollectiveForm *form);
-
-/* The messages, of each chunk those of all stages. */
-void fab_stages_emit (FabStages *self, guint n_chunks);

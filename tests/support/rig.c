@@ -222,7 +222,9 @@ rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, FabOp op, 
   gboolean is_made = algorithm->schedule (&group, op, &env, n_chunks, schedule, NULL);
 
   g_assert_true (is_made);
-  fab_schedule_play (schedule, rig.net, bytes, 1, (FabDone){ note_end, &rig, 0 });
+  g_autoptr (FabPlay) play = fab_play_new (
+      schedule, rig.net,
+      &(FabPlaySpec){ .bytes = bytes, .wire_factor = 1, .share = 1, .done = { note_end, &rig, 0 } });
   fab_engine_run (rig.engine);
   end_ps = fab_engine_now (rig.engine);
   fab_meter_take (rig.net->meter, loads);

@@ -10,6 +10,7 @@
 #include "models/models.h"
 #include "sim/net/net.h"
 #include "sim/work/collective.h"
+#include "sim/work/play.h"
 #include "tests/support/params.h"
 
 typedef struct {

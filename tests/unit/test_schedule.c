@@ -2,7 +2,7 @@
 /* test_schedule.c - messages wait for what they should, and a hop is a pipe. */
 #include "tests/support/test.h"
 
-#include "sim/work/schedule.h"
+#include "sim/work/play.h"
 #include "tests/support/rig.h"
 
 /* 1 byte per ps; a hop is two links of 50 ps. */
@@ -14,13 +14,13 @@ star (guint n_gpus)
 }
 
 static guint
-add_hop (FabSchedule *schedule, const Rig *rig, guint from, guint to)
+add_lane (FabSchedule *schedule, const Rig *rig, guint from, guint to, double weight, guint n)
 {
   FabGroup group = rig_group (rig);
   FabHop hop;
 
   assert_true (fab_hop_ranks (&group, from, to, &hop, NULL));
-  return fab_schedule_hop (schedule, &hop, 1);
+  return fab_schedule_lane (schedule, &hop, 1, weight, n);
 }
 
 static void
@@ -30,16 +30,24 @@ note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
 }
 
 static FabTimePs
-play (FabSchedule *schedule, const Rig *rig, const FabNetOps *ops, FabBytes bytes, double wire_factor)
+play_spec (FabSchedule *schedule, const Rig *rig, const FabNetOps *ops, FabPlaySpec spec)
 {
   RigNet net = rig_net (rig, ops);
   FabTimePs end_ps;
 
-  fab_schedule_play (schedule, net.net, bytes, wire_factor, (FabDone){ note_end, net.engine, 0 });
+  spec.share = 1;
+  spec.done = (FabDone){ note_end, net.engine, 0 };
+  g_autoptr (FabPlay) play = fab_play_new (schedule, net.net, &spec);
   fab_engine_run (net.engine);
   end_ps = fab_engine_now (net.engine);
   rig_net_clear (&net);
   return end_ps;
+}
+
+static FabTimePs
+play (FabSchedule *schedule, const Rig *rig, const FabNetOps *ops, FabBytes bytes, double wire_factor)
+{
+  return play_spec (schedule, rig, ops, (FabPlaySpec){ .bytes = bytes, .wire_factor = wire_factor });
 }
 
 /* 1000 bytes and 100 ps; half of them: 500 + 100; flags double the bytes. */
@@ -49,23 +57,21 @@ a_message_is_bytes_and_latency (G_GNUC_UNUSED void **state)
   g_autoptr (Rig) rig = star (2);
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
 
-  fab_schedule_message (schedule, add_hop (schedule, rig, 0, 1), 0.5, NULL, 0);
+  add_lane (schedule, rig, 0, 1, 0.5, 1);
   assert_int_equal (fab_schedule_n_messages (schedule), 1);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 600);
   assert_int_equal (play (schedule, rig, &fab_net_analytic, 1000, 1), 600);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 2), 1100);
 }
 
-/* Three on one hop leave one after another, and only the last one's latency is seen: 3 x 1000 + 100. */
+/* Three on one lane leave one after another, and only the last one's latency is seen: 3 x 1000 + 100. */
 static void
-messages_of_a_hop_follow_at_its_rate (G_GNUC_UNUSED void **state)
+messages_of_a_lane_follow_at_its_rate (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (2);
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
-  guint hop = add_hop (schedule, rig, 0, 1);
 
-  for (guint i = 0; i < 3; i++)
-    fab_schedule_message (schedule, hop, 1, NULL, 0);
+  add_lane (schedule, rig, 0, 1, 1, 3);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 3100);
 }
 
@@ -75,23 +81,21 @@ a_message_waits_for_arrival (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (3);
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
-  guint first = fab_schedule_message (schedule, add_hop (schedule, rig, 0, 1), 1, NULL, 0);
+  guint first = add_lane (schedule, rig, 0, 1, 1, 1);
 
-  fab_schedule_message (schedule, add_hop (schedule, rig, 1, 2), 1, &first, 1);
+  fab_schedule_feed (schedule, add_lane (schedule, rig, 1, 2, 1, 1), first, 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 2200);
 }
 
-/* The second of a hop may start, but the first still waits for 0 -> 1: order is kept, 1100 + 1000 + 1000 + 100. */
+/* Two chunks: the second leaves 0 at 2000, 1 at 3100 and arrives at 3200. */
 static void
-a_hop_keeps_its_order (G_GNUC_UNUSED void **state)
+chunks_follow_one_another (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (3);
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
-  guint first = fab_schedule_message (schedule, add_hop (schedule, rig, 0, 1), 1, NULL, 0);
-  guint hop = add_hop (schedule, rig, 1, 2);
+  guint first = add_lane (schedule, rig, 0, 1, 1, 2);
 
-  fab_schedule_message (schedule, hop, 1, &first, 1);
-  fab_schedule_message (schedule, hop, 1, NULL, 0);
+  fab_schedule_feed (schedule, add_lane (schedule, rig, 1, 2, 1, 2), first, 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 3200);
 }
 
@@ -101,12 +105,11 @@ messages_share_links (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (3);
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
-  guint both[] = {
-    fab_schedule_message (schedule, add_hop (schedule, rig, 0, 2), 1, NULL, 0),
-    fab_schedule_message (schedule, add_hop (schedule, rig, 1, 2), 1, NULL, 0),
-  };
+  guint both[] = { add_lane (schedule, rig, 0, 2, 1, 1), add_lane (schedule, rig, 1, 2, 1, 1) };
+  guint last = add_lane (schedule, rig, 2, 0, 1, 1);
 
-  fab_schedule_message (schedule, add_hop (schedule, rig, 2, 0), 1, both, 2);
+  fab_schedule_feed (schedule, last, both[0], 0);
+  fab_schedule_feed (schedule, last, both[1], 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 2100 + 1100);
 }
 
@@ -125,10 +128,22 @@ both_directions_slow_each_other (G_GNUC_UNUSED void **state)
 
       assert_true (fab_hop_ranks (&group, from, 1 - from, &hop, NULL));
       hop.duplex_stretch = 1.5;
-      fab_schedule_message (schedule, fab_schedule_hop (schedule, &hop, 1), 1, NULL, 0);
+      fab_schedule_lane (schedule, &hop, 1, 1, 1);
     }
     assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), n_ways == 1 ? 1100 : 1600);
   }
+}
+
+static FabSchedule *
+ring_of (const Rig *rig, guint n)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+
+  for (guint i = 0; i < n; i++)
+    assert_int_equal (add_lane (schedule, rig, i, (i + 1) % n, 1.0 / n, 2 * (n - 1)), i);
+  for (guint i = 0; i < n; i++)
+    fab_schedule_feed (schedule, i, (i + n - 1) % n, 1);
+  return schedule;
 }
 
 /* What crosses the links is what the messages weigh: 256 ranks, 510 steps of a ring, an all-reduce. */
@@ -137,19 +152,14 @@ a_long_ring_plays (G_GNUC_UNUSED void **state)
 {
   enum { N = 256 };
   g_autoptr (Rig) rig = star (N);
-  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  g_autoptr (FabSchedule) schedule = ring_of (rig, N);
   g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph));
   RigNet net = rig_net (rig, &fab_net_fluid);
 
-  for (guint i = 0; i < N; i++)
-    assert_int_equal (add_hop (schedule, rig, i, (i + 1) % N), i);
-  for (guint step = 0; step < 2 * (N - 1); step++)
-    for (guint i = 0; i < N; i++) {
-      guint before = (step - 1) * N + (i + N - 1) % N;
-
-      fab_schedule_message (schedule, i, 1.0 / N, &before, step > 0 ? 1 : 0);
-    }
-  fab_schedule_play (schedule, net.net, 256000, 1, (FabDone){ note_end, net.engine, 0 });
+  assert_int_equal (fab_schedule_n_messages (schedule), 510 * N);
+  g_autoptr (FabPlay) play = fab_play_new (
+      schedule, net.net,
+      &(FabPlaySpec){ .bytes = 256000, .wire_factor = 1, .share = 1, .done = { note_end, net.engine, 0 } });
   fab_engine_run (net.engine);
   assert_int_equal (fab_engine_now (net.engine), 510 * (1000 + 100));
   fab_meter_take (net.net->meter, loads);
@@ -158,17 +168,122 @@ a_long_ring_plays (G_GNUC_UNUSED void **state)
   rig_net_clear (&net);
 }
 
+/* On the network of messages as on that of streams: two chunks over two hops, and shared links. */
+static void
+messages_are_no_streams_in_disguise (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3);
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  guint first = add_lane (schedule, rig, 0, 1, 1, 2), second = add_lane (schedule, rig, 1, 2, 1, 2);
+
+  fab_schedule_feed (schedule, second, first, 0);
+  assert_int_equal (play (schedule, rig, &fab_net_step, 1000, 1), 3200);
+  assert_int_equal (play (schedule, rig, &fab_net_step, 1000, 2), 6200);
+}
+
+/* 7 ps before the first, and two steps that cost 500 each, wires included: 7 + 2 x (1000 + 500). One that costs three
+ * times as much as the other would be 250 and 750; both are inside a node, so they are alike. */
+static void
+steps_cost_what_the_library_says (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3);
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  guint first = add_lane (schedule, rig, 0, 1, 1, 1), second = add_lane (schedule, rig, 1, 2, 1, 1);
+  FabPlaySpec spec = {
+    .bytes = 1000, .wire_factor = 1, .once_ps = 7, .steps_ps = 1000, .intra_cost = 1, .inter_cost = 3
+  };
+
+  fab_schedule_feed (schedule, second, first, 0);
+  assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 7 + 3000);
+  spec.steps_ps = 150; /* less than the wires */
+  assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 7 + 2200);
+}
+
+/* Six steps of 1000 bytes that cost 700 each. */
+static void
+every_step_of_a_ring_costs_the_same (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (4);
+  g_autoptr (FabSchedule) schedule = ring_of (rig, 4);
+  FabPlaySpec spec = {
+    .bytes = 4000, .wire_factor = 1, .steps_ps = 6 * 700, .intra_cost = 1, .inter_cost = 5
+  };
+
+  assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 6 * 1700);
+}
+
+/* Half of what the links could do: of a ring every lane, of a chain the first, so that the last chunk of three arrives
+ * after 3 x 2000 + 100 and 1000 + 100 more. */
+static void
+ends_limit_where_bytes_come_from (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (4);
+  g_autoptr (FabSchedule) ring = ring_of (rig, 4), chain = fab_schedule_new (&rig->cluster);
+  guint first = add_lane (chain, rig, 0, 1, 1, 3), second = add_lane (chain, rig, 1, 2, 1, 3);
+  FabPlaySpec spec = { .bytes = 4000, .wire_factor = 1, .free_bytes_per_s = FAB_PS_PER_S / 1.5 };
+
+  spec.limit_bytes_per_s = spec.free_bytes_per_s / 2;
+  assert_int_equal (play_spec (ring, rig, &fab_net_step, spec), 6 * 2100);
+  fab_schedule_feed (chain, second, first, 0);
+  spec = (FabPlaySpec){ .bytes = 1000, .wire_factor = 1, .free_bytes_per_s = FAB_PS_PER_S / 3.0 };
+  spec.limit_bytes_per_s = spec.free_bytes_per_s / 2;
+  assert_int_equal (play_spec (chain, rig, &fab_net_step, spec), 6100 + 1100);
+}
+
+typedef struct {
+  RigNet net;
+  FabLinkId link;
+} Outage;
+
+static void
+change_link (gpointer owner, guint64 percent)
+{
+  Outage *self = owner;
+
+  fab_net_set_capacity (self->net.net, self->link, (double) percent / 100);
+}
+
+/* A message of 1000 bytes whose link is dead from 400 to 10400 and at half its rate from then on: 400 bytes before, 600 in
+ * 1200 ps after, and 100 of latency. The links are not tight before and after. */
+static void
+a_message_waits_for_a_dead_link (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (2);
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  Outage outage = { rig_net (rig, &fab_net_step), 0 };
+  guint n_out;
+
+  add_lane (schedule, rig, 0, 1, 1, 1);
+  n_out = fab_graph_out_links (rig->graph, rig_gpu (rig, 0), &outage.link);
+  assert_int_equal (n_out, 1);
+  g_autoptr (FabPlay) play = fab_play_new (schedule, outage.net.net,
+                                           &(FabPlaySpec){ .bytes = 1000,
+                                                           .wire_factor = 1,
+                                                           .share = 1,
+                                                           .done = { note_end, outage.net.engine, 0 } });
+  fab_engine_at (outage.net.engine, 400, change_link, &outage, 0);
+  fab_engine_at (outage.net.engine, 10400, change_link, &outage, 50);
+  fab_engine_run (outage.net.engine);
+  assert_in_range (fab_engine_now (outage.net.engine), 10400 + 1200 + 100, 10400 + 1200 + 101);
+  rig_net_clear (&outage.net);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_message_is_bytes_and_latency),
-    cmocka_unit_test (messages_of_a_hop_follow_at_its_rate),
+    cmocka_unit_test (messages_of_a_lane_follow_at_its_rate),
     cmocka_unit_test (a_message_waits_for_arrival),
-    cmocka_unit_test (a_hop_keeps_its_order),
+    cmocka_unit_test (chunks_follow_one_another),
     cmocka_unit_test (messages_share_links),
     cmocka_unit_test (both_directions_slow_each_other),
     cmocka_unit_test (a_long_ring_plays),
+    cmocka_unit_test (messages_are_no_streams_in_disguise),
+    cmocka_unit_test (steps_cost_what_the_library_says),
+    cmocka_unit_test (every_step_of_a_ring_costs_the_same),
+    cmocka_unit_test (ends_limit_where_bytes_come_from),
+    cmocka_unit_test (a_message_waits_for_a_dead_link),
   };
 
   return cmocka_run_group_tests_name ("schedule", tests, NULL, NULL);

@@ -21,6 +21,10 @@ static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9
  * src/enqueue.cc). */
 enum { NVLS_CHANNELS = 16, NVLS_CHUNK_BYTES = 128 * 1024, NVLS_MANY_NODES = 4 };
 
+/* Messages are an eighth of a chunk: where a GPU's link carries chunks up and down a tree the last one gets half of it,
+ * which is not in the fill (docs/models/step.md). Of more the schedule would be long. */
+enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 512 };
+
 /* One step of a channel's buffer for Simple; for the others what is left when NCCL halves chunks until a tree is full
  * (src/enqueue.cc, calcCollChunking). */
 static const guint tree_chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 32 * 1024, 512 * 1024 };
@@ -111,19 +115,28 @@ fill_us (const NcclCandidate *self)
   return seconds * nccl_wire_factors[self->protocol] * 1e6;
 }
 
+/* What steps that follow one another cost. */
 static double
-startup_us (const NcclCandidate *self)
+steps_us (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
-  double us = base_us (self) + fill_us (self);
+  double us = form->n_inter_steps * inter_us (self);
 
   if (nccl_is (self, "pat"))
-    return us + form->n_inter_steps * inter_us (self) / 3.5 + 2.8 * self->n_ranks;
+    return us / 3.5 + 2.8 * self->n_ranks;
   if (nccl_is (self, "nvls") || nccl_is (self, "nvls_tree"))
     us += self->tuning->nvlink_us[self->protocol]; /* all its steps inside a node at once */
   else
     us += form->n_intra_steps * intra_us (self);
-  return (us + form->n_inter_steps * inter_us (self)) * plateau_factor (self);
+  return us * plateau_factor (self);
+}
+
+static double
+startup_us (const NcclCandidate *self)
+{
+  double us = base_us (self) + fill_us (self);
+
+  return steps_us (self) + us * (nccl_is (self, "pat") ? 1 : plateau_factor (self));
 }
 
 /* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
@@ -187,15 +200,13 @@ lower (double *limit, double bytes_per_s)
 
 /* What the end points can do, bytes of size per second; 0: no limit. */
 static double
-limit_bytes_per_s (const NcclCandidate *self)
+ends_bytes_per_s (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
   double factor = fab_op_bus_factor (self->op, self->n_ranks), limit = 0;
 
   if (!nccl_is (self, "direct"))
     lower (&limit, channels_bytes_per_s (self));
-  if (form->limit_bytes_per_s > 0)
-    lower (&limit, form->limit_bytes_per_s / nccl_wire_factors[self->protocol]);
   if (self->n_channels < form->n_channels)
     lower (&limit, few_channels_bytes_per_s (self));
   if (nccl_is (self, "direct") && form->n_inter_steps > 0)
@@ -209,12 +220,40 @@ limit_bytes_per_s (const NcclCandidate *self)
   return limit;
 }
 
+static guint
+count_messages (const NcclCandidate *self, FabBytes chunk_bytes)
+{
+  FabBytes n = (MESSAGES_PER_CHUNK * self->bytes + chunk_bytes - 1) / chunk_bytes;
+
+  return (guint) CLAMP (MIN (n, self->bytes / LEAST_MESSAGE_BYTES), 1, MOST_MESSAGES);
+}
+
+static void
+plan_steps (const NcclCandidate *self, FabPlanSteps *steps)
+{
+  FabBytes chunk_bytes = fill_bytes (self);
+  double intra = intra_us (self), inter = inter_us (self);
+
+  if (chunk_bytes > 0) {
+    steps->n_chunks = count_messages (self, chunk_bytes);
+    steps->fill_ps = fab_seconds_to_ps ((double) self->bytes / steps->n_chunks * self->form->fill_s_per_byte
+                                        * nccl_wire_factors[self->protocol]);
+  }
+  steps->steps_ps = fab_seconds_to_ps (steps_us (self) * 1e-6);
+  steps->intra_cost = intra > 0 ? intra : MAX (inter, 1);
+  steps->inter_cost = inter > 0 ? inter : steps->intra_cost;
+  steps->limit_bytes_per_s = ends_bytes_per_s (self);
+}
+
 void
 nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
 {
   plan->footprint = self->form->footprint;
   plan->wire_factor = nccl_wire_factors[self->protocol];
-  plan->limit_bytes_per_s = limit_bytes_per_s (self);
+  plan_steps (self, &plan->steps);
+  plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s;
+  if (self->form->limit_bytes_per_s > 0)
+    lower (&plan->limit_bytes_per_s, self->form->limit_bytes_per_s / plan->wire_factor);
   plan->n_channels = self->n_channels;
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);

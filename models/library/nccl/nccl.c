@@ -334,7 +334,7 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   plan->protocol = protocol_choices[best->protocol + 1];
   nccl_cost (best, plan);
   if (measured > 0)
-    plan->limit_bytes_per_s = measured;
+    plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s = measured;
   if (params->has_whole_chunks && nccl_is (best, "ring") && !is_chain (plan->op))
     round_chunks (best, plan);
   wait_for_host (params, best->architecture, plan);

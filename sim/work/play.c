@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/play.h"
+
+#include "sim/work/schedule_private.h"
+#include "sim/work/step_cost.h"
+
+typedef struct {
+  FabNetLine *line;   /* NULL: a stream per message */
+  double bytes;       /* of a message */
+  FabTimePs ready_ps; /* when what is known lets the next message begin */
+  FabTimePs extra_ps; /* from the arrival of a message until it is passed on */
+  guint next, n_gone; /* the next message to begin; how many have left */
+  guint n_missing;    /* that it waits for: feeds, and the message before */
+  guint n_messages;
+} LaneState;
+
+struct _FabPlay {
+  FabSchedule *schedule;
+  FabNet *net;
+  FabPlaySpec spec;
+  FabTimePs gap_ps; /* between two messages of a lane */
+  FabTimePs last_ps;
+  guint64 n_left; /* messages that are not known to arrive */
+  LaneState *lanes;
+  guint *n_known; /* per feed: messages that have come */
+};
+
+static void lane_begin (FabPlay *self, guint index);
+
+static FabTimePs
+now_ps (const FabPlay *self)
+{
+  return fab_engine_now (self->net->env.engine);
+}
+
+/* Counts what the next message waits for; ready as soon as it has all. */
+static void
+lane_prepare (FabPlay *self, guint index)
+{
+  const FabSchedule *schedule = self->schedule;
+  LaneState *lane = &self->lanes[index];
+
+  lane->n_missing = lane->next > 0;
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    lane->n_missing += self->n_known[i] + fab_schedule_feed_at (schedule, i)->offset <= lane->next;
+}
+
+/* One thing less to wait for. */
+static void
+lane_release (FabPlay *self, guint index, FabTimePs at_ps)
+{
+  LaneState *lane = &self->lanes[index];
+
+  g_assert (lane->n_missing > 0);
+  lane->ready_ps = MAX (lane->ready_ps, at_ps);
+  if (--lane->n_missing == 0)
+    lane_begin (self, index);
+}
+
+/* --- messages that come --- */
+
+static void
+feed_came (gpointer owner, guint64 arg)
+{
+  FabPlay *self = owner;
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, (guint) arg);
+  guint wanted = self->n_known[arg]++ + feed->offset;
+
+  if (self->lanes[feed->lane].next == wanted)
+    lane_release (self, feed->lane, now_ps (self));
+}
+
+/* Message `number` of a lane that feeds another will be passed on at `at_ps`. What the other waits for it may know at
+ * once: it can say when it begins. */
+static void
+feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
+{
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, index);
+  const LaneState *lane = &self->lanes[feed->lane];
+  gboolean is_wanted = lane->next == number + feed->offset;
+
+  if (number + feed->offset >= lane->n_messages)
+    return;
+  if (!is_wanted && at_ps > now_ps (self)) {
+    fab_engine_at (self->net->env.engine, at_ps, feed_came, self, index);
+    return;
+  }
+  self->n_known[index]++;
+  if (is_wanted)
+    lane_release (self, feed->lane, at_ps);
+}
+
+static void
+finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabDone done = self->spec.done;
+
+  for (guint i = 0; i < self->schedule->lanes->len; i++)
+    if (self->lanes[i].line != NULL)
+      fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
+  done.fn (done.owner, done.arg);
+}
+
+static void
+lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
+{
+  FabPlay *self = owner;
+  LaneState *lane = &self->lanes[index];
+  guint number = lane->n_gone++;
+
+  at_ps += lane->extra_ps;
+  self->last_ps = MAX (self->last_ps, at_ps);
+  for (guint i = self->schedule->fed_starts[index]; i < self->schedule->fed_starts[index + 1]; i++)
+    feed_comes (self, self->schedule->fed[i], number, at_ps);
+  if (--self->n_left == 0)
+    fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
+}
+
+/* --- messages that go --- */
+
+static void
+lane_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  if (self->lanes[index].next < self->lanes[index].n_messages)
+    lane_release (self, (guint) index, now_ps (self) + self->gap_ps);
+}
+
+static void
+stream_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  lane_left (owner, index);
+  lane_arrives (owner, index,
+                now_ps (self) + fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
+}
+
+static void
+stream_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  FabStream stream = {
+    .footprint = fab_schedule_lane_at (self->schedule, index)->whole_footprint,
+    .bytes = self->spec.bytes,
+    .startup_ps = begin_ps - now_ps (self),
+    .wire_factor = self->spec.wire_factor,
+    .share = self->spec.share,
+    .done = { stream_left, self, index },
+  };
+
+  fab_net_stream (self->net, &stream);
+}
+
+static void
+lane_begin (FabPlay *self, guint index)
+{
+  LaneState *lane = &self->lanes[index];
+  FabTimePs begin_ps = MAX (lane->ready_ps, now_ps (self));
+
+  if (++lane->next < lane->n_messages)
+    lane_prepare (self, index);
+  if (lane->line == NULL)
+    stream_begin (self, index, begin_ps);
+  else
+    fab_net_message (self->net, lane->line, lane->bytes, begin_ps);
+}
+
+/* --- begin and end --- */
+
+/* A limit of the whole binds where its bytes come from: lanes that hand on have no more to send. Where every lane sends
+ * once, after others, each is as much slower than it could be. */
+static double
+lane_limit (const FabPlay *self, guint index)
+{
+  const FabSchedule *schedule = self->schedule;
+  const FabLane *lane = fab_schedule_lane_at (schedule, index);
+  gboolean hands_on = FALSE;
+
+  if (self->spec.limit_bytes_per_s <= 0)
+    return 0;
+  if (self->schedule->n_messages == self->schedule->lanes->len && self->schedule->feeds->len > 0)
+    return lane->footprint->rate_bytes_per_s / self->spec.wire_factor
+         * MIN (self->spec.limit_bytes_per_s / self->spec.free_bytes_per_s, 1);
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    hands_on |= fab_schedule_feed_at (schedule, i)->offset == 0;
+  return hands_on ? 0 : lane->weight * lane->n_messages * self->spec.limit_bytes_per_s;
+}
+
+static FabNetLine *
+open_line (FabPlay *self, guint index)
+{
+  const FabLane *lane = fab_schedule_lane_at (self->schedule, index);
+
+  return fab_net_open (self->net, &(FabConnection){
+                                      .footprint = lane->footprint,
+                                      .legs = lane->hop.legs,
+                                      .n_legs = lane->hop.n_legs,
+                                      .drive = lane->hop.drive,
+                                      .share = self->spec.share,
+                                      .latency_ps = lane->hop.latency_ps,
+                                      .wire_factor = self->spec.wire_factor,
+                                      .limit_bytes_per_s = lane_limit (self, index),
+                                      .owner = self,
+                                      .arg = index,
+                                      .left = lane_left,
+                                      .arrives = lane_arrives,
+                                  });
+}
+
+static void
+lane_init (FabPlay *self, guint index, const FabStepCost *cost)
+{
+  const FabLane *lane = fab_schedule_lane_at (self->schedule, index);
+  LaneState *state = &self->lanes[index];
+
+  state->bytes = lane->weight * (double) self->spec.bytes;
+  state->n_messages = lane->n_messages;
+  state->extra_ps = fab_step_cost_ps (cost, lane) - lane->hop.latency_ps;
+  state->ready_ps = now_ps (self) + self->spec.once_ps;
+  if (self->net->ops->message != NULL)
+    state->line = open_line (self, index);
+}
+
+FabPlay *
+fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
+{
+  FabPlay *self = g_new0 (FabPlay, 1);
+  guint n = fab_schedule_n_lanes (schedule);
+
+  g_assert (n > 0);
+  fab_schedule_freeze (schedule);
+  fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+  *self = (FabPlay){ .schedule = schedule, .net = net, .spec = *spec };
+  self->n_left = schedule->n_messages;
+  self->lanes = g_new0 (LaneState, n);
+  self->n_known = g_new0 (guint, schedule->feeds->len + 1);
+  FabStepCost cost = fab_step_cost_find (schedule, spec);
+  self->gap_ps = cost.gap_ps;
+  for (guint i = 0; i < n; i++)
+    lane_init (self, i, &cost);
+  for (guint i = 0; i < n; i++)
+    lane_prepare (self, i);
+  for (guint i = 0; i < n; i++)
+    if (self->lanes[i].next == 0 && self->lanes[i].n_missing == 0)
+      lane_begin (self, i);
+  return self;
+}
+
+void
+fab_play_free (FabPlay *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->lanes);
+  g_free (self->n_known);
+  g_free (self);
+}
