@@ -188,7 +188,7 @@ fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, gui
 static guint
 enough_chunks (const FabLibrary *self, const FabCollectivePlan *plan)
 {
-  enum { MOST_CHUNKS = 1024, LEAST_BYTES = 1024 };
+  enum { MOST_CHUNKS = 4096, LEAST_BYTES = 1024 };
   const FabCollectiveForm *form = &form_of_plan (self, plan)->form;
   double fills = form->fill_s_per_byte * form->footprint->rate_bytes_per_s;
   FabBytes most = CLAMP (plan->bytes / LEAST_BYTES, 1, MOST_CHUNKS);
@@ -212,6 +212,7 @@ finish_steps (const FabLibrary *self, FabPlanSteps *steps, const FabCollectivePl
   }
   if (steps->n_chunks == 0)
     steps->n_chunks = enough_chunks (self, plan);
+  steps->is_pipeline = form_of_plan (self, plan)->form.fill_s_per_byte > 0;
   steps->make = make_messages;
   steps->owner = self;
 }

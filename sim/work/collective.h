@@ -82,7 +82,8 @@ typedef struct {
   FabSchedule *(*make) (gconstpointer owner, const FabCollectivePlan *plan); /* (transfer full) */
   gconstpointer owner; /* NULL: the plan is a stream and nothing else */
   guint n_chunks;      /* of a pipeline */
-  FabTimePs steps_ps;  /* of the startup what steps that follow one another cost, wires included */
+  gboolean is_pipeline;
+  FabTimePs steps_ps; /* of the startup what steps that follow one another cost, wires included */
   FabTimePs
       fill_ps; /* and what the first of the chunks takes to the end, which messages take by themselves */
   double intra_cost, inter_cost; /* of a step inside a node to one between nodes */

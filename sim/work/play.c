@@ -180,7 +180,7 @@ lane_limit (const FabPlay *self, guint index)
 
   if (self->spec.limit_bytes_per_s <= 0)
     return 0;
-  if (self->schedule->n_messages == self->schedule->lanes->len && self->schedule->feeds->len > 0)
+  if (!self->spec.is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
     return lane->footprint->rate_bytes_per_s / self->spec.wire_factor
          * MIN (self->spec.limit_bytes_per_s / self->spec.free_bytes_per_s, 1);
   for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)

@@ -23,6 +23,7 @@ typedef struct {
   double wire_factor;       /* as in FabStream */
   double limit_bytes_per_s; /* of the collective, what its ends can do at most; 0: no limit */
   double free_bytes_per_s;  /* and what its links let it, where there is one */
+  gboolean is_pipeline;     /* chunks are under way in all lanes at once */
   guint share;              /* of each lane, as in FabConnection */
   FabTimePs once_ps;        /* before the first message */
   FabTimePs steps_ps;       /* what steps cost that follow one another, wires included */

@@ -81,6 +81,7 @@ fab_plays_begin (FabPlays *self, const FabCollectivePlan *plan, FabDone done)
                            .wire_factor = plan->wire_factor,
                            .limit_bytes_per_s = steps->limit_bytes_per_s,
                            .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
+                           .is_pipeline = steps->is_pipeline,
                            .share = plan->n_connections,
                            .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
                            .steps_ps = steps->steps_ps,

@@ -288,6 +288,100 @@ every_network_delivers_each_byte_once_and_in_time (G_GNUC_UNUSED void **state)
   seeds_run (100, check_nets);
 }
 
+/* --- networks that play messages --- */
+
+typedef struct {
+  RigNet net;
+  FabNetLine *line;
+  FabTimePs latency_ps, begun_ps,
+      least_ps; /* of the message under way: begin, and how long its wires take at least */
+  guint n_left, n_arrived;
+  FabTimePs arrives_ps;
+} LineWatch;
+
+static void
+watch_left (gpointer owner, guint64 arg)
+{
+  LineWatch *self = owner;
+
+  assert_int_equal (arg, 42);
+  assert_true (fab_engine_now (self->net.engine) >= self->begun_ps + self->least_ps);
+  self->n_left++;
+}
+
+static void
+watch_arrives (gpointer owner, guint64 arg, FabTimePs at_ps)
+{
+  LineWatch *self = owner;
+
+  assert_int_equal (arg, 42);
+  assert_true (at_ps >= fab_engine_now (self->net.engine) && at_ps >= self->arrives_ps);
+  assert_true (at_ps >= self->begun_ps + self->least_ps + self->latency_ps - 1);
+  self->arrives_ps = at_ps;
+  self->n_arrived++;
+  assert_true (self->n_left >= self->n_arrived);
+}
+
+/* Messages one after another over a hop, at once and later; then what its links carried. */
+static void
+check_line (const Rig *rig, const FabNetOps *ops, const FabHop *hop, const FabFootprint *footprint)
+{
+  const double sizes[] = { 1, 4096, 1e6, 1e6 };
+  g_autofree FabLinkLoad *loads = g_new0 (FabLinkLoad, fab_graph_n_links (rig->graph));
+  LineWatch watch = { .net = rig_net (rig, ops), .latency_ps = hop->latency_ps };
+  double sum = 0;
+
+  watch.line = fab_net_open (watch.net.net, &(FabConnection){ .footprint = footprint,
+                                                              .legs = hop->legs,
+                                                              .n_legs = hop->n_legs,
+                                                              .drive = hop->drive,
+                                                              .share = 1,
+                                                              .latency_ps = hop->latency_ps,
+                                                              .wire_factor = 1,
+                                                              .owner = &watch,
+                                                              .arg = 42,
+                                                              .left = watch_left,
+                                                              .arrives = watch_arrives });
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    watch.begun_ps = fab_engine_now (watch.net.engine) + i % 2 * 1000;
+    watch.least_ps = (FabTimePs) (sizes[i] / footprint->line_bound_bytes_per_s * 1e12);
+    fab_net_message (watch.net.net, watch.line, sizes[i], watch.begun_ps);
+    fab_engine_run (watch.net.engine);
+    assert_int_equal (watch.n_left, i + 1);
+    assert_int_equal (watch.n_arrived, i + 1);
+    sum += sizes[i];
+  }
+  fab_net_close (watch.net.net, watch.line);
+  fab_meter_take (watch.net.net->meter, loads);
+  for (guint i = 0; i < footprint->n; i++)
+    assert_near (loads[footprint->links[i]].payload_bytes, sum * footprint->weights[i], 1e-6);
+  rig_net_clear (&watch.net);
+}
+
+static void
+every_line_says_when_messages_leave_and_arrive (G_GNUC_UNUSED void **state)
+{
+  for (guint r = 0; r < G_N_ELEMENTS (rigs); r++) {
+    g_autoptr (Rig) rig = rig_new (&rigs[r]);
+    g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (rig->graph);
+    FabGroup group = rig_group (rig);
+    FabHop hop;
+
+    assert_true (fab_hop_ranks (&group, 0, fab_group_n_ranks (&group) - 1, &hop, NULL));
+    fab_hop_use (&hop, 1, 1, builder);
+    g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (builder);
+    for (guint i = 0; fab_models.lists[FAB_MODEL_NET][i]; i++) {
+      const FabNetOps *ops = (const FabNetOps *) fab_models.lists[FAB_MODEL_NET][i];
+
+      assert_true ((ops->open != NULL) == (ops->message != NULL)
+                   && (ops->close != NULL) == (ops->open != NULL));
+      if (ops->message != NULL)
+        check_line (rig, ops, &hop, footprint);
+    }
+    fab_hop_clear (&hop);
+  }
+}
+
 int
 main (void)
 {
@@ -295,6 +389,7 @@ main (void)
     cmocka_unit_test (every_algorithm_moves_what_it_must),
     cmocka_unit_test (every_library_plans_every_operation),
     seeds_test (every_network_delivers_each_byte_once_and_in_time),
+    cmocka_unit_test (every_line_says_when_messages_leave_and_arrive),
   };
 
   return cmocka_run_group_tests_name ("contracts", tests, NULL, NULL);

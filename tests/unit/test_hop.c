@@ -83,6 +83,15 @@ assert_links (const FabCluster *cluster, const FabHop *hop, const char *links)
   assert_string_equal (text, links);
 }
 
+/* Each leg begins where the one before has ended. */
+static void
+assert_legs (const FabHop *hop, guint n)
+{
+  assert_int_equal (hop->n_legs, n);
+  for (guint i = 1; i < n; i++)
+    assert_int_equal (hop->legs[i].src, hop->legs[i - 1].dst);
+}
+
 static void
 peers_go_directly_and_others_through_memory (void **state)
 {
@@ -99,6 +108,8 @@ peers_go_directly_and_others_through_memory (void **state)
   assert_true (
       fab_hop_inside (cluster_of (off), cluster_of (off)->gpus[0], cluster_of (off)->gpus[1], &staged, NULL));
   assert_int_equal (staged.kind, FAB_HOP_STAGED);
+  assert_legs (&direct, 1);
+  assert_legs (&staged, 2);
   assert_links (cluster_of (off), &staged, "gpu0>plx plx>cpu cpu>ram ram>cpu cpu>plx plx>gpu1");
   assert_int_equal (staged.latency_ps, FAB_PS_PER_S / 250000);
   assert_near (staged.rate_bytes_per_s, 10e9 / staged.stretch, 1e-9);
@@ -180,6 +191,8 @@ other_rails_are_reached_by_nvlink (void **state)
   assert_true (g_str_has_prefix (by_fabric, "gpu0>pcie_switch0 pcie_switch0>nic0"));
   assert_true (g_str_has_prefix (on_rail, "gpu5>pcie_switch2 pcie_switch2>nic5"));
   assert_int_equal (relayed.kind, FAB_HOP_NET);
+  assert_legs (&relayed, 4); /* GPU, GPU, NIC, NIC, GPU */
+  assert_legs (&crossing, 3);
   fab_hop_clear (&relayed);
   fab_hop_clear (&crossing);
   fab_hop_clear (&same);
@@ -192,6 +205,7 @@ nics_that_cannot_read_gpus_are_staged (void **state)
   g_autofree char *text = ranks_text (*state, "node: dgx-a100, nodes: 2, gdr: none", 0, 8, &hop);
 
   assert_int_equal (hop.kind, FAB_HOP_NET_STAGED);
+  assert_legs (&hop, 5); /* GPU, memory, NIC, NIC, memory, GPU */
   assert_true (g_str_has_prefix (
       text, "gpu0>pcie_switch0 pcie_switch0>bridge0 bridge0>cpu0 cpu0>memory0 memory0>cpu0"));
   assert_true (g_str_has_suffix (text, "pcie_switch0>gpu0"));

@@ -225,7 +225,9 @@ ends_limit_where_bytes_come_from (G_GNUC_UNUSED void **state)
   spec.limit_bytes_per_s = spec.free_bytes_per_s / 2;
   assert_int_equal (play_spec (ring, rig, &fab_net_step, spec), 6 * 2100);
   fab_schedule_feed (chain, second, first, 0);
-  spec = (FabPlaySpec){ .bytes = 1000, .wire_factor = 1, .free_bytes_per_s = FAB_PS_PER_S / 3.0 };
+  spec = (FabPlaySpec){
+    .bytes = 1000, .wire_factor = 1, .is_pipeline = TRUE, .free_bytes_per_s = FAB_PS_PER_S / 3.0
+  };
   spec.limit_bytes_per_s = spec.free_bytes_per_s / 2;
   assert_int_equal (play_spec (chain, rig, &fab_net_step, spec), 6100 + 1100);
 }

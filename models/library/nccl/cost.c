@@ -23,7 +23,7 @@ enum { NVLS_CHANNELS = 16, NVLS_CHUNK_BYTES = 128 * 1024, NVLS_MANY_NODES = 4 };
 
 /* Messages are an eighth of a chunk: where a GPU's link carries chunks up and down a tree the last one gets half of it,
  * which is not in the fill (docs/models/step.md). Of more the schedule would be long. */
-enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 512 };
+enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 256 };
 
 /* One step of a channel's buffer for Simple; for the others what is left when NCCL halves chunks until a tree is full
  * (src/enqueue.cc, calcCollChunking). */
