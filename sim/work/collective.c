@@ -188,7 +188,7 @@ fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, gui
 static guint
 enough_chunks (const FabLibrary *self, const FabCollectivePlan *plan)
 {
-  enum { MOST_CHUNKS = 4096, LEAST_BYTES = 1024 };
+  enum { MOST_CHUNKS = 1024, LEAST_BYTES = 1024 };
   const FabCollectiveForm *form = &form_of_plan (self, plan)->form;
   double fills = form->fill_s_per_byte * form->footprint->rate_bytes_per_s;
   FabBytes most = CLAMP (plan->bytes / LEAST_BYTES, 1, MOST_CHUNKS);

@@ -245,8 +245,8 @@ change_link (gpointer owner, guint64 percent)
   fab_net_set_capacity (self->net.net, self->link, (double) percent / 100);
 }
 
-/* A message of 1000 bytes whose link is dead from 400 to 10400 and at half its rate from then on: 400 bytes before, 600 in
- * 1200 ps after, and 100 of latency. The links are not tight before and after. */
+/* A message of 1000 bytes whose link is dead from 400 to 10400 and at half its rate from then on: 400 bytes before,
+ * 600 in 1200 ps after, and 100 of latency. The links are not tight before and after. */
 static void
 a_message_waits_for_a_dead_link (G_GNUC_UNUSED void **state)
 {
