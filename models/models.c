@@ -9,7 +9,7 @@ static const FabModelInfo *const fabrics[] = {
 static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_route_ecmp.info,
                                               &fab_route_spray.info, &fab_route_adaptive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_step.info, &fab_net_analytic.info,
-                                            NULL };
+                                            &fab_net_packet.info, NULL };
 static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_ring.info,
   &fab_algorithm_tree.info,

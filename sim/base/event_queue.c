@@ -380,6 +380,12 @@ fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event)
   return FALSE;
 }
 
+FabTimePs
+fab_event_queue_next_ps (const FabEventQueue *self)
+{
+  return self->n_keys > 0 ? self->keys[0].time_ps : FAB_TIME_MAX;
+}
+
 guint
 fab_event_queue_length (const FabEventQueue *self)
 {

@@ -40,6 +40,9 @@ gboolean fab_event_queue_cancel (FabEventQueue *self, FabTimer timer);
 /* Takes the first event; FALSE when there is none. */
 gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event);
 
+/* When the first is due, FAB_TIME_MAX when there is none; one that was cancelled may still count. */
+FabTimePs fab_event_queue_next_ps (const FabEventQueue *self);
+
 guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */
 
 /* Asserts the order, that every key is in its bucket, and the slot table. */

@@ -70,6 +70,16 @@ fab_engine_stop (FabEngine *self)
   self->is_stopped = TRUE;
 }
 
+gboolean
+fab_engine_advance (FabEngine *self, FabTimePs time_ps)
+{
+  if (self->is_stopped || fab_event_queue_next_ps (self->queue) <= time_ps)
+    return FALSE;
+  self->now_ps = time_ps;
+  self->n_events++;
+  return TRUE;
+}
+
 guint64
 fab_engine_events (const FabEngine *self)
 {

@@ -159,18 +159,26 @@ rig_ring_rate_bytes_per_s (const Rig *self, FabOp op)
 }
 
 RigNet
-rig_net (const Rig *self, const FabNetOps *ops)
+rig_net_with (const Rig *self, const FabNetOps *ops, const char *yaml)
 {
   FabEngine *engine = fab_engine_new ();
   FabNetEnv env = { engine, self->graph, self->router };
+  Params *params = params_new (&ops->info, yaml);
 
-  return (RigNet){ engine, ops->create (&env, NULL) };
+  return (RigNet){ engine, ops->create (&env, params->params), params };
+}
+
+RigNet
+rig_net (const Rig *self, const FabNetOps *ops)
+{
+  return rig_net_with (self, ops, "");
 }
 
 void
 rig_net_clear (RigNet *self)
 {
   fab_net_destroy (g_steal_pointer (&self->net));
+  g_clear_pointer (&self->params, params_free);
   fab_engine_free (g_steal_pointer (&self->engine));
 }
 

@@ -56,9 +56,11 @@ FabTimePs rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, 
 typedef struct {
   FabEngine *engine;
   FabNet *net;
+  Params *params;
 } RigNet;
 
 RigNet rig_net (const Rig *self, const FabNetOps *ops);
+RigNet rig_net_with (const Rig *self, const FabNetOps *ops, const char *yaml); /* parameters of the model */
 void rig_net_clear (RigNet *self);
 
 /* Plays one stream or transfer on an empty network and returns when it ended. */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flow.c - senders: packets are made when the wire takes them, and so is their memory.
+ *
+ * A flow waits in the ring of its first lane while it has something to send, room in its window, and is not paced. What
+ * arrived is told to the sender a quarter of a window at a time, after the latency of the way back; nothing that goes
+ * the other way is sent for it.
+ */
+#include "models/net/packet/parts.h"
+
+guint32
+packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes)
+{
+  guint32 number = self->free_flow;
+
+  if (number != NONE) {
+    self->free_flow = self->flows[number].next;
+  } else {
+    number = self->n_flows++;
+    g_assert (number < 1u << (32 - AGENDA_KIND_BITS));
+    if (number == self->flow_capacity) {
+      self->flow_capacity = MAX (64, 2 * self->flow_capacity);
+      self->flows = g_renew (Flow, self->flows, self->flow_capacity);
+    }
+  }
+  self->flows[number] = (Flow){
+    .way = way, .bytes = bytes, .left_bytes = bytes, .missing_bytes = bytes, .next = NONE
+  };
+  return number;
+}
+
+static void
+drop_when_over (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+
+  if (!flow->is_over || flow->n_entries > 0)
+    return;
+  flow->next = self->free_flow;
+  self->free_flow = number;
+}
+
+/* Two round trips of what the slowest link carries, and a few packets: enough to keep that busy while acks, which come
+ * a quarter at a time, are on their way. */
+static FabBytes
+window_of (const PacketNet *self, const Way *way)
+{
+  double ps = 2.0 * (double) way->back_ps + 8 * way->ps_per_byte * (double) self->params.mtu_bytes;
+
+  if (self->params.window_bytes > 0)
+    return MAX (self->params.window_bytes, self->params.mtu_bytes);
+  return self->params.control == CONTROL_NONE ? (FabBytes) (2 * ps / way->ps_per_byte) : 0;
+}
+
+static gboolean
+may_send (const PacketNet *self, const Flow *flow)
+{
+  return flow->left_bytes > 0
+      && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes)
+      && flow->next_ps <= self->now_ps;
+}
+
+static void
+join (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+
+  if (flow->is_waiting || !may_send (self, flow))
+    return;
+  flow->is_waiting = TRUE;
+  packet_lane_wait (self, &self->lanes[flow->lane], number | FLOW_BIT);
+  packet_port_serve (self, flow->link);
+}
+
+void
+packet_flow_start (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+  const Way *way = &g_array_index (self->ways, Way, flow->way);
+  guint32 hop = g_array_index (self->paths, guint32, way->first_path);
+
+  flow->link = flow->lane = g_array_index (self->hops, Hop, hop).link;
+  flow->window_bytes = window_of (self, way);
+  flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
+  if (self->params.pace_fraction < 1 && flow->pace_ps_per_byte <= 0)
+    flow->pace_ps_per_byte = self->ports[flow->link].ps_per_byte[g_array_index (self->hops, Hop, hop).drive]
+                           / self->params.pace_fraction;
+  join (self, number);
+}
+
+static guint32
+packet_new (PacketNet *self)
+{
+  guint32 number = self->free_packet;
+
+  if (number != NONE) {
+    self->free_packet = self->packets[number].next;
+    return number;
+  }
+  if (self->n_packets == self->packet_capacity) {
+    self->packet_capacity = MAX (1024, 2 * self->packet_capacity);
+    self->packets = g_renew (Packet, self->packets, self->packet_capacity);
+  }
+  return self->n_packets++;
+}
+
+guint32
+packet_flow_take (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+  const Way *way = &g_array_index (self->ways, Way, flow->way);
+  guint32 packet = packet_new (self);
+  guint32 size = (guint32) MIN (flow->left_bytes, self->params.mtu_bytes);
+
+  self->packets[packet] = (Packet){
+    .next = NONE,
+    .flow = number,
+    .hop = g_array_index (self->paths, guint32, way->first_path + flow->n_sent % way->n_paths),
+    .size = size,
+    .number = flow->n_sent++,
+    .from = NONE,
+  };
+  flow->left_bytes -= size;
+  flow->flight_bytes += size;
+  if (flow->pace_ps_per_byte > 0)
+    flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (flow->pace_ps_per_byte, size);
+  return packet;
+}
+
+gboolean
+packet_flow_goes_on (PacketNet *self, guint32 number, FabTimePs free_ps)
+{
+  Flow *flow = &self->flows[number];
+
+  if (flow->left_bytes == 0) {
+    flow->is_waiting = FALSE;
+    if (flow->left.fn) {
+      flow->n_entries++;
+      agenda_add (&self->agenda, free_ps, KIND_LEFT, number);
+    }
+    return FALSE;
+  }
+  if (flow->window_bytes > 0 && flow->flight_bytes + self->params.mtu_bytes > flow->window_bytes) {
+    flow->is_waiting = FALSE;
+    return FALSE;
+  }
+  if (flow->next_ps > free_ps) {
+    flow->is_waiting = FALSE;
+    flow->n_entries++;
+    agenda_add (&self->agenda, flow->next_ps, KIND_RESUME, number);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+void
+packet_flow_resume (PacketNet *self, guint32 number)
+{
+  self->flows[number].n_entries--;
+  join (self, number);
+}
+
+void
+packet_flow_left (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+  FabDone left = flow->left;
+
+  flow->n_entries--;
+  drop_when_over (self, number);
+  left.fn (left.owner, left.arg);
+}
+
+void
+packet_flow_acked (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+
+  flow->n_entries--;
+  flow->flight_bytes -= flow->ack_bytes;
+  drop_when_over (self, number);
+  if (!flow->is_over)
+    join (self, number);
+}
+
+static void
+acknowledge (PacketNet *self, guint32 number, guint32 size)
+{
+  Flow *flow = &self->flows[number];
+
+  flow->unacked_bytes += size;
+  if (flow->window_bytes == 0 || flow->left_bytes == 0 || flow->unacked_bytes < flow->ack_bytes)
+    return;
+  flow->unacked_bytes -= flow->ack_bytes;
+  flow->n_entries++;
+  agenda_add (&self->agenda, self->now_ps + g_array_index (self->ways, Way, flow->way).back_ps, KIND_ACK,
+              number);
+}
+
+void
+packet_flow_deliver (PacketNet *self, guint32 packet_number)
+{
+  Packet *packet = &self->packets[packet_number];
+  guint32 number = packet->flow, size = packet->size;
+  Flow *flow = &self->flows[number];
+  FabDone arrived = flow->arrived;
+
+  packet->next = self->free_packet;
+  self->free_packet = packet_number;
+  flow->missing_bytes -= size;
+  if (flow->missing_bytes > 0) {
+    acknowledge (self, number, size);
+    return;
+  }
+  if (flow->is_metered)
+    packet_way_meter (self, flow);
+  flow->is_over = TRUE;
+  drop_when_over (self, number);
+  if (arrived.fn)
+    arrived.fn (arrived.owner, arrived.arg);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet.c - packets of one MTU, hop by hop, over every link that there is.
+ *
+ *   wire time of a packet on a link = payload x cost of the link / line rate          (port.c)
+ *   senders                         a packet each in turn, as it goes                 (flow.c)
+ *   links without loss              a packet waits until there is room at the far end (port.c)
+ *   paths                           the router's, by flow, or packet by packet        (ways.c)
+ *   collectives as streams          every link's part apart                           (stream.c)
+ *
+ * What is due next is on an agenda of its own (agenda.h); the engine knows of the first entry only. One entry per
+ * packet and hop, and one more when it had to wait. O(log busy links) each.
+ */
+#include "models/models.h"
+#include "models/net/packet/parts.h"
+
+static void
+handle_first (PacketNet *self)
+{
+  AgendaEntry first = self->agenda.entries[0];
+  guint32 number = first.what >> AGENDA_KIND_BITS, kind = first.what & (AGENDA_KINDS - 1);
+
+  self->now_ps = first.at_ps;
+  if (kind == KIND_ARRIVE) {
+    packet_port_arrive (self, number);
+    return;
+  }
+  agenda_drop_first (&self->agenda);
+  switch (kind) {
+  case KIND_WAKE: packet_port_woken (self, number); break;
+  case KIND_CREDIT: packet_port_credited (self, number); break;
+  case KIND_ACK: packet_flow_acked (self, number); break;
+  case KIND_RESUME: packet_flow_resume (self, number); break;
+  case KIND_LEFT: packet_flow_left (self, number); break;
+  default: g_assert_not_reached ();
+  }
+}
+
+static void run (gpointer owner, guint64 arg);
+
+static void
+arm (PacketNet *self)
+{
+  FabEngine *engine = self->base.env.engine;
+  FabTimePs first_ps = self->agenda.n > 0 ? self->agenda.entries[0].at_ps : FAB_TIME_MAX;
+
+  if (self->timer && self->timer_ps == first_ps)
+    return;
+  if (self->timer)
+    fab_engine_cancel (engine, self->timer);
+  self->timer = self->agenda.n > 0 ? fab_engine_at (engine, first_ps, run, self, 0) : 0;
+  self->timer_ps = first_ps;
+}
+
+/* Until something else is due. */
+static void
+run (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  PacketNet *self = owner;
+
+  self->timer = 0;
+  self->is_running = TRUE;
+  do
+    handle_first (self);
+  while (self->agenda.n > 0 && fab_engine_advance (self->base.env.engine, self->agenda.entries[0].at_ps));
+  self->is_running = FALSE;
+  arm (self);
+}
+
+void
+packet_net_enter (PacketNet *self)
+{
+  self->now_ps = fab_engine_now (self->base.env.engine);
+}
+
+void
+packet_net_leave (PacketNet *self)
+{
+  if (!self->is_running)
+    arm (self);
+}
+
+static void
+packet_send (FabNet *net, const FabTransfer *transfer)
+{
+  PacketNet *self = (PacketNet *) net;
+  PacketLeg leg = { transfer->src, transfer->dst, transfer->flow_hash, transfer->drive };
+
+  packet_net_enter (self);
+  if (transfer->bytes == 0 || transfer->src == transfer->dst) {
+    FabPath path = { 0 };
+    gboolean has_path = fab_router_append (net->env.router, leg.src, leg.dst, leg.flow_hash, &path);
+
+    g_assert (has_path);
+    fab_engine_after (net->env.engine, fab_path_latency_ps (net->env.graph, &path), transfer->done.fn,
+                      transfer->done.owner, transfer->done.arg);
+    return;
+  }
+  guint32 flow = packet_flow_new (self, packet_way (self, &leg, 1), transfer->bytes);
+  self->flows[flow].arrived = transfer->done;
+  self->flows[flow].is_metered = TRUE;
+  packet_flow_start (self, flow);
+  packet_net_leave (self);
+}
+
+static void
+packet_set_capacity (FabNet *net, FabLinkId link, double fraction)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_net_enter (self);
+  packet_port_set_rate (self, link, fraction);
+  packet_net_leave (self);
+}
+
+static FabNet *
+packet_create (const FabNetEnv *env, gconstpointer params)
+{
+  PacketNet *self = g_new0 (PacketNet, 1);
+
+  fab_net_init (&self->base, &fab_net_packet, env);
+  self->params = *(const PacketParams *) params;
+  self->free_packet = self->free_flow = NONE;
+  fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
+  packet_ports_init (self);
+  packet_ways_init (self);
+  return &self->base;
+}
+
+static void
+packet_destroy (FabNet *net)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_ways_clear (self);
+  packet_ports_clear (self);
+  fab_pool_clear (&self->streams);
+  g_free (self->agenda.entries);
+  g_free (self->packets);
+  g_free (self->flows);
+  fab_net_clear (net);
+  g_free (self);
+}
+
+const FabNetOps fab_net_packet = {
+  .info = { .name = "packet",
+            .summary = "Packets, queues and flow control, hop by hop; the judge of the other levels.",
+            .doc = "docs/models/packet.md",
+            .params = packet_params,
+            .params_size = sizeof (PacketParams) },
+  .shares_links = TRUE,
+  .create = packet_create,
+  .send = packet_send,
+  .stream = packet_stream,
+  .destroy = packet_destroy,
+  .set_capacity = packet_set_capacity,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h - the packet network's state, for its own files.
+ *
+ * Numbers, not pointers: everything is in arrays that grow, and a packet is 32 bytes. A packet stands in one list at a
+ * time: of its link while it is under way, of a queue while it waits.
+ *
+ *   link    one direction of the graph's; a wire that sends one packet after another
+ *   lane    a link and a class of service: what waits for the wire, and the buffer at the far end
+ *   queue   packets that came over one link and wait for one lane
+ *   flow    what one sender has to send; waits for its lane beside the queues
+ *   way     the paths that a flow's packets take
+ */
+#pragma once
+
+#include "models/net/packet/agenda.h"
+#include "models/net/packet/params.h"
+#include "sim/base/pool.h"
+#include "sim/net/net.h"
+
+#define NONE G_MAXUINT32
+
+enum {
+  KIND_ARRIVE, /* link: its first packet */
+  KIND_WAKE,   /* link: its wire is free again */
+  KIND_CREDIT, /* lane: room for `credit_bytes` more */
+  KIND_ACK,    /* flow: `ack_bytes` have arrived */
+  KIND_RESUME, /* flow: may send again */
+  KIND_LEFT,   /* flow: its last packet has left */
+};
+
+enum { DRIVE_RAW = FAB_N_DRIVES, N_COSTS }; /* bytes that are bytes of the line already */
+
+typedef struct {
+  FabTimePs at_ps; /* when it can go on at the far end of its link; at its destination: when all of it is there */
+  guint32 next;
+  guint32 flow;
+  guint32 hop;  /* the one that it takes or waits for */
+  guint32 size; /* payload bytes */
+  guint32 number;
+  guint32 from; /* lane whose buffer it is in, or NONE */
+} Packet;
+
+typedef struct {
+  FabTimePs free_ps; /* the wire is busy until then; FAB_TIME_MAX: the link is dead */
+  FabTimePs latency_ps;
+  double ps_per_byte[N_COSTS]; /* of payload */
+  guint32 head, tail;          /* packets under way */
+  gboolean is_woken;           /* KIND_WAKE is on the agenda */
+} Port;
+
+typedef struct {
+  guint32 ring;         /* the one that was served last of those that wait, or NONE */
+  gint32 room_bytes;    /* credit: in the buffer at the far end */
+  guint32 owed_bytes;   /* credit: free again, and not yet told */
+  guint32 queued_bytes; /* waiting, without what flows have not sent */
+  guint32 most_bytes;
+  guint32 n_stalls;      /* times that it had to wait for room */
+  FabTimePs changed_ps;  /* `queued` */
+  double byte_ps;        /* integral of `queued` */
+  guint64 carried_bytes; /* payload */
+} Lane;
+
+typedef struct {
+  guint32 head, tail;
+  guint32 next; /* in the ring */
+} Queue;
+
+/* One link of a path. */
+typedef struct {
+  guint32 link;  /* or NONE: the end */
+  guint32 drive; /* what its bytes cost */
+  guint32 queue; /* NONE: the first, where flows wait */
+} Hop;
+
+typedef struct {
+  guint32 first_path, n_paths; /* in `paths` */
+  FabTimePs back_ps;           /* latency the other way, for what says that packets arrived */
+  double ps_per_byte;          /* of its slowest link */
+} Way;
+
+/* Set for flows among what waits in a ring. */
+enum { FLOW_BIT = 1u << 30 };
+
+typedef struct {
+  guint32 next; /* in the ring, or among the free */
+  guint32 way;
+  guint32 link, lane; /* the first */
+  guint32 n_sent;     /* packets */
+  guint32 n_entries;  /* on the agenda */
+  guint8 is_waiting;  /* in the ring */
+  guint8 is_over;
+  guint8 is_metered; /* by itself, when it has arrived */
+  FabBytes bytes, left_bytes, missing_bytes; /* in all; not sent; not arrived */
+  FabBytes window_bytes, flight_bytes;       /* window 0: none */
+  guint32 ack_bytes, unacked_bytes;
+  double pace_ps_per_byte; /* 0: as fast as the wire */
+  FabTimePs next_ps;       /* paced: not before */
+  FabDone left, arrived;   /* fn NULL: nobody asks */
+} Flow;
+
+typedef struct {
+  FabNet base;
+  PacketParams params;
+  Agenda agenda;
+  FabTimePs now_ps;
+  Packet *packets;
+  Port *ports;
+  Lane *lanes;
+  Queue *queues;
+  Flow *flows;
+  guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
+  guint32 packet_capacity, flow_capacity, queue_capacity;
+  guint32 *credit_bytes; /* per lane: told at once */
+  GArray *hops;          /* Hop */
+  GArray *paths;         /* guint32: first hop */
+  GArray *ways;          /* Way */
+  GHashTable *known_ways;   /* KnownWay */
+  GHashTable *known_queues; /* two links: queue */
+  guint32 *link_ways;       /* per link: the way that is that link alone, or NONE */
+  FabPool streams;
+  FabTimer timer; /* of the engine, for the first on the agenda */
+  FabTimePs timer_ps;
+  gboolean is_running;
+} PacketNet;
+
+/* --- port.c --- */
+
+void packet_ports_init (PacketNet *self);
+void packet_ports_clear (PacketNet *self);
+/* Something waits on a lane of this link, or may be sent from now on. */
+void packet_port_serve (PacketNet *self, guint32 link);
+void packet_port_arrive (PacketNet *self, guint32 link);
+void packet_port_woken (PacketNet *self, guint32 link);
+void packet_port_credited (PacketNet *self, guint32 lane);
+void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
+void packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting);
+FabTimePs packet_wire_ps (double ps_per_byte, guint32 bytes);
+
+/* --- flow.c --- */
+
+/* All but the way's first link, the lane and what is to be called. */
+guint32 packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes);
+void packet_flow_start (PacketNet *self, guint32 flow);
+/* The next packet of a flow that may send one. */
+guint32 packet_flow_take (PacketNet *self, guint32 flow);
+/* After that went onto the wire, which is busy until `free_ps`: whether the flow stays in the ring. */
+gboolean packet_flow_goes_on (PacketNet *self, guint32 flow, FabTimePs free_ps);
+void packet_flow_deliver (PacketNet *self, guint32 packet);
+void packet_flow_acked (PacketNet *self, guint32 flow);
+void packet_flow_resume (PacketNet *self, guint32 flow);
+void packet_flow_left (PacketNet *self, guint32 flow);
+
+/* --- ways.c --- */
+
+void packet_ways_init (PacketNet *self);
+void packet_ways_clear (PacketNet *self);
+
+/* A part of a way, for the router. */
+typedef struct {
+  FabVertexId src, dst;
+  guint64 flow_hash;
+  FabDrive drive;
+} PacketLeg;
+
+/* Legs follow one another and come to at least one link; there is a path for each. */
+guint32 packet_way (PacketNet *self, const PacketLeg *legs, guint n_legs);
+/* One link, raw. */
+guint32 packet_way_of_link (PacketNet *self, FabLinkId link);
+void packet_way_meter (PacketNet *self, const Flow *flow);
+
+/* --- stream.c --- */
+
+enum { PACKET_STREAM_SIZE = 80 };
+
+void packet_stream (FabNet *net, const FabStream *stream);
+
+/* --- packet.c --- */
+
+/* Before and after something is done from outside: the time, and the engine's timer. */
+void packet_net_enter (PacketNet *self);
+void packet_net_leave (PacketNet *self);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port.c - what one link does: it takes the packets that wait for it one after another, and they arrive in that order.
+ *
+ *   starts    at the time that the wire is free and the far end has room
+ *   is free   start + size x time per byte
+ *   goes on   cut-through: latency after the start, but not before the rest can follow in time;
+ *             store-and-forward: latency after the wire is free
+ *
+ * Who waits is served in turn, packet by packet: queues of other links, and flows that begin here. A wire that nothing
+ * waits for is not on the agenda.
+ */
+#include "models/net/packet/parts.h"
+
+FabTimePs
+packet_wire_ps (double ps_per_byte, guint32 bytes)
+{
+  /* A little less: what the product was rounded up by must not cost a ps. */
+  double ps = ps_per_byte * bytes * (1 - 0x1p-51);
+  FabTimePs whole_ps = (FabTimePs) ps;
+
+  return whole_ps + ((double) whole_ps < ps);
+}
+
+void
+packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
+{
+  const FabLinkClass *link_class = fab_graph_link_class (self->base.env.graph, link);
+  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s * fraction;
+  Port *port = &self->ports[link];
+  gboolean was_dead = port->free_ps == FAB_TIME_MAX;
+
+  if (fraction <= 0) {
+    port->free_ps = FAB_TIME_MAX;
+    return;
+  }
+  for (guint drive = 0; drive < N_COSTS; drive++)
+    port->ps_per_byte[drive] = (drive < FAB_N_DRIVES ? link_class->cost[drive] : 1) * (double) FAB_PS_PER_S
+                             / rate;
+  if (was_dead) {
+    port->free_ps = self->now_ps;
+    packet_port_serve (self, link);
+  }
+}
+
+/* What is under way on the link and the word of it on the way back, and 8 packets. */
+static FabBytes
+room_of (const PacketNet *self, const FabLink *link)
+{
+  FabTimePs round_ps = link->latency_ps
+                     + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
+  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
+               + 8 * (double) self->params.mtu_bytes;
+
+  if (self->params.buffer_bytes > 0)
+    bytes = (double) MAX (self->params.buffer_bytes, 2 * self->params.mtu_bytes);
+  return (FabBytes) MIN (bytes, G_MAXINT32);
+}
+
+void
+packet_ports_init (PacketNet *self)
+{
+  guint n_links = fab_graph_n_links (self->base.env.graph);
+
+  self->ports = g_new0 (Port, n_links + 1);
+  self->lanes = g_new0 (Lane, n_links + 1);
+  self->credit_bytes = g_new0 (guint32, n_links + 1);
+  for (guint32 i = 0; i < n_links; i++) {
+    const FabLink *link = fab_graph_link (self->base.env.graph, i);
+    FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
+
+    self->ports[i] = (Port){ .latency_ps = link->latency_ps, .head = NONE, .tail = NONE };
+    self->lanes[i] = (Lane){ .ring = NONE, .room_bytes = G_MAXINT32 };
+    packet_port_set_rate (self, i, 1);
+    if (self->params.control != CONTROL_CREDIT)
+      continue;
+    self->lanes[i].room_bytes = (gint32) room;
+    self->credit_bytes[i] = (guint32) CLAMP (room / 8, mtu, room - mtu);
+  }
+}
+
+void
+packet_ports_clear (PacketNet *self)
+{
+  g_free (self->ports);
+  g_free (self->lanes);
+  g_free (self->credit_bytes);
+}
+
+/* --- rings of who waits --- */
+
+static guint32 *
+next_of (PacketNet *self, guint32 waiting)
+{
+  return waiting & FLOW_BIT ? &self->flows[waiting & ~FLOW_BIT].next : &self->queues[waiting].next;
+}
+
+/* Behind all that wait. */
+void
+packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting)
+{
+  guint32 *next = next_of (self, waiting);
+
+  if (lane->ring == NONE) {
+    *next = waiting;
+  } else {
+    guint32 *last = next_of (self, lane->ring);
+
+    *next = *last;
+    *last = waiting;
+  }
+  lane->ring = waiting;
+}
+
+/* The one that was just served: to the end of the ring, or out of it. */
+static void
+ring_advance (PacketNet *self, Lane *lane, guint32 served, gboolean stays)
+{
+  if (stays)
+    lane->ring = served;
+  else if (lane->ring == served)
+    lane->ring = NONE;
+  else
+    *next_of (self, lane->ring) = *next_of (self, served);
+}
+
+/* --- buffers --- */
+
+static void
+count_queued (PacketNet *self, Lane *lane, guint32 queued_bytes)
+{
+  lane->byte_ps += (double) lane->queued_bytes * (double) (self->now_ps - lane->changed_ps);
+  lane->changed_ps = self->now_ps;
+  lane->queued_bytes = queued_bytes;
+  lane->most_bytes = MAX (lane->most_bytes, queued_bytes);
+}
+
+/* The buffer at the end of a link has its room back at `at_ps`; the link's source is told of so much at a time. */
+static void
+free_room (PacketNet *self, guint32 from, guint32 size, FabTimePs at_ps)
+{
+  Lane *lane;
+
+  if (from == NONE || self->params.control != CONTROL_CREDIT)
+    return;
+  lane = &self->lanes[from];
+  lane->owed_bytes += size;
+  if (lane->owed_bytes < self->credit_bytes[from])
+    return;
+  lane->owed_bytes -= self->credit_bytes[from];
+  agenda_add (&self->agenda, at_ps + self->ports[from].latency_ps, KIND_CREDIT, from);
+}
+
+static gboolean
+has_room (const PacketNet *self, const Lane *lane)
+{
+  return lane->room_bytes >= (gint32) self->params.mtu_bytes;
+}
+
+/* --- the wire --- */
+
+/* When a packet whose last byte comes at `tail_ps` can go on from the far end. */
+static FabTimePs
+goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabTimePs latency_ps)
+{
+  const Hop *next = &g_array_index (self->hops, Hop, packet->hop + 1);
+
+  if (next->link == NONE || self->params.switching == SWITCHING_STORE_AND_FORWARD)
+    return tail_ps;
+  FabTimePs head_ps = self->now_ps + latency_ps;
+  FabTimePs follows_ps = tail_ps
+                       - packet_wire_ps (self->ports[next->link].ps_per_byte[next->drive], packet->size);
+  return MAX (head_ps, follows_ps);
+}
+
+static void
+put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
+{
+  Packet *packet = &self->packets[number];
+  Port *port = &self->ports[link];
+  const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
+
+  port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte[hop->drive], packet->size);
+  free_room (self, packet->from, packet->size, port->free_ps);
+  packet->from = (guint32) (lane - self->lanes);
+  if (self->params.control == CONTROL_CREDIT)
+    lane->room_bytes -= (gint32) packet->size;
+  lane->carried_bytes += packet->size;
+  packet->at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
+  packet->next = NONE;
+  if (port->head == NONE) {
+    port->head = number;
+    agenda_add (&self->agenda, packet->at_ps, KIND_ARRIVE, link);
+  } else {
+    self->packets[port->tail].next = number;
+  }
+  port->tail = number;
+}
+
+static guint32
+queue_take (PacketNet *self, Lane *lane, Queue *queue)
+{
+  guint32 number = queue->head;
+
+  queue->head = self->packets[number].next;
+  count_queued (self, lane, lane->queued_bytes - self->packets[number].size);
+  return number;
+}
+
+static void
+send_next (PacketNet *self, guint32 link, Lane *lane)
+{
+  guint32 served = *next_of (self, lane->ring);
+
+  if (served & FLOW_BIT) {
+    guint32 flow = served & ~FLOW_BIT;
+
+    put_on_wire (self, link, lane, packet_flow_take (self, flow));
+    ring_advance (self, lane, served, packet_flow_goes_on (self, flow, self->ports[link].free_ps));
+  } else {
+    Queue *queue = &self->queues[served];
+
+    put_on_wire (self, link, lane, queue_take (self, lane, queue));
+    ring_advance (self, lane, served, queue->head != NONE);
+  }
+}
+
+static void
+wake_later (PacketNet *self, guint32 link)
+{
+  Port *port = &self->ports[link];
+
+  if (port->is_woken || port->free_ps == FAB_TIME_MAX)
+    return;
+  port->is_woken = TRUE;
+  agenda_add (&self->agenda, port->free_ps, KIND_WAKE, link);
+}
+
+void
+packet_port_serve (PacketNet *self, guint32 link)
+{
+  Lane *lane = &self->lanes[link];
+
+  if (lane->ring == NONE)
+    return;
+  if (self->ports[link].free_ps > self->now_ps) {
+    wake_later (self, link);
+    return;
+  }
+  if (!has_room (self, lane)) {
+    lane->n_stalls++;
+    return;
+  }
+  send_next (self, link, lane);
+  if (lane->ring != NONE)
+    wake_later (self, link);
+}
+
+void
+packet_port_woken (PacketNet *self, guint32 link)
+{
+  self->ports[link].is_woken = FALSE;
+  packet_port_serve (self, link);
+}
+
+void
+packet_port_credited (PacketNet *self, guint32 lane)
+{
+  self->lanes[lane].room_bytes += (gint32) self->credit_bytes[lane];
+  packet_port_serve (self, lane);
+}
+
+/* --- the far end --- */
+
+/* What comes first through an idle port does not wait. */
+static void
+forward (PacketNet *self, guint32 number, const Hop *hop)
+{
+  Packet *packet = &self->packets[number];
+  Lane *lane = &self->lanes[hop->link];
+  Queue *queue = &self->queues[hop->queue];
+
+  if (lane->ring == NONE && self->ports[hop->link].free_ps <= self->now_ps && has_room (self, lane)) {
+    put_on_wire (self, hop->link, lane, number);
+    return;
+  }
+  count_queued (self, lane, lane->queued_bytes + packet->size);
+  packet->next = NONE;
+  if (queue->head == NONE) {
+    queue->head = queue->tail = number;
+    packet_lane_wait (self, lane, hop->queue);
+    packet_port_serve (self, hop->link);
+    return;
+  }
+  self->packets[queue->tail].next = number;
+  queue->tail = number;
+}
+
+/* The first on the agenda is of this link. */
+void
+packet_port_arrive (PacketNet *self, guint32 link)
+{
+  Port *port = &self->ports[link];
+  guint32 number = port->head;
+  Packet *packet = &self->packets[number];
+
+  port->head = packet->next;
+  if (port->head != NONE)
+    agenda_put_off_first (&self->agenda, self->packets[port->head].at_ps);
+  else
+    agenda_drop_first (&self->agenda);
+  const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
+  if (hop->link != NONE) {
+    forward (self, number, hop);
+    return;
+  }
+  free_room (self, packet->from, packet->size, self->now_ps);
+  packet_flow_deliver (self, number);
+}

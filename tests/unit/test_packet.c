@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_packet.c - packets, one by one: times that can be worked out by hand.
+ *
+ * A star at 1 byte per ps without header costs, links of 50 ps: a packet of 1000 bytes is 1000 ps on a wire.
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/rig.h"
+
+enum { MOST = 64, BYTE = 1000, LATENCY = 50 };
+
+typedef struct {
+  RigNet rig;
+  FabTimePs ends_ps[MOST];
+  guint n_ended;
+} Play;
+
+static Rig *
+star (guint n_gpus)
+{
+  return rig_new (&(RigSpec){
+      .n_nodes = 1, .gpus_per_node = n_gpus, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_latency_ps = LATENCY });
+}
+
+static void
+note_end (gpointer owner, guint64 index)
+{
+  Play *play = owner;
+
+  play->ends_ps[index] = fab_engine_now (play->rig.engine);
+  play->n_ended++;
+}
+
+static void
+send (Play *play, const Rig *rig, guint index, guint from, guint to, FabBytes bytes)
+{
+  FabTransfer transfer = { .src = rig_gpu (rig, from),
+                           .dst = rig_gpu (rig, to),
+                           .bytes = bytes,
+                           .done = { note_end, play, index } };
+
+  fab_net_send (play->rig.net, &transfer);
+}
+
+static void
+play_start (Play *play, const Rig *rig, const char *yaml)
+{
+  *play = (Play){ .rig = rig_net_with (rig, &fab_net_packet, yaml) };
+}
+
+static void
+play_end (Play *play, guint n)
+{
+  fab_engine_run (play->rig.engine);
+  assert_int_equal (play->n_ended, n);
+  rig_net_clear (&play->rig);
+}
+
+static FabTimePs
+time_one (FabBytes bytes, const char *yaml)
+{
+  g_autoptr (Rig) rig = star (2);
+  Play play;
+
+  play_start (&play, rig, yaml);
+  send (&play, rig, 0, 0, 1, bytes);
+  play_end (&play, 1);
+  return play.ends_ps[0];
+}
+
+/* Stored and forwarded: 1000 + 50 to the switch, 1000 + 50 from it. Cut through: the head leaves the switch 50 ps after
+ * the start, the last byte follows after 1000, and 50 more to the end. */
+static void
+one_packet_over_two_links (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (time_one (1000, "{switching: store_and_forward}"), 2100);
+  assert_int_equal (time_one (1000, "{switching: cut_through}"), 1100);
+}
+
+/* 10 packets of 1000: the first link takes 10 000, then the last packet crosses the second: 1000 + 2 x 50. The last of
+ * 9500 bytes is a half; stored, it waits for the ninth, which leaves at 1050 + 9000. */
+static void
+packets_of_a_message_follow_one_another (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (time_one (10000, "{mtu: 1000B, switching: store_and_forward}"), 11100);
+  assert_int_equal (time_one (10000, "{mtu: 1000B}"), 10100);
+  assert_int_equal (time_one (9500, "{mtu: 1000B, switching: store_and_forward}"), 10600);
+  assert_int_equal (time_one (9500, "{mtu: 1000B}"), 9600);
+}
+
+/* At half of the line rate a packet starts every 2000 ps: the tenth at 18 000. */
+static void
+a_paced_sender_leaves_gaps (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (time_one (10000, "{mtu: 1000B, pace: 50%}"), 18000 + 1000 + 2 * LATENCY);
+}
+
+/* Two links of a GPU, of 1 byte per ps and a cost of 1.25: 1250 ps per packet. */
+static void
+headers_cost_line_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){
+      .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_cost = 1.25 });
+  Play play;
+
+  play_start (&play, rig, "{mtu: 1000B}");
+  send (&play, rig, 0, 0, 1, 4000);
+  play_end (&play, 1);
+  assert_int_equal (play.ends_ps[0], 5000);
+}
+
+/* n senders of 8 packets each into one link: it takes 8 n packets, the first of which can start at 50 or, stored,
+ * 1050; in turn, so that the last packets of all come within n packets. */
+static void
+incast_is_n_times_the_wire (G_GNUC_UNUSED void **state)
+{
+  static const char *const yamls[] = { "{mtu: 1000B, switching: store_and_forward}",
+                                       "{mtu: 1000B, switching: store_and_forward, flow_control: none}" };
+
+  for (guint n = 1; n <= 32; n *= 2)
+    for (guint y = 0; y < G_N_ELEMENTS (yamls); y++) {
+      g_autoptr (Rig) rig = star (n + 1);
+      Play play;
+
+      play_start (&play, rig, yamls[y]);
+      for (guint i = 0; i < n; i++)
+        send (&play, rig, i, i, n, 8000);
+      play_end (&play, n);
+      FabTimePs last_ps = 0, first_ps = FAB_TIME_MAX;
+      for (guint i = 0; i < n; i++) {
+        last_ps = MAX (last_ps, play.ends_ps[i]);
+        first_ps = MIN (first_ps, play.ends_ps[i]);
+      }
+      assert_int_equal (last_ps, 1050 + (gint64) n * 8 * 1000 + 50);
+      assert_true (first_ps >= last_ps - (gint64) n * 1000);
+    }
+}
+
+/* Two messages of one sender take turns: the first, the first again as it was there before, then the second's of 2 packets is
+ * every other one and ends with the fifth. */
+static void
+messages_of_a_sender_take_turns (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3);
+  Play play;
+
+  play_start (&play, rig, "{mtu: 1000B}");
+  send (&play, rig, 0, 0, 1, 10000);
+  send (&play, rig, 1, 0, 2, 2000);
+  play_end (&play, 2);
+  assert_int_equal (play.ends_ps[0], 12000 + 2 * LATENCY);
+  assert_int_equal (play.ends_ps[1], 5000 + 2 * LATENCY);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (one_packet_over_two_links),
+    cmocka_unit_test (packets_of_a_message_follow_one_another),
+    cmocka_unit_test (a_paced_sender_leaves_gaps),
+    cmocka_unit_test (headers_cost_line_time),
+    cmocka_unit_test (incast_is_n_times_the_wire),
+    cmocka_unit_test (messages_of_a_sender_take_turns),
+  };
+
+  return cmocka_run_group_tests_name ("packet", tests, NULL, NULL);
+}
