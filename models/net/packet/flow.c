@@ -28,12 +28,12 @@ packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes)
   return number;
 }
 
-static void
-drop_when_over (PacketNet *self, guint32 number)
+void
+packet_flow_release (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
 
-  if (!flow->is_over || flow->n_entries > 0)
+  if (--flow->n_entries > 0 || !flow->is_over)
     return;
   flow->next = self->free_flow;
   self->free_flow = number;
@@ -55,8 +55,7 @@ static gboolean
 may_send (const PacketNet *self, const Flow *flow)
 {
   return flow->left_bytes > 0
-      && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes)
-      && flow->next_ps <= self->now_ps;
+      && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes);
 }
 
 static void
@@ -66,6 +65,13 @@ join (PacketNet *self, guint32 number)
 
   if (flow->is_waiting || !may_send (self, flow))
     return;
+  if (flow->next_ps > self->now_ps) {
+    flow->n_entries += !flow->is_resumed;
+    if (!flow->is_resumed)
+      agenda_add (&self->agenda, flow->next_ps, KIND_RESUME, number);
+    flow->is_resumed = TRUE;
+    return;
+  }
   flow->is_waiting = TRUE;
   packet_lane_wait (self, &self->lanes[flow->lane], number | FLOW_BIT);
   packet_port_serve (self, flow->link);
@@ -76,14 +82,14 @@ packet_flow_start (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
   const Way *way = &g_array_index (self->ways, Way, flow->way);
-  guint32 hop = g_array_index (self->paths, guint32, way->first_path);
+  const Hop *hop = &g_array_index (self->hops, Hop, g_array_index (self->paths, guint32, way->first_path));
+  double paced = self->ports[hop->link].ps_per_byte * hop->cost / self->params.pace_fraction;
 
-  flow->link = flow->lane = g_array_index (self->hops, Hop, hop).link;
+  flow->link = flow->lane = hop->link;
   flow->window_bytes = window_of (self, way);
   flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
-  if (self->params.pace_fraction < 1 && flow->pace_ps_per_byte <= 0)
-    flow->pace_ps_per_byte = self->ports[flow->link].ps_per_byte[g_array_index (self->hops, Hop, hop).drive]
-                           / self->params.pace_fraction;
+  if (self->params.pace_fraction < 1)
+    flow->pace_ps_per_byte = MAX (flow->pace_ps_per_byte, paced);
   join (self, number);
 }
 
@@ -114,7 +120,7 @@ packet_flow_take (PacketNet *self, guint32 number)
   self->packets[packet] = (Packet){
     .next = NONE,
     .flow = number,
-    .hop = g_array_index (self->paths, guint32, way->first_path + flow->n_sent % way->n_paths),
+    .hop = g_array_index (self->paths, guint32, way->first_path + (way->turn + flow->n_sent) % way->n_paths),
     .size = size,
     .number = flow->n_sent++,
     .from = NONE,
@@ -126,48 +132,62 @@ packet_flow_take (PacketNet *self, guint32 number)
   return packet;
 }
 
+/* The last packet is on the wire. */
+static void
+end_sending (PacketNet *self, guint32 number, FabTimePs free_ps)
+{
+  Flow *flow = &self->flows[number];
+
+  flow->is_waiting = FALSE;
+  flow->next_ps = MAX (flow->next_ps, free_ps);
+  if (flow->left.fn == NULL)
+    return;
+  flow->n_entries++;
+  agenda_add (&self->agenda, flow->next_ps, KIND_LEFT, number);
+}
+
 gboolean
 packet_flow_goes_on (PacketNet *self, guint32 number, FabTimePs free_ps)
 {
   Flow *flow = &self->flows[number];
 
   if (flow->left_bytes == 0) {
-    flow->is_waiting = FALSE;
-    if (flow->left.fn) {
-      flow->n_entries++;
-      agenda_add (&self->agenda, free_ps, KIND_LEFT, number);
-    }
+    end_sending (self, number, free_ps);
     return FALSE;
   }
-  if (flow->window_bytes > 0 && flow->flight_bytes + self->params.mtu_bytes > flow->window_bytes) {
-    flow->is_waiting = FALSE;
-    return FALSE;
-  }
-  if (flow->next_ps > free_ps) {
-    flow->is_waiting = FALSE;
-    flow->n_entries++;
-    agenda_add (&self->agenda, flow->next_ps, KIND_RESUME, number);
-    return FALSE;
-  }
-  return TRUE;
+  if (may_send (self, flow) && flow->next_ps <= free_ps)
+    return TRUE;
+  flow->is_waiting = FALSE;
+  join (self, number);
+  return flow->is_waiting;
 }
 
 void
 packet_flow_resume (PacketNet *self, guint32 number)
 {
   self->flows[number].n_entries--;
+  self->flows[number].is_resumed = FALSE;
   join (self, number);
+}
+
+/* Once. */
+static void
+tell_left (PacketNet *self, guint32 number)
+{
+  Flow *flow = &self->flows[number];
+  FabDone left = flow->left;
+
+  if (flow->has_left || left.fn == NULL)
+    return;
+  flow->has_left = TRUE;
+  left.fn (left.owner, left.arg);
 }
 
 void
 packet_flow_left (PacketNet *self, guint32 number)
 {
-  Flow *flow = &self->flows[number];
-  FabDone left = flow->left;
-
-  flow->n_entries--;
-  drop_when_over (self, number);
-  left.fn (left.owner, left.arg);
+  tell_left (self, number);
+  packet_flow_release (self, number);
 }
 
 void
@@ -175,11 +195,10 @@ packet_flow_acked (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
 
-  flow->n_entries--;
   flow->flight_bytes -= flow->ack_bytes;
-  drop_when_over (self, number);
   if (!flow->is_over)
     join (self, number);
+  packet_flow_release (self, number);
 }
 
 static void
@@ -214,7 +233,9 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
   if (flow->is_metered)
     packet_way_meter (self, flow);
   flow->is_over = TRUE;
-  drop_when_over (self, number);
+  flow->n_entries++; /* it stays until all have been told */
+  tell_left (self, number);
   if (arrived.fn)
     arrived.fn (arrived.owner, arrived.arg);
+  packet_flow_release (self, number);
 }

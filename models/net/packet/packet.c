@@ -83,7 +83,7 @@ static void
 packet_send (FabNet *net, const FabTransfer *transfer)
 {
   PacketNet *self = (PacketNet *) net;
-  PacketLeg leg = { transfer->src, transfer->dst, transfer->flow_hash, transfer->drive };
+  FabLeg leg = { transfer->src, transfer->dst, transfer->flow_hash };
 
   packet_net_enter (self);
   if (transfer->bytes == 0 || transfer->src == transfer->dst) {
@@ -95,9 +95,11 @@ packet_send (FabNet *net, const FabTransfer *transfer)
                       transfer->done.owner, transfer->done.arg);
     return;
   }
-  guint32 flow = packet_flow_new (self, packet_way (self, &leg, 1), transfer->bytes);
+  guint32 flow = packet_flow_new (self, packet_way (self, &leg, 1, (PacketCost){ .drive = transfer->drive }),
+                                  transfer->bytes);
   self->flows[flow].arrived = transfer->done;
   self->flows[flow].is_metered = TRUE;
+  self->flows[flow].drive = transfer->drive;
   packet_flow_start (self, flow);
   packet_net_leave (self);
 }
@@ -121,6 +123,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   self->params = *(const PacketParams *) params;
   self->free_packet = self->free_flow = NONE;
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
+  fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   packet_ports_init (self);
   packet_ways_init (self);
   return &self->base;
@@ -134,6 +137,7 @@ packet_destroy (FabNet *net)
   packet_ways_clear (self);
   packet_ports_clear (self);
   fab_pool_clear (&self->streams);
+  fab_pool_clear (&self->lines);
   g_free (self->agenda.entries);
   g_free (self->packets);
   g_free (self->flows);
@@ -152,5 +156,8 @@ const FabNetOps fab_net_packet = {
   .send = packet_send,
   .stream = packet_stream,
   .destroy = packet_destroy,
+  .open = packet_open,
+  .message = packet_message,
+  .close = packet_close,
   .set_capacity = packet_set_capacity,
 };

@@ -23,5 +23,7 @@ const FabParam packet_params[] = {
          "What a message has under way at most; 0B: without flow control two round trips, else no limit.") },
   { ROW ("pace", FRACTION, pace_fraction, "1", "Share of the line rate at which a sender puts packets out."),
     .min = 0.001, .max = 1 },
+  { ROW ("paths", COUNT, n_paths, "64", "Over which a route that spreads sends the packets of a message, in turn."),
+    .min = 1, .max = 4096 },
   { .key = NULL },
 };

@@ -12,6 +12,7 @@ typedef struct {
   int switching, control;
   FabBytes window_bytes, buffer_bytes;
   double pace_fraction;
+  gint64 n_paths;
 } PacketParams;
 
 extern const FabParam packet_params[];

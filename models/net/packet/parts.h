@@ -28,8 +28,6 @@ enum {
   KIND_LEFT,   /* flow: its last packet has left */
 };
 
-enum { DRIVE_RAW = FAB_N_DRIVES, N_COSTS }; /* bytes that are bytes of the line already */
-
 typedef struct {
   FabTimePs at_ps; /* when it can go on at the far end of its link; at its destination: when all of it is there */
   guint32 next;
@@ -43,7 +41,7 @@ typedef struct {
 typedef struct {
   FabTimePs free_ps; /* the wire is busy until then; FAB_TIME_MAX: the link is dead */
   FabTimePs latency_ps;
-  double ps_per_byte[N_COSTS]; /* of payload */
+  double ps_per_byte;          /* of the line */
   guint32 head, tail;          /* packets under way */
   gboolean is_woken;           /* KIND_WAKE is on the agenda */
 } Port;
@@ -68,12 +66,14 @@ typedef struct {
 /* One link of a path. */
 typedef struct {
   guint32 link;  /* or NONE: the end */
-  guint32 drive; /* what its bytes cost */
   guint32 queue; /* NONE: the first, where flows wait */
+  double cost;   /* bytes of the line per byte of payload */
 } Hop;
 
 typedef struct {
   guint32 first_path, n_paths; /* in `paths` */
+  guint32 turn;                /* the path of a flow's first packet */
+  guint32 stride;              /* hops from a path to the next; 0: they differ */
   FabTimePs back_ps;           /* latency the other way, for what says that packets arrived */
   double ps_per_byte;          /* of its slowest link */
 } Way;
@@ -82,14 +82,18 @@ typedef struct {
 enum { FLOW_BIT = 1u << 30 };
 
 typedef struct {
-  guint32 next; /* in the ring, or among the free */
+  guint32 next;      /* in the ring, or among the free */
+  guint32 line_next; /* message of the same line, sent after this one */
   guint32 way;
   guint32 link, lane; /* the first */
   guint32 n_sent;     /* packets */
-  guint32 n_entries;  /* on the agenda */
+  guint32 n_entries;  /* on the agenda, and others that point to it */
   guint8 is_waiting;  /* in the ring */
   guint8 is_over;
   guint8 is_metered; /* by itself, when it has arrived */
+  guint8 has_left;
+  guint8 is_resumed; /* KIND_RESUME is on the agenda */
+  FabDrive drive;    /* metered */
   FabBytes bytes, left_bytes, missing_bytes; /* in all; not sent; not arrived */
   FabBytes window_bytes, flight_bytes;       /* window 0: none */
   guint32 ack_bytes, unacked_bytes;
@@ -117,7 +121,7 @@ typedef struct {
   GHashTable *known_ways;   /* KnownWay */
   GHashTable *known_queues; /* two links: queue */
   guint32 *link_ways;       /* per link: the way that is that link alone, or NONE */
-  FabPool streams;
+  FabPool streams, lines;
   FabTimer timer; /* of the engine, for the first on the agenda */
   FabTimePs timer_ps;
   gboolean is_running;
@@ -145,6 +149,8 @@ void packet_flow_start (PacketNet *self, guint32 flow);
 guint32 packet_flow_take (PacketNet *self, guint32 flow);
 /* After that went onto the wire, which is busy until `free_ps`: whether the flow stays in the ring. */
 gboolean packet_flow_goes_on (PacketNet *self, guint32 flow, FabTimePs free_ps);
+/* One that points to it does not any more. */
+void packet_flow_release (PacketNet *self, guint32 flow);
 void packet_flow_deliver (PacketNet *self, guint32 packet);
 void packet_flow_acked (PacketNet *self, guint32 flow);
 void packet_flow_resume (PacketNet *self, guint32 flow);
@@ -155,18 +161,31 @@ void packet_flow_left (PacketNet *self, guint32 flow);
 void packet_ways_init (PacketNet *self);
 void packet_ways_clear (PacketNet *self);
 
-/* A part of a way, for the router. */
+/* What a byte costs on a link: as in a footprint, or by the link's class and the drive. */
 typedef struct {
-  FabVertexId src, dst;
-  guint64 flow_hash;
+  const FabFootprint *footprint; /* or NULL */
+  double wire_factor;
   FabDrive drive;
-} PacketLeg;
+} PacketCost;
 
 /* Legs follow one another and come to at least one link; there is a path for each. */
-guint32 packet_way (PacketNet *self, const PacketLeg *legs, guint n_legs);
+guint32 packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost);
 /* One link, raw. */
 guint32 packet_way_of_link (PacketNet *self, FabLinkId link);
 void packet_way_meter (PacketNet *self, const Flow *flow);
+
+/* --- spread.c --- */
+
+/* Appends `n` paths (FabPath) of a leg that the router spreads, each link on its share of them. */
+void packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths);
+
+/* --- line.c --- */
+
+enum { PACKET_LINE_SIZE = 160 };
+
+FabNetLine *packet_open (FabNet *net, const FabConnection *connection);
+void packet_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
+void packet_close (FabNet *net, FabNetLine *line);
 
 /* --- stream.c --- */
 

@@ -24,19 +24,15 @@ packet_wire_ps (double ps_per_byte, guint32 bytes)
 void
 packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
 {
-  const FabLinkClass *link_class = fab_graph_link_class (self->base.env.graph, link);
   double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s * fraction;
   Port *port = &self->ports[link];
-  gboolean was_dead = port->free_ps == FAB_TIME_MAX;
 
   if (fraction <= 0) {
     port->free_ps = FAB_TIME_MAX;
     return;
   }
-  for (guint drive = 0; drive < N_COSTS; drive++)
-    port->ps_per_byte[drive] = (drive < FAB_N_DRIVES ? link_class->cost[drive] : 1) * (double) FAB_PS_PER_S
-                             / rate;
-  if (was_dead) {
+  port->ps_per_byte = (double) FAB_PS_PER_S / rate;
+  if (port->free_ps == FAB_TIME_MAX) {
     port->free_ps = self->now_ps;
     packet_port_serve (self, link);
   }
@@ -168,7 +164,7 @@ goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabT
     return tail_ps;
   FabTimePs head_ps = self->now_ps + latency_ps;
   FabTimePs follows_ps = tail_ps
-                       - packet_wire_ps (self->ports[next->link].ps_per_byte[next->drive], packet->size);
+                       - packet_wire_ps (self->ports[next->link].ps_per_byte * next->cost, packet->size);
   return MAX (head_ps, follows_ps);
 }
 
@@ -179,7 +175,7 @@ put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
   Port *port = &self->ports[link];
   const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
 
-  port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte[hop->drive], packet->size);
+  port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
   free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);
   if (self->params.control == CONTROL_CREDIT)

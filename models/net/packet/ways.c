@@ -10,20 +10,21 @@
 #include "sim/base/mix.h"
 
 typedef struct {
+  guint64 costs; /* their hash */
   guint32 n, number;
-  PacketLeg legs[];
+  FabLeg legs[];
 } KnownWay;
 
 static guint
 known_hash (gconstpointer key)
 {
   const KnownWay *way = key;
-  guint64 sum = way->n;
+  guint64 sum = way->costs;
 
   for (guint i = 0; i < way->n; i++) {
-    const PacketLeg *leg = &way->legs[i];
+    const FabLeg *leg = &way->legs[i];
 
-    sum = fab_mix (fab_mix (sum, leg->flow_hash), (guint64) leg->src << 32 | leg->dst) + leg->drive;
+    sum = fab_mix (fab_mix (sum, leg->flow_hash), (guint64) leg->src << 32 | leg->dst);
   }
   return (guint) sum;
 }
@@ -32,12 +33,12 @@ static gboolean
 known_equal (gconstpointer a, gconstpointer b)
 {
   const KnownWay *x = a, *y = b;
-  gboolean is_equal = x->n == y->n;
+  gboolean is_equal = x->n == y->n && x->costs == y->costs;
 
   for (guint i = 0; is_equal && i < x->n; i++) {
-    const PacketLeg *p = &x->legs[i], *q = &y->legs[i];
+    const FabLeg *p = &x->legs[i], *q = &y->legs[i];
 
-    is_equal = p->flow_hash == q->flow_hash && p->src == q->src && p->dst == q->dst && p->drive == q->drive;
+    is_equal = p->flow_hash == q->flow_hash && p->src == q->src && p->dst == q->dst;
   }
   return is_equal;
 }
@@ -88,79 +89,124 @@ queue_of (PacketNet *self, guint32 from, guint32 to)
 }
 
 static void
-add_hop (PacketNet *self, guint32 before, guint32 link, guint32 drive)
+add_hop (PacketNet *self, guint32 before, guint32 link, double cost)
 {
-  Hop hop = { link, drive, before != NONE && link != NONE ? queue_of (self, before, link) : NONE };
+  Hop hop = { link, before != NONE && link != NONE ? queue_of (self, before, link) : NONE, cost };
 
   g_array_append_val (self->hops, hop);
 }
 
 /* --- one way --- */
 
-static gboolean
-leg_path (PacketNet *self, const PacketLeg *leg, FabPath *path)
+static double
+cost_of (const PacketNet *self, FabLinkId link, PacketCost cost)
 {
-  path->n = 0;
-  return fab_router_append (self->base.env.router, leg->src, leg->dst, leg->flow_hash, path);
+  if (cost.footprint == NULL)
+    return fab_graph_link_class (self->base.env.graph, link)->cost[cost.drive];
+  guint at = fab_footprint_find (cost.footprint, link);
+  return cost.footprint->line_weights[at] / cost.footprint->weights[at] * cost.wire_factor;
+}
+
+static guint64
+cost_hash (PacketCost cost)
+{
+  guint64 sum = cost.drive;
+
+  for (guint i = 0; cost.footprint != NULL && i < cost.footprint->n; i++) {
+    double factor = cost.footprint->line_weights[i] / cost.footprint->weights[i] * cost.wire_factor;
+    guint64 bits;
+
+    memcpy (&bits, &factor, sizeof bits);
+    sum = fab_mix (fab_mix (sum, cost.footprint->links[i]), bits);
+  }
+  return sum;
 }
 
 /* Appends the hops of one leg; returns its last link. */
 static guint32
-add_leg (PacketNet *self, guint32 before, const FabPath *path, guint32 drive)
+add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketCost cost)
 {
   for (guint i = 0; i < path->n; i++) {
-    add_hop (self, before, path->links[i], drive);
+    add_hop (self, before, path->links[i], cost_of (self, path->links[i], cost));
     before = path->links[i];
   }
   return before;
 }
 
-/* All of the path's links that are joined at its first one. */
+/* How long it takes to hear of what was sent, and at what rate it goes when nothing else does. */
 static void
-way_count (PacketNet *self, Way *way, guint32 first_hop)
+way_count (PacketNet *self, Way *way)
 {
   const FabGraph *graph = self->base.env.graph;
+  guint32 first_hop = g_array_index (self->paths, guint32, way->first_path);
 
   for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->link != NONE; hop++) {
     const FabLink *link = fab_graph_link (graph, hop->link);
+    double ps_per_byte = (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost;
 
     way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
-    way->ps_per_byte = MAX (way->ps_per_byte, self->ports[hop->link].ps_per_byte[hop->drive]);
+    way->ps_per_byte = MAX (way->ps_per_byte, ps_per_byte);
   }
 }
 
+/* `paths` holds n_paths for each leg, leg by leg. */
 static guint32
-way_new (PacketNet *self, const PacketLeg *legs, guint n_legs)
+way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, PacketCost cost)
 {
-  Way way = { .first_path = self->paths->len, .n_paths = 1 };
-  guint32 first_hop = self->hops->len, before = NONE;
+  Way way = { .first_path = self->paths->len, .n_paths = n_paths };
 
-  for (guint i = 0; i < n_legs; i++) {
-    FabPath path;
-    gboolean has_path = leg_path (self, &legs[i], &path);
+  for (guint p = 0; p < n_paths; p++) {
+    guint32 first_hop = self->hops->len, before = NONE, stride;
 
-    g_assert (has_path);
-    before = add_leg (self, before, &path, legs[i].drive);
+    for (guint i = 0; i < n_legs; i++)
+      before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), cost);
+    g_assert (before != NONE);
+    add_hop (self, before, NONE, 1);
+    g_array_append_val (self->paths, first_hop);
+    stride = self->hops->len - first_hop;
+    way.stride = p == 0 || way.stride == stride ? stride : 0;
   }
-  add_hop (self, before, NONE, 0);
-  g_array_append_val (self->paths, first_hop);
-  way_count (self, &way, first_hop);
+  way_count (self, &way);
   g_array_append_val (self->ways, way);
   return self->ways->len - 1;
 }
 
-guint32
-packet_way (PacketNet *self, const PacketLeg *legs, guint n_legs)
+static guint32
+way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
 {
-  gsize size = sizeof (KnownWay) + n_legs * sizeof (PacketLeg);
-  g_autofree KnownWay *key = g_malloc (size);
+  gboolean is_spread = self->base.env.router->ops->spread != NULL;
+  guint n_paths = is_spread ? (guint) self->params.n_paths : 1;
+  g_autoptr (GArray) paths = g_array_new (FALSE, TRUE, sizeof (FabPath));
+
+  for (guint i = 0; i < n_legs; i++) {
+    FabPath path = { 0 };
+
+    if (is_spread) {
+      packet_spread (self, &legs[i], n_paths, paths);
+      continue;
+    }
+    gboolean has_path = fab_router_append (self->base.env.router, legs[i].src, legs[i].dst,
+                                           legs[i].flow_hash, &path);
+    g_assert (has_path);
+    g_array_append_val (paths, path);
+  }
+  return way_join (self, paths, n_legs, n_paths, cost);
+}
+
+guint32
+packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
+{
+  g_autofree KnownWay *key = g_malloc (sizeof (KnownWay) + n_legs * sizeof (FabLeg));
+  const KnownWay *known;
 
   key->n = n_legs;
-  memcpy (key->legs, legs, n_legs * sizeof (PacketLeg));
-  const KnownWay *known = g_hash_table_lookup (self->known_ways, key);
+  key->costs = cost_hash (cost);
+  memcpy (key->legs, legs, n_legs * sizeof (FabLeg));
+  known = g_hash_table_lookup (self->known_ways, key);
   if (known != NULL)
     return known->number;
-  key->number = way_new (self, legs, n_legs);
+  key->number = way_new (self, legs, n_legs, cost);
+  g_array_index (self->ways, Way, key->number).turn = known_hash (key);
   known = key;
   g_hash_table_add (self->known_ways, g_steal_pointer (&key));
   return known->number;
@@ -169,15 +215,15 @@ packet_way (PacketNet *self, const PacketLeg *legs, guint n_legs)
 guint32
 packet_way_of_link (PacketNet *self, FabLinkId link)
 {
-  Way way = { .first_path = self->paths->len, .n_paths = 1 };
+  Way way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2 };
   guint32 first_hop = self->hops->len;
 
   if (self->link_ways[link] != NONE)
     return self->link_ways[link];
-  add_hop (self, NONE, link, DRIVE_RAW);
-  add_hop (self, link, NONE, 0);
+  add_hop (self, NONE, link, 1);
+  add_hop (self, link, NONE, 1);
   g_array_append_val (self->paths, first_hop);
-  way_count (self, &way, first_hop);
+  way_count (self, &way);
   g_array_append_val (self->ways, way);
   return self->link_ways[link] = self->ways->len - 1;
 }
@@ -185,20 +231,13 @@ packet_way_of_link (PacketNet *self, FabLinkId link)
 /* --- what was carried --- */
 
 static void
-meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes)
+meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
 {
   FabPath path = { 0 };
-  guint32 drive = 0;
 
-  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->link != NONE; hop++) {
-    if (path.n > 0 && (hop->drive != drive || path.n == FAB_PATH_MAX_LINKS)) {
-      fab_meter_add_path (self->base.meter, &path, bytes, (FabDrive) drive);
-      path.n = 0;
-    }
-    drive = hop->drive;
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->link != NONE; hop++)
     path.links[path.n++] = hop->link;
-  }
-  fab_meter_add_path (self->base.meter, &path, bytes, (FabDrive) drive);
+  fab_meter_add_path (self->base.meter, &path, bytes, drive);
 }
 
 /* Packets took the paths in turn. */
@@ -210,9 +249,10 @@ packet_way_meter (PacketNet *self, const Flow *flow)
 
   for (guint32 i = 0; i < MIN (way->n_paths, n); i++) {
     FabBytes bytes = (n - i + way->n_paths - 1) / way->n_paths * mtu;
+    guint32 path = way->first_path + (way->turn + i) % way->n_paths;
 
     if ((n - 1) % way->n_paths == i)
       bytes -= left_out;
-    meter_path (self, g_array_index (self->paths, guint32, way->first_path + i), bytes);
+    meter_path (self, g_array_index (self->paths, guint32, path), bytes, flow->drive);
   }
 }

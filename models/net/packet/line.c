@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* line.c - connections of a collective: every message is a flow, and arrivals are told in the order of sending.
+ *
+ * Bytes cost what the connection's footprint says of each link. What the ends can do at most spaces its packets, from
+ * one message to the next.
+ */
+#include <math.h>
+
+#include "models/net/packet/parts.h"
+
+typedef struct {
+  PacketNet *net;
+  FabConnection connection;
+  guint32 way;
+  guint32 head, tail; /* flows of messages whose arrival has not been told, by `line_next` */
+  FabTimePs next_ps;  /* the ends can send again */
+  double bytes;       /* of all messages */
+} Line;
+
+G_STATIC_ASSERT (sizeof (Line) <= PACKET_LINE_SIZE);
+
+FabNetLine *
+packet_open (FabNet *net, const FabConnection *connection)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = fab_pool_take (&self->lines);
+
+  line->net = self;
+  line->connection = *connection;
+  line->way = packet_way (self, connection->legs, connection->n_legs,
+                          (PacketCost){ connection->footprint, connection->wire_factor, connection->drive });
+  line->head = line->tail = NONE;
+  return (FabNetLine *) line;
+}
+
+static void
+message_left (gpointer owner, guint64 number)
+{
+  Line *line = owner;
+
+  line->next_ps = line->net->flows[number].next_ps;
+  line->connection.left (line->connection.owner, line->connection.arg);
+}
+
+/* With those behind it that were there before it. */
+static void
+message_arrived (gpointer owner, G_GNUC_UNUSED guint64 number)
+{
+  Line *line = owner;
+  PacketNet *self = line->net;
+  const FabConnection connection = line->connection;
+  FabTimePs now_ps = self->now_ps;
+
+  while (line->head != NONE && self->flows[line->head].is_over) {
+    Flow *flow = &self->flows[line->head];
+    FabTimePs at_ps = MAX (now_ps, fab_ps_add (flow->next_ps, connection.latency_ps));
+    gboolean is_last = flow->line_next == NONE;
+
+    guint32 told = line->head;
+    line->head = flow->line_next;
+    if (is_last)
+      line->tail = NONE;
+    packet_flow_release (self, told);
+    connection.arrives (connection.owner, connection.arg, at_ps);
+    if (is_last) /* and the line may be gone */
+      return;
+  }
+}
+
+void
+packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin_ps)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = (Line *) net_line;
+  double limit = line->connection.limit_bytes_per_s;
+  guint32 number;
+  Flow *flow;
+
+  packet_net_enter (self);
+  line->bytes += bytes;
+  number = packet_flow_new (self, line->way, (FabBytes) ceil (bytes - 1e-6));
+  flow = &self->flows[number];
+  flow->left = (FabDone){ message_left, line, number };
+  flow->arrived = (FabDone){ message_arrived, line, number };
+  flow->line_next = NONE;
+  flow->n_entries++; /* until its arrival is told */
+  if (limit > 0)
+    flow->pace_ps_per_byte = (double) FAB_PS_PER_S / limit;
+  flow->next_ps = MAX (begin_ps, limit > 0 ? line->next_ps : 0);
+  if (line->head == NONE)
+    line->head = number;
+  else
+    self->flows[line->tail].line_next = number;
+  line->tail = number;
+  packet_flow_start (self, number);
+  packet_net_leave (self);
+}
+
+void
+packet_close (FabNet *net, FabNetLine *net_line)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = (Line *) net_line;
+
+  if (line->bytes > 0)
+    fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
+  fab_pool_give (&self->lines, line);
+}
