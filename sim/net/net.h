@@ -72,6 +72,15 @@ typedef struct {
   void (*arrives) (gpointer owner, guint64 arg, FabTimePs at_ps);
 } FabConnection;
 
+/* What waited for a link since the network was made, where packets do. */
+typedef struct {
+  FabBytes carried_bytes;               /* payload, what is sent again too */
+  FabBytes most_bytes;                  /* at once */
+  double mean_bytes;                    /* over all the time */
+  guint64 n_stalls;                     /* times that the far end had no room */
+  guint64 n_marks, n_pauses, n_drops;   /* packets marked; times that the far end stopped it; packets lost */
+} FabLinkQueue;
+
 typedef struct _FabNet FabNet;
 typedef struct _FabNetLine FabNetLine; /* a connection that is open, the network's own */
 
@@ -90,6 +99,8 @@ typedef struct {
   /* From now on a link has this share of its line rate, 0 to 1; flows over one of 0 stand still. NULL: the network
    * knows no time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
+  /* NULL: nothing waits for links. */
+  FabLinkQueue (*link_queue) (const FabNet *net, FabLinkId link);
 } FabNetOps;
 
 /* A link that carries nothing now. */

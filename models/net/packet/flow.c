@@ -20,6 +20,7 @@ packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes)
     if (number == self->flow_capacity) {
       self->flow_capacity = MAX (64, 2 * self->flow_capacity);
       self->flows = g_renew (Flow, self->flows, self->flow_capacity);
+      self->rates = g_renew (Rate, self->rates, self->flow_capacity);
     }
   }
   self->flows[number] = (Flow){
@@ -48,7 +49,7 @@ window_of (const PacketNet *self, const Way *way)
 
   if (self->params.window_bytes > 0)
     return MAX (self->params.window_bytes, self->params.mtu_bytes);
-  return self->params.control == CONTROL_NONE ? (FabBytes) (2 * ps / way->ps_per_byte) : 0;
+  return way->is_endless ? (FabBytes) (2 * ps / way->ps_per_byte) : 0;
 }
 
 static gboolean
@@ -58,8 +59,8 @@ may_send (const PacketNet *self, const Flow *flow)
       && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes);
 }
 
-static void
-join (PacketNet *self, guint32 number)
+void
+packet_flow_join (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
 
@@ -77,6 +78,19 @@ join (PacketNet *self, guint32 number)
   packet_port_serve (self, flow->link);
 }
 
+/* A NIC is told of it, and takes one message after another. */
+static void
+begin_message (PacketNet *self, Flow *flow)
+{
+  FabTimePs begin_ps = fab_ps_add (MAX (flow->next_ps, self->now_ps), self->params.doorbell_ps);
+
+  if (self->params.message_gap_ps > 0) {
+    begin_ps = MAX (begin_ps, self->message_ps[flow->link]);
+    self->message_ps[flow->link] = begin_ps + self->params.message_gap_ps;
+  }
+  flow->next_ps = begin_ps;
+}
+
 void
 packet_flow_start (PacketNet *self, guint32 number)
 {
@@ -90,7 +104,13 @@ packet_flow_start (PacketNet *self, guint32 number)
   flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
   if (self->params.pace_fraction < 1)
     flow->pace_ps_per_byte = MAX (flow->pace_ps_per_byte, paced);
-  join (self, number);
+  flow->ends_ps_per_byte = flow->pace_ps_per_byte;
+  flow->nacked = NONE;
+  if (way->has_nic)
+    begin_message (self, flow);
+  if (way->is_marked && self->params.has_dcqcn)
+    packet_dcqcn_start (self, number);
+  packet_flow_join (self, number);
 }
 
 static guint32
@@ -127,6 +147,9 @@ packet_flow_take (PacketNet *self, guint32 number)
   };
   flow->left_bytes -= size;
   flow->flight_bytes += size;
+  flow->n_entries += way->is_lossy; /* it stays until its packets are gone: some may come again after its end */
+  if (way->is_marked && self->params.has_dcqcn)
+    packet_dcqcn_sent (self, number, size);
   if (flow->pace_ps_per_byte > 0)
     flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (flow->pace_ps_per_byte, size);
   return packet;
@@ -140,7 +163,9 @@ end_sending (PacketNet *self, guint32 number, FabTimePs free_ps)
 
   flow->is_waiting = FALSE;
   flow->next_ps = MAX (flow->next_ps, free_ps);
-  if (flow->left.fn == NULL)
+  if (g_array_index (self->ways, Way, flow->way).is_lossy)
+    packet_loss_watch (self, number);
+  if (flow->left.fn == NULL || flow->has_left)
     return;
   flow->n_entries++;
   agenda_add (&self->agenda, flow->next_ps, KIND_LEFT, number);
@@ -158,7 +183,7 @@ packet_flow_goes_on (PacketNet *self, guint32 number, FabTimePs free_ps)
   if (may_send (self, flow) && flow->next_ps <= free_ps)
     return TRUE;
   flow->is_waiting = FALSE;
-  join (self, number);
+  packet_flow_join (self, number);
   return flow->is_waiting;
 }
 
@@ -167,7 +192,7 @@ packet_flow_resume (PacketNet *self, guint32 number)
 {
   self->flows[number].n_entries--;
   self->flows[number].is_resumed = FALSE;
-  join (self, number);
+  packet_flow_join (self, number);
 }
 
 /* Once. */
@@ -195,9 +220,9 @@ packet_flow_acked (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
 
-  flow->flight_bytes -= flow->ack_bytes;
+  flow->flight_bytes -= MIN (flow->flight_bytes, flow->ack_bytes); /* fewer after going back */
   if (!flow->is_over)
-    join (self, number);
+    packet_flow_join (self, number);
   packet_flow_release (self, number);
 }
 
@@ -216,26 +241,56 @@ acknowledge (PacketNet *self, guint32 number, guint32 size)
 }
 
 void
-packet_flow_deliver (PacketNet *self, guint32 packet_number)
+packet_drop (PacketNet *self, guint32 packet)
 {
-  Packet *packet = &self->packets[packet_number];
-  guint32 number = packet->flow, size = packet->size;
+  self->packets[packet].next = self->free_packet;
+  self->free_packet = packet;
+}
+
+static void
+tell_arrived (PacketNet *self, FabDone arrived, gboolean is_late)
+{
+  FabTimePs late_ps = is_late ? self->params.completion_ps : 0;
+
+  if (arrived.fn && late_ps > 0)
+    fab_engine_after (self->base.env.engine, late_ps, arrived.fn, arrived.owner, arrived.arg);
+  else if (arrived.fn)
+    arrived.fn (arrived.owner, arrived.arg);
+}
+
+/* The last byte is there. */
+static void
+end (PacketNet *self, guint32 number)
+{
   Flow *flow = &self->flows[number];
+  gboolean has_nic = g_array_index (self->ways, Way, flow->way).has_nic;
   FabDone arrived = flow->arrived;
 
-  packet->next = self->free_packet;
-  self->free_packet = packet_number;
-  flow->missing_bytes -= size;
-  if (flow->missing_bytes > 0) {
-    acknowledge (self, number, size);
-    return;
-  }
   if (flow->is_metered)
     packet_way_meter (self, flow);
   flow->is_over = TRUE;
-  flow->n_entries++; /* it stays until all have been told */
+  flow->n_entries++; /* until all have been told */
   tell_left (self, number);
-  if (arrived.fn)
-    arrived.fn (arrived.owner, arrived.arg);
+  tell_arrived (self, arrived, has_nic);
   packet_flow_release (self, number);
+}
+
+void
+packet_flow_deliver (PacketNet *self, guint32 packet_number)
+{
+  const Packet *packet = &self->packets[packet_number];
+  guint32 number = packet->flow, size = packet->size;
+  Flow *flow = &self->flows[number];
+  gboolean is_lossy = g_array_index (self->ways, Way, flow->way).is_lossy;
+  gboolean is_new = !is_lossy || packet_loss_accepts (self, packet);
+
+  if (!is_new)
+    packet_way_meter_lost (self, packet);
+  packet_drop (self, packet_number);
+  if (is_new && (flow->missing_bytes -= size) > 0)
+    acknowledge (self, number, size);
+  else if (is_new)
+    end (self, number);
+  if (is_lossy)
+    packet_flow_release (self, number);
 }

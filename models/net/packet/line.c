@@ -82,6 +82,7 @@ packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin
   flow = &self->flows[number];
   flow->left = (FabDone){ message_left, line, number };
   flow->arrived = (FabDone){ message_arrived, line, number };
+  flow->drive = line->connection.drive;
   flow->line_next = NONE;
   flow->n_entries++; /* until its arrival is told */
   if (limit > 0)

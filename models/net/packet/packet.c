@@ -31,6 +31,12 @@ handle_first (PacketNet *self)
   case KIND_ACK: packet_flow_acked (self, number); break;
   case KIND_RESUME: packet_flow_resume (self, number); break;
   case KIND_LEFT: packet_flow_left (self, number); break;
+  case KIND_PAUSE: packet_port_paused (self, number, TRUE); break;
+  case KIND_UNPAUSE: packet_port_paused (self, number, FALSE); break;
+  case KIND_CNP: packet_dcqcn_told (self, number); break;
+  case KIND_INCREASE: packet_dcqcn_rise (self, number); break;
+  case KIND_NACK: packet_loss_nacked (self, number); break;
+  case KIND_TIMEOUT: packet_loss_timeout (self, number); break;
   default: g_assert_not_reached ();
   }
 }
@@ -114,6 +120,24 @@ packet_set_capacity (FabNet *net, FabLinkId link, double fraction)
   packet_net_leave (self);
 }
 
+static FabLinkQueue
+packet_link_queue (const FabNet *net, FabLinkId link)
+{
+  const Lane *lane = &((const PacketNet *) net)->lanes[link];
+  FabTimePs now_ps = fab_engine_now (net->env.engine);
+  double byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps);
+
+  return (FabLinkQueue){
+    .carried_bytes = lane->carried_bytes,
+    .most_bytes = lane->most_bytes,
+    .mean_bytes = now_ps > 0 ? byte_ps / (double) now_ps : 0,
+    .n_stalls = lane->n_stalls,
+    .n_marks = lane->n_marks,
+    .n_pauses = lane->n_pauses,
+    .n_drops = lane->n_drops,
+  };
+}
+
 static FabNet *
 packet_create (const FabNetEnv *env, gconstpointer params)
 {
@@ -124,6 +148,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   self->free_packet = self->free_flow = NONE;
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
+  self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
   packet_ports_init (self);
   packet_ways_init (self);
   return &self->base;
@@ -141,6 +166,8 @@ packet_destroy (FabNet *net)
   g_free (self->agenda.entries);
   g_free (self->packets);
   g_free (self->flows);
+  g_free (self->rates);
+  g_free (self->message_ps);
   fab_net_clear (net);
   g_free (self);
 }
@@ -160,4 +187,5 @@ const FabNetOps fab_net_packet = {
   .message = packet_message,
   .close = packet_close,
   .set_capacity = packet_set_capacity,
+  .link_queue = packet_link_queue,
 };

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* params.c - the table. Constants of DCQCN and of marking: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
+ * Deployments", SIGCOMM 2015, as they were used there at 40 Gb/s. */
 #include "models/net/packet/params.h"
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
-static const char *const controls[] = { "credit", "none", NULL };
+static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
+static const char *const balances[] = { "in_turn", "least_queue", NULL };
 
 #define ROW(key_, type_, field_, fallback_, help_)                                          \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (PacketParams, field_), \
@@ -13,17 +16,52 @@ const FabParam packet_params[] = {
   { ROW ("switching", CHOICE, switching, "cut_through",
          "A packet goes on when its head is there, or when all of it is."),
     .choices = switchings },
-  { ROW ("flow_control", CHOICE, control, "credit",
-         "Links without loss: a packet waits for room at the far end; or queues without end."),
+  { ROW ("flow_control", CHOICE, control, "auto",
+         "Of links: credit, pfc, drop (finite queues), none (endless ones); auto: pfc on Ethernet, else credit."),
     .choices = controls },
   { ROW ("buffer", BYTES, buffer_bytes, "0B",
-         "Room at the far end of a link; 0B: what its round trip holds, and 8 packets."),
+         "Credit: room at the far end of a link; 0B: what its round trip holds, and 8 packets."),
+    .max = 0x1p30 },
+  { ROW ("pause", BYTES, pause_bytes, "256KiB", "PFC: what came over a link and waits stops it from here on."),
+    .max = 0x1p30 },
+  { ROW ("resume", BYTES, resume_bytes, "192KiB", "PFC: and lets it go on from here down."), .max = 0x1p30 },
+  { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop: what waits for a link at most."), .min = 64,
     .max = 0x1p30 },
   { ROW ("window", BYTES, window_bytes, "0B",
-         "What a message has under way at most; 0B: without flow control two round trips, else no limit.") },
+         "What a message has under way at most; 0B: two round trips over links without end, else no limit.") },
   { ROW ("pace", FRACTION, pace_fraction, "1", "Share of the line rate at which a sender puts packets out."),
     .min = 0.001, .max = 1 },
-  { ROW ("paths", COUNT, n_paths, "64", "Over which a route that spreads sends the packets of a message, in turn."),
+  { ROW ("paths", COUNT, n_paths, "64",
+         "Over which a route that spreads sends the packets of a message, in turn."),
     .min = 1, .max = 4096 },
+  { ROW ("balance", CHOICE, balance, "in_turn",
+         "Packets of a route that spreads take its paths in turn, or at every switch the shortest queue."),
+    .choices = balances },
+  { ROW ("mark_from", BYTES, mark_from_bytes, "5kB", "ECN on Ethernet: queue from which packets are marked."),
+    .max = 0x1p30 },
+  { ROW ("mark_all", BYTES, mark_all_bytes, "200kB", "ECN: queue from which all are marked."), .max = 0x1p30 },
+  { ROW ("mark_fraction", FRACTION, mark_fraction, "0.01", "ECN: share that is marked just below that."),
+    .max = 1 },
+  { ROW ("dcqcn", BOOL, has_dcqcn, "true", "Senders over Ethernet heed the marks.") },
+  { ROW ("gain", FRACTION, gain_fraction, "0.00390625", "DCQCN: weight of a new mark, 1/256."), .max = 1 },
+  { ROW ("cnp_every", TIME, cnp_every_ps, "50us", "DCQCN: a receiver tells of marks once in this time.") },
+  { ROW ("alpha_every", TIME, alpha_every_ps, "55us", "DCQCN: how often the estimate of marks decays."),
+    .min = 1e6, .max = 1e15 },
+  { ROW ("increase_every", TIME, increase_every_ps, "55us", "DCQCN: how often the rate rises, by time."),
+    .min = 1e6, .max = 1e15 },
+  { ROW ("increase_bytes", BYTES, increase_every_bytes, "10MB", "DCQCN: how often the rate rises, by bytes."),
+    .min = 1e3, .max = 1e15 },
+  { ROW ("recovery", COUNT, n_recovery, "5", "DCQCN: rises that only go back to the rate before."), .min = 1,
+    .max = 1e3 },
+  { ROW ("increase", RATE, increase_bytes_per_s, "40Mb/s", "DCQCN: what a rise adds after those.") },
+  { ROW ("hyper_increase", RATE, hyper_bytes_per_s, "400Mb/s", "DCQCN: and when both ways have risen so often.") },
+  { ROW ("timeout", TIME, timeout_ps, "1ms", "Drop: what nothing was heard of for so long is sent again."),
+    .min = 1e6, .max = 1e15 },
+  { ROW ("doorbell", TIME, doorbell_ps, "0ns", "Before the first packet of a message that a NIC sends."),
+    .max = 1e12 },
+  { ROW ("message_gap", TIME, message_gap_ps, "0ns", "Between messages of one sender over its NIC: 1 / message rate."),
+    .max = 1e12 },
+  { ROW ("completion", TIME, completion_ps, "0ns", "From the last byte to the word of it, over NICs."),
+    .max = 1e12 },
   { .key = NULL },
 };

@@ -26,6 +26,12 @@ enum {
   KIND_ACK,    /* flow: `ack_bytes` have arrived */
   KIND_RESUME, /* flow: may send again */
   KIND_LEFT,   /* flow: its last packet has left */
+  KIND_PAUSE,    /* lane */
+  KIND_UNPAUSE,  /* lane */
+  KIND_CNP,      /* flow: packets of it were marked */
+  KIND_INCREASE, /* flow: its rate may rise */
+  KIND_NACK,     /* flow: a packet is missing */
+  KIND_TIMEOUT,  /* flow: perhaps its last packets are */
 };
 
 typedef struct {
@@ -56,6 +62,10 @@ typedef struct {
   FabTimePs changed_ps;  /* `queued` */
   double byte_ps;        /* integral of `queued` */
   guint64 carried_bytes; /* payload */
+  guint32 held_bytes;    /* pfc: waiting at the far end */
+  guint8 control;
+  guint8 is_paused, has_asked; /* pfc: by the far end; the far end has asked for it */
+  guint32 n_pauses, n_marks, n_drops;
 } Lane;
 
 typedef struct {
@@ -76,10 +86,23 @@ typedef struct {
   guint32 stride;              /* hops from a path to the next; 0: they differ */
   FabTimePs back_ps;           /* latency the other way, for what says that packets arrived */
   double ps_per_byte;          /* of its slowest link */
+  guint8 has_nic, is_lossy, is_marked, is_endless; /* on one of its links */
 } Way;
 
 /* Set for flows among what waits in a ring. */
 enum { FLOW_BIT = 1u << 30 };
+
+#define MARK_BIT (1u << 31) /* of a packet's number */
+
+/* What DCQCN knows of a flow. */
+typedef struct {
+  double rate, target; /* payload bytes per second */
+  double alpha;
+  FabTimePs alpha_ps, told_ps, rises_ps; /* alpha is of then; last told of marks; rises next */
+  FabBytes bytes;                        /* since the last rise by bytes */
+  guint32 n_by_time, n_by_bytes;
+  guint32 is_rising; /* KIND_INCREASE is on the agenda */
+} Rate;
 
 typedef struct {
   guint32 next;      /* in the ring, or among the free */
@@ -94,10 +117,15 @@ typedef struct {
   guint8 has_left;
   guint8 is_resumed; /* KIND_RESUME is on the agenda */
   FabDrive drive;    /* metered */
+  guint8 is_watched;  /* KIND_TIMEOUT is on the agenda */
+  guint32 watched;    /* lossy: `expected` then */
+  FabBytes lost_bytes; /* lossy, several paths: to be sent again */
+  guint32 expected, nacked; /* lossy: number of the packet that must come next; last one missed */
   FabBytes bytes, left_bytes, missing_bytes; /* in all; not sent; not arrived */
   FabBytes window_bytes, flight_bytes;       /* window 0: none */
   guint32 ack_bytes, unacked_bytes;
   double pace_ps_per_byte; /* 0: as fast as the wire */
+  double ends_ps_per_byte; /* the same without DCQCN */
   FabTimePs next_ps;       /* paced: not before */
   FabDone left, arrived;   /* fn NULL: nobody asks */
 } Flow;
@@ -112,6 +140,9 @@ typedef struct {
   Lane *lanes;
   Queue *queues;
   Flow *flows;
+  Rate *rates;              /* per flow, with DCQCN */
+  FabTimePs *message_ps;    /* per link: when its sender can begin a message */
+  guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
   guint32 packet_capacity, flow_capacity, queue_capacity;
   guint32 *credit_bytes; /* per lane: told at once */
@@ -136,6 +167,7 @@ void packet_port_serve (PacketNet *self, guint32 link);
 void packet_port_arrive (PacketNet *self, guint32 link);
 void packet_port_woken (PacketNet *self, guint32 link);
 void packet_port_credited (PacketNet *self, guint32 lane);
+void packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused);
 void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
 void packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting);
 FabTimePs packet_wire_ps (double ps_per_byte, guint32 bytes);
@@ -152,9 +184,31 @@ gboolean packet_flow_goes_on (PacketNet *self, guint32 flow, FabTimePs free_ps);
 /* One that points to it does not any more. */
 void packet_flow_release (PacketNet *self, guint32 flow);
 void packet_flow_deliver (PacketNet *self, guint32 packet);
+void packet_drop (PacketNet *self, guint32 packet); /* its memory */
 void packet_flow_acked (PacketNet *self, guint32 flow);
+/* It has something to send again. */
+void packet_flow_join (PacketNet *self, guint32 flow);
 void packet_flow_resume (PacketNet *self, guint32 flow);
 void packet_flow_left (PacketNet *self, guint32 flow);
+
+/* --- loss.c --- */
+
+/* Of a packet at the end of a flow's way over links that lose some: whether it is the one that must come next. */
+gboolean packet_loss_accepts (PacketNet *self, const Packet *packet);
+void packet_loss_drop (PacketNet *self, guint32 packet);
+void packet_loss_nacked (PacketNet *self, guint32 flow);
+void packet_loss_timeout (PacketNet *self, guint32 flow);
+void packet_loss_watch (PacketNet *self, guint32 flow);
+
+/* --- dcqcn.c --- */
+
+void packet_dcqcn_start (PacketNet *self, guint32 flow);
+void packet_dcqcn_sent (PacketNet *self, guint32 flow, guint32 size);
+void packet_dcqcn_marked (PacketNet *self, guint32 flow); /* the receiver got a marked packet */
+void packet_dcqcn_told (PacketNet *self, guint32 flow);
+void packet_dcqcn_rise (PacketNet *self, guint32 flow);
+/* By the length of the queue that it joins. */
+gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
 
 /* --- ways.c --- */
 
@@ -173,6 +227,8 @@ guint32 packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCos
 /* One link, raw. */
 guint32 packet_way_of_link (PacketNet *self, FabLinkId link);
 void packet_way_meter (PacketNet *self, const Flow *flow);
+/* A packet that came as far as `hop` in vain. */
+void packet_way_meter_lost (PacketNet *self, const Packet *packet);
 
 /* --- spread.c --- */
 

@@ -9,6 +9,8 @@
  * Who waits is served in turn, packet by packet: queues of other links, and flows that begin here. A wire that nothing
  * waits for is not on the agenda.
  */
+#include <string.h>
+
 #include "models/net/packet/parts.h"
 
 FabTimePs
@@ -52,6 +54,16 @@ room_of (const PacketNet *self, const FabLink *link)
   return (FabBytes) MIN (bytes, G_MAXINT32);
 }
 
+static guint8
+control_of (const PacketNet *self, guint32 link)
+{
+  const char *technology = fab_graph_link_class (self->base.env.graph, link)->technology;
+
+  if (self->params.control != CONTROL_AUTO)
+    return (guint8) self->params.control;
+  return technology != NULL && strcmp (technology, "Ethernet") == 0 ? CONTROL_PFC : CONTROL_CREDIT;
+}
+
 void
 packet_ports_init (PacketNet *self)
 {
@@ -65,9 +77,9 @@ packet_ports_init (PacketNet *self)
     FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
 
     self->ports[i] = (Port){ .latency_ps = link->latency_ps, .head = NONE, .tail = NONE };
-    self->lanes[i] = (Lane){ .ring = NONE, .room_bytes = G_MAXINT32 };
+    self->lanes[i] = (Lane){ .ring = NONE, .room_bytes = G_MAXINT32, .control = control_of (self, i) };
     packet_port_set_rate (self, i, 1);
-    if (self->params.control != CONTROL_CREDIT)
+    if (self->lanes[i].control != CONTROL_CREDIT)
       continue;
     self->lanes[i].room_bytes = (gint32) room;
     self->credit_bytes[i] = (guint32) CLAMP (room / 8, mtu, room - mtu);
@@ -132,13 +144,8 @@ count_queued (PacketNet *self, Lane *lane, guint32 queued_bytes)
 
 /* The buffer at the end of a link has its room back at `at_ps`; the link's source is told of so much at a time. */
 static void
-free_room (PacketNet *self, guint32 from, guint32 size, FabTimePs at_ps)
+give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs at_ps)
 {
-  Lane *lane;
-
-  if (from == NONE || self->params.control != CONTROL_CREDIT)
-    return;
-  lane = &self->lanes[from];
   lane->owed_bytes += size;
   if (lane->owed_bytes < self->credit_bytes[from])
     return;
@@ -146,10 +153,32 @@ free_room (PacketNet *self, guint32 from, guint32 size, FabTimePs at_ps)
   agenda_add (&self->agenda, at_ps + self->ports[from].latency_ps, KIND_CREDIT, from);
 }
 
+/* PFC: what came over a link and waits at its end grows or shrinks. */
+static void
+hold (PacketNet *self, Lane *lane, guint32 from, guint32 held_bytes)
+{
+  lane->held_bytes = held_bytes;
+  if (lane->has_asked ? held_bytes > self->params.resume_bytes : held_bytes <= self->params.pause_bytes)
+    return;
+  lane->has_asked = !lane->has_asked;
+  lane->n_pauses += lane->has_asked;
+  agenda_add (&self->agenda, self->now_ps + self->ports[from].latency_ps,
+              lane->has_asked ? KIND_PAUSE : KIND_UNPAUSE, from);
+}
+
+static void
+free_room (PacketNet *self, guint32 from, guint32 size, FabTimePs at_ps)
+{
+  Lane *lane = &self->lanes[from];
+
+  if (lane->control == CONTROL_CREDIT)
+    give_credit (self, lane, from, size, at_ps);
+}
+
 static gboolean
 has_room (const PacketNet *self, const Lane *lane)
 {
-  return lane->room_bytes >= (gint32) self->params.mtu_bytes;
+  return lane->room_bytes >= (gint32) self->params.mtu_bytes && !lane->is_paused;
 }
 
 /* --- the wire --- */
@@ -176,9 +205,10 @@ put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
   const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
 
   port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
-  free_room (self, packet->from, packet->size, port->free_ps);
+  if (packet->from != NONE)
+    free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);
-  if (self->params.control == CONTROL_CREDIT)
+  if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
   lane->carried_bytes += packet->size;
   packet->at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
@@ -198,7 +228,12 @@ queue_take (PacketNet *self, Lane *lane, Queue *queue)
   guint32 number = queue->head;
 
   queue->head = self->packets[number].next;
-  count_queued (self, lane, lane->queued_bytes - self->packets[number].size);
+  const Packet *packet = &self->packets[number];
+  Lane *from = &self->lanes[packet->from];
+
+  count_queued (self, lane, lane->queued_bytes - packet->size);
+  if (from->control == CONTROL_PFC)
+    hold (self, from, packet->from, from->held_bytes - packet->size);
   return number;
 }
 
@@ -265,22 +300,22 @@ packet_port_credited (PacketNet *self, guint32 lane)
   packet_port_serve (self, lane);
 }
 
+void
+packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused)
+{
+  self->lanes[lane].is_paused = is_paused != FALSE;
+  if (!is_paused)
+    packet_port_serve (self, lane);
+}
+
 /* --- the far end --- */
 
-/* What comes first through an idle port does not wait. */
 static void
-forward (PacketNet *self, guint32 number, const Hop *hop)
+enqueue (PacketNet *self, Lane *lane, const Hop *hop, guint32 number)
 {
-  Packet *packet = &self->packets[number];
-  Lane *lane = &self->lanes[hop->link];
   Queue *queue = &self->queues[hop->queue];
 
-  if (lane->ring == NONE && self->ports[hop->link].free_ps <= self->now_ps && has_room (self, lane)) {
-    put_on_wire (self, hop->link, lane, number);
-    return;
-  }
-  count_queued (self, lane, lane->queued_bytes + packet->size);
-  packet->next = NONE;
+  self->packets[number].next = NONE;
   if (queue->head == NONE) {
     queue->head = queue->tail = number;
     packet_lane_wait (self, lane, hop->queue);
@@ -289,6 +324,62 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   }
   self->packets[queue->tail].next = number;
   queue->tail = number;
+}
+
+/* Where paths part: of those that came the same way so far, the one whose next link has the least to do. */
+static const Hop *
+choose_hop (PacketNet *self, Packet *packet)
+{
+  const Way *way = &g_array_index (self->ways, Way, self->flows[packet->flow].way);
+  guint32 first = g_array_index (self->paths, guint32, way->first_path), best = packet->hop;
+  double least = G_MAXDOUBLE;
+
+  if (way->n_paths == 1 || way->stride == 0)
+    return &g_array_index (self->hops, Hop, packet->hop);
+  for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
+       p++, at += way->stride) {
+    guint32 link = g_array_index (self->hops, Hop, at).link;
+
+    if (link == NONE || g_array_index (self->hops, Hop, at - 1).link != packet->from)
+      continue;
+    const Port *port = &self->ports[link];
+    double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
+                + self->lanes[link].queued_bytes * port->ps_per_byte;
+    if (busy < least) {
+      least = busy;
+      best = at;
+    }
+  }
+  packet->hop = best;
+  return &g_array_index (self->hops, Hop, best);
+}
+
+/* What comes first through an idle port does not wait. */
+static void
+forward (PacketNet *self, guint32 number, const Hop *hop)
+{
+  Packet *packet = &self->packets[number];
+  Lane *lane = &self->lanes[hop->link];
+
+  if (lane->ring == NONE && self->ports[hop->link].free_ps <= self->now_ps && has_room (self, lane)) {
+    put_on_wire (self, hop->link, lane, number);
+    return;
+  }
+  if (lane->control == CONTROL_DROP && lane->queued_bytes + packet->size > self->params.queue_bytes) {
+    lane->n_drops++;
+    packet_loss_drop (self, number);
+    return;
+  }
+  count_queued (self, lane, lane->queued_bytes + packet->size);
+  if ((lane->control == CONTROL_PFC || lane->control == CONTROL_DROP)
+      && packet_dcqcn_marks (self, lane->queued_bytes)) {
+    packet->number |= MARK_BIT;
+    lane->n_marks++;
+  }
+  if (self->lanes[packet->from].control == CONTROL_PFC)
+    hold (self, &self->lanes[packet->from], packet->from,
+          self->lanes[packet->from].held_bytes + packet->size);
+  enqueue (self, lane, hop, number);
 }
 
 /* The first on the agenda is of this link. */
@@ -306,9 +397,13 @@ packet_port_arrive (PacketNet *self, guint32 link)
     agenda_drop_first (&self->agenda);
   const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
   if (hop->link != NONE) {
+    if (self->params.balance == BALANCE_LEAST_QUEUE)
+      hop = choose_hop (self, packet);
     forward (self, number, hop);
     return;
   }
   free_room (self, packet->from, packet->size, self->now_ps);
+  if (packet->number & MARK_BIT)
+    packet_dcqcn_marked (self, packet->flow);
   packet_flow_deliver (self, number);
 }

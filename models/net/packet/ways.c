@@ -133,6 +133,18 @@ add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketCost cost)
   return before;
 }
 
+static void
+way_note (const PacketNet *self, Way *way, guint32 link)
+{
+  guint8 control = self->lanes[link].control;
+  FabVertexId src = fab_graph_link (self->base.env.graph, link)->src;
+
+  way->has_nic |= fab_graph_vertex (self->base.env.graph, src)->kind == FAB_VERTEX_NIC;
+  way->is_lossy |= control == CONTROL_DROP;
+  way->is_endless |= control == CONTROL_NONE;
+  way->is_marked |= control == CONTROL_DROP || control == CONTROL_PFC;
+}
+
 /* How long it takes to hear of what was sent, and at what rate it goes when nothing else does. */
 static void
 way_count (PacketNet *self, Way *way)
@@ -146,6 +158,7 @@ way_count (PacketNet *self, Way *way)
 
     way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
     way->ps_per_byte = MAX (way->ps_per_byte, ps_per_byte);
+    way_note (self, way, hop->link);
   }
 }
 
@@ -255,4 +268,17 @@ packet_way_meter (PacketNet *self, const Flow *flow)
       bytes -= left_out;
     meter_path (self, g_array_index (self->paths, guint32, path), bytes, flow->drive);
   }
+}
+
+void
+packet_way_meter_lost (PacketNet *self, const Packet *packet)
+{
+  FabPath path = { 0 };
+  guint32 first = packet->hop;
+
+  while (first > 0 && g_array_index (self->hops, Hop, first - 1).link != NONE)
+    first--;
+  for (guint32 hop = first; hop < packet->hop; hop++)
+    path.links[path.n++] = g_array_index (self->hops, Hop, hop).link;
+  fab_meter_add_path (self->base.meter, &path, packet->size, self->flows[packet->flow].drive);
 }

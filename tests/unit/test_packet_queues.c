@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_packet_queues.c - what happens where links push back: credit, PFC, marks, losses, several paths.
+ *
+ * A star at 1 byte per ps, links of 50 ps, packets of 1000 bytes; or a tree of leaves and spines.
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/rig.h"
+
+enum { MOST = 64, LATENCY = 50 };
+
+typedef struct {
+  RigNet rig;
+  FabTimePs ends_ps[MOST];
+  guint n_ended;
+} Play;
+
+static void
+note_end (gpointer owner, guint64 index)
+{
+  Play *play = owner;
+
+  play->ends_ps[index] = fab_engine_now (play->rig.engine);
+  play->n_ended++;
+}
+
+static void
+send (Play *play, FabVertexId from, FabVertexId to, guint index, FabBytes bytes)
+{
+  FabTransfer transfer = {
+    .src = from, .dst = to, .bytes = bytes, .flow_hash = index, .done = { note_end, play, index }
+  };
+
+  fab_net_send (play->rig.net, &transfer);
+}
+
+static Rig *
+star (guint n_gpus)
+{
+  return rig_new (&(RigSpec){
+      .n_nodes = 1, .gpus_per_node = n_gpus, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_latency_ps = LATENCY });
+}
+
+static Play
+play_new (const Rig *rig, const char *yaml)
+{
+  return (Play){ .rig = rig_net_with (rig, &fab_net_packet, yaml) };
+}
+
+/* The link from a vertex to its only neighbour, or back. */
+static FabLinkId
+link_of (const FabGraph *graph, FabVertexId vertex, gboolean is_back)
+{
+  FabLinkId first;
+
+  fab_graph_out_links (graph, vertex, &first);
+  return is_back ? fab_graph_link (graph, first)->reverse : first;
+}
+
+static FabLinkQueue
+queue_of (const Play *play, FabLinkId link)
+{
+  return fab_net_packet.link_queue (play->rig.net, link);
+}
+
+/* Room for two packets and credit for one at a time. Of two senders into one link, packet 1 of A starts at 0, reaches
+ * the switch at 1050 and leaves there by 2050; B's waits behind it. From then on the link out is never idle: 6 packets
+ * end at 1050 + 6000 + 50. A sender waits for credit meanwhile, and no more than the room is ever queued of each. */
+static void
+a_sender_waits_for_credit (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3);
+  Play play = play_new (rig, "{mtu: 1000B, buffer: 2000B, switching: store_and_forward, flow_control: credit}");
+
+  send (&play, rig_gpu (rig, 0), rig_gpu (rig, 2), 0, 3000);
+  send (&play, rig_gpu (rig, 1), rig_gpu (rig, 2), 1, 3000);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.n_ended, 2);
+  assert_int_equal (MAX (play.ends_ps[0], play.ends_ps[1]), 7100);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, 2), TRUE)).most_bytes <= 4000);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, 0), FALSE)).n_stalls
+                   + queue_of (&play, link_of (rig->graph, rig_gpu (rig, 1), FALSE)).n_stalls
+               > 0);
+  rig_net_clear (&play.rig);
+}
+
+/* Two nodes of 3 GPUs behind a NIC each at a third of a GPU's rate. From node 0, two flows go to GPU 3, whose link is
+ * slowed to a tenth, and one, the victim, to GPU 4, which nobody else sends to: it could have its third of the NIC,
+ * but the buffers on the way fill with what waits for GPU 3, and it gets no more than each of those. Without limits to
+ * buffers it is not held up. */
+static FabTimePs
+time_victim (const char *yaml)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 2,
+                                             .gpus_per_node = 3,
+                                             .nics_per_node = 1,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_bytes_per_s = FAB_PS_PER_S / 3,
+                                             .gpu_latency_ps = LATENCY,
+                                             .nic_latency_ps = LATENCY });
+  Play play = play_new (rig, yaml);
+  FabTimePs end_ps;
+
+  fab_net_set_capacity (play.rig.net, link_of (rig->graph, rig_gpu (rig, 3), TRUE), 1 / 30.0);
+  send (&play, rig_gpu (rig, 0), rig_gpu (rig, 3), 0, 1000000);
+  send (&play, rig_gpu (rig, 1), rig_gpu (rig, 3), 1, 1000000);
+  send (&play, rig_gpu (rig, 2), rig_gpu (rig, 4), 2, 1000000);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.n_ended, 3);
+  end_ps = play.ends_ps[2];
+  rig_net_clear (&play.rig);
+  return end_ps;
+}
+
+static void
+congestion_spreads_to_a_victim (G_GNUC_UNUSED void **state)
+{
+  double free_ps = 1e6 * 9; /* a third of a third of a byte per ps */
+  double stuck_ps = 1e6 * 60; /* as the two that share a thirtieth of a byte per ps */
+
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: none, window: 10MB}") < free_ps * 1.05);
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit}") > stuck_ps * 0.9);
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}")
+               > stuck_ps * 0.7);
+}
+
+/* Four into one: each of the four links out of a sender is stopped when more than 8 packets of it wait, so no more than
+ * 4 x (8 + what comes during the pause's way: 1 or 2) are ever queued, and the link out is never idle. */
+static void
+pfc_stops_senders_and_loses_nothing (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (5);
+  Play play = play_new (rig, "{mtu: 1000B, flow_control: pfc, pause: 8000B, resume: 6000B, dcqcn: false,"
+                             " switching: store_and_forward}");
+
+  for (guint i = 0; i < 4; i++)
+    send (&play, rig_gpu (rig, i), rig_gpu (rig, 4), i, 100000);
+  fab_engine_run (play.rig.engine);
+  FabLinkQueue queue = queue_of (&play, link_of (rig->graph, rig_gpu (rig, 4), TRUE));
+  assert_int_equal (play.n_ended, 4);
+  assert_int_equal (fab_engine_now (play.rig.engine) >= 1050 + 400000 + 50, TRUE);
+  assert_true (fab_engine_now (play.rig.engine) <= 1050 + 400000 + 2000);
+  assert_true (queue.most_bytes > 8000 && queue.most_bytes <= 44000);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, 0), FALSE)).n_pauses > 0);
+  rig_net_clear (&play.rig);
+}
+
+/* The same into a queue of 8 packets: some are lost, sent again, and all ends. Every link's line carried what arrived
+ * and what was lost on the way. */
+static void
+what_is_lost_is_sent_again (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (5);
+  Play play = play_new (rig, "{mtu: 1000B, flow_control: drop, queue: 8000B, dcqcn: false, timeout: 5us}");
+  guint n_links = fab_graph_n_links (rig->graph);
+  g_autofree FabLinkLoad *loads = g_new0 (FabLinkLoad, n_links);
+
+  for (guint i = 0; i < 4; i++)
+    send (&play, rig_gpu (rig, i), rig_gpu (rig, 4), i, 100000);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.n_ended, 4);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, 4), TRUE)).n_drops > 0);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, 4), TRUE)).most_bytes <= 8000);
+  fab_meter_take (play.rig.net->meter, loads);
+  for (FabLinkId l = 0; l < n_links; l++)
+    assert_near (loads[l].payload_bytes, (double) queue_of (&play, l).carried_bytes, 0);
+  rig_net_clear (&play.rig);
+}
+
+/* 40 Gb/s, 5 us there and back, four flows of one bottleneck, each through a link of its own: after a while every one
+ * has near a quarter, the link is busy nearly all the time, and its queue stays far below what four unchecked senders
+ * would make of it. */
+static void
+dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){
+      .n_nodes = 1, .gpus_per_node = 5, .gpu_bytes_per_s = 5000000000, .gpu_latency_ps = 1250000 });
+  Play play = play_new (rig, "{mtu: 1kB, flow_control: pfc, pause: 4MB, resume: 3MB}");
+  FabTimePs first_ps = FAB_TIME_MAX, last_ps = 0;
+
+  for (guint i = 0; i < 4; i++)
+    send (&play, rig_gpu (rig, i), rig_gpu (rig, 4), i, 20000000);
+  fab_engine_run (play.rig.engine);
+  FabLinkQueue queue = queue_of (&play, link_of (rig->graph, rig_gpu (rig, 4), TRUE));
+  for (guint i = 0; i < 4; i++) {
+    first_ps = MIN (first_ps, play.ends_ps[i]);
+    last_ps = MAX (last_ps, play.ends_ps[i]);
+  }
+  assert_int_equal (play.n_ended, 4);
+  assert_true (queue.n_marks > 0);
+  assert_true (queue.mean_bytes > 1000 && queue.mean_bytes < 200000);
+  assert_true ((double) last_ps < 16e9 * 1.15); /* 80 MB at 5 GB/s */
+  assert_true ((double) first_ps > 16e9 * 0.75);
+  rig_net_clear (&play.rig);
+}
+
+/* A message's doorbell, and the next one a gap later; the word of it after `completion`. */
+static void
+nics_take_time_per_message (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 2,
+                                             .gpus_per_node = 1,
+                                             .nics_per_node = 1,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_bytes_per_s = FAB_PS_PER_S });
+  Play play = play_new (rig, "{mtu: 1000B, doorbell: 200ns, message_gap: 5ns, completion: 300ns}");
+
+  send (&play, rig_gpu (rig, 0), rig_gpu (rig, 1), 0, 1000);
+  send (&play, rig_gpu (rig, 0), rig_gpu (rig, 1), 1, 1000);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.ends_ps[0], 200000 + 1000 + 300000);
+  assert_int_equal (play.ends_ps[1], 200000 + 5000 + 1000 + 300000);
+  rig_net_clear (&play.rig);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_sender_waits_for_credit),
+    cmocka_unit_test (congestion_spreads_to_a_victim),
+    cmocka_unit_test (pfc_stops_senders_and_loses_nothing),
+    cmocka_unit_test (what_is_lost_is_sent_again),
+    cmocka_unit_test (dcqcn_shares_a_link),
+    cmocka_unit_test (nics_take_time_per_message),
+  };
+
+  return cmocka_run_group_tests_name ("packet_queues", tests, NULL, NULL);
+}
