@@ -23,8 +23,8 @@ extern const FabRouterOps fab_route_spray;
 
 extern const FabNetOps fab_net_analytic;
 extern const FabNetOps fab_net_fluid;
-extern const FabNetOps fab_net_step;
 extern const FabNetOps fab_net_packet;
+extern const FabNetOps fab_net_step;
 
 extern const FabAlgorithmOps fab_algorithm_binomial;
 extern const FabAlgorithmOps fab_algorithm_collnet_chain;

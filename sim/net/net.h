@@ -74,11 +74,11 @@ typedef struct {
 
 /* What waited for a link since the network was made, where packets do. */
 typedef struct {
-  FabBytes carried_bytes;               /* payload, what is sent again too */
-  FabBytes most_bytes;                  /* at once */
-  double mean_bytes;                    /* over all the time */
-  guint64 n_stalls;                     /* times that the far end had no room */
-  guint64 n_marks, n_pauses, n_drops;   /* packets marked; times that the far end stopped it; packets lost */
+  FabBytes carried_bytes;             /* payload, what is sent again too */
+  FabBytes most_bytes;                /* at once */
+  double mean_bytes;                  /* over all the time */
+  guint64 n_stalls;                   /* times that the far end had no room */
+  guint64 n_marks, n_pauses, n_drops; /* packets marked; times that the far end stopped it; packets lost */
 } FabLinkQueue;
 
 typedef struct _FabNet FabNet;

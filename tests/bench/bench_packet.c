@@ -5,7 +5,7 @@
 #include "tests/support/random.h"
 #include "tests/support/rig.h"
 
-enum { N_ROUNDS = 3 };
+enum { N_ROUNDS = 2 };
 
 typedef struct {
   FabGraph *graph;
@@ -83,7 +83,8 @@ static Played
 play (const Tree *tree, const FabRouterOps *route, const char *yaml, FabBytes bytes)
 {
   g_autoptr (FabEngine) engine = fab_engine_new ();
-  g_autoptr (Params) route_params = params_new (&route->info, ""), params = params_new (&fab_net_packet.info, yaml);
+  g_autoptr (Params) route_params = params_new (&route->info, ""),
+                     params = params_new (&fab_net_packet.info, yaml);
   FabRouter *router = route->create (tree->graph, route_params->params);
   FabNet *net = fab_net_packet.create (&(FabNetEnv){ engine, tree->graph, router }, params->params);
   Played played = { .n_left = tree->n_hosts, .wall_s = bench_now_s () };

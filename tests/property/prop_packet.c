@@ -42,15 +42,16 @@ add (Case *self, Random *random, guint from, guint to)
 static Rig *
 new_rig (Random *random, guint n_nodes, guint n_gpus)
 {
-  return rig_new (&(RigSpec){ .n_nodes = n_nodes,
-                              .gpus_per_node = n_gpus,
-                              .nics_per_node = n_nodes > 1,
-                              .gpu_bytes_per_s = 100000000000,
-                              .nic_bytes_per_s = random_between (random, 1, 8) * G_GUINT64_CONSTANT (12500000000),
-                              .gpu_latency_ps = random_below (random, 50000),
-                              .nic_latency_ps = random_below (random, 1000000),
-                              .gpu_cost = 1 + random_below (random, 4) / 16.0,
-                              .nic_cost = 1 + random_below (random, 4) / 16.0 });
+  return rig_new (
+      &(RigSpec){ .n_nodes = n_nodes,
+                  .gpus_per_node = n_gpus,
+                  .nics_per_node = n_nodes > 1,
+                  .gpu_bytes_per_s = 100000000000,
+                  .nic_bytes_per_s = random_between (random, 1, 8) * G_GUINT64_CONSTANT (12500000000),
+                  .gpu_latency_ps = random_below (random, 50000),
+                  .nic_latency_ps = random_below (random, 1000000),
+                  .gpu_cost = 1 + random_below (random, 4) / 16.0,
+                  .nic_cost = 1 + random_below (random, 4) / 16.0 });
 }
 
 /* Through one NIC to the other node; each GPU sends and receives once. */

@@ -34,10 +34,9 @@ note_end (gpointer owner, guint64 index)
 static void
 send (Play *play, const Rig *rig, guint index, guint from, guint to, FabBytes bytes)
 {
-  FabTransfer transfer = { .src = rig_gpu (rig, from),
-                           .dst = rig_gpu (rig, to),
-                           .bytes = bytes,
-                           .done = { note_end, play, index } };
+  FabTransfer transfer = {
+    .src = rig_gpu (rig, from), .dst = rig_gpu (rig, to), .bytes = bytes, .done = { note_end, play, index }
+  };
 
   fab_net_send (play->rig.net, &transfer);
 }
@@ -99,8 +98,8 @@ a_paced_sender_leaves_gaps (G_GNUC_UNUSED void **state)
 static void
 headers_cost_line_time (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Rig) rig = rig_new (&(RigSpec){
-      .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_cost = 1.25 });
+  g_autoptr (Rig) rig = rig_new (
+      &(RigSpec){ .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_cost = 1.25 });
   Play play;
 
   play_start (&play, rig, "{mtu: 1000B}");
@@ -156,12 +155,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (one_packet_over_two_links),
-    cmocka_unit_test (packets_of_a_message_follow_one_another),
-    cmocka_unit_test (a_paced_sender_leaves_gaps),
-    cmocka_unit_test (headers_cost_line_time),
-    cmocka_unit_test (incast_is_n_times_the_wire),
-    cmocka_unit_test (messages_of_a_sender_take_turns),
+    cmocka_unit_test (one_packet_over_two_links),  cmocka_unit_test (packets_of_a_message_follow_one_another),
+    cmocka_unit_test (a_paced_sender_leaves_gaps), cmocka_unit_test (headers_cost_line_time),
+    cmocka_unit_test (incast_is_n_times_the_wire), cmocka_unit_test (messages_of_a_sender_take_turns),
   };
 
   return cmocka_run_group_tests_name ("packet", tests, NULL, NULL);

@@ -70,7 +70,8 @@ static void
 a_sender_waits_for_credit (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (3);
-  Play play = play_new (rig, "{mtu: 1000B, buffer: 2000B, switching: store_and_forward, flow_control: credit}");
+  Play play = play_new (rig,
+                        "{mtu: 1000B, buffer: 2000B, switching: store_and_forward, flow_control: credit}");
 
   send (&play, rig_gpu (rig, 0), rig_gpu (rig, 2), 0, 3000);
   send (&play, rig_gpu (rig, 1), rig_gpu (rig, 2), 1, 3000);
@@ -115,13 +116,14 @@ time_victim (const char *yaml)
 static void
 congestion_spreads_to_a_victim (G_GNUC_UNUSED void **state)
 {
-  double free_ps = 1e6 * 9; /* a third of a third of a byte per ps */
+  double free_ps = 1e6 * 9;   /* a third of a third of a byte per ps */
   double stuck_ps = 1e6 * 60; /* as the two that share a thirtieth of a byte per ps */
 
   assert_true ((double) time_victim ("{mtu: 1000B, flow_control: none, window: 10MB}") < free_ps * 1.05);
   assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit}") > stuck_ps * 0.9);
-  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}")
-               > stuck_ps * 0.7);
+  assert_true (
+      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}")
+      > stuck_ps * 0.7);
 }
 
 /* Four into one: each of the four links out of a sender is stopped when more than 8 packets of it wait, so no more than

@@ -33,9 +33,9 @@ set_rate (PacketNet *self, guint32 number, double rate)
 
   state->target = MIN (state->target, line);
   state->rate = CLAMP (rate, line * least_fraction, line);
-  flow->pace_ps_per_byte = state->rate >= line ? flow->ends_ps_per_byte
-                                               : MAX ((double) FAB_PS_PER_S / state->rate,
-                                                      flow->ends_ps_per_byte);
+  flow->pace_ps_per_byte = state->rate >= line
+                             ? flow->ends_ps_per_byte
+                             : MAX ((double) FAB_PS_PER_S / state->rate, flow->ends_ps_per_byte);
 }
 
 void
@@ -147,7 +147,8 @@ packet_dcqcn_sent (PacketNet *self, guint32 number, guint32 size)
   Rate *state = &self->rates[number];
 
   state->bytes += size;
-  if (state->bytes < self->params.increase_every_bytes || state->rate >= line_rate (self, &self->flows[number]))
+  if (state->bytes < self->params.increase_every_bytes
+      || state->rate >= line_rate (self, &self->flows[number]))
     return;
   state->bytes = 0;
   state->n_by_bytes++;

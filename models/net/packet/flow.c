@@ -147,7 +147,8 @@ packet_flow_take (PacketNet *self, guint32 number)
   };
   flow->left_bytes -= size;
   flow->flight_bytes += size;
-  flow->n_entries += way->is_lossy; /* it stays until its packets are gone: some may come again after its end */
+  flow->n_entries +=
+      way->is_lossy; /* it stays until its packets are gone: some may come again after its end */
   if (way->is_marked && self->params.has_dcqcn)
     packet_dcqcn_sent (self, number, size);
   if (flow->pace_ps_per_byte > 0)

@@ -20,12 +20,12 @@
 #define NONE G_MAXUINT32
 
 enum {
-  KIND_ARRIVE, /* link: its first packet */
-  KIND_WAKE,   /* link: its wire is free again */
-  KIND_CREDIT, /* lane: room for `credit_bytes` more */
-  KIND_ACK,    /* flow: `ack_bytes` have arrived */
-  KIND_RESUME, /* flow: may send again */
-  KIND_LEFT,   /* flow: its last packet has left */
+  KIND_ARRIVE,   /* link: its first packet */
+  KIND_WAKE,     /* link: its wire is free again */
+  KIND_CREDIT,   /* lane: room for `credit_bytes` more */
+  KIND_ACK,      /* flow: `ack_bytes` have arrived */
+  KIND_RESUME,   /* flow: may send again */
+  KIND_LEFT,     /* flow: its last packet has left */
   KIND_PAUSE,    /* lane */
   KIND_UNPAUSE,  /* lane */
   KIND_CNP,      /* flow: packets of it were marked */
@@ -35,7 +35,8 @@ enum {
 };
 
 typedef struct {
-  FabTimePs at_ps; /* when it can go on at the far end of its link; at its destination: when all of it is there */
+  FabTimePs
+      at_ps; /* when it can go on at the far end of its link; at its destination: when all of it is there */
   guint32 next;
   guint32 flow;
   guint32 hop;  /* the one that it takes or waits for */
@@ -47,9 +48,9 @@ typedef struct {
 typedef struct {
   FabTimePs free_ps; /* the wire is busy until then; FAB_TIME_MAX: the link is dead */
   FabTimePs latency_ps;
-  double ps_per_byte;          /* of the line */
-  guint32 head, tail;          /* packets under way */
-  gboolean is_woken;           /* KIND_WAKE is on the agenda */
+  double ps_per_byte; /* of the line */
+  guint32 head, tail; /* packets under way */
+  gboolean is_woken;  /* KIND_WAKE is on the agenda */
 } Port;
 
 typedef struct {
@@ -115,11 +116,11 @@ typedef struct {
   guint8 is_over;
   guint8 is_metered; /* by itself, when it has arrived */
   guint8 has_left;
-  guint8 is_resumed; /* KIND_RESUME is on the agenda */
-  FabDrive drive;    /* metered */
-  guint8 is_watched;  /* KIND_TIMEOUT is on the agenda */
-  guint32 watched;    /* lossy: `expected` then */
-  FabBytes lost_bytes; /* lossy, several paths: to be sent again */
+  guint8 is_resumed;        /* KIND_RESUME is on the agenda */
+  FabDrive drive;           /* metered */
+  guint8 is_watched;        /* KIND_TIMEOUT is on the agenda */
+  guint32 watched;          /* lossy: `expected` then */
+  FabBytes lost_bytes;      /* lossy, several paths: to be sent again */
   guint32 expected, nacked; /* lossy: number of the packet that must come next; last one missed */
   FabBytes bytes, left_bytes, missing_bytes; /* in all; not sent; not arrived */
   FabBytes window_bytes, flight_bytes;       /* window 0: none */
@@ -140,15 +141,15 @@ typedef struct {
   Lane *lanes;
   Queue *queues;
   Flow *flows;
-  Rate *rates;              /* per flow, with DCQCN */
-  FabTimePs *message_ps;    /* per link: when its sender can begin a message */
+  Rate *rates;           /* per flow, with DCQCN */
+  FabTimePs *message_ps; /* per link: when its sender can begin a message */
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
   guint32 packet_capacity, flow_capacity, queue_capacity;
-  guint32 *credit_bytes; /* per lane: told at once */
-  GArray *hops;          /* Hop */
-  GArray *paths;         /* guint32: first hop */
-  GArray *ways;          /* Way */
+  guint32 *credit_bytes;    /* per lane: told at once */
+  GArray *hops;             /* Hop */
+  GArray *paths;            /* guint32: first hop */
+  GArray *ways;             /* Way */
   GHashTable *known_ways;   /* KnownWay */
   GHashTable *known_queues; /* two links: queue */
   guint32 *link_ways;       /* per link: the way that is that link alone, or NONE */

@@ -44,8 +44,7 @@ packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
 static FabBytes
 room_of (const PacketNet *self, const FabLink *link)
 {
-  FabTimePs round_ps = link->latency_ps
-                     + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
+  FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
   double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
                + 8 * (double) self->params.mtu_bytes;
 

@@ -63,7 +63,12 @@ packet_stream (FabNet *net, const FabStream *stream)
     return;
   }
   started = fab_pool_take (&self->streams);
-  *started = (Stream){ self, stream->footprint, stream->bytes, stream->wire_factor, stream->limit_bytes_per_s,
-                       stream->footprint->n, stream->done };
+  *started = (Stream){ self,
+                       stream->footprint,
+                       stream->bytes,
+                       stream->wire_factor,
+                       stream->limit_bytes_per_s,
+                       stream->footprint->n,
+                       stream->done };
   fab_engine_after (net->env.engine, stream->startup_ps, start, started, 0);
 }

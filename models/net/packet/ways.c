@@ -198,8 +198,8 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
       packet_spread (self, &legs[i], n_paths, paths);
       continue;
     }
-    gboolean has_path = fab_router_append (self->base.env.router, legs[i].src, legs[i].dst,
-                                           legs[i].flow_hash, &path);
+    gboolean has_path = fab_router_append (self->base.env.router, legs[i].src, legs[i].dst, legs[i].flow_hash,
+                                           &path);
     g_assert (has_path);
     g_array_append_val (paths, path);
   }
