@@ -236,6 +236,9 @@ void packet_way_meter_lost (PacketNet *self, const Packet *packet);
 /* Appends `n` paths (FabPath) of a leg that the router spreads, each link on its share of them. */
 void packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths);
 
+/* Where paths part: of those that came the same way so far, the one whose next link has the least to do. */
+const Hop *packet_spread_choose (PacketNet *self, Packet *packet);
+
 /* --- line.c --- */
 
 enum { PACKET_LINE_SIZE = 160 };

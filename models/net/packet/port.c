@@ -325,34 +325,6 @@ enqueue (PacketNet *self, Lane *lane, const Hop *hop, guint32 number)
   queue->tail = number;
 }
 
-/* Where paths part: of those that came the same way so far, the one whose next link has the least to do. */
-static const Hop *
-choose_hop (PacketNet *self, Packet *packet)
-{
-  const Way *way = &g_array_index (self->ways, Way, self->flows[packet->flow].way);
-  guint32 first = g_array_index (self->paths, guint32, way->first_path), best = packet->hop;
-  double least = G_MAXDOUBLE;
-
-  if (way->n_paths == 1 || way->stride == 0)
-    return &g_array_index (self->hops, Hop, packet->hop);
-  for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
-       p++, at += way->stride) {
-    guint32 link = g_array_index (self->hops, Hop, at).link;
-
-    if (link == NONE || g_array_index (self->hops, Hop, at - 1).link != packet->from)
-      continue;
-    const Port *port = &self->ports[link];
-    double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
-                + self->lanes[link].queued_bytes * port->ps_per_byte;
-    if (busy < least) {
-      least = busy;
-      best = at;
-    }
-  }
-  packet->hop = best;
-  return &g_array_index (self->hops, Hop, best);
-}
-
 /* What comes first through an idle port does not wait. */
 static void
 forward (PacketNet *self, guint32 number, const Hop *hop)
@@ -397,7 +369,7 @@ packet_port_arrive (PacketNet *self, guint32 link)
   const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
   if (hop->link != NONE) {
     if (self->params.balance == BALANCE_LEAST_QUEUE)
-      hop = choose_hop (self, packet);
+      hop = packet_spread_choose (self, packet);
     forward (self, number, hop);
     return;
   }

@@ -109,3 +109,30 @@ packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths)
     g_array_append_val (paths, path);
   }
 }
+
+const Hop *
+packet_spread_choose (PacketNet *self, Packet *packet)
+{
+  const Way *way = &g_array_index (self->ways, Way, self->flows[packet->flow].way);
+  guint32 first = g_array_index (self->paths, guint32, way->first_path), best = packet->hop;
+  double least = G_MAXDOUBLE;
+
+  if (way->n_paths == 1 || way->stride == 0)
+    return &g_array_index (self->hops, Hop, packet->hop);
+  for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
+       p++, at += way->stride) {
+    guint32 link = g_array_index (self->hops, Hop, at).link;
+
+    if (link == NONE || g_array_index (self->hops, Hop, at - 1).link != packet->from)
+      continue;
+    const Port *port = &self->ports[link];
+    double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
+                + self->lanes[link].queued_bytes * port->ps_per_byte;
+    if (busy < least) {
+      least = busy;
+      best = at;
+    }
+  }
+  packet->hop = best;
+  return &g_array_index (self->hops, Hop, best);
+}
