@@ -3,7 +3,7 @@
  *
  *   rates       max-min over line rate / line weight (sim/solve/sharing.h), again whenever flows
  *               start or end: together for what happens at once, and only for the flows that they can
- *               affect
+ *               affect; links that a job's collectives cross alike are one (sim/solve/folding.h)
  *   completion  now + remaining / rate, rounded up to a ps
  *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
  *
@@ -17,7 +17,7 @@
 #include "models/models.h"
 #include "sim/base/pool.h"
 #include "sim/net/net.h"
-#include "sim/solve/sharing.h"
+#include "sim/solve/folding.h"
 
 /* Links of a message on one path. */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
 } SendLinks;
 
 typedef struct {
-  FabSharer sharer;         /* rate is in bytes of the stream or message per second */
+  FabFoldedFlow folded;     /* rate is in bytes of the stream or message per second */
   double alone_bytes_per_s; /* rate when nothing else moves */
   double remaining_bytes;
   double rate_bytes_per_s;
@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
   FabNet base;
   FabPool flows, send_links;
-  FabSharing *sharing;
+  FabFolding *folding;
   gboolean is_solve_due; /* later in this instant */
   guint n_active;
   Flow *alone;
@@ -82,7 +82,7 @@ solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FluidNet *self = owner;
 
   self->is_solve_due = FALSE;
-  fab_sharing_solve (self->sharing);
+  fab_folding_solve (self->folding);
 }
 
 /* After what else is due now; a flow has no rate until then. */
@@ -103,12 +103,12 @@ flow_begin (gpointer owner, guint64 arg)
   flow->updated_ps = fab_engine_now (self->base.env.engine);
   if (self->n_active++ == 0 && self->n_changed == 0) {
     self->alone = flow;
-    flow_set_rate (self, &flow->sharer, flow->alone_bytes_per_s);
+    flow_set_rate (self, &flow->folded.sharer, flow->alone_bytes_per_s);
     return;
   }
   if (self->alone)
-    fab_sharing_enter (self->sharing, &g_steal_pointer (&self->alone)->sharer);
-  fab_sharing_add (self->sharing, &flow->sharer);
+    fab_folding_enter (self->folding, &g_steal_pointer (&self->alone)->folded);
+  fab_folding_add (self->folding, &flow->folded);
   solve_soon (self);
 }
 
@@ -118,7 +118,8 @@ flow_meter (FluidNet *self, const Flow *flow)
   if (flow->spread)
     fab_meter_add_once (self->base.meter, flow->spread, flow->bytes);
   else if (flow->footprint)
-    fab_meter_add_footprint (self->base.meter, flow->footprint, flow->bytes, flow->sharer.weight_factor);
+    fab_meter_add_footprint (self->base.meter, flow->footprint, flow->bytes,
+                             flow->folded.sharer.weight_factor);
   else
     fab_meter_add_path (self->base.meter, &flow->own->path, flow->bytes, flow->own->drive);
 }
@@ -134,7 +135,7 @@ flow_end (gpointer owner, guint64 arg)
   if (self->alone == flow) {
     self->alone = NULL;
   } else {
-    fab_sharing_remove (self->sharing, &flow->sharer);
+    fab_folding_remove (self->folding, &flow->folded);
     solve_soon (self);
   }
   flow_meter (self, flow);
@@ -165,13 +166,14 @@ fluid_stream (FabNet *net, const FabStream *stream)
     return;
   }
   flow = fab_pool_take (&self->flows);
-  flow->sharer = (FabSharer){
+  flow->folded = (FabFoldedFlow){
+    .sharer = { .weight_factor = stream->wire_factor,
+                .share = stream->share / (footprint->binding_weight * stream->wire_factor),
+                .limit = stream->limit_bytes_per_s },
     .links = footprint->links,
     .weights = footprint->line_weights,
     .n = footprint->n,
-    .weight_factor = stream->wire_factor,
-    .share = stream->share / (footprint->binding_weight * stream->wire_factor),
-    .limit = stream->limit_bytes_per_s,
+    .stays = stream->stays,
   };
   flow->footprint = footprint;
   flow->bytes = stream->bytes;
@@ -198,12 +200,11 @@ send_links_new (FluidNet *self, const FabTransfer *transfer)
 static void
 flow_take_path (FluidNet *self, Flow *flow)
 {
-  flow->sharer = (FabSharer){
+  flow->folded = (FabFoldedFlow){
+    .sharer = { .weight_factor = 1, .share = 1 },
     .links = flow->own->path.links,
     .weights = flow->own->line_weights,
     .n = flow->own->path.n,
-    .weight_factor = 1,
-    .share = 1,
   };
   flow->alone_bytes_per_s = fab_path_rate_bytes_per_s (self->base.env.graph, &flow->own->path,
                                                        flow->own->drive);
@@ -214,12 +215,11 @@ static void
 flow_spread (Flow *flow)
 {
   flow->footprint = flow->spread;
-  flow->sharer = (FabSharer){
+  flow->folded = (FabFoldedFlow){
+    .sharer = { .weight_factor = 1, .share = 1 },
     .links = flow->spread->links,
     .weights = flow->spread->line_weights,
     .n = flow->spread->n,
-    .weight_factor = 1,
-    .share = 1,
   };
   flow->alone_bytes_per_s = flow->spread->rate_bytes_per_s;
 }
@@ -267,25 +267,31 @@ fluid_set_capacity (FabNet *net, FabLinkId link, double fraction)
   self->n_changed += fraction < 1;
   self->fractions[link] = fraction;
   if (self->alone)
-    fab_sharing_enter (self->sharing, &g_steal_pointer (&self->alone)->sharer);
-  fab_sharing_change_capacity (self->sharing, link,
-                               (double) fab_graph_link (net->env.graph, link)->rate_bytes_per_s * fraction);
+    fab_folding_enter (self->folding, &g_steal_pointer (&self->alone)->folded);
+  fab_folding_change_capacity (self->folding, link);
   solve_soon (self);
+}
+
+/* What the link has now. */
+static double
+capacity_of (gconstpointer owner, guint link)
+{
+  const FluidNet *self = owner;
+  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s;
+
+  return self->fractions != NULL ? rate * self->fractions[link] : rate;
 }
 
 static FabNet *
 fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
 {
   FluidNet *self = g_new0 (FluidNet, 1);
-  guint n_links = fab_graph_n_links (env->graph);
 
   fab_net_init (&self->base, &fab_net_fluid, env);
   fab_pool_init (&self->flows, sizeof (Flow));
   fab_pool_init (&self->send_links, sizeof (SendLinks));
-  self->sharing = fab_sharing_new (n_links, flow_set_rate, self);
-  for (guint link = 0; link < n_links; link++)
-    fab_sharing_set_capacity (self->sharing, link,
-                              (double) fab_graph_link (env->graph, link)->rate_bytes_per_s);
+  self->folding = fab_folding_new (fab_graph_n_links (env->graph), capacity_of, flow_set_rate, self,
+                                   fab_graph_is_unfolded (env->graph));
   return &self->base;
 }
 
@@ -294,7 +300,7 @@ fluid_destroy (FabNet *net)
 {
   FluidNet *self = (FluidNet *) net;
 
-  fab_sharing_free (self->sharing);
+  fab_folding_free (self->folding);
   g_free (self->fractions);
   fab_pool_clear (&self->flows);
   fab_pool_clear (&self->send_links);

@@ -13,6 +13,7 @@ struct _FabGraph {
   FabLink *links;    /* in order of source */
   FabLinkId *starts; /* n_vertices + 1 */
   guint n_links;
+  gboolean is_unfolded;
 };
 
 struct _FabGraphBuilder {
@@ -282,6 +283,18 @@ fab_graph_change (FabGraph *self, const FabLinkChange *changes)
       self->links[new_id[id]] = link;
     }
   self->n_links = n;
+}
+
+void
+fab_graph_unfold (FabGraph *self)
+{
+  self->is_unfolded = TRUE;
+}
+
+gboolean
+fab_graph_is_unfolded (const FabGraph *self)
+{
+  return self->is_unfolded;
 }
 
 void

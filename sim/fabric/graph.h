@@ -93,6 +93,11 @@ typedef struct {
  * before anything points into the graph. Asserts that a link goes with its reverse. */
 void fab_graph_change (FabGraph *self, const FabLinkChange *changes);
 
+/* What is found out of one part is not to be taken for others that are like it: every node, link and group of ranks is
+ * looked at by itself, at any cost (docs/scale.md). To be called before anything points into the graph. */
+void fab_graph_unfold (FabGraph *self);
+gboolean fab_graph_is_unfolded (const FabGraph *self);
+
 /* Asserts: every link has a reverse with swapped ends, rates are positive, costs are >= 1,
  * and the graph is connected. */
 void fab_graph_check (const FabGraph *self);

@@ -47,7 +47,7 @@ fab_inner_paths_new (const FabGraph *graph)
   guint n_nodes = count_nodes (graph);
   FabInnerPaths *self;
 
-  if (n_nodes < 2)
+  if (n_nodes < 2 || fab_graph_is_unfolded (graph))
     return NULL;
   self = g_new0 (FabInnerPaths, 1);
   self->graph = graph;

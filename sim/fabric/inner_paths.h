@@ -10,7 +10,7 @@
 
 typedef struct _FabInnerPaths FabInnerPaths;
 
-/* NULL where there are no such nodes. */
+/* NULL where there are no such nodes, or they are not to be taken for each other. */
 FabInnerPaths *fab_inner_paths_new (const FabGraph *graph);
 void fab_inner_paths_free (FabInnerPaths *self); /* accepts NULL */
 

@@ -45,6 +45,7 @@ typedef struct {
                                     measured is faster than the wires */
   double limit_bytes_per_s;      /* what the endpoints can do at most, stream bytes; 0: no limit */
   guint share;                   /* connections over a link that it counts as, at least 1 */
+  gboolean stays;                /* the footprint outlives the network: what is found out of it is kept */
   FabDone done;
 } FabStream;
 

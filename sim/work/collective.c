@@ -53,6 +53,7 @@ fab_plan_stream (const FabCollectivePlan *plan)
     .wire_factor = plan->wire_factor,
     .limit_bytes_per_s = plan->limit_bytes_per_s,
     .share = plan->n_connections,
+    .stays = TRUE,
   };
 }
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link_fold.c - partition refinement: letting a stream in gathers its links by (class before, weight), new links by
+ * (capacity, weight); a part that is not all of its class becomes a class. Members are in rings through arrays. */
+#include "sim/solve/link_fold.h"
+
+#include "sim/base/mix.h"
+
+#define NONE G_MAXUINT
+
+typedef struct {
+  guint first; /* a member, which stands for all */
+  guint n;
+  guint n_inside; /* of the stream at hand */
+} Class;
+
+/* Links of the stream at hand that stay together. */
+typedef struct {
+  guint before;    /* their class; NONE: they are new */
+  double capacity; /* of new ones, else 0 */
+  double weight;
+  guint n;
+  guint class;
+} Part;
+
+struct _FabLinkFold {
+  guint n_links;
+  double (*capacity) (gconstpointer owner, guint link);
+  gconstpointer owner;
+  gboolean is_flat;
+  guint *class_of;    /* [n_links]; NONE: not met yet */
+  guint *next, *prev; /* [n_links] ring of the class */
+  GArray *classes;    /* Class */
+  GArray *parts;      /* Part */
+  GArray *part_of;    /* guint, of each link of the stream */
+  guint *slots;       /* [n_slots, a power of 2] 1 + index into parts; 0: empty */
+  guint n_slots;
+  guint version;
+};
+
+FabLinkFold *
+fab_link_fold_new (guint n_links, double (*capacity) (gconstpointer owner, guint link), gconstpointer owner,
+                   gboolean is_flat)
+{
+  FabLinkFold *self = g_new0 (FabLinkFold, 1);
+
+  *self = (FabLinkFold){ .n_links = n_links,
+                         .capacity = capacity,
+                         .owner = owner,
+                         .is_flat = is_flat,
+                         .class_of = g_new (guint, n_links + 1),
+                         .next = g_new (guint, n_links + 1),
+                         .prev = g_new (guint, n_links + 1),
+                         .classes = g_array_new (FALSE, FALSE, sizeof (Class)),
+                         .parts = g_array_new (FALSE, FALSE, sizeof (Part)),
+                         .part_of = g_array_new (FALSE, FALSE, sizeof (guint)),
+                         .n_slots = 64 };
+  self->slots = g_new0 (guint, self->n_slots);
+  for (guint link = 0; link < n_links; link++)
+    self->class_of[link] = NONE;
+  return self;
+}
+
+void
+fab_link_fold_free (FabLinkFold *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->class_of);
+  g_free (self->next);
+  g_free (self->prev);
+  g_free (self->slots);
+  g_array_unref (self->classes);
+  g_array_unref (self->parts);
+  g_array_unref (self->part_of);
+  g_free (self);
+}
+
+guint
+fab_link_fold_version (const FabLinkFold *self)
+{
+  return self->version;
+}
+
+guint
+fab_link_fold_class (const FabLinkFold *self, guint link)
+{
+  return self->class_of[link];
+}
+
+static Class *
+class_at (const FabLinkFold *self, guint class)
+{
+  return &g_array_index (self->classes, Class, class);
+}
+
+gboolean
+fab_link_fold_stands (const FabLinkFold *self, guint link)
+{
+  return class_at (self, self->class_of[link])->first == link;
+}
+
+/* --- members --- */
+
+/* To be joined at once: there are never more classes than links. */
+static guint
+new_class (FabLinkFold *self)
+{
+  Class empty = { NONE, 0, 0 };
+
+  g_array_append_val (self->classes, empty);
+  return self->classes->len - 1;
+}
+
+/* Not the last one. */
+static void
+leave (FabLinkFold *self, guint link)
+{
+  Class *class = class_at (self, self->class_of[link]);
+
+  g_assert (class->n > 1);
+  self->next[self->prev[link]] = self->next[link];
+  self->prev[self->next[link]] = self->prev[link];
+  class->n--;
+  if (class->first == link)
+    class->first = self->next[link];
+}
+
+static void
+join (FabLinkFold *self, guint link, guint to)
+{
+  Class *class = class_at (self, to);
+
+  if (class->n++ == 0)
+    class->first = self->prev[link] = self->next[link] = link;
+  guint last = self->prev[class->first];
+  self->next[last] = self->prev[class->first] = link;
+  self->prev[link] = last;
+  self->next[link] = class->first;
+  self->class_of[link] = to;
+}
+
+guint
+fab_link_fold_apart (FabLinkFold *self, guint link)
+{
+  guint class = self->class_of[link];
+
+  if (class != NONE && class_at (self, class)->n == 1)
+    return class;
+  if (class != NONE) {
+    leave (self, link);
+    self->version++;
+  }
+  class = new_class (self);
+  join (self, link, class);
+  return class;
+}
+
+/* --- streams --- */
+
+static gboolean
+is_part (const Part *part, guint before, double capacity, double weight)
+{
+  return part->before == before && part->capacity <= capacity && part->capacity >= capacity
+      && part->weight <= weight && part->weight >= weight;
+}
+
+static guint *
+find_slot (const FabLinkFold *self, guint before, double capacity, double weight)
+{
+  union {
+    double value;
+    guint64 bits;
+  } w = { weight }, c = { capacity };
+  guint64 i = fab_mix (fab_mix (before, w.bits), c.bits) & (self->n_slots - 1);
+
+  while (self->slots[i] > 0
+         && !is_part (&g_array_index (self->parts, Part, self->slots[i] - 1), before, capacity, weight))
+    i = (i + 1) & (self->n_slots - 1);
+  return &self->slots[i];
+}
+
+static void
+grow_slots (FabLinkFold *self)
+{
+  self->n_slots *= 2;
+  g_free (self->slots);
+  self->slots = g_new0 (guint, self->n_slots);
+  for (guint i = 0; i < self->parts->len; i++) {
+    const Part *part = &g_array_index (self->parts, Part, i);
+
+    *find_slot (self, part->before, part->capacity, part->weight) = i + 1;
+  }
+}
+
+static guint
+take_part (FabLinkFold *self, guint before, double capacity, double weight)
+{
+  guint *slot = find_slot (self, before, capacity, weight);
+  Part added = { before, capacity, weight, 0, NONE };
+
+  if (*slot > 0)
+    return *slot - 1;
+  g_array_append_val (self->parts, added);
+  *slot = self->parts->len;
+  if (2 * self->parts->len > self->n_slots)
+    grow_slots (self);
+  return self->parts->len - 1;
+}
+
+/* What of a stream belongs together. */
+static void
+find_parts (FabLinkFold *self, const guint *links, const double *weights, guint n)
+{
+  g_array_set_size (self->parts, 0);
+  g_array_set_size (self->part_of, n);
+  for (guint i = 0; i < self->n_slots; i++)
+    self->slots[i] = 0;
+  for (guint i = 0; i < n; i++) {
+    guint before = self->class_of[links[i]];
+    double capacity = before == NONE ? self->capacity (self->owner, links[i]) : 0;
+    guint part = take_part (self, before, capacity, weights[i]);
+
+    if (before != NONE)
+      class_at (self, before)->n_inside++;
+    g_array_index (self->parts, Part, part).n++;
+    g_array_index (self->part_of, guint, i) = part;
+  }
+}
+
+/* Where nothing of a class is outside, the first part keeps it. */
+static void
+find_classes (FabLinkFold *self)
+{
+  for (guint i = 0; i < self->parts->len; i++) {
+    Part *part = &g_array_index (self->parts, Part, i);
+
+    if (part->before != NONE && class_at (self, part->before)->n == class_at (self, part->before)->n_inside) {
+      part->class = part->before;
+      class_at (self, part->before)->n_inside = 0;
+      continue;
+    }
+    part->class = new_class (self);
+    self->version += part->before != NONE;
+  }
+  for (guint i = 0; i < self->parts->len; i++)
+    if (g_array_index (self->parts, Part, i).before != NONE)
+      class_at (self, g_array_index (self->parts, Part, i).before)->n_inside = 0;
+}
+
+void
+fab_link_fold_let_in (FabLinkFold *self, const guint *links, const double *weights, guint n)
+{
+  for (guint i = 0; self->is_flat && i < n; i++)
+    fab_link_fold_apart (self, links[i]);
+  if (self->is_flat)
+    return;
+  find_parts (self, links, weights, n);
+  find_classes (self);
+  for (guint i = 0; i < n; i++) {
+    const Part *part = &g_array_index (self->parts, Part, g_array_index (self->part_of, guint, i));
+
+    if (part->class == part->before)
+      continue;
+    if (part->before != NONE)
+      leave (self, links[i]);
+    join (self, links[i], part->class);
+  }
+}
