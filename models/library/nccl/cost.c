@@ -163,32 +163,15 @@ channels_bytes_per_s (const NcclCandidate *self)
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
-/* Between an accelerator and a switch of its node: what passes the one goes over the other, of every channel. */
-static gboolean
-has_every_channel (const FabGraph *graph, const FabLink *link)
-{
-  const FabVertex *src = fab_graph_vertex (graph, link->src), *dst = fab_graph_vertex (graph, link->dst);
-
-  return (src->kind == FAB_VERTEX_ACCELERATOR && dst->kind == FAB_VERTEX_SWITCH && dst->node != FAB_NO_NODE)
-      || (dst->kind == FAB_VERTEX_ACCELERATOR && src->kind == FAB_VERTEX_SWITCH && src->node != FAB_NO_NODE);
-}
-
 /* With fewer channels than rails, NICs and wires are left that no channel uses; the ports of a node's switch are used
  * all the same. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
 {
-  const FabGraph *graph = self->group->cluster->graph;
-  const FabFootprint *footprint = self->form->footprint;
-  double used = (double) self->n_channels / self->form->n_channels, rate = G_MAXDOUBLE;
+  double used = (double) self->n_channels / self->form->n_channels;
 
-  for (guint i = 0; i < footprint->n; i++) {
-    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
-    double all = (double) link->rate_bytes_per_s / footprint->line_weights[i];
-
-    rate = MIN (rate, has_every_channel (graph, link) ? all : all * used);
-  }
-  return rate / nccl_wire_factors[self->protocol];
+  return MIN (self->wires->every_bytes_per_s, self->wires->other_bytes_per_s * used)
+       / nccl_wire_factors[self->protocol];
 }
 
 static void
@@ -258,20 +241,4 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);
   plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
-}
-
-double
-nccl_node_bytes_per_s (const FabGraph *graph, const FabFootprint *footprint)
-{
-  double rate = G_MAXDOUBLE;
-
-  for (guint i = 0; i < footprint->n; i++) {
-    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
-    gboolean is_fabric = fab_graph_vertex (graph, link->src)->node == FAB_NO_NODE
-                      && fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE;
-
-    if (!is_fabric)
-      rate = MIN (rate, (double) link->rate_bytes_per_s / footprint->line_weights[i]);
-  }
-  return rate;
 }

@@ -119,6 +119,7 @@ static const FabParam nccl_params[] = {
 typedef struct {
   FabLibrary base;
   NcclParams params;
+  GHashTable *wires; /* of a form, NcclWires */
 } NcclLibrary;
 
 /* What all candidates of one collective share. */
@@ -188,6 +189,7 @@ try_protocols (Choice *choice, const FabCollectiveForm *form, const NcclTuning *
     NcclCandidate candidate = choice->common;
 
     candidate.form = form;
+    candidate.wires = nccl_wires (choice->library->wires, candidate.group, form);
     candidate.tuning = tuning;
     candidate.protocol = protocol;
     candidate.n_channels = count_channels (&candidate);
@@ -239,7 +241,7 @@ measure_rings (Choice *choice, GError **error)
   if (form == NULL)
     return FALSE;
   choice->common.n_rails = form->n_channels;
-  choice->common.busbw_GBps = nccl_node_bytes_per_s (group->cluster->graph, form->footprint)
+  choice->common.busbw_GBps = nccl_wires (choice->library->wires, group, form)->node_bytes_per_s
                             * fab_op_bus_factor (FAB_OP_ALL_REDUCE, choice->common.n_ranks) / 1e9;
   choice->common.most_channels = most_channels (choice, form->n_channels);
   return TRUE;
@@ -375,12 +377,14 @@ nccl_create (const FabModelInfo *const *algorithms, gconstpointer params)
 
   fab_library_init (&self->base, &fab_library_nccl, algorithms);
   self->params = *(const NcclParams *) params;
+  self->wires = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   return &self->base;
 }
 
 static void
 nccl_destroy (FabLibrary *library)
 {
+  g_hash_table_unref (((NcclLibrary *) library)->wires);
   fab_library_clear (library);
   g_free (library);
 }

@@ -44,6 +44,14 @@ const NcclArchitecture *nccl_architecture (const char *name);
 /* NULL: NCCL has no such algorithm. */
 const NcclTuning *nccl_tuning (const NcclArchitecture *architecture, const char *algorithm);
 
+/* What the links of a form give, bytes of size per second; G_MAXDOUBLE: it has none of that kind. */
+typedef struct {
+  double node_bytes_per_s; /* nodes and their ports: NCCL's search does not look beyond */
+  /* Between an accelerator and a switch of its node: what passes the one goes over the other, of every channel. */
+  double every_bytes_per_s;
+  double other_bytes_per_s; /* where each channel has links of its own */
+} NcclWires;
+
 /* One way to run a collective. */
 typedef struct {
   const FabGroup *group;
@@ -57,6 +65,7 @@ typedef struct {
   guint most_channels, n_channels; /* that exist; that have enough to do */
   guint n_rails;                   /* rings that the links allow; between nodes, one per NIC */
   double busbw_GBps;               /* of the rings: what NCCL's search for channels finds */
+  const NcclWires *wires;          /* of the form */
 } NcclCandidate;
 
 static inline gboolean
@@ -98,5 +107,5 @@ typedef struct {
 extern const FabParam nccl_measured_params[];
 double nccl_measured_bytes_per_s (const FabParamList *rows, const FabGroup *group, FabOp op);
 
-/* What nodes and their ports give a form: NCCL's search does not look beyond. Bytes of size per second. */
-double nccl_node_bytes_per_s (const FabGraph *graph, const FabFootprint *footprint);
+/* wires.c: looked at once, O(links); `known` keeps them (NcclWires by form). */
+const NcclWires *nccl_wires (GHashTable *known, const FabGroup *group, const FabCollectiveForm *form);
