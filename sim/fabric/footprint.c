@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/fabric/footprint.h"
 
+#include <math.h>
+
 /* What a link has been given so far. */
 typedef struct {
   FabLinkId link;
@@ -21,13 +23,14 @@ struct _FabShapeBuilder {
   GArray *used;          /* FabLinkId */
 };
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64, RUN = 32 };
 
-/* Where the link is, or would be. Fibonacci hashing: neighbours among links are spread. */
+/* Where the link is, or would be. Fibonacci hashing of runs of links: those of one node, which are asked for one after
+ * another, stay together in the cache. */
 static guint *
 find_slot (const FabFootprintBuilder *self, FabLinkId link)
 {
-  guint i = (link * 2654435769u) & (self->n_slots - 1);
+  guint i = ((link / RUN) * 2654435769u * RUN + link % RUN) & (self->n_slots - 1);
 
   while (self->slots[i] > 0 && g_array_index (self->loads, Load, self->slots[i] - 1).link != link)
     i = (i + 1) & (self->n_slots - 1);
@@ -172,9 +175,10 @@ stretch_duplex (FabFootprintBuilder *self)
   for (guint i = 0; i < self->used->len; i++) {
     FabLinkId link = g_array_index (self->used, FabLinkId, i);
     Load *load = find_load (self, link);
-    const Load *reverse = find_load (self, fab_graph_link (self->graph, link)->reverse);
+    const Load *reverse = load->duplex > 1 ? find_load (self, fab_graph_link (self->graph, link)->reverse)
+                                           : NULL;
 
-    if (reverse != NULL && MIN (load->duplex, reverse->duplex) > 1 && is_contended (load, reverse))
+    if (reverse != NULL && reverse->duplex > 1 && is_contended (load, reverse))
       load->line_weight *= MIN (load->duplex, reverse->duplex);
   }
 }
@@ -252,6 +256,24 @@ fab_footprint_free (FabFootprint *self)
   g_free (self->weights);
   g_free (self->line_weights);
   g_free (self);
+}
+
+FabFootprint *
+fab_footprint_doubled (const FabFootprint *self, int exponent)
+{
+  FabFootprint *made = g_memdup2 (self, sizeof *self);
+
+  made->links = g_memdup2 (self->links, self->n * sizeof (FabLinkId));
+  made->weights = g_new (double, self->n);
+  made->line_weights = g_new (double, self->n);
+  for (guint i = 0; i < self->n; i++) {
+    made->weights[i] = ldexp (self->weights[i], exponent);
+    made->line_weights[i] = ldexp (self->line_weights[i], exponent);
+  }
+  made->binding_weight = ldexp (self->binding_weight, exponent);
+  made->rate_bytes_per_s = ldexp (self->rate_bytes_per_s, -exponent);
+  made->line_bound_bytes_per_s = ldexp (self->line_bound_bytes_per_s, -exponent);
+  return made;
 }
 
 guint

@@ -5,6 +5,7 @@ void
 fab_search_init (FabSearch *self, const FabGraph *graph)
 {
   *self = (FabSearch){ .graph = graph, .inner = fab_inner_paths_new (graph) };
+  self->outer = fab_outer_paths_new (graph, self->inner);
   for (guint i = 0; i < 2; i++) {
     self->sides[i].marks = g_new0 (FabSearchMark, fab_graph_n_vertices (graph) + 1);
     self->sides[i].frontier = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
@@ -16,6 +17,7 @@ fab_search_init (FabSearch *self, const FabGraph *graph)
 void
 fab_search_clear (FabSearch *self)
 {
+  fab_outer_paths_free (self->outer);
   fab_inner_paths_free (self->inner);
   for (guint i = 0; i < 2; i++) {
     g_free (self->sides[i].marks);
@@ -203,6 +205,23 @@ run_and_emit (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
   return fab_search_run (self, src, dst) && fab_search_emit (self, path);
 }
 
+/* Over the fabric. */
+static gboolean
+find_outside (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
+{
+  FabPath found;
+
+  if (fab_outer_paths_append (self->outer, src, dst, path))
+    return TRUE;
+  found.n = 0;
+  if (!run_and_emit (self, src, dst, &found) || path->n + found.n > FAB_PATH_MAX_LINKS)
+    return FALSE;
+  fab_outer_paths_keep (self->outer, src, dst, &found);
+  for (guint i = 0; i < found.n; i++)
+    path->links[path->n++] = found.links[i];
+  return TRUE;
+}
+
 gboolean
 fab_search_best (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
 {
@@ -212,7 +231,7 @@ fab_search_best (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *pat
   if (src == dst)
     return TRUE;
   if (!fab_inner_paths_model (self->inner, &model_src, &model_dst))
-    return run_and_emit (self, src, dst, path);
+    return find_outside (self, src, dst, path);
   if (fab_inner_paths_append (self->inner, src, dst, path))
     return TRUE;
   found.n = 0;

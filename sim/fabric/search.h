@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/fabric/inner_paths.h"
+#include "sim/fabric/outer_paths.h"
 
 /* What one side knows of a vertex; of this search only when `stamp` says so. */
 typedef struct {
@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
   const FabGraph *graph;
   FabInnerPaths *inner;
+  FabOuterPaths *outer;
   FabSearchSide sides[2]; /* from the source, from the destination */
   guint32 stamp;
   FabVertexId src, dst;  /* of this search */
@@ -48,7 +49,8 @@ gboolean fab_search_run (FabSearch *self, FabVertexId src, FabVertexId dst);
 /* Appends the best path of a search that found one; FALSE (nothing appended): it does not fit. */
 gboolean fab_search_emit (const FabSearch *self, FabPath *path);
 
-/* Appends the best path; FALSE: none that fits. Inside nodes that are alike only the first one's are searched for. */
+/* Appends the best path; FALSE: none that fits. Inside nodes that are alike only the first one's are searched for, and
+ * between NICs of such nodes those of one pair for all that hang on the same switches. */
 gboolean fab_search_best (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path);
 
 /* Whether a path of this search may go on through the vertex. */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/fabric/outer_paths.h"
+
+#include <string.h>
+
+#include "sim/base/mix.h"
+
+/* All that a search between two NICs depends on. */
+typedef struct {
+  FabBytesPerS out_rate, in_rate; /* of the ports */
+  FabVertexId from, to;           /* what the ports lead to */
+  FabVertexId src, dst;           /* the same NICs of the node that stands for all */
+  FabLinkId first, last;          /* not part of the key */
+} Ends;
+
+struct _FabOuterPaths {
+  const FabGraph *graph;
+  FabInnerPaths *inner;
+  GHashTable *places; /* of Ends, 1 + place in `links` of the path between the ports, after its length */
+  GArray *links;      /* FabLinkId */
+};
+
+static guint
+ends_hash (gconstpointer key)
+{
+  const Ends *ends = key;
+  guint64 mixed = fab_mix (fab_mix (ends->from, ends->to), (guint64) ends->src << 32 | ends->dst);
+
+  return (guint) (mixed ^ ends->out_rate ^ ends->in_rate);
+}
+
+static gboolean
+ends_equal (gconstpointer a, gconstpointer b)
+{
+  const Ends *x = a, *y = b;
+
+  return x->from == y->from && x->to == y->to && x->src == y->src && x->dst == y->dst
+      && x->out_rate == y->out_rate && x->in_rate == y->in_rate;
+}
+
+FabOuterPaths *
+fab_outer_paths_new (const FabGraph *graph, FabInnerPaths *inner)
+{
+  FabOuterPaths *self;
+
+  if (inner == NULL)
+    return NULL;
+  self = g_new0 (FabOuterPaths, 1);
+  self->graph = graph;
+  self->inner = inner;
+  self->places = g_hash_table_new_full (ends_hash, ends_equal, g_free, NULL);
+  self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  return self;
+}
+
+void
+fab_outer_paths_free (FabOuterPaths *self)
+{
+  if (self == NULL)
+    return;
+  g_hash_table_unref (self->places);
+  g_array_unref (self->links);
+  g_free (self);
+}
+
+/* The NIC's port, and the NIC that stands for it. FALSE: it has several, or none, or is no NIC of nodes that are alike. */
+static gboolean
+find_port (const FabOuterPaths *self, FabVertexId nic, FabLinkId *port, FabVertexId *model)
+{
+  FabVertexId same = nic;
+  FabLinkId first;
+  guint n = fab_graph_out_links (self->graph, nic, &first), n_ports = 0;
+
+  *model = nic;
+  if (fab_graph_vertex (self->graph, nic)->kind != FAB_VERTEX_NIC
+      || !fab_inner_paths_model (self->inner, model, &same))
+    return FALSE;
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (self->graph, fab_graph_link (self->graph, link)->dst)->node == FAB_NO_NODE) {
+      *port = link;
+      n_ports++;
+    }
+  return n_ports == 1;
+}
+
+static gboolean
+find_ends (const FabOuterPaths *self, FabVertexId src, FabVertexId dst, Ends *ends)
+{
+  FabLinkId out_port, in_port;
+
+  memset (ends, 0, sizeof *ends);
+  if (fab_graph_vertex (self->graph, src)->node == fab_graph_vertex (self->graph, dst)->node
+      || !find_port (self, src, &out_port, &ends->src) || !find_port (self, dst, &in_port, &ends->dst))
+    return FALSE;
+  const FabLink *out = fab_graph_link (self->graph, out_port), *in = fab_graph_link (self->graph, in_port);
+  ends->from = out->dst;
+  ends->to = in->dst;
+  ends->first = out_port;
+  ends->last = in->reverse;
+  ends->out_rate = out->rate_bytes_per_s;
+  ends->in_rate = fab_graph_link (self->graph, in->reverse)->rate_bytes_per_s;
+  return TRUE;
+}
+
+gboolean
+fab_outer_paths_append (FabOuterPaths *self, FabVertexId src, FabVertexId dst, FabPath *path)
+{
+  Ends ends;
+
+  if (self == NULL || !find_ends (self, src, dst, &ends))
+    return FALSE;
+  guint at = GPOINTER_TO_UINT (g_hash_table_lookup (self->places, &ends));
+  if (at == 0)
+    return FALSE;
+  const FabLinkId *links = &g_array_index (self->links, FabLinkId, at);
+  if (path->n + links[-1] + 2 > FAB_PATH_MAX_LINKS)
+    return FALSE;
+  path->links[path->n++] = ends.first;
+  memcpy (path->links + path->n, links, links[-1] * sizeof (FabLinkId));
+  path->n += links[-1];
+  path->links[path->n++] = ends.last;
+  return TRUE;
+}
+
+void
+fab_outer_paths_keep (FabOuterPaths *self, FabVertexId src, FabVertexId dst, const FabPath *path)
+{
+  Ends ends;
+
+  if (self == NULL || path->n < 2 || !find_ends (self, src, dst, &ends))
+    return;
+  if (path->links[0] != ends.first || path->links[path->n - 1] != ends.last)
+    return;
+  guint n = path->n - 2;
+  g_array_append_val (self->links, n);
+  g_hash_table_insert (self->places, g_memdup2 (&ends, sizeof ends), GUINT_TO_POINTER (self->links->len));
+  g_array_append_vals (self->links, path->links + 1, n);
+}
