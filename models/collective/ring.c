@@ -52,6 +52,12 @@ hop_at (const Hops *self, guint ring, guint index)
   return &g_array_index (self->all, FabHop, ring * self->per_ring + index);
 }
 
+static guint
+count_per_ring (FabOp op, guint n_ranks)
+{
+  return is_chain (op) ? n_ranks - 1 : n_ranks;
+}
+
 static gboolean
 find_hops (const FabGroup *group, FabOp op, Hops *self, GError **error)
 {
@@ -64,7 +70,7 @@ find_hops (const FabGroup *group, FabOp op, Hops *self, GError **error)
                   n,
                   rings.rings->len,
                   rings.n_channels,
-                  is_chain (op) ? n - 1 : n,
+                  count_per_ring (op, n),
                   g_array_new (FALSE, FALSE, sizeof (FabHop)) };
   g_array_set_clear_func (self->all, (GDestroyNotify) fab_hop_clear);
   for (guint ring = 0; ring < self->n_rings; ring++)
@@ -98,18 +104,26 @@ note_hop (FabCollectiveForm *form, const FabHop *hop, double slowest_bytes_per_s
     form->intra_technology = hop->technology;
 }
 
-static void
-add_hops (const Hops *hops, const FabAlgorithmEnv *env, FabFootprintBuilder *builder, FabCollectiveForm *form)
+/* One hop at a time, node by node: over all rings there are as many as ranks times NICs of a node. */
+static gboolean
+add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootprintBuilder *builder,
+          FabCollectiveForm *form, GError **error)
 {
-  double weight = fab_op_bus_factor (hops->op, hops->n_ranks) / hops->n_rings;
+  guint n_ranks = fab_group_n_ranks (rings->group);
+  double weight = fab_op_bus_factor (op, n_ranks) / rings->rings->len;
   double slowest[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
 
-  for (guint i = 0; i < hops->all->len; i++) {
-    const FabHop *hop = &g_array_index (hops->all, FabHop, i);
+  for (guint i = 0; i < count_per_ring (op, n_ranks); i++)
+    for (guint ring = 0; ring < rings->rings->len; ring++) {
+      FabHop hop;
 
-    fab_hop_use (hop, weight, env->net_stretch, builder);
-    note_hop (form, hop, slowest);
-  }
+      if (!fab_rings_hop (rings, ring, first_stop (rings, ring, op) + i, &hop, error))
+        return FALSE;
+      fab_hop_use (&hop, weight, env->net_stretch, builder);
+      note_hop (form, &hop, slowest);
+      fab_hop_clear (&hop);
+    }
+  return TRUE;
 }
 
 /* Time per byte of size on the slowest link of a hop, with all that the footprint puts there. */
@@ -161,16 +175,35 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
            GError **error)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (group->cluster->graph);
+  g_auto (FabRings) rings = { 0 };
   g_auto (Hops) hops = { 0 };
 
-  if (!find_hops (group, op, &hops, error))
+  if (!fab_rings_find (group, &rings, error))
     return FALSE;
-  *form = (FabCollectiveForm){ .n_channels = hops.n_channels };
-  add_hops (&hops, env, builder, form);
+  *form = (FabCollectiveForm){ .n_channels = rings.n_channels };
+  if (!add_hops (&rings, op, env, builder, form, error))
+    return FALSE;
   count_steps (group, op, form);
   form->footprint = fab_footprint_builder_finish (builder);
-  if (is_chain (op))
-    form->fill_s_per_byte = find_fill (&hops, group, env, builder, form->footprint->rate_bytes_per_s);
+  if (!is_chain (op))
+    return TRUE;
+  if (!find_hops (group, op, &hops, error))
+    return FALSE;
+  form->fill_s_per_byte = find_fill (&hops, group, env, builder, form->footprint->rate_bytes_per_s);
+  return TRUE;
+}
+
+/* all_reduce is reduce_scatter and all_gather: the same hops, twice as much on each. */
+static gboolean
+ring_derive (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiveForm *known,
+             FabCollectiveForm *form)
+{
+  if (op > FAB_OP_REDUCE_SCATTER || known_op > FAB_OP_REDUCE_SCATTER)
+    return FALSE;
+  *form = *known;
+  count_steps (group, op, form);
+  form->footprint = fab_footprint_doubled (known->footprint,
+                                           (op == FAB_OP_ALL_REDUCE) - (known_op == FAB_OP_ALL_REDUCE));
   return TRUE;
 }
 
@@ -217,4 +250,5 @@ const FabAlgorithmOps fab_algorithm_ring = {
   .supports = ring_supports,
   .form = ring_form,
   .schedule = ring_schedule,
+  .derive = ring_derive,
 };

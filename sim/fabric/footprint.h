@@ -28,6 +28,10 @@ typedef struct {
 void fab_footprint_free (FabFootprint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
 
+/* The same links with 2^exponent times as much on each, to the last bit what adding that much would give. (transfer
+ * full) */
+FabFootprint *fab_footprint_doubled (const FabFootprint *self, int exponent);
+
 /* Index of a link that is in it. O(log n). */
 guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
 

@@ -115,6 +115,24 @@ is_same_group (const FabGroup *a, const FabGroup *b)
   return a->cluster == b->cluster && a->n_nodes == b->n_nodes && a->gpus_per_node == b->gpus_per_node;
 }
 
+/* From what is known of the same group. */
+static gboolean
+derive_form (const FabLibrary *self, KnownForm *made)
+{
+  const FabAlgorithmOps *algorithm = made->algorithm;
+
+  if (algorithm->derive == NULL || fab_graph_is_unfolded (made->group.cluster->graph))
+    return FALSE;
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+
+    if (known->algorithm == algorithm && is_same_group (&known->group, &made->group)
+        && algorithm->derive (&made->group, made->op, known->op, &known->form, &made->form))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 const FabCollectiveForm *
 fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
                   const FabAlgorithmEnv *env, GError **error)
@@ -127,7 +145,7 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
   }
   g_autofree KnownForm *made = g_new0 (KnownForm, 1);
   *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
-  if (!algorithm->form (group, op, env, &made->form, error))
+  if (!derive_form (self, made) && !algorithm->form (group, op, env, &made->form, error))
     return NULL;
   g_array_append_val (self->forms, made);
   return &g_steal_pointer (&made)->form;

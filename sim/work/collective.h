@@ -69,6 +69,10 @@ typedef struct {
    * it is ignored). With the plain library's latencies it takes the time of the form's stream. */
   gboolean (*schedule) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                         FabSchedule *schedule, GError **error);
+  /* The form of `op` from that of another operation of the same group, as `form` would give it; FALSE: it does not
+   * follow. NULL: it never does. */
+  gboolean (*derive) (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiveForm *known,
+                      FabCollectiveForm *form);
 } FabAlgorithmOps;
 
 /* Latency of the wires over all steps of a form, saturating. */
