@@ -13,7 +13,7 @@
 typedef struct {
   char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
-  gboolean has_no_db, has_no_band;
+  gboolean has_no_db, has_no_band, has_no_fold;
   FabFormat format;
 } RunOptions;
 
@@ -41,6 +41,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
       "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
+    { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
+      "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
       "Short for --set fidelity=NAME: analytic, step, fluid", "NAME" },
@@ -76,6 +78,8 @@ all_sets (const RunOptions *o)
     g_ptr_array_add (sets, g_strconcat ("iterations=", o->iterations, NULL));
   if (o->seed)
     g_ptr_array_add (sets, g_strconcat ("seed=", o->seed, NULL));
+  if (o->has_no_fold)
+    g_ptr_array_add (sets, g_strdup ("fold=false"));
   if (o->fidelity)
     g_ptr_array_add (sets, g_strdup_printf ("fidelity=%s", o->fidelity));
   g_ptr_array_add (sets, NULL);

@@ -69,14 +69,30 @@ collective_check (gconstpointer params, FabCheck *check)
                     "operations is empty: name at least one, {op: all_reduce, size: 1GB}");
 }
 
+/* One stream of all ranks, or of each where the job is not folded. Returns how many; they follow one another. */
+static guint
+add_streams (const FabGroup *group, FabDagBuilder *builder, guint *first)
+{
+  gboolean is_unfolded = fab_graph_is_unfolded (group->cluster->graph);
+  guint n = is_unfolded ? fab_group_n_ranks (group) : 1;
+
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *name = is_unfolded ? g_strdup_printf ("rank %u", i) : g_strdup ("all");
+    guint rank_class = fab_dag_builder_class (builder, name, i, fab_group_n_ranks (group) / n);
+    guint stream = fab_dag_builder_stream (builder, rank_class, "comm");
+
+    *first = i == 0 ? stream : *first;
+  }
+  return n;
+}
+
 static gboolean
 collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
                   G_GNUC_UNUSED FabJobTotals *totals, GError **error)
 {
   const CollectiveParams *p = params;
   FabGroup group = { env->cluster, env->cluster->n_nodes, env->cluster->gpus_per_node };
-  guint rank_class = fab_dag_builder_class (builder, "all", 0, fab_group_n_ranks (&group));
-  guint stream = fab_dag_builder_stream (builder, rank_class, "comm");
+  guint stream = 0, n_streams = add_streams (&group, builder, &stream);
 
   for (guint i = 0; i < p->operations.n; i++) {
     const OperationParams *operation = (const OperationParams *) p->operations.data + i;
@@ -84,11 +100,13 @@ collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder
 
     if (!fab_library_plan (env->library, &group, (FabOp) operation->op, operation->bytes, &plan, error))
       return FALSE;
-    for (gint64 k = 0; k < operation->count; k++)
-      fab_dag_builder_join (builder, stream,
-                            fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OTHER,
-                                                        g_strdup_printf ("operation%u.%" G_GINT64_FORMAT, i,
-                                                                         k)));
+    for (gint64 k = 0; k < operation->count; k++) {
+      char *name = g_strdup_printf ("operation%u.%" G_GINT64_FORMAT, i, k);
+      guint collective = fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OTHER, name);
+
+      for (guint s = 0; s < n_streams; s++)
+        fab_dag_builder_join (builder, stream + s, collective);
+    }
   }
   return TRUE;
 }

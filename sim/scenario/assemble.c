@@ -367,6 +367,8 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   if (!is_built)
     return NULL;
   self->graph = fab_graph_builder_freeze (builder);
+  if (!fab_scenario_spec (scenario)->is_folded)
+    fab_graph_unfold (self->graph);
   if (!check_connected (self->graph, error))
     return NULL;
   self->cluster.graph = self->graph;

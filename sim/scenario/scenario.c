@@ -77,6 +77,8 @@ const FabParam fab_scenario_params[] = {
     .max = 1e6 },
   { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",
          "Kernels are slower while a collective moves bytes: each of its channels takes a multiprocessor.") },
+  { ROW ("fold", BOOL, FabScenarioSpec, is_folded, "true",
+         "Ranks, nodes and links that are alike are looked at once; no: each by itself, at any cost.") },
   { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
     .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
   { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),

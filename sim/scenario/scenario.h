@@ -27,6 +27,7 @@ typedef struct {
   gint64 seed;
   gint64 iterations;
   gboolean has_contention; /* collectives take multiprocessors from kernels */
+  gboolean is_folded;      /* what is alike is looked at once */
   FabClusterSpec cluster;
   FabModelChoice fidelity;    /* FAB_MODEL_NET */
   FabModelChoice collectives; /* FAB_MODEL_LIBRARY */

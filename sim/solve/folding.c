@@ -16,9 +16,9 @@ struct _FabFolding {
   FabLinkFold *fold;
   double (*capacity) (gconstpointer owner, guint link);
   gpointer owner;
-  GHashTable *folded;  /* of an array of links */
-  GPtrArray *staying;  /* FabFoldedFlow that stay and are in */
-  FabBlocks apart;     /* guint: classes of flows that do not */
+  GHashTable *folded; /* of an array of links */
+  GPtrArray *staying; /* FabFoldedFlow that stay and are in */
+  FabBlocks apart;    /* guint: classes of flows that do not */
 };
 
 static void

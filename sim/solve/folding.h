@@ -13,8 +13,8 @@ typedef struct _FabFolding FabFolding;
 
 /* A flow, embedded as the first member of the caller's own. Zeroed memory but for what is set here. */
 typedef struct {
-  FabSharer sharer;    /* share, limit and weight_factor are the caller's; the rest private */
-  const guint *links;  /* [n], each at most once; lives as long as the flow is in */
+  FabSharer sharer;      /* share, limit and weight_factor are the caller's; the rest private */
+  const guint *links;    /* [n], each at most once; lives as long as the flow is in */
   const double *weights; /* [n]: capacity taken per unit of rate */
   guint n;
   gboolean stays; /* links and weights live as long as the folding, and are always the same there */

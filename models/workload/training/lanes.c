@@ -55,6 +55,22 @@ stage_compute (Stage *stage, double seconds, char *name)
   return task;
 }
 
+gboolean
+stage_follow (Stage *stage, guint *collective)
+{
+  if (stage->first == NULL)
+    return FALSE;
+  g_assert (stage->n_followed < stage->first->made->len);
+  *collective = g_array_index (stage->first->made, guint, stage->n_followed++);
+  return TRUE;
+}
+
+void
+stage_note (Stage *stage, guint collective)
+{
+  g_array_append_val (stage->made, collective);
+}
+
 /* Data-parallel groups have ranks of all bins of a stage: the first bin makes their collectives, the others, which do
  * the same in the same order, join them. Takes *name. */
 static gboolean
@@ -64,9 +80,12 @@ find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
   GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[stage->index] : NULL;
   FabCollectivePlan plan;
 
+  if (stage_follow (stage, collective))
+    return TRUE;
   if (shared != NULL && stage->bin > 0) {
     g_assert (stage->n_shared < shared->len);
     *collective = g_array_index (shared, guint, stage->n_shared++);
+    stage_note (stage, *collective);
     return TRUE;
   }
   if (!fab_family_plan (comm->family, train->env->library, comm->op, comm->bytes, &plan, &train->error))
@@ -74,6 +93,7 @@ find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
   *collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (name));
   if (shared != NULL)
     g_array_append_val (shared, *collective);
+  stage_note (stage, *collective);
   return TRUE;
 }
 

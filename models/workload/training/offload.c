@@ -135,8 +135,11 @@ offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after
                              .latency_ps = way->latency_ps,
                              .wire_factor = 1,
                              .n_connections = 1 };
-  guint collective = fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OFFLOAD,
-                                                 g_steal_pointer (&owned));
+  guint collective;
+  if (!stage_follow (stage, &collective)) {
+    collective = fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OFFLOAD, g_steal_pointer (&owned));
+    stage_note (stage, collective);
+  }
   *task = fab_dag_builder_join (builder, stage_stream (stage, copy->is_to_gpu ? LANE_TO_GPU : LANE_FROM_GPU),
                                 collective);
   if (after != NULL)

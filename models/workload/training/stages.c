@@ -18,6 +18,7 @@ stage_clear (Stage *stage)
   g_clear_pointer (&stage->chunks, g_array_unref);
   g_clear_pointer (&stage->actions, g_array_unref);
   g_clear_pointer (&stage->received, g_array_unref);
+  g_clear_pointer (&stage->made, g_array_unref);
 }
 
 /* --- layers --- */
@@ -97,30 +98,45 @@ add_groups (Stage *stage)
     stage->next = stage_pairs (stage, (stage->index + 1) % train->n_stages);
 }
 
-/* "stage 1, slowest". (transfer full) */
+/* "stage 1, slowest". (transfer full); NULL: all ranks are alike. */
 static char *
 class_name (const Stage *stage)
 {
   const char *bin = slow_bin (stage->train->slow, stage->bin)->name;
 
   if (stage->train->n_stages == 1)
-    return g_strdup (bin ? bin : "all");
+    return g_strdup (bin);
   return bin ? g_strdup_printf ("stage %u, %s", stage->index, bin)
              : g_strdup_printf ("stage %u", stage->index);
 }
 
+/* Of all ranks of the stage and bin, or of one of them: ", rank 5". */
 static void
-add_class (Stage *stage)
+add_class (Stage *stage, gboolean is_whole, guint rank, guint n_ranks)
+{
+  g_autofree char *of_all = class_name (stage);
+  g_autofree char *name = is_whole
+                            ? g_strdup (of_all ? of_all : "all")
+                            : g_strdup_printf ("%s%srank %u", of_all ? of_all : "", of_all ? ", " : "", rank);
+
+  stage->rank_class = fab_dag_builder_class (stage->train->builder, name, rank, n_ranks);
+}
+
+static gboolean
+is_unfolded (const Train *train)
+{
+  return fab_graph_is_unfolded (train->layout.cluster->graph);
+}
+
+static void
+add_first_class (Stage *stage)
 {
   const Train *train = stage->train;
   const SlowBin *bin = slow_bin (train->slow, stage->bin);
-  g_autofree char *name = class_name (stage);
   guint first = stage->index * train->layout.stride[AXIS_PIPELINE]
               + bin->first_data * train->layout.stride[AXIS_DATA];
 
-  stage->rank_class = fab_dag_builder_class (train->builder, name, first,
-                                             bin->n_data * train->layout.size[AXIS_TENSOR]
-                                                 * train->layout.size[AXIS_CONTEXT]);
+  add_class (stage, !is_unfolded (train), first, is_unfolded (train) ? 1 : stage_n_ranks (stage));
 }
 
 static void
@@ -135,6 +151,7 @@ add_stage (Train *train, guint index, guint bin)
                     .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
                     .received = g_array_new (FALSE, FALSE, sizeof (Received)),
+                    .made = g_array_new (FALSE, FALSE, sizeof (guint)),
                     .actions = pipeline_actions ((Schedule) train->params->parallel.schedule, train->n_stages,
                                                  index, n_virtual, train->n_micro) };
   for (Lane lane = 0; lane < N_LANES; lane++)
@@ -151,7 +168,7 @@ add_stage (Train *train, guint index, guint bin)
       stage->parameters += count.dense + count.experts;
     }
   }
-  add_class (stage);
+  add_first_class (stage);
   add_groups (stage);
 }
 
@@ -178,6 +195,44 @@ train_add_stages (Train *train, GError **error)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&train->error));
   return FALSE;
+}
+
+/* --- ranks that are classes of their own --- */
+
+/* Another rank of the same class: it does the same, in the same collectives. */
+static void
+add_alone (Stage *stage, Stage *first, guint rank)
+{
+  *stage = *first;
+  stage->first = first;
+  stage->made = NULL;
+  stage->state = NULL;
+  stage->has_compute = stage->has_load = FALSE;
+  stage->compute_s = 0;
+  stage->waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  stage->received = g_array_new (FALSE, FALSE, sizeof (Received));
+  stage->chunks = g_array_ref (first->chunks);
+  stage->actions = g_array_ref (first->actions);
+  for (Lane lane = 0; lane < N_LANES; lane++)
+    stage->streams[lane] = -1;
+  add_class (stage, FALSE, rank, 1);
+}
+
+void
+train_add_alone (Train *train)
+{
+  guint n_firsts = train->n_stages * train->n_bins, n = 0;
+
+  for (guint s = 0; s < n_firsts && is_unfolded (train); s++)
+    n += stage_n_ranks (&train->stages[s]) - 1;
+  train->alone = g_new0 (Stage, n + 1);
+  for (guint s = 0; s < n_firsts && n > 0; s++) {
+    guint n_ranks;
+    g_autofree guint *ranks = stage_ranks (&train->stages[s], &n_ranks);
+
+    for (guint i = 1; i < n_ranks; i++)
+      add_alone (&train->alone[train->n_alone++], &train->stages[s], ranks[i]);
+  }
 }
 
 /* --- between stages --- */

@@ -8,6 +8,8 @@
 /* Rank classes, layers, actions and groups of every stage. */
 gboolean train_add_stages (Train *train, GError **error);
 void stage_clear (Stage *stage);
+/* The other ranks of every class, where the job is not folded; once the first have been played. */
+void train_add_alone (Train *train);
 
 /* Asks for the input of an action that comes from another stage, after what the stage computes last. */
 void stage_receive (Stage *stage, const Action *action);

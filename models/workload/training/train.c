@@ -274,9 +274,12 @@ train_clear (Train *train)
 {
   for (guint s = 0; train->stages != NULL && s < train->n_stages * train->n_bins; s++)
     stage_clear (&train->stages[s]);
+  for (guint s = 0; s < train->n_alone; s++)
+    stage_clear (&train->alone[s]);
   for (guint s = 0; train->shared != NULL && s < train->n_stages; s++)
     g_array_unref (train->shared[s]);
   g_free (train->stages);
+  g_free (train->alone);
   g_free (train->shared);
   slow_free (train->slow);
   g_free (train->transfers);
@@ -315,14 +318,17 @@ slowness (gpointer owner, guint rank_class, guint iteration)
 static void
 slow_down (Train *train, FabJobTotals *totals)
 {
-  guint n = train->n_stages * train->n_bins;
+  guint n = train->n_stages * train->n_bins, n_classes = n + train->n_alone;
 
   if (!slow_is_needed (train->slow))
     return;
   SlowClasses *self = g_new0 (SlowClasses, 1);
-  *self = (SlowClasses){ g_steal_pointer (&train->slow), train->n_stages, n, g_new (guint, n) };
+  *self = (SlowClasses){ g_steal_pointer (&train->slow), train->n_stages, n_classes,
+                         g_new (guint, n_classes) };
   for (guint i = 0; i < n; i++)
     self->of_class[train->stages[i].rank_class] = i;
+  for (guint i = 0; i < train->n_alone; i++)
+    self->of_class[train->alone[i].rank_class] = (guint) (train->alone[i].first - train->stages);
   totals->slowness = slowness;
   totals->most_slowness = slow_most (self->slow);
   totals->slowness_owner = self;
@@ -355,6 +361,10 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     return FALSE;
   for (guint s = 0; s < train.n_stages * train.n_bins && train.error == NULL; s++)
     run_stage (&train.stages[s]);
+  if (train.error == NULL)
+    train_add_alone (&train);
+  for (guint s = 0; s < train.n_alone && train.error == NULL; s++)
+    run_stage (&train.alone[s]);
   if (train.error != NULL) {
     g_propagate_error (error, g_steal_pointer (&train.error));
     return FALSE;
@@ -362,6 +372,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   count_totals (&train, totals);
   for (guint s = 0; s < train.n_stages * train.n_bins && strategy->memory; s++)
     strategy->memory (&train.stages[s], totals);
+  for (guint s = 0; s < train.n_alone && strategy->memory; s++)
+    strategy->memory (&train.alone[s], totals);
   if (totals->memory != NULL)
     memory_add_hints (&train, totals);
   slow_down (&train, totals);

@@ -186,8 +186,8 @@ typedef struct {
   guint64 dense, experts;
 } ParameterCount;
 
-/* One rank class. */
-typedef struct {
+/* One rank class. Where the job is not folded, the first rank of what would be one; the others follow it. */
+typedef struct Stage {
   Train *train;
   guint index, bin, rank_class; /* of the pipeline stage; of Slow */
   gint64 streams[N_LANES];      /* -1: not made yet */
@@ -203,6 +203,9 @@ typedef struct {
   GArray *received;                     /* inputs that are on their way */
   gpointer state;                       /* the strategy's */
   guint n_shared;                       /* collectives with other bins of the stage that it has joined */
+  struct Stage *first;                  /* whose collectives it joins; NULL: it makes its own */
+  GArray *made;                         /* guint: collectives, in the order in which they were joined */
+  guint n_followed;                     /* of those of `first` */
   Way ways[2][2];                       /* [to drives][to the GPU] */
   ParameterCount count;                 /* of all layers of the stage */
   guint64 parameters;                   /* both */
@@ -256,7 +259,9 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
-  Stage *stages;   /* [n_bins * n_stages]: rank classes, bin by bin */
+  Stage *stages; /* [n_bins * n_stages]: rank classes, bin by bin */
+  Stage *alone;  /* [n_alone] the ranks beyond the first of every class, where the job is not folded */
+  guint n_alone;
   GArray **shared; /* [n_stages] guint: collectives that all bins of a stage join, in order */
   Slow *slow;
   double tokens;     /* of one rank and micro-batch */
@@ -300,6 +305,11 @@ gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task
 /* The same after another task than the last compute task; NULL: at once. */
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
                            FabTaskId *task);
+
+/* The collective that the first rank of the class has joined at this place; FALSE: the stage is to make it, and then to
+ * note it for the others. */
+gboolean stage_follow (Stage *stage, guint *collective);
+void stage_note (Stage *stage, guint collective);
 
 /* Gathers so many parameters over the ranks that have the same, after the last compute task; appends the tasks. */
 void stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks);
