@@ -15,6 +15,7 @@
  * and as many steps follow one another: 2(n-1), n-1, n-1; of these 2(nodes-1) or nodes-1 between nodes.
  */
 #include "models/models.h"
+#include "sim/work/alike.h"
 #include "sim/work/collective.h"
 #include "sim/work/rings.h"
 
@@ -104,25 +105,73 @@ note_hop (FabCollectiveForm *form, const FabHop *hop, double slowest_bytes_per_s
     form->intra_technology = hop->technology;
 }
 
-/* One hop at a time, node by node: over all rings there are as many as ranks times NICs of a node. */
+/* A form as it grows, hop by hop and node by node: over all rings there are as many as ranks times NICs of a node. */
+typedef struct {
+  const FabRings *rings;
+  double weight, net_stretch;
+  FabFootprintBuilder *builder;
+  FabCollectiveForm *form;
+  double slowest_bytes_per_s[2];
+  FabAlike *alike;   /* of even nodes, and of odd ones; NULL: none */
+  gboolean *is_told; /* [rings * ranks of the two models] what is counted for all nodes that are like them */
+} Growth;
+
+/* Whether the hop from a stop stays inside a node; those of even nodes follow one order, of odd ones another. */
+static gboolean
+is_told (const Growth *self, guint ring, guint stop, gboolean **told)
+{
+  guint n = self->rings->group->gpus_per_node, node = stop / n;
+
+  if (stop % n + 1 == n || !fab_alike_has (self->alike, node))
+    return FALSE;
+  *told = &self->is_told[(ring * 2 + node % 2) * n + stop % n];
+  return node >= 2 && **told;
+}
+
+static gboolean
+add_hop (Growth *self, guint ring, guint stop, GError **error)
+{
+  gboolean *told = NULL;
+  FabHop hop;
+
+  if (is_told (self, ring, stop, &told))
+    return TRUE;
+  if (!fab_rings_hop (self->rings, ring, stop, &hop, error))
+    return FALSE;
+  note_hop (self->form, &hop, self->slowest_bytes_per_s);
+  if (told != NULL && fab_alike_takes (&hop)) {
+    *told = TRUE;
+    fab_alike_use (self->alike, stop / self->rings->group->gpus_per_node, &hop, self->weight,
+                   self->net_stretch);
+  } else {
+    fab_hop_use (&hop, self->weight, self->net_stretch, self->builder);
+  }
+  fab_hop_clear (&hop);
+  return TRUE;
+}
+
 static gboolean
 add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootprintBuilder *builder,
           FabCollectiveForm *form, GError **error)
 {
-  guint n_ranks = fab_group_n_ranks (rings->group);
-  double weight = fab_op_bus_factor (op, n_ranks) / rings->rings->len;
-  double slowest[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+  const FabGroup *group = rings->group;
+  guint n_ranks = fab_group_n_ranks (group), n_rings = rings->rings->len;
+  g_autoptr (FabAlike) alike = is_chain (op) ? NULL : fab_alike_new (group, 2);
+  g_autofree gboolean *told = g_new0 (gboolean, 2 * group->gpus_per_node * n_rings);
+  Growth growth = { .rings = rings,
+                    .weight = fab_op_bus_factor (op, n_ranks) / n_rings,
+                    .net_stretch = env->net_stretch,
+                    .builder = builder,
+                    .form = form,
+                    .slowest_bytes_per_s = { G_MAXDOUBLE, G_MAXDOUBLE },
+                    .alike = alike,
+                    .is_told = told };
 
   for (guint i = 0; i < count_per_ring (op, n_ranks); i++)
-    for (guint ring = 0; ring < rings->rings->len; ring++) {
-      FabHop hop;
-
-      if (!fab_rings_hop (rings, ring, first_stop (rings, ring, op) + i, &hop, error))
+    for (guint ring = 0; ring < n_rings; ring++)
+      if (!add_hop (&growth, ring, first_stop (rings, ring, op) + i, error))
         return FALSE;
-      fab_hop_use (&hop, weight, env->net_stretch, builder);
-      note_hop (form, &hop, slowest);
-      fab_hop_clear (&hop);
-    }
+  fab_alike_add (alike, builder);
   return TRUE;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/work/alike.h"
 #include "sim/work/collective.h"
 #include "sim/work/rails.h"
 #include "sim/work/stages.h"
@@ -29,9 +30,12 @@ typedef struct {
   guint nic;
   guint n_trees;
   guint n_beside; /* trees that begin at the same door: they go through the chain of a node side by side */
-  double weight;
+  double weight, net_stretch;
   gboolean is_rooted; /* both trees in node 0 */
   Chain chain, root_chain;
+  FabAlike *alike; /* nodes whose chains are the same; NULL: none */
+  FabHop *hops
+      [2]; /* [gpus_per_node] of the model's chain: up to the place before, down from it; no shares: not found */
   GArray *
       *arrived; /* [n_nodes] stages that end at the node's door; while broadcasting, the one that brings it */
   GArray *summed; /* stages after which the root's first GPU has everything */
@@ -74,13 +78,39 @@ gpu_at (const TreeBuild *build, guint node, guint index)
   return fab_group_gpu (build->group, node, chain_of (build, node)->order[index]);
 }
 
-/* From one GPU of a chain to another. */
+/* Of the chain that all nodes have, between the place and the one before. NULL: it has no path. */
+static const FabHop *
+find_alike (TreeBuild *build, guint from, guint to)
+{
+  FabHop *hop = &build->hops[to > from][MAX (from, to)];
+
+  if (hop->shares != NULL)
+    return hop;
+  if (!fab_hop_inside (build->group->cluster, gpu_at (build, 0, from), gpu_at (build, 0, to), hop,
+                       build->error))
+    return NULL;
+  if (fab_alike_takes (hop))
+    fab_alike_use (build->alike, 0, hop, build->weight, build->net_stretch);
+  return hop;
+}
+
+/* From one GPU of a chain to its neighbour. */
 static gboolean
 add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, guint *stage)
 {
   gboolean is_at_rank_0 = build->is_rooted && is_root (build, node) && MIN (from, to) == 0;
   FabHop hop;
 
+  if (fab_alike_has (build->alike, node)) {
+    const FabHop *found = find_alike (build, from, to);
+
+    if (found == NULL)
+      return FALSE;
+    if (fab_alike_takes (found)) {
+      *stage = fab_stages_add_like (build->stages, found, build->weight, build->n_beside, after);
+      return TRUE;
+    }
+  }
   if (!fab_hop_inside (build->group->cluster, gpu_at (build, node, from), gpu_at (build, node, to), &hop,
                        build->error))
     return FALSE;
@@ -216,8 +246,23 @@ count_at_door (const Rails *rails, guint door)
   return n;
 }
 
+/* What a form looks at once. */
+typedef struct {
+  FabAlike *alike;
+  double net_stretch;
+} Folding;
+
+static void
+hops_free (FabHop *hops, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    fab_hop_clear (&hops[i]);
+  g_free (hops);
+}
+
 static gboolean
-add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabStages *stages, GError **error)
+add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabStages *stages,
+          const Folding *folding, GError **error)
 {
   gboolean is_rooted = op != FAB_OP_ALL_REDUCE;
   g_autoptr (FabTree) tree = fab_tree_new (group->n_nodes, index % 2,
@@ -230,6 +275,10 @@ add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabS
                       .n_trees = rails->n_trees,
                       .n_beside = count_at_door (rails, door),
                       .weight = 1.0 / rails->n_trees,
+                      .net_stretch = folding->net_stretch,
+                      .alike = folding->alike,
+                      .hops = { g_new0 (FabHop, group->gpus_per_node),
+                                g_new0 (FabHop, group->gpus_per_node) },
                       .is_rooted = is_rooted,
                       .chain = chain_new (group, door, door),
                       .root_chain = chain_new (group, is_rooted ? 0 : door, door),
@@ -246,6 +295,8 @@ add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabS
   g_array_unref (build.summed);
   fab_stages_end_part (stages);
   g_free (build.arrived);
+  for (guint way = 0; way < 2; way++)
+    hops_free (build.hops[way], group->gpus_per_node);
   g_free (build.chain.order);
   g_free (build.root_chain.order);
   return is_added;
@@ -273,7 +324,8 @@ find_rails (const FabGroup *group)
 }
 
 static gboolean
-add_trees (const FabGroup *group, FabOp op, FabStages *stages, guint *n_channels, GError **error)
+add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *folding, guint *n_channels,
+           GError **error)
 {
   Rails rails = find_rails (group);
   gboolean is_added = rails.n_rails > 0
@@ -282,7 +334,7 @@ add_trees (const FabGroup *group, FabOp op, FabStages *stages, guint *n_channels
 
   *n_channels = rails.n_rails;
   for (guint i = 0; i < rails.n_trees && is_added; i++)
-    is_added = add_tree (group, op, &rails, i, stages, error);
+    is_added = add_tree (group, op, &rails, i, stages, folding, error);
   g_free (rails.nics);
   g_free (rails.doors);
   return is_added;
@@ -293,10 +345,13 @@ tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
            GError **error)
 {
   g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
+  g_autoptr (FabAlike) alike = op == FAB_OP_ALL_REDUCE ? fab_alike_new (group, 1) : NULL;
   guint n_channels;
 
-  if (!add_trees (group, op, stages, &n_channels, error))
+  if (!add_trees (group, op, stages, &(Folding){ alike, env->net_stretch }, &n_channels, error))
     return FALSE;
+  fab_alike_add (alike, fab_stages_builder (stages));
   fab_stages_form (stages, TRUE, form);
   form->n_channels = n_channels;
   return TRUE;
@@ -309,7 +364,7 @@ tree_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guin
   g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
   guint n_channels;
 
-  if (!add_trees (group, op, stages, &n_channels, error))
+  if (!add_trees (group, op, stages, &(Folding){ NULL, env->net_stretch }, &n_channels, error))
     return FALSE;
   return TRUE;
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "sim/fabric/twins.h"
+
 /* What a link has been given so far. */
 typedef struct {
   FabLinkId link;
@@ -148,17 +150,30 @@ fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUs
     add_link (self, path->links[i], path->links[0], use);
 }
 
+static void
+add_loaded (FabFootprintBuilder *self, FabLinkId link, double weight, double line_weight)
+{
+  Load *load = take_load (self, link);
+
+  if (load->weight <= 0)
+    g_array_append_val (self->used, link);
+  load->weight += weight;
+  load->line_weight += line_weight;
+}
+
 void
 fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint)
 {
-  for (guint i = 0; i < footprint->n; i++) {
-    Load *load = take_load (self, footprint->links[i]);
+  for (guint i = 0; i < footprint->n; i++)
+    add_loaded (self, footprint->links[i], footprint->weights[i], footprint->line_weights[i]);
+}
 
-    if (load->weight <= 0)
-      g_array_append_val (self->used, footprint->links[i]);
-    load->weight += footprint->weights[i];
-    load->line_weight += footprint->line_weights[i];
-  }
+void
+fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *footprint, FabVertexId shift)
+{
+  for (guint i = 0; i < footprint->n; i++)
+    add_loaded (self, fab_twins_link (self->graph, footprint->links[i], shift), footprint->weights[i],
+                footprint->line_weights[i]);
 }
 
 /* What one sender does not do to himself: his bytes may cross a link both ways, into host memory and back. */

@@ -57,6 +57,10 @@ void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, 
 /* All of another one, as it is: what its links cost with both directions in use is in it already. */
 void fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint);
 
+/* Of one inside a node: the same in its twin `shift` vertices on (twins.h). */
+void fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *footprint,
+                                     FabVertexId shift);
+
 /* The footprint of what was added; the builder is empty afterwards. Asserts that it is not empty. */
 FabFootprint *fab_footprint_builder_finish (FabFootprintBuilder *self);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/fabric/inner_paths.h"
 
+#include "sim/fabric/twins.h"
+
 /* Beyond it the table of all pairs is too large. */
 enum { MOST_VERTICES = 1024 };
 
@@ -75,51 +77,6 @@ fab_inner_paths_free (FabInnerPaths *self)
   g_free (self);
 }
 
-/* Whether the links that stay inside are those of node 0, in the same places, and only a NIC has others. */
-static gboolean
-has_same_links (const FabInnerPaths *self, FabVertexId model, FabVertexId vertex)
-{
-  const FabGraph *graph = self->graph;
-  const FabVertex *place = fab_graph_vertex (graph, vertex);
-  FabLinkId model_first, first;
-  guint n_model = fab_graph_out_links (graph, model, &model_first),
-        n = fab_graph_out_links (graph, vertex, &first);
-
-  for (guint i = 0; i < MAX (n, n_model); i++) {
-    const FabLink *a = i < n_model ? fab_graph_link (graph, model_first + i) : NULL;
-    const FabLink *b = i < n ? fab_graph_link (graph, first + i) : NULL;
-    gboolean is_inner = b != NULL && fab_graph_vertex (graph, b->dst)->node == place->node;
-
-    if (is_inner != (a != NULL && fab_graph_vertex (graph, a->dst)->node == 0))
-      return FALSE;
-    if (!is_inner && place->kind != FAB_VERTEX_NIC)
-      return FALSE;
-    if (is_inner
-        && (a->dst - model != b->dst - vertex || a->rate_bytes_per_s != b->rate_bytes_per_s
-            || a->class_index != b->class_index))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-is_alike (const FabInnerPaths *self, guint node)
-{
-  FabVertexId first = self->firsts[node], end = first + self->n;
-  guint n_vertices = fab_graph_n_vertices (self->graph);
-
-  if (end > n_vertices || (end < n_vertices && fab_graph_vertex (self->graph, end)->node == node))
-    return FALSE;
-  for (guint i = 0; i < self->n; i++) {
-    const FabVertex *a = fab_graph_vertex (self->graph, self->firsts[0] + i),
-                    *b = fab_graph_vertex (self->graph, first + i);
-
-    if (b->node != node || a->kind != b->kind || !has_same_links (self, self->firsts[0] + i, first + i))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 fab_inner_paths_model (FabInnerPaths *self, FabVertexId *src, FabVertexId *dst)
 {
@@ -131,7 +88,8 @@ fab_inner_paths_model (FabInnerPaths *self, FabVertexId *src, FabVertexId *dst)
   if (node == FAB_NO_NODE || node != fab_graph_vertex (self->graph, *dst)->node)
     return FALSE;
   if (self->states[node] == NODE_UNSEEN)
-    self->states[node] = is_alike (self, node) ? NODE_ALIKE : NODE_OTHER;
+    self->states[node] = fab_twins (self->graph, self->firsts[0], self->firsts[node], self->n) ? NODE_ALIKE
+                                                                                               : NODE_OTHER;
   if (self->states[node] == NODE_OTHER)
     return FALSE;
   *src -= self->firsts[node] - self->firsts[0];
@@ -157,14 +115,8 @@ fab_inner_paths_append (const FabInnerPaths *self, FabVertexId src, FabVertexId 
   links = &g_array_index (self->links, FabLinkId, at);
   if (path->n + links[-1] > FAB_PATH_MAX_LINKS)
     return FALSE;
-  for (guint i = 0; i < links[-1]; i++) {
-    FabVertexId vertex = fab_graph_link (self->graph, links[i])->src;
-    FabLinkId first, model_first;
-
-    fab_graph_out_links (self->graph, vertex, &model_first);
-    fab_graph_out_links (self->graph, vertex + shift, &first);
-    path->links[path->n++] = first + (links[i] - model_first);
-  }
+  for (guint i = 0; i < links[-1]; i++)
+    path->links[path->n++] = fab_twins_link (self->graph, links[i], shift);
   return TRUE;
 }
 

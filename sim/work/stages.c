@@ -195,6 +195,24 @@ fab_stages_add (FabStages *self, FabHop *hop, double weight, guint n_beside, con
   return self->stages->len - 1;
 }
 
+guint
+fab_stages_add_like (FabStages *self, const FabHop *hop, double weight, guint n_beside, const GArray *after)
+{
+  Stage stage = { .way = longest_way (self, after), .weight = weight, .first_after = self->afters->len };
+
+  g_assert (self->builder != NULL);
+  go_on (self, &stage.way, hop, weight, n_beside);
+  note_slowest (self, hop);
+  g_array_append_val (self->stages, stage);
+  return self->stages->len - 1;
+}
+
+FabFootprintBuilder *
+fab_stages_builder (const FabStages *self)
+{
+  return self->builder;
+}
+
 void
 fab_stages_form (FabStages *self, gboolean is_pipeline, FabCollectiveForm *form)
 {

@@ -31,6 +31,13 @@ fab_stage_list (const GPtrArray *lists, guint index)
  * Returns its index. A hop that ends in a switch belongs to one step with the hops that follow it. */
 guint fab_stages_add (FabStages *self, FabHop *hop, double weight, guint n_beside, const GArray *after);
 
+/* The same of a form, but for the links: the hop, which stays the caller's, is like one of another node, and he adds
+ * both with fab_alike_add (). */
+guint fab_stages_add_like (FabStages *self, const FabHop *hop, double weight, guint n_beside,
+                           const GArray *after);
+/* Where links are added; NULL: for a schedule. */
+FabFootprintBuilder *fab_stages_builder (const FabStages *self);
+
 /* No stage that is added from now on waits for one before: a form forgets them. */
 void fab_stages_end_part (FabStages *self);
 

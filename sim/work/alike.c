@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/work/alike.h"
+
+#include "sim/fabric/twins.h"
+
+/* A node that others are like. */
+typedef struct {
+  FabVertexId first; /* of its vertices */
+  guint n;
+  FabFootprintBuilder *uses; /* NULL: none yet */
+} Model;
+
+struct _FabAlike {
+  const FabGroup *group;
+  guint period;
+  Model *models;      /* [period] */
+  gboolean *is_alike; /* [n_nodes] */
+};
+
+/* From the model's vertices to the node's. */
+static FabVertexId
+shift_of (const FabAlike *self, guint node)
+{
+  return fab_group_gpu (self->group, node, 0) - fab_group_gpu (self->group, node % self->period, 0);
+}
+
+/* All GPUs of the group's node are in one machine, at the model's places. */
+static gboolean
+has_same_places (const FabAlike *self, guint node)
+{
+  const FabGraph *graph = self->group->cluster->graph;
+  FabVertexId shift = shift_of (self, node);
+
+  for (guint local = 0; local < self->group->gpus_per_node; local++) {
+    FabVertexId gpu = fab_group_gpu (self->group, node, local);
+
+    if (gpu != fab_group_gpu (self->group, node % self->period, local) + shift
+        || fab_graph_vertex (graph, gpu)->node
+               != fab_graph_vertex (graph, fab_group_gpu (self->group, node, 0))->node)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+FabAlike *
+fab_alike_new (const FabGroup *group, guint period)
+{
+  const FabGraph *graph = group->cluster->graph;
+  FabAlike *self;
+
+  if (group->n_nodes <= period || fab_graph_is_unfolded (graph))
+    return NULL;
+  self = g_new0 (FabAlike, 1);
+  self->group = group;
+  self->period = period;
+  self->models = g_new0 (Model, period);
+  self->is_alike = g_new (gboolean, group->n_nodes);
+  for (guint m = 0; m < period; m++)
+    self->models[m].first = fab_twins_range (graph, fab_group_gpu (group, m, 0), &self->models[m].n);
+  for (guint node = 0; node < group->n_nodes; node++) {
+    const Model *model = &self->models[node % period];
+
+    self->is_alike[node] = has_same_places (self, node)
+                        && fab_twins (graph, model->first, model->first + shift_of (self, node), model->n);
+  }
+  for (guint node = 0; node < group->n_nodes; node++)
+    self->is_alike[node] &= self->is_alike[node % period];
+  return self;
+}
+
+void
+fab_alike_free (FabAlike *self)
+{
+  if (self == NULL)
+    return;
+  for (guint m = 0; m < self->period; m++)
+    fab_footprint_builder_free (self->models[m].uses);
+  g_free (self->models);
+  g_free (self->is_alike);
+  g_free (self);
+}
+
+gboolean
+fab_alike_has (const FabAlike *self, guint node)
+{
+  return self != NULL && self->is_alike[node];
+}
+
+guint
+fab_alike_model (const FabAlike *self, guint node)
+{
+  return node % self->period;
+}
+
+void
+fab_alike_use (FabAlike *self, guint model, const FabHop *hop, double weight, double net_stretch)
+{
+  Model *m = &self->models[model];
+
+  g_assert (fab_alike_takes (hop));
+  if (m->uses == NULL)
+    m->uses = fab_footprint_builder_new (self->group->cluster->graph);
+  fab_hop_use (hop, weight, net_stretch, m->uses);
+}
+
+void
+fab_alike_add (FabAlike *self, FabFootprintBuilder *builder)
+{
+  for (guint m = 0; self != NULL && m < self->period; m++) {
+    if (self->models[m].uses == NULL)
+      continue;
+    g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (self->models[m].uses);
+    for (guint node = m; node < self->group->n_nodes; node += self->period)
+      if (self->is_alike[node])
+        fab_footprint_builder_add_twin (builder, footprint, shift_of (self, node));
+    g_clear_pointer (&self->models[m].uses, fab_footprint_builder_free);
+  }
+}
