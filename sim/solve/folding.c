@@ -127,19 +127,20 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
   flow->sharer.n = folded->classes->len;
 }
 
-/* After classes were split: those that stay leave while their old ones still stand, and enter the new ones. */
+/* After classes were split: those that stay leave while their old ones still stand, and enter the new ones, in the order
+ * in which they came. Their rates are what they were. */
 static void
 resettle (FabFolding *self, guint version)
 {
   if (version == fab_link_fold_version (self->fold))
     return;
   for (guint i = 0; i < self->staying->len; i++)
-    fab_sharing_remove (self->sharing, &((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->sharer);
+    fab_sharing_leave (self->sharing, &((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->sharer);
   for (guint i = 0; i < self->staying->len; i++) {
     FabFoldedFlow *flow = g_ptr_array_index (self->staying, i);
 
     look_up (self, flow);
-    fab_sharing_add (self->sharing, &flow->sharer);
+    fab_sharing_enter (self->sharing, &flow->sharer);
   }
 }
 
@@ -197,9 +198,9 @@ fab_folding_remove (FabFolding *self, FabFoldedFlow *flow)
     fab_blocks_give (&self->apart, (guint *) flow->sharer.links, flow->n);
     return;
   }
-  g_ptr_array_remove_index_fast (self->staying, flow->index);
-  if (flow->index < self->staying->len)
-    ((FabFoldedFlow *) g_ptr_array_index (self->staying, flow->index))->index = flow->index;
+  g_ptr_array_remove_index (self->staying, flow->index);
+  for (guint i = flow->index; i < self->staying->len; i++)
+    ((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->index = i;
 }
 
 void

@@ -117,8 +117,8 @@ join (FabSharing *self, FabSharer *sharer)
   self->n_wide += fab_sharing_is_wide (sharer);
 }
 
-static void
-leave (FabSharing *self, FabSharer *sharer)
+void
+fab_sharing_leave (FabSharing *self, FabSharer *sharer)
 {
   for (guint i = 0; i < sharer->n; i++) {
     FabSharingList *list = &self->lists[sharer->links[i]];
@@ -154,7 +154,7 @@ fab_sharing_enter (FabSharing *self, FabSharer *sharer)
 void
 fab_sharing_remove (FabSharing *self, FabSharer *sharer)
 {
-  leave (self, sharer);
+  fab_sharing_leave (self, sharer);
   g_array_append_vals (self->changed_links, sharer->links, sharer->n);
   if (sharer->arrival > 0) {
     FabSharer *last = g_ptr_array_index (self->arrivals, self->arrivals->len - 1);
