@@ -30,7 +30,7 @@ def masked(text):
 
 def smaller(path):
     """What makes a run of seconds of a scenario that takes a minute with sanitizers."""
-    nodes = {"fabric-24k-pods.yaml": 768, "megatron-405b.yaml": 16}.get(os.path.basename(path))
+    nodes = {"fabric-24k-pods.yaml": 768, "megatron-405b.yaml": 16, "zero3-70b-16384.yaml": 16}.get(os.path.basename(path))
     return ["--set", f"cluster.nodes={nodes}"] if nodes else []
 
 

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/zero3-70b-16384.yaml --no-db --format csv
