@@ -63,7 +63,7 @@ fab_outer_paths_free (FabOuterPaths *self)
   g_free (self);
 }
 
-/* The NIC's port, and the NIC that stands for it. FALSE: it has several, or none, or is no NIC of nodes that are alike. */
+/* The NIC's port, and the NIC that stands for it. FALSE: it has several, or none, or its node is like no other. */
 static gboolean
 find_port (const FabOuterPaths *self, FabVertexId nic, FabLinkId *port, FabVertexId *model)
 {

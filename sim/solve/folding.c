@@ -127,8 +127,8 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
   flow->sharer.n = folded->classes->len;
 }
 
-/* After classes were split: those that stay leave while their old ones still stand, and enter the new ones, in the order
- * in which they came. Their rates are what they were. */
+/* After classes were split: those that stay leave while their old ones still stand, and enter the new ones, in the
+ * order in which they came. Their rates are what they were. */
 static void
 resettle (FabFolding *self, guint version)
 {

@@ -268,12 +268,6 @@ try_algorithms (Choice *choice, GError **error)
   return TRUE;
 }
 
-static gboolean
-is_chain (FabOp op)
-{
-  return op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE;
-}
-
 /* Seconds per byte of size if the steps of the ring come one after another: the mean over its hops. */
 static double
 steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
@@ -338,6 +332,9 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   if (measured > 0)
     plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s = measured;
   if (params->has_whole_chunks && nccl_is (best, "ring") && !is_chain (plan->op))
+    plan->limit_bytes_per_s = measured;
+  if (params->has_whole_chunks && nccl_is (best, "ring") && plan->op != FAB_OP_BROADCAST
+      && plan->op != FAB_OP_REDUCE)
     round_chunks (best, plan);
   wait_for_host (params, best->architecture, plan);
 }
