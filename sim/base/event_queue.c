@@ -273,16 +273,11 @@ refill (FabEventQueue *self)
 {
   self->head = self->end = 0;
   while (self->occupied != 0) {
-    guint level = (guint) __builtin_ctz (self->occupied), word = 0;
-
-    while (self->levels[level].occupied[word] == 0)
-      word++;
-    guint digit = 64 * word + (guint) __builtin_ctzll (self->levels[level].occupied[word]);
+    guint level, digit = first_bucket (self, &level, &self->base_ps);
     Bucket bucket = detach (self, level, digit);
+    guint n = count_keys (bucket);
 
     self->shift = level * DIGIT_BITS;
-    self->base_ps = ((self->base_ps >> self->shift | (N_DIGITS - 1)) - (N_DIGITS - 1) + digit) << self->shift;
-    guint n = count_keys (bucket);
     if (n <= MOST_NEAR)
       fetch_slots (self, bucket);
     if (level == 0 || n <= FEW)
@@ -381,9 +376,17 @@ fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event)
 }
 
 FabTimePs
-fab_event_queue_next_ps (const FabEventQueue *self)
+fab_event_queue_earliest_ps (const FabEventQueue *self)
 {
-  return self->n_keys > 0 ? self->keys[0].time_ps : FAB_TIME_MAX;
+  guint64 begin_ps;
+  guint level;
+
+  if (self->head < self->end)
+    return self->front[self->head].time_ps;
+  if (self->occupied == 0)
+    return FAB_TIME_MAX;
+  (void) first_bucket (self, &level, &begin_ps);
+  return (FabTimePs) begin_ps;
 }
 
 guint

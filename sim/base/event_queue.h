@@ -40,8 +40,8 @@ gboolean fab_event_queue_cancel (FabEventQueue *self, FabTimer timer);
 /* Takes the first event; FALSE when there is none. */
 gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event);
 
-/* When the first is due, FAB_TIME_MAX when there is none; one that was cancelled may still count. */
-FabTimePs fab_event_queue_next_ps (const FabEventQueue *self);
+/* Nothing is due before; close to the time of the first, which is not looked for. FAB_TIME_MAX when there is none. */
+FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
 guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */
 

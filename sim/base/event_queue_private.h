@@ -58,3 +58,18 @@ struct _FabEventQueue {
   GPtrArray *slabs;
   Level levels[N_LEVELS];
 };
+
+/* The digit of the bucket that comes next, which there is; its level, and where it begins. */
+static inline guint
+first_bucket (const FabEventQueue *self, guint *level, guint64 *begin_ps)
+{
+  guint word = 0, digit, shift;
+
+  *level = (guint) __builtin_ctz (self->occupied);
+  shift = *level * DIGIT_BITS;
+  while (self->levels[*level].occupied[word] == 0)
+    word++;
+  digit = 64 * word + (guint) __builtin_ctzll (self->levels[*level].occupied[word]);
+  *begin_ps = ((self->base_ps >> shift | (N_DIGITS - 1)) - (N_DIGITS - 1) + digit) << shift;
+  return digit;
+}

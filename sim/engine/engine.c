@@ -73,7 +73,7 @@ fab_engine_stop (FabEngine *self)
 gboolean
 fab_engine_advance (FabEngine *self, FabTimePs time_ps)
 {
-  if (self->is_stopped || fab_event_queue_next_ps (self->queue) <= time_ps)
+  if (self->is_stopped || fab_event_queue_earliest_ps (self->queue) <= time_ps)
     return FALSE;
   self->now_ps = time_ps;
   self->n_events++;

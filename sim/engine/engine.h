@@ -30,7 +30,7 @@ void fab_engine_run (FabEngine *self);
 void fab_engine_stop (FabEngine *self);
 
 /* For who keeps a queue of its own and is called for the first of it: moves the clock on to the next of it and counts
- * it. FALSE: something else comes first or at that time, or the engine was stopped, and the caller returns to it. */
+ * it. FALSE: something else may come first or at that time, or the engine was stopped, and the caller returns to it. */
 gboolean fab_engine_advance (FabEngine *self, FabTimePs time_ps);
 
 guint64 fab_engine_events (const FabEngine *self); /* handled so far */
