@@ -128,7 +128,7 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
 }
 
 /* After classes were split: those that stay leave while their old ones still stand, and enter the new ones, in the
- * order in which they came. Their rates are what they were. */
+ * order in which they came. */
 static void
 resettle (FabFolding *self, guint version)
 {
@@ -140,7 +140,7 @@ resettle (FabFolding *self, guint version)
     FabFoldedFlow *flow = g_ptr_array_index (self->staying, i);
 
     look_up (self, flow);
-    fab_sharing_enter (self->sharing, &flow->sharer);
+    fab_sharing_add (self->sharing, &flow->sharer);
   }
 }
 

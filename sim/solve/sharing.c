@@ -129,6 +129,13 @@ fab_sharing_leave (FabSharing *self, FabSharer *sharer)
   }
   fab_blocks_give (&self->places, g_steal_pointer (&sharer->places), sharer->n);
   self->n_wide -= fab_sharing_is_wide (sharer);
+  if (sharer->arrival > 0) {
+    FabSharer *last_come = g_ptr_array_index (self->arrivals, self->arrivals->len - 1);
+
+    last_come->arrival = sharer->arrival;
+    g_ptr_array_remove_index_fast (self->arrivals, sharer->arrival - 1);
+    sharer->arrival = 0;
+  }
 }
 
 void
@@ -156,13 +163,6 @@ fab_sharing_remove (FabSharing *self, FabSharer *sharer)
 {
   fab_sharing_leave (self, sharer);
   g_array_append_vals (self->changed_links, sharer->links, sharer->n);
-  if (sharer->arrival > 0) {
-    FabSharer *last = g_ptr_array_index (self->arrivals, self->arrivals->len - 1);
-
-    last->arrival = sharer->arrival;
-    g_ptr_array_remove_index_fast (self->arrivals, sharer->arrival - 1);
-    sharer->arrival = 0;
-  }
 }
 
 /* --- rates --- */

@@ -48,10 +48,9 @@ void fab_sharing_change_capacity (FabSharing *self, guint link, double capacity)
 
 /* Enters a flow whose rate is known to stay; one of many links is not solved until others change it. */
 void fab_sharing_enter (FabSharing *self, FabSharer *sharer);
-/* Enters; its rate, and what it can affect, are to be solved. */
-/* Leaves without solving: for one that enters again. */
+/* Leaves without solving: for one that is added again. */
 void fab_sharing_leave (FabSharing *self, FabSharer *sharer);
-/* Enters; its component is to be solved. */
+/* Enters; its rate, and what it can affect, are to be solved. */
 void fab_sharing_add (FabSharing *self, FabSharer *sharer);
 /* Leaves; what it leaves behind is to be solved. */
 void fab_sharing_remove (FabSharing *self, FabSharer *sharer);
