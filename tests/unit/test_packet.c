@@ -135,8 +135,8 @@ incast_is_n_times_the_wire (G_GNUC_UNUSED void **state)
     }
 }
 
-/* Two messages of one sender take turns: the first, the first again as it was there before, then the second's of 2 packets is
- * every other one and ends with the fifth. */
+/* Two messages of one sender take turns: the first, the first again as it was there before, then the second's of 2
+ * packets is every other one and ends with the fifth. */
 static void
 messages_of_a_sender_take_turns (G_GNUC_UNUSED void **state)
 {

@@ -65,6 +65,7 @@ typedef struct {
   guint64 carried_bytes; /* payload */
   guint32 held_bytes;    /* pfc: waiting at the far end */
   guint8 control;
+  guint8 ends_in_memory;
   guint8 is_paused, has_asked; /* pfc: by the far end; the far end has asked for it */
   guint32 n_pauses, n_marks, n_drops;
 } Lane;

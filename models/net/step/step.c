@@ -11,62 +11,7 @@
  */
 #include <math.h>
 
-#include "models/models.h"
-#include "sim/base/pool.h"
-#include "sim/net/net.h"
-#include "sim/solve/sharing.h"
-
-typedef struct _Member Member;
-
-/* A line on a link, in the link's list. */
-struct _Member {
-  FabNetLine *line;
-  Member *next, *prev;
-};
-
-typedef enum {
-  LINE_IDLE,
-  LINE_WAITS,   /* for its message's begin */
-  LINE_FREE,    /* at the rate of a line that is alone, from `begin_ps` on */
-  LINE_SHARES,  /* in the sharing */
-  LINE_LEAVING, /* in the sharing, for the rest of this instant */
-} LineState;
-
-struct _FabNetLine {
-  FabSharer sharer; /* rate is in payload bytes per second */
-  LineState state;
-  guint n_tight; /* links that are */
-  double alone_bytes_per_s;
-  double left_bytes, rate_bytes_per_s; /* at `updated_ps`; of a free one, the whole and at its begin */
-  FabTimePs updated_ps;
-  FabTimer timer;
-  FabConnection connection;
-  double sum_bytes;  /* of all its messages */
-  Member *members;   /* [sharer.n] */
-  FabDone done;      /* of a stream or transfer; fn NULL: a line that others opened */
-  FabFootprint *own; /* of a transfer */
-  guint index;       /* in `open` */
-};
-
-typedef struct {
-  double capacity;
-  double demand; /* of all lines over it, each alone */
-  guint n_lines;
-  gboolean is_tight, is_slowed;
-  Member *lines;
-} Link;
-
-typedef struct {
-  FabNet base;
-  FabPool lines;
-  FabBlocks members;
-  Link *links;
-  GPtrArray *open;    /* FabNetLine */
-  GPtrArray *leaving; /* FabNetLine: left in this instant */
-  FabSharing *sharing;
-  FabFootprintBuilder *builder; /* of transfers */
-  gboolean is_solve_due;
-} StepNet;
+#include "models/net/step/parts.h"
 
 static void line_left (gpointer owner, guint64 arg);
 static void line_begin (gpointer owner, guint64 arg);
@@ -221,8 +166,8 @@ link_leave (StepNet *self, FabNetLine *line, guint i)
 
 /* --- lines --- */
 
-static FabNetLine *
-step_open (FabNet *net, const FabConnection *connection)
+FabNetLine *
+fab_step_open (FabNet *net, const FabConnection *connection)
 {
   StepNet *self = (StepNet *) net;
   const FabFootprint *footprint = connection->footprint;
@@ -281,8 +226,8 @@ line_begin (gpointer owner, guint64 arg)
   line_share (self, line, 0);
 }
 
-static void
-step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps)
+void
+fab_step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps)
 {
   StepNet *self = (StepNet *) net;
 
@@ -328,60 +273,6 @@ line_left (gpointer owner, guint64 arg)
   }
   connection->left (connection->owner, connection->arg);
   connection->arrives (connection->owner, connection->arg, now_ps (self) + connection->latency_ps);
-}
-
-/* --- streams and transfers: lines of one message --- */
-
-static void
-step_stream (FabNet *net, const FabStream *stream)
-{
-  FabTimePs begin_ps = fab_engine_now (net->env.engine) + stream->startup_ps;
-  FabNetLine *line;
-
-  if (stream->bytes == 0) {
-    fab_engine_at (net->env.engine, begin_ps, stream->done.fn, stream->done.owner, stream->done.arg);
-    return;
-  }
-  line = step_open (net, &(FabConnection){ .footprint = stream->footprint,
-                                           .share = stream->share,
-                                           .wire_factor = stream->wire_factor,
-                                           .limit_bytes_per_s = stream->limit_bytes_per_s });
-  line->done = stream->done;
-  step_message (net, line, (double) stream->bytes, begin_ps);
-}
-
-static FabFootprint *
-footprint_of (StepNet *self, const FabTransfer *transfer, const FabPath *path)
-{
-  FabFootprint *spread = fab_net_spread (&self->base, transfer);
-
-  if (spread != NULL)
-    return spread;
-  fab_footprint_builder_add (self->builder, path, (FabUse){ 1, transfer->drive, 1, 1 });
-  return fab_footprint_builder_finish (self->builder);
-}
-
-static void
-step_send (FabNet *net, const FabTransfer *transfer)
-{
-  StepNet *self = (StepNet *) net;
-  FabPath path = { 0 };
-  gboolean has_path = fab_router_append (net->env.router, transfer->src, transfer->dst, transfer->flow_hash,
-                                         &path);
-  FabTimePs begin_ps = now_ps (self) + fab_path_latency_ps (net->env.graph, &path);
-
-  g_assert (has_path);
-  if (transfer->bytes == 0 || path.n == 0) {
-    fab_engine_at (net->env.engine, begin_ps, transfer->done.fn, transfer->done.owner, transfer->done.arg);
-    return;
-  }
-  FabFootprint *footprint = footprint_of (self, transfer, &path);
-  FabNetLine *line = step_open (net,
-                                &(FabConnection){ .footprint = footprint, .share = 1, .wire_factor = 1 });
-  line->own = footprint;
-  line->sharer.share = 1;
-  line->done = transfer->done;
-  step_message (net, line, (double) transfer->bytes, begin_ps);
 }
 
 /* --- the network --- */
@@ -443,10 +334,10 @@ const FabNetOps fab_net_step = {
             .doc = "docs/models/step.md" },
   .shares_links = TRUE,
   .create = step_create,
-  .send = step_send,
-  .stream = step_stream,
-  .open = step_open,
-  .message = step_message,
+  .send = fab_step_send,
+  .stream = fab_step_stream,
+  .open = fab_step_open,
+  .message = fab_step_message,
   .close = step_close,
   .destroy = step_destroy,
   .set_capacity = step_set_capacity,
