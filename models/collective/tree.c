@@ -345,7 +345,6 @@ tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
            GError **error)
 {
   g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL);
   g_autoptr (FabAlike) alike = op == FAB_OP_ALL_REDUCE ? fab_alike_new (group, 1) : NULL;
   guint n_channels;
 

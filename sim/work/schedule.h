@@ -3,8 +3,8 @@
  *
  * A lane is a hop with the messages that follow one another on it, all of one weight. Message i of a lane waits until
  * message i of each lane that feeds it has arrived (`offset` 0: a chunk that is handed on) or message i - 1
- * (`offset` 1: the step before), and until its own lane's message before has left. So a ring over n ranks is n lanes, not n^2
- * messages. A schedule does not change once it plays and may be under way several times at once: play.h.
+ * (`offset` 1: the step before), and until its own lane's message before has left. So a ring over n ranks is n lanes,
+ * not n^2 messages. A schedule does not change once it plays and may be under way several times at once: play.h.
  */
 #pragma once
 

@@ -198,7 +198,7 @@ fab_stages_add (FabStages *self, FabHop *hop, double weight, guint n_beside, con
 guint
 fab_stages_add_like (FabStages *self, const FabHop *hop, double weight, guint n_beside, const GArray *after)
 {
-  Stage stage = { .way = longest_way (self, after), .weight = weight, .first_after = self->afters->len };
+  Stage stage = { .way = longest_way (self, after) };
 
   g_assert (self->builder != NULL);
   go_on (self, &stage.way, hop, weight, n_beside);

@@ -331,8 +331,6 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   nccl_cost (best, plan);
   if (measured > 0)
     plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s = measured;
-  if (params->has_whole_chunks && nccl_is (best, "ring") && !is_chain (plan->op))
-    plan->limit_bytes_per_s = measured;
   if (params->has_whole_chunks && nccl_is (best, "ring") && plan->op != FAB_OP_BROADCAST
       && plan->op != FAB_OP_REDUCE)
     round_chunks (best, plan);
