@@ -53,6 +53,15 @@ room_of (const PacketNet *self, const FabLink *link)
   return (FabBytes) MIN (bytes, G_MAXINT32);
 }
 
+/* Memory takes what comes, whatever becomes of it: what goes on from there is a message of its own to the links. */
+static gboolean
+ends_in_memory (const PacketNet *self, const FabLink *link)
+{
+  FabVertexKind kind = fab_graph_vertex (self->base.env.graph, link->dst)->kind;
+
+  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
 static guint8
 control_of (const PacketNet *self, guint32 link)
 {
@@ -77,6 +86,7 @@ packet_ports_init (PacketNet *self)
 
     self->ports[i] = (Port){ .latency_ps = link->latency_ps, .head = NONE, .tail = NONE };
     self->lanes[i] = (Lane){ .ring = NONE, .room_bytes = G_MAXINT32, .control = control_of (self, i) };
+    self->lanes[i].ends_in_memory = ends_in_memory (self, link) != FALSE;
     packet_port_set_rate (self, i, 1);
     if (self->lanes[i].control != CONTROL_CREDIT)
       continue;
@@ -204,7 +214,7 @@ put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
   const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
 
   port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
-  if (packet->from != NONE)
+  if (packet->from != NONE && !self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);
   if (lane->control == CONTROL_CREDIT)
@@ -231,7 +241,7 @@ queue_take (PacketNet *self, Lane *lane, Queue *queue)
   Lane *from = &self->lanes[packet->from];
 
   count_queued (self, lane, lane->queued_bytes - packet->size);
-  if (from->control == CONTROL_PFC)
+  if (from->control == CONTROL_PFC && !from->ends_in_memory)
     hold (self, from, packet->from, from->held_bytes - packet->size);
   return number;
 }
@@ -347,9 +357,9 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
     packet->number |= MARK_BIT;
     lane->n_marks++;
   }
-  if (self->lanes[packet->from].control == CONTROL_PFC)
-    hold (self, &self->lanes[packet->from], packet->from,
-          self->lanes[packet->from].held_bytes + packet->size);
+  Lane *from = &self->lanes[packet->from];
+  if (from->control == CONTROL_PFC && !from->ends_in_memory)
+    hold (self, from, packet->from, from->held_bytes + packet->size);
   enqueue (self, lane, hop, number);
 }
 
@@ -367,13 +377,16 @@ packet_port_arrive (PacketNet *self, guint32 link)
   else
     agenda_drop_first (&self->agenda);
   const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
+  if (self->lanes[packet->from].ends_in_memory)
+    free_room (self, packet->from, packet->size, self->now_ps);
   if (hop->link != NONE) {
     if (self->params.balance == BALANCE_LEAST_QUEUE)
       hop = packet_spread_choose (self, packet);
     forward (self, number, hop);
     return;
   }
-  free_room (self, packet->from, packet->size, self->now_ps);
+  if (!self->lanes[packet->from].ends_in_memory)
+    free_room (self, packet->from, packet->size, self->now_ps);
   if (packet->number & MARK_BIT)
     packet_dcqcn_marked (self, packet->flow);
   packet_flow_deliver (self, number);
