@@ -11,6 +11,7 @@ typedef struct {
   FabTimePs extra_ps; /* from the arrival of a message until it is passed on */
   guint next, n_gone; /* the next message to begin; how many have left */
   guint n_missing;    /* that it waits for: feeds, and the message before */
+  gboolean is_acked;  /* the next message waits for the arrival of the one before, not only for its leaving */
   guint n_messages;
 } LaneState;
 
@@ -103,12 +104,24 @@ finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
 }
 
 static void
+release_next (FabPlay *self, guint index, FabTimePs left_ps)
+{
+  const LaneState *lane = &self->lanes[index];
+
+  if (lane->next < lane->n_messages)
+    lane_release (self, index, left_ps + self->gap_ps);
+}
+
+static void
 lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
 {
   FabPlay *self = owner;
   LaneState *lane = &self->lanes[index];
   guint number = lane->n_gone++;
 
+  if (lane->is_acked)
+    release_next (self, (guint) index,
+                  at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
   at_ps += lane->extra_ps;
   self->last_ps = MAX (self->last_ps, at_ps);
   for (guint i = self->schedule->fed_starts[index]; i < self->schedule->fed_starts[index + 1]; i++)
@@ -124,8 +137,8 @@ lane_left (gpointer owner, guint64 index)
 {
   FabPlay *self = owner;
 
-  if (self->lanes[index].next < self->lanes[index].n_messages)
-    lane_release (self, (guint) index, now_ps (self) + self->gap_ps);
+  if (!self->lanes[index].is_acked)
+    release_next (self, (guint) index, now_ps (self));
 }
 
 static void
@@ -219,6 +232,7 @@ lane_init (FabPlay *self, guint index, const FabStepCost *cost)
   state->n_messages = lane->n_messages;
   state->extra_ps = fab_step_cost_ps (cost, lane) - lane->hop.latency_ps;
   state->ready_ps = now_ps (self) + self->spec.once_ps;
+  state->is_acked = self->gap_ps > 0 && self->gap_ps >= lane->hop.latency_ps;
   if (self->net->ops->message != NULL)
     state->line = open_line (self, index);
 }
