@@ -14,6 +14,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
+#include "sim/work/schedule.h"
 #include "sim/work/workload.h"
 
 enum { MAX_FLOWS = 1000000, MAX_MESSAGES = 1000000 }; /* of one iteration */
@@ -25,6 +26,7 @@ static const char *const pattern_names[] = { "permutation", "shift", "incast", "
 
 typedef struct {
   gint64 from, to;
+  FabBytes bytes; /* 0: the job's */
 } PairParams;
 
 typedef struct {
@@ -43,6 +45,12 @@ static const FabParam pair_params[] = {
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (PairParams, to),
     .help = "The rank that receives." },
+  { .key = "size",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (PairParams, bytes),
+    .fallback = "0B",
+    .max = 1e18,
+    .help = "Bytes of one message of this pair; 0B: the job's size." },
   { .key = NULL },
 };
 
@@ -131,6 +139,7 @@ traffic_check (gconstpointer params, FabCheck *check)
 
 typedef struct {
   guint from, to;
+  FabBytes bytes;
 } Pair;
 
 typedef struct {
@@ -143,7 +152,7 @@ typedef struct {
 static void
 add_pair (Draw *draw, guint from, guint to)
 {
-  Pair pair = { from, to };
+  Pair pair = { from, to, draw->params->bytes };
 
   if (from != to)
     g_array_append_val (draw->pairs, pair);
@@ -226,6 +235,8 @@ draw_pairs (Draw *draw)
       const PairParams *pair = (const PairParams *) p->pairs.data + i;
 
       add_pair (draw, (guint) pair->from, (guint) pair->to);
+      if (pair->bytes > 0)
+        g_array_index (draw->pairs, Pair, draw->pairs->len - 1).bytes = pair->bytes;
     }
   }
 }
@@ -288,31 +299,66 @@ add_bounds (Traffic *self)
   fab_dag_builder_after_previous (self->builder, self->start, self->end);
 }
 
+/* The way of a flow, for networks that play messages. */
+typedef struct {
+  const FabCluster *cluster;
+  FabHop hop;
+} Way;
+
+static void
+way_free (gpointer data)
+{
+  fab_hop_clear (&((Way *) data)->hop);
+  g_free (data);
+}
+
+/* One lane of one message. */
+static FabSchedule *
+make_message (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
+{
+  const Way *way = owner;
+  FabSchedule *schedule = fab_schedule_new (way->cluster);
+  FabHop hop = way->hop;
+
+  g_array_ref (hop.shares);
+  fab_schedule_lane (schedule, &hop, 0, 1, 1);
+  return schedule;
+}
+
 /* Its own stream; a message waits for the one before. */
 static gboolean
 add_flow (Traffic *self, const Pair *pair, GError **error)
 {
   guint flow = self->n_flows++;
-  FabHop hop = { 0 };
+  Way *way = g_new0 (Way, 1);
+  FabHop *hop = &way->hop;
 
-  if (!find_hop (self->env->cluster, pair, flow, &hop, error))
+  way->cluster = self->env->cluster;
+  fab_dag_builder_own (self->builder, way, way_free);
+  if (!find_hop (self->env->cluster, pair, flow, hop, error))
     return FALSE;
-  fab_hop_use (&hop, 1, 0, self->footprints);
+  fab_hop_use (hop, 1, 0, self->footprints);
   FabFootprint *footprint = fab_footprint_builder_finish (self->footprints);
+  FabTimePs startup_ps = fab_ps_add (hop->latency_ps, hop->endpoint_ps);
   FabCollectivePlan plan = { .algorithm = "message",
                              .protocol = "none",
                              .n_channels = 1,
                              .n_ranks = 2,
                              .op = FAB_OP_SEND_RECV,
-                             .bytes = self->params->bytes,
+                             .bytes = pair->bytes,
                              .footprint = footprint,
-                             .startup_ps = fab_ps_add (hop.latency_ps, hop.endpoint_ps),
-                             .latency_ps = hop.latency_ps,
+                             .startup_ps = startup_ps,
+                             .latency_ps = hop->latency_ps,
                              .wire_factor = 1,
-                             .n_connections = 1 };
+                             .n_connections = 1,
+                             .steps = { .make = make_message,
+                                        .owner = way,
+                                        .n_chunks = 1,
+                                        .steps_ps = startup_ps,
+                                        .intra_cost = 1,
+                                        .inter_cost = 1 } };
   guint stream = fab_dag_builder_stream (self->builder, self->rank_class, "flow");
   fab_dag_builder_own (self->builder, footprint, (GDestroyNotify) fab_footprint_free);
-  fab_hop_clear (&hop);
   for (gint64 k = 0; k < self->params->count; k++) {
     guint message = fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
                                                 g_strdup_printf ("flow%u.%" G_GINT64_FORMAT " %u->%u", flow,
