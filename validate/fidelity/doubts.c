@@ -199,7 +199,7 @@ typedef char *(*FindFn) (Doubting *self);
 static void
 ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registry, GArray *doubts)
 {
-  static char *(*const finders[FAB_N_DOUBTS]) (Doubting * self) = {
+  static const FindFn finders[FAB_N_DOUBTS] = {
     [FAB_DOUBT_COLLISION] = doubting_find_collision,
     [FAB_DOUBT_INCAST] = doubting_find_incast,
     [FAB_DOUBT_SPREADING] = doubting_find_spreading,
