@@ -102,6 +102,9 @@ typedef struct {
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
   /* NULL: nothing waits for links. */
   FabLinkQueue (*link_queue) (const FabNet *net, FabLinkId link);
+  /* A link that something waits for while nothing is due, because buffers wait for each other; or FAB_NO_LINK. NULL:
+   * there are no buffers. */
+  FabLinkId (*find_jam) (const FabNet *net);
 } FabNetOps;
 
 /* A link that carries nothing now. */

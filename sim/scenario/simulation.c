@@ -168,6 +168,26 @@ fab_simulation_step (FabSimulation *self)
   return fab_executor_run_iteration (self->executor);
 }
 
+/* What waits for buffers that wait for each other. */
+static gboolean
+check_jam (const FabSimulation *self, GError **error)
+{
+  const FabGraph *graph = self->plant->graph;
+  FabLinkId id = fab_executor_find_jam (self->executor);
+
+  if (id == FAB_NO_LINK)
+    return TRUE;
+  const FabLink *link = fab_graph_link (graph, id);
+  g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                  *to = fab_graph_vertex_name (graph, link->dst);
+  return fab_throw (
+      error, FAB_ERROR_HUNG,
+      "the iteration never ends: packets for link %s -> %s and others wait for buffers that wait for "
+      "each other in a circle; more of fidelity.lanes, larger ones of fidelity.buffer, or "
+      "fidelity.flow_control: drop help",
+      from, to);
+}
+
 gboolean
 fab_simulation_check_hang (const FabSimulation *self, GError **error)
 {
@@ -175,7 +195,7 @@ fab_simulation_check_hang (const FabSimulation *self, GError **error)
   FabHang hang;
 
   if (!fab_executor_find_hang (self->executor, &hang))
-    return TRUE;
+    return check_jam (self, error);
   const FabLink *link = fab_graph_link (graph, hang.link.link);
   g_autofree char *from = fab_graph_vertex_name (graph, link->src),
                   *to = fab_graph_vertex_name (graph, link->dst);

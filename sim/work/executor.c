@@ -348,6 +348,14 @@ fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
   return n > 0 && n == self->n_busy;
 }
 
+FabLinkId
+fab_executor_find_jam (const FabExecutor *self)
+{
+  const FabNet *net = self->env.net;
+
+  return self->has_ended || net->ops->find_jam == NULL ? FAB_NO_LINK : net->ops->find_jam (net);
+}
+
 void
 fab_executor_begin_iteration (FabExecutor *self)
 {
@@ -366,7 +374,8 @@ fab_executor_run_iteration (FabExecutor *self)
   fab_executor_begin_iteration (self);
   fab_engine_run (self->env.engine);
   FabHang hang;
-  if (!self->has_ended && fab_executor_find_hang (self, &hang))
+  if (!self->has_ended
+      && (fab_executor_find_hang (self, &hang) || fab_executor_find_jam (self) != FAB_NO_LINK))
     return FALSE;
   if (!self->has_ended)
     g_error ("iteration %u never ends: its tasks wait for each other", self->n_ended);

@@ -54,5 +54,8 @@ typedef struct {
  * ever: where it is TRUE and no link will come back, the engine is to be stopped. O(collectives). */
 gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
 
+/* The link for which packets wait while the engine has nothing to do, or FAB_NO_LINK: buffers wait for each other. */
+FabLinkId fab_executor_find_jam (const FabExecutor *self);
+
 /* Of the iteration that ended last. */
 const FabProbe *fab_executor_probe (const FabExecutor *self);

@@ -11,7 +11,8 @@ typedef struct {
   FabTimePs extra_ps; /* from the arrival of a message until it is passed on */
   guint next, n_gone; /* the next message to begin; how many have left */
   guint n_missing;    /* that it waits for: feeds, and the message before */
-  gboolean is_acked;  /* the next message waits for the arrival of the one before, not only for its leaving */
+  gboolean
+      is_acked; /* a step's cost follows the arrival, less the wires: buffers on the way do not hide it */
   guint n_messages;
 } LaneState;
 

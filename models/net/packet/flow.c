@@ -75,7 +75,7 @@ packet_flow_join (PacketNet *self, guint32 number)
   }
   flow->is_waiting = TRUE;
   packet_lane_wait (self, &self->lanes[flow->lane], number | FLOW_BIT);
-  packet_port_serve (self, flow->link);
+  packet_port_serve (self, self->lanes[flow->lane].link);
 }
 
 /* A NIC is told of it, and takes one message after another. */
@@ -85,8 +85,10 @@ begin_message (PacketNet *self, Flow *flow)
   FabTimePs begin_ps = fab_ps_add (MAX (flow->next_ps, self->now_ps), self->params.doorbell_ps);
 
   if (self->params.message_gap_ps > 0) {
-    begin_ps = MAX (begin_ps, self->message_ps[flow->link]);
-    self->message_ps[flow->link] = begin_ps + self->params.message_gap_ps;
+    FabTimePs *free_ps = &self->message_ps[self->lanes[flow->lane].link];
+
+    begin_ps = MAX (begin_ps, *free_ps);
+    *free_ps = begin_ps + self->params.message_gap_ps;
   }
   flow->next_ps = begin_ps;
 }
@@ -97,9 +99,10 @@ packet_flow_start (PacketNet *self, guint32 number)
   Flow *flow = &self->flows[number];
   const Way *way = &g_array_index (self->ways, Way, flow->way);
   const Hop *hop = &g_array_index (self->hops, Hop, g_array_index (self->paths, guint32, way->first_path));
-  double paced = self->ports[hop->link].ps_per_byte * hop->cost / self->params.pace_fraction;
+  double paced = self->ports[self->lanes[hop->lane].link].ps_per_byte * hop->cost
+               / self->params.pace_fraction;
 
-  flow->link = flow->lane = hop->link;
+  flow->lane = hop->lane;
   flow->window_bytes = window_of (self, way);
   flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
   if (self->params.pace_fraction < 1)

@@ -120,22 +120,41 @@ packet_set_capacity (FabNet *net, FabLinkId link, double fraction)
   packet_net_leave (self);
 }
 
+/* All lanes of it together. */
 static FabLinkQueue
 packet_link_queue (const FabNet *net, FabLinkId link)
 {
-  const Lane *lane = &((const PacketNet *) net)->lanes[link];
+  const PacketNet *self = (const PacketNet *) net;
   FabTimePs now_ps = fab_engine_now (net->env.engine);
-  double byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps);
+  FabLinkQueue sum = { 0 };
+  guint32 number = link;
 
-  return (FabLinkQueue){
-    .carried_bytes = lane->carried_bytes,
-    .most_bytes = lane->most_bytes,
-    .mean_bytes = now_ps > 0 ? byte_ps / (double) now_ps : 0,
-    .n_stalls = lane->n_stalls,
-    .n_marks = lane->n_marks,
-    .n_pauses = lane->n_pauses,
-    .n_drops = lane->n_drops,
-  };
+  do {
+    const Lane *lane = &self->lanes[number];
+    double byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps);
+
+    sum.carried_bytes += (FabBytes) lane->carried_bytes;
+    sum.most_bytes += lane->most_bytes;
+    sum.mean_bytes += now_ps > 0 ? byte_ps / (double) now_ps : 0;
+    sum.n_stalls += lane->n_stalls;
+    sum.n_marks += lane->n_marks;
+    sum.n_pauses += lane->n_pauses;
+    sum.n_drops += lane->n_drops;
+    number = lane->next;
+  } while (number != link);
+  return sum;
+}
+
+static FabLinkId
+packet_find_jam (const FabNet *net)
+{
+  const PacketNet *self = (const PacketNet *) net;
+
+  for (guint32 i = 0; self->agenda.n == 0 && i < self->n_lanes; i++)
+    if (self->lanes[i].ring != NONE && !(self->lanes[i].ring & FLOW_BIT)
+        && self->ports[self->lanes[i].link].free_ps != FAB_TIME_MAX)
+      return self->lanes[i].link;
+  return FAB_NO_LINK;
 }
 
 static FabNet *
@@ -150,6 +169,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
   packet_ports_init (self);
+  packet_circles_init (self);
   packet_ways_init (self);
   return &self->base;
 }
@@ -160,6 +180,7 @@ packet_destroy (FabNet *net)
   PacketNet *self = (PacketNet *) net;
 
   packet_ways_clear (self);
+  packet_circles_clear (self);
   packet_ports_clear (self);
   fab_pool_clear (&self->streams);
   fab_pool_clear (&self->lines);
@@ -188,4 +209,5 @@ const FabNetOps fab_net_packet = {
   .close = packet_close,
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
+  .find_jam = packet_find_jam,
 };

@@ -23,6 +23,10 @@ const FabParam packet_params[] = {
   { ROW ("buffer", BYTES, buffer_bytes, "0B",
          "Credit: room at the far end of a link; 0B: what its round trip holds, and 8 packets."),
     .max = 0x1p30 },
+  { ROW (
+        "lanes", COUNT, n_lanes, "8",
+        "Lossless: virtual lanes of a link at most, which keep credits from waiting for each other in circles."),
+    .min = 1, .max = 16 },
   { ROW ("pause", BYTES, pause_bytes, "256KiB",
          "PFC: what came over a link and waits stops it from here on."),
     .max = 0x1p30 },

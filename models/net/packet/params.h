@@ -16,7 +16,7 @@ typedef struct {
   FabBytes window_bytes, buffer_bytes, queue_bytes;
   FabBytes pause_bytes, resume_bytes;
   double pace_fraction;
-  gint64 n_paths;
+  gint64 n_paths, n_lanes;
   FabBytes mark_from_bytes, mark_all_bytes;
   double mark_fraction;
   gboolean has_dcqcn;

@@ -5,8 +5,8 @@
  * time: of its link while it is under way, of a queue while it waits.
  *
  *   link    one direction of the graph's; a wire that sends one packet after another
- *   lane    a link and a class of service: what waits for the wire, and the buffer at the far end
- *   queue   packets that came over one link and wait for one lane
+ *   lane    a link and a level, one on which most paths stay: what waits for the wire, and the buffer at the far end
+ *   queue   packets that came over one lane and wait for another
  *   flow    what one sender has to send; waits for its lane beside the queues
  *   way     the paths that a flow's packets take
  */
@@ -50,23 +50,27 @@ typedef struct {
   FabTimePs latency_ps;
   double ps_per_byte; /* of the line */
   guint32 head, tail; /* packets under way */
+  guint32 turn;       /* the lane that was served last */
   gboolean is_woken;  /* KIND_WAKE is on the agenda */
 } Port;
 
 typedef struct {
+  guint32 link;
+  guint32 next;         /* of the same link, in a circle */
   guint32 ring;         /* the one that was served last of those that wait, or NONE */
   gint32 room_bytes;    /* credit: in the buffer at the far end */
   guint32 owed_bytes;   /* credit: free again, and not yet told */
-  guint32 queued_bytes; /* waiting, without what flows have not sent */
+  guint32 credit_bytes; /* credit: told at once */
+  guint8 control, level;
+  guint8 ends_in_memory;
+  guint8 is_paused, has_asked; /* pfc: by the far end; the far end has asked for it */
+  guint32 queued_bytes;        /* waiting, without what flows have not sent */
   guint32 most_bytes;
-  guint32 n_stalls;      /* times that it had to wait for room */
   FabTimePs changed_ps;  /* `queued` */
   double byte_ps;        /* integral of `queued` */
   guint64 carried_bytes; /* payload */
   guint32 held_bytes;    /* pfc: waiting at the far end */
-  guint8 control;
-  guint8 ends_in_memory;
-  guint8 is_paused, has_asked; /* pfc: by the far end; the far end has asked for it */
+  guint32 n_stalls;      /* times that it had to wait for room */
   guint32 n_pauses, n_marks, n_drops;
 } Lane;
 
@@ -77,7 +81,7 @@ typedef struct {
 
 /* One link of a path. */
 typedef struct {
-  guint32 link;  /* or NONE: the end */
+  guint32 lane;  /* or NONE: the end */
   guint32 queue; /* NONE: the first, where flows wait */
   double cost;   /* bytes of the line per byte of payload */
 } Hop;
@@ -110,10 +114,10 @@ typedef struct {
   guint32 next;      /* in the ring, or among the free */
   guint32 line_next; /* message of the same line, sent after this one */
   guint32 way;
-  guint32 link, lane; /* the first */
-  guint32 n_sent;     /* packets */
-  guint32 n_entries;  /* on the agenda, and others that point to it */
-  guint8 is_waiting;  /* in the ring */
+  guint32 lane;      /* the first */
+  guint32 n_sent;    /* packets */
+  guint32 n_entries; /* on the agenda, and others that point to it */
+  guint8 is_waiting; /* in the ring */
   guint8 is_over;
   guint8 is_metered; /* by itself, when it has arrived */
   guint8 has_left;
@@ -147,30 +151,36 @@ typedef struct {
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
   guint32 packet_capacity, flow_capacity, queue_capacity;
-  guint32 *credit_bytes;    /* per lane: told at once */
-  GArray *hops;             /* Hop */
-  GArray *paths;            /* guint32: first hop */
-  GArray *ways;             /* Way */
-  GHashTable *known_ways;   /* KnownWay */
-  GHashTable *known_queues; /* two links: queue */
-  guint32 *link_ways;       /* per link: the way that is that link alone, or NONE */
+  guint32 n_lanes, lane_capacity; /* those of level 0 first, in the order of links */
+  struct _Waits *waits;           /* circles.c */
+  GArray *hops;                   /* Hop */
+  GArray *paths;                  /* guint32: first hop */
+  GArray *ways;                   /* Way */
+  GHashTable *known_ways;         /* KnownWay */
+  GHashTable *known_queues;       /* two links: queue */
+  guint32 *link_ways;             /* per link: the way that is that link alone, or NONE */
   FabPool streams, lines;
   FabTimer timer; /* of the engine, for the first on the agenda */
   FabTimePs timer_ps;
   gboolean is_running;
 } PacketNet;
 
-/* --- port.c --- */
+/* --- lane.c --- */
 
 void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
+/* Of a link and a level, before anything crossed it. */
+Lane packet_lane_empty (const PacketNet *self, guint32 link, guint8 level);
+void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
+
+/* --- port.c --- */
+
 /* Something waits on a lane of this link, or may be sent from now on. */
 void packet_port_serve (PacketNet *self, guint32 link);
 void packet_port_arrive (PacketNet *self, guint32 link);
 void packet_port_woken (PacketNet *self, guint32 link);
 void packet_port_credited (PacketNet *self, guint32 lane);
 void packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused);
-void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
 void packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting);
 FabTimePs packet_wire_ps (double ps_per_byte, guint32 bytes);
 
@@ -211,6 +221,13 @@ void packet_dcqcn_told (PacketNet *self, guint32 flow);
 void packet_dcqcn_rise (PacketNet *self, guint32 flow);
 /* By the length of the queue that it joins. */
 gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
+
+/* --- circles.c --- */
+
+void packet_circles_init (PacketNet *self);
+void packet_circles_clear (PacketNet *self);
+/* The lane of `link` for what came over the lane `before`, or begins there (NONE). */
+guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
 
 /* --- ways.c --- */
 

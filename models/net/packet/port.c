@@ -9,8 +9,6 @@
  * Who waits is served in turn, packet by packet: queues of other links, and flows that begin here. A wire that nothing
  * waits for is not on the agenda.
  */
-#include <string.h>
-
 #include "models/net/packet/parts.h"
 
 FabTimePs
@@ -21,86 +19,6 @@ packet_wire_ps (double ps_per_byte, guint32 bytes)
   FabTimePs whole_ps = (FabTimePs) ps;
 
   return whole_ps + ((double) whole_ps < ps);
-}
-
-void
-packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
-{
-  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s * fraction;
-  Port *port = &self->ports[link];
-
-  if (fraction <= 0) {
-    port->free_ps = FAB_TIME_MAX;
-    return;
-  }
-  port->ps_per_byte = (double) FAB_PS_PER_S / rate;
-  if (port->free_ps == FAB_TIME_MAX) {
-    port->free_ps = self->now_ps;
-    packet_port_serve (self, link);
-  }
-}
-
-/* What is under way on the link and the word of it on the way back, and 8 packets. */
-static FabBytes
-room_of (const PacketNet *self, const FabLink *link)
-{
-  FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
-  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
-               + 8 * (double) self->params.mtu_bytes;
-
-  if (self->params.buffer_bytes > 0)
-    bytes = (double) MAX (self->params.buffer_bytes, 2 * self->params.mtu_bytes);
-  return (FabBytes) MIN (bytes, G_MAXINT32);
-}
-
-/* Memory takes what comes, whatever becomes of it: what goes on from there is a message of its own to the links. */
-static gboolean
-ends_in_memory (const PacketNet *self, const FabLink *link)
-{
-  FabVertexKind kind = fab_graph_vertex (self->base.env.graph, link->dst)->kind;
-
-  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
-}
-
-static guint8
-control_of (const PacketNet *self, guint32 link)
-{
-  const char *technology = fab_graph_link_class (self->base.env.graph, link)->technology;
-
-  if (self->params.control != CONTROL_AUTO)
-    return (guint8) self->params.control;
-  return technology != NULL && strcmp (technology, "Ethernet") == 0 ? CONTROL_PFC : CONTROL_CREDIT;
-}
-
-void
-packet_ports_init (PacketNet *self)
-{
-  guint n_links = fab_graph_n_links (self->base.env.graph);
-
-  self->ports = g_new0 (Port, n_links + 1);
-  self->lanes = g_new0 (Lane, n_links + 1);
-  self->credit_bytes = g_new0 (guint32, n_links + 1);
-  for (guint32 i = 0; i < n_links; i++) {
-    const FabLink *link = fab_graph_link (self->base.env.graph, i);
-    FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
-
-    self->ports[i] = (Port){ .latency_ps = link->latency_ps, .head = NONE, .tail = NONE };
-    self->lanes[i] = (Lane){ .ring = NONE, .room_bytes = G_MAXINT32, .control = control_of (self, i) };
-    self->lanes[i].ends_in_memory = ends_in_memory (self, link) != FALSE;
-    packet_port_set_rate (self, i, 1);
-    if (self->lanes[i].control != CONTROL_CREDIT)
-      continue;
-    self->lanes[i].room_bytes = (gint32) room;
-    self->credit_bytes[i] = (guint32) CLAMP (room / 8, mtu, room - mtu);
-  }
-}
-
-void
-packet_ports_clear (PacketNet *self)
-{
-  g_free (self->ports);
-  g_free (self->lanes);
-  g_free (self->credit_bytes);
 }
 
 /* --- rings of who waits --- */
@@ -156,10 +74,10 @@ static void
 give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs at_ps)
 {
   lane->owed_bytes += size;
-  if (lane->owed_bytes < self->credit_bytes[from])
+  if (lane->owed_bytes < lane->credit_bytes)
     return;
-  lane->owed_bytes -= self->credit_bytes[from];
-  agenda_add (&self->agenda, at_ps + self->ports[from].latency_ps, KIND_CREDIT, from);
+  lane->owed_bytes -= lane->credit_bytes;
+  agenda_add (&self->agenda, at_ps + self->ports[lane->link].latency_ps, KIND_CREDIT, from);
 }
 
 /* PFC: what came over a link and waits at its end grows or shrinks. */
@@ -171,7 +89,7 @@ hold (PacketNet *self, Lane *lane, guint32 from, guint32 held_bytes)
     return;
   lane->has_asked = !lane->has_asked;
   lane->n_pauses += lane->has_asked;
-  agenda_add (&self->agenda, self->now_ps + self->ports[from].latency_ps,
+  agenda_add (&self->agenda, self->now_ps + self->ports[lane->link].latency_ps,
               lane->has_asked ? KIND_PAUSE : KIND_UNPAUSE, from);
 }
 
@@ -198,19 +116,20 @@ goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabT
 {
   const Hop *next = &g_array_index (self->hops, Hop, packet->hop + 1);
 
-  if (next->link == NONE || self->params.switching == SWITCHING_STORE_AND_FORWARD)
+  if (next->lane == NONE || self->params.switching == SWITCHING_STORE_AND_FORWARD)
     return tail_ps;
   FabTimePs head_ps = self->now_ps + latency_ps;
   FabTimePs follows_ps = tail_ps
-                       - packet_wire_ps (self->ports[next->link].ps_per_byte * next->cost, packet->size);
+                       - packet_wire_ps (self->ports[self->lanes[next->lane].link].ps_per_byte * next->cost,
+                                         packet->size);
   return MAX (head_ps, follows_ps);
 }
 
 static void
-put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
+put_on_wire (PacketNet *self, Lane *lane, guint32 number)
 {
   Packet *packet = &self->packets[number];
-  Port *port = &self->ports[link];
+  Port *port = &self->ports[lane->link];
   const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
 
   port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
@@ -224,7 +143,7 @@ put_on_wire (PacketNet *self, guint32 link, Lane *lane, guint32 number)
   packet->next = NONE;
   if (port->head == NONE) {
     port->head = number;
-    agenda_add (&self->agenda, packet->at_ps, KIND_ARRIVE, link);
+    agenda_add (&self->agenda, packet->at_ps, KIND_ARRIVE, lane->link);
   } else {
     self->packets[port->tail].next = number;
   }
@@ -247,19 +166,19 @@ queue_take (PacketNet *self, Lane *lane, Queue *queue)
 }
 
 static void
-send_next (PacketNet *self, guint32 link, Lane *lane)
+send_next (PacketNet *self, Lane *lane)
 {
   guint32 served = *next_of (self, lane->ring);
 
   if (served & FLOW_BIT) {
     guint32 flow = served & ~FLOW_BIT;
 
-    put_on_wire (self, link, lane, packet_flow_take (self, flow));
-    ring_advance (self, lane, served, packet_flow_goes_on (self, flow, self->ports[link].free_ps));
+    put_on_wire (self, lane, packet_flow_take (self, flow));
+    ring_advance (self, lane, served, packet_flow_goes_on (self, flow, self->ports[lane->link].free_ps));
   } else {
     Queue *queue = &self->queues[served];
 
-    put_on_wire (self, link, lane, queue_take (self, lane, queue));
+    put_on_wire (self, lane, queue_take (self, lane, queue));
     ring_advance (self, lane, served, queue->head != NONE);
   }
 }
@@ -275,23 +194,54 @@ wake_later (PacketNet *self, guint32 link)
   agenda_add (&self->agenda, port->free_ps, KIND_WAKE, link);
 }
 
+/* The next lane in turn on which something waits that may go; NULL: none. */
+static Lane *
+lane_to_serve (PacketNet *self, Port *port)
+{
+  guint32 number = port->turn;
+
+  do {
+    Lane *lane = &self->lanes[number = self->lanes[number].next];
+
+    if (lane->ring == NONE)
+      continue;
+    if (has_room (self, lane)) {
+      port->turn = number;
+      return lane;
+    }
+    lane->n_stalls++;
+  } while (number != port->turn);
+  return NULL;
+}
+
+static gboolean
+is_waited_for (const PacketNet *self, const Port *port)
+{
+  guint32 number = port->turn;
+
+  do {
+    if (self->lanes[number].ring != NONE)
+      return TRUE;
+    number = self->lanes[number].next;
+  } while (number != port->turn);
+  return FALSE;
+}
+
 void
 packet_port_serve (PacketNet *self, guint32 link)
 {
-  Lane *lane = &self->lanes[link];
+  Port *port = &self->ports[link];
 
-  if (lane->ring == NONE)
-    return;
-  if (self->ports[link].free_ps > self->now_ps) {
-    wake_later (self, link);
-    return;
-  }
-  if (!has_room (self, lane)) {
-    lane->n_stalls++;
+  if (port->free_ps > self->now_ps) {
+    if (!port->is_woken && is_waited_for (self, port))
+      wake_later (self, link);
     return;
   }
-  send_next (self, link, lane);
-  if (lane->ring != NONE)
+  Lane *lane = lane_to_serve (self, port);
+  if (lane == NULL)
+    return;
+  send_next (self, lane);
+  if (is_waited_for (self, port))
     wake_later (self, link);
 }
 
@@ -305,8 +255,8 @@ packet_port_woken (PacketNet *self, guint32 link)
 void
 packet_port_credited (PacketNet *self, guint32 lane)
 {
-  self->lanes[lane].room_bytes += (gint32) self->credit_bytes[lane];
-  packet_port_serve (self, lane);
+  self->lanes[lane].room_bytes += (gint32) self->lanes[lane].credit_bytes;
+  packet_port_serve (self, self->lanes[lane].link);
 }
 
 void
@@ -314,7 +264,7 @@ packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused)
 {
   self->lanes[lane].is_paused = is_paused != FALSE;
   if (!is_paused)
-    packet_port_serve (self, lane);
+    packet_port_serve (self, self->lanes[lane].link);
 }
 
 /* --- the far end --- */
@@ -328,7 +278,7 @@ enqueue (PacketNet *self, Lane *lane, const Hop *hop, guint32 number)
   if (queue->head == NONE) {
     queue->head = queue->tail = number;
     packet_lane_wait (self, lane, hop->queue);
-    packet_port_serve (self, hop->link);
+    packet_port_serve (self, lane->link);
     return;
   }
   self->packets[queue->tail].next = number;
@@ -340,10 +290,11 @@ static void
 forward (PacketNet *self, guint32 number, const Hop *hop)
 {
   Packet *packet = &self->packets[number];
-  Lane *lane = &self->lanes[hop->link];
+  Lane *lane = &self->lanes[hop->lane];
+  const Port *port = &self->ports[lane->link];
 
-  if (lane->ring == NONE && self->ports[hop->link].free_ps <= self->now_ps && has_room (self, lane)) {
-    put_on_wire (self, hop->link, lane, number);
+  if (port->free_ps <= self->now_ps && !port->is_woken && lane->ring == NONE && has_room (self, lane)) {
+    put_on_wire (self, lane, number);
     return;
   }
   if (lane->control == CONTROL_DROP && lane->queued_bytes + packet->size > self->params.queue_bytes) {
@@ -379,7 +330,7 @@ packet_port_arrive (PacketNet *self, guint32 link)
   const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
   if (self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
-  if (hop->link != NONE) {
+  if (hop->lane != NONE) {
     if (self->params.balance == BALANCE_LEAST_QUEUE)
       hop = packet_spread_choose (self, packet);
     forward (self, number, hop);

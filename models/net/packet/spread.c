@@ -121,13 +121,13 @@ packet_spread_choose (PacketNet *self, Packet *packet)
     return &g_array_index (self->hops, Hop, packet->hop);
   for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
        p++, at += way->stride) {
-    guint32 link = g_array_index (self->hops, Hop, at).link;
+    guint32 lane = g_array_index (self->hops, Hop, at).lane;
 
-    if (link == NONE || g_array_index (self->hops, Hop, at - 1).link != packet->from)
+    if (lane == NONE || g_array_index (self->hops, Hop, at - 1).lane != packet->from)
       continue;
-    const Port *port = &self->ports[link];
+    const Port *port = &self->ports[self->lanes[lane].link];
     double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
-                + self->lanes[link].queued_bytes * port->ps_per_byte;
+                + self->lanes[lane].queued_bytes * port->ps_per_byte;
     if (busy < least) {
       least = busy;
       best = at;

@@ -70,7 +70,7 @@ packet_ways_clear (PacketNet *self)
   g_free (self->queues);
 }
 
-/* The queue of what comes over one link and waits for another. */
+/* The queue of what comes over one lane and waits for another. */
 static guint32
 queue_of (PacketNet *self, guint32 from, guint32 to)
 {
@@ -88,12 +88,15 @@ queue_of (PacketNet *self, guint32 from, guint32 to)
   return self->n_queues++;
 }
 
-static void
+/* Returns its lane. */
+static guint32
 add_hop (PacketNet *self, guint32 before, guint32 link, double cost)
 {
-  Hop hop = { link, before != NONE && link != NONE ? queue_of (self, before, link) : NONE, cost };
+  guint32 lane = link == NONE ? NONE : packet_lane_after (self, before, link);
+  Hop hop = { lane, before != NONE && lane != NONE ? queue_of (self, before, lane) : NONE, cost };
 
   g_array_append_val (self->hops, hop);
+  return lane;
 }
 
 /* --- one way --- */
@@ -122,22 +125,20 @@ cost_hash (PacketCost cost)
   return sum;
 }
 
-/* Appends the hops of one leg; returns its last link. */
+/* Appends the hops of one leg; returns its last lane. */
 static guint32
 add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketCost cost)
 {
-  for (guint i = 0; i < path->n; i++) {
-    add_hop (self, before, path->links[i], cost_of (self, path->links[i], cost));
-    before = path->links[i];
-  }
+  for (guint i = 0; i < path->n; i++)
+    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], cost));
   return before;
 }
 
 static void
-way_note (const PacketNet *self, Way *way, guint32 link)
+way_note (const PacketNet *self, Way *way, guint32 lane)
 {
-  guint8 control = self->lanes[link].control;
-  FabVertexId src = fab_graph_link (self->base.env.graph, link)->src;
+  guint8 control = self->lanes[lane].control;
+  FabVertexId src = fab_graph_link (self->base.env.graph, self->lanes[lane].link)->src;
 
   way->has_nic |= fab_graph_vertex (self->base.env.graph, src)->kind == FAB_VERTEX_NIC;
   way->is_lossy |= control == CONTROL_DROP;
@@ -152,13 +153,13 @@ way_count (PacketNet *self, Way *way)
   const FabGraph *graph = self->base.env.graph;
   guint32 first_hop = g_array_index (self->paths, guint32, way->first_path);
 
-  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->link != NONE; hop++) {
-    const FabLink *link = fab_graph_link (graph, hop->link);
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++) {
+    const FabLink *link = fab_graph_link (graph, self->lanes[hop->lane].link);
     double ps_per_byte = (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost;
 
     way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
     way->ps_per_byte = MAX (way->ps_per_byte, ps_per_byte);
-    way_note (self, way, hop->link);
+    way_note (self, way, hop->lane);
   }
 }
 
@@ -233,8 +234,7 @@ packet_way_of_link (PacketNet *self, FabLinkId link)
 
   if (self->link_ways[link] != NONE)
     return self->link_ways[link];
-  add_hop (self, NONE, link, 1);
-  add_hop (self, link, NONE, 1);
+  add_hop (self, add_hop (self, NONE, link, 1), NONE, 1);
   g_array_append_val (self->paths, first_hop);
   way_count (self, &way);
   g_array_append_val (self->ways, way);
@@ -248,8 +248,8 @@ meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
 {
   FabPath path = { 0 };
 
-  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->link != NONE; hop++)
-    path.links[path.n++] = hop->link;
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++)
+    path.links[path.n++] = self->lanes[hop->lane].link;
   fab_meter_add_path (self->base.meter, &path, bytes, drive);
 }
 
@@ -276,9 +276,9 @@ packet_way_meter_lost (PacketNet *self, const Packet *packet)
   FabPath path = { 0 };
   guint32 first = packet->hop;
 
-  while (first > 0 && g_array_index (self->hops, Hop, first - 1).link != NONE)
+  while (first > 0 && g_array_index (self->hops, Hop, first - 1).lane != NONE)
     first--;
   for (guint32 hop = first; hop < packet->hop; hop++)
-    path.links[path.n++] = g_array_index (self->hops, Hop, hop).link;
+    path.links[path.n++] = self->lanes[g_array_index (self->hops, Hop, hop).lane].link;
   fab_meter_add_path (self->base.meter, &path, packet->size, self->flows[packet->flow].drive);
 }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* circles.c - which virtual lane a path takes on each of its links, so that no buffers wait for each other in a circle.
+ *
+ * A packet that holds room of one lane and wants room of the next makes the first wait for the second. Links without
+ * loss stand still for ever where that goes round (W. Dally, C. Seitz, IEEE Trans. Computers C-36(5), 1987). A path
+ * stays on its level as long as what it adds closes no circle, else it goes on one level up: levels only rise, so a
+ * circle would have to lie within one. This is what lets tori and dragonflies run on InfiniBand (T. Skeie et al.,
+ * "LASH", IPDPS 2002; J. Domke et al., "Deadlock-free oblivious routing for arbitrary topologies", IPDPS 2011), there
+ * with one level for all of a path. Memory breaks the chain: it takes whatever comes.
+ *
+ * Up a tree and down again ranks rise from link to link: no circle, and nothing to look for. O(lanes) for what is new
+ * and not so.
+ */
+#include "models/net/packet/parts.h"
+
+typedef struct {
+  guint32 to, next;
+} Edge;
+
+struct _Waits {
+  guint32 *ranks; /* per link */
+  GArray *edges;  /* Edge */
+  GArray *firsts; /* guint32 per lane: its first edge, or NONE */
+  GArray *seen;   /* guint32 per lane: the last search that came by */
+  GArray *stack;  /* guint32 */
+  guint32 n_searches;
+  gboolean has_falls; /* some path goes to a lower rank */
+};
+
+/* --- ranks --- */
+
+static gboolean
+is_memory (const FabGraph *graph, FabVertexId vertex)
+{
+  FabVertexKind kind = fab_graph_vertex (graph, vertex)->kind;
+
+  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
+/* Links from the nearest memory; the largest is returned. */
+static guint32
+find_heights (const FabGraph *graph, guint32 *heights)
+{
+  g_autoptr (GArray) queue = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  guint32 most = 0;
+
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++) {
+    heights[v] = is_memory (graph, v) ? 0 : NONE;
+    if (heights[v] == 0)
+      g_array_append_val (queue, v);
+  }
+  for (guint i = 0; i < queue->len; i++) {
+    FabVertexId v = g_array_index (queue, FabVertexId, i);
+    FabLinkId first;
+    guint n = fab_graph_out_links (graph, v, &first);
+
+    most = MAX (most, heights[v]);
+    for (FabLinkId link = first; link < first + n; link++) {
+      FabVertexId to = fab_graph_link (graph, link)->dst;
+
+      if (heights[to] != NONE)
+        continue;
+      heights[to] = heights[v] + 1;
+      g_array_append_val (queue, to);
+    }
+  }
+  return most;
+}
+
+/* Up, along and down in this order. */
+static guint32
+rank_of (guint32 from, guint32 to, guint32 most)
+{
+  if (from == to)
+    return 2 * from + 1;
+  return to > from ? 2 * from + 2 : 4 * most + 4 - 2 * from;
+}
+
+void
+packet_circles_init (PacketNet *self)
+{
+  const FabGraph *graph = self->base.env.graph;
+  guint n_links = fab_graph_n_links (graph);
+  g_autofree guint32 *heights = g_new (guint32, fab_graph_n_vertices (graph) + 1);
+  guint32 most = find_heights (graph, heights), none = NONE, zero = 0;
+  struct _Waits *waits = g_new0 (struct _Waits, 1);
+
+  waits->ranks = g_new (guint32, n_links + 1);
+  waits->edges = g_array_new (FALSE, FALSE, sizeof (Edge));
+  waits->firsts = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n_links + 1);
+  waits->seen = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n_links + 1);
+  waits->stack = g_array_new (FALSE, FALSE, sizeof (guint32));
+  for (guint32 i = 0; i < n_links; i++) {
+    const FabLink *link = fab_graph_link (graph, i);
+
+    waits->ranks[i] = rank_of (heights[link->src], heights[link->dst], most);
+    g_array_append_val (waits->firsts, none);
+    g_array_append_val (waits->seen, zero);
+  }
+  self->waits = waits;
+}
+
+void
+packet_circles_clear (PacketNet *self)
+{
+  g_free (self->waits->ranks);
+  g_array_unref (self->waits->edges);
+  g_array_unref (self->waits->firsts);
+  g_array_unref (self->waits->seen);
+  g_array_unref (self->waits->stack);
+  g_free (self->waits);
+}
+
+/* --- who waits for whom --- */
+
+static gboolean
+has_edge (const struct _Waits *self, guint32 from, guint32 to)
+{
+  for (guint32 e = g_array_index (self->firsts, guint32, from); e != NONE;
+       e = g_array_index (self->edges, Edge, e).next)
+    if (g_array_index (self->edges, Edge, e).to == to)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+add_edge (struct _Waits *self, guint32 from, guint32 to)
+{
+  guint32 *first = &g_array_index (self->firsts, guint32, from);
+  Edge edge = { to, *first };
+
+  *first = self->edges->len;
+  g_array_append_val (self->edges, edge);
+}
+
+static gboolean
+push_new (struct _Waits *self, guint32 lane)
+{
+  guint32 *seen = &g_array_index (self->seen, guint32, lane);
+  gboolean is_new = *seen != self->n_searches;
+
+  *seen = self->n_searches;
+  if (is_new)
+    g_array_append_val (self->stack, lane);
+  return is_new;
+}
+
+/* Whether `from` waits for `to`, by way of others too. */
+static gboolean
+waits_for (struct _Waits *self, guint32 from, guint32 to)
+{
+  self->n_searches++;
+  g_array_set_size (self->stack, 0);
+  push_new (self, from);
+  while (self->stack->len > 0) {
+    guint32 lane = g_array_index (self->stack, guint32, self->stack->len - 1);
+
+    if (lane == to)
+      return TRUE;
+    g_array_set_size (self->stack, self->stack->len - 1);
+    for (guint32 e = g_array_index (self->firsts, guint32, lane); e != NONE;
+         e = g_array_index (self->edges, Edge, e).next)
+      push_new (self, g_array_index (self->edges, Edge, e).to);
+  }
+  return FALSE;
+}
+
+/* --- lanes --- */
+
+static guint32
+lane_new (PacketNet *self, guint32 link, guint8 level)
+{
+  guint32 number = self->n_lanes++, none = NONE, zero = 0;
+
+  if (number == self->lane_capacity) {
+    self->lane_capacity *= 2;
+    self->lanes = g_renew (Lane, self->lanes, self->lane_capacity);
+  }
+  self->lanes[number] = packet_lane_empty (self, link, level);
+  self->lanes[number].next = self->lanes[link].next;
+  self->lanes[link].next = number;
+  g_array_append_val (self->waits->firsts, none);
+  g_array_append_val (self->waits->seen, zero);
+  return number;
+}
+
+static guint32
+lane_at (PacketNet *self, guint32 link, guint8 level)
+{
+  guint32 number = link;
+
+  while (self->lanes[number].level != level) {
+    number = self->lanes[number].next;
+    if (number == link)
+      return lane_new (self, link, level);
+  }
+  return number;
+}
+
+static gboolean
+may_follow (PacketNet *self, guint32 before, guint32 lane)
+{
+  struct _Waits *waits = self->waits;
+  guint32 rank = waits->ranks[self->lanes[lane].link], rank_before = waits->ranks[self->lanes[before].link];
+
+  if (has_edge (waits, before, lane))
+    return TRUE;
+  waits->has_falls |= rank < rank_before;
+  if ((rank <= rank_before || waits->has_falls) && waits_for (waits, lane, before))
+    return FALSE;
+  add_edge (waits, before, lane);
+  return TRUE;
+}
+
+guint32
+packet_lane_after (PacketNet *self, guint32 before, guint32 link)
+{
+  guint8 last = (guint8) (self->params.n_lanes - 1);
+
+  if (before == NONE || self->lanes[before].ends_in_memory || self->lanes[link].control == CONTROL_DROP
+      || self->lanes[link].control == CONTROL_NONE)
+    return link;
+  for (guint8 level = self->lanes[before].level; level < last; level++) {
+    guint32 lane = lane_at (self, link, level);
+
+    if (may_follow (self, before, lane))
+      return lane;
+  }
+  return lane_at (self, link, last);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lane.c - links and lanes as they are before anything crosses them: rates, room, and what keeps them from losing
+ * packets. */
+#include <string.h>
+
+#include "models/net/packet/parts.h"
+
+void
+packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
+{
+  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s * fraction;
+  Port *port = &self->ports[link];
+
+  if (fraction <= 0) {
+    port->free_ps = FAB_TIME_MAX;
+    return;
+  }
+  port->ps_per_byte = (double) FAB_PS_PER_S / rate;
+  if (port->free_ps == FAB_TIME_MAX) {
+    port->free_ps = self->now_ps;
+    packet_port_serve (self, link);
+  }
+}
+
+/* What is under way on the link and the word of it on the way back, and 8 packets. */
+static FabBytes
+room_of (const PacketNet *self, const FabLink *link)
+{
+  FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
+  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
+               + 8 * (double) self->params.mtu_bytes;
+
+  if (self->params.buffer_bytes > 0)
+    bytes = (double) MAX (self->params.buffer_bytes, 2 * self->params.mtu_bytes);
+  return (FabBytes) MIN (bytes, G_MAXINT32);
+}
+
+/* Memory takes what comes, whatever becomes of it: what goes on from there is a message of its own to the links. */
+static gboolean
+ends_in_memory (const PacketNet *self, const FabLink *link)
+{
+  FabVertexKind kind = fab_graph_vertex (self->base.env.graph, link->dst)->kind;
+
+  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
+static guint8
+control_of (const PacketNet *self, guint32 link)
+{
+  const char *technology = fab_graph_link_class (self->base.env.graph, link)->technology;
+
+  if (self->params.control != CONTROL_AUTO)
+    return (guint8) self->params.control;
+  return technology != NULL && strcmp (technology, "Ethernet") == 0 ? CONTROL_PFC : CONTROL_CREDIT;
+}
+
+Lane
+packet_lane_empty (const PacketNet *self, guint32 number, guint8 level)
+{
+  const FabLink *link = fab_graph_link (self->base.env.graph, number);
+  FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
+  Lane lane = { .link = number,
+                .next = number,
+                .ring = NONE,
+                .room_bytes = G_MAXINT32,
+                .control = control_of (self, number),
+                .level = level,
+                .ends_in_memory = ends_in_memory (self, link) != FALSE };
+
+  if (lane.control == CONTROL_CREDIT) {
+    lane.room_bytes = (gint32) room;
+    lane.credit_bytes = (guint32) CLAMP (room / 8, mtu, room - mtu);
+  }
+  return lane;
+}
+
+void
+packet_ports_init (PacketNet *self)
+{
+  guint n_links = fab_graph_n_links (self->base.env.graph);
+
+  self->n_lanes = n_links;
+  self->lane_capacity = n_links + 1;
+  self->ports = g_new0 (Port, n_links + 1);
+  self->lanes = g_new0 (Lane, self->lane_capacity);
+  for (guint32 i = 0; i < n_links; i++) {
+    FabTimePs latency_ps = fab_graph_link (self->base.env.graph, i)->latency_ps;
+
+    self->ports[i] = (Port){ .latency_ps = latency_ps, .head = NONE, .tail = NONE, .turn = i };
+    self->lanes[i] = packet_lane_empty (self, i, 0);
+    packet_port_set_rate (self, i, 1);
+  }
+}
+
+void
+packet_ports_clear (PacketNet *self)
+{
+  g_free (self->ports);
+  g_free (self->lanes);
+}

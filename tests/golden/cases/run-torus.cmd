@@ -1,0 +1,1 @@
+fabricast run inputs/torus.yaml --no-db

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_lanes.c - on tori and dragonflies no buffers wait for each other for ever, however small: every message of
+ * random pairs arrives. On one lane they do, and it is said. */
+#include "tests/support/test.h"
+
+#include "sim/base/error.h"
+#include "tests/support/play.h"
+#include "tests/support/seeds.h"
+
+static FabCatalog *catalog;
+
+static int
+load_catalog (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+free_catalog (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+static char *
+random_fabric (Random *random)
+{
+  guint x = random_between (random, 3, 9), y = random_between (random, 1, 4),
+        z = random_between (random, 1, 3);
+
+  if (random_between (random, 0, 3) == 0)
+    return g_strdup_printf ("nodes: %u, fabric: dragonfly", 12 * random_between (random, 1, 4));
+  return g_strdup_printf ("nodes: %u, fabric: {kind: torus, x: %u, y: %u, z: %u}", x * y * z, x, y, z);
+}
+
+/* The first iteration; `error` where it never ends. */
+static gboolean
+plays (const char *fabric, const char *job, const char *fidelity, GError **error)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncluster: {node: dgx-h100, gpus_per_node: 1, nics_per_node: 1, %s}\n"
+      "job: {kind: traffic, size: 200kB, %s}\nfidelity: {kind: packet, buffer: 8KiB, %s}\n",
+      fabric, job, fidelity);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  return fab_simulation_step (play->simulation) || fab_simulation_check_hang (play->simulation, error);
+}
+
+static void
+check_random (Random *random)
+{
+  g_autofree char *fabric = random_fabric (random);
+  g_autoptr (GError) error = NULL;
+
+  if (!plays (fabric, "pattern: random, flows: 100", "lanes: 16", &error))
+    fail_msg ("%s: %s", fabric, error->message);
+}
+
+static void
+whatever_is_sent_arrives (G_GNUC_UNUSED void **state)
+{
+  seeds_run (30, check_random);
+}
+
+/* Every node of a ring sends half way round: each link waits for the next one. */
+static void
+one_lane_is_too_few_for_a_ring (G_GNUC_UNUSED void **state)
+{
+  const char *ring = "nodes: 24, fabric: {kind: torus, dimensions: 2, x: 12, y: 2}",
+             *shift = "pattern: shift, distance: 5";
+  g_autoptr (GError) error = NULL;
+
+  assert_true (plays (ring, shift, "lanes: 2", NULL));
+  assert_false (plays (ring, shift, "lanes: 1", &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_HUNG));
+  assert_non_null (strstr (error->message, "in a circle"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    seeds_test (whatever_is_sent_arrives),
+    cmocka_unit_test (one_lane_is_too_few_for_a_ring),
+  };
+
+  return cmocka_run_group_tests_name ("lanes", tests, load_catalog, free_catalog);
+}
