@@ -12,42 +12,28 @@
  * the cost of an RDMA write. Flows know nothing of each other; they meet on links. The step ends with the last one.
  */
 #include "models/models.h"
+#include "models/workload/traffic/pairs.h"
 #include "sim/base/error.h"
-#include "sim/base/mix.h"
 #include "sim/work/schedule.h"
 #include "sim/work/workload.h"
 
 enum { MAX_FLOWS = 1000000, MAX_MESSAGES = 1000000 }; /* of one iteration */
 
-typedef enum { PERMUTATION, SHIFT, INCAST, ALL_PAIRS, RANDOM, PAIRS } Pattern;
-
 static const char *const pattern_names[] = { "permutation", "shift", "incast", "all_pairs",
                                              "random",      "pairs", NULL };
-
-typedef struct {
-  gint64 from, to;
-  FabBytes bytes; /* 0: the job's */
-} PairParams;
-
-typedef struct {
-  gint pattern;
-  FabBytes bytes;
-  gint64 count, connections, senders, target, distance, flows;
-  FabParamList pairs; /* PairParams */
-} TrafficParams;
 
 static const FabParam pair_params[] = {
   { .key = "from",
     .type = FAB_PARAM_COUNT,
-    .offset = G_STRUCT_OFFSET (PairParams, from),
+    .offset = G_STRUCT_OFFSET (TrafficPairParams, from),
     .help = "The rank that sends." },
   { .key = "to",
     .type = FAB_PARAM_COUNT,
-    .offset = G_STRUCT_OFFSET (PairParams, to),
+    .offset = G_STRUCT_OFFSET (TrafficPairParams, to),
     .help = "The rank that receives." },
   { .key = "size",
     .type = FAB_PARAM_BYTES,
-    .offset = G_STRUCT_OFFSET (PairParams, bytes),
+    .offset = G_STRUCT_OFFSET (TrafficPairParams, bytes),
     .fallback = "0B",
     .max = 1e18,
     .help = "Bytes of one message of this pair; 0B: the job's size." },
@@ -105,7 +91,7 @@ static const FabParam traffic_params[] = {
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (TrafficParams, pairs),
     .table = pair_params,
-    .table_size = sizeof (PairParams),
+    .table_size = sizeof (TrafficPairParams),
     .help = "pairs: the flows." },
   { .key = NULL },
 };
@@ -115,130 +101,24 @@ traffic_check (gconstpointer params, FabCheck *check)
 {
   const TrafficParams *p = params;
 
-  if ((p->pattern == PAIRS) != (p->pairs.n > 0))
+  if ((p->pattern == TRAFFIC_PAIRS) != (p->pairs.n > 0))
     fab_check_fail (check, &p->pairs,
-                    p->pattern == PAIRS ? "pairs is empty: name at least one, {from: 0, to: 8}"
-                                        : "pairs belongs to pattern: pairs, not to %s",
+                    p->pattern == TRAFFIC_PAIRS ? "pairs is empty: name at least one, {from: 0, to: 8}"
+                                                : "pairs belongs to pattern: pairs, not to %s",
                     pattern_names[p->pattern]);
   for (guint i = 0; i < p->pairs.n; i++) {
-    const PairParams *pair = (const PairParams *) p->pairs.data + i;
+    const TrafficPairParams *pair = (const TrafficPairParams *) p->pairs.data + i;
 
     if (pair->from == pair->to)
       fab_check_fail (check, &pair->to, "rank %" G_GINT64_FORMAT " sends to itself", pair->to);
   }
-  if (p->pattern != INCAST && (p->senders > 0 || p->target > 0))
+  if (p->pattern != TRAFFIC_INCAST && (p->senders > 0 || p->target > 0))
     fab_check_fail (check, p->senders > 0 ? &p->senders : &p->target,
                     "senders and target belong to pattern: incast");
-  if (p->pattern != SHIFT && p->distance > 0)
+  if (p->pattern != TRAFFIC_SHIFT && p->distance > 0)
     fab_check_fail (check, &p->distance, "distance belongs to pattern: shift");
-  if (p->pattern != RANDOM && p->flows > 0)
+  if (p->pattern != TRAFFIC_RANDOM && p->flows > 0)
     fab_check_fail (check, &p->flows, "flows belongs to pattern: random; see connections");
-}
-
-/* --- who sends to whom --- */
-
-typedef struct {
-  guint from, to;
-  FabBytes bytes;
-} Pair;
-
-typedef struct {
-  const TrafficParams *params;
-  guint n_ranks, gpus_per_node;
-  guint64 seed;
-  GArray *pairs; /* Pair */
-} Draw;
-
-static void
-add_pair (Draw *draw, guint from, guint to)
-{
-  Pair pair = { from, to, draw->params->bytes };
-
-  if (from != to)
-    g_array_append_val (draw->pairs, pair);
-}
-
-/* Below n, n > 0; the bias of 2^-32 x n is nobody's concern. */
-static guint
-draw_below (const Draw *draw, guint64 key, guint n)
-{
-  return (guint) (((fab_mix (draw->seed, key) >> 32) * n) >> 32);
-}
-
-/* Sattolo's shuffle: one cycle over all ranks, so that nobody sends to itself. */
-static void
-add_permutation (Draw *draw)
-{
-  g_autofree guint *to = g_new (guint, draw->n_ranks);
-
-  for (guint i = 0; i < draw->n_ranks; i++)
-    to[i] = i;
-  for (guint i = draw->n_ranks - 1; i > 0; i--) {
-    guint k = draw_below (draw, i, i), swapped = to[i];
-
-    to[i] = to[k];
-    to[k] = swapped;
-  }
-  for (guint i = 0; i < draw->n_ranks; i++)
-    add_pair (draw, i, to[i]);
-}
-
-/* One rank of every other node, then the next of each; those of the target's own node last. */
-static void
-add_incast (Draw *draw)
-{
-  guint target = (guint) draw->params->target, n = draw->gpus_per_node, n_nodes = draw->n_ranks / n;
-  guint wanted = draw->params->senders > 0 ? (guint) draw->params->senders : draw->n_ranks - 1;
-
-  for (guint i = 0; i < n; i++)
-    for (guint k = 1; k < n_nodes && draw->pairs->len < wanted; k++)
-      add_pair (draw, (target / n + k) % n_nodes * n + (target + i) % n, target);
-  for (guint i = 1; i < n && draw->pairs->len < wanted; i++)
-    add_pair (draw, target / n * n + (target + i) % n, target);
-}
-
-static void
-add_random (Draw *draw)
-{
-  guint n = draw->params->flows > 0 ? (guint) draw->params->flows : draw->n_ranks;
-
-  for (guint i = 0; i < n; i++) {
-    guint from = draw_below (draw, 2 * (guint64) i, draw->n_ranks);
-
-    add_pair (draw, from,
-              (from + 1 + draw_below (draw, 2 * (guint64) i + 1, draw->n_ranks - 1)) % draw->n_ranks);
-  }
-}
-
-static void
-draw_pairs (Draw *draw)
-{
-  const TrafficParams *p = draw->params;
-  guint n = draw->n_ranks, distance = p->distance > 0 ? (guint) p->distance : draw->gpus_per_node;
-
-  switch ((Pattern) p->pattern) {
-  case PERMUTATION: add_permutation (draw); break;
-  case INCAST: add_incast (draw); break;
-  case RANDOM: add_random (draw); break;
-  case SHIFT:
-    for (guint i = 0; i < n; i++)
-      add_pair (draw, i, (i + (distance < n ? distance : 1)) % n);
-    break;
-  case ALL_PAIRS:
-    for (guint i = 0; i < n; i++)
-      for (guint k = 1; k < n; k++)
-        add_pair (draw, i, (i + k) % n);
-    break;
-  case PAIRS:
-  default:
-    for (guint i = 0; i < p->pairs.n; i++) {
-      const PairParams *pair = (const PairParams *) p->pairs.data + i;
-
-      add_pair (draw, (guint) pair->from, (guint) pair->to);
-      if (pair->bytes > 0)
-        g_array_index (draw->pairs, Pair, draw->pairs->len - 1).bytes = pair->bytes;
-    }
-  }
 }
 
 static gboolean
@@ -247,7 +127,7 @@ check_ranks (const TrafficParams *p, guint n_ranks, GError **error)
   gint64 most = MAX (p->target, MAX (p->distance, p->senders));
 
   for (guint i = 0; i < p->pairs.n; i++) {
-    const PairParams *pair = (const PairParams *) p->pairs.data + i;
+    const TrafficPairParams *pair = (const TrafficPairParams *) p->pairs.data + i;
 
     most = MAX (most, MAX (pair->from, pair->to));
   }
@@ -271,7 +151,7 @@ typedef struct {
 } Traffic;
 
 static gboolean
-find_hop (const FabCluster *cluster, const Pair *pair, guint flow, FabHop *hop, GError **error)
+find_hop (const FabCluster *cluster, const TrafficPair *pair, guint flow, FabHop *hop, GError **error)
 {
   guint n = cluster->gpus_per_node;
   FabVertexId from = cluster->gpus[pair->from], to = cluster->gpus[pair->to];
@@ -327,7 +207,7 @@ make_message (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
 
 /* Its own stream; a message waits for the one before. */
 static gboolean
-add_flow (Traffic *self, const Pair *pair, GError **error)
+add_flow (Traffic *self, const TrafficPair *pair, GError **error)
 {
   guint flow = self->n_flows++;
   Way *way = g_new0 (Way, 1);
@@ -373,7 +253,7 @@ add_flow (Traffic *self, const Pair *pair, GError **error)
 }
 
 static gboolean
-check_amount (const Draw *draw, GError **error)
+check_amount (const TrafficDraw *draw, GError **error)
 {
   const TrafficParams *p = draw->params;
   double n_flows = draw->pairs->len * (double) p->connections, n_messages = n_flows * (double) p->count;
@@ -391,21 +271,21 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
 {
   const TrafficParams *p = params;
   guint n_ranks = fab_cluster_n_ranks (env->cluster);
-  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (TrafficPair));
   g_autoptr (FabFootprintBuilder) footprints = fab_footprint_builder_new (env->cluster->graph);
-  Draw draw = { p, n_ranks, env->cluster->gpus_per_node, env->seed, pairs };
+  TrafficDraw draw = { p, n_ranks, env->cluster->gpus_per_node, env->seed, pairs };
   Traffic self = { .env = env, .params = p, .builder = builder, .footprints = footprints };
 
   if (!check_ranks (p, n_ranks, error))
     return FALSE;
-  draw_pairs (&draw);
+  traffic_draw (&draw);
   if (!check_amount (&draw, error))
     return FALSE;
   self.rank_class = fab_dag_builder_class (builder, "all", 0, n_ranks);
   add_bounds (&self);
   for (guint i = 0; i < pairs->len; i++)
     for (gint64 k = 0; k < p->connections; k++)
-      if (!add_flow (&self, &g_array_index (pairs, Pair, i), error))
+      if (!add_flow (&self, &g_array_index (pairs, TrafficPair, i), error))
         return FALSE;
   return TRUE;
 }
