@@ -79,7 +79,7 @@ packet_ports_init (PacketNet *self)
 {
   guint n_links = fab_graph_n_links (self->base.env.graph);
 
-  self->n_lanes = n_links;
+  self->n_links = self->n_lanes = n_links;
   self->lane_capacity = n_links + 1;
   self->ports = g_new0 (Port, n_links + 1);
   self->lanes = g_new0 (Lane, self->lane_capacity);

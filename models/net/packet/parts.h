@@ -35,8 +35,7 @@ enum {
 };
 
 typedef struct {
-  FabTimePs
-      at_ps; /* when it can go on at the far end of its link; at its destination: when all of it is there */
+  FabTimePs next_ps; /* when the one behind it on the link arrives, which is `next` then */
   guint32 next;
   guint32 flow;
   guint32 hop;  /* the one that it takes or waits for */
@@ -151,14 +150,14 @@ typedef struct {
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
   guint32 packet_capacity, flow_capacity, queue_capacity;
-  guint32 n_lanes, lane_capacity; /* those of level 0 first, in the order of links */
-  struct _Waits *waits;           /* circles.c */
-  GArray *hops;                   /* Hop */
-  GArray *paths;                  /* guint32: first hop */
-  GArray *ways;                   /* Way */
-  GHashTable *known_ways;         /* KnownWay */
-  GHashTable *known_queues;       /* two links: queue */
-  guint32 *link_ways;             /* per link: the way that is that link alone, or NONE */
+  guint32 n_links, n_lanes, lane_capacity; /* lanes: those of level 0 first, in the order of links */
+  struct _Waits *waits;                    /* circles.c */
+  GArray *hops;                            /* Hop */
+  GArray *paths;                           /* guint32: first hop */
+  GArray *ways;                            /* Way */
+  GHashTable *known_ways;                  /* KnownWay */
+  GHashTable *known_queues;                /* two links: queue */
+  guint32 *link_ways;                      /* per link: the way that is that link alone, or NONE */
   FabPool streams, lines;
   FabTimer timer; /* of the engine, for the first on the agenda */
   FabTimePs timer_ps;

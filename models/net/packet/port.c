@@ -139,13 +139,14 @@ put_on_wire (PacketNet *self, Lane *lane, guint32 number)
   if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
   lane->carried_bytes += packet->size;
-  packet->at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
+  FabTimePs at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
   packet->next = NONE;
   if (port->head == NONE) {
     port->head = number;
-    agenda_add (&self->agenda, packet->at_ps, KIND_ARRIVE, lane->link);
+    agenda_add (&self->agenda, at_ps, KIND_ARRIVE, lane->link);
   } else {
     self->packets[port->tail].next = number;
+    self->packets[port->tail].next_ps = at_ps;
   }
   port->tail = number;
 }
@@ -314,6 +315,16 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   enqueue (self, lane, hop, number);
 }
 
+/* What is wanted next lies far apart in memory: it comes while the agenda is sorted. Lanes are links on level 0. */
+static inline void
+look_ahead (const PacketNet *self, const Hop *hop)
+{
+  __builtin_prefetch (&self->lanes[hop->lane]);
+  __builtin_prefetch (&self->queues[hop->queue]);
+  if (hop->lane < self->n_links)
+    __builtin_prefetch (&self->ports[hop->lane]);
+}
+
 /* The first on the agenda is of this link. */
 void
 packet_port_arrive (PacketNet *self, guint32 link)
@@ -322,12 +333,16 @@ packet_port_arrive (PacketNet *self, guint32 link)
   guint32 number = port->head;
   Packet *packet = &self->packets[number];
 
-  port->head = packet->next;
-  if (port->head != NONE)
-    agenda_put_off_first (&self->agenda, self->packets[port->head].at_ps);
-  else
-    agenda_drop_first (&self->agenda);
   const Hop *hop = &g_array_index (self->hops, Hop, ++packet->hop);
+  if (hop->lane != NONE)
+    look_ahead (self, hop);
+  port->head = packet->next;
+  if (port->head != NONE) {
+    __builtin_prefetch (&self->packets[port->head]);
+    agenda_put_off_first (&self->agenda, packet->next_ps);
+  } else {
+    agenda_drop_first (&self->agenda);
+  }
   if (self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
   if (hop->lane != NONE) {
