@@ -57,6 +57,11 @@ const FabQuery fab_queries[] = {
     " FROM link_load AS b JOIN iteration AS i USING (run_id, iteration) JOIN link AS l USING (run_id, link),"
     " (SELECT sum (duration_ps) AS duration_ps FROM iteration WHERE run_id = :run) AS a"
     " WHERE b.run_id = :run GROUP BY b.link ORDER BY mean_busy_pct DESC, b.link" },
+  { "queues", "Links where packets came, the longest queue first: queue, stalls, marks, pauses, losses.",
+    "SELECT q.link, l.from_vertex, l.to_vertex, l.spec, q.carried_bytes, q.most_queue_bytes, q.mean_queue_bytes,"
+    " q.n_stalls, q.n_marks, q.n_pauses, q.n_drops"
+    " FROM link_queue AS q JOIN link AS l USING (run_id, link) WHERE q.run_id = :run"
+    " ORDER BY q.most_queue_bytes DESC, q.mean_queue_bytes DESC, q.link" },
   { "binding", "Which link set the pace of how much collective time.",
     "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },

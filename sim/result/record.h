@@ -145,3 +145,15 @@ typedef struct {
   FabBytes bytes;       /* payload */
   double busy_fraction; /* line bytes, headers and stalls included, over line rate x duration */
 } FabLinkLoadRecord;
+
+/* What waited for one link in the whole run, where the network has queues; links to which nothing came have no row. */
+typedef struct {
+  guint link;
+  FabBytes carried_bytes; /* payload, what was sent again too */
+  FabBytes most_bytes;    /* that waited at once */
+  double mean_bytes;      /* over the run */
+  guint64 n_stalls;       /* times that the far end had no room */
+  guint64 n_marks;        /* packets marked */
+  guint64 n_pauses;       /* times that the far end stopped it */
+  guint64 n_drops;        /* packets lost in front of it */
+} FabLinkQueueRecord;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the tables and views of schema version 2. What they mean: docs/results-schema.md.
+/* schema.c - the tables and views of schema version 3. What they mean: docs/results-schema.md.
  *
  * Every table is STRICT and keyed by run first, so that one run is one contiguous range and a
  * question about it never reads another. Rows that come in great number are WITHOUT ROWID: their
@@ -121,6 +121,21 @@ static const char detail_tables[] =
     "  PRIMARY KEY (run_id, iteration, link),\n"
     "  FOREIGN KEY (run_id, iteration) REFERENCES iteration ON DELETE CASCADE,\n"
     "  FOREIGN KEY (run_id, link) REFERENCES link (run_id, link)\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
+static const char queue_table[] =
+    "CREATE TABLE link_queue (\n"
+    "  run_id INTEGER NOT NULL,\n"
+    "  link INTEGER NOT NULL,\n"
+    "  carried_bytes INTEGER NOT NULL,    -- payload, what was sent again too\n"
+    "  most_queue_bytes INTEGER NOT NULL, -- that waited at once\n"
+    "  mean_queue_bytes REAL NOT NULL,    -- over the run\n"
+    "  n_stalls INTEGER NOT NULL,         -- times that the far end had no room\n"
+    "  n_marks INTEGER NOT NULL,          -- packets marked\n"
+    "  n_pauses INTEGER NOT NULL,         -- times that the far end stopped it\n"
+    "  n_drops INTEGER NOT NULL,          -- packets lost in front of it\n"
+    "  PRIMARY KEY (run_id, link),\n"
+    "  FOREIGN KEY (run_id, link) REFERENCES link ON DELETE CASCADE\n"
     ") STRICT, WITHOUT ROWID;\n";
 
 static const char why_tables[] =
@@ -274,6 +289,6 @@ static const char why_views[] =
     "FROM memory AS m JOIN rank_class AS k USING (run_id, rank_class) JOIN run AS r USING (run_id);\n";
 
 const char *const fab_store_schema[] = {
-  run_tables, time_tables,      collective_table, detail_tables, why_tables,
+  run_tables, time_tables,      collective_table, detail_tables, queue_table, why_tables,
   step_views, collective_views, link_views,       why_views,     NULL,
 };

@@ -44,6 +44,7 @@ gboolean fab_store_add_exposures (FabStore *self, const FabExposureRecord *rows,
 gboolean fab_store_add_path (FabStore *self, const FabPathRecord *rows, guint n, GError **error);
 gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, guint n,
                                      GError **error);
+gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
 /* Named questions (`fabricast query`): each is one SQL statement over the views, with columns

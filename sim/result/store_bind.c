@@ -229,6 +229,22 @@ bind_link_sample (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer
 }
 
 static void
+bind_link_queue (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
+{
+  const FabLinkQueueRecord *queue = row;
+
+  sqlite3_bind_int64 (stmt, column, self->run_id);
+  sqlite3_bind_int64 (stmt, column + 1, queue->link);
+  bind_bytes (stmt, column + 2, queue->carried_bytes);
+  bind_bytes (stmt, column + 3, queue->most_bytes);
+  sqlite3_bind_double (stmt, column + 4, queue->mean_bytes);
+  sqlite3_bind_int64 (stmt, column + 5, (sqlite3_int64) queue->n_stalls);
+  sqlite3_bind_int64 (stmt, column + 6, (sqlite3_int64) queue->n_marks);
+  sqlite3_bind_int64 (stmt, column + 7, (sqlite3_int64) queue->n_pauses);
+  sqlite3_bind_int64 (stmt, column + 8, (sqlite3_int64) queue->n_drops);
+}
+
+static void
 bind_memory (FabStore *self, sqlite3_stmt *stmt, gint column, gconstpointer row)
 {
   const FabMemoryRecord *memory = row;
@@ -254,5 +270,6 @@ const FabInsert fab_inserts[FAB_N_INSERTS] = {
   [FAB_INSERT_PATH] = { "the critical path", "critical_path", 11, sizeof (FabPathRecord), bind_path },
   [FAB_INSERT_LINK_SAMPLE] = { "link samples", "link_sample", 6, sizeof (FabLinkSampleRecord),
                                bind_link_sample },
+  [FAB_INSERT_LINK_QUEUE] = { "link queues", "link_queue", 9, sizeof (FabLinkQueueRecord), bind_link_queue },
   [FAB_INSERT_MEMORY] = { "memory", "memory", 4, sizeof (FabMemoryRecord), bind_memory },
 };

@@ -9,7 +9,7 @@
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
-#define FAB_STORE_SCHEMA_VERSION 2          /* user_version, at byte 60 */
+#define FAB_STORE_SCHEMA_VERSION 3          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
 typedef enum {
@@ -24,6 +24,7 @@ typedef enum {
   FAB_INSERT_EXPOSURE,
   FAB_INSERT_PATH,
   FAB_INSERT_LINK_SAMPLE,
+  FAB_INSERT_LINK_QUEUE,
   FAB_INSERT_MEMORY,
   FAB_N_INSERTS,
 } FabInsertKind;

@@ -155,6 +155,12 @@ fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, gui
 }
 
 gboolean
+fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_INSERT_LINK_QUEUE, rows, n, error);
+}
+
+gboolean
 fab_store_commit_run (FabStore *self, GError **error)
 {
   g_assert (self->in_run);

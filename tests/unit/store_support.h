@@ -137,12 +137,22 @@ add_iteration (FabStore *store, guint iteration, guint n_spans, GError **error)
       && add_reasons (store, iteration, error);
 }
 
+/* Of the run: what was sent over link 1 came over link 0, which is stopped. */
+static inline gboolean
+add_queues (FabStore *store, GError **error)
+{
+  FabLinkQueueRecord queues[] = { { 0, 4000, 0, 0, 12, 0, 3, 0 }, { 1, 3500, 900, 250.5, 0, 5, 0, 2 } };
+
+  return fab_store_add_link_queues (store, queues, 2, error);
+}
+
 /* A run of two iterations. */
 static inline gboolean
 add_run (FabStore *store, guint n_spans, GError **error)
 {
   return add_head (store, NULL, error) && add_iteration (store, 0, n_spans, error)
-      && add_iteration (store, 1, n_spans, error) && fab_store_commit_run (store, error);
+      && add_iteration (store, 1, n_spans, error) && add_queues (store, error)
+      && fab_store_commit_run (store, error);
 }
 
 static inline gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_reasons.c - why a step takes as long as it does, into SQLite and out of it: shares of exposed time, the
- * critical path, memory, samples of links. The numbers behind the expectations: store_support.h. */
+ * critical path, memory, samples and queues of links. The numbers behind the expectations: store_support.h. */
 #include "tests/unit/store_support.h"
 
 static void
@@ -23,6 +23,9 @@ reasons_that_go_in_come_out (void **state)
   assert_answer (path, "SELECT * FROM memory",
                  "run_id,rank_class,part,bytes\n1,0,optimizer,40000000000\n1,0,parameters,20000000000\n"
                  "1,1,parameters,8000000000\n");
+  assert_answer (path, "SELECT * FROM link_queue",
+                 "run_id,link,carried_bytes,most_queue_bytes,mean_queue_bytes,n_stalls,n_marks,n_pauses,"
+                 "n_drops\n1,0,4000,0,0,12,0,3,0\n1,1,3500,900,250.5,0,5,0,2\n");
   assert_answer (path, "SELECT name, dimension FROM collective WHERE iteration = 0",
                  "name,dimension\nbucket0,data\nbucket1,tensor\n");
   assert_answer (path, "SELECT name FROM rank_class", "name\nmost\nlast\n");
@@ -50,6 +53,20 @@ views_say_which_part_of_what (void **state)
                  "1,0,most,3,optimizer,40,50\n1,0,most,3,parameters,20,25\n");
 }
 
+/* Of one run, the longest first. */
+static void
+queues_are_asked_of_one_run (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
+  assert_answer (path, fab_query_find ("queues")->sql,
+                 "link,from_vertex,to_vertex,spec,carried_bytes,most_queue_bytes,mean_queue_bytes,n_stalls,"
+                 "n_marks,n_pauses,n_drops\n"
+                 "1,leaf0,node1/gpu0,ib_ndr,3500,900,250.5,0,5,0,2\n"
+                 "0,node0/gpu0,leaf0,ib_ndr,4000,0,0,12,0,3,0\n");
+}
+
 /* docs/results-schema.md, "Tables". */
 static void
 a_run_can_be_dropped_as_documented (void **state)
@@ -69,8 +86,9 @@ a_run_can_be_dropped_as_documented (void **state)
   fab_store_free (g_steal_pointer (&store));
   assert_answer (path,
                  "SELECT count (*) AS n FROM exposure UNION ALL SELECT count (*) FROM memory UNION ALL "
-                 "SELECT count (*) FROM critical_path UNION ALL SELECT count (*) FROM link_sample",
-                 "n\n6\n3\n6\n4\n");
+                 "SELECT count (*) FROM critical_path UNION ALL SELECT count (*) FROM link_sample UNION ALL "
+                 "SELECT count (*) FROM link_queue",
+                 "n\n6\n3\n6\n4\n2\n");
 }
 
 #define store_test(f) cmocka_unit_test_setup_teardown (f, set_up_directory, tear_down_directory)
@@ -81,6 +99,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     store_test (reasons_that_go_in_come_out),
     store_test (views_say_which_part_of_what),
+    store_test (queues_are_asked_of_one_run),
     store_test (a_run_can_be_dropped_as_documented),
   };
 
