@@ -91,6 +91,36 @@ a_run_can_be_dropped_as_documented (void **state)
                  "n\n6\n3\n6\n4\n2\n");
 }
 
+/* As `name`: so that nobody has to look for what a column means. */
+static void
+every_column_and_question_is_on_its_page (void **state)
+{
+  static const char sql[] = "SELECT m.name, p.name FROM sqlite_schema AS m, pragma_table_info (m.name) AS p"
+                            " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'";
+  g_autofree char *path = file_in (state, "a.db"), *page = NULL;
+  g_autoptr (FabStore) store = NULL;
+  g_autoptr (FabTable) columns = NULL;
+
+  assert_true (g_file_get_contents (FAB_SOURCE_DIR "/docs/results-schema.md", &page, NULL, NULL));
+  assert_true (write_run (path, 3, NULL));
+  store = fab_store_open (path, FAB_STORE_READ, NULL);
+  columns = fab_store_query (store, sql, 0, NULL);
+  assert_true (columns != NULL && columns->n_rows > 100);
+  for (guint i = 0; i < columns->n_rows; i++)
+    for (guint part = 0; part < 2; part++) {
+      g_autofree char *name = g_strdup_printf ("`%s`", fab_table_cell (columns, i, part)->text);
+
+      if (strstr (page, name) == NULL)
+        fail_msg ("docs/results-schema.md does not say %s", name);
+    }
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
+    g_autofree char *row = g_strdup_printf ("\n| `%s`", query->name);
+
+    if (strstr (page, row) == NULL)
+      fail_msg ("docs/results-schema.md has no question %s", query->name);
+  }
+}
+
 #define store_test(f) cmocka_unit_test_setup_teardown (f, set_up_directory, tear_down_directory)
 
 int
@@ -101,6 +131,7 @@ main (void)
     store_test (views_say_which_part_of_what),
     store_test (queues_are_asked_of_one_run),
     store_test (a_run_can_be_dropped_as_documented),
+    store_test (every_column_and_question_is_on_its_page),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
