@@ -55,6 +55,14 @@ store_iteration (FabStore *store, const FabProbe *probe, GError **error)
       && fab_store_add_link_samples (store, ROWS (FabLinkSampleRecord, probe->samples), error);
 }
 
+static gboolean
+store_queues (FabStore *store, const FabSimulation *simulation, GError **error)
+{
+  g_autoptr (GArray) queues = fab_simulation_link_queues (simulation);
+
+  return fab_store_add_link_queues (store, ROWS (FabLinkQueueRecord, queues), error);
+}
+
 #undef ROWS
 
 /* On a terminal, and only when it takes longer than a second. */
@@ -69,6 +77,7 @@ show_progress (gint64 since_us, guint done, gint64 all)
     g_printerr ("\riteration %u of %" G_GINT64_FORMAT, done, all);
 }
 
+/* What ended before a hang is kept. */
 static gboolean
 play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations, GArray *steps,
                  GError **error)
@@ -83,7 +92,7 @@ play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations
     if (store && !store_iteration (store, probe, error))
       return FALSE;
   }
-  if (store && !fab_store_commit_run (store, error)) /* what ended before a hang is kept */
+  if (store && (!store_queues (store, simulation, error) || !fab_store_commit_run (store, error)))
     return FALSE;
   return fab_simulation_check_hang (simulation, error);
 }

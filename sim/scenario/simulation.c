@@ -243,6 +243,29 @@ fab_simulation_events (const FabSimulation *self)
   return fab_engine_events (self->engine);
 }
 
+GArray *
+fab_simulation_link_queues (const FabSimulation *self)
+{
+  GArray *records = g_array_new (FALSE, FALSE, sizeof (FabLinkQueueRecord));
+  guint n_links = self->net->ops->link_queue ? fab_graph_n_links (self->plant->graph) : 0;
+
+  for (FabLinkId link = 0; link < n_links; link++) {
+    FabLinkQueue queue = self->net->ops->link_queue (self->net, link);
+    FabLinkQueueRecord record = { .link = link,
+                                  .carried_bytes = queue.carried_bytes,
+                                  .most_bytes = queue.most_bytes,
+                                  .mean_bytes = queue.mean_bytes,
+                                  .n_stalls = queue.n_stalls,
+                                  .n_marks = queue.n_marks,
+                                  .n_pauses = queue.n_pauses,
+                                  .n_drops = queue.n_drops };
+
+    if (queue.carried_bytes > 0 || queue.most_bytes > 0 || queue.n_drops > 0)
+      g_array_append_val (records, record);
+  }
+  return records;
+}
+
 static void
 stop_engine (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {

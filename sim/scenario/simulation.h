@@ -36,6 +36,10 @@ const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
 const FabDag *fab_simulation_dag (const FabSimulation *self);
 guint64 fab_simulation_events (const FabSimulation *self);
 
+/* FabLinkQueueRecord of the links to which something came, from the start until now; empty where the network has no
+ * queues. (transfer full) */
+GArray *fab_simulation_link_queues (const FabSimulation *self);
+
 /* How long the messages of a collective of the DAG take, one by one, on the network between two iterations; 0 for one
  * rank. `n_chunks` as in fab_library_schedule (). */
 FabTimePs fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks);
