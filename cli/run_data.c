@@ -4,6 +4,7 @@
 
 #include "cli/run_band.h"
 #include "cli/run_jobs.h"
+#include "cli/run_queues.h"
 #include "cli/run_reasons.h"
 #include "sim/base/json.h"
 
@@ -98,6 +99,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   add_binding (json, result);
   if (faster->simulation)
     add_what_if (json, result, faster);
+  fab_run_add_queues (json, result);
   if (sizes.n > 0) {
     fab_json_add_whole (json, "message_sizes", sizes.n);
     fab_json_add_whole (json, "message_sizes_outside", sizes.n_outside);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/run_band.h"
 #include "cli/run_jobs.h"
+#include "cli/run_queues.h"
 #include "cli/run_reasons.h"
 #include "cli/timeline.h"
 #include "models/models.h"
@@ -167,6 +168,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   append_binding (page, result);
   if (faster->simulation)
     append_faster (page, result, faster);
+  fab_run_append_queues (page, result);
   fab_run_append_sizes (page, result);
   append_doubts (page, scenario, result);
   g_string_append (page, timeline);

@@ -1,0 +1,1 @@
+fabricast run inputs/queues.yaml --no-db
