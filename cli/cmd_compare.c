@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/compare.h"
 #include "models/models.h"
+#include "sim/base/crew.h"
 #include "sim/base/error.h"
 
 typedef struct {
@@ -91,19 +92,35 @@ typedef struct {
   GPtrArray *left_out; /* char *, NULL-ended at the end */
 } Played;
 
+/* Each fidelity by itself, at once. */
+typedef struct {
+  const CompareOptions *options;
+  const char *path;
+  const FabScenario *as_written;
+  const FabCatalog *catalog;
+  char **names;
+  FabVariant **variants; /* per name: this or a problem */
+  GError **problems;
+} Plays;
+
+static void
+play_one (gpointer data, guint item)
+{
+  Plays *self = data;
+  g_autoptr (FabScenario) scenario = load_at (self->path, self->options->sets, self->catalog,
+                                              self->as_written, self->names[item], &self->problems[item]);
+
+  if (scenario != NULL)
+    self->variants[item] = fab_variant_play (scenario, &fab_models, &self->problems[item]);
+}
+
 /* Where nobody named it, a fidelity that cannot play the scenario is left out, and said so. */
 static gboolean
-play_one (const CompareOptions *o, const char *path, const FabScenario *as_written, const char *name,
-          Played *played, GError **error)
+take_problem (const CompareOptions *o, const FabScenario *as_written, const char *name, GError *cause,
+              Played *played, GError **error)
 {
-  g_autoptr (GError) problem = NULL;
-  g_autoptr (FabScenario) scenario = load_at (path, o->sets, played->catalog, as_written, name, &problem);
-  FabVariant *variant = scenario ? fab_variant_play (scenario, &fab_models, &problem) : NULL;
+  g_autoptr (GError) problem = cause;
 
-  if (variant != NULL) {
-    g_ptr_array_add (played->variants, variant);
-    return TRUE;
-  }
   if (o->fidelity == NULL && problem->code != FAB_ERROR_HUNG
       && g_strcmp0 (name, fab_scenario_spec (as_written)->fidelity.info->name) != 0) {
     g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
@@ -121,11 +138,22 @@ static gboolean
 play_all (const CompareOptions *o, const char *path, const FabScenario *as_written, char **names,
           Played *played, GError **error)
 {
-  for (guint i = 0; names[i]; i++)
-    if (!play_one (o, path, as_written, names[i], played, error))
-      return FALSE;
+  guint n = g_strv_length (names);
+  g_autofree FabVariant **variants = g_new0 (FabVariant *, n + 1);
+  g_autofree GError **problems = g_new0 (GError *, n + 1);
+  gboolean is_played = TRUE;
+
+  fab_crew_run (n, play_one, &(Plays){ o, path, as_written, played->catalog, names, variants, problems });
+  for (guint i = 0; i < n; i++) {
+    if (variants[i] != NULL)
+      g_ptr_array_add (played->variants, variants[i]);
+    else if (is_played)
+      is_played = take_problem (o, as_written, names[i], problems[i], played, error);
+    else
+      g_error_free (problems[i]);
+  }
   g_ptr_array_add (played->left_out, NULL);
-  return TRUE;
+  return is_played;
 }
 
 static guint

@@ -3,6 +3,7 @@
  * order p is number ceil (p n), so each is a step that was played, and the 99th of fewer than 100 is the largest. */
 #include "cli/run_seeds.h"
 
+#include "sim/base/crew.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 
@@ -79,6 +80,14 @@ percentile (const GArray *times, double rank)
   return g_array_index (times, FabTimePs, MAX (place, 1) - 1);
 }
 
+typedef struct {
+  const FabRunSeeds *request;
+  const FabCatalog *catalog;
+  gint64 first_seed;
+  GArray **samples; /* per seed: Sample */
+  GError **errors;
+} Plays;
+
 static gboolean
 play_seed (const FabRunSeeds *request, const FabCatalog *catalog, gint64 seed, GArray *samples,
            GError **error)
@@ -102,6 +111,42 @@ play_seed (const FabRunSeeds *request, const FabCatalog *catalog, gint64 seed, G
   if (!is_played)
     g_prefix_error (error, "seed %" G_GINT64_FORMAT ": ", seed);
   return is_played;
+}
+
+static void
+play_item (gpointer data, guint item)
+{
+  Plays *self = data;
+
+  self->samples[item] = g_array_new (FALSE, FALSE, sizeof (Sample));
+  play_seed (self->request, self->catalog, self->first_seed + item, self->samples[item], &self->errors[item]);
+}
+
+/* All at once; into a file one after the other, in the order of seeds. The first mistake, by seed, is told. */
+static gboolean
+play_seeds (const FabRunSeeds *request, const FabCatalog *catalog, gint64 first_seed, guint n,
+            GArray *samples, GError **error)
+{
+  g_autofree GArray **each = g_new0 (GArray *, n);
+  g_autofree GError **errors = g_new0 (GError *, n);
+  GError *first = NULL;
+
+  for (guint i = 0; request->db != NULL && i < n; i++)
+    if (!play_seed (request, catalog, first_seed + i, samples, error))
+      return FALSE;
+  if (request->db != NULL)
+    return TRUE;
+  fab_crew_run (n, play_item, &(Plays){ request, catalog, first_seed, each, errors });
+  for (guint i = 0; i < n; i++) {
+    g_array_append_vals (samples, each[i]->data, each[i]->len);
+    g_array_unref (each[i]);
+    if (first == NULL)
+      first = g_steal_pointer (&errors[i]);
+    g_clear_error (&errors[i]);
+  }
+  if (first != NULL)
+    g_propagate_error (error, first);
+  return first == NULL;
 }
 
 /* --- what is printed --- */
@@ -229,9 +274,8 @@ fab_run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **e
     return fab_throw (error, FAB_ERROR_INPUT,
                       "there are no %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT " on", n_seeds,
                       fab_scenario_spec (scenario)->seed);
-  for (gint64 i = 0; i < n_seeds; i++)
-    if (!play_seed (request, catalog, fab_scenario_spec (scenario)->seed + i, samples, error))
-      return FALSE;
+  if (!play_seeds (request, catalog, fab_scenario_spec (scenario)->seed, (guint) n_seeds, samples, error))
+    return FALSE;
   text = request->format == FAB_FORMAT_CSV  ? csv_page (samples)
        : request->format == FAB_FORMAT_JSON ? json_page (scenario, samples, n_seeds)
                                             : text_page (scenario, samples, n_seeds, request->db);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/crew.h"
+
 static void
 result_free (gpointer data)
 {
@@ -91,6 +93,21 @@ result_new (const FabFidelitySuite *suite, const FabFidelityCase *which, GError 
   return result;
 }
 
+typedef struct {
+  const FabFidelitySuite *suite;
+  const GPtrArray *cases;
+  FabFidelityResult **results;
+  GError **errors;
+} Plays;
+
+static void
+play_case (gpointer data, guint item)
+{
+  Plays *self = data;
+
+  self->results[item] = result_new (self->suite, g_ptr_array_index (self->cases, item), &self->errors[item]);
+}
+
 FabFidelityReport *
 fab_fidelity_report_new (const FabFidelitySuite *suite, const GPtrArray *cases, GError **error)
 {
@@ -101,14 +118,22 @@ fab_fidelity_report_new (const FabFidelitySuite *suite, const GPtrArray *cases, 
   self->results = g_ptr_array_new_with_free_func (result_free);
   for (guint i = 0; suite->fidelities[i]; i++)
     g_ptr_array_add (self->fidelities, g_strdup (suite->fidelities[i]));
-  for (guint i = 0; i < cases->len; i++) {
-    FabFidelityResult *result = result_new (suite, g_ptr_array_index (cases, i), error);
+  g_autofree FabFidelityResult **results = g_new0 (FabFidelityResult *, cases->len + 1);
+  g_autofree GError **errors = g_new0 (GError *, cases->len + 1);
+  GError *first = NULL;
 
-    if (result == NULL)
-      return NULL;
-    g_ptr_array_add (self->results, result);
+  fab_crew_run (cases->len, play_case, &(Plays){ suite, cases, results, errors });
+  for (guint i = 0; i < cases->len; i++) {
+    if (results[i] != NULL)
+      g_ptr_array_add (self->results, results[i]);
+    else if (first == NULL)
+      first = g_steal_pointer (&errors[i]);
+    g_clear_error (&errors[i]);
   }
-  return g_steal_pointer (&self);
+  if (first == NULL)
+    return g_steal_pointer (&self);
+  g_propagate_error (error, first);
+  return NULL;
 }
 
 gboolean
