@@ -160,3 +160,15 @@ nccl_tuner_us (const NcclCandidate *self)
 {
   return latency_us (self) * plateau_factor (self) + (double) self->bytes / (algbw_GBps (self) * 1e3);
 }
+
+double
+nccl_least_us (const NcclCandidate *self)
+{
+  const NcclTuning *tuning = self->tuning;
+  double intra_us = MIN (tuning->nvlink_us[NCCL_SIMPLE], tuning->pci_us[NCCL_SIMPLE]);
+
+  if (!nccl_is (self, "nvls_tree"))
+    return 0;
+  return intra_us + 2 * log2 (self->group->n_nodes) * tuning->net_us[NCCL_SIMPLE]
+       + (double) self->bytes / (algbw_GBps (self) * 1e3);
+}

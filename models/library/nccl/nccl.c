@@ -183,14 +183,13 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
 }
 
 static void
-try_protocols (Choice *choice, const FabCollectiveForm *form, const NcclTuning *tuning)
+try_protocols (Choice *choice, const FabCollectiveForm *form)
 {
   for (NcclProtocol protocol = 0; protocol < NCCL_N_PROTOCOLS; protocol++) {
     NcclCandidate candidate = choice->common;
 
     candidate.form = form;
     candidate.wires = nccl_wires (choice->library->wires, candidate.group, form);
-    candidate.tuning = tuning;
     candidate.protocol = protocol;
     candidate.n_channels = count_channels (&candidate);
     if (!is_possible (choice, &candidate))
@@ -259,11 +258,14 @@ try_algorithms (Choice *choice, GError **error)
 
     if (tuning == NULL || !is_wanted (choice, algorithm))
       continue;
+    choice->common.tuning = tuning;
+    if (choice->best_us >= 0 && nccl_least_us (&choice->common) >= choice->best_us)
+      continue;
     form = fab_library_form (library, algorithm, choice->common.group, choice->common.op, &choice->env,
                              error);
     if (form == NULL)
       return FALSE;
-    try_protocols (choice, form, tuning);
+    try_protocols (choice, form);
   }
   return TRUE;
 }

@@ -84,6 +84,9 @@ nccl_column (const FabGroup *group)
 /* choose.c: time in the tuner's eyes, microseconds. */
 double nccl_tuner_us (const NcclCandidate *self);
 
+/* What that is at least, whatever the form, which may be NULL here: it takes long to find. 0: nothing is known. */
+double nccl_least_us (const NcclCandidate *self);
+
 /* What the tuner thinks channels of a tree can carry at most, bytes of size per second: without its correction for
  * sizes that do not fill the tree. */
 double nccl_tree_bytes_per_s (const NcclCandidate *self);
