@@ -5,36 +5,41 @@
 
 #include "sim/fabric/twins.h"
 
+enum { RUN_LINKS = 16, FIRST_SLOTS = 16 };
+
 /* What a link has been given so far. */
 typedef struct {
-  FabLinkId link;
   double weight; /* 0: unused */
   double line_weight;
   double duplex;    /* the largest duplex_stretch of its uses */
   FabLinkId sender; /* whose those uses are; FAB_NO_LINK: several have some */
 } Load;
 
-/* Loads by link in a table of slots (open addressing, at most half full): a group of few ranks in a large graph costs
- * what it uses. */
+/* Links that follow one another, as those of one vertex do: they are found together. */
+typedef struct {
+  guint32 number; /* of its first link, in runs */
+  guint n_used;
+  Load loads[RUN_LINKS];
+} Run;
+
+/* Runs in a table of slots (open addressing, at most half full): a group of few ranks in a large graph costs what it
+ * uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  GArray *loads; /* Load */
-  guint *slots;  /* [n_slots, a power of 2] index into loads + 1; 0: empty */
+  GArray *runs; /* Run */
+  guint *slots; /* [n_slots, a power of 2] index into runs + 1; 0: empty */
   guint n_slots;
   gboolean keeps_duplex; /* duplex and senders are of footprints before */
-  GArray *used;          /* FabLinkId */
+  GArray *used;          /* guint64: of runs that have used links the number << 32, and the index */
 };
 
-enum { FIRST_SLOTS = 64, RUN = 32 };
-
-/* Where the link is, or would be. Fibonacci hashing of runs of links: those of one node, which are asked for one after
- * another, stay together in the cache. */
+/* Where the run is, or would be. Fibonacci hashing. */
 static guint *
-find_slot (const FabFootprintBuilder *self, FabLinkId link)
+find_slot (const FabFootprintBuilder *self, guint32 number)
 {
-  guint i = ((link / RUN) * 2654435769u * RUN + link % RUN) & (self->n_slots - 1);
+  guint i = (number * 2654435769u) & (self->n_slots - 1);
 
-  while (self->slots[i] > 0 && g_array_index (self->loads, Load, self->slots[i] - 1).link != link)
+  while (self->slots[i] > 0 && g_array_index (self->runs, Run, self->slots[i] - 1).number != number)
     i = (i + 1) & (self->n_slots - 1);
   return &self->slots[i];
 }
@@ -45,32 +50,49 @@ grow_slots (FabFootprintBuilder *self)
   self->n_slots *= 2;
   g_free (self->slots);
   self->slots = g_new0 (guint, self->n_slots);
-  for (guint i = 0; i < self->loads->len; i++)
-    *find_slot (self, g_array_index (self->loads, Load, i).link) = i + 1;
+  for (guint i = 0; i < self->runs->len; i++)
+    *find_slot (self, g_array_index (self->runs, Run, i).number) = i + 1;
 }
 
 /* NULL: it has been given nothing. */
 static Load *
 find_load (const FabFootprintBuilder *self, FabLinkId link)
 {
-  guint slot = *find_slot (self, link);
+  guint slot = *find_slot (self, link / RUN_LINKS);
 
-  return slot > 0 ? &g_array_index (self->loads, Load, slot - 1) : NULL;
+  return slot > 0 ? &g_array_index (self->runs, Run, slot - 1).loads[link % RUN_LINKS] : NULL;
 }
 
-/* Valid until the next one is taken. */
+/* Index of the run. */
+static guint
+take_run (FabFootprintBuilder *self, guint32 number)
+{
+  guint slot = *find_slot (self, number);
+
+  if (slot > 0)
+    return slot - 1;
+  if (2 * (self->runs->len + 1) > self->n_slots)
+    grow_slots (self);
+  g_array_set_size (self->runs, self->runs->len + 1);
+  g_array_index (self->runs, Run, self->runs->len - 1).number = number;
+  *find_slot (self, number) = self->runs->len;
+  return self->runs->len - 1;
+}
+
+/* To be given more than nothing. Valid until the next one is taken. */
 static Load *
 take_load (FabFootprintBuilder *self, FabLinkId link)
 {
-  Load *load = find_load (self, link), empty = { .link = link };
+  guint index = take_run (self, link / RUN_LINKS);
+  Run *run = &g_array_index (self->runs, Run, index);
+  Load *load = &run->loads[link % RUN_LINKS];
 
-  if (load != NULL)
-    return load;
-  if (2 * (self->loads->len + 1) > self->n_slots)
-    grow_slots (self);
-  g_array_append_val (self->loads, empty);
-  *find_slot (self, link) = self->loads->len;
-  return &g_array_index (self->loads, Load, self->loads->len - 1);
+  if (load->weight <= 0 && run->n_used++ == 0) {
+    guint64 used = (guint64) run->number << 32 | index;
+
+    g_array_append_val (self->used, used);
+  }
+  return load;
 }
 
 FabFootprintBuilder *
@@ -79,10 +101,10 @@ fab_footprint_builder_new (const FabGraph *graph)
   FabFootprintBuilder *self = g_new0 (FabFootprintBuilder, 1);
 
   self->graph = graph;
-  self->loads = g_array_new (FALSE, FALSE, sizeof (Load));
+  self->runs = g_array_new (FALSE, TRUE, sizeof (Run));
   self->n_slots = FIRST_SLOTS;
   self->slots = g_new0 (guint, self->n_slots);
-  self->used = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  self->used = g_array_new (FALSE, FALSE, sizeof (guint64));
   return self;
 }
 
@@ -91,7 +113,7 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
 {
   if (self == NULL)
     return;
-  g_array_unref (self->loads);
+  g_array_unref (self->runs);
   g_free (self->slots);
   g_array_unref (self->used);
   g_free (self);
@@ -104,8 +126,6 @@ add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse us
   Load *load = take_load (self, link);
 
   g_assert (use.weight > 0 && use.stretch >= 1);
-  if (load->weight <= 0)
-    g_array_append_val (self->used, link);
   load->weight += use.weight;
   load->line_weight += use.weight * use.stretch * fab_graph_link_class (self->graph, link)->cost[use.drive];
   if (self->keeps_duplex)
@@ -155,8 +175,6 @@ add_loaded (FabFootprintBuilder *self, FabLinkId link, double weight, double lin
 {
   Load *load = take_load (self, link);
 
-  if (load->weight <= 0)
-    g_array_append_val (self->used, link);
   load->weight += weight;
   load->line_weight += line_weight;
 }
@@ -183,15 +201,23 @@ is_contended (const Load *load, const Load *reverse)
   return load->sender == FAB_NO_LINK || load->sender != reverse->sender;
 }
 
+static Run *
+used_run (const FabFootprintBuilder *self, guint i)
+{
+  return &g_array_index (self->runs, Run, (guint32) g_array_index (self->used, guint64, i));
+}
+
 /* Where both directions are used by traffic that minds, each gets slower. */
 static void
-stretch_duplex (FabFootprintBuilder *self)
+stretch_duplex (FabFootprintBuilder *self, Run *run)
 {
-  for (guint i = 0; i < self->used->len; i++) {
-    FabLinkId link = g_array_index (self->used, FabLinkId, i);
-    Load *load = find_load (self, link);
-    const Load *reverse = load->duplex > 1 ? find_load (self, fab_graph_link (self->graph, link)->reverse)
-                                           : NULL;
+  for (guint i = 0; i < RUN_LINKS; i++) {
+    Load *load = &run->loads[i];
+
+    if (load->weight <= 0 || load->duplex <= 1)
+      continue;
+    const FabLink *link = fab_graph_link (self->graph, run->number * RUN_LINKS + i);
+    const Load *reverse = find_load (self, link->reverse);
 
     if (reverse != NULL && reverse->duplex > 1 && is_contended (load, reverse))
       load->line_weight *= MIN (load->duplex, reverse->duplex);
@@ -206,11 +232,30 @@ fab_footprint_builder_keep_duplex (FabFootprintBuilder *self)
 }
 
 static gint
-compare_links (gconstpointer a, gconstpointer b)
+compare_runs (gconstpointer a, gconstpointer b)
 {
-  FabLinkId x = *(const FabLinkId *) a, y = *(const FabLinkId *) b;
+  guint64 x = *(const guint64 *) a, y = *(const guint64 *) b;
 
   return x < y ? -1 : x > y;
+}
+
+/* Appends what the run's links have been given, and takes it from them. */
+static void
+take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
+{
+  for (guint i = 0; i < RUN_LINKS; i++) {
+    Load *load = &run->loads[i];
+
+    if (load->weight <= 0)
+      continue;
+    footprint->links[footprint->n] = run->number * RUN_LINKS + i;
+    footprint->weights[footprint->n] = load->weight;
+    footprint->line_weights[footprint->n++] = load->line_weight;
+    load->weight = load->line_weight = 0;
+    if (!self->keeps_duplex)
+      load->duplex = 0;
+  }
+  run->n_used = 0;
 }
 
 /* A link binds only when it is slower than the one before by more than rounding of the sums. */
@@ -238,25 +283,19 @@ FabFootprint *
 fab_footprint_builder_finish (FabFootprintBuilder *self)
 {
   FabFootprint *footprint = g_new0 (FabFootprint, 1);
+  guint n = 0;
 
   g_assert (self->used->len > 0);
-  g_array_sort (self->used, compare_links);
-  stretch_duplex (self);
-  footprint->n = self->used->len;
-  footprint->links = g_new (FabLinkId, footprint->n);
-  footprint->weights = g_new (double, footprint->n);
-  footprint->line_weights = g_new (double, footprint->n);
-  for (guint i = 0; i < footprint->n; i++) {
-    FabLinkId link = g_array_index (self->used, FabLinkId, i);
-    Load *load = find_load (self, link);
-
-    footprint->links[i] = link;
-    footprint->weights[i] = load->weight;
-    footprint->line_weights[i] = load->line_weight;
-    load->weight = load->line_weight = 0;
-    if (!self->keeps_duplex)
-      load->duplex = 0;
+  g_array_sort (self->used, compare_runs);
+  for (guint i = 0; i < self->used->len; i++) {
+    n += used_run (self, i)->n_used;
+    stretch_duplex (self, used_run (self, i));
   }
+  footprint->links = g_new (FabLinkId, n);
+  footprint->weights = g_new (double, n);
+  footprint->line_weights = g_new (double, n);
+  for (guint i = 0; i < self->used->len; i++)
+    take_out (self, used_run (self, i), footprint);
   g_array_set_size (self->used, 0);
   find_bounds (footprint, self->graph);
   return footprint;
