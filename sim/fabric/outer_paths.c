@@ -13,9 +13,16 @@ typedef struct {
   FabLinkId first, last;          /* not part of the key */
 } Ends;
 
+/* A NIC's only port, and the NIC that stands for it. */
+typedef struct {
+  FabVertexId model_1; /* 1 + model; 0: not looked at */
+  FabLinkId port;      /* FAB_NO_LINK: it has several, or none, or its node is like no other */
+} Port;
+
 struct _FabOuterPaths {
   const FabGraph *graph;
   FabInnerPaths *inner;
+  Port *ports;        /* [n_vertices] */
   GHashTable *places; /* of Ends, 1 + place in `links` of the path between the ports, after its length */
   GArray *links;      /* FabLinkId */
 };
@@ -48,6 +55,7 @@ fab_outer_paths_new (const FabGraph *graph, FabInnerPaths *inner)
   self = g_new0 (FabOuterPaths, 1);
   self->graph = graph;
   self->inner = inner;
+  self->ports = g_new0 (Port, fab_graph_n_vertices (graph) + 1);
   self->places = g_hash_table_new_full (ends_hash, ends_equal, g_free, NULL);
   self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   return self;
@@ -58,29 +66,40 @@ fab_outer_paths_free (FabOuterPaths *self)
 {
   if (self == NULL)
     return;
+  g_free (self->ports);
   g_hash_table_unref (self->places);
   g_array_unref (self->links);
   g_free (self);
 }
 
-/* The NIC's port, and the NIC that stands for it. FALSE: it has several, or none, or its node is like no other. */
+static Port
+look_at (const FabOuterPaths *self, FabVertexId nic)
+{
+  FabVertexId model = nic, same = nic;
+  FabLinkId first, port = FAB_NO_LINK;
+  guint n = fab_graph_out_links (self->graph, nic, &first), n_ports = 0;
+
+  if (fab_graph_vertex (self->graph, nic)->kind != FAB_VERTEX_NIC
+      || !fab_inner_paths_model (self->inner, &model, &same))
+    return (Port){ nic + 1, FAB_NO_LINK };
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (self->graph, fab_graph_link (self->graph, link)->dst)->node == FAB_NO_NODE) {
+      port = link;
+      n_ports++;
+    }
+  return (Port){ model + 1, n_ports == 1 ? port : FAB_NO_LINK };
+}
+
 static gboolean
 find_port (const FabOuterPaths *self, FabVertexId nic, FabLinkId *port, FabVertexId *model)
 {
-  FabVertexId same = nic;
-  FabLinkId first;
-  guint n = fab_graph_out_links (self->graph, nic, &first), n_ports = 0;
+  Port *known = &self->ports[nic];
 
-  *model = nic;
-  if (fab_graph_vertex (self->graph, nic)->kind != FAB_VERTEX_NIC
-      || !fab_inner_paths_model (self->inner, model, &same))
-    return FALSE;
-  for (FabLinkId link = first; link < first + n; link++)
-    if (fab_graph_vertex (self->graph, fab_graph_link (self->graph, link)->dst)->node == FAB_NO_NODE) {
-      *port = link;
-      n_ports++;
-    }
-  return n_ports == 1;
+  if (known->model_1 == 0)
+    *known = look_at (self, nic);
+  *port = known->port;
+  *model = known->model_1 - 1;
+  return known->port != FAB_NO_LINK;
 }
 
 static gboolean

@@ -5,13 +5,13 @@ gboolean
 fab_router_spread_path (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash,
                         const FabPath *path, GArray *shares)
 {
+  guint before = shares->len;
+
   if (router->ops->spread != NULL)
     return router->ops->spread (router, src, dst, flow_hash, shares);
-  for (guint i = 0; i < path->n; i++) {
-    FabShare share = { path->links[i], 1 };
-
-    g_array_append_val (shares, share);
-  }
+  g_array_set_size (shares, before + path->n);
+  for (guint i = 0; i < path->n; i++)
+    g_array_index (shares, FabShare, before + i) = (FabShare){ path->links[i], 1 };
   return TRUE;
 }
 
