@@ -7,6 +7,8 @@
  */
 #include "sim/scenario/yaml_tree.h"
 
+static const gsize text_block_bytes = 4096;
+
 static void
 node_free (gpointer data)
 {
@@ -29,7 +31,7 @@ fab_yaml_tree_new (void)
   FabYamlDoc *self = g_new0 (FabYamlDoc, 1);
 
   self->nodes = g_ptr_array_new_with_free_func (node_free);
-  self->texts = g_ptr_array_new_with_free_func (g_free);
+  self->texts = g_string_chunk_new (text_block_bytes);
   self->sources = g_ptr_array_new_with_free_func (source_free);
   return self;
 }
@@ -40,7 +42,7 @@ fab_yaml_doc_free (FabYamlDoc *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->nodes);
-  g_ptr_array_unref (self->texts);
+  g_string_chunk_free (self->texts);
   g_ptr_array_unref (self->sources);
   g_free (self);
 }
@@ -72,8 +74,7 @@ fab_yaml_tree_scalar (FabYamlDoc *doc, const char *text, const FabMark *mark)
 
   if (node == NULL || text == NULL)
     return node;
-  node->text = g_strdup (text);
-  g_ptr_array_add (doc->texts, (char *) node->text);
+  node->text = g_string_chunk_insert (doc->texts, text);
   return node;
 }
 

@@ -13,9 +13,9 @@
 
 struct _FabYamlDoc {
   FabYamlNode *root;
-  GPtrArray *nodes;   /* FabYamlNode, all of them */
-  GPtrArray *texts;   /* char, what scalars say */
-  GPtrArray *sources; /* FabYamlSource */
+  GPtrArray *nodes;    /* FabYamlNode, all of them */
+  GStringChunk *texts; /* what scalars say */
+  GPtrArray *sources;  /* FabYamlSource */
 };
 
 FabYamlDoc *fab_yaml_tree_new (void);
