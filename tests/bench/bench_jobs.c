@@ -6,18 +6,17 @@
 
 #include "tests/bench/bench.h"
 
-enum { MOST_SETS = 5 };
+enum { MOST_SETS = 3 };
 
 typedef struct {
   const char *work, *scenario;
   const char *sets[MOST_SETS + 1];
-  double goal_s, goal_mib; /* 0: none */
-  double most_mib;         /* 0: no limit; more fails */
+  double goal_s;   /* 0: none */
+  double most_mib; /* more fails */
   gboolean is_large, is_stored;
 } Job;
 
 #define SCENARIOS FAB_SOURCE_DIR "/scenarios/"
-#define ZERO_3 "job.kind=zero", "job.stage=3", "job.model=llama2-70b"
 
 static const Job jobs[] = {
   { .work = "DDP, one iteration, 1024 GPUs, Llama 2 7B",
@@ -37,20 +36,20 @@ static const Job jobs[] = {
     .sets = { "cluster.nodes=2048" },
     .most_mib = 4096 },
   { .work = "ZeRO-3, one iteration, 16 384 GPUs, Llama 2 70B",
-    .scenario = SCENARIOS "ddp-16384-gpus.yaml",
-    .sets = { ZERO_3, "iterations=1" },
-    .goal_s = 1 },
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .goal_s = 1,
+    .most_mib = 2048 },
   { .work = "ZeRO-3, one iteration, 131 072 GPUs, Llama 2 70B",
-    .scenario = SCENARIOS "ddp-16384-gpus.yaml",
-    .sets = { ZERO_3, "iterations=1", "cluster.nodes=16384" },
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { "cluster.nodes=16384" },
     .goal_s = 10,
-    .goal_mib = 2048,
+    .most_mib = 2048,
     .is_large = TRUE },
   { .work = "ZeRO-3, one iteration, 1 048 576 GPUs, Llama 2 70B",
-    .scenario = SCENARIOS "ddp-16384-gpus.yaml",
-    .sets = { ZERO_3, "iterations=1", "cluster.nodes=131072" },
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { "cluster.nodes=131072", "cluster.fabric.radix=256", "cluster.fabric.nodes_per_leaf=128" },
     .goal_s = 60,
-    .goal_mib = 8192,
+    .most_mib = 8192,
     .is_large = TRUE },
 };
 
@@ -72,6 +71,8 @@ run_job (gpointer data)
   g_ptr_array_add (argv, (gpointer) self->program);
   g_ptr_array_add (argv, (gpointer) "run");
   g_ptr_array_add (argv, (gpointer) self->job->scenario);
+  g_ptr_array_add (argv, (gpointer) "--format");
+  g_ptr_array_add (argv, (gpointer) "csv"); /* the page plays the job a second time, on faster links */
   for (guint i = 0; self->job->sets[i]; i++) {
     g_ptr_array_add (argv, (gpointer) "--set");
     g_ptr_array_add (argv, (gpointer) self->job->sets[i]);
@@ -94,11 +95,7 @@ describe (gpointer data)
 {
   const JobRun *self = data;
 
-  if (self->job->goal_mib > 0)
-    return g_strdup_printf ("peak %.0f MiB, goal %.0f", self->peak_mib, self->job->goal_mib);
-  if (self->job->most_mib > 0)
-    return g_strdup_printf ("peak %.0f MiB, at most %.0f", self->peak_mib, self->job->most_mib);
-  return g_strdup_printf ("peak %.0f MiB", self->peak_mib);
+  return g_strdup_printf ("peak %.0f MiB, at most %.0f", self->peak_mib, self->job->most_mib);
 }
 
 void
@@ -112,7 +109,7 @@ bench_jobs (Bench *bench)
     if (job->is_large && !bench_is_large (bench))
       continue;
     bench_measure (bench, &row, describe, &run);
-    if (job->most_mib > 0 && run.peak_mib > job->most_mib)
+    if (run.peak_mib > job->most_mib)
       bench_fail (bench, "%s: %.0f MiB, and %.0f are promised", job->work, run.peak_mib, job->most_mib);
   }
 }
