@@ -4,6 +4,7 @@
  * Eight A100 at 200 GB/s on NVLink make 20 channels; LL starts after 6.6 + 14 x 1.0 = 20.6 us, LL128 after
  * 14 + 14 x 2.5 = 49 us, Simple after 15 + 14 x 5 = 85 us (models/library/nccl/tables.c).
  */
+#include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "tests/support/params.h"
 #include "tests/support/rig.h"
@@ -194,6 +195,39 @@ a_slow_host_is_waited_for (G_GNUC_UNUSED void **state)
                idle_us (&one_node, "", FAB_OP_ALL_REDUCE, 1 << 30), 1e-9);
 }
 
+/* Forms that are left out for what is known without them could not have been chosen. */
+static void
+least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
+{
+  static const guint nodes[] = { 2, 3, 64, 2048 };
+  static const FabBytes sizes[] = { 4, 1 << 20, 1 << 30 };
+  static const FabTimePs endpoints_ps[] = { 0, 730000, 5000000 };
+  static const char *const technologies[] = { "NVLink", "PCIe" };
+  const NcclArchitecture *hopper = nccl_architecture ("hopper");
+
+  for (guint i = 0; i < 4 * 3 * 3 * 2; i++) {
+    FabGroup group = { .n_nodes = nodes[i % 4], .gpus_per_node = 8 };
+    FabCollectiveForm form = { .intra_kind = FAB_HOP_DIRECT,
+                               .intra_technology = technologies[i / 36],
+                               .inter_endpoint_ps = endpoints_ps[i / 12 % 3] };
+    NcclCandidate candidate = { .group = &group,
+                                .architecture = hopper,
+                                .tuning = nccl_tuning (hopper, "nvls_tree"),
+                                .protocol = NCCL_SIMPLE,
+                                .op = FAB_OP_ALL_REDUCE,
+                                .bytes = sizes[i / 4 % 3],
+                                .n_ranks = 8 * group.n_nodes,
+                                .most_channels = 16,
+                                .busbw_GBps = 360 };
+    double least_us = nccl_least_us (&candidate);
+
+    candidate.form = &form;
+    assert_true (least_us <= nccl_tuner_us (&candidate));
+    if (form.inter_endpoint_ps == 0 && i / 36 == 1)
+      assert_true (least_us == nccl_tuner_us (&candidate));
+  }
+}
+
 int
 main (void)
 {
@@ -206,6 +240,7 @@ main (void)
     cmocka_unit_test (whole_chunks_round_up),
     cmocka_unit_test (chains_do_not_round),
     cmocka_unit_test (a_slow_host_is_waited_for),
+    cmocka_unit_test (least_time_holds_for_every_form),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
