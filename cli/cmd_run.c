@@ -45,7 +45,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
-      "Short for --set fidelity=NAME: analytic, step, fluid", "NAME" },
+      "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o->seeds,
       "Play N seeds, from the scenario's on: percentiles over all iterations", "N" },
