@@ -32,7 +32,8 @@ typedef struct {
   FabVertexId src, dst;
   FabBytes bytes;
   FabDrive drive;
-  guint64 flow_hash; /* for routers that spread flows */
+  guint64 flow_hash;   /* for routers that spread flows */
+  const char *traffic; /* what it is part of: a name that classes of service know; NULL: nothing they know */
   FabDone done;
 } FabTransfer;
 
@@ -45,6 +46,7 @@ typedef struct {
                                     measured is faster than the wires */
   double limit_bytes_per_s;      /* what the endpoints can do at most, stream bytes; 0: no limit */
   guint share;                   /* connections over a link that it counts as, at least 1 */
+  const char *traffic;           /* as in FabTransfer */
   gboolean stays;                /* the footprint outlives the network: what is found out of it is kept */
   FabDone done;
 } FabStream;
@@ -65,6 +67,7 @@ typedef struct {
   FabTimePs latency_ps;     /* of the wires, from a byte's leaving to its arrival */
   double wire_factor;       /* as in FabStream */
   double limit_bytes_per_s; /* payload that its ends can do at most; 0: no limit */
+  const char *traffic;      /* as in FabTransfer */
   gpointer owner;           /* of the two, which are called once per message with `arg` */
   guint64 arg;
   /* The last byte has left the sender: the next message may be given, in the call too. */

@@ -215,6 +215,7 @@ flow_start (gpointer owner, guint64 index)
                                            .wire_factor = 1,
                                            .limit_bytes_per_s = (double) flow->flow.limit_bytes_per_s,
                                            .share = 1,
+                                           .traffic = "background",
                                            .done = { flow_done, self, index } });
 }
 

@@ -230,6 +230,15 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
 }
 
 /* The last rank has arrived. */
+/* What classes of service know it by. */
+static const char *
+traffic_of (const FabExecutor *self, const FabDagCollective *collective)
+{
+  gboolean is_neighbour = self->env.ended.fn != NULL;
+
+  return is_neighbour ? "neighbours" : fab_dimension_names[collective->dimension];
+}
+
 static void
 collective_begin (FabExecutor *self, FabSlot *slot, guint index)
 {
@@ -251,7 +260,8 @@ collective_begin (FabExecutor *self, FabSlot *slot, guint index)
   fab_kernels_hold (self->kernels, index);
   FabStream stream = fab_plan_stream (&collective->plan);
   stream.done = (FabDone){ collective_done, self, pack (self, slot, index) };
-  slot->plays[index] = fab_plays_begin (self->plays, &collective->plan, stream.done);
+  stream.traffic = traffic_of (self, collective);
+  slot->plays[index] = fab_plays_begin (self->plays, &collective->plan, stream.traffic, stream.done);
   if (slot->plays[index] == NULL)
     fab_net_stream (self->env.net, &stream);
 }

@@ -161,6 +161,7 @@ stream_begin (FabPlay *self, guint index, FabTimePs begin_ps)
     .startup_ps = begin_ps - now_ps (self),
     .wire_factor = self->spec.wire_factor,
     .share = self->spec.share,
+    .traffic = self->spec.traffic,
     .done = { stream_left, self, index },
   };
 
@@ -216,6 +217,7 @@ open_line (FabPlay *self, guint index)
                                       .latency_ps = lane->hop.latency_ps,
                                       .wire_factor = self->spec.wire_factor,
                                       .limit_bytes_per_s = lane_limit (self, index),
+                                      .traffic = self->spec.traffic,
                                       .owner = self,
                                       .arg = index,
                                       .left = lane_left,

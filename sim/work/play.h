@@ -25,6 +25,7 @@ typedef struct {
   double free_bytes_per_s;  /* and what its links let it, where there is one */
   gboolean is_pipeline;     /* chunks are under way in all lanes at once */
   guint share;              /* of each lane, as in FabConnection */
+  const char *traffic;      /* likewise */
   FabTimePs once_ps;        /* before the first message */
   FabTimePs steps_ps;       /* what steps cost that follow one another, wires included */
   double intra_cost,

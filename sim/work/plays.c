@@ -69,7 +69,7 @@ find_schedule (FabPlays *self, const FabCollectivePlan *plan)
 }
 
 FabPlay *
-fab_plays_begin (FabPlays *self, const FabCollectivePlan *plan, FabDone done)
+fab_plays_begin (FabPlays *self, const FabCollectivePlan *plan, const char *traffic, FabDone done)
 {
   const FabPlanSteps *steps = &plan->steps;
 
@@ -83,6 +83,7 @@ fab_plays_begin (FabPlays *self, const FabCollectivePlan *plan, FabDone done)
                            .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
                            .is_pipeline = steps->is_pipeline,
                            .share = plan->n_connections,
+                           .traffic = traffic,
                            .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
                            .steps_ps = steps->steps_ps,
                            .intra_cost = steps->intra_cost,
