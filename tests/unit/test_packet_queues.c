@@ -5,6 +5,10 @@
  */
 #include "tests/support/test.h"
 
+#include <string.h>
+
+#include "models/net/packet/params.h"
+#include "sim/work/dag.h"
 #include "tests/support/rig.h"
 
 enum { MOST = 64, LATENCY = 50 };
@@ -25,13 +29,22 @@ note_end (gpointer owner, guint64 index)
 }
 
 static void
-send (Play *play, FabVertexId from, FabVertexId to, guint index, FabBytes bytes)
+send_as (Play *play, const char *traffic, FabVertexId from, FabVertexId to, guint index, FabBytes bytes)
 {
-  FabTransfer transfer = {
-    .src = from, .dst = to, .bytes = bytes, .flow_hash = index, .done = { note_end, play, index }
-  };
+  FabTransfer transfer = { .src = from,
+                           .dst = to,
+                           .bytes = bytes,
+                           .flow_hash = index,
+                           .traffic = traffic,
+                           .done = { note_end, play, index } };
 
   fab_net_send (play->rig.net, &transfer);
+}
+
+static void
+send (Play *play, FabVertexId from, FabVertexId to, guint index, FabBytes bytes)
+{
+  send_as (play, NULL, from, to, index, bytes);
 }
 
 static Rig *
@@ -90,7 +103,7 @@ a_sender_waits_for_credit (G_GNUC_UNUSED void **state)
  * but the buffers on the way fill with what waits for GPU 3, and it gets no more than each of those. Without limits to
  * buffers it is not held up. */
 static FabTimePs
-time_victim (const char *yaml)
+time_victim (const char *yaml, const char *traffic)
 {
   g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 2,
                                              .gpus_per_node = 3,
@@ -105,7 +118,7 @@ time_victim (const char *yaml)
   fab_net_set_capacity (play.rig.net, link_of (rig->graph, rig_gpu (rig, 3), TRUE), 1 / 30.0);
   send (&play, rig_gpu (rig, 0), rig_gpu (rig, 3), 0, 1000000);
   send (&play, rig_gpu (rig, 1), rig_gpu (rig, 3), 1, 1000000);
-  send (&play, rig_gpu (rig, 2), rig_gpu (rig, 4), 2, 1000000);
+  send_as (&play, traffic, rig_gpu (rig, 2), rig_gpu (rig, 4), 2, 1000000);
   fab_engine_run (play.rig.engine);
   assert_int_equal (play.n_ended, 3);
   end_ps = play.ends_ps[2];
@@ -119,11 +132,64 @@ congestion_spreads_to_a_victim (G_GNUC_UNUSED void **state)
   double free_ps = 1e6 * 9;   /* a third of a third of a byte per ps */
   double stuck_ps = 1e6 * 60; /* as the two that share a thirtieth of a byte per ps */
 
-  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: none, window: 10MB}") < free_ps * 1.05);
-  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit}") > stuck_ps * 0.9);
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: none, window: 10MB}", NULL)
+               < free_ps * 1.05);
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit}", NULL) > stuck_ps * 0.9);
   assert_true (
-      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}")
+      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}", NULL)
       > stuck_ps * 0.7);
+}
+
+/* Lanes of its own, and it has at least its half of the NIC, a third of a byte per ps. */
+static void
+a_class_keeps_a_victim_free (G_GNUC_UNUSED void **state)
+{
+  double half_ps = 1e6 * 6;
+
+  assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit, classes: [{of: tensor}]}", "tensor")
+               < half_ps * 1.05);
+  assert_true (
+      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false, "
+                            "classes: [{of: tensor}]}",
+                            "tensor")
+      < half_ps * 1.05);
+}
+
+static void
+every_dimension_can_have_a_class (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; fab_dimension_names[i] != NULL; i++)
+    assert_true (g_strv_contains (packet_traffics, fab_dimension_names[i]));
+}
+
+/* Two senders, 4 MB each, into one link of a byte per ps: when the first one, of `data`, ends. */
+static FabTimePs
+time_data (const char *yaml)
+{
+  g_autoptr (Rig) rig = star (3);
+  Play play = play_new (rig, yaml);
+  FabTimePs end_ps;
+
+  send_as (&play, "data", rig_gpu (rig, 0), rig_gpu (rig, 2), 0, 4000000);
+  send_as (&play, "background", rig_gpu (rig, 1), rig_gpu (rig, 2), 1, 4000000);
+  fab_engine_run (play.rig.engine);
+  assert_true (ABS (play.ends_ps[1] - 8000000) < 80000); /* the link is never idle */
+  end_ps = play.ends_ps[0];
+  rig_net_clear (&play.rig);
+  return end_ps;
+}
+
+static void
+classes_share_by_weight (G_GNUC_UNUSED void **state)
+{
+  assert_true (ABS (time_data ("{mtu: 1000B}") - 8000000) < 80000);
+  assert_true (ABS (time_data ("{mtu: 1000B, classes: [{of: data, weight: 3}]}") - 4000000 * 4 / 3) < 80000);
+  assert_true (ABS (time_data ("{mtu: 1000B, classes: [{of: data, weight: 3}, {of: background, weight: 3}]}")
+                    - 8000000)
+               < 80000);
+  assert_true (
+      ABS (time_data ("{mtu: 1000B, arbitration: strict, classes: [{of: data, weight: 2}]}") - 4000000)
+      < 80000);
 }
 
 /* Four into one: each of the four links out of a sender is stopped when more than 8 packets of it wait, so no more than
@@ -219,11 +285,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_sender_waits_for_credit),
-    cmocka_unit_test (congestion_spreads_to_a_victim),
-    cmocka_unit_test (pfc_stops_senders_and_loses_nothing),
-    cmocka_unit_test (what_is_lost_is_sent_again),
-    cmocka_unit_test (dcqcn_shares_a_link),
+    cmocka_unit_test (a_sender_waits_for_credit),   cmocka_unit_test (congestion_spreads_to_a_victim),
+    cmocka_unit_test (a_class_keeps_a_victim_free), cmocka_unit_test (every_dimension_can_have_a_class),
+    cmocka_unit_test (classes_share_by_weight),     cmocka_unit_test (pfc_stops_senders_and_loses_nothing),
+    cmocka_unit_test (what_is_lost_is_sent_again),  cmocka_unit_test (dcqcn_shares_a_link),
     cmocka_unit_test (nics_take_time_per_message),
   };
 

@@ -168,7 +168,7 @@ waits_for (struct _Waits *self, guint32 from, guint32 to)
 /* --- lanes --- */
 
 static guint32
-lane_new (PacketNet *self, guint32 link, guint8 level)
+lane_new (PacketNet *self, guint32 link, guint8 service, guint8 level)
 {
   guint32 number = self->n_lanes++, none = NONE, zero = 0;
 
@@ -176,7 +176,7 @@ lane_new (PacketNet *self, guint32 link, guint8 level)
     self->lane_capacity *= 2;
     self->lanes = g_renew (Lane, self->lanes, self->lane_capacity);
   }
-  self->lanes[number] = packet_lane_empty (self, link, level);
+  self->lanes[number] = packet_lane_empty (self, link, service, level);
   self->lanes[number].next = self->lanes[link].next;
   self->lanes[link].next = number;
   g_array_append_val (self->waits->firsts, none);
@@ -185,14 +185,14 @@ lane_new (PacketNet *self, guint32 link, guint8 level)
 }
 
 static guint32
-lane_at (PacketNet *self, guint32 link, guint8 level)
+lane_at (PacketNet *self, guint32 link, guint8 service, guint8 level)
 {
   guint32 number = link;
 
-  while (self->lanes[number].level != level) {
+  while (self->lanes[number].level != level || self->lanes[number].service != service) {
     number = self->lanes[number].next;
     if (number == link)
-      return lane_new (self, link, level);
+      return lane_new (self, link, service, level);
   }
   return number;
 }
@@ -213,18 +213,24 @@ may_follow (PacketNet *self, guint32 before, guint32 lane)
 }
 
 guint32
+packet_lane_first (PacketNet *self, guint32 link, guint8 service)
+{
+  return lane_at (self, link, service, 0);
+}
+
+guint32
 packet_lane_after (PacketNet *self, guint32 before, guint32 link)
 {
-  guint8 last = (guint8) (self->params.n_lanes - 1);
+  guint8 last = (guint8) (self->params.n_lanes - 1), service = self->lanes[before].service;
 
-  if (before == NONE || self->lanes[before].ends_in_memory || self->lanes[link].control == CONTROL_DROP
+  if (self->lanes[before].ends_in_memory || self->lanes[link].control == CONTROL_DROP
       || self->lanes[link].control == CONTROL_NONE)
-    return link;
+    return lane_at (self, link, service, 0);
   for (guint8 level = self->lanes[before].level; level < last; level++) {
-    guint32 lane = lane_at (self, link, level);
+    guint32 lane = lane_at (self, link, service, level);
 
     if (may_follow (self, before, lane))
       return lane;
   }
-  return lane_at (self, link, last);
+  return lane_at (self, link, service, last);
 }

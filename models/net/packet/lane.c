@@ -55,7 +55,7 @@ control_of (const PacketNet *self, guint32 link)
 }
 
 Lane
-packet_lane_empty (const PacketNet *self, guint32 number, guint8 level)
+packet_lane_empty (const PacketNet *self, guint32 number, guint8 service, guint8 level)
 {
   const FabLink *link = fab_graph_link (self->base.env.graph, number);
   FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
@@ -64,6 +64,7 @@ packet_lane_empty (const PacketNet *self, guint32 number, guint8 level)
                 .ring = NONE,
                 .room_bytes = G_MAXINT32,
                 .control = control_of (self, number),
+                .service = service,
                 .level = level,
                 .ends_in_memory = ends_in_memory (self, link) != FALSE };
 
@@ -74,11 +75,34 @@ packet_lane_empty (const PacketNet *self, guint32 number, guint8 level)
   return lane;
 }
 
+static void
+services_init (PacketNet *self)
+{
+  const FabParamList *classes = &self->params.classes;
+
+  self->n_services = (guint8) (classes->n + 1);
+  self->weights[0] = 1;
+  for (guint i = 0; i < classes->n; i++)
+    self->weights[i + 1] = (double) ((const PacketClassParams *) classes->data)[i].weight;
+}
+
+guint8
+packet_service_of (const PacketNet *self, const char *traffic)
+{
+  const FabParamList *classes = &self->params.classes;
+
+  for (guint8 i = 0; traffic != NULL && i < classes->n; i++)
+    if (strcmp (packet_traffics[((const PacketClassParams *) classes->data)[i].of], traffic) == 0)
+      return i + 1;
+  return 0;
+}
+
 void
 packet_ports_init (PacketNet *self)
 {
   guint n_links = fab_graph_n_links (self->base.env.graph);
 
+  services_init (self);
   self->n_links = self->n_lanes = n_links;
   self->lane_capacity = n_links + 1;
   self->ports = g_new0 (Port, n_links + 1);
@@ -87,7 +111,7 @@ packet_ports_init (PacketNet *self)
     FabTimePs latency_ps = fab_graph_link (self->base.env.graph, i)->latency_ps;
 
     self->ports[i] = (Port){ .latency_ps = latency_ps, .head = NONE, .tail = NONE, .turn = i };
-    self->lanes[i] = packet_lane_empty (self, i, 0);
+    self->lanes[i] = packet_lane_empty (self, i, 0, 0);
     packet_port_set_rate (self, i, 1);
   }
 }

@@ -28,7 +28,8 @@ packet_open (FabNet *net, const FabConnection *connection)
   line->net = self;
   line->connection = *connection;
   line->way = packet_way (self, connection->legs, connection->n_legs,
-                          (PacketCost){ connection->footprint, connection->wire_factor, connection->drive });
+                          (PacketUse){ connection->footprint, connection->wire_factor, connection->drive,
+                                       packet_service_of (self, connection->traffic) });
   line->head = line->tail = NONE;
   return (FabNetLine *) line;
 }

@@ -101,8 +101,10 @@ packet_send (FabNet *net, const FabTransfer *transfer)
                       transfer->done.owner, transfer->done.arg);
     return;
   }
-  guint32 flow = packet_flow_new (self, packet_way (self, &leg, 1, (PacketCost){ .drive = transfer->drive }),
-                                  transfer->bytes);
+  guint32 way = packet_way (self, &leg, 1,
+                            (PacketUse){ .drive = transfer->drive,
+                                         .service = packet_service_of (self, transfer->traffic) });
+  guint32 flow = packet_flow_new (self, way, transfer->bytes);
   self->flows[flow].arrived = transfer->done;
   self->flows[flow].is_metered = TRUE;
   self->flows[flow].drive = transfer->drive;
@@ -198,7 +200,8 @@ const FabNetOps fab_net_packet = {
             .summary = "Packets, queues and flow control, hop by hop; the judge of the other levels.",
             .doc = "docs/models/packet.md",
             .params = packet_params,
-            .params_size = sizeof (PacketParams) },
+            .params_size = sizeof (PacketParams),
+            .check = packet_params_check },
   .shares_links = TRUE,
   .create = packet_create,
   .send = packet_send,

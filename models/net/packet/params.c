@@ -5,7 +5,28 @@
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
+static const char *const arbitrations[] = { "weighted", "strict", NULL };
 static const char *const balances[] = { "in_turn", "least_queue", NULL };
+
+/* Dimensions of the job, then what goes on beside it. */
+const char *const packet_traffics[] = { "data",    "tensor", "context",    "expert",     "pipeline",
+                                        "offload", "other",  "neighbours", "background", NULL };
+
+static const FabParam class_params[] = {
+  { .key = "of",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (PacketClassParams, of),
+    .choices = packet_traffics,
+    .help = "Traffic that has lanes of its own: a dimension of the job, other jobs, or background flows." },
+  { .key = "weight",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (PacketClassParams, weight),
+    .fallback = "1",
+    .min = 1,
+    .max = 1e6,
+    .help = "Its share of a busy link is weight / sum of weights; of what is in no class: 1." },
+  { .key = NULL },
+};
 
 #define ROW(key_, type_, field_, fallback_, help_)                                          \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (PacketParams, field_), \
@@ -27,6 +48,15 @@ const FabParam packet_params[] = {
         "lanes", COUNT, n_lanes, "8",
         "Lossless: virtual lanes of a link at most, which keep credits from waiting for each other in circles."),
     .min = 1, .max = 16 },
+  { .key = "classes",
+    .type = FAB_PARAM_LIST,
+    .offset = G_STRUCT_OFFSET (PacketParams, classes),
+    .table = class_params,
+    .table_size = sizeof (PacketClassParams),
+    .help = "Classes of service: traffic with lanes and buffers of its own; what is in none shares one." },
+  { ROW ("arbitration", CHOICE, arbitration, "weighted",
+         "Classes share a link by weight, or the largest weight that waits goes first."),
+    .choices = arbitrations },
   { ROW ("pause", BYTES, pause_bytes, "256KiB",
          "PFC: what came over a link and waits stops it from here on."),
     .max = 0x1p30 },
@@ -75,3 +105,15 @@ const FabParam packet_params[] = {
     .max = 1e12 },
   { .key = NULL },
 };
+
+void
+packet_params_check (gconstpointer params, FabCheck *check)
+{
+  const FabParamList *classes = &((const PacketParams *) params)->classes;
+  const PacketClassParams *all = (const PacketClassParams *) classes->data;
+
+  for (guint i = 0; i < classes->n; i++)
+    for (guint k = 0; k < i; k++)
+      if (all[i].of == all[k].of)
+        fab_check_fail (check, &all[i].of, "%s has a class already", packet_traffics[all[i].of]);
+}

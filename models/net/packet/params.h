@@ -5,12 +5,25 @@
 #include "sim/base/param.h"
 
 enum { SWITCHING_CUT_THROUGH, SWITCHING_STORE_AND_FORWARD };
+enum { ARBITRATION_WEIGHTED, ARBITRATION_STRICT };
 enum { BALANCE_IN_TURN, BALANCE_LEAST_QUEUE };
 
 /* What keeps a link from losing packets; AUTO is settled link by link. */
 typedef enum { CONTROL_AUTO, CONTROL_CREDIT, CONTROL_PFC, CONTROL_DROP, CONTROL_NONE } Control;
 
+/* Traffic that classes of service can be for, by FabConnection's name; NULL-ended. */
+extern const char *const packet_traffics[];
+
+enum { PACKET_MOST_CLASSES = 15 };
+
 typedef struct {
+  gint of; /* in packet_traffics */
+  gint64 weight;
+} PacketClassParams;
+
+typedef struct {
+  FabParamList classes; /* PacketClassParams */
+  int arbitration;
   FabBytes mtu_bytes;
   int switching, control, balance;
   FabBytes window_bytes, buffer_bytes, queue_bytes;
@@ -29,3 +42,6 @@ typedef struct {
 } PacketParams;
 
 extern const FabParam packet_params[];
+
+/* What no table can say: classes that are there twice or too many. */
+void packet_params_check (gconstpointer params, FabCheck *check);

@@ -50,6 +50,7 @@ typedef struct {
   double ps_per_byte; /* of the line */
   guint32 head, tail; /* packets under way */
   guint32 turn;       /* the lane that was served last */
+  double served;      /* of lanes in turn: where the one that was served last began */
   gboolean is_woken;  /* KIND_WAKE is on the agenda */
 } Port;
 
@@ -60,11 +61,13 @@ typedef struct {
   gint32 room_bytes;    /* credit: in the buffer at the far end */
   guint32 owed_bytes;   /* credit: free again, and not yet told */
   guint32 credit_bytes; /* credit: told at once */
-  guint8 control, level;
+  guint8 control;
+  guint8 service, level;
   guint8 ends_in_memory;
   guint8 is_paused, has_asked; /* pfc: by the far end; the far end has asked for it */
   guint32 queued_bytes;        /* waiting, without what flows have not sent */
   guint32 most_bytes;
+  double served;         /* where several take turns: bytes / weight, no less than what others have had */
   FabTimePs changed_ps;  /* `queued` */
   double byte_ps;        /* integral of `queued` */
   guint64 carried_bytes; /* payload */
@@ -151,6 +154,8 @@ typedef struct {
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* n: ever used */
   guint32 packet_capacity, flow_capacity, queue_capacity;
   guint32 n_links, n_lanes, lane_capacity; /* lanes: those of level 0 first, in the order of links */
+  guint8 n_services;                       /* with 0, of what is in no class */
+  double weights[PACKET_MOST_CLASSES + 1]; /* per service */
   struct _Waits *waits;                    /* circles.c */
   GArray *hops;                            /* Hop */
   GArray *paths;                           /* guint32: first hop */
@@ -169,7 +174,9 @@ typedef struct {
 void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
 /* Of a link and a level, before anything crossed it. */
-Lane packet_lane_empty (const PacketNet *self, guint32 link, guint8 level);
+Lane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
+/* The class of service of traffic by its name, or NULL. */
+guint8 packet_service_of (const PacketNet *self, const char *traffic);
 void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
 
 /* --- port.c --- */
@@ -225,7 +232,9 @@ gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
 
 void packet_circles_init (PacketNet *self);
 void packet_circles_clear (PacketNet *self);
-/* The lane of `link` for what came over the lane `before`, or begins there (NONE). */
+/* The lane of `link` for what begins there. */
+guint32 packet_lane_first (PacketNet *self, guint32 link, guint8 service);
+/* The one for what came over the lane `before`. */
 guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
 
 /* --- ways.c --- */
@@ -233,17 +242,18 @@ guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
 void packet_ways_init (PacketNet *self);
 void packet_ways_clear (PacketNet *self);
 
-/* What a byte costs on a link: as in a footprint, or by the link's class and the drive. */
+/* What a byte costs on a link: as in a footprint, or by the link's class and the drive. And whose it is. */
 typedef struct {
   const FabFootprint *footprint; /* or NULL */
   double wire_factor;
   FabDrive drive;
-} PacketCost;
+  guint8 service;
+} PacketUse;
 
 /* Legs follow one another and come to at least one link; there is a path for each. */
-guint32 packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost);
+guint32 packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use);
 /* One link, raw. */
-guint32 packet_way_of_link (PacketNet *self, FabLinkId link);
+guint32 packet_way_of_link (PacketNet *self, FabLinkId link, guint8 service);
 void packet_way_meter (PacketNet *self, const Flow *flow);
 /* A packet that came as far as `hop` in vain. */
 void packet_way_meter_lost (PacketNet *self, const Packet *packet);

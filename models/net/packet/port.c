@@ -125,6 +125,14 @@ goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabT
   return MAX (head_ps, follows_ps);
 }
 
+/* Start-time fair queueing: who comes late does not get what it has not asked for meanwhile. */
+static void
+count_served (const PacketNet *self, Port *port, Lane *lane, guint32 bytes)
+{
+  port->served = MAX (port->served, lane->served);
+  lane->served = port->served + bytes / self->weights[lane->service];
+}
+
 static void
 put_on_wire (PacketNet *self, Lane *lane, guint32 number)
 {
@@ -139,6 +147,8 @@ put_on_wire (PacketNet *self, Lane *lane, guint32 number)
   if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
   lane->carried_bytes += packet->size;
+  if (lane->next != (guint32) (lane - self->lanes))
+    count_served (self, port, lane, packet->size);
   FabTimePs at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
   packet->next = NONE;
   if (port->head == NONE) {
@@ -195,24 +205,37 @@ wake_later (PacketNet *self, guint32 link)
   agenda_add (&self->agenda, port->free_ps, KIND_WAKE, link);
 }
 
-/* The next lane in turn on which something waits that may go; NULL: none. */
+/* Whether `lane` goes before the one that would go so far. */
+static gboolean
+goes_before (const PacketNet *self, const Lane *lane, const Lane *other)
+{
+  if (self->params.arbitration == ARBITRATION_STRICT
+      && self->weights[lane->service] != self->weights[other->service])
+    return self->weights[lane->service] > self->weights[other->service];
+  return lane->served < other->served;
+}
+
+/* Of the lanes on which something waits that may go the one that has had least for its weight, the next in turn of
+ * those that had as much; NULL: none. */
 static Lane *
 lane_to_serve (PacketNet *self, Port *port)
 {
   guint32 number = port->turn;
+  Lane *best = NULL;
 
   do {
     Lane *lane = &self->lanes[number = self->lanes[number].next];
 
     if (lane->ring == NONE)
       continue;
-    if (has_room (self, lane)) {
-      port->turn = number;
-      return lane;
-    }
-    lane->n_stalls++;
+    if (!has_room (self, lane))
+      lane->n_stalls++;
+    else if (best == NULL || goes_before (self, lane, best))
+      best = lane;
   } while (number != port->turn);
-  return NULL;
+  if (best != NULL)
+    port->turn = (guint32) (best - self->lanes);
+  return best;
 }
 
 static gboolean

@@ -13,6 +13,7 @@ typedef struct {
   FabBytes bytes;
   double wire_factor, limit_bytes_per_s;
   guint n_left;
+  guint8 service;
   FabDone done;
 } Stream;
 
@@ -40,7 +41,7 @@ start (gpointer owner, G_GNUC_UNUSED guint64 arg)
   packet_net_enter (self);
   for (guint i = 0; i < stream->footprint->n; i++) {
     double factor = stream->footprint->line_weights[i] * stream->wire_factor;
-    guint32 way = packet_way_of_link (self, stream->footprint->links[i]);
+    guint32 way = packet_way_of_link (self, stream->footprint->links[i], stream->service);
     guint32 flow = packet_flow_new (self, way, (FabBytes) ((double) stream->bytes * factor) + 1);
 
     self->flows[flow].left = (FabDone){ part_left, stream, 0 };
@@ -69,6 +70,7 @@ packet_stream (FabNet *net, const FabStream *stream)
                        stream->wire_factor,
                        stream->limit_bytes_per_s,
                        stream->footprint->n,
+                       packet_service_of (self, stream->traffic),
                        stream->done };
   fab_engine_after (net->env.engine, stream->startup_ps, start, started, 0);
 }

@@ -10,7 +10,7 @@
 #include "sim/base/mix.h"
 
 typedef struct {
-  guint64 costs; /* their hash */
+  guint64 use; /* its hash */
   guint32 n, number;
   FabLeg legs[];
 } KnownWay;
@@ -19,7 +19,7 @@ static guint
 known_hash (gconstpointer key)
 {
   const KnownWay *way = key;
-  guint64 sum = way->costs;
+  guint64 sum = way->use;
 
   for (guint i = 0; i < way->n; i++) {
     const FabLeg *leg = &way->legs[i];
@@ -33,7 +33,7 @@ static gboolean
 known_equal (gconstpointer a, gconstpointer b)
 {
   const KnownWay *x = a, *y = b;
-  gboolean is_equal = x->n == y->n && x->costs == y->costs;
+  gboolean is_equal = x->n == y->n && x->use == y->use;
 
   for (guint i = 0; is_equal && i < x->n; i++) {
     const FabLeg *p = &x->legs[i], *q = &y->legs[i];
@@ -52,8 +52,8 @@ packet_ways_init (PacketNet *self)
   self->paths = g_array_new (FALSE, FALSE, sizeof (guint32));
   self->ways = g_array_new (FALSE, FALSE, sizeof (Way));
   self->known_ways = g_hash_table_new_full (known_hash, known_equal, g_free, NULL);
-  self->link_ways = g_new (guint32, n_links + 1);
-  for (guint i = 0; i < n_links; i++)
+  self->link_ways = g_new (guint32, n_links * self->n_services + 1);
+  for (guint i = 0; i < n_links * self->n_services; i++)
     self->link_ways[i] = NONE;
   self->known_queues = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
 }
@@ -90,47 +90,56 @@ queue_of (PacketNet *self, guint32 from, guint32 to)
 
 /* Returns its lane. */
 static guint32
-add_hop (PacketNet *self, guint32 before, guint32 link, double cost)
+add_hop (PacketNet *self, guint32 before, guint32 link, double cost, guint8 service)
 {
-  guint32 lane = link == NONE ? NONE : packet_lane_after (self, before, link);
-  Hop hop = { lane, before != NONE && lane != NONE ? queue_of (self, before, lane) : NONE, cost };
+  guint32 lane = before == NONE ? packet_lane_first (self, link, service)
+                                : packet_lane_after (self, before, link);
+  Hop hop = { lane, before == NONE ? NONE : queue_of (self, before, lane), cost };
 
   g_array_append_val (self->hops, hop);
   return lane;
 }
 
+static void
+add_end (PacketNet *self)
+{
+  Hop hop = { NONE, NONE, 1 };
+
+  g_array_append_val (self->hops, hop);
+}
+
 /* --- one way --- */
 
 static double
-cost_of (const PacketNet *self, FabLinkId link, PacketCost cost)
+cost_of (const PacketNet *self, FabLinkId link, PacketUse use)
 {
-  if (cost.footprint == NULL)
-    return fab_graph_link_class (self->base.env.graph, link)->cost[cost.drive];
-  guint at = fab_footprint_find (cost.footprint, link);
-  return cost.footprint->line_weights[at] / cost.footprint->weights[at] * cost.wire_factor;
+  if (use.footprint == NULL)
+    return fab_graph_link_class (self->base.env.graph, link)->cost[use.drive];
+  guint at = fab_footprint_find (use.footprint, link);
+  return use.footprint->line_weights[at] / use.footprint->weights[at] * use.wire_factor;
 }
 
 static guint64
-cost_hash (PacketCost cost)
+use_hash (PacketUse use)
 {
-  guint64 sum = cost.drive;
+  guint64 sum = (guint64) use.service << 8 | use.drive;
 
-  for (guint i = 0; cost.footprint != NULL && i < cost.footprint->n; i++) {
-    double factor = cost.footprint->line_weights[i] / cost.footprint->weights[i] * cost.wire_factor;
+  for (guint i = 0; use.footprint != NULL && i < use.footprint->n; i++) {
+    double factor = use.footprint->line_weights[i] / use.footprint->weights[i] * use.wire_factor;
     guint64 bits;
 
     memcpy (&bits, &factor, sizeof bits);
-    sum = fab_mix (fab_mix (sum, cost.footprint->links[i]), bits);
+    sum = fab_mix (fab_mix (sum, use.footprint->links[i]), bits);
   }
   return sum;
 }
 
 /* Appends the hops of one leg; returns its last lane. */
 static guint32
-add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketCost cost)
+add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketUse use)
 {
   for (guint i = 0; i < path->n; i++)
-    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], cost));
+    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], use), use.service);
   return before;
 }
 
@@ -165,7 +174,7 @@ way_count (PacketNet *self, Way *way)
 
 /* `paths` holds n_paths for each leg, leg by leg. */
 static guint32
-way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, PacketCost cost)
+way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, PacketUse use)
 {
   Way way = { .first_path = self->paths->len, .n_paths = n_paths };
 
@@ -173,9 +182,9 @@ way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, Pac
     guint32 first_hop = self->hops->len, before = NONE, stride;
 
     for (guint i = 0; i < n_legs; i++)
-      before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), cost);
+      before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), use);
     g_assert (before != NONE);
-    add_hop (self, before, NONE, 1);
+    add_end (self);
     g_array_append_val (self->paths, first_hop);
     stride = self->hops->len - first_hop;
     way.stride = p == 0 || way.stride == stride ? stride : 0;
@@ -186,7 +195,7 @@ way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, Pac
 }
 
 static guint32
-way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
+way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
 {
   gboolean is_spread = self->base.env.router->ops->spread != NULL;
   guint n_paths = is_spread ? (guint) self->params.n_paths : 1;
@@ -204,22 +213,22 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
     g_assert (has_path);
     g_array_append_val (paths, path);
   }
-  return way_join (self, paths, n_legs, n_paths, cost);
+  return way_join (self, paths, n_legs, n_paths, use);
 }
 
 guint32
-packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
+packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
 {
   g_autofree KnownWay *key = g_malloc (sizeof (KnownWay) + n_legs * sizeof (FabLeg));
   const KnownWay *known;
 
   key->n = n_legs;
-  key->costs = cost_hash (cost);
+  key->use = use_hash (use);
   memcpy (key->legs, legs, n_legs * sizeof (FabLeg));
   known = g_hash_table_lookup (self->known_ways, key);
   if (known != NULL)
     return known->number;
-  key->number = way_new (self, legs, n_legs, cost);
+  key->number = way_new (self, legs, n_legs, use);
   g_array_index (self->ways, Way, key->number).turn = known_hash (key);
   known = key;
   g_hash_table_add (self->known_ways, g_steal_pointer (&key));
@@ -227,18 +236,20 @@ packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketCost cost)
 }
 
 guint32
-packet_way_of_link (PacketNet *self, FabLinkId link)
+packet_way_of_link (PacketNet *self, FabLinkId link, guint8 service)
 {
+  guint32 *known = &self->link_ways[link * self->n_services + service];
   Way way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2 };
   guint32 first_hop = self->hops->len;
 
-  if (self->link_ways[link] != NONE)
-    return self->link_ways[link];
-  add_hop (self, add_hop (self, NONE, link, 1), NONE, 1);
+  if (*known != NONE)
+    return *known;
+  add_hop (self, NONE, link, 1, service);
+  add_end (self);
   g_array_append_val (self->paths, first_hop);
   way_count (self, &way);
   g_array_append_val (self->ways, way);
-  return self->link_ways[link] = self->ways->len - 1;
+  return *known = self->ways->len - 1;
 }
 
 /* --- what was carried --- */

@@ -1,0 +1,1 @@
+fabricast run inputs/classes.yaml --no-db
