@@ -13,6 +13,18 @@
 #include "models/models.h"
 #include "models/net/packet/parts.h"
 
+/* One of the first is the next one: its packet is on its way by then. */
+static inline void
+look_ahead (const PacketNet *self)
+{
+  for (guint i = 1; i < MIN (self->agenda.n, 5); i++) {
+    guint32 what = self->agenda.entries[i].what;
+
+    if ((what & (AGENDA_KINDS - 1)) == KIND_ARRIVE)
+      __builtin_prefetch (&self->packets[self->ports[what >> AGENDA_KIND_BITS].head]);
+  }
+}
+
 static void
 handle_first (PacketNet *self)
 {
@@ -20,6 +32,7 @@ handle_first (PacketNet *self)
   guint32 number = first.what >> AGENDA_KIND_BITS, kind = first.what & (AGENDA_KINDS - 1);
 
   self->now_ps = first.at_ps;
+  look_ahead (self);
   if (kind == KIND_ARRIVE) {
     packet_port_arrive (self, number);
     return;
