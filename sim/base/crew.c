@@ -27,7 +27,7 @@ take_items (gpointer data)
 static guint
 count_threads (guint n)
 {
-  const char *wanted = g_getenv ("FAB_THREADS");
+  const char *wanted = g_getenv ("FABRICAST_THREADS");
   guint64 n_threads = wanted != NULL ? g_ascii_strtoull (wanted, NULL, 10) : g_get_num_processors ();
 
   return (guint) CLAMP (n_threads, 1, MIN (MAX (n, 1), MOST_THREADS));

@@ -22,7 +22,7 @@ each_item_comes_once (G_GNUC_UNUSED void **state)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
       guint counts[MOST + 1] = { 0 };
 
-      g_setenv ("FAB_THREADS", threads[t], TRUE);
+      g_setenv ("FABRICAST_THREADS", threads[t], TRUE);
       fab_crew_run (sizes[s], count, counts);
       for (guint i = 0; i <= MOST; i++)
         assert_int_equal (counts[i], i < sizes[s]);
