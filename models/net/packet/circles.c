@@ -29,14 +29,6 @@ struct _Waits {
 
 /* --- ranks --- */
 
-static gboolean
-is_memory (const FabGraph *graph, FabVertexId vertex)
-{
-  FabVertexKind kind = fab_graph_vertex (graph, vertex)->kind;
-
-  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
-}
-
 /* Links from the nearest memory; the largest is returned. */
 static guint32
 find_heights (const FabGraph *graph, guint32 *heights)
@@ -45,7 +37,7 @@ find_heights (const FabGraph *graph, guint32 *heights)
   guint32 most = 0;
 
   for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++) {
-    heights[v] = is_memory (graph, v) ? 0 : NONE;
+    heights[v] = packet_is_memory (graph, v) ? 0 : NONE;
     if (heights[v] == 0)
       g_array_append_val (queue, v);
   }

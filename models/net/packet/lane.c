@@ -35,15 +35,6 @@ room_of (const PacketNet *self, const FabLink *link)
   return (FabBytes) MIN (bytes, G_MAXINT32);
 }
 
-/* Memory takes what comes, whatever becomes of it: what goes on from there is a message of its own to the links. */
-static gboolean
-ends_in_memory (const PacketNet *self, const FabLink *link)
-{
-  FabVertexKind kind = fab_graph_vertex (self->base.env.graph, link->dst)->kind;
-
-  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
-}
-
 static guint8
 control_of (const PacketNet *self, guint32 link)
 {
@@ -66,7 +57,7 @@ packet_lane_empty (const PacketNet *self, guint32 number, guint8 service, guint8
                 .control = control_of (self, number),
                 .service = service,
                 .level = level,
-                .ends_in_memory = ends_in_memory (self, link) != FALSE };
+                .ends_in_memory = packet_is_memory (self->base.env.graph, link->dst) };
 
   if (lane.control == CONTROL_CREDIT) {
     lane.room_bytes = (gint32) room;

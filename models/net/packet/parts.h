@@ -169,6 +169,15 @@ typedef struct {
   gboolean is_running;
 } PacketNet;
 
+/* Memory takes what comes, whatever becomes of it: what goes on from there is a message of its own to the links. */
+static inline guint8
+packet_is_memory (const FabGraph *graph, FabVertexId vertex)
+{
+  FabVertexKind kind = fab_graph_vertex (graph, vertex)->kind;
+
+  return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
 /* --- lane.c --- */
 
 void packet_ports_init (PacketNet *self);
