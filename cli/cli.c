@@ -70,19 +70,36 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   return TRUE;
 }
 
-gboolean
-fab_cli_format (const char *name, FabFormat *format, GError **error)
+/* Of the first `n` formats. */
+static gboolean
+find_format (const char *name, guint n, FabFormat *format, GError **error)
 {
-  static const char *const names[] = { "text", "json", "csv", NULL };
+  static const char *const all[] = { "text", "json", "csv", "markdown" };
+  const char *names[G_N_ELEMENTS (all) + 1] = { NULL };
 
-  for (guint i = 0; names[i]; i++)
-    if (strcmp (name ? name : names[0], names[i]) == 0) {
+  for (guint i = 0; i < n; i++) {
+    names[i] = all[i];
+    if (strcmp (name ? name : all[0], all[i]) == 0) {
       *format = (FabFormat) i;
       return TRUE;
     }
+  }
   const char *nearest = fab_nearest (name, names);
-  return fab_throw (error, FAB_ERROR_INPUT, "--format %s: unknown format%s%s; there are text, json and csv",
-                    name, nearest ? "; nearest is " : "", nearest ? nearest : "");
+  return fab_throw (error, FAB_ERROR_INPUT, "--format %s: unknown format%s%s; there are %s", name,
+                    nearest ? "; nearest is " : "", nearest ? nearest : "",
+                    n == G_N_ELEMENTS (all) ? "text, json, csv and markdown" : "text, json and csv");
+}
+
+gboolean
+fab_cli_format (const char *name, FabFormat *format, GError **error)
+{
+  return find_format (name, FAB_FORMAT_MARKDOWN, format, error);
+}
+
+gboolean
+fab_cli_page_format (const char *name, FabFormat *format, GError **error)
+{
+  return find_format (name, FAB_FORMAT_MARKDOWN + 1, format, error);
 }
 
 /* Where a data directory lies in the source tree. */

@@ -18,7 +18,7 @@ typedef enum {
   FAB_EXIT_UNSUPPORTED = 3, /* not possible on this machine */
 } FabExit;
 
-typedef enum { FAB_FORMAT_TEXT, FAB_FORMAT_JSON, FAB_FORMAT_CSV } FabFormat;
+typedef enum { FAB_FORMAT_TEXT, FAB_FORMAT_JSON, FAB_FORMAT_CSV, FAB_FORMAT_MARKDOWN } FabFormat;
 
 typedef struct {
   const char *name;
@@ -55,6 +55,8 @@ gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int 
 
 /* "text", "json" or "csv". NULL is text. */
 gboolean fab_cli_format (const char *name, FabFormat *format, GError **error);
+/* The same, and "markdown": of commands whose answers are pages of docs. */
+gboolean fab_cli_page_format (const char *name, FabFormat *format, GError **error);
 
 /* The shipped catalogue: $FABRICAST_CATALOG, else beside the installed program, else of the source tree. */
 FabCatalog *fab_cli_catalog (GError **error);

@@ -41,14 +41,11 @@ find_printer (const char *name, ToTextFn *to_text, GError **error)
 {
   static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_report_to_text,
                                        [FAB_FORMAT_JSON] = fab_report_to_json,
-                                       [FAB_FORMAT_CSV] = fab_report_to_csv };
+                                       [FAB_FORMAT_CSV] = fab_report_to_csv,
+                                       [FAB_FORMAT_MARKDOWN] = fab_report_to_markdown };
   FabFormat format;
 
-  if (g_strcmp0 (name, "markdown") == 0) {
-    *to_text = fab_report_to_markdown;
-    return TRUE;
-  }
-  if (!fab_cli_format (name, &format, error))
+  if (!fab_cli_page_format (name, &format, error))
     return FALSE;
   *to_text = printers[format];
   return TRUE;
