@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "models/models.h"
+#include "sim/scenario/binding.h"
 
 static gboolean
 store_links (FabStore *store, const FabSimulation *simulation, GError **error)
@@ -97,34 +98,6 @@ play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations
   return fab_simulation_check_hang (simulation, error);
 }
 
-/* The link that set the rate of the collectives in which most exposed time lies; of equal ones the lowest. */
-static void
-find_binding (FabRunResult *result)
-{
-  const GArray *collectives = fab_simulation_probe (result->simulation)->collectives;
-  guint n_links = fab_graph_n_links (fab_simulation_cluster (result->simulation)->graph);
-  g_autofree double *exposed = g_new0 (double, n_links + 1);
-  double total = 0;
-
-  result->binding_link = FAB_NO_LINK;
-  for (guint pass = 0; pass < 2 && total <= 0; pass++)
-    for (guint i = 0; i < collectives->len; i++) {
-      const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, i);
-      FabTimePs ps = pass == 0 ? record->exposed_ps : record->end_ps - record->start_ps;
-
-      if (record->binding_link == FAB_NO_LINK)
-        continue;
-      exposed[record->binding_link] += (double) ps;
-      total += (double) ps;
-    }
-  for (guint link = 0; link < n_links; link++)
-    if (exposed[link] > 0
-        && (result->binding_link == FAB_NO_LINK || exposed[link] > exposed[result->binding_link]))
-      result->binding_link = link;
-  if (result->binding_link != FAB_NO_LINK)
-    result->binding_fraction = exposed[result->binding_link] / total;
-}
-
 gboolean
 fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char *db, FabRunResult *result,
               GError **error)
@@ -145,7 +118,10 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char 
                         error)
       || (store && !fab_store_close (&store, error)))
     return FALSE;
-  find_binding (result);
+  FabBinding binding = fab_binding_find (fab_simulation_probe (result->simulation),
+                                         fab_simulation_cluster (result->simulation)->graph);
+  result->binding_link = binding.link;
+  result->binding_fraction = binding.fraction;
   result->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
   return TRUE;
 }
