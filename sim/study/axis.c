@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/axis.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/error.h"
+
+void
+fab_axis_free (FabAxis *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->key);
+  g_ptr_array_unref (self->values);
+  g_free (self);
+}
+
+/* --- numbers --- */
+
+gboolean
+fab_axis_split_number (const char *text, double *number, const char **unit)
+{
+  char *end;
+
+  if (!g_ascii_isdigit (text[0]) && text[0] != '.' && text[0] != '-')
+    return FALSE;
+  *number = g_ascii_strtod (text, &end);
+  *unit = end;
+  return end != text && isfinite (*number);
+}
+
+/* 12 digits: steps of 0.1 do not show what doubles make of them. */
+static void
+add_number (FabAxis *self, double number, const char *unit)
+{
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_ascii_formatd (digits, sizeof digits, "%.12g", number);
+  g_ptr_array_add (self->values, g_strconcat (digits, unit, NULL));
+}
+
+/* --- lists --- */
+
+static const char *
+end_of_value (const char *text)
+{
+  guint depth = 0;
+  char quote = 0;
+
+  for (; *text != '\0'; text++) {
+    if (quote != 0)
+      quote = *text == quote ? 0 : quote;
+    else if (*text == '"' || *text == '\'')
+      quote = *text;
+    else if (*text == '[' || *text == '{')
+      depth++;
+    else if ((*text == ']' || *text == '}') && depth > 0)
+      depth--;
+    else if (*text == ',' && depth == 0)
+      break;
+  }
+  return text;
+}
+
+static gboolean
+parse_list (FabAxis *self, const char *text, GError **error)
+{
+  for (const char *at = text;;) {
+    const char *end = end_of_value (at);
+    char *value = g_strstrip (g_strndup (at, (gsize) (end - at)));
+
+    g_ptr_array_add (self->values, value);
+    if (*value == '\0')
+      return fab_throw (error, FAB_ERROR_INPUT, "%s=%s: a value between commas is empty", self->key, text);
+    if (*end == '\0')
+      return TRUE;
+    at = end + 1;
+  }
+}
+
+/* --- ranges --- */
+
+typedef enum { STEP_ADD, STEP_TIMES, STEP_PARTS } StepKind;
+
+typedef struct {
+  double from, to, step;
+  const char *unit;
+  StepKind kind;
+} Range;
+
+static gboolean
+range_error (const FabAxis *self, const char *text, const char *what, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%s=%s: %s; a range is FROM..TO, FROM..TO:STEP, FROM..TO:xFACTOR or FROM..TO:/COUNT",
+                    self->key, text, what);
+}
+
+static gboolean
+read_step (const FabAxis *self, const char *text, const char *step, Range *range, GError **error)
+{
+  const char *unit;
+
+  range->kind = *step == 'x' ? STEP_TIMES : *step == '/' ? STEP_PARTS : STEP_ADD;
+  if (range->kind != STEP_ADD)
+    step++;
+  if (!fab_axis_split_number (step, &range->step, &unit))
+    return range_error (self, text, "the step is no number", error);
+  if (*unit != '\0' && (range->kind != STEP_ADD || strcmp (unit, range->unit) != 0))
+    return range_error (self, text, "the step has another unit", error);
+  return TRUE;
+}
+
+static gboolean
+check_range (const FabAxis *self, const char *text, const Range *range, double n, GError **error)
+{
+  if (range->to < range->from)
+    return range_error (self, text, "it ends before it begins", error);
+  if (range->kind == STEP_ADD && range->step <= 0)
+    return range_error (self, text, "the step is not above 0", error);
+  if (range->kind == STEP_TIMES && (range->step <= 1 || range->from <= 0))
+    return range_error (self, text, "a factor above 1 and a start above 0 are wanted", error);
+  if (range->kind == STEP_PARTS && (range->step < 2 || range->step != floor (range->step)))
+    return range_error (self, text, "a whole number of values, 2 or more, is wanted", error);
+  if (n > FAB_AXIS_MOST_VALUES)
+    return range_error (self, text, "these are more than 100000 values", error);
+  return TRUE;
+}
+
+/* Of values, with the last one where rounding alone keeps it out. */
+static double
+count_values (const Range *range)
+{
+  const double rounding = 1e-9;
+
+  if (range->kind == STEP_PARTS)
+    return range->step;
+  if (range->kind == STEP_TIMES)
+    return floor (log (range->to / range->from) / log (range->step) + rounding) + 1;
+  return floor ((range->to - range->from) / range->step + rounding) + 1;
+}
+
+static double
+value_of (const Range *range, guint i)
+{
+  if (range->kind == STEP_TIMES)
+    return range->from * pow (range->step, i);
+  if (range->kind == STEP_PARTS)
+    return range->from + (range->to - range->from) * i / (range->step - 1);
+  return range->from + range->step * i;
+}
+
+static gboolean
+parse_range (FabAxis *self, const char *text, GError **error)
+{
+  g_auto (GStrv) ends = g_strsplit (text, "..", 2);
+  char *step = strchr (ends[1], ':');
+  Range range = { .step = 1 };
+  const char *from_unit;
+  double n;
+
+  if (step != NULL)
+    *step++ = '\0';
+  if (!fab_axis_split_number (ends[0], &range.from, &from_unit)
+      || !fab_axis_split_number (ends[1], &range.to, &range.unit))
+    return range_error (self, text, "both ends are to be numbers", error);
+  if (*from_unit != '\0' && strcmp (from_unit, range.unit) != 0)
+    return range_error (self, text, "the ends have different units", error);
+  if (step != NULL && !read_step (self, text, step, &range, error))
+    return FALSE;
+  n = range.to < range.from || range.step <= 0 ? 0 : count_values (&range);
+  if (!check_range (self, text, &range, n, error))
+    return FALSE;
+  for (guint i = 0; i < (guint) n; i++)
+    add_number (self, value_of (&range, i), range.unit);
+  return TRUE;
+}
+
+FabAxis *
+fab_axis_parse (const char *text, GError **error)
+{
+  g_autoptr (FabAxis) self = g_new0 (FabAxis, 1);
+  const char *equals = strchr (text, '=');
+
+  self->values = g_ptr_array_new_with_free_func (g_free);
+  if (equals == NULL || equals == text || equals[1] == '\0') {
+    fab_throw (error, FAB_ERROR_INPUT, "'%s' is no KEY=VALUES: cluster.nodes=1,2,4 or cluster.nodes=1..64:x2",
+               text);
+    return NULL;
+  }
+  self->key = g_strndup (text, (gsize) (equals - text));
+  gboolean is_range = (g_ascii_isdigit (equals[1]) || equals[1] == '-') && strstr (equals, "..") != NULL
+                   && strchr (equals, ',') == NULL;
+  if (!(is_range ? parse_range (self, equals + 1, error) : parse_list (self, equals + 1, error)))
+    return NULL;
+  return g_steal_pointer (&self);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* point.h - one scenario played to its end, in the figures that studies compare. */
+#pragma once
+
+#include "sim/scenario/simulation.h"
+
+/* Of the last iteration, mean over ranks; 0: there is no such figure. */
+typedef struct {
+  guint n_ranks, n_nodes;
+  double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
+  double mfu_fraction, tokens_per_s;
+  double train_s;               /* of the whole training */
+  FabBytes memory_bytes;        /* of the fullest rank */
+  FabBytes memory_max_bytes;    /* that a rank has */
+  double binding_fraction;      /* of the communication that the binding link sets the pace of */
+  char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
+} FabPoint;
+
+/* NULL and *error when it cannot be built, or hangs. */
+FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
+void fab_point_free (FabPoint *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
+
+/* --- figures by name --- */
+
+typedef enum { FAB_FIGURE_TIME, FAB_FIGURE_FRACTION, FAB_FIGURE_RATE, FAB_FIGURE_BYTES } FabFigureKind;
+
+typedef struct {
+  const char *name;   /* "exposed_pct", as people ask for it: "exposed" */
+  const char *column; /* with its unit: "exposed_fraction" */
+  FabFigureKind kind;
+  const char *summary;
+  double (*value) (const FabPoint *point); /* seconds, fraction, per second, bytes */
+} FabFigure;
+
+extern const FabFigure fab_figures[]; /* ended by a row without name */
+
+const FabFigure *fab_figure_find (const char *name); /* NULL: there is none */

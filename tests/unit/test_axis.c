@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_axis.c - what stands for many values, and what is wrong with it. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "sim/study/axis.h"
+
+static void
+assert_values (const char *text, const char *key, const char *values)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAxis) axis = fab_axis_parse (text, &error);
+  g_autoptr (GString) all = g_string_new (NULL);
+
+  if (axis == NULL)
+    fail_msg ("%s", error->message);
+  for (guint i = 0; i < axis->values->len; i++)
+    g_string_append_printf (all, "%s%s", i > 0 ? " " : "",
+                            (const char *) g_ptr_array_index (axis->values, i));
+  assert_string_equal (axis->key, key);
+  assert_string_equal (all->str, values);
+}
+
+static void
+lists_are_divided_at_commas_outside_brackets (G_GNUC_UNUSED void **state)
+{
+  assert_values ("cluster.nodes=4", "cluster.nodes", "4");
+  assert_values ("cluster.nic=ib-hdr, ib-ndr", "cluster.nic", "ib-hdr ib-ndr");
+  assert_values ("a={kind: torus, x: [1, 2]},switch", "a", "{kind: torus, x: [1, 2]} switch");
+  assert_values ("a='x,y',../z", "a", "'x,y' ../z");
+}
+
+static void
+ranges_have_steps_factors_and_counts (G_GNUC_UNUSED void **state)
+{
+  assert_values ("n=1..4", "n", "1 2 3 4");
+  assert_values ("n=1..64:x4", "n", "1 4 16 64");
+  assert_values ("n=1..63:x4", "n", "1 4 16");
+  assert_values ("r=100..400Gb/s:100", "r", "100Gb/s 200Gb/s 300Gb/s 400Gb/s");
+  assert_values ("r=100Gb/s..400Gb/s:/3", "r", "100Gb/s 250Gb/s 400Gb/s");
+  assert_values ("f=0.1..0.5:0.1", "f", "0.1 0.2 0.3 0.4 0.5");
+  assert_values ("f=-1..1:1", "f", "-1 0 1");
+  assert_values ("b=1MiB..1MiB:x2", "b", "1MiB");
+}
+
+static void
+mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+    { "nodes", "KEY=VALUES" },
+    { "=1", "KEY=VALUES" },
+    { "n=", "KEY=VALUES" },
+    { "n=1,,2", "between commas" },
+    { "n=1,", "between commas" },
+    { "n=4..1", "ends before it begins" },
+    { "n=1Gb/s..2GB/s", "different units" },
+    { "n=1..x", "both ends are to be numbers" },
+    { "n=1..8:0", "not above 0" },
+    { "n=1..8:-1", "not above 0" },
+    { "n=1..8:x1", "factor above 1" },
+    { "n=0..8:x2", "start above 0" },
+    { "n=1..8:/1", "2 or more" },
+    { "n=1..8:/2.5", "2 or more" },
+    { "n=1..8:fast", "the step is no number" },
+    { "n=1Gb/s..8Gb/s:1GB/s", "another unit" },
+    { "n=1..1e9", "more than 100000" },
+    { "n=1..1e300:1e-300", "more than 100000" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabAxis) axis = fab_axis_parse (cases[i].text, &error);
+
+    assert_null (axis);
+    if (strstr (error->message, cases[i].message) == NULL)
+      fail_msg ("%s: %s", cases[i].text, error->message);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (lists_are_divided_at_commas_outside_brackets),
+    cmocka_unit_test (ranges_have_steps_factors_and_counts),
+    cmocka_unit_test (mistakes_say_what_would_be_right),
+  };
+
+  return cmocka_run_group_tests_name ("axis", tests, NULL, NULL);
+}
