@@ -36,6 +36,7 @@ extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;
 extern const FabCommand fab_command_query;
 extern const FabCommand fab_command_run;
+extern const FabCommand fab_command_size;
 extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_trace;
 extern const FabCommand fab_command_validate;

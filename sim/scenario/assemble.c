@@ -89,15 +89,31 @@ change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *r
 }
 
 static FabLinkForm
-link_form (const Build *build, const char *name, guint count)
+link_form_at (const Build *build, const char *name, guint count, FabBytesPerS rate)
 {
   const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
   FabLinkClass link_class = fab_link_spec_class (spec);
-  FabBytesPerS rate = fab_link_spec_line_rate (spec);
   FabTimePs latency_ps = spec->latency_ps;
 
   change_link (build->what_if, &link_class, &rate, &latency_ps);
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
+}
+
+static FabLinkForm
+link_form (const Build *build, const char *name, guint count)
+{
+  const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
+
+  return link_form_at (build, name, count, fab_link_spec_line_rate (spec));
+}
+
+/* At the rate that the cluster wants of them. */
+static FabLinkForm
+nic_form (const Build *build, const char *name)
+{
+  FabBytesPerS rate = build->cluster->nic_rate_bytes_per_s;
+
+  return rate > 0 ? link_form_at (build, name, 1, rate) : link_form (build, name, 1);
 }
 
 /* Accelerators and NICs beyond what the scenario asks for are left out, the first ones stay. */
@@ -293,8 +309,9 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
                                 FAB_PART_NIC); /* of a machine, not of a domain */
   guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
   g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
-  FabFabricEnv env = { build->builder, n_places, n_ports, nics, link_form (build, nic, 1),
-                       find_link_form, build };
+  FabFabricEnv env = {
+    build->builder, n_places, n_ports, nics, nic_form (build, nic), find_link_form, build
+  };
   return ops->build (&env, build->cluster->fabric.params, error);
 }
 

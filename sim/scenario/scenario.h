@@ -7,9 +7,10 @@
 typedef struct {
   const char *node; /* node entry */
   gint64 nodes;
-  gint64 gpus_per_node;  /* 0: all of the node's accelerators */
-  gint64 nics_per_node;  /* 0: all of the node's NICs */
-  const char *nic;       /* link entry of the NIC ports; NULL: the node's own */
+  gint64 gpus_per_node;              /* 0: all of the node's accelerators */
+  gint64 nics_per_node;              /* 0: all of the node's NICs */
+  const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
+  FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
   FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
   FabModelChoice route;  /* FAB_MODEL_ROUTE; likewise */
   gint64 places;         /* that the fabric has room for; 0: as many as nodes */

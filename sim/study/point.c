@@ -121,16 +121,47 @@ memory_of (const FabPoint *point)
   return (double) point->memory_bytes;
 }
 
+static gboolean
+has_compute (const FabPoint *point)
+{
+  return point->mfu_fraction > 0;
+}
+
+static gboolean
+has_tokens (const FabPoint *point)
+{
+  return point->tokens_per_s > 0;
+}
+
+static gboolean
+has_training (const FabPoint *point)
+{
+  return point->train_s > 0;
+}
+
+static gboolean
+has_memory (const FabPoint *point)
+{
+  return point->memory_bytes > 0;
+}
+
+#define NAMES(name_, column_, kind_, summary_) \
+  .name = name_, .column = column_, .kind = FAB_FIGURE_##kind_, .summary = summary_
+
 const FabFigure fab_figures[] = {
-  { "step", "step_s", FAB_FIGURE_TIME, "Time of an iteration.", step_of },
-  { "exposed", "exposed_fraction", FAB_FIGURE_FRACTION, "Exposed communication, share of the step.",
-    exposed_of },
-  { "exposed_time", "exposed_s", FAB_FIGURE_TIME, "Exposed communication.", exposed_s_of },
-  { "mfu", "mfu_fraction", FAB_FIGURE_FRACTION, "Model FLOPs utilisation.", mfu_of },
-  { "tokens", "tokens_per_s", FAB_FIGURE_RATE, "Tokens of the whole job per second.", tokens_of },
-  { "train", "train_s", FAB_FIGURE_TIME, "The whole training.", train_of },
-  { "memory", "memory_bytes", FAB_FIGURE_BYTES, "Memory of the fullest GPU.", memory_of },
-  { NULL, NULL, FAB_FIGURE_TIME, NULL, NULL },
+  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
+  { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
+    .value = exposed_of },
+  { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
+  { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of,
+    .is_known = has_compute, .unknown = "the job computes nothing" },
+  { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .value = tokens_of,
+    .is_known = has_tokens, .unknown = "the job has no tokens" },
+  { NAMES ("train", "train_s", TIME, "The whole training."), .value = train_of, .is_known = has_training,
+    .unknown = "the job does not say how many tokens the training has (train_tokens)" },
+  { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
+    .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
+  { .name = NULL },
 };
 
 const FabFigure *

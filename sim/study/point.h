@@ -26,11 +26,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 typedef enum { FAB_FIGURE_TIME, FAB_FIGURE_FRACTION, FAB_FIGURE_RATE, FAB_FIGURE_BYTES } FabFigureKind;
 
 typedef struct {
-  const char *name;   /* "exposed_pct", as people ask for it: "exposed" */
+  const char *name;   /* as people ask for it: "exposed" */
   const char *column; /* with its unit: "exposed_fraction" */
   FabFigureKind kind;
   const char *summary;
-  double (*value) (const FabPoint *point); /* seconds, fraction, per second, bytes */
+  double (*value) (const FabPoint *point);      /* seconds, fraction, per second, bytes */
+  gboolean (*is_known) (const FabPoint *point); /* NULL: always */
+  const char *unknown; /* why not: "the job does not say how many tokens it trains with" */
 } FabFigure;
 
 extern const FabFigure fab_figures[]; /* ended by a row without name */

@@ -85,6 +85,8 @@ fab_target_is_met (const FabTarget *target, const FabPoint *point)
 {
   double value = target->figure->value (point);
 
+  if (target->figure->is_known != NULL && !target->figure->is_known (point))
+    return FALSE;
   return target->is_most ? value <= target->bound : value >= target->bound;
 }
 
@@ -97,6 +99,17 @@ fab_target_gap (const FabTarget *target, const FabPoint *point)
   return bound > 0 ? over / bound : over;
 }
 
+/* As trainings are counted: days from two of them on, hours likewise. */
+static char *
+write_time (double seconds)
+{
+  if (seconds >= 2 * 86400)
+    return g_strdup_printf ("%.4g days", seconds / 86400);
+  if (seconds >= 2 * 3600)
+    return g_strdup_printf ("%.4g hours", seconds / 3600);
+  return fab_units_show (FAB_UNIT_TIME, seconds * FAB_PS_PER_S);
+}
+
 char *
 fab_target_write (const FabTarget *target)
 {
@@ -104,8 +117,9 @@ fab_target_write (const FabTarget *target)
                                    [FAB_FIGURE_FRACTION] = FAB_UNIT_FRACTION,
                                    [FAB_FIGURE_RATE] = FAB_UNIT_FACTOR,
                                    [FAB_FIGURE_BYTES] = FAB_UNIT_BYTES };
-  double scale = target->figure->kind == FAB_FIGURE_TIME ? FAB_PS_PER_S : 1;
-  g_autofree char *bound = fab_units_show (units[target->figure->kind], target->bound * scale);
+  gboolean is_time = target->figure->kind == FAB_FIGURE_TIME;
+  g_autofree char *bound = is_time ? write_time (target->bound)
+                                   : fab_units_show (units[target->figure->kind], target->bound);
 
   return g_strdup_printf ("%s %s %s", target->figure->name, target->is_most ? "<=" : ">=", bound);
 }

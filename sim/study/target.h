@@ -13,6 +13,7 @@ typedef struct {
 /* FALSE and *error, which says what would be right. Blanks around the sign may stand. */
 gboolean fab_target_parse (const char *text, FabTarget *target, GError **error);
 
+/* FALSE where the point has no such figure, which is 0 then. */
 gboolean fab_target_is_met (const FabTarget *target, const FabPoint *point);
 
 /* How far the point is from the bound, as a share of it; below 0: met. */

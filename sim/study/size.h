@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* size.h - what of a key is enough: its values are tried until the first one is known that meets a target. */
+#pragma once
+
+#include "sim/study/axis.h"
+#include "sim/study/search.h"
+#include "sim/study/target.h"
+
+typedef struct {
+  const char *path;        /* of the scenario */
+  const char *const *sets; /* its assignments, NULL-ended, or NULL */
+  const FabCatalog *catalog;
+  const FabRegistry *registry;
+  const FabAxis *axis; /* from the least wanted value to the most */
+  FabTarget target;
+} FabSizeSpec;
+
+/* One value that was tried. */
+typedef struct {
+  const char *value; /* the axis's */
+  FabPoint *point;   /* NULL: it was not tried, or could not be played */
+  char *problem;     /* why it could not; NULL otherwise */
+} FabSizePoint;
+
+typedef struct {
+  FabSizePoint *points; /* [n], per value of the axis */
+  guint n, n_tried;
+  gint64 answer;        /* the first that meets the target; -1: none of those tried does */
+  gint64 before;        /* the largest below it that was tried and does not; -1: there is none */
+  guint best;           /* the answer, or what comes closest */
+  gboolean is_unsteady; /* a larger value was tried that does not meet it */
+} FabSize;
+
+/* Values that cannot be played (a job that cannot be divided so) do not meet the target. NULL and *error where none can
+ * be played: the first one's problem. Several are played at once, results do not depend on it. */
+FabSize *fab_size_find (const FabSizeSpec *spec, GError **error);
+void fab_size_free (FabSize *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSize, fab_size_free)
