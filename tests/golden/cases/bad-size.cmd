@@ -1,0 +1,1 @@
+fabricast size $SCENARIOS/hello.yaml --vary cluster.nodes=4..1 --target 'mfu>=30%'

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_target.c - what a planner asks for, and when a point meets it. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "sim/study/target.h"
+
+static FabTarget
+parse (const char *text)
+{
+  FabTarget target;
+  g_autoptr (GError) error = NULL;
+
+  if (!fab_target_parse (text, &target, &error))
+    fail_msg ("%s", error->message);
+  return target;
+}
+
+static void
+bounds_have_the_units_of_their_figures (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *name;
+    gboolean is_most;
+    double bound;
+    const char *written;
+  } cases[] = {
+    { "exposed<=5%", "exposed", TRUE, 0.05, "exposed <= 5%" },
+    { "mfu >= 0.4", "mfu", FALSE, 0.4, "mfu >= 40%" },
+    { "step<=1.2s", "step", TRUE, 1.2, "step <= 1.2 s" },
+    { "step <= 500ms", "step", TRUE, 0.5, "step <= 500 ms" },
+    { "train<=30d", "train", TRUE, 30 * 86400.0, "train <= 30 days" },
+    { "train<=36h", "train", TRUE, 36 * 3600.0, "train <= 36 hours" },
+    { "train<=90min", "train", TRUE, 5400, "train <= 5400 s" },
+    { "tokens>=1e6", "tokens", FALSE, 1e6, "tokens >= 1e+06" },
+    { "memory<=80GB", "memory", TRUE, 80e9, "memory <= 80 GB" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabTarget target = parse (cases[i].text);
+    g_autofree char *written = fab_target_write (&target);
+
+    assert_string_equal (target.figure->name, cases[i].name);
+    assert_int_equal (target.is_most, cases[i].is_most);
+    assert_float_equal (target.bound, cases[i].bound, 1e-9 * cases[i].bound);
+    assert_string_equal (written, cases[i].written);
+  }
+}
+
+static void
+a_point_meets_a_bound_or_is_so_far_from_it (G_GNUC_UNUSED void **state)
+{
+  FabPoint point = { .step_s = 2, .exposed_s = 0.2, .mfu_fraction = 0.3 };
+  FabTarget exposed = parse ("exposed<=10%"), less = parse ("exposed<=5%"), mfu = parse ("mfu>=40%"),
+            train = parse ("train<=30d");
+
+  assert_true (fab_target_is_met (&exposed, &point));
+  assert_false (fab_target_is_met (&less, &point));
+  assert_float_equal (fab_target_gap (&less, &point), 1, 1e-9);
+  assert_false (fab_target_is_met (&mfu, &point));
+  assert_float_equal (fab_target_gap (&mfu, &point), 0.25, 1e-9);
+  assert_false (fab_target_is_met (&train, &point)); /* it is not known */
+}
+
+static void
+mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *message;
+  } cases[] = { { "exposed", "is no target" },    { "exposed<5%", "is no target" },
+                { "exposed=5%", "is no target" }, { "mffu>=1%", "these are: step, exposed" },
+                { "mfu>=140%", "more than 1" },   { "step<=5", "5" },
+                { "memory<=80Gb/s", "80Gb/s" },   { "tokens>=many", "many" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    FabTarget target;
+
+    assert_false (fab_target_parse (cases[i].text, &target, &error));
+    if (strstr (error->message, cases[i].message) == NULL)
+      fail_msg ("%s: %s", cases[i].text, error->message);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (bounds_have_the_units_of_their_figures),
+    cmocka_unit_test (a_point_meets_a_bound_or_is_so_far_from_it),
+    cmocka_unit_test (mistakes_say_what_would_be_right),
+  };
+
+  return cmocka_run_group_tests_name ("target", tests, NULL, NULL);
+}
