@@ -3,7 +3,7 @@
 """layers.py: doors open one way only (docs/architecture.md).
 
     cli -> validate -> models -> sim
-    inside sim: scenario -> work -> net -> {engine, fabric, solve, result} -> base
+    inside sim: study -> scenario -> work -> net -> {engine, fabric, solve, result} -> base
 """
 import os
 import re
@@ -11,7 +11,7 @@ import re
 from csource import files, read, report
 
 ROOMS = {"sim": 0, "models": 1, "validate": 2, "cli": 3, "tests": 4}
-FLOORS = {"base": 0, "engine": 1, "fabric": 1, "solve": 1, "result": 1, "net": 2, "work": 3, "scenario": 4}
+FLOORS = {"base": 0, "engine": 1, "fabric": 1, "solve": 1, "result": 1, "net": 2, "work": 3, "scenario": 4, "study": 5}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
 # A library stays behind one door; tests may look behind SQLite's.

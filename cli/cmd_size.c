@@ -19,8 +19,9 @@ static const FabUsage usage = {
       "them are played. A target is a figure and a bound: exposed<=5%, mfu>=40%, step<=1.2s, train<=30d,\n"
       "tokens>=1e6, memory<=80GB. Exit code 1: no value meets it.",
   .examples =
-      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 --target 'exposed<=5%'\n"
-      "  fabricast size scenarios/ddp-2b-4nodes-200g.yaml --vary job.micro_batch=1..64:x2 --target 'mfu>=40%'\n",
+      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 "
+      "--target 'exposed<=20%'\n"
+      "  fabricast size scenarios/ddp-2b-4nodes-200g.yaml --vary job.micro_batch=1..64:x2 --target 'mfu>=30%'\n",
   .min_rest = 1,
   .max_rest = 1,
 };

@@ -85,35 +85,22 @@ change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *r
   link_class->endpoint_ps = changed_ps (link_class->endpoint_ps, what_if->endpoint_change);
   link_class->messages.factor = 1 + what_if->messages_change;
   if (!what_if->keeps_messages)
-    link_class->messages.rate_change = what_if->rate_factor - 1;
+    link_class->messages.rate_change = (1 + link_class->messages.rate_change) * what_if->rate_factor - 1;
 }
 
+/* `rate` 0: the entry's. */
 static FabLinkForm
-link_form_at (const Build *build, const char *name, guint count, FabBytesPerS rate)
+link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
 {
   const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
   FabLinkClass link_class = fab_link_spec_class (spec);
+  FabBytesPerS own_rate = fab_link_spec_line_rate (spec);
   FabTimePs latency_ps = spec->latency_ps;
 
+  rate = rate > 0 ? rate : own_rate;
+  link_class.messages.rate_change = (double) rate / (double) own_rate - 1;
   change_link (build->what_if, &link_class, &rate, &latency_ps);
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
-}
-
-static FabLinkForm
-link_form (const Build *build, const char *name, guint count)
-{
-  const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
-
-  return link_form_at (build, name, count, fab_link_spec_line_rate (spec));
-}
-
-/* At the rate that the cluster wants of them. */
-static FabLinkForm
-nic_form (const Build *build, const char *name)
-{
-  FabBytesPerS rate = build->cluster->nic_rate_bytes_per_s;
-
-  return rate > 0 ? link_form_at (build, name, 1, rate) : link_form (build, name, 1);
 }
 
 /* Accelerators and NICs beyond what the scenario asks for are left out, the first ones stay. */
@@ -217,7 +204,7 @@ add_wire (Build *build, const FabWireSpec *wire, guint node)
   guint first_from, n_from, first_to, n_to;
   const Part *from = find_part (build, wire->from, &first_from, &n_from);
   const Part *to = find_part (build, wire->to, &first_to, &n_to);
-  FabLinkForm form = link_form (build, wire->link, (guint) wire->count);
+  FabLinkForm form = link_form (build, wire->link, (guint) wire->count, 0);
   guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
   guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
   gboolean is_within = strcmp (wire->from, wire->to) == 0; /* a pair comes up twice */
@@ -269,7 +256,7 @@ collect_kind (const Build *build, FabPartKind kind, guint *per_domain)
 static FabLinkForm
 find_link_form (gconstpointer build, const char *name)
 {
-  return link_form (build, name, 1);
+  return link_form (build, name, 1, 0);
 }
 
 /* The NICs of every place, `k` each, where each machine is put. (transfer full) */
@@ -310,7 +297,8 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
   guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
   g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
   FabFabricEnv env = {
-    build->builder, n_places, n_ports, nics, nic_form (build, nic), find_link_form, build
+    build->builder, n_places, n_ports, nics, link_form (build, nic, 1, build->cluster->nic_rate_bytes_per_s),
+    find_link_form, build
   };
   return ops->build (&env, build->cluster->fabric.params, error);
 }
