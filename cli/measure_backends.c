@@ -2,8 +2,6 @@
 /* measure_backends.c - where the modules of backends are, and which of them work here. */
 #include "cli/measure.h"
 
-#define N_COLUMNS 3
-
 /* $FABRICAST_PLUGINS, the build of a program that was only built, beside the program, where it was configured to be. */
 static GPtrArray *
 module_directories (const char *name)
@@ -33,31 +31,19 @@ measure_backend (const char *name, GError **error)
   return fab_backend_load (name, (const char *const *) directories->pdata, error);
 }
 
-static void
-set_cell (FabTable *table, guint row, guint column, const char *text)
-{
-  table->cells[row * N_COLUMNS + column] = (FabCell){ .kind = FAB_CELL_TEXT, .text = g_strdup (text) };
-}
-
 FabTable *
 measure_backends (void)
 {
-  const char *const columns[] = { "backend", "works", "what", NULL };
-  FabTable *table = g_new0 (FabTable, 1);
+  FabTable *table = fab_table_new ((const char *const[]){ "backend", "works", "what", NULL });
 
-  table->columns = g_strdupv ((char **) columns);
-  table->n_columns = N_COLUMNS;
-  while (fab_backend_rows[table->n_rows].name)
-    table->n_rows++;
-  table->cells = g_new0 (FabCell, (gsize) table->n_rows * N_COLUMNS);
-  for (guint i = 0; i < table->n_rows; i++) {
+  for (guint i = 0; fab_backend_rows[i].name; i++) {
     g_autoptr (GError) problem = NULL;
     const FabMeasureBackend *backend = measure_backend (fab_backend_rows[i].name, &problem);
     gboolean works = backend && (backend->probe == NULL || backend->probe (&problem));
 
-    set_cell (table, i, 0, fab_backend_rows[i].name);
-    set_cell (table, i, 1, works ? "yes" : "no");
-    set_cell (table, i, 2, works ? fab_backend_rows[i].summary : problem->message);
+    fab_table_add_text (table, fab_backend_rows[i].name);
+    fab_table_add_text (table, works ? "yes" : "no");
+    fab_table_add_text (table, works ? fab_backend_rows[i].summary : problem->message);
   }
   return table;
 }

@@ -9,9 +9,9 @@ static const struct {
   gsize offset;
   gsize size; /* of the member: signed 8 bytes or unsigned 4 */
 } point_numbers[] = {
-#define NUMBER(member)                                                            \
-  {                                                                               \
-#member, G_STRUCT_OFFSET(FabPoint, member), sizeof((FabPoint *) NULL)->member \
+#define NUMBER(member)                                                                            \
+  {                                                                                               \
+#member, G_STRUCT_OFFSET(FabMeasuredPoint, member), sizeof((FabMeasuredPoint *) NULL)->member \
   }
   NUMBER (size_bytes), NUMBER (time_ps),    NUMBER (low_ps),      NUMBER (high_ps),
   NUMBER (min_ps),     NUMBER (p05_ps),     NUMBER (p95_ps),      NUMBER (max_ps),
@@ -20,32 +20,13 @@ static const struct {
 };
 
 static gint64
-point_number (const FabPoint *point, guint i)
+point_number (const FabMeasuredPoint *point, guint i)
 {
   return point_numbers[i].size == sizeof (gint64) ? G_STRUCT_MEMBER (gint64, point, point_numbers[i].offset)
                                                   : G_STRUCT_MEMBER (gint32, point, point_numbers[i].offset);
 }
 
 /* --- CSV --- */
-
-static void
-add_text (GArray *cells, const char *text)
-{
-  FabCell cell = { .kind = text ? FAB_CELL_TEXT : FAB_CELL_NULL, .text = g_strdup (text) };
-
-  g_array_append_val (cells, cell);
-}
-
-static void
-add_whole (GArray *cells, gint64 value)
-{
-  FabCell cell = { .kind = FAB_CELL_INTEGER,
-                   .integer = value,
-                   .real = (double) value,
-                   .text = g_strdup_printf ("%" G_GINT64_FORMAT, value) };
-
-  g_array_append_val (cells, cell);
-}
 
 static char **
 column_names (void)
@@ -64,39 +45,36 @@ column_names (void)
 }
 
 static void
-add_row (GArray *cells, const FabSeries *series, const FabPoint *point)
+add_row (FabTable *table, const FabSeries *series, const FabMeasuredPoint *point)
 {
-  add_text (cells, fab_measure_kind_names[series->kind]);
+  fab_table_add_text (table, fab_measure_kind_names[series->kind]);
   for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    add_text (cells, G_STRUCT_MEMBER (char *, series, field->offset));
+    fab_table_add_text (table, G_STRUCT_MEMBER (char *, series, field->offset));
   for (const FabSeriesField *field = fab_series_counts; field->name; field++)
-    add_whole (cells, G_STRUCT_MEMBER (guint, series, field->offset));
+    fab_table_add_integer (table, G_STRUCT_MEMBER (guint, series, field->offset));
   for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
-    add_whole (cells, point_number (point, i));
+    fab_table_add_integer (table, point_number (point, i));
 }
 
 char *
 measure_csv (const GPtrArray *all)
 {
-  g_autoptr (FabTable) table = g_new0 (FabTable, 1);
-  GArray *cells = g_array_new (FALSE, TRUE, sizeof (FabCell));
+  g_auto (GStrv) names = column_names ();
+  g_autoptr (FabTable) table = fab_table_new ((const char *const *) names);
 
-  table->columns = column_names ();
-  table->n_columns = g_strv_length (table->columns);
   for (guint i = 0; i < all->len; i++) {
     const FabMeasuredSeries *series = g_ptr_array_index (all, i);
 
-    for (guint j = 0; j < series->points->len; j++, table->n_rows++)
-      add_row (cells, &series->series, &g_array_index (series->points, FabPoint, j));
+    for (guint j = 0; j < series->points->len; j++)
+      add_row (table, &series->series, &g_array_index (series->points, FabMeasuredPoint, j));
   }
-  table->cells = (FabCell *) g_array_free (cells, FALSE);
   return fab_table_to_csv (table);
 }
 
 /* --- JSON --- */
 
 static void
-add_point (JsonBuilder *json, const FabPoint *point)
+add_point (JsonBuilder *json, const FabMeasuredPoint *point)
 {
   json_builder_begin_object (json);
   for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
@@ -116,7 +94,7 @@ add_series (JsonBuilder *json, const FabMeasuredSeries *series)
   json_builder_set_member_name (json, "points");
   json_builder_begin_array (json);
   for (guint i = 0; i < series->points->len; i++)
-    add_point (json, &g_array_index (series->points, FabPoint, i));
+    add_point (json, &g_array_index (series->points, FabMeasuredPoint, i));
   json_builder_end_array (json);
   json_builder_end_object (json);
 }

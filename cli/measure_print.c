@@ -31,7 +31,7 @@ show_time (FabTimePs time_ps)
 }
 
 static void
-print_point (const FabPoint *point)
+print_point (const FabMeasuredPoint *point)
 {
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, (double) point->size_bytes);
   g_autofree char *median = show_time (point->time_ps), *p05 = show_time (point->p05_ps);
@@ -64,7 +64,7 @@ measure_print_series (const FabMeasuredSeries *series)
   g_print ("%11s %8s %11s %8s  %11s %11s %8s %13s\n", "size", "samples", "median", "+-95 %", "p5", "p95",
            "outliers", "rate");
   for (guint i = 0; i < series->points->len; i++) {
-    const FabPoint *point = &g_array_index (series->points, FabPoint, i);
+    const FabMeasuredPoint *point = &g_array_index (series->points, FabMeasuredPoint, i);
 
     print_point (point);
     n_unsure += point->n_samples > 0 && !point->is_complete;

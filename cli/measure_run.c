@@ -80,7 +80,7 @@ static void
 show_progress (gpointer data, const FabHostProgress *progress)
 {
   Session *self = data;
-  const FabPoint *point = progress->point;
+  const FabMeasuredPoint *point = progress->point;
   gint64 now_us = g_get_monotonic_time ();
 
   if (!self->is_terminal || now_us - self->shown_us < PROGRESS_US)

@@ -129,63 +129,41 @@ bind_parameters (sqlite3_stmt *stmt, gint64 run_id, GError **error)
 
 /* Reading */
 
-static char *
-shortest_real (double real)
+static void
+read_cell (sqlite3_stmt *stmt, gint column, FabTable *table)
 {
-  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (g_ascii_strtod (g_ascii_formatd (buffer, sizeof buffer, formats[i], real), NULL) == real)
-      break;
-  return g_strdup (buffer);
-}
-
-static FabCell
-read_cell (sqlite3_stmt *stmt, gint column)
-{
-  FabCell cell = { FAB_CELL_NULL, 0, 0, NULL };
+  const char *text;
 
   switch (sqlite3_column_type (stmt, column)) {
-  case SQLITE_NULL: return cell;
-  case SQLITE_FLOAT:
-    cell.kind = FAB_CELL_REAL;
-    cell.real = sqlite3_column_double (stmt, column);
-    cell.text = shortest_real (cell.real);
-    return cell;
-  case SQLITE_INTEGER:
-    cell.kind = FAB_CELL_INTEGER;
-    cell.integer = sqlite3_column_int64 (stmt, column);
-    cell.real = (double) cell.integer;
-    break;
-  default: cell.kind = FAB_CELL_TEXT;
+  case SQLITE_NULL: fab_table_add_null (table); break;
+  case SQLITE_FLOAT: fab_table_add_real (table, sqlite3_column_double (stmt, column)); break;
+  case SQLITE_INTEGER: fab_table_add_integer (table, sqlite3_column_int64 (stmt, column)); break;
+  default:
+    text = (const char *) sqlite3_column_text (stmt, column);
+    fab_table_add_text (table, text != NULL ? text : ""); /* NULL: a blob of no bytes */
   }
-  cell.text = g_strdup ((const char *) sqlite3_column_text (stmt, column));
-  if (cell.text == NULL) /* a blob of no bytes */
-    cell.text = g_strdup ("");
-  return cell;
+}
+
+static FabTable *
+new_table (sqlite3_stmt *stmt)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (gint i = 0; i < sqlite3_column_count (stmt); i++)
+    g_ptr_array_add (names, (gpointer) sqlite3_column_name (stmt, i));
+  g_ptr_array_add (names, NULL);
+  return fab_table_new ((const char *const *) names->pdata);
 }
 
 static FabTable *
 read_table (FabStore *self, sqlite3_stmt *stmt, GError **error)
 {
-  g_autoptr (FabTable) table = g_new0 (FabTable, 1);
-  GArray *cells = g_array_new (FALSE, FALSE, sizeof (FabCell));
+  g_autoptr (FabTable) table = new_table (stmt);
   gint code;
 
-  table->n_columns = (guint) sqlite3_column_count (stmt);
-  table->columns = g_new0 (char *, table->n_columns + 1);
-  for (guint i = 0; i < table->n_columns; i++)
-    table->columns[i] = g_strdup (sqlite3_column_name (stmt, (gint) i));
-  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
-    for (guint i = 0; i < table->n_columns; i++) {
-      FabCell cell = read_cell (stmt, (gint) i);
-
-      g_array_append_val (cells, cell);
-    }
-    table->n_rows++;
-  }
-  table->cells = (FabCell *) (gpointer) g_array_free (cells, FALSE);
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW)
+    for (guint i = 0; i < table->n_columns; i++)
+      read_cell (stmt, (gint) i, table);
   if (code == SQLITE_DONE)
     return g_steal_pointer (&table);
   fail_query (self, code, error);

@@ -27,7 +27,7 @@ fab_table_free (FabTable *self)
 {
   if (self == NULL)
     return;
-  for (gsize i = 0; i < (gsize) self->n_rows * self->n_columns; i++)
+  for (gsize i = 0; i < self->n_cells; i++)
     g_free (self->cells[i].text);
   g_free (self->cells);
   g_strfreev (self->columns);

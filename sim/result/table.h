@@ -23,7 +23,17 @@ typedef struct {
   guint n_columns, n_rows;
   char **columns; /* NULL-ended */
   FabCell *cells; /* row by row */
+  gsize n_cells;  /* more than n_rows x n_columns while a row is added */
 } FabTable;
+
+/* Without rows; `columns` is NULL-ended and copied. */
+FabTable *fab_table_new (const char *const *columns);
+
+/* Add the next cell, row by row. */
+void fab_table_add_null (FabTable *self);
+void fab_table_add_integer (FabTable *self, gint64 value);
+void fab_table_add_real (FabTable *self, double value);
+void fab_table_add_text (FabTable *self, const char *value); /* NULL is NULL */
 
 void fab_table_free (FabTable *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTable, fab_table_free)

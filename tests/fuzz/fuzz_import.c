@@ -50,7 +50,7 @@ check_series (const FabMeasuredSeries *measured, const char *text)
   if (measured->points->len == 0 || measured->series.backend == NULL || measured->series.source == NULL)
     g_error ("a series without points, backend or source:\n%s", text);
   for (guint i = 0; i < measured->points->len; i++) {
-    const FabPoint *point = &g_array_index (measured->points, FabPoint, i);
+    const FabMeasuredPoint *point = &g_array_index (measured->points, FabMeasuredPoint, i);
 
     if (point->size_bytes <= before || point->time_ps <= 0)
       g_error ("point %u makes no sense:\n%s", i, text);

@@ -10,7 +10,9 @@ static const FabFitSizes third = { .hold_out = 1.0 / 3 };
 static inline void
 add_point (FabMeasuredSeries *series, FabBytes size_bytes, double us)
 {
-  FabPoint point = { .size_bytes = size_bytes, .time_ps = (FabTimePs) (us * 1e6 + 0.5), .is_complete = TRUE };
+  FabMeasuredPoint point = { .size_bytes = size_bytes,
+                             .time_ps = (FabTimePs) (us * 1e6 + 0.5),
+                             .is_complete = TRUE };
 
   g_array_append_val (series->points, point);
 }

@@ -76,7 +76,7 @@ n_points (Rig *self, gboolean is_complete)
     const FabMeasuredSeries *series = g_ptr_array_index (all, i);
 
     for (guint j = 0; j < series->points->len; j++)
-      n += g_array_index (series->points, FabPoint, j).is_complete == is_complete;
+      n += g_array_index (series->points, FabMeasuredPoint, j).is_complete == is_complete;
   }
   return n;
 }

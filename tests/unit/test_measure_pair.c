@@ -241,9 +241,9 @@ test_both_measure (void **state)
   const FabMeasuredSeries *bandwidth = find_kind (all, FAB_MEASURE_BANDWIDTH);
   assert_int_equal (all->len, 2);
   assert_int_equal (latency->points->len, 2);
-  assert_int_equal (g_array_index (latency->points, FabPoint, 0).time_ps, MS_PS);
-  assert_int_equal (g_array_index (bandwidth->points, FabPoint, 0).time_ps, 8 * MS_PS);
-  assert_int_equal (g_array_index (bandwidth->points, FabPoint, 1).time_ps, 512 * MS_PS);
+  assert_int_equal (g_array_index (latency->points, FabMeasuredPoint, 0).time_ps, MS_PS);
+  assert_int_equal (g_array_index (bandwidth->points, FabMeasuredPoint, 0).time_ps, 8 * MS_PS);
+  assert_int_equal (g_array_index (bandwidth->points, FabMeasuredPoint, 1).time_ps, 512 * MS_PS);
   assert_string_equal (latency->series.system, "machine one and machine two");
   assert_string_equal (latency->series.method, "made up");
   assert_string_equal (latency->series.to, "there");

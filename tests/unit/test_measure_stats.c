@@ -72,7 +72,7 @@ test_points_of_random_samples (G_GNUC_UNUSED void **state)
   for (guint round = 0; round < 300; round++) {
     guint n = random_between (&random, 1, 60), spread = random_between (&random, 1, 50);
     FabTimePs times[60], sorted[60];
-    FabPoint point = { 0 };
+    FabMeasuredPoint point = { 0 };
 
     for (guint i = 0; i < n; i++)
       times[i] = sorted[i] = 1000 + random_below (&random, spread);
@@ -103,7 +103,8 @@ test_outliers (G_GNUC_UNUSED void **state)
 static void
 test_half_width (G_GNUC_UNUSED void **state)
 {
-  const FabPoint known = { .time_ps = 100, .low_ps = 96, .high_ps = 102 }, unknown = { .time_ps = 100 };
+  const FabMeasuredPoint known = { .time_ps = 100, .low_ps = 96, .high_ps = 102 },
+                         unknown = { .time_ps = 100 };
 
   assert_near (fab_stats_half_width (&known), 0.03, 1e-12);
   assert_near (fab_stats_half_width (&unknown), 1, 1e-12);
@@ -118,7 +119,7 @@ test_intervals_hold_the_median (G_GNUC_UNUSED void **state)
 
   for (guint round = 0; round < 1000; round++) {
     FabTimePs times[25];
-    FabPoint point = { 0 };
+    FabMeasuredPoint point = { 0 };
 
     for (guint i = 0; i < G_N_ELEMENTS (times); i++)
       times[i] = 1 + random_below (&random, 1999999);

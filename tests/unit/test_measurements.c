@@ -40,11 +40,11 @@ series_at (const FabMeasurements *measurements, guint i)
   return g_ptr_array_index (measurements->series, i);
 }
 
-static const FabPoint *
+static const FabMeasuredPoint *
 point_of (const FabMeasuredSeries *series, FabBytes size_bytes)
 {
   for (guint i = 0; i < series->points->len; i++) {
-    const FabPoint *point = &g_array_index (series->points, FabPoint, i);
+    const FabMeasuredPoint *point = &g_array_index (series->points, FabMeasuredPoint, i);
 
     if (point->size_bytes == size_bytes)
       return point;

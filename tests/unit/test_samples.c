@@ -68,7 +68,7 @@ test_series_round_trip (void **state)
   g_autofree char *path = file_in (state, "a.meas");
   const FabSeries latency = some_series (FAB_MEASURE_LATENCY),
                   bandwidth = some_series (FAB_MEASURE_BANDWIDTH);
-  const FabPoint point = { 8, 1500, 1400, 1600, 1000, 1100, 1900, 2000, 3, 1, TRUE };
+  const FabMeasuredPoint point = { 8, 1500, 1400, 1600, 1000, 1100, 1900, 2000, 3, 1, TRUE };
   gint64 id, other, again;
   FabSamples *self = open_good (path, FAB_SAMPLES_WRITE);
 
@@ -98,8 +98,8 @@ test_series_round_trip (void **state)
   assert_string_equal (series->series.note, "");
   assert_null (series->series.system);
   assert_int_equal (series->points->len, 1);
-  assert_memory_equal (series->points->data, &point, G_STRUCT_OFFSET (FabPoint, is_complete));
-  assert_true (g_array_index (series->points, FabPoint, 0).is_complete);
+  assert_memory_equal (series->points->data, &point, G_STRUCT_OFFSET (FabMeasuredPoint, is_complete));
+  assert_true (g_array_index (series->points, FabMeasuredPoint, 0).is_complete);
   assert_int_equal (times->len, 3);
   assert_int_equal (g_array_index (times, FabTimePs, 2), 2000);
   assert_string_equal (machine[1], "new");
@@ -112,10 +112,11 @@ test_found_or_not (void **state)
 {
   g_autofree char *path = file_in (state, "a.meas");
   const FabSeries latency = some_series (FAB_MEASURE_LATENCY);
-  const FabPoint before = { .size_bytes = 8, .time_ps = 5 }, after = { .size_bytes = 8, .time_ps = 6 };
+  const FabMeasuredPoint before = { .size_bytes = 8, .time_ps = 5 },
+                         after = { .size_bytes = 8, .time_ps = 6 };
   g_autoptr (GError) error = NULL;
   g_autoptr (FabSamples) self = open_good (path, FAB_SAMPLES_WRITE);
-  FabPoint point;
+  FabMeasuredPoint point;
   gint64 id;
 
   assert_true (fab_samples_begin_series (self, &latency, &id, NULL));
@@ -138,7 +139,8 @@ test_put_replaces (void **state)
   for (guint n = 3; n > 0; n--) {
     g_array_set_size (series->points, n);
     for (guint i = 0; i < n; i++)
-      g_array_index (series->points, FabPoint, i) = (FabPoint){ .size_bytes = 8 << i, .time_ps = n };
+      g_array_index (series->points, FabMeasuredPoint, i) = (FabMeasuredPoint){ .size_bytes = 8 << i,
+                                                                                .time_ps = n };
     assert_true (fab_samples_put (self, series, NULL));
   }
   fab_measured_series_free (series);
@@ -146,7 +148,7 @@ test_put_replaces (void **state)
   series = g_ptr_array_index (all, 0);
   assert_int_equal (all->len, 1);
   assert_int_equal (series->points->len, 1);
-  assert_int_equal (g_array_index (series->points, FabPoint, 0).time_ps, 1);
+  assert_int_equal (g_array_index (series->points, FabMeasuredPoint, 0).time_ps, 1);
 }
 
 /* --- what is not ours --- */
@@ -223,7 +225,8 @@ test_damage_is_an_error (void **state)
 
   assert_true (fab_samples_begin_series (self, &latency, &id, NULL));
   for (guint i = 0; i < 50; i++)
-    assert_true (fab_samples_end_point (self, id, &(FabPoint){ .size_bytes = 8 + i, .time_ps = 1 }, NULL));
+    assert_true (
+        fab_samples_end_point (self, id, &(FabMeasuredPoint){ .size_bytes = 8 + i, .time_ps = 1 }, NULL));
   fab_samples_free (self);
   assert_true (g_file_get_contents (path, &bytes, &size, NULL));
   memset (bytes + 4096, 0xff, size - 4096); /* all pages but that of the tables' names */

@@ -43,6 +43,7 @@ table_of (const char *columns, const FabCell *cells, guint n_cells)
   table->columns = g_strsplit (columns, " ", -1);
   table->n_columns = g_strv_length (table->columns);
   table->n_rows = n_cells / table->n_columns;
+  table->n_cells = n_cells;
   table->cells = g_memdup2 (cells, n_cells * sizeof *cells);
   return table;
 }

@@ -104,7 +104,7 @@ typedef struct {
 static double
 last_rate (const FabMeasuredSeries *series)
 {
-  return fab_point_rate (&g_array_index (series->points, FabPoint, series->points->len - 1));
+  return fab_point_rate (&g_array_index (series->points, FabMeasuredPoint, series->points->len - 1));
 }
 
 static int

@@ -48,7 +48,7 @@ check_alike (const GPtrArray *chosen, GError **error)
 }
 
 static gboolean
-is_size_wanted (const FabPoint *point, const FabFitSizes *sizes)
+is_size_wanted (const FabMeasuredPoint *point, const FabFitSizes *sizes)
 {
   return point->size_bytes > 0 && point->size_bytes >= sizes->min_bytes
       && (sizes->max_bytes == 0 || point->size_bytes <= sizes->max_bytes);
@@ -68,7 +68,7 @@ gather (const GPtrArray *chosen, FabDrive drive, FabMeasureKind which, const Fab
     if (one->series.kind != which || fab_series_drive (&one->series) != drive)
       continue;
     for (guint k = 0; k < one->points->len; k++) {
-      const FabPoint *point = &g_array_index (one->points, FabPoint, k);
+      const FabMeasuredPoint *point = &g_array_index (one->points, FabMeasuredPoint, k);
       FabFitPoint fit = { (double) point->size_bytes, (double) point->time_ps };
 
       if (!is_size_wanted (point, sizes))

@@ -27,7 +27,7 @@ typedef enum {
 
 typedef struct {
   Role role;
-  gsize offset; /* of the member of FabSeries or FabPoint */
+  gsize offset; /* of the member of FabSeries or FabMeasuredPoint */
   double us, bytes_per_s;
 } Column;
 
@@ -61,15 +61,16 @@ static const struct {
   { "time_ps", { .role = COLUMN_VALUE, .us = 1e-6 } },
   { "time_us", { .role = COLUMN_VALUE, .us = 1 } },
   { "rate_GBps", { .role = COLUMN_VALUE, .bytes_per_s = 1e9 } },
-  { "low_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, low_ps) } },
-  { "high_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, high_ps) } },
-  { "min_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, min_ps) } },
-  { "p05_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, p05_ps) } },
-  { "p95_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, p95_ps) } },
-  { "max_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabPoint, max_ps) } },
-  { "n_samples", { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabPoint, n_samples) } },
-  { "n_outliers", { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabPoint, n_outliers) } },
-  { "is_complete", { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabPoint, is_complete) } },
+  { "low_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, low_ps) } },
+  { "high_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, high_ps) } },
+  { "min_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, min_ps) } },
+  { "p05_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, p05_ps) } },
+  { "p95_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, p95_ps) } },
+  { "max_ps", { .role = COLUMN_POINT_PS, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, max_ps) } },
+  { "n_samples", { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, n_samples) } },
+  { "n_outliers", { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, n_outliers) } },
+  { "is_complete",
+    { .role = COLUMN_POINT_COUNT, .offset = G_STRUCT_OFFSET (FabMeasuredPoint, is_complete) } },
 };
 
 static gboolean
@@ -211,7 +212,7 @@ read_header (Reader *self)
 }
 
 static void
-read_point (Reader *self, const Column *column, const FabWord *word, FabPoint *point)
+read_point (Reader *self, const Column *column, const FabWord *word, FabMeasuredPoint *point)
 {
   double value;
 
@@ -224,7 +225,8 @@ read_point (Reader *self, const Column *column, const FabWord *word, FabPoint *p
 }
 
 static void
-add_point (Reader *self, FabSeries *series, FabBytes size_bytes, guint value_column, const FabPoint *spread)
+add_point (Reader *self, FabSeries *series, FabBytes size_bytes, guint value_column,
+           const FabMeasuredPoint *spread)
 {
   const FabWord *word = &self->fields[value_column];
   const Column *column = &self->columns[value_column];
@@ -246,7 +248,7 @@ static void
 read_row (Reader *self)
 {
   FabSeries series;
-  FabPoint spread = { .is_complete = TRUE };
+  FabMeasuredPoint spread = { .is_complete = TRUE };
   FabBytes size_bytes = 0;
   guint value = 0;
   gboolean has_kind = self->has_kind;

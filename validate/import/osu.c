@@ -177,7 +177,7 @@ describe (const Reader *self, FabSeries *series, guint n_ranks)
 }
 
 static gboolean
-read_spread (Reader *self, const FabLine *line, FabPoint *spread)
+read_spread (Reader *self, const FabLine *line, FabMeasuredPoint *spread)
 {
   double min_us, max_us;
 
@@ -212,7 +212,7 @@ add_row (Reader *self, const FabLine *line, FabBytes size_bytes, double value)
   guint n_ranks = is_collective ? ranks_of (self) : 0;
   double directions = self->test->kind == FAB_MEASURE_BIDIRECTIONAL ? 2 : 1;
   FabSeries series = { .kind = self->test->kind };
-  FabPoint spread = { .is_complete = TRUE };
+  FabMeasuredPoint spread = { .is_complete = TRUE };
   FabMeasuredSeries *measured;
 
   if ((is_collective && n_ranks == 0) || !read_spread (self, line, &spread))

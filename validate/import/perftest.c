@@ -90,7 +90,7 @@ add_latency (FabPerftest *self, FabReadings *readings, const FabPerftestRow *row
 {
   gboolean is_typical = row->typical.length > 0;
   const FabWord *word = is_typical ? &row->typical : &row->average;
-  FabPoint spread = { .n_samples = (guint) fab_word_count (&row->iterations), .is_complete = TRUE };
+  FabMeasuredPoint spread = { .n_samples = (guint) fab_word_count (&row->iterations), .is_complete = TRUE };
   double time_us, min_us = 0, max_us = 0;
 
   if (!fab_readings_number (readings, word, &time_us)

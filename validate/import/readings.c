@@ -173,9 +173,9 @@ fab_reading_ps (double time_us)
 
 void
 fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *series, FabBytes size_bytes,
-                   double time_us, const FabPoint *spread)
+                   double time_us, const FabMeasuredPoint *spread)
 {
-  FabPoint point = spread ? *spread : (FabPoint){ .is_complete = TRUE };
+  FabMeasuredPoint point = spread ? *spread : (FabMeasuredPoint){ .is_complete = TRUE };
 
   if (time_us > MAX_TIME_US) {
     fab_readings_mistake (self, word, "a message of %" G_GUINT64_FORMAT " B takes longer than a week",
@@ -193,7 +193,7 @@ fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
     return;
   }
   for (guint i = 0; i < series->points->len; i++) {
-    const FabPoint *other = &g_array_index (series->points, FabPoint, i);
+    const FabMeasuredPoint *other = &g_array_index (series->points, FabMeasuredPoint, i);
 
     if (other->size_bytes != size_bytes)
       continue;
@@ -219,7 +219,7 @@ fab_readings_rate (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
 static gint
 compare_points (gconstpointer a, gconstpointer b)
 {
-  FabBytes x = ((const FabPoint *) a)->size_bytes, y = ((const FabPoint *) b)->size_bytes;
+  FabBytes x = ((const FabMeasuredPoint *) a)->size_bytes, y = ((const FabMeasuredPoint *) b)->size_bytes;
 
   return x < y ? -1 : x > y;
 }

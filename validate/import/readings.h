@@ -62,7 +62,7 @@ FabMeasuredSeries *fab_readings_series (FabReadings *self, const FabSeries *like
 /* A point at `word`: time of one message. `spread` (NULL: not known) has all but the size and time. A printed 0 is
  * left out, and said. The same size with another time is a mistake. */
 void fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *series,
-                        FabBytes size_bytes, double time_us, const FabPoint *spread);
+                        FabBytes size_bytes, double time_us, const FabMeasuredPoint *spread);
 void fab_readings_rate (FabReadings *self, const FabWord *word, FabMeasuredSeries *series,
                         FabBytes size_bytes, double bytes_per_s);
 

@@ -37,7 +37,7 @@ typedef struct {
   FabTimedFunc func;
   gpointer data;
   GArray *times_ps;
-  FabPoint point;
+  FabMeasuredPoint point;
   guint n_messages; /* in a sample */
   guint n_sizes, n_done;
 } Work;
@@ -205,7 +205,7 @@ measure_size (Work *work, GError **error)
     g_propagate_error (error, g_steal_pointer (&cause));
     return FALSE;
   }
-  work->point = (FabPoint){ .size_bytes = size_bytes };
+  work->point = (FabMeasuredPoint){ .size_bytes = size_bytes };
   work->times_ps = fab_samples_of_point (self->samples, work->series_id, size_bytes, error);
   if (work->times_ps == NULL)
     return FALSE;
@@ -240,7 +240,7 @@ measure_series (Host *self, const FabSeries *series, FabBytes max_bytes, FabTime
   if (!fab_samples_begin_series (self->samples, series, &work.series_id, error))
     return FALSE;
   for (; work.n_done < work.n_sizes; work.n_done++) {
-    work.point = (FabPoint){ .size_bytes = plan->sizes_bytes[work.n_done] };
+    work.point = (FabMeasuredPoint){ .size_bytes = plan->sizes_bytes[work.n_done] };
     if (!check_cancelled (self, error) || !measure_size (&work, error))
       return FALSE;
   }

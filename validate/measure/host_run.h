@@ -18,8 +18,8 @@ typedef struct {
 
 typedef struct {
   const FabSeries *series;
-  const FabPoint *point; /* so far; n_samples 0: warming up */
-  guint n_sizes, n_done; /* of this series */
+  const FabMeasuredPoint *point; /* so far; n_samples 0: warming up */
+  guint n_sizes, n_done;         /* of this series */
 } FabHostProgress;
 
 /* Who looks on; every function may be NULL. */

@@ -147,7 +147,7 @@ probe_round_trip (Asker *self, GError **error)
 {
   FabTimePs times_ps[N_PROBES], elapsed_ps;
   FabBytes size_bytes = MIN (PROBE_BYTES, largest_size (self->host->plan));
-  FabPoint median = { .size_bytes = size_bytes };
+  FabMeasuredPoint median = { .size_bytes = size_bytes };
 
   if (!self->ops->can[FAB_MEASURE_LATENCY])
     return TRUE;

@@ -28,11 +28,12 @@ gboolean fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_byt
 GArray *fab_samples_of_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, GError **error);
 
 /* What they come to; replaces an earlier row. */
-gboolean fab_samples_end_point (FabSamples *self, gint64 series_id, const FabPoint *point, GError **error);
+gboolean fab_samples_end_point (FabSamples *self, gint64 series_id, const FabMeasuredPoint *point,
+                                GError **error);
 
 /* FALSE when there is no such point yet, and *error only when the file cannot be read. */
-gboolean fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabPoint *point,
-                                 GError **error);
+gboolean fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes,
+                                 FabMeasuredPoint *point, GError **error);
 
 /* Everything that has points: GPtrArray of FabMeasuredSeries, in the order they were begun. (transfer full) */
 GPtrArray *fab_samples_load (FabSamples *self, GError **error);

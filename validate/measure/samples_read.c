@@ -72,24 +72,24 @@ fab_samples_of_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, G
 #define POINT_COLUMNS \
   "size_bytes, time_ps, low_ps, high_ps, min_ps, p05_ps, p95_ps, max_ps, n_samples, n_outliers, is_complete"
 
-static FabPoint
+static FabMeasuredPoint
 read_point (sqlite3_stmt *stmt)
 {
-  return (FabPoint){ .size_bytes = (FabBytes) sqlite3_column_int64 (stmt, 0),
-                     .time_ps = sqlite3_column_int64 (stmt, 1),
-                     .low_ps = sqlite3_column_int64 (stmt, 2),
-                     .high_ps = sqlite3_column_int64 (stmt, 3),
-                     .min_ps = sqlite3_column_int64 (stmt, 4),
-                     .p05_ps = sqlite3_column_int64 (stmt, 5),
-                     .p95_ps = sqlite3_column_int64 (stmt, 6),
-                     .max_ps = sqlite3_column_int64 (stmt, 7),
-                     .n_samples = (guint) sqlite3_column_int64 (stmt, 8),
-                     .n_outliers = (guint) sqlite3_column_int64 (stmt, 9),
-                     .is_complete = sqlite3_column_int64 (stmt, 10) != 0 };
+  return (FabMeasuredPoint){ .size_bytes = (FabBytes) sqlite3_column_int64 (stmt, 0),
+                             .time_ps = sqlite3_column_int64 (stmt, 1),
+                             .low_ps = sqlite3_column_int64 (stmt, 2),
+                             .high_ps = sqlite3_column_int64 (stmt, 3),
+                             .min_ps = sqlite3_column_int64 (stmt, 4),
+                             .p05_ps = sqlite3_column_int64 (stmt, 5),
+                             .p95_ps = sqlite3_column_int64 (stmt, 6),
+                             .max_ps = sqlite3_column_int64 (stmt, 7),
+                             .n_samples = (guint) sqlite3_column_int64 (stmt, 8),
+                             .n_outliers = (guint) sqlite3_column_int64 (stmt, 9),
+                             .is_complete = sqlite3_column_int64 (stmt, 10) != 0 };
 }
 
 gboolean
-fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabPoint *point,
+fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabMeasuredPoint *point,
                         GError **error)
 {
   sqlite3_stmt *stmt = fab_samples_prepare (
@@ -133,7 +133,7 @@ load_points (FabSamples *self, gint64 series_id, GArray *points, GError **error)
   if (stmt)
     sqlite3_bind_int64 (stmt, 1, series_id);
   while (next_row (self, &stmt, &cause)) {
-    FabPoint point = read_point (stmt);
+    FabMeasuredPoint point = read_point (stmt);
     g_array_append_val (points, point);
   }
   if (cause == NULL)

@@ -75,7 +75,7 @@ fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTi
 }
 
 gboolean
-fab_samples_end_point (FabSamples *self, gint64 series_id, const FabPoint *point, GError **error)
+fab_samples_end_point (FabSamples *self, gint64 series_id, const FabMeasuredPoint *point, GError **error)
 {
   sqlite3_stmt *stmt = fab_samples_prepare (
       self, "INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
@@ -111,7 +111,7 @@ replace_series (FabSamples *self, const FabMeasuredSeries *series, GError **erro
     return FALSE;
   id = sqlite3_last_insert_rowid (self->db);
   for (guint i = 0; i < series->points->len; i++)
-    if (!fab_samples_end_point (self, id, &g_array_index (series->points, FabPoint, i), error))
+    if (!fab_samples_end_point (self, id, &g_array_index (series->points, FabMeasuredPoint, i), error))
       return FALSE;
   return TRUE;
 }

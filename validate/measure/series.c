@@ -66,7 +66,7 @@ fab_measured_series_new (const FabSeries *series)
   FabMeasuredSeries *self = g_new0 (FabMeasuredSeries, 1);
 
   fab_series_copy (&self->series, series);
-  self->points = g_array_new (FALSE, TRUE, sizeof (FabPoint));
+  self->points = g_array_new (FALSE, TRUE, sizeof (FabMeasuredPoint));
   return self;
 }
 
@@ -150,7 +150,7 @@ fab_series_title (const FabSeries *series)
 }
 
 double
-fab_point_rate (const FabPoint *point)
+fab_point_rate (const FabMeasuredPoint *point)
 {
   return point->time_ps > 0 ? (double) point->size_bytes / fab_ps_to_seconds (point->time_ps) : 0;
 }

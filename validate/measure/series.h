@@ -60,12 +60,12 @@ typedef struct {
   guint n_samples;                          /* 0: not known */
   guint n_outliers;     /* farther than 3 scaled median absolute deviations from the median */
   gboolean is_complete; /* FALSE: a limit ended it before it was precise enough */
-} FabPoint;
+} FabMeasuredPoint;
 
 /* A series and its points, sizes ascending. */
 typedef struct {
   FabSeries series;
-  GArray *points; /* FabPoint */
+  GArray *points; /* FabMeasuredPoint */
 } FabMeasuredSeries;
 
 FabMeasuredSeries *fab_measured_series_new (const FabSeries *series); /* copies; no points yet */
@@ -84,4 +84,4 @@ void fab_series_copy (FabSeries *to, const FabSeries *from);
 void fab_series_clear (FabSeries *series);
 
 /* Payload rate of one direction in bytes per second: size / time. */
-double fab_point_rate (const FabPoint *point);
+double fab_point_rate (const FabMeasuredPoint *point);

@@ -72,7 +72,7 @@ fab_stats_outliers (const FabTimePs *sorted_ps, guint n)
 }
 
 void
-fab_stats_point (const FabTimePs *samples_ps, guint n, FabPoint *point)
+fab_stats_point (const FabTimePs *samples_ps, guint n, FabMeasuredPoint *point)
 {
   g_autofree FabTimePs *sorted_ps = sorted_copy (samples_ps, n);
   guint rank = fab_stats_median_rank (n);
@@ -89,7 +89,7 @@ fab_stats_point (const FabTimePs *samples_ps, guint n, FabPoint *point)
 }
 
 double
-fab_stats_half_width (const FabPoint *point)
+fab_stats_half_width (const FabMeasuredPoint *point)
 {
   if (point->high_ps <= 0 || point->time_ps <= 0)
     return 1;

@@ -20,7 +20,7 @@ FabTimePs fab_stats_percentile (const FabTimePs *sorted_ps, guint n, guint perce
 guint fab_stats_outliers (const FabTimePs *sorted_ps, guint n);
 
 /* Everything of a point that samples tell, which need not be sorted; is_complete is left alone. n > 0. */
-void fab_stats_point (const FabTimePs *samples_ps, guint n, FabPoint *point);
+void fab_stats_point (const FabTimePs *samples_ps, guint n, FabMeasuredPoint *point);
 
 /* Half the confidence interval's width over the median; 1 when there is no interval. */
-double fab_stats_half_width (const FabPoint *point);
+double fab_stats_half_width (const FabMeasuredPoint *point);
