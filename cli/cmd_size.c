@@ -45,7 +45,7 @@ size (const SizeOptions *o, const char *path, GError **error)
   static const ToTextFn printers[] = {
     [FAB_FORMAT_TEXT] = fab_size_text, [FAB_FORMAT_JSON] = fab_size_json, [FAB_FORMAT_CSV] = fab_size_csv
   };
-  FabSizeSpec spec = { .path = path, .sets = (const char *const *) o->sets, .registry = &fab_models };
+  FabSizeSpec spec = { 0 };
 
   if (o->vary == NULL || o->target_text == NULL) {
     fab_throw (error, FAB_ERROR_INPUT, "%s is missing: what may vary, and what is to be met",
@@ -60,8 +60,8 @@ size (const SizeOptions *o, const char *path, GError **error)
   if (title == NULL)
     return -1;
   spec.axis = axis;
-  spec.catalog = catalog;
-  g_autoptr (FabSize) found = fab_size_find (&spec, error);
+  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models };
+  g_autoptr (FabSize) found = fab_size_find (&study, &spec, error);
   if (found == NULL)
     return -1;
   g_autofree char *shown = fab_cli_printable (title);

@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/size.h"
 
+#include "cli/points.h"
 #include "sim/base/json.h"
 
+static const char *const columns[] = { "value", "is_met", NULL };
+
+enum { N_COLUMNS = G_N_ELEMENTS (columns) - 1 };
+
+/* The values that were tried, as rows. */
 typedef struct {
-  const char *key;
-  double (*value) (const FabPoint *point);
-} Column;
+  const char *(*labels)[N_COLUMNS];
+  FabPointsRow *rows;
+  FabPoints points;
+} Tried;
 
-static double
-step_s (const FabPoint *point)
+static void
+tried_init (Tried *self, const FabSizeView *view)
 {
-  return point->step_s;
+  const FabSize *size = view->size;
+  guint n = 0;
+
+  self->labels = (gpointer) g_new (const char *, (gsize) N_COLUMNS * size->n);
+  self->rows = g_new (FabPointsRow, size->n);
+  for (guint i = 0; i < size->n; i++) {
+    const FabSizePoint *one = &size->points[i];
+    gboolean is_played = one->trial.point != NULL;
+
+    if (!is_played && one->trial.problem == NULL)
+      continue;
+    self->labels[n][0] = one->value;
+    self->labels[n][1] = is_played && fab_target_is_met (view->target, one->trial.point) ? "yes" : "no";
+    self->rows[n] = (FabPointsRow){ self->labels[n], &one->trial, (gint64) i == size->answer ? "<" : NULL };
+    n++;
+  }
+  self->points = (FabPoints){ columns, 1, self->rows, n };
 }
 
-static double
-exposed_fraction (const FabPoint *point)
+static void
+tried_clear (Tried *self)
 {
-  return point->step_s > 0 ? point->exposed_s / point->step_s : 0;
+  g_free (self->labels);
+  g_free (self->rows);
 }
 
-static double
-mfu_fraction (const FabPoint *point)
-{
-  return point->mfu_fraction;
-}
-
-static double
-tokens_per_s (const FabPoint *point)
-{
-  return point->tokens_per_s;
-}
-
-static const Column columns[] = { { "step_s", step_s },
-                                  { "exposed_fraction", exposed_fraction },
-                                  { "mfu_fraction", mfu_fraction },
-                                  { "tokens_per_s", tokens_per_s } };
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
 
 /* --- text --- */
 
@@ -62,8 +71,8 @@ append_answer (GString *text, const FabSizeView *view)
                           points[size->answer].value, points[0].value, target);
   if (size->is_unsteady)
     g_string_append (text, "  larger values do not all meet it: see the table\n");
-  g_autofree char *now = binding_of (points[size->answer].point);
-  g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].point) : NULL;
+  g_autofree char *now = binding_of (points[size->answer].trial.point);
+  g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
     g_string_append_printf (text, "  %s binds with %s, %s with %s\n", then, points[size->before].value,
                             g_str_equal (then, now) ? "the same" : now, points[size->answer].value);
@@ -71,39 +80,17 @@ append_answer (GString *text, const FabSizeView *view)
     g_string_append_printf (text, "  %s binds there\n", now);
 }
 
-static void
-append_point (GString *text, const FabSizeView *view, guint i)
-{
-  const FabSizePoint *tried = &view->size->points[i];
-
-  if (tried->problem != NULL) {
-    g_auto (GStrv) lines = g_strsplit (tried->problem, "\n", 2);
-
-    g_string_append_printf (text, "  %-16s cannot be played: %s\n", tried->value, lines[0]);
-    return;
-  }
-  if (tried->point == NULL)
-    return;
-  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, tried->point->step_s * FAB_PS_PER_S);
-
-  g_string_append_printf (text, "  %-16s %12s %8.1f %% %7.1f %% %14.0f  %s%s\n", tried->value, step,
-                          100 * exposed_fraction (tried->point), 100 * tried->point->mfu_fraction,
-                          tried->point->tokens_per_s,
-                          tried->point->binding_spec ? tried->point->binding_spec : "-",
-                          (gint64) i == view->size->answer ? "  <" : "");
-}
-
 char *
 fab_size_text (const FabSizeView *view)
 {
   GString *text = g_string_new (NULL);
+  g_auto (Tried) tried;
 
+  tried_init (&tried, view);
   g_string_append_printf (text, "%s\n\n", view->title);
   append_answer (text, view);
-  g_string_append_printf (text, "\n  %-16s %12s %10s %9s %14s  %s\n", "value", "step", "exposed", "MFU",
-                          "tokens/s", "binding");
-  for (guint i = 0; i < view->size->n; i++)
-    append_point (text, view, i);
+  g_string_append_c (text, '\n');
+  fab_points_append_text (text, &tried.points);
   g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
   return g_string_free (text, FALSE);
 }
@@ -113,38 +100,11 @@ fab_size_text (const FabSizeView *view)
 char *
 fab_size_csv (const FabSizeView *view)
 {
-  GString *csv = g_string_new (
-      "value,is_met,step_s,exposed_fraction,mfu_fraction,tokens_per_s,binding_link\n");
+  g_auto (Tried) tried;
 
-  for (guint i = 0; i < view->size->n; i++) {
-    const FabSizePoint *tried = &view->size->points[i];
-
-    if (tried->point == NULL)
-      continue;
-    g_autofree char *value = g_strescape (tried->value, NULL);
-    g_string_append_printf (csv, "\"%s\",%d", value, fab_target_is_met (view->target, tried->point));
-    for (guint c = 0; c < G_N_ELEMENTS (columns); c++)
-      g_string_append_printf (csv, ",%.12g", columns[c].value (tried->point));
-    g_string_append_printf (csv, ",%s\n", tried->point->binding ? tried->point->binding : "");
-  }
-  return g_string_free (csv, FALSE);
-}
-
-static void
-add_point (JsonBuilder *json, const FabSizeView *view, const FabSizePoint *tried)
-{
-  json_builder_begin_object (json);
-  fab_json_add_text (json, "value", tried->value);
-  if (tried->point != NULL) {
-    fab_json_add_whole (json, "is_met", fab_target_is_met (view->target, tried->point));
-    for (guint c = 0; c < G_N_ELEMENTS (columns); c++)
-      fab_json_add_real (json, columns[c].key, columns[c].value (tried->point));
-    fab_json_add_text (json, "binding_link", tried->point->binding);
-    fab_json_add_text (json, "binding_link_spec", tried->point->binding_spec);
-  } else {
-    fab_json_add_text (json, "problem", tried->problem);
-  }
-  json_builder_end_object (json);
+  tried_init (&tried, view);
+  g_autoptr (FabTable) table = fab_points_table (&tried.points);
+  return fab_table_to_csv (table);
 }
 
 char *
@@ -153,7 +113,9 @@ fab_size_json (const FabSizeView *view)
   const FabSize *size = view->size;
   g_autoptr (JsonBuilder) json = json_builder_new ();
   g_autofree char *target = fab_target_write (view->target);
+  g_auto (Tried) tried;
 
+  tried_init (&tried, view);
   json_builder_begin_object (json);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "key", view->axis->key);
@@ -161,12 +123,7 @@ fab_size_json (const FabSizeView *view)
   fab_json_add_text (json, "answer", size->answer >= 0 ? size->points[size->answer].value : NULL);
   fab_json_add_text (json, "closest", size->points[size->best].value);
   fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
-  json_builder_set_member_name (json, "points");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < size->n; i++)
-    if (size->points[i].point != NULL || size->points[i].problem != NULL)
-      add_point (json, view, &size->points[i]);
-  json_builder_end_array (json);
+  fab_points_add_json (json, "points", &tried.points);
   json_builder_end_object (json);
   return fab_json_finish (json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/size.h"
 
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
 
 void
@@ -10,57 +9,30 @@ fab_size_free (FabSize *self)
   if (self == NULL)
     return;
   for (guint i = 0; i < self->n; i++) {
-    fab_point_free (self->points[i].point);
-    g_free (self->points[i].problem);
+    fab_try_clear (&self->points[i].trial);
+    g_free ((char *) self->points[i].sets[0]);
   }
   g_free (self->points);
   g_free (self);
 }
 
 typedef struct {
+  const FabStudy *study;
   const FabSizeSpec *spec;
   FabSize *size;
-  const guint *items; /* of the trials that go on */
 } Trials;
-
-static FabPoint *
-play_value (const FabSizeSpec *spec, const char *value, GError **error)
-{
-  g_autofree char *set = g_strconcat (spec->axis->key, "=", value, NULL);
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
-
-  for (guint i = 0; spec->sets != NULL && spec->sets[i] != NULL; i++)
-    g_ptr_array_add (sets, (gpointer) spec->sets[i]);
-  g_ptr_array_add (sets, set);
-  g_ptr_array_add (sets, NULL);
-  g_autoptr (FabScenario) scenario = fab_scenario_load (spec->path, (const char *const *) sets->pdata,
-                                                        spec->registry, spec->catalog, error);
-  return scenario != NULL ? fab_point_play (scenario, spec->registry, error) : NULL;
-}
-
-static void
-play_item (gpointer data, guint i)
-{
-  Trials *self = data;
-  FabSizePoint *tried = &self->size->points[self->items[i]];
-  g_autoptr (GError) problem = NULL;
-
-  if (tried->point != NULL || tried->problem != NULL)
-    return;
-  tried->point = play_value (self->spec, tried->value, &problem);
-  if (tried->point == NULL)
-    tried->problem = g_strdup (problem->message);
-}
 
 static gboolean
 try_values (gpointer data, const guint *items, guint n, FabTrial *trials, G_GNUC_UNUSED GError **error)
 {
-  Trials *self = data;
+  const Trials *self = data;
+  g_autofree FabTry **tries = g_new (FabTry *, n);
 
-  self->items = items;
-  fab_crew_run (n, play_item, self);
+  for (guint i = 0; i < n; i++)
+    tries[i] = &self->size->points[items[i]].trial;
+  fab_study_play (self->study, tries, n);
   for (guint i = 0; i < n; i++) {
-    const FabPoint *point = self->size->points[items[i]].point;
+    const FabPoint *point = tries[i]->point;
 
     trials[i] = (FabTrial){ FALSE, G_MAXDOUBLE };
     if (point == NULL)
@@ -79,8 +51,8 @@ take_search (FabSize *self, const FabSearch *search)
   self->is_unsteady = search->is_unsteady;
   self->before = -1;
   for (guint i = 0; i < self->n; i++) {
-    self->n_tried += self->points[i].point != NULL || self->points[i].problem != NULL;
-    if (self->answer >= 0 && i < (guint) self->answer && self->points[i].point != NULL)
+    self->n_tried += self->points[i].trial.point != NULL || self->points[i].trial.problem != NULL;
+    if (self->answer >= 0 && i < (guint) self->answer && self->points[i].trial.point != NULL)
       self->before = i;
   }
 }
@@ -93,20 +65,28 @@ check_played (const FabSize *self, const FabTarget *target, GError **error)
   const char *problem = NULL;
 
   for (guint i = 0; i < self->n; i++) {
-    const FabPoint *point = self->points[i].point;
+    const FabPoint *point = self->points[i].trial.point;
 
     if (point != NULL && (figure->is_known == NULL || figure->is_known (point)))
       return TRUE;
     if (point != NULL && problem == NULL)
       return fab_throw (error, FAB_ERROR_INPUT, "there is no '%s' here: %s", figure->name, figure->unknown);
     if (problem == NULL)
-      problem = self->points[i].problem;
+      problem = self->points[i].trial.problem;
   }
   return fab_throw (error, FAB_ERROR_INPUT, "%s", problem);
 }
 
+static void
+init_point (FabSizePoint *point, const char *key, const char *value)
+{
+  point->value = value;
+  point->sets[0] = g_strconcat (key, "=", value, NULL);
+  point->trial.sets = point->sets;
+}
+
 FabSize *
-fab_size_find (const FabSizeSpec *spec, GError **error)
+fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
 {
   g_autoptr (FabSize) self = g_new0 (FabSize, 1);
   FabSearch search;
@@ -114,8 +94,8 @@ fab_size_find (const FabSizeSpec *spec, GError **error)
   self->n = spec->axis->values->len;
   self->points = g_new0 (FabSizePoint, self->n);
   for (guint i = 0; i < self->n; i++)
-    self->points[i].value = g_ptr_array_index (spec->axis->values, i);
-  if (!fab_search_first (self->n, try_values, &(Trials){ spec, self, NULL }, &search, error))
+    init_point (&self->points[i], spec->axis->key, g_ptr_array_index (spec->axis->values, i));
+  if (!fab_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
     return NULL;
   take_search (self, &search);
   return check_played (self, &spec->target, error) ? g_steal_pointer (&self) : NULL;

@@ -4,22 +4,19 @@
 
 #include "sim/study/axis.h"
 #include "sim/study/search.h"
+#include "sim/study/study.h"
 #include "sim/study/target.h"
 
 typedef struct {
-  const char *path;        /* of the scenario */
-  const char *const *sets; /* its assignments, NULL-ended, or NULL */
-  const FabCatalog *catalog;
-  const FabRegistry *registry;
   const FabAxis *axis; /* from the least wanted value to the most */
   FabTarget target;
 } FabSizeSpec;
 
-/* One value that was tried. */
+/* One value. */
 typedef struct {
-  const char *value; /* the axis's */
-  FabPoint *point;   /* NULL: it was not tried, or could not be played */
-  char *problem;     /* why it could not; NULL otherwise */
+  const char *value;   /* the axis's */
+  const char *sets[2]; /* "KEY=VALUE" */
+  FabTry trial;
 } FabSizePoint;
 
 typedef struct {
@@ -33,6 +30,6 @@ typedef struct {
 
 /* Values that cannot be played (a job that cannot be divided so) do not meet the target. NULL and *error where none can
  * be played: the first one's problem. Several are played at once, results do not depend on it. */
-FabSize *fab_size_find (const FabSizeSpec *spec, GError **error);
+FabSize *fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error);
 void fab_size_free (FabSize *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSize, fab_size_free)

@@ -23,7 +23,7 @@ try_values (gpointer data, const guint *items, guint n, FabTrial *trials, G_GNUC
     trials[i].is_met = items[i] >= self->first && items[i] <= self->last;
     /* A plateau on either side. */
     guint away = items[i] < self->first ? (self->first - items[i]) / 7 : 0;
-    trials[i].gap = trials[i].is_met ? -1 : 1 + away;
+    trials[i].gap = trials[i].is_met ? -1.0 : 1.0 + (double) away;
   }
   return TRUE;
 }
