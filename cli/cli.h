@@ -35,6 +35,7 @@ extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;
 extern const FabCommand fab_command_query;
+extern const FabCommand fab_command_report;
 extern const FabCommand fab_command_run;
 extern const FabCommand fab_command_size;
 extern const FabCommand fab_command_topo;

@@ -49,6 +49,7 @@ _fabricast_options() { # COMMAND
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
+    report) echo --db --run --out --help ;;
     query) echo --db --run --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
@@ -80,6 +81,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
       _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
         nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv'
       ;;
+    report:--out | report:-o) _fabricast_files '*.html' ;;
     run:--trace | trace:--output | trace:-o) _fabricast_files '*.json' ;;
     measure:--kinds) _fabricast_words 'latency exchange bandwidth bidirectional collective' ;;
     measure:--out | measure:-o) _fabricast_files '*.meas' ;;
@@ -122,7 +124,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare size describe collective p2p topo import measure calibrate validate query trace version' ;;
+    help:0) _fabricast_words 'run check compare size describe collective p2p topo import measure calibrate validate query trace report version' ;;
   esac
 }
 
@@ -132,7 +134,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare size describe collective p2p topo import measure calibrate validate query trace version help --version --help'
+    _fabricast_words 'run check compare size describe collective p2p topo import measure calibrate validate query trace report version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_parts.h - what the files of a report's data share: one run while it is read, and its parts. */
+#pragma once
+
+#include "cli/report.h"
+#include "cli/report_json.h"
+
+/* A run, and the iteration that is shown: the last. */
+typedef struct {
+  const FabReportRequest *request;
+  gint64 id, iteration;
+  FabTimePs start_ps, duration_ps;
+  char *scenario; /* YAML */
+  GString *json;  /* where its members go */
+} FabReportRun;
+
+/* Asks about the run; `sql` may hold :run, and :iteration is replaced. */
+gboolean fab_report_each (const FabReportRun *run, const char *sql, FabStoreRowFunc on_row, gpointer data,
+                          GError **error);
+
+/* An array of objects: a member per column, named as the column is. Reals and NULL are written as they are. */
+gboolean fab_report_rows (const FabReportRun *run, const char *key, const char *sql, GError **error);
+
+/* Members of the run's object, each by its own key. */
+gboolean fab_report_add_timeline (const FabReportRun *run, guint max_spans, GError **error);
+gboolean fab_report_add_links (const FabReportRun *run, GError **error);
+gboolean fab_report_add_sources (const FabReportRun *run, GError **error);
+gboolean fab_report_add_tables (const FabReportRun *run, guint max_rows, GError **error);
+
+/* One sweep as an item of an array. */
+gboolean fab_report_add_sweep (FabStore *store, gint64 sweep_id, GString *json, GError **error);
+
+/* Whether the file has a table: it may be of an older program. */
+gboolean fab_report_has (FabStore *store, const char *table);

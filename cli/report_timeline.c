@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_timeline.c - the spans of an iteration, lane by lane, few enough to draw.
+ *
+ * A lane is a stream of a class of ranks. Of more spans than the page may hold, short ones that follow one another are
+ * drawn as one; how short is found by doubling. A span is six integers: kind, start after the start of the one before
+ * it in its lane and length (ns), name, form of its collective (or -1), and how many spans it stands for.
+ */
+#include <string.h>
+
+#include "cli/report_parts.h"
+
+enum { MAX_NAME = 120 };
+
+typedef struct {
+  guint rank_class, stream, kind, name;
+  gint form;
+  guint n; /* spans drawn as one */
+  FabTimePs start_ps, end_ps;
+} Span;
+
+typedef struct {
+  GHashTable *numbers; /* text -> its number + 1 */
+  GPtrArray *texts;
+} Words;
+
+typedef struct {
+  const FabReportRun *run;
+  GArray *spans;
+  Words names, streams, forms; /* forms: JSON of what all collectives of one form have in common */
+} Timeline;
+
+static const char *const kinds[] = { "compute", "comm", "load", "wait" };
+
+static const char span_sql[] =
+    "SELECT s.rank_class, s.stream, s.kind, s.name, s.start_ps, s.end_ps, c.op, c.dimension, c.algorithm, c.protocol,"
+    " c.n_channels, c.n_ranks, c.bytes, l.from_vertex, l.to_vertex, l.spec"
+    " FROM span AS s LEFT JOIN collective AS c"
+    " ON c.run_id = s.run_id AND c.iteration = s.iteration AND c.collective = s.collective"
+    " LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link"
+    " WHERE s.run_id = :run AND s.iteration BETWEEN :iteration - 1 AND :iteration + 1 AND s.end_ps > s.start_ps"
+    " ORDER BY s.span";
+
+/* --- words by number --- */
+
+static void
+words_init (Words *self)
+{
+  self->texts = g_ptr_array_new_with_free_func (g_free);
+  self->numbers = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+static void
+words_clear (Words *self)
+{
+  g_hash_table_unref (self->numbers);
+  g_ptr_array_unref (self->texts);
+}
+
+static guint
+number_of (Words *self, const char *text)
+{
+  gpointer known = g_hash_table_lookup (self->numbers, text);
+
+  if (known != NULL)
+    return GPOINTER_TO_UINT (known) - 1;
+  g_ptr_array_add (self->texts, g_strdup (text));
+  g_hash_table_insert (self->numbers, g_ptr_array_index (self->texts, self->texts->len - 1),
+                       GUINT_TO_POINTER (self->texts->len));
+  return self->texts->len - 1;
+}
+
+/* A name may be as long as a person likes; a page cannot. */
+static guint
+number_of_name (Words *self, const char *name)
+{
+  if (g_utf8_strlen (name, -1) <= MAX_NAME)
+    return number_of (self, name);
+  g_autofree char *head = g_utf8_substring (name, 0, MAX_NAME - 1);
+  g_autofree char *cut = g_strconcat (head, "\u2026", NULL);
+  return number_of (self, cut);
+}
+
+/* --- reading --- */
+
+static char *
+form_of (const FabField *fields)
+{
+  static const char *const texts[] = { "op", "dimension", "algorithm", "protocol" };
+  g_autoptr (GString) json = g_string_new ("{");
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    fab_report_text (json, texts[i], fields[6 + i].text);
+  fab_report_whole (json, "channels", fields[10].integer);
+  fab_report_whole (json, "ranks", fields[11].integer);
+  fab_report_whole (json, "bytes", fields[12].integer);
+  fab_report_text (json, "link_from", fields[13].text);
+  fab_report_text (json, "link_to", fields[14].text);
+  fab_report_text (json, "spec", fields[15].text);
+  fab_report_close (json, '}');
+  return g_strdup (json->str);
+}
+
+static guint
+kind_of (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (strcmp (kinds[i], name) == 0)
+      return i;
+  return 0;
+}
+
+static gboolean
+take_span (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
+{
+  Timeline *self = data;
+  FabTimePs from_ps = self->run->start_ps, to_ps = from_ps + self->run->duration_ps;
+  Span span = { .rank_class = (guint) fields[0].integer,
+                .kind = kind_of (fields[2].text),
+                .form = -1,
+                .n = 1,
+                .start_ps = MAX (fields[4].integer, from_ps) - from_ps,
+                .end_ps = MIN (fields[5].integer, to_ps) - from_ps };
+
+  if (span.end_ps <= span.start_ps)
+    return TRUE;
+  span.stream = number_of (&self->streams, fields[1].text);
+  span.name = number_of_name (&self->names, fields[3].text);
+  if (fields[6].text != NULL) {
+    g_autofree char *form = form_of (fields);
+
+    span.form = (gint) number_of (&self->forms, form);
+  }
+  g_array_append_val (self->spans, span);
+  return TRUE;
+}
+
+static gint
+by_lane (gconstpointer a, gconstpointer b)
+{
+  const Span *x = a, *y = b;
+
+  if (x->rank_class != y->rank_class)
+    return x->rank_class < y->rank_class ? -1 : 1;
+  if (x->stream != y->stream)
+    return x->stream < y->stream ? -1 : 1;
+  if (x->start_ps != y->start_ps)
+    return x->start_ps < y->start_ps ? -1 : 1;
+  return x->end_ps < y->end_ps ? -1 : x->end_ps > y->end_ps;
+}
+
+/* --- drawing together --- */
+
+static gboolean
+is_of_lane (const Span *a, const Span *b)
+{
+  return a->rank_class == b->rank_class && a->stream == b->stream;
+}
+
+static gboolean
+joins (const Span *a, const Span *b, FabTimePs short_ps)
+{
+  return is_of_lane (a, b) && a->kind == b->kind && b->start_ps - a->end_ps < short_ps
+      && MIN (a->end_ps - a->start_ps, b->end_ps - b->start_ps) < short_ps;
+}
+
+/* (transfer full) */
+static GArray *
+drawn_together (const GArray *spans, FabTimePs short_ps)
+{
+  GArray *drawn = g_array_sized_new (FALSE, FALSE, sizeof (Span), spans->len);
+
+  for (guint i = 0; i < spans->len; i++) {
+    const Span *span = &g_array_index (spans, Span, i);
+    Span *last = drawn->len > 0 ? &g_array_index (drawn, Span, drawn->len - 1) : NULL;
+
+    if (last != NULL && joins (last, span, short_ps)) {
+      last->end_ps = MAX (last->end_ps, span->end_ps);
+      last->n += span->n;
+    } else {
+      g_array_append_val (drawn, *span);
+    }
+  }
+  return drawn;
+}
+
+/* How short spans are that were drawn together; 0: none. */
+static FabTimePs
+thin_out (Timeline *self, guint max_spans)
+{
+  FabTimePs short_ps = 0;
+
+  while (self->spans->len > max_spans && short_ps <= self->run->duration_ps) {
+    short_ps = MAX (2 * short_ps, self->run->duration_ps / 65536 + 1);
+    GArray *drawn = drawn_together (self->spans, short_ps);
+
+    g_array_unref (self->spans);
+    self->spans = drawn;
+  }
+  return short_ps;
+}
+
+/* --- writing --- */
+
+static gint64
+ns (FabTimePs time_ps)
+{
+  return (time_ps + 500) / 1000;
+}
+
+static void
+add_spans (const Timeline *self, GString *json)
+{
+  const Span *last = NULL;
+
+  for (guint i = 0; i < self->spans->len; i++) {
+    const Span *span = &g_array_index (self->spans, Span, i);
+    gint64 start_ns = ns (span->start_ps), before_ns = 0;
+
+    if (last == NULL || !is_of_lane (last, span)) {
+      g_string_append (json, last != NULL ? "]}" : "");
+      fab_report_open (json, NULL, '{');
+      fab_report_whole (json, "class", span->rank_class);
+      fab_report_text (json, "stream", g_ptr_array_index (self->streams.texts, span->stream));
+      fab_report_open (json, "spans", '[');
+    } else {
+      before_ns = ns (last->start_ps);
+      g_string_append_c (json, ',');
+    }
+    g_string_append_printf (json, "%u,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%u,%d,%u", span->kind,
+                            start_ns - before_ns, ns (span->end_ps) - start_ns, span->name, span->form,
+                            span->n);
+    last = span;
+  }
+  g_string_append (json, last != NULL ? "]}" : "");
+}
+
+static void
+add_words (const Words *words, GString *json)
+{
+  for (guint i = 0; i < words->texts->len; i++)
+    fab_report_text (json, NULL, g_ptr_array_index (words->texts, i));
+}
+
+static void
+write_timeline (const Timeline *self, guint n_recorded, FabTimePs short_ps)
+{
+  GString *json = self->run->json;
+
+  fab_report_open (json, "timeline", '{');
+  fab_report_whole (json, "iteration", self->run->iteration);
+  fab_report_whole (json, "duration_ns", ns (self->run->duration_ps));
+  fab_report_whole (json, "recorded", n_recorded);
+  fab_report_whole (json, "short_ns", ns (short_ps));
+  fab_report_open (json, "names", '[');
+  add_words (&self->names, json);
+  fab_report_close (json, ']');
+  fab_report_open (json, "forms", '[');
+  for (guint i = 0; i < self->forms.texts->len; i++)
+    g_string_append_printf (json, "%s%s", i > 0 ? "," : "",
+                            (const char *) g_ptr_array_index (self->forms.texts, i));
+  fab_report_close (json, ']');
+  fab_report_open (json, "lanes", '[');
+  add_spans (self, json);
+  fab_report_close (json, ']');
+  fab_report_close (json, '}');
+}
+
+gboolean
+fab_report_add_timeline (const FabReportRun *run, guint max_spans, GError **error)
+{
+  Timeline self = { .run = run, .spans = g_array_new (FALSE, FALSE, sizeof (Span)) };
+  gboolean is_read;
+
+  words_init (&self.names);
+  words_init (&self.streams);
+  words_init (&self.forms);
+  is_read = fab_report_each (run, span_sql, take_span, &self, error);
+  if (is_read) {
+    guint n_recorded = self.spans->len;
+
+    g_array_sort (self.spans, by_lane);
+    FabTimePs short_ps = thin_out (&self, max_spans);
+    write_timeline (&self, n_recorded, short_ps);
+  }
+  g_array_unref (self.spans);
+  words_clear (&self.names);
+  words_clear (&self.streams);
+  words_clear (&self.forms);
+  return is_read;
+}
