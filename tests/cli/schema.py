@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`describe --schema`: a JSON Schema of draft 2020-12 that accepts and refuses what the program does; and the
 resolved scenario, which is a scenario that runs to the same numbers."""
+import functools
 import json
 import os
 
@@ -11,6 +12,16 @@ yaml, jsonschema = need("yaml", "jsonschema")
 BAD = ["misspelt", "no-unit", "many", "types", "negative", "unknown-names", "unknown-shape"]
 # Names of the catalogue and signs are beyond a schema that does not read the catalogue.
 ONLY_THE_PROGRAM = {"unknown-shape"}
+
+
+@functools.cache
+def resolved(path):
+    """What `check` makes of a scenario, made smaller where it is large."""
+    case = CliTest()
+    case.setUp()
+    text = case.good("check", path, *smaller(path))
+    case.doCleanups()
+    return text
 
 
 class Schema(CliTest):
@@ -31,7 +42,7 @@ class Schema(CliTest):
         for path in SCENARIOS:
             with self.subTest(path):
                 self.assertEqual(self.mistakes(read(path)), [])
-                self.assertEqual(self.mistakes(self.good("check", path, *smaller(path))), [])
+                self.assertEqual(self.mistakes(resolved(path)), [])
 
     def test_refuses_what_the_program_refuses(self):
         for name in BAD:
@@ -62,22 +73,22 @@ class Resolved(CliTest):
         for path in SCENARIOS:
             sets = smaller(path)
             with self.subTest(path):
-                resolved = self.write("resolved.yaml", self.good("check", path, *sets))
+                again = self.write("resolved.yaml", resolved(path))
                 self.assertEqual(self.good("run", path, "--no-db", "--format", "csv", *sets),
-                                 self.good("run", resolved, "--no-db", "--format", "csv"))
+                                 self.good("run", again, "--no-db", "--format", "csv"))
 
     def test_is_resolved_to_itself(self):
         for path in SCENARIOS:
             with self.subTest(path):
-                once = self.good("check", path, *smaller(path))
-                self.assertEqual(self.good("check", self.write("resolved.yaml", once)), once)
+                again = self.write("resolved.yaml", resolved(path))
+                self.assertEqual(self.good("check", again), resolved(path))
 
     def test_holds_what_was_set(self):
         sets = ["--set", "cluster.nodes=2", "--set", "job.bucket=100MiB", "--set", "fidelity=analytic", "--set", "seed=9"]
         path = SCENARIOS[-1] if "ddp" in SCENARIOS[-1] else next(path for path in SCENARIOS if "4nodes" in path)
-        resolved = self.write("resolved.yaml", self.good("check", path, *sets))
+        again = self.write("resolved.yaml", self.good("check", path, *sets))
         self.assertEqual(self.good("run", path, "--no-db", "--format", "csv", *sets),
-                         self.good("run", resolved, "--no-db", "--format", "csv"))
+                         self.good("run", again, "--no-db", "--format", "csv"))
 
     def test_is_in_the_database(self):
         self.good("run", SCENARIOS[0], "--db", "x.db")
