@@ -6,19 +6,20 @@
 #include "sim/base/error.h"
 #include "sim/result/store.h"
 
-#define NO_RUN G_MININT64
+#define NO_ID G_MININT64
 
 typedef struct {
   char *format_name, *db, *sql;
-  gint64 run_id;
-  gboolean has_run;
+  gint64 run_id, sweep_id;
+  gboolean has_run, has_sweep;
   FabFormat format;
 } QueryOptions;
 
 static const FabUsage usage = {
   .arguments = "[QUESTION]",
   .summary =
-      "Answers a question from a results file that `fabricast run` has written. Without one, lists them.",
+      "Answers a question from a results file that `fabricast run` or `fabricast sweep` has written. Without one,\n"
+      "lists them.",
   .examples = "  fabricast query\n"
               "  fabricast query iterations\n"
               "  fabricast query links --db fabricast.db --run 1 --format csv\n"
@@ -58,6 +59,8 @@ answer (const QueryOptions *o, const char *question, GError **error)
   const char *sql = o->sql ? o->sql : find_sql (question, error);
   g_autoptr (FabStore) store = sql ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
                                    : NULL;
+  if (store != NULL)
+    fab_store_choose_sweep (store, o->sweep_id);
   g_autoptr (FabTable) table = store ? fab_store_query (store, sql, o->run_id, error) : NULL;
   g_autofree char *text = NULL;
 
@@ -77,6 +80,8 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
     return FALSE;
   if (o->has_run && o->run_id < 1)
     return fab_throw (error, FAB_ERROR_INPUT, "--run counts from 1; leave it out for the last run");
+  if (o->has_sweep && o->sweep_id < 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--sweep counts from 1; leave it out for the last sweep");
   if (o->sql && argc > 1)
     return fab_throw (error, FAB_ERROR_INPUT, "either a QUESTION or --sql, not both");
   if (o->sql == NULL && argc == 1) {
@@ -89,20 +94,23 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
 static FabExit
 run (int argc, char **argv)
 {
-  QueryOptions o = { .run_id = NO_RUN };
+  QueryOptions o = { .run_id = NO_ID, .sweep_id = NO_ID };
   const GOptionEntry entries[] = {
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
+    { "sweep", 0, 0, G_OPTION_ARG_INT64, &o.sweep_id, "Sweep id (default: the last)", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
-      "One SELECT of your own; :run is the run (docs/results-schema.md)", "SQL" },
+      "One SELECT of your own; :run is the run, :sweep the sweep (docs/results-schema.md)", "SQL" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error);
 
-  o.has_run = o.run_id != NO_RUN;
+  o.has_run = o.run_id != NO_ID;
   o.run_id = o.has_run ? o.run_id : 0;
+  o.has_sweep = o.sweep_id != NO_ID;
+  o.sweep_id = o.has_sweep ? o.sweep_id : 0;
   is_done = is_done && query (&o, argc, argv, &error);
 
   g_free (o.format_name);

@@ -50,7 +50,7 @@ _fabricast_options() { # COMMAND
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
     report) echo --db --run --out --help ;;
-    query) echo --db --run --sql --format --help ;;
+    query) echo --db --run --sweep --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
 }

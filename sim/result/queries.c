@@ -68,6 +68,18 @@ const FabQuery fab_queries[] = {
   { "timeline", "Every task on every stream of every class of ranks, in order of start.",
     "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
     " FROM v_timeline WHERE run_id = :run ORDER BY start_us, rank_class, stream, span" },
+  { "sweeps", "Every sweep in the file: what it varies, how many of its points are there.",
+    "SELECT sweep_id, name, keys, n_points, n_done, n_problems, version FROM v_sweep ORDER BY sweep_id" },
+  { "sweep", "Every point of a sweep.",
+    "SELECT point, settings, step_s, exposed_s, exposed_pct, mfu_pct, tokens_per_s, train_days, memory_gb, n_ranks,"
+    " binding, binding_spec, binding_pct, problem FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
+  { "sweep-best", "The ten points of a sweep with the most tokens per second, or the shortest step.",
+    "SELECT point, settings, step_s, exposed_pct, mfu_pct, tokens_per_s, memory_gb, binding_spec FROM v_sweep_point"
+    " WHERE sweep_id = :sweep AND problem IS NULL"
+    " ORDER BY tokens_per_s DESC NULLS LAST, step_s, point LIMIT 10" },
+  { "sweep-problems", "The points of a sweep that cannot be played, and why.",
+    "SELECT point, settings, problem FROM v_sweep_point WHERE sweep_id = :sweep AND problem IS NOT NULL"
+    " ORDER BY point" },
   { NULL, NULL, NULL },
 };
 

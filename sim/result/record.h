@@ -23,6 +23,46 @@ typedef struct {
   double train_tokens;     /* of the whole training; 0: not said */
 } FabRunRecord;
 
+/* One thing that a sweep varies; of several keys that move together "a & b", and values "1 & 2". */
+typedef struct {
+  const char *key;
+  const char *const *values; /* NULL-ended */
+} FabSweepAxisRecord;
+
+typedef struct {
+  const char *name, *summary; /* of the scenario; summary may be NULL */
+  const char *scenario_yaml;  /* resolved, before anything varies */
+  const char *version;        /* of the program */
+  const char *fingerprint;    /* of all that its points depend on: what is the same sweep */
+  const FabSweepAxisRecord *axes;
+  guint n_axes;
+  gint64 n_points; /* product of the axes' values */
+} FabSweepRecord;
+
+/* One point of a sweep. What is not known is NAN, FAB_RECORD_UNKNOWN or NULL, and NULL in the table. */
+#define FAB_RECORD_UNKNOWN G_MININT64
+typedef struct {
+  gint64 point;         /* mixed-radix index of the axes' items, the last axis fastest */
+  const char *settings; /* "cluster.nodes=4 job.micro_batch=2" */
+  double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
+  double mfu_fraction, tokens_per_s, train_s;
+  gint64 memory_bytes, memory_max_bytes, n_ranks, n_nodes;
+  const char *binding, *binding_spec;
+  double binding_fraction;
+  const char *problem; /* why it could not be played */
+} FabSweepPointRecord;
+
+typedef enum { FAB_SWEEP_REAL, FAB_SWEEP_WHOLE, FAB_SWEEP_TEXT } FabSweepColumnKind;
+
+/* What the table has of a FabSweepPointRecord, in its order, after sweep_id. */
+typedef struct {
+  const char *name;
+  FabSweepColumnKind kind;
+  gsize offset;
+} FabSweepColumn;
+
+extern const FabSweepColumn fab_sweep_columns[]; /* ended by a row without name */
+
 typedef struct {
   guint rank_class;
   guint first_rank;

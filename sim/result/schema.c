@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the tables and views of schema version 3. What they mean: docs/results-schema.md.
+/* schema.c - the tables and views of schema version 4. What they mean: docs/results-schema.md.
  *
- * Every table is STRICT and keyed by run first, so that one run is one contiguous range and a
+ * Every table is STRICT and keyed by run (or sweep) first, so that one run is one contiguous range and a
  * question about it never reads another. Rows that come in great number are WITHOUT ROWID: their
  * key is their place. Columns carry their unit; nothing depends on the clock or the machine.
  * A change of anything here that a reader can notice is a new FAB_STORE_SCHEMA_VERSION.
@@ -191,6 +191,55 @@ static const char why_tables[] =
     "  FOREIGN KEY (run_id, rank_class) REFERENCES rank_class ON DELETE CASCADE\n"
     ") STRICT, WITHOUT ROWID;\n";
 
+static const char sweep_tables[] =
+    "CREATE TABLE sweep (\n"
+    "  sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1),\n"
+    "  name TEXT NOT NULL,          -- of the scenario\n"
+    "  summary TEXT,\n"
+    "  scenario_yaml TEXT NOT NULL, -- resolved, before anything varies\n"
+    "  version TEXT NOT NULL,       -- of the program\n"
+    "  fingerprint TEXT NOT NULL UNIQUE, -- of all that the points depend on\n"
+    "  n_points INTEGER NOT NULL    -- that it has when it is complete\n"
+    ") STRICT;\n"
+    "CREATE TABLE sweep_axis (\n"
+    "  sweep_id INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE,\n"
+    "  axis INTEGER NOT NULL,       -- from 0\n"
+    "  key TEXT NOT NULL,\n"
+    "  PRIMARY KEY (sweep_id, axis)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep_value (\n"
+    "  sweep_id INTEGER NOT NULL,\n"
+    "  axis INTEGER NOT NULL,\n"
+    "  item INTEGER NOT NULL,       -- from 0\n"
+    "  value TEXT NOT NULL,\n"
+    "  PRIMARY KEY (sweep_id, axis, item),\n"
+    "  FOREIGN KEY (sweep_id, axis) REFERENCES sweep_axis ON DELETE CASCADE\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep_point (\n"
+    "  sweep_id INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE,\n"
+    "  point INTEGER NOT NULL CHECK (point >= 0), -- mixed-radix index of the items, the last axis fastest\n"
+    "  settings TEXT NOT NULL,\n"
+    "  step_s REAL,                 -- of the last iteration, mean over ranks\n"
+    "  compute_s REAL,\n"
+    "  comm_s REAL,\n"
+    "  overlapped_s REAL,\n"
+    "  exposed_s REAL,\n"
+    "  idle_s REAL,\n"
+    "  mfu_fraction REAL,\n"
+    "  tokens_per_s REAL,\n"
+    "  train_s REAL,                -- of the whole training\n"
+    "  memory_bytes INTEGER,        -- of the fullest rank\n"
+    "  memory_max_bytes INTEGER,    -- that a rank has\n"
+    "  n_ranks INTEGER,\n"
+    "  n_nodes INTEGER,\n"
+    "  binding TEXT,                -- the link that sets the pace of most communication\n"
+    "  binding_spec TEXT,\n"
+    "  binding_fraction REAL,       -- of it\n"
+    "  problem TEXT,                -- why it could not be played\n"
+    "  CHECK ((step_s IS NULL) = (problem IS NOT NULL)),\n"
+    "  PRIMARY KEY (sweep_id, point)\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
 static const char step_views[] =
     "CREATE VIEW v_step AS\n"
     "SELECT i.run_id, i.iteration, i.duration_ps / 1e12 AS step_s,\n"
@@ -288,7 +337,21 @@ static const char why_views[] =
     "  100.0 * m.bytes / nullif (r.memory_bytes, 0) AS pct_of_memory\n"
     "FROM memory AS m JOIN rank_class AS k USING (run_id, rank_class) JOIN run AS r USING (run_id);\n";
 
+static const char sweep_views[] =
+    "CREATE VIEW v_sweep AS\n"
+    "SELECT s.sweep_id, s.name, s.summary,\n"
+    "  (SELECT group_concat (key, ' x ') FROM (SELECT key FROM sweep_axis AS a\n"
+    "    WHERE a.sweep_id = s.sweep_id ORDER BY axis)) AS keys,\n"
+    "  s.n_points, count (p.point) AS n_done, count (p.problem) AS n_problems, s.version\n"
+    "FROM sweep AS s LEFT JOIN sweep_point AS p USING (sweep_id) GROUP BY s.sweep_id;\n"
+    "CREATE VIEW v_sweep_point AS\n"
+    "SELECT sweep_id, point, settings, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s,\n"
+    "  100.0 * exposed_s / nullif (step_s, 0) AS exposed_pct, 100.0 * mfu_fraction AS mfu_pct, tokens_per_s,\n"
+    "  train_s / 86400 AS train_days, memory_bytes / 1e9 AS memory_gb, memory_max_bytes / 1e9 AS memory_max_gb,\n"
+    "  n_ranks, n_nodes, binding, binding_spec, 100.0 * binding_fraction AS binding_pct, problem\n"
+    "FROM sweep_point;\n";
+
 const char *const fab_store_schema[] = {
-  run_tables, time_tables,      collective_table, detail_tables, queue_table, why_tables,
-  step_views, collective_views, link_views,       why_views,     NULL,
+  run_tables, time_tables,      collective_table, detail_tables, queue_table, why_tables, sweep_tables,
+  step_views, collective_views, link_views,       why_views,     sweep_views, NULL,
 };

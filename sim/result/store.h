@@ -47,12 +47,36 @@ gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
+/* --- sweeps --- */
+
+/* The sweep with this fingerprint; a new one when the file has none. */
+gboolean fab_store_open_sweep (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep_id, GError **error);
+
+/* Adds those of the points that are not there yet, in one transaction; *n_added (may be NULL): how many those were.
+ * Points of a sweep are the same whoever plays them, so it does not matter who comes first. */
+gboolean fab_store_add_points (FabStore *self, gint64 sweep_id, const FabSweepPointRecord *rows, guint n,
+                               guint *n_added, GError **error);
+
+/* Has another process changed the file since this was last asked? */
+gboolean fab_store_has_changed (FabStore *self);
+
+/* Sets the bytes of those points that are there, of `n` points, to 1. */
+gboolean fab_store_mark_points (FabStore *self, gint64 sweep_id, guint8 *marks, gint64 n, GError **error);
+
+/* In the order of their numbers; texts live until the function returns. */
+typedef void (*FabSweepPointFunc) (const FabSweepPointRecord *point, gpointer data);
+gboolean fab_store_each_point (FabStore *self, gint64 sweep_id, FabSweepPointFunc on_point, gpointer data,
+                               GError **error);
+
+/* Which sweep :sweep stands for in questions; 0, as at first: the last one. */
+void fab_store_choose_sweep (FabStore *self, gint64 sweep_id);
+
 /* Named questions (`fabricast query`): each is one SQL statement over the views, with columns
  * that carry their unit. `run_id` 0: the last run. */
 typedef struct {
   const char *name;    /* "exposed" */
   const char *summary; /* "Exposed communication per iteration." */
-  const char *sql;     /* one statement, :run bound to the run */
+  const char *sql;     /* one statement, :run bound to the run, :sweep to the sweep */
 } FabQuery;
 
 extern const FabQuery fab_queries[]; /* ended by a row without name */
@@ -60,7 +84,8 @@ extern const FabQuery fab_queries[]; /* ended by a row without name */
 const FabQuery *fab_query_find (const char *name); /* NULL: no such question */
 
 /* `sql` may be any single read-only statement; whatever would change the file, or open another
- * one, is refused. A file without a run, and a run that is not in it, are errors. */
+ * one, is refused. Asking for :run of a file without a run, and a run that
+ * is not in it, are errors, and the same with :sweep; so is a file without either. */
 FabTable *fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error);
 
 /* One value of a row while it is read; nothing is copied. */

@@ -9,7 +9,7 @@
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
-#define FAB_STORE_SCHEMA_VERSION 3          /* user_version, at byte 60 */
+#define FAB_STORE_SCHEMA_VERSION 4          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
 typedef enum {
@@ -51,6 +51,8 @@ struct _FabStore {
   FabStoreMode mode;
   guint patience_ms;
   gboolean has_schema; /* FALSE: an empty file, opened for reading */
+  gint64 data_version; /* of the file, when last asked */
+  gint64 chosen_sweep; /* that :sweep is; 0: the last */
   gboolean in_run;
   gint64 run_id;  /* of the open run */
   gint64 n_spans; /* in the open run: the next span's number */
@@ -65,6 +67,9 @@ gboolean fab_store_exec (FabStore *self, const char *sql, const char *doing, GEr
 
 /* The first column of the first row, which must exist. FALSE without an error: ask SQLite. */
 gboolean fab_store_read_integer (FabStore *self, const char *sql, gint64 *value);
+
+/* The sweep that :sweep stands for. */
+gboolean fab_store_find_sweep (FabStore *self, gint64 *found, GError **error);
 
 void fab_store_set_patience (FabStore *self, guint patience_ms);
 

@@ -112,17 +112,34 @@ fab_store_find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error
   return TRUE;
 }
 
+/* A question about sweeps needs no run, and the other way round; but a run or a sweep that was named must be there, and
+ * so must something be. */
 static gboolean
-bind_parameters (sqlite3_stmt *stmt, gint64 run_id, GError **error)
+check_content (FabStore *self, gint64 run_id, GError **error)
+{
+  gint64 found;
+
+  if (self->chosen_sweep != 0 && !fab_store_find_sweep (self, &found, error))
+    return FALSE;
+  return (run_id == 0 && fab_store_find_sweep (self, &found, NULL))
+      || fab_store_find_run (self, run_id, &found, error);
+}
+
+static gboolean
+bind_parameters (FabStore *self, sqlite3_stmt *stmt, gint64 run_id, GError **error)
 {
   for (gint i = 1; i <= sqlite3_bind_parameter_count (stmt); i++) {
     const char *name = sqlite3_bind_parameter_name (stmt, i);
+    gint64 id = 0;
 
-    if (name == NULL || strcmp (name, ":run") != 0)
+    if (g_strcmp0 (name, ":run") != 0 && g_strcmp0 (name, ":sweep") != 0)
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "the query asks for %s, which has no value here; only :run has",
+                        "the query asks for %s, which has no value here; only :run and :sweep have",
                         name != NULL ? name : "?");
-    sqlite3_bind_int64 (stmt, i, run_id);
+    if (!(name[1] == 'r' ? fab_store_find_run (self, run_id, &id, error)
+                         : fab_store_find_sweep (self, &id, error)))
+      return FALSE;
+    sqlite3_bind_int64 (stmt, i, id);
   }
   return TRUE;
 }
@@ -175,7 +192,7 @@ ask (FabStore *self, const char *sql, gint64 run_id, GError **error)
 {
   g_autoptr (sqlite3_stmt) stmt = compile (self, sql, error);
 
-  if (stmt == NULL || !bind_parameters (stmt, run_id, error))
+  if (stmt == NULL || !bind_parameters (self, stmt, run_id, error))
     return NULL;
   return read_table (self, stmt, error);
 }
@@ -184,12 +201,11 @@ FabTable *
 fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error)
 {
   FabTable *table;
-  gint64 found = 0;
 
-  if (!fab_store_find_run (self, run_id, &found, error))
+  if (!check_content (self, run_id, error))
     return NULL;
   sqlite3_set_authorizer (self->db, authorize, NULL);
-  table = ask (self, sql, found, error);
+  table = ask (self, sql, run_id, error);
   sqlite3_set_authorizer (self->db, NULL, NULL);
   return table;
 }
@@ -241,12 +257,12 @@ fab_store_each (FabStore *self, const char *sql, gint64 run_id, FabStoreRowFunc 
                 GError **error)
 {
   g_autoptr (sqlite3_stmt) stmt = NULL;
-  gint64 found = 0;
 
-  if (!fab_store_find_run (self, run_id, &found, error))
+  if (!check_content (self, run_id, error))
     return FALSE;
   sqlite3_set_authorizer (self->db, authorize, NULL);
   stmt = compile (self, sql, error);
   sqlite3_set_authorizer (self->db, NULL, NULL);
-  return stmt != NULL && bind_parameters (stmt, found, error) && hand_over (self, stmt, on_row, data, error);
+  return stmt != NULL && bind_parameters (self, stmt, run_id, error)
+      && hand_over (self, stmt, on_row, data, error);
 }

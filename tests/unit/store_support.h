@@ -9,6 +9,7 @@
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,6 +162,24 @@ write_run (const char *path, guint n_spans, GError **error)
   g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, error);
 
   return store != NULL && add_run (store, n_spans, error) && fab_store_close (&store, error);
+}
+
+/* A sweep of two points, of which the second cannot be played. */
+static inline gboolean
+write_sweep (const char *path, GError **error)
+{
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, error);
+  const char *const values[] = { "1", "2", NULL };
+  FabSweepAxisRecord axis = { "cluster.nodes", values };
+  FabSweepRecord sweep = { "small", "A small one.", "name: small\n", "0.1", "print", &axis, 1, 2 };
+  FabSweepPointRecord points[] = {
+    { .settings = "cluster.nodes=1", .step_s = 1 },
+    { .point = 1, .settings = "cluster.nodes=2", .step_s = NAN, .problem = "no" }
+  };
+  gint64 sweep_id;
+
+  return store != NULL && fab_store_open_sweep (store, &sweep, &sweep_id, error)
+      && fab_store_add_points (store, sweep_id, points, 2, NULL, error) && fab_store_close (&store, error);
 }
 
 /* A directory per test. */

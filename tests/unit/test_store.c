@@ -138,7 +138,7 @@ every_named_query_answers (void **state)
   g_autofree char *path = file_in (state, "a.db");
   g_autoptr (FabStore) store = NULL;
 
-  assert_true (write_run (path, 4, NULL) && write_run (path, 4, NULL));
+  assert_true (write_run (path, 4, NULL) && write_run (path, 4, NULL) && write_sweep (path, NULL));
   store = fab_store_open (path, FAB_STORE_READ, NULL);
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
     g_autoptr (GError) error = NULL;
@@ -183,7 +183,7 @@ reading_is_all_that_a_query_may_do (void **state)
   } bad[] = {
     { "DELETE FROM run", "only reading" },
     { "INSERT INTO run SELECT * FROM run", "only reading" },
-    { "PRAGMA user_version = 3", "only reading" },
+    { "PRAGMA user_version = 4", "only reading" },
     { "PRAGMA writable_schema = 1", "only reading" },
     { "ATTACH 'other.db' AS o", "only reading" },
     { "VACUUM INTO 'other.db'", "only reading" },
@@ -198,7 +198,7 @@ reading_is_all_that_a_query_may_do (void **state)
     { " ; -- nothing\n", "the query is empty" },
     { "SELEC 1", "the query is wrong: near \"SELEC\": syntax error" },
     { "SELECT speed FROM run", "the query is wrong: no such column: speed; docs/results-schema.md" },
-    { "SELECT :rank", "asks for :rank, which has no value here; only :run has" },
+    { "SELECT :rank", "asks for :rank, which has no value here; only :run and :sweep have" },
     { "SELECT ?", "asks for ?, which" },
   };
   g_autofree char *path = file_in (state, "a.db");

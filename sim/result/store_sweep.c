@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_sweep.c - sweeps in and out.
+ *
+ * A sweep is found by its fingerprint. Its points come in batches, each batch one transaction, and a point that is
+ * there already is left as it is: two processes that play the same sweep cannot make it twice.
+ */
+#include "sim/result/store_private.h"
+
+#include <math.h>
+#include <sqlite3.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
+
+static sqlite3_stmt *
+prepare (FabStore *self, const char *sql)
+{
+  sqlite3_stmt *stmt = NULL;
+
+  sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL); /* NULL: the step fails with what went wrong here */
+  return stmt;
+}
+
+static gboolean
+finish (FabStore *self, gboolean is_good, const char *doing, GError **error)
+{
+  if (is_good && sqlite3_exec (self->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+    return TRUE;
+  fab_store_fail (self, doing, error);
+  if (!sqlite3_get_autocommit (self->db))
+    sqlite3_exec (self->db, "ROLLBACK", NULL, NULL, NULL);
+  return FALSE;
+}
+
+/* --- a sweep --- */
+
+/* 0: there is none. FALSE: ask SQLite. */
+static gboolean
+find_fingerprint (FabStore *self, const char *fingerprint, gint64 *sweep_id)
+{
+  g_autoptr (sqlite3_stmt) stmt = prepare (self, "SELECT sweep_id FROM sweep WHERE fingerprint = ?");
+  gint code;
+
+  *sweep_id = 0;
+  sqlite3_bind_text (stmt, 1, fingerprint, -1, SQLITE_STATIC);
+  code = sqlite3_step (stmt);
+  if (code == SQLITE_ROW)
+    *sweep_id = sqlite3_column_int64 (stmt, 0);
+  return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+static gboolean
+insert_head (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep_id)
+{
+  const char *const texts[] = { sweep->name, sweep->summary, sweep->scenario_yaml, sweep->version,
+                                sweep->fingerprint };
+  g_autoptr (sqlite3_stmt) stmt = prepare (self, "INSERT INTO sweep VALUES (NULL, ?, ?, ?, ?, ?, ?)");
+  gint column = 1;
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    sqlite3_bind_text (stmt, column++, texts[i], -1, SQLITE_STATIC);
+  sqlite3_bind_int64 (stmt, column, sweep->n_points);
+  if (sqlite3_step (stmt) != SQLITE_DONE)
+    return FALSE;
+  *sweep_id = sqlite3_last_insert_rowid (self->db);
+  return TRUE;
+}
+
+static gboolean
+insert_axis (FabStore *self, const FabSweepAxisRecord *record, gint64 sweep_id, guint axis)
+{
+  g_autoptr (sqlite3_stmt) head = prepare (self, "INSERT INTO sweep_axis VALUES (?, ?, ?)");
+  g_autoptr (sqlite3_stmt) one = prepare (self, "INSERT INTO sweep_value VALUES (?, ?, ?, ?)");
+
+  sqlite3_bind_int64 (head, 1, sweep_id);
+  sqlite3_bind_int64 (head, 2, axis);
+  sqlite3_bind_text (head, 3, record->key, -1, SQLITE_STATIC);
+  if (sqlite3_step (head) != SQLITE_DONE)
+    return FALSE;
+  sqlite3_bind_int64 (one, 1, sweep_id);
+  sqlite3_bind_int64 (one, 2, axis);
+  for (guint item = 0; record->values[item] != NULL; item++) {
+    sqlite3_reset (one);
+    sqlite3_bind_int64 (one, 3, item);
+    sqlite3_bind_text (one, 4, record->values[item], -1, SQLITE_STATIC);
+    if (sqlite3_step (one) != SQLITE_DONE)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+fab_store_open_sweep (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep_id, GError **error)
+{
+  gboolean is_good;
+
+  g_assert (self->mode == FAB_STORE_WRITE && !self->in_run);
+  if (!fab_store_exec (self, "BEGIN IMMEDIATE", "begin a sweep", error))
+    return FALSE;
+  is_good = find_fingerprint (self, sweep->fingerprint, sweep_id);
+  if (is_good && *sweep_id == 0) {
+    is_good = insert_head (self, sweep, sweep_id);
+    for (guint axis = 0; is_good && axis < sweep->n_axes; axis++)
+      is_good = insert_axis (self, &sweep->axes[axis], *sweep_id, axis);
+  }
+  return finish (self, is_good, "begin a sweep", error);
+}
+
+/* --- its points --- */
+
+static void
+bind_column (sqlite3_stmt *stmt, gint place, const FabSweepColumn *column, const FabSweepPointRecord *row)
+{
+  gconstpointer field = (const char *) row + column->offset;
+  double real = column->kind == FAB_SWEEP_REAL ? *(const double *) field : 0;
+  gint64 whole = column->kind == FAB_SWEEP_WHOLE ? *(const gint64 *) field : 0;
+
+  if (column->kind == FAB_SWEEP_TEXT)
+    sqlite3_bind_text (stmt, place, *(const char *const *) field, -1, SQLITE_STATIC);
+  else if (column->kind == FAB_SWEEP_REAL && !isnan (real))
+    sqlite3_bind_double (stmt, place, real);
+  else if (column->kind == FAB_SWEEP_WHOLE && whole != FAB_RECORD_UNKNOWN)
+    sqlite3_bind_int64 (stmt, place, whole);
+  else
+    sqlite3_bind_null (stmt, place);
+}
+
+static sqlite3_stmt *
+prepare_point (FabStore *self)
+{
+  g_autoptr (GString) sql = g_string_new ("INSERT INTO sweep_point VALUES (?");
+
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    g_string_append (sql, ", ?");
+  g_string_append (sql, ") ON CONFLICT DO NOTHING");
+  return prepare (self, sql->str);
+}
+
+static gboolean
+insert_points (FabStore *self, gint64 sweep_id, const FabSweepPointRecord *rows, guint n, guint *n_added)
+{
+  g_autoptr (sqlite3_stmt) stmt = prepare_point (self);
+
+  for (guint i = 0; i < n; i++) {
+    gint place = 1;
+
+    sqlite3_reset (stmt);
+    sqlite3_bind_int64 (stmt, place++, sweep_id);
+    for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+      bind_column (stmt, place++, column, &rows[i]);
+    if (sqlite3_step (stmt) != SQLITE_DONE)
+      return FALSE;
+    *n_added += (guint) sqlite3_changes (self->db);
+  }
+  return TRUE;
+}
+
+gboolean
+fab_store_add_points (FabStore *self, gint64 sweep_id, const FabSweepPointRecord *rows, guint n,
+                      guint *n_added, GError **error)
+{
+  guint added = 0;
+
+  g_assert (self->mode == FAB_STORE_WRITE && !self->in_run);
+  if (!fab_store_exec (self, "BEGIN IMMEDIATE", "keep points of the sweep", error)
+      || !finish (self, insert_points (self, sweep_id, rows, n, &added), "keep points of the sweep", error))
+    return FALSE;
+  if (n_added != NULL)
+    *n_added = added;
+  return TRUE;
+}
+
+gboolean
+fab_store_has_changed (FabStore *self)
+{
+  gint64 version = self->data_version;
+
+  if (!fab_store_read_integer (self, "PRAGMA data_version", &self->data_version))
+    return TRUE; /* reading it will say what is wrong */
+  return self->data_version != version;
+}
+
+gboolean
+fab_store_mark_points (FabStore *self, gint64 sweep_id, guint8 *marks, gint64 n, GError **error)
+{
+  g_autoptr (sqlite3_stmt) stmt = prepare (self, "SELECT point FROM sweep_point WHERE sweep_id = ?");
+  gint code;
+
+  sqlite3_bind_int64 (stmt, 1, sweep_id);
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
+    gint64 point = sqlite3_column_int64 (stmt, 0);
+
+    if (point < n)
+      marks[point] = 1;
+  }
+  return code == SQLITE_DONE || fab_store_fail (self, "read the points of the sweep", error);
+}
+
+static void
+read_column (sqlite3_stmt *stmt, gint place, const FabSweepColumn *column, FabSweepPointRecord *row)
+{
+  gpointer field = (char *) row + column->offset;
+  gboolean is_known = sqlite3_column_type (stmt, place) != SQLITE_NULL;
+
+  switch (column->kind) {
+  case FAB_SWEEP_REAL: *(double *) field = is_known ? sqlite3_column_double (stmt, place) : NAN; return;
+  case FAB_SWEEP_WHOLE:
+    *(gint64 *) field = is_known ? sqlite3_column_int64 (stmt, place) : FAB_RECORD_UNKNOWN;
+    return;
+  case FAB_SWEEP_TEXT: *(const char **) field = (const char *) sqlite3_column_text (stmt, place); return;
+  }
+  g_assert_not_reached ();
+}
+
+gboolean
+fab_store_each_point (FabStore *self, gint64 sweep_id, FabSweepPointFunc on_point, gpointer data,
+                      GError **error)
+{
+  g_autoptr (GString) sql = g_string_new ("SELECT ");
+  g_autoptr (sqlite3_stmt) stmt = NULL;
+  gint code;
+
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    g_string_append_printf (sql, "%s%s", column == fab_sweep_columns ? "" : ", ", column->name);
+  g_string_append (sql, " FROM sweep_point WHERE sweep_id = ? ORDER BY point");
+  stmt = prepare (self, sql->str);
+  sqlite3_bind_int64 (stmt, 1, sweep_id);
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
+    FabSweepPointRecord row;
+    gint place = 0;
+
+    for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+      read_column (stmt, place++, column, &row);
+    on_point (&row, data);
+  }
+  return code == SQLITE_DONE || fab_store_fail (self, "read the points of the sweep", error);
+}
+
+/* --- questions --- */
+
+void
+fab_store_choose_sweep (FabStore *self, gint64 sweep_id)
+{
+  self->chosen_sweep = sweep_id;
+}
+
+gboolean
+fab_store_find_sweep (FabStore *self, gint64 *found, GError **error)
+{
+  g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM sweep WHERE sweep_id = %" G_GINT64_FORMAT,
+                                          self->chosen_sweep);
+  gint64 last = 0, n_found = 0;
+
+  if (self->has_schema
+      && (!fab_store_read_integer (self, "SELECT coalesce (max (sweep_id), 0) FROM sweep", &last)
+          || !fab_store_read_integer (self, sql, &n_found))
+      && sqlite3_errcode (self->db) != SQLITE_ERROR) /* that table is not in older files */
+    return fab_store_fail (self, "answer the query", error);
+  if (last == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "no sweep in %s yet; `fabricast sweep` writes one", self->path);
+  if (self->chosen_sweep != 0 && n_found == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "no sweep %" G_GINT64_FORMAT " in %s; the last one is %" G_GINT64_FORMAT
+                      ", and `fabricast query sweeps` lists them",
+                      self->chosen_sweep, self->path, last);
+  *found = self->chosen_sweep != 0 ? self->chosen_sweep : last;
+  return TRUE;
+}
