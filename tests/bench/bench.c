@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/order.h"
 #include "tests/bench/raw_queue.h"
 #include "tests/bench/table.h"
 #include "tests/support/random.h"
@@ -82,18 +83,10 @@ wall_s (void)
   return (double) g_get_monotonic_time () / G_USEC_PER_SEC;
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double first = *(const double *) a, second = *(const double *) b;
-
-  return (first > second) - (first < second);
-}
-
 static double
 median (double *values, guint n)
 {
-  qsort (values, n, sizeof *values, compare_doubles);
+  qsort (values, n, sizeof *values, fab_order_doubles);
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "sim/base/order.h"
+
 static const FabBytes middle_bytes = 256 * 1024, large_bytes = 64 * 1024 * 1024;
 static const double coarsest_fraction = 0.01; /* half of the last printed digit over the value */
 
@@ -21,21 +23,13 @@ fab_size_class (FabBytes size_bytes)
                                    : FAB_SIZE_LARGE;
 }
 
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* The mean of the two in the middle when their number is even. */
 static double
 median (GArray *values)
 {
   guint half = values->len / 2;
 
-  g_array_sort (values, compare_doubles);
+  g_array_sort (values, fab_order_doubles);
   if (values->len % 2 == 1)
     return g_array_index (values, double, half);
   return (g_array_index (values, double, half - 1) + g_array_index (values, double, half)) / 2;

@@ -5,19 +5,12 @@
 #include <stdlib.h>
 
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 static const double max_bytes_per_s = 1e14, min_ps = 1e3, max_ps = 1e15; /* 1 ns to 1000 s */
 static const double may_fall_to = 0.5, refused_fraction = 0.2;
 
 const char *const fab_fit_part_names[FAB_N_FIT_PARTS] = { "fitted", "held-out", "outside" };
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
 
 static int
 compare_points (const void *a, const void *b)
@@ -73,7 +66,7 @@ median_time (const FabFitPoint *points, guint n)
 
   for (guint i = 0; i < n; i++)
     times[i] = points[i].time_ps;
-  qsort (times, n, sizeof *times, compare_doubles);
+  qsort (times, n, sizeof *times, fab_order_doubles);
   return times[n / 2];
 }
 
@@ -251,7 +244,7 @@ fab_fit_errors (const GArray *rows, FabFitPart part)
   }
   if (all.n == 0)
     return all;
-  qsort (errors, all.n, sizeof *errors, compare_doubles);
+  qsort (errors, all.n, sizeof *errors, fab_order_doubles);
   all.median_fraction = all.n % 2 == 1 ? errors[all.n / 2] : (errors[all.n / 2 - 1] + errors[all.n / 2]) / 2;
   return all;
 }

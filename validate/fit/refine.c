@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/order.h"
+
 enum { ENOUGH_DEGREES = 4 };
 
 /* Unknowns are scaled to be near 1: the overhead in start times, the slope in slopes of the start. */
@@ -189,14 +191,6 @@ find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimit
   }
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* A curve may bend more than its neighbouring points tell: the scale of what is left is then the larger one. */
 static double
 widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegime *regimes,
@@ -209,7 +203,7 @@ widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegi
   for (guint k = 0; k < cuts->n_regimes; k++)
     for (guint i = regimes[k].first; i < regimes[k].end; i++)
       residuals[i] = fabs (fab_fit_line_residual (&regimes[k].line, &points[i]));
-  qsort (residuals, n, sizeof *residuals, compare_doubles);
+  qsort (residuals, n, sizeof *residuals, fab_order_doubles);
   return MAX (scale_fraction, normal * residuals[n / 2]);
 }
 

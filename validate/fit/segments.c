@@ -5,15 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/order.h"
+
 static const double straight_fraction = 0.005;
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
 
 /* A point's distance from the line between its neighbours, in units of a single point's deviation. */
 static double
@@ -38,7 +32,7 @@ fab_fit_scale (const FabFitPoint *points, guint n)
       bends[count++] = bend_of (&points[i]);
   if (count == 0)
     return straight_fraction;
-  qsort (bends, count, sizeof *bends, compare_doubles);
+  qsort (bends, count, sizeof *bends, fab_order_doubles);
   return MAX (normal * bends[count / 2], straight_fraction);
 }
 

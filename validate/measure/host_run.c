@@ -2,13 +2,12 @@
 #include "validate/measure/host_run.h"
 
 #include <gio/gio.h>
-#include <time.h>
 
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/stats.h"
 
 enum {
-  PS_PER_NS = 1000,
   CLOCK_TICKS = 200, /* of a sample at least: half a percent */
   WARM_UP_CALLS = 2,
   MAX_MESSAGES = 1 << 20, /* in a sample */
@@ -42,23 +41,14 @@ typedef struct {
   guint n_sizes, n_done;
 } Work;
 
-static FabTimePs
-now_ps (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * FAB_PS_PER_S + now.tv_nsec * PS_PER_NS;
-}
-
 /* The smallest step that the clock shows. */
 static FabTimePs
 clock_step_ps (void)
 {
-  FabTimePs step_ps = FAB_TIME_MAX, last_ps = now_ps ();
+  FabTimePs step_ps = FAB_TIME_MAX, last_ps = fab_clock_ps ();
 
   for (guint i = 0; i < 1000; i++) {
-    FabTimePs time_ps = now_ps ();
+    FabTimePs time_ps = fab_clock_ps ();
 
     if (time_ps > last_ps)
       step_ps = MIN (step_ps, time_ps - last_ps);
@@ -150,7 +140,7 @@ is_at_limit (const Work *work, FabTimePs begun_ps)
   const FabHostLimits *limits = &work->host->limits;
 
   return work->times_ps->len >= limits->max_samples
-      || (work->times_ps->len >= INTERVAL_SAMPLES && now_ps () - begun_ps >= limits->max_time_ps);
+      || (work->times_ps->len >= INTERVAL_SAMPLES && fab_clock_ps () - begun_ps >= limits->max_time_ps);
 }
 
 static gboolean
@@ -168,7 +158,7 @@ add_sample (Work *work, GError **error)
 static gboolean
 sample_until_precise (Work *work, GError **error)
 {
-  FabTimePs begun_ps = now_ps ();
+  FabTimePs begun_ps = fab_clock_ps ();
   guint next_check = MAX (work->host->limits.min_samples, work->times_ps->len);
 
   if (is_precise (work)

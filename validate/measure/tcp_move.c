@@ -8,13 +8,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/control_tcp.h"
 #include "validate/measure/tcp.h"
-
-#define PS_PER_NS 1000
 
 enum { WORD_GO = 'g', WORD_CREDIT = 'c', WORD_ALL = 'a', MAX_WORDS = 64 };
 
@@ -28,15 +26,6 @@ typedef struct {
   guint n_given;      /* messages in that this end has acknowledged */
   gboolean is_all_there, has_said_all;
 } Transfer;
-
-static FabTimePs
-now_ps (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * FAB_PS_PER_S + now.tv_nsec * PS_PER_NS;
-}
 
 /* Of a call that returned n <= 0 on a socket. TRUE: nothing for now. */
 static gboolean
@@ -329,9 +318,9 @@ fab_tcp_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_m
 
   if (!meet (self, error))
     return FALSE;
-  begun_ps = now_ps ();
+  begun_ps = fab_clock_ps ();
   if (!move_kind (self, kind, size_bytes, n_messages, error))
     return FALSE;
-  *elapsed_ps = now_ps () - begun_ps;
+  *elapsed_ps = fab_clock_ps () - begun_ps;
   return TRUE;
 }

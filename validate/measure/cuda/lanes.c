@@ -3,10 +3,10 @@
 #include "validate/measure/cuda/lanes.h"
 
 #include <math.h>
-#include <time.h>
+
+#include "validate/measure/clock.h"
 
 #define PS_PER_MS 1e9
-#define PS_PER_NS 1000
 
 FabLanes *
 fab_lanes_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window)
@@ -265,30 +265,21 @@ fab_lanes_exchange (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTi
   return run_batches (lanes, queue_exchange, 1, size_bytes, n_messages, elapsed_ps, error);
 }
 
-static gint64
-now_ns (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 gboolean
 fab_lanes_single (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
                   GError **error)
 {
   FabLanes *self = lanes;
   const FabLane *lane = &self->lanes[0];
-  gint64 start_ns;
+  FabTimePs start_ps;
 
   if (!fab_gpu_use (self->gpus, worker (lane), error))
     return FALSE;
-  start_ns = now_ns ();
+  start_ps = fab_clock_ps ();
   for (guint i = 0; i < n_messages; i++)
     if (!queue_copy (self, lane, size_bytes, error)
         || !check (self, lane, self->gpus->cuda->stream_synchronize (lane->stream), "copy", error))
       return FALSE;
-  *elapsed_ps = MAX ((now_ns () - start_ns) * PS_PER_NS, 1);
+  *elapsed_ps = MAX (fab_clock_ps () - start_ps, 1);
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pair.c - messages between rank 0 and another rank. */
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/mpi/ranks.h"
 
 enum { USUAL_WINDOW = 64 };
@@ -110,7 +111,7 @@ pair_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_mess
   MpiPair *self = (MpiPair *) pair;
   gboolean is_both = kind == FAB_MEASURE_BIDIRECTIONAL;
   int size = (int) size_bytes;
-  FabTimePs start_ps = fab_mpi_now_ps ();
+  FabTimePs start_ps = fab_clock_ps ();
 
   if (kind == FAB_MEASURE_LATENCY)
     ping_pong (self, size, n_messages);
@@ -118,7 +119,7 @@ pair_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_mess
     exchange (self, size, n_messages);
   else
     stream (self, is_both || self->is_asking, is_both || !self->is_asking, size, n_messages);
-  *elapsed_ps = fab_mpi_now_ps () - start_ps;
+  *elapsed_ps = fab_clock_ps () - start_ps;
   return TRUE;
 }
 

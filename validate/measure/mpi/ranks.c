@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.c - how ranks talk beside what is measured. */
 #include <string.h>
-#include <time.h>
 
 #include "validate/measure/mpi/ranks.h"
 
@@ -23,15 +22,6 @@ fab_mpi_n_ranks (void)
 
   MPI_Comm_size (MPI_COMM_WORLD, &n);
   return (guint) n;
-}
-
-FabTimePs
-fab_mpi_now_ps (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * FAB_PS_PER_S + now.tv_nsec * 1000;
 }
 
 /* Returns the bytes of the next message that is there. */

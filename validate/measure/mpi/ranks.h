@@ -30,7 +30,6 @@ enum { FAB_MPI_TAG_COMMAND = 1, FAB_MPI_TAG_CONTROL, FAB_MPI_TAG_DATA, FAB_MPI_T
 
 guint fab_mpi_rank (void);
 guint fab_mpi_n_ranks (void);
-FabTimePs fab_mpi_now_ps (void);
 
 void fab_mpi_tell (guint rank, const FabMpiCommand *command);
 void fab_mpi_tell_all (const FabMpiCommand *command); /* but rank 0 */

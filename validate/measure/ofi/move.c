@@ -2,9 +2,9 @@
 /* move.c - messages there and back over libfabric, and how long that took. */
 #include <rdma/fi_errno.h>
 #include <sched.h>
-#include <time.h>
 
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/ofi/ofi.h"
 
 enum {
@@ -12,15 +12,6 @@ enum {
   POLLS_PER_LOOK = 64,           /* at the clock, and to let others have the processor */
   SLOWEST_BYTES_PER_S = 1000000, /* a message that goes slower than this counts as lost */
 };
-
-static FabTimePs
-now_ps (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (FabTimePs) now.tv_sec * 1000000000000 + (FabTimePs) now.tv_nsec * 1000;
-}
 
 static gboolean
 fail_completion (FabOfiSide *side, GError **error)
@@ -197,7 +188,7 @@ fab_ofi_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_m
   FabOfiPair *self = (FabOfiPair *) pair;
   gsize size = (gsize) size_bytes;
   gboolean is_both = kind == FAB_MEASURE_BIDIRECTIONAL;
-  FabTimePs start_ps = now_ps ();
+  FabTimePs start_ps = fab_clock_ps ();
   gboolean is_done;
 
   if (kind == FAB_MEASURE_LATENCY)
@@ -207,6 +198,6 @@ fab_ofi_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_m
   else
     is_done = stream (self, is_both || self->is_asking, is_both || !self->is_asking, size, n_messages, error)
            && finish (self, !self->is_asking, error);
-  *elapsed_ps = now_ps () - start_ps;
+  *elapsed_ps = fab_clock_ps () - start_ps;
   return is_done;
 }

@@ -7,6 +7,7 @@
 #include "validate/measure/verbs/move.h"
 
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/verbs/work.h"
 
 typedef struct {
@@ -160,12 +161,12 @@ fab_verbs_move_alone (FabVerbsPair *pair, FabMeasureKind kind, FabBytes size_byt
   alone_init (&self, pair, size_bytes, is_read ? 2 * n_messages : n_messages);
   if (!fab_verbs_meet (pair, error))
     return FALSE;
-  start_ps = fab_verbs_now_ps ();
+  start_ps = fab_clock_ps ();
   if (is_read)
     is_done = !pair->is_asking || read_all (&self, error);
   else
     is_done = kind == FAB_MEASURE_EXCHANGE ? exchange (&self, error) : ping_pong (&self, error);
-  *elapsed_ps = fab_verbs_now_ps () - start_ps;
+  *elapsed_ps = fab_clock_ps () - start_ps;
   if (is_read && pair->is_asking && is_done)
     pair->read_ps = MIN (pair->read_ps > 0 ? pair->read_ps : G_MAXINT64, *elapsed_ps / self.n);
   return is_done;

@@ -6,6 +6,7 @@
 #include "validate/measure/verbs/move.h"
 
 #include "sim/base/error.h"
+#include "validate/measure/clock.h"
 #include "validate/measure/verbs/queue.h"
 #include "validate/measure/verbs/work.h"
 
@@ -113,10 +114,10 @@ fab_verbs_move_stream (FabVerbsPair *pair, FabMeasureKind kind, FabBytes size_by
                is_send && (is_both || !pair->is_asking) ? n_messages : 0);
   if (!fab_verbs_meet (pair, error))
     return FALSE;
-  start_ps = fab_verbs_now_ps ();
+  start_ps = fab_clock_ps ();
   if (!run (&self, error))
     return FALSE;
   /* The caller takes the time of one round trip off, which for reads are two whole ones: one too many. */
-  *elapsed_ps = fab_verbs_now_ps () - start_ps + pair->read_ps;
+  *elapsed_ps = fab_clock_ps () - start_ps + pair->read_ps;
   return !is_both || take_longer (pair, elapsed_ps, error);
 }

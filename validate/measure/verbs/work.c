@@ -6,8 +6,6 @@
  */
 #include "validate/measure/verbs/work.h"
 
-#include <time.h>
-
 #include "sim/base/error.h"
 #include "validate/measure/verbs/memory.h"
 
@@ -56,15 +54,6 @@ void
 fab_verbs_spin_reset (FabVerbsSpin *spin)
 {
   *spin = (FabVerbsSpin){ .turns = 0 };
-}
-
-FabTimePs
-fab_verbs_now_ps (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return ((FabTimePs) now.tv_sec * 1000000000 + now.tv_nsec) * 1000;
 }
 
 static enum ibv_wr_opcode

@@ -15,8 +15,6 @@ typedef struct {
 gboolean fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s);
 void fab_verbs_spin_reset (FabVerbsSpin *spin); /* something happened */
 
-FabTimePs fab_verbs_now_ps (void);
-
 /* Posts one message of the pair's method on queue `i`. `is_signalled`: a completion covers it and those before it
  * that none has covered. `is_polled`: the other end looks for its last byte. `may_inline`: small ones go with the
  * request. */
