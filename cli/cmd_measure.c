@@ -14,8 +14,8 @@ static const FabUsage usage = {
       "Without a BACKEND, lists them and says which of them work here; `show` prints a file.",
   .examples =
       "  fabricast measure\n"
-      "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K --time 0.1 "
-      "-o lab.meas\n"
+      "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K "
+      "--time 0.1 -o lab.meas\n"
       "  fabricast measure show lab.meas --format csv\n",
   .max_rest = 2,
 };
