@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command of README.md works, and prints what the README says.
+"""Every command of README.md and of the pages of docs/ works, and prints what the page says.
 
 In a ```sh block a command begins with "$ "; a backslash at its end goes on. The lines up to the next command or the
 end of the block are its output, if there are any. In a block without "$ " every line is a command. Only those of
-fabricast or build/fabricast are tried. FAB_UPDATE_GOLDEN=1 writes what they print into the README.
+fabricast or build/fabricast are tried, of docs/ those behind a "$ ". The commands of a page share a directory.
+FAB_UPDATE_GOLDEN=1 writes what they print into the pages.
 """
+import glob
 import os
 import re
 import subprocess
@@ -15,13 +17,15 @@ import support
 from support import SOURCE, CliTest, environment, main, masked, read
 
 README = os.path.join(SOURCE, "README.md")
+PAGES = [README, *sorted(glob.glob(os.path.join(glob.escape(SOURCE), "docs", "*.md")))]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
+PROMPT = re.compile(r"^\$ ", re.M)
 OURS = re.compile(r"(?:build/)?fabricast ")
 
 
 def steps(block):
     """(command without "$ ", output lines) in turn."""
-    has_prompts = re.search(r"^\$ ", block, re.M)
+    has_prompts = PROMPT.search(block)
     found = []
     for line in re.findall(r"(?:[^\n]*\\\n)*[^\n]*\n", block):
         line = line[:-1]
@@ -37,10 +41,10 @@ def trimmed(text):
 
 
 class Readme(CliTest):
-    def setUp(self):
+    def enter(self):
+        """A new directory that looks like a checkout with a build."""
+        self.doCleanups()
         super().setUp()
-        if not os.path.exists(README):
-            self.skipTest("there is no README.md yet")
         for name in ("build", "bin"):
             os.mkdir(self.path(name))
             os.symlink(support.PROGRAM, self.path(name, "fabricast"))
@@ -49,39 +53,47 @@ class Readme(CliTest):
         self.env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
 
     def test_commands(self):
-        n_commands = 0
-        for block in BLOCK.findall(read(README)):
-            for command, output in steps(block):
-                if OURS.match(command):
-                    n_commands += 1
-                    with self.subTest(command):
-                        self.check(command, output)
-        self.assertGreater(n_commands, 0, "README.md shows no command")
+        for page in PAGES:
+            commands = [step for block in BLOCK.findall(read(page)) if page == README or PROMPT.search(block)
+                        for step in steps(block) if OURS.match(step[0])]
+            if page == README:
+                self.assertTrue(commands)
+            if commands:
+                self.enter()
+            for command, output in commands:
+                with self.subTest(f"{os.path.basename(page)}: {command}"):
+                    self.check(command, output)
 
-    @unittest.skipUnless(os.environ.get("FAB_UPDATE_GOLDEN"), "only to write the README anew")
+    @unittest.skipUnless(os.environ.get("FAB_UPDATE_GOLDEN"), "only to write the pages anew")
     def test_0_update(self):
         def fresh(block):
+            if not PROMPT.search(block[1]):
+                return block[0]
             lines = []
             for command, output in steps(block[1]):
                 ours = OURS.match(command)
-                lines += ["$ " + command, *(self.run_command(command).stdout.splitlines() if ours else output)]
+                lines += ["$ " + command, *(self.run_command(command).splitlines() if ours else output)]
             return "```sh\n" + "".join(line.rstrip() + "\n" for line in lines) + "```"
 
-        text = BLOCK.sub(fresh, read(README))
-        with open(README, "w", encoding="utf-8") as file:
-            file.write(text)
+        for page in PAGES:
+            self.enter()
+            text = BLOCK.sub(fresh, read(page))
+            if text != read(page):
+                with open(page, "w", encoding="utf-8") as file:
+                    file.write(text)
 
     def run_command(self, command):
+        """What a person sees: the answer, or what is said where there is none."""
         done = subprocess.run(["bash", "-c", command], cwd=self.directory, env=self.env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done
+        return done.stdout or done.stderr
 
     def check(self, command, output):
-        done = self.run_command(command)
+        shown = self.run_command(command)
         expected = trimmed("\n".join(output))
         if expected:
-            self.assertEqual(expected, trimmed(done.stdout))
+            self.assertEqual(expected, trimmed(shown))
 
 
 if __name__ == "__main__":
