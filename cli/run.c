@@ -168,23 +168,6 @@ fab_run_busy_fraction (const FabRunResult *result, FabLinkId link)
 }
 
 /* Latency in steps is no link's fault, and no faster link cures it. */
-FabTimePs
-fab_run_slowed_ps (const FabRunResult *result)
-{
-  const FabDag *dag = fab_simulation_dag (result->simulation);
-  double work_ps = 0, n_ranks = 0;
-
-  if (fab_simulation_totals (result->simulation)->slowness != NULL)
-    return 0;
-  for (guint c = 0; c < dag->n_classes; c++)
-    n_ranks += dag->classes[c].n_ranks;
-  for (guint t = 0; t < dag->n_tasks; t++)
-    if (dag->tasks[t].kind == FAB_SPAN_COMPUTE)
-      work_ps += (double) dag->tasks[t].duration_ps
-               * dag->classes[dag->streams[dag->tasks[t].stream].rank_class].n_ranks / n_ranks;
-  return MAX (fab_run_last_step (result)->times.compute_ps - (FabTimePs) work_ps, 0);
-}
-
 double
 fab_run_startup_fraction (const FabRunResult *result)
 {

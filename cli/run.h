@@ -30,10 +30,6 @@ const FabStepRecord *fab_run_last_step (const FabRunResult *result);
 /* "node0/nic0 -> switch"; NULL when no link binds. (transfer full) */
 char *fab_run_link_name (const FabRunResult *result, FabLinkId link);
 
-/* How much longer kernels of the last iteration took because collectives held multiprocessors, mean over ranks; 0
- * where ranks are slow for other reasons too. */
-FabTimePs fab_run_slowed_ps (const FabRunResult *result);
-
 /* Share of the last iteration's communication that is latency before bytes flow. */
 double fab_run_startup_fraction (const FabRunResult *result);
 

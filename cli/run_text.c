@@ -62,8 +62,8 @@ append_step (GString *page, const FabRunResult *result)
   append_time (page, "step", times->duration_ps, times->duration_ps, note);
   fab_run_append_band (page, result);
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
-  if (fab_run_slowed_ps (result) > times->duration_ps / 1000)
-    append_time (page, "  slowed", fab_run_slowed_ps (result), times->duration_ps,
+  if (fab_simulation_slowed_ps (result->simulation) > times->duration_ps / 1000)
+    append_time (page, "  slowed", fab_simulation_slowed_ps (result->simulation), times->duration_ps,
                  "longer, for collectives hold multiprocessors");
   append_time (page, "communication", times->comm_ps, times->duration_ps, "");
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");

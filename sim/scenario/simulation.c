@@ -237,6 +237,23 @@ fab_simulation_dag (const FabSimulation *self)
   return self->job->dag;
 }
 
+FabTimePs
+fab_simulation_slowed_ps (const FabSimulation *self)
+{
+  const FabDag *dag = fab_simulation_dag (self);
+  double work_ps = 0, n_ranks = 0;
+
+  if (fab_simulation_totals (self)->slowness != NULL)
+    return 0;
+  for (guint c = 0; c < dag->n_classes; c++)
+    n_ranks += dag->classes[c].n_ranks;
+  for (guint t = 0; t < dag->n_tasks; t++)
+    if (dag->tasks[t].kind == FAB_SPAN_COMPUTE)
+      work_ps += (double) dag->tasks[t].duration_ps
+               * dag->classes[dag->streams[dag->tasks[t].stream].rank_class].n_ranks / n_ranks;
+  return MAX (fab_simulation_probe (self)->step.times.compute_ps - (FabTimePs) work_ps, 0);
+}
+
 guint64
 fab_simulation_events (const FabSimulation *self)
 {

@@ -34,6 +34,9 @@ const FabPlant *fab_simulation_plant (const FabSimulation *self);
 const FabCluster *fab_simulation_cluster (const FabSimulation *self);
 const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
 const FabDag *fab_simulation_dag (const FabSimulation *self);
+/* How much longer kernels of the iteration that ended last took because collectives held multiprocessors, mean over
+ * ranks; 0 where ranks are slow for other reasons too. */
+FabTimePs fab_simulation_slowed_ps (const FabSimulation *self);
 guint64 fab_simulation_events (const FabSimulation *self);
 
 /* FabLinkQueueRecord of the links to which something came, from the start until now; empty where the network has no

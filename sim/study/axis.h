@@ -22,6 +22,8 @@ typedef struct {
 
 /* NULL and *error, which says what would be right. */
 FabAxis *fab_axis_parse (const char *text, GError **error);
+/* So many values a decade from `from` to `to`, both above 0, in three digits, each once. */
+FabAxis *fab_axis_decades (const char *key, double from, double to, guint per_decade, const char *unit);
 void fab_axis_free (FabAxis *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabAxis, fab_axis_free)
 

@@ -60,21 +60,26 @@ take_binding (FabPoint *self, const FabSimulation *simulation)
 }
 
 FabPoint *
-fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
+fab_point_of (G_GNUC_UNUSED const FabScenario *scenario, const FabSimulation *simulation,
+              G_GNUC_UNUSED GError **error)
 {
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
-  FabPoint *self;
+  FabPoint *self = g_new0 (FabPoint, 1);
 
-  if (simulation == NULL)
-    return NULL;
-  while (fab_simulation_step (simulation)) {}
-  if (!fab_simulation_check_hang (simulation, error))
-    return NULL;
-  self = g_new0 (FabPoint, 1);
   take_times (self, &fab_simulation_probe (simulation)->step);
   take_totals (self, simulation);
   take_binding (self, simulation);
   return self;
+}
+
+FabPoint *
+fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
+
+  if (simulation == NULL)
+    return NULL;
+  while (fab_simulation_step (simulation)) {}
+  return fab_simulation_check_hang (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
 }
 
 /* --- figures by name --- */
@@ -153,10 +158,10 @@ const FabFigure fab_figures[] = {
   { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
     .value = exposed_of },
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
-  { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of,
+  { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .value = tokens_of,
-    .is_known = has_tokens, .unknown = "the job has no tokens" },
+    .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "The whole training."), .value = train_of, .is_known = has_training,
     .unknown = "the job does not say how many tokens the training has (train_tokens)" },
   { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
@@ -171,4 +176,14 @@ fab_figure_find (const char *name)
     if (strcmp (figure->name, name) == 0)
       return figure;
   return NULL;
+}
+
+char *
+fab_figure_names (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", figure->name);
+  return g_string_free (names, FALSE);
 }

@@ -16,6 +16,8 @@ typedef struct {
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
 } FabPoint;
 
+/* Of a simulation of the scenario that was played to its end. NULL and *error when a figure cannot be told. */
+FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
 /* NULL and *error when it cannot be built, or hangs. */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 void fab_point_free (FabPoint *self);
@@ -32,9 +34,11 @@ typedef struct {
   const char *summary;
   double (*value) (const FabPoint *point);      /* seconds, fraction, per second, bytes */
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
+  gboolean is_gain;                             /* more is better; FALSE: less */
   const char *unknown; /* why not: "the job does not say how many tokens it trains with" */
 } FabFigure;
 
 extern const FabFigure fab_figures[]; /* ended by a row without name */
 
 const FabFigure *fab_figure_find (const char *name); /* NULL: there is none */
+char *fab_figure_names (void);                       /* "step, exposed, ...". (transfer full) */

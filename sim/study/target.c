@@ -6,16 +6,6 @@
 #include "sim/base/error.h"
 #include "sim/study/axis.h"
 
-static char *
-figure_names (void)
-{
-  GString *names = g_string_new (NULL);
-
-  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
-    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", figure->name);
-  return g_string_free (names, FALSE);
-}
-
 /* Days and hours are how trainings are counted; the units of scenarios end at seconds. */
 static gboolean
 parse_time (const char *text, double *seconds, GError **error)
@@ -70,7 +60,7 @@ fab_target_parse (const char *text, FabTarget *target, GError **error)
   g_autofree char *bound = g_strstrip (g_strdup (sign + 2));
   *target = (FabTarget){ .figure = fab_figure_find (name), .is_most = *sign == '<' };
   if (target->figure == NULL) {
-    g_autofree char *names = figure_names ();
+    g_autofree char *names = fab_figure_names ();
 
     return fab_throw (error, FAB_ERROR_INPUT, "'%s': there is no figure '%s'; these are: %s", text, name,
                       names);

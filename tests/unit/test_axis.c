@@ -80,12 +80,38 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
   }
 }
 
+/* From 1 to 10 in ten parts: factors of 1.2589; three digits each, the second decade ten times the first. */
+static void
+decades_have_three_digits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabAxis) axis = fab_axis_decades ("k", 10, 1000, 10, "Gb/s");
+
+  assert_string_equal (axis->key, "k");
+  assert_int_equal (axis->values->len, 21);
+  assert_string_equal (g_ptr_array_index (axis->values, 0), "10Gb/s");
+  assert_string_equal (g_ptr_array_index (axis->values, 1), "12.6Gb/s");
+  assert_string_equal (g_ptr_array_index (axis->values, 11), "126Gb/s");
+  assert_string_equal (g_ptr_array_index (axis->values, 20), "1000Gb/s");
+}
+
+/* 10 to 10.1 in steps of 2.3 thousandths: 10, 10.0, 10.0, 10.1, ... are two values. */
+static void
+values_of_decades_stand_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabAxis) axis = fab_axis_decades ("k", 10, 10.1, 1000, "");
+
+  assert_int_equal (axis->values->len, 2);
+  assert_string_equal (g_ptr_array_index (axis->values, 1), "10.1");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (lists_are_divided_at_commas_outside_brackets),
     cmocka_unit_test (ranges_have_steps_factors_and_counts),
+    cmocka_unit_test (decades_have_three_digits),
+    cmocka_unit_test (values_of_decades_stand_once),
     cmocka_unit_test (mistakes_say_what_would_be_right),
   };
 

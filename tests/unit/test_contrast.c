@@ -103,9 +103,35 @@ what_is_less_is_called_so (G_GNUC_UNUSED void **state)
   g_autoptr (FabContrast) both = contrast (coarse, 2, fast, 2);
   g_autofree char *words = fab_contrast_explain (both, 1);
 
+  assert_string_equal (words, "fine is 50.0 % faster than coarse: 1 s less of compute.");
+}
+
+/* Of the second that compute takes less, 0.6 s are what collectives held kernels back by. */
+static void
+compute_beside_collectives_is_called_so (G_GNUC_UNUSED void **state)
+{
+  const Given fast[] = { { FAB_FACT_STEP, "", 0, 5 }, { FAB_FACT_COMPUTE, "", 0, 5 } };
+  g_autoptr (FabContrast) both = contrast (coarse, 2, fast, 2);
+
+  ((FabVariant *) g_ptr_array_index (both->variants, 0))->slowed_s = 0.6;
+  g_autofree char *words = fab_contrast_explain (both, 1);
+  assert_string_equal (words, "fine is 50.0 % faster than coarse: 1 s less of compute, which is slower "
+                              "beside collectives.");
+}
+
+/* Scenarios may have different numbers of collectives of a sort: then no number stands for them. */
+static void
+different_numbers_of_collectives_are_not_named (G_GNUC_UNUSED void **state)
+{
+  const Given few[] = { { FAB_FACT_STEP, "", 0, 5 }, { FAB_FACT_COLLECTIVES, "data all_reduce ring", 2, 1 } };
+  const Given many[] = { { FAB_FACT_STEP, "", 0, 6 },
+                         { FAB_FACT_COLLECTIVES, "data all_reduce ring", 3, 2 } };
+  g_autoptr (FabContrast) both = contrast (few, 2, many, 2);
+  g_autofree char *words = fab_contrast_explain (both, 1);
+
+  assert_int_equal (g_array_index (both->rows, FabContrastRow, 1).n, 0);
   assert_string_equal (words,
-                       "fine is 50.0 % faster than coarse: 1 s less of compute, which is slower beside "
-                       "collectives.");
+                       "fine is 20.0 % slower than coarse. Its data all_reduce ring take 1 s more in sum.");
 }
 
 static void
@@ -223,6 +249,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (words_name_the_largest_part),
     cmocka_unit_test (what_is_less_is_called_so),
+    cmocka_unit_test (compute_beside_collectives_is_called_so),
+    cmocka_unit_test (different_numbers_of_collectives_are_not_named),
     cmocka_unit_test (equal_steps_agree),
     cmocka_unit_test (rows_are_matched_by_name),
     cmocka_unit_test (a_step_is_the_sum_of_its_parts),

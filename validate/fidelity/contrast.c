@@ -35,7 +35,10 @@ add_variant (FabContrast *self, guint index, GHashTable *known)
       g_array_append_val (self->rows, row);
       place = self->rows->len;
     }
-    g_array_index (self->rows, FabContrastRow, place - 1).times_s[index] = fact->time_s;
+    FabContrastRow *row = &g_array_index (self->rows, FabContrastRow, place - 1);
+    row->times_s[index] = fact->time_s;
+    if (row->n != fact->n)
+      row->n = 0;
     g_hash_table_replace (known, key, GUINT_TO_POINTER (place));
   }
 }

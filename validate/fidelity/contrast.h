@@ -11,7 +11,7 @@
 typedef struct {
   FabFactKind kind;
   const char *name; /* of the first variant that has it */
-  guint n;          /* likewise */
+  guint n;          /* likewise; 0: they have different numbers, or it is not of collectives */
   double *times_s;  /* [n_variants] */
 } FabContrastRow;
 

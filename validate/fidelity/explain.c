@@ -63,6 +63,18 @@ show (double seconds)
   return fab_units_show (FAB_UNIT_TIME, round (fabs (seconds) * (double) FAB_PS_PER_S));
 }
 
+/* More than half of what compute differs by. */
+static gboolean
+is_beside_collectives (const Case *self, const FabContrastRow *compute)
+{
+  const FabContrast *contrast = self->contrast;
+  double slowed_s = fab_contrast_variant (contrast, self->index)->slowed_s
+                  - fab_contrast_variant (contrast, contrast->base)->slowed_s;
+
+  return slowed_s * difference_s (self, compute) > 0
+      && 2 * fabs (slowed_s) > fabs (difference_s (self, compute));
+}
+
 static void
 append_part (GString *out, const Case *self, const FabContrastRow *part)
 {
@@ -71,7 +83,8 @@ append_part (GString *out, const Case *self, const FabContrastRow *part)
 
   switch ((int) part->kind) {
   case FAB_FACT_COMPUTE:
-    g_string_append_printf (out, ": %s %s of compute, which is slower beside collectives", time, more);
+    g_string_append_printf (out, ": %s %s of compute%s", time, more,
+                            is_beside_collectives (self, part) ? ", which is slower beside collectives" : "");
     break;
   case FAB_FACT_IDLE:
     g_string_append_printf (out, ": %s %s of waiting without communication", time, more);
@@ -111,8 +124,10 @@ append_collectives (GString *out, const Case *self)
     double contention_s = same_name_s (self, row, FAB_FACT_CONTENTION);
     gboolean is_contention = fabs (contention_s - difference_s (self, row)) < 0.01 * fabs (contention_s);
 
-    g_string_append_printf (out, " Its %u x %s take%s %s %s in sum%s", row->n, row->name,
-                            row->n == 1 ? "s" : "", time, difference_s (self, row) > 0 ? "more" : "less",
+    g_autofree char *count = row->n > 0 ? g_strdup_printf ("%u x ", row->n) : g_strdup ("");
+
+    g_string_append_printf (out, " Its %s%s take%s %s %s in sum%s", count, row->name, row->n == 1 ? "s" : "",
+                            time, difference_s (self, row) > 0 ? "more" : "less",
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }
   if (waits != NULL && fabs (difference_s (self, waits)) > fabs (self->step_s) / 10) {

@@ -32,6 +32,10 @@ fab_variant_free (FabVariant *self)
   g_free (self->scenario);
   g_free (self->fidelity);
   g_array_unref (self->facts);
+  if (self->classes != NULL)
+    g_array_unref (self->classes);
+  if (self->collectives_s != NULL)
+    g_array_unref (self->collectives_s);
   g_free (self);
 }
 
@@ -177,19 +181,44 @@ by_kind (gconstpointer a, gconstpointer b)
   return (gint) ((const FabFact *) a)->kind - (gint) ((const FabFact *) b)->kind;
 }
 
-FabVariant *
-fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
-{
-  gint64 start_us = g_get_monotonic_time ();
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+/* --- what facts do not say --- */
 
-  if (simulation == NULL)
-    return NULL;
-  while (fab_simulation_step (simulation)) {}
-  if (!fab_simulation_check_hang (simulation, error))
-    return NULL;
+static void
+add_classes (FabVariant *self, const FabSimulation *simulation)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const GArray *records = fab_simulation_probe (simulation)->iterations;
+
+  self->classes = g_array_new (FALSE, FALSE, sizeof (FabVariantClass));
+  for (guint i = 0; i < records->len; i++) {
+    const FabIterationRecord *record = &g_array_index (records, FabIterationRecord, i);
+    FabVariantClass one = { dag->classes[record->rank_class].n_ranks,
+                            fab_ps_to_seconds (record->exposed_ps + record->idle_ps) };
+
+    g_array_append_val (self->classes, one);
+  }
+}
+
+static void
+add_durations (FabVariant *self, const FabSimulation *simulation)
+{
+  const GArray *records = fab_simulation_probe (simulation)->collectives;
+
+  self->collectives_s = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+    double time_s = fab_ps_to_seconds (record->end_ps - record->start_ps);
+
+    g_array_append_val (self->collectives_s, time_s);
+  }
+}
+
+FabVariant *
+fab_variant_of (const FabScenario *scenario, const FabSimulation *simulation)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   FabVariant *self = g_new0 (FabVariant, 1);
+
   self->name = g_strdup (spec->fidelity.info->name);
   self->fidelity = g_strdup (spec->fidelity.info->name);
   self->scenario = g_strdup (spec->name);
@@ -200,7 +229,25 @@ fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GErr
   add_collectives (self, simulation);
   add_links (self, simulation);
   g_array_sort (self->facts, by_kind); /* stable */
+  add_classes (self, simulation);
+  add_durations (self, simulation);
+  self->slowed_s = fab_ps_to_seconds (fab_simulation_slowed_ps (simulation));
   self->n_events = fab_simulation_events (simulation);
+  return self;
+}
+
+FabVariant *
+fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
+{
+  gint64 start_us = g_get_monotonic_time ();
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
+
+  if (simulation == NULL)
+    return NULL;
+  while (fab_simulation_step (simulation)) {}
+  if (!fab_simulation_check_hang (simulation, error))
+    return NULL;
+  FabVariant *self = fab_variant_of (scenario, simulation);
   self->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
   return self;
 }

@@ -36,13 +36,24 @@ typedef struct {
   double time_s; /* CONTENTION may be below 0 */
 } FabFact;
 
+/* Ranks that do the same. */
+typedef struct {
+  guint n_ranks;
+  double waited_s; /* exposed and idle */
+} FabVariantClass;
+
 typedef struct {
   char *name, *scenario, *fidelity; /* of the column, of what was played */
   GArray *facts;                    /* FabFact, by kind */
+  GArray *classes;                  /* FabVariantClass */
+  GArray *collectives_s;            /* double: of each collective, in their order */
+  double slowed_s;                  /* of compute, what kernels took longer beside collectives */
   guint64 n_events;
   double wall_s;
 } FabVariant;
 
+/* Of a simulation of the scenario that was played to its end. (transfer full) */
+FabVariant *fab_variant_of (const FabScenario *scenario, const FabSimulation *simulation);
 /* NULL and *error when it cannot be built, or hangs. Its name is that of the fidelity. */
 FabVariant *fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 void fab_variant_free (FabVariant *self);
