@@ -1,262 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_compare.c - `fabricast compare SCENARIO`: the same scenario at several fidelities, and where they differ. */
-#include <string.h>
-
+/* cmd_compare.c - `fabricast compare SCENARIO...`: several scenarios, variants or fidelities, and where they differ. */
 #include "cli/cli.h"
 #include "cli/compare.h"
-#include "models/models.h"
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
 
-typedef struct {
-  char *format_name, *fidelity, *against;
-  char **sets;
-  FabFormat format;
-} CompareOptions;
+enum { MOST_SCENARIOS = 16 };
 
 static const FabUsage usage = {
-  .arguments = "SCENARIO",
+  .arguments = "SCENARIO...",
   .summary =
-      "Plays a scenario at several fidelities of the network and prints step time and exposed communication at\n"
-      "each, how far they are apart, and where that comes from: dimensions, collectives, contention, waiting, links.\n"
-      "Times are of the last iteration. A finer fidelity takes longer to play; docs/fidelity.md says which when.",
-  .examples = "  fabricast compare scenarios/zero3-13b-slow-fabric.yaml\n"
-              "  fabricast compare scenarios/neighbour-oversubscribed.yaml --fidelity fluid,analytic\n"
-              "  fabricast compare scenarios/hello.yaml --set cluster.nodes=2 --against fluid --format csv\n",
+      "Plays scenarios, variants of one (--vary), or one scenario at several fidelities of the network (nothing\n"
+      "else given) and prints them side by side: figures, what a step is made of, and where the difference comes\n"
+      "from: dimensions, collectives, contention, waiting, links. Times are of the last iteration. --at-equal finds\n"
+      "what the others need to equal the first in a figure. docs/compare.md explains; docs/fidelity.md, fidelities.",
+  .examples =
+      "  fabricast compare scenarios/ddp-2b-4nodes-200g.yaml scenarios/ddp-2b-4nodes-400g.yaml\n"
+      "  fabricast compare scenarios/compare-domain-8.yaml scenarios/compare-domain-72.yaml --at-equal step\n"
+      "  fabricast compare scenarios/hello.yaml --vary cluster.nodes=2,4 --set job.micro_batch=2\n"
+      "  fabricast compare scenarios/neighbour-oversubscribed.yaml --fidelity fluid,analytic\n",
   .min_rest = 1,
-  .max_rest = 1,
+  .max_rest = MOST_SCENARIOS,
 };
 
-/* --- what is asked for --- */
-
-/* What costs no more than two runs: the floor under all others, and what the scenario says itself. (transfer full) */
-static char **
-usual_names (const FabScenario *scenario, const char *against)
-{
-  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
-  const char *own = fab_scenario_spec (scenario)->fidelity.info->name;
-  GPtrArray *names = g_ptr_array_new ();
-
-  for (guint i = 0; known[i]; i++) {
-    const FabNetOps *ops = (const FabNetOps *) fab_registry_find (&fab_models, FAB_MODEL_NET, known[i]);
-
-    if (!ops->shares_links && strcmp (known[i], own) != 0)
-      g_ptr_array_add (names, g_strdup (known[i]));
-  }
-  g_ptr_array_add (names, g_strdup (own));
-  if (against && !g_ptr_array_find_with_equal_func (names, against, g_str_equal, NULL))
-    g_ptr_array_add (names, g_strdup (against));
-  if (names->len == 1) /* the floor itself */
-    g_ptr_array_add (names, g_strdup (known[0]));
-  g_ptr_array_add (names, NULL);
-  return (char **) g_ptr_array_free (names, FALSE);
-}
-
-/* The names of --fidelity; NULL without it. (transfer full) */
-static char **
-wanted_names (const CompareOptions *o, GString *mistakes)
-{
-  g_autofree const char **known = fab_registry_names (&fab_models, FAB_MODEL_NET);
-  g_auto (GStrv) names = o->fidelity ? fab_compare_fidelities ("compare", o->fidelity, mistakes) : NULL;
-
-  if (o->against && !g_strv_contains ((const char *const *) known, o->against))
-    fab_compare_note_unknown ("compare", "--against", o->against, mistakes);
-  else if (o->against && names && !g_strv_contains ((const char *const *) names, o->against))
-    g_string_append_printf (mistakes,
-                            "fabricast compare: --against %s: it is not among those of --fidelity\n",
-                            o->against);
-  return g_steal_pointer (&names);
-}
-
-/* --- playing --- */
-
-/* The scenario at a fidelity, with what it says of that fidelity itself. */
-static FabScenario *
-load_at (const char *path, char **sets, const FabCatalog *catalog, const FabScenario *as_written,
-         const char *name, GError **error)
-{
-  const FabScenarioSpec *spec = fab_scenario_spec (as_written);
-  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
-
-  for (guint i = 0; sets && sets[i]; i++)
-    g_ptr_array_add (all, g_strdup (sets[i]));
-  if (strcmp (spec->fidelity.info->name, name) != 0)
-    g_ptr_array_add (all, g_strconcat ("fidelity=", name, NULL));
-  g_ptr_array_add (all, NULL);
-  return fab_cli_scenario (path, (char **) all->pdata, catalog, error);
-}
-
-typedef struct {
-  const FabCatalog *catalog;
-  GPtrArray *variants; /* FabVariant */
-  GPtrArray *left_out; /* char *, NULL-ended at the end */
-} Played;
-
-/* Each fidelity by itself, at once. */
-typedef struct {
-  const CompareOptions *options;
-  const char *path;
-  const FabScenario *as_written;
-  const FabCatalog *catalog;
-  char **names;
-  FabVariant **variants; /* per name: this or a problem */
-  GError **problems;
-} Plays;
-
-static void
-play_one (gpointer data, guint item)
-{
-  Plays *self = data;
-  g_autoptr (FabScenario) scenario = load_at (self->path, self->options->sets, self->catalog,
-                                              self->as_written, self->names[item], &self->problems[item]);
-
-  if (scenario != NULL)
-    self->variants[item] = fab_variant_play (scenario, &fab_models, &self->problems[item]);
-}
-
-/* Where nobody named it, a fidelity that cannot play the scenario is left out, and said so. */
 static gboolean
-take_problem (const CompareOptions *o, const FabScenario *as_written, const char *name, GError *cause,
-              Played *played, GError **error)
+compare (const FabCompareOptions *o, char **paths, guint n_paths, GError **error)
 {
-  g_autoptr (GError) problem = cause;
+  gboolean has_sides = n_paths > 1 || o->vary != NULL;
 
-  if (o->fidelity == NULL && problem->code != FAB_ERROR_HUNG
-      && g_strcmp0 (name, fab_scenario_spec (as_written)->fidelity.info->name) != 0) {
-    g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
-
-    g_ptr_array_add (played->left_out, g_strdup_printf ("%s cannot play it: %s", name, lines[0]));
-    return TRUE;
-  }
-  if (strchr (problem->message, '\n') == NULL)
-    g_prefix_error (&problem, "at fidelity %s: ", name);
-  g_propagate_error (error, g_steal_pointer (&problem));
-  return FALSE;
-}
-
-static gboolean
-play_all (const CompareOptions *o, const char *path, const FabScenario *as_written, char **names,
-          Played *played, GError **error)
-{
-  guint n = g_strv_length (names);
-  g_autofree FabVariant **variants = g_new0 (FabVariant *, n + 1);
-  g_autofree GError **problems = g_new0 (GError *, n + 1);
-  gboolean is_played = TRUE;
-
-  fab_crew_run (n, play_one, &(Plays){ o, path, as_written, played->catalog, names, variants, problems });
-  for (guint i = 0; i < n; i++) {
-    if (variants[i] != NULL)
-      g_ptr_array_add (played->variants, variants[i]);
-    else if (is_played)
-      is_played = take_problem (o, as_written, names[i], problems[i], played, error);
-    else
-      g_error_free (problems[i]);
-  }
-  g_ptr_array_add (played->left_out, NULL);
-  return is_played;
-}
-
-static guint
-find_base (const GPtrArray *variants, const char *against)
-{
-  for (guint i = 0; against && i < variants->len; i++)
-    if (strcmp (((const FabVariant *) g_ptr_array_index (variants, i))->name, against) == 0)
-      return i;
-  return 0;
-}
-
-typedef char *(*ToTextFn) (const FabCompareView *view);
-
-static gboolean
-print_contrast (const CompareOptions *o, const FabScenario *scenario, Played *played, GError **error)
-{
-  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_compare_text,
-                                       [FAB_FORMAT_JSON] = fab_compare_json,
-                                       [FAB_FORMAT_CSV] = fab_compare_csv };
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  guint base = find_base (played->variants, o->against);
-
-  if (o->against
-      && strcmp (((const FabVariant *) g_ptr_array_index (played->variants, base))->name, o->against) != 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "--against %s: %s", o->against,
-                      (const char *) g_ptr_array_index (played->left_out, 0));
-  g_autoptr (FabContrast) contrast = fab_contrast_new (g_steal_pointer (&played->variants), base);
-  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
-                                         : g_strdup (spec->name);
-  g_autofree char *text = printers[o->format](
-      &(FabCompareView){ contrast, title, (char **) played->left_out->pdata });
-  g_print ("%s", text);
-  return TRUE;
-}
-
-/* The mistakes of the options and of the scenario, all at once. NULL and *error when there are any. */
-static FabScenario *
-load_checked (const CompareOptions *o, const char *path, const FabCatalog *catalog, GString *mistakes,
-              GError **error)
-{
-  g_autoptr (GError) problem = NULL;
-  g_autoptr (FabScenario) scenario = fab_cli_scenario (path, o->sets, catalog, &problem);
-
-  if (scenario != NULL && mistakes->len == 0)
-    return g_steal_pointer (&scenario);
-  if (mistakes->len == 0) {
-    g_propagate_error (error, g_steal_pointer (&problem));
-    return NULL;
-  }
-  if (problem != NULL && strchr (problem->message, '\n') == NULL)
-    g_string_append_printf (mistakes, "fabricast compare: %s\n", problem->message);
-  else if (problem != NULL)
-    g_string_append (mistakes, problem->message);
-  fab_throw (error, FAB_ERROR_INPUT, "%s", mistakes->str);
-  return NULL;
-}
-
-static gboolean
-compare (const CompareOptions *o, const char *path, GError **error)
-{
-  g_autoptr (GString) mistakes = g_string_new (NULL);
-  g_auto (GStrv) names = wanted_names (o, mistakes);
-  g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
-  Played played = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
-
-  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabScenario) scenario = catalog ? load_checked (o, path, catalog, mistakes, error) : NULL;
-  played.catalog = catalog;
-  if (scenario != NULL && names == NULL)
-    names = usual_names (scenario, o->against);
-  gboolean is_done = scenario != NULL && play_all (o, path, scenario, names, &played, error)
-                  && print_contrast (o, scenario, &played, error);
-  g_clear_pointer (&played.variants, g_ptr_array_unref);
-  return is_done;
+  if (o->vary != NULL && n_paths > 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--vary makes variants of one scenario, not of %u", n_paths);
+  if (has_sides && o->fidelity != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--fidelity compares fidelities of one scenario; here --set fidelity=NAME sets one");
+  if (o->equal == NULL && o->by != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--by says what --at-equal may change, which is missing");
+  if (!has_sides && o->equal != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--at-equal needs two scenarios, or --vary");
+  return has_sides ? fab_compare_sides (o, paths, n_paths, error)
+                   : fab_compare_at_fidelities (o, paths[0], error);
 }
 
 static FabExit
 run (int argc, char **argv)
 {
-  CompareOptions o = { 0 };
+  FabCompareOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o.fidelity,
       "Which, with commas between (default: analytic and the scenario's own)", "NAMES" },
+    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary, "A variant of the scenario for each value of a key",
+      "KEY=VALUES" },
     { "against", 0, 0, G_OPTION_ARG_STRING, &o.against,
       "The one that differences are against (default: the first)", "NAME" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+    { "at-equal", 0, 0, G_OPTION_ARG_STRING, &o.equal, "Find what the others need to equal it in this figure",
+      "FIGURE" },
+    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by, "What they may change for that (default: cluster.nic_rate)",
+      "KEY[=VALUES]" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of every scenario; repeatable",
       "KEY=VALUE" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && compare (&o, argv[1], &error);
+                  && fab_cli_format (o.format_name, &o.format, &error)
+                  && compare (&o, argv + 1, (guint) argc - 1, &error);
 
   g_free (o.format_name);
   g_free (o.fidelity);
+  g_free (o.vary);
   g_free (o.against);
+  g_free (o.equal);
+  g_free (o.by);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("compare", error);
 }
 
 const FabCommand fab_command_compare = {
   .name = "compare",
-  .summary = "Play a scenario at several fidelities and say where they differ",
+  .summary = "Put scenarios, variants or fidelities side by side and say where they differ",
   .run = run,
 };

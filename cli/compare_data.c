@@ -99,6 +99,16 @@ add_variant (JsonBuilder *json, const FabContrast *contrast, guint index)
   json_builder_end_object (json);
 }
 
+void
+fab_compare_add_variants (JsonBuilder *json, const FabContrast *contrast)
+{
+  json_builder_set_member_name (json, "variants");
+  json_builder_begin_array (json);
+  for (guint k = 0; k < contrast->variants->len; k++)
+    add_variant (json, contrast, k);
+  json_builder_end_array (json);
+}
+
 char *
 fab_compare_json (const FabCompareView *view)
 {
@@ -108,11 +118,7 @@ fab_compare_json (const FabCompareView *view)
   json_builder_begin_object (json);
   fab_json_add_text (json, "title", view->title);
   fab_json_add_text (json, "against", fab_contrast_variant (contrast, contrast->base)->name);
-  json_builder_set_member_name (json, "variants");
-  json_builder_begin_array (json);
-  for (guint k = 0; k < contrast->variants->len; k++)
-    add_variant (json, contrast, k);
-  json_builder_end_array (json);
+  fab_compare_add_variants (json, contrast);
   json_builder_set_member_name (json, "left_out");
   json_builder_begin_array (json);
   for (guint i = 0; view->left_out && view->left_out[i]; i++)

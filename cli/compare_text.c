@@ -10,14 +10,8 @@ enum { NAME_COLUMNS = 36, LEAST_COLUMNS = 12, MOST_SORTS = 8, MOST_LINKS = 3 };
 
 static const double no_difference = 5e-4; /* of the step: a link that differs less is not worth a row */
 
-typedef struct {
-  GString *out;
-  const FabContrast *contrast;
-  guint width; /* of a variant's column */
-} Page;
-
 static void
-append_name (Page *page, guint indent, const char *name)
+append_name (FabComparePage *page, guint indent, const char *name)
 {
   g_autofree char *printable = fab_cli_printable (name);
   glong length = g_utf8_strlen (printable, -1) + indent;
@@ -30,15 +24,24 @@ append_name (Page *page, guint indent, const char *name)
 }
 
 static void
-append_cell (Page *page, const char *text)
+append_cell (FabComparePage *page, const char *text)
 {
   glong length = g_utf8_strlen (text, -1);
 
   g_string_append_printf (page->out, "%*s%s", (int) MAX ((glong) page->width - length, 1), "", text);
 }
 
+void
+fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells)
+{
+  append_name (page, indent, name);
+  for (guint k = 0; k < page->contrast->variants->len; k++)
+    append_cell (page, cells[k] != NULL ? cells[k] : "-");
+  g_string_append_c (page->out, '\n');
+}
+
 static void
-append_row (Page *page, guint indent, const char *name, const double *times_s)
+append_row (FabComparePage *page, guint indent, const char *name, const double *times_s)
 {
   append_name (page, indent, name);
   for (guint k = 0; k < page->contrast->variants->len; k++) {
@@ -53,8 +56,8 @@ append_row (Page *page, guint indent, const char *name, const double *times_s)
   g_string_append_c (page->out, '\n');
 }
 
-static void
-append_head (Page *page)
+void
+fab_compare_append_head (FabComparePage *page)
 {
   append_name (page, 2, "");
   for (guint k = 0; k < page->contrast->variants->len; k++) {
@@ -66,7 +69,7 @@ append_head (Page *page)
 }
 
 static void
-append_difference (Page *page, const FabContrastRow *step)
+append_difference (FabComparePage *page, const FabContrastRow *step)
 {
   const FabVariant *base = fab_contrast_variant (page->contrast, page->contrast->base);
   g_autofree char *name = g_strconcat ("against ", base->name, NULL);
@@ -100,7 +103,7 @@ count_rows (const FabContrast *contrast, FabFactKind kind)
 }
 
 static void
-append_sums (Page *page, FabFactKind kind, const char *name)
+append_sums (FabComparePage *page, FabFactKind kind, const char *name)
 {
   g_autofree double *sums_s = g_new (double, page->contrast->variants->len);
 
@@ -110,8 +113,8 @@ append_sums (Page *page, FabFactKind kind, const char *name)
 }
 
 /* What a step is made of: it adds up. */
-static void
-append_step (Page *page)
+void
+fab_compare_append_step (FabComparePage *page)
 {
   gboolean has_parts = count_rows (page->contrast, FAB_FACT_EXPOSED_BY) > 1;
 
@@ -129,8 +132,8 @@ append_step (Page *page)
   g_string_append_c (page->out, '\n');
 }
 
-static void
-append_sorts (Page *page)
+void
+fab_compare_append_sorts (FabComparePage *page)
 {
   guint n = count_rows (page->contrast, FAB_FACT_COLLECTIVES), n_shown = 0;
 
@@ -139,7 +142,8 @@ append_sorts (Page *page)
   append_sums (page, FAB_FACT_COLLECTIVES, "collectives, their times in sum");
   for (guint i = 0; i < page->contrast->rows->len; i++) {
     const FabContrastRow *row = row_at (page->contrast, i);
-    g_autofree char *name = g_strdup_printf ("%u x %s", row->n, row->name);
+    g_autofree char *name = row->n > 0 ? g_strdup_printf ("%u x %s", row->n, row->name)
+                                       : g_strdup (row->name);
 
     if (row->kind == FAB_FACT_COLLECTIVES && n > 1 && n_shown++ < MOST_SORTS)
       append_row (page, 4, name, row->times_s);
@@ -151,8 +155,8 @@ append_sorts (Page *page)
   g_string_append_c (page->out, '\n');
 }
 
-static void
-append_links (Page *page)
+void
+fab_compare_append_links (FabComparePage *page)
 {
   double step_s = fab_variant_time_s (fab_contrast_variant (page->contrast, page->contrast->base),
                                       FAB_FACT_STEP);
@@ -171,19 +175,26 @@ append_links (Page *page)
     g_string_append_c (page->out, '\n');
 }
 
+void
+fab_compare_page_init (FabComparePage *page, const FabContrast *contrast)
+{
+  *page = (FabComparePage){ g_string_new (NULL), contrast, LEAST_COLUMNS };
+  for (guint k = 0; k < contrast->variants->len; k++)
+    page->width = MAX (page->width, (guint) strlen (fab_contrast_variant (contrast, k)->name) + 2);
+}
+
 char *
 fab_compare_text (const FabCompareView *view)
 {
-  Page page = { g_string_new (NULL), view->contrast, LEAST_COLUMNS };
+  FabComparePage page;
   g_autofree char *title = fab_cli_printable (view->title);
 
-  for (guint k = 0; k < view->contrast->variants->len; k++)
-    page.width = MAX (page.width, (guint) strlen (fab_contrast_variant (view->contrast, k)->name) + 2);
+  fab_compare_page_init (&page, view->contrast);
   g_string_append_printf (page.out, "%s\n\n", title);
-  append_head (&page);
-  append_step (&page);
-  append_sorts (&page);
-  append_links (&page);
+  fab_compare_append_head (&page);
+  fab_compare_append_step (&page);
+  fab_compare_append_sorts (&page);
+  fab_compare_append_links (&page);
   for (guint k = 0; k < view->contrast->variants->len; k++) {
     g_autofree char *words = fab_contrast_explain (view->contrast, k);
 

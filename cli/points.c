@@ -98,6 +98,18 @@ add_figure (FabTable *table, const FabFigure *figure, const FabPoint *point)
     fab_table_add_real (table, figure->value (point));
 }
 
+static void
+add_labels (FabTable *table, const FabPoints *points, const FabPointsRow *row)
+{
+  guint n = g_strv_length ((char **) points->columns);
+
+  for (guint c = 0; c < n; c++)
+    if (c + points->n_whole < n)
+      fab_table_add_text (table, row->labels[c]);
+    else
+      fab_table_add_integer (table, g_ascii_strtoll (row->labels[c], NULL, 10));
+}
+
 FabTable *
 fab_points_table (const FabPoints *points)
 {
@@ -107,8 +119,7 @@ fab_points_table (const FabPoints *points)
     const FabPointsRow *row = &points->rows[i];
     const FabPoint *point = row->trial->point;
 
-    for (guint c = 0; points->columns[c] != NULL; c++)
-      fab_table_add_text (table, row->labels[c]);
+    add_labels (table, points, row);
     for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
       add_figure (table, figure, point);
     fab_table_add_text (table, point ? point->binding : NULL);

@@ -34,7 +34,7 @@ tried_init (Tried *self, const FabSizeView *view)
     self->rows[n] = (FabPointsRow){ self->labels[n], &one->trial, (gint64) i == size->answer ? "<" : NULL };
     n++;
   }
-  self->points = (FabPoints){ columns, 1, self->rows, n };
+  self->points = (FabPoints){ columns, 1, 0, self->rows, n };
 }
 
 static void

@@ -27,7 +27,7 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --no-fold --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
-    compare) echo --fidelity --against --set --format --help ;;
+    compare) echo --fidelity --vary --against --at-equal --by --set --format --help ;;
     size) echo --vary --target --set --format --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
@@ -72,6 +72,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--db) _fabricast_files '*.db' ;;
     *:--accept | *:--with) _fabricast_files '*.yaml' ;;
     *:--measured) _fabricast_files '' ;;
+    compare:--at-equal) _fabricast_words 'step exposed exposed_time mfu tokens train memory' ;;
     compare:--fidelity) _fabricast_listed "$(_fabricast_names "$1" fidelity)" ;;
     *:--fidelity | compare:--against) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
@@ -112,7 +113,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:0 | size:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | size:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)

@@ -7,7 +7,7 @@ import json
 import os
 import unittest
 
-from support import SOURCE, CliTest, main
+from support import SOURCE, CliTest, environment, main
 
 SHARED = os.path.join(SOURCE, "scenarios", "neighbour-oversubscribed.yaml")
 SMALL = os.path.join(SOURCE, "validate", "fidelity", "cases", "ddp-small.yaml")
@@ -88,6 +88,40 @@ class Check(CliTest):
             self.assertIn("no fidelity here does", line)
             raise unittest.SkipTest("no fidelity here sees queues")
         self.good(*line.split("`")[1].split()[1:])
+
+    def figures_of(self, *arguments):
+        return json.loads(self.good("compare", *arguments, "--format", "json"))
+
+    def test_scenarios_say_what_run_says(self):
+        compared = self.figures_of(SHARED, SMALL)
+        for row, variant, path in zip(compared["figures"], compared["variants"], (SHARED, SMALL)):
+            last = json.loads(self.good("run", path, "--no-db", "--no-band", "--format", "json"))["iterations"][-1]
+            self.assertAlmostEqual(row["step_s"], last["duration_s"], places=12)
+            self.assertAlmostEqual(variant["step_s"], last["duration_s"], places=12)
+            self.assertAlmostEqual(row["exposed_s"], last["exposed_s"], places=12)
+
+    def test_variants_are_what_set_makes(self):
+        compared = self.figures_of(SMALL, "--vary", "job.micro_batch=1,2")
+        for row, value in zip(compared["figures"], "12"):
+            last = json.loads(self.good("run", SMALL, "--no-db", "--no-band", "--format", "json", "--set",
+                                        f"job.micro_batch={value}"))["iterations"][-1]
+            self.assertAlmostEqual(row["step_s"], last["duration_s"], places=12)
+
+    def test_equal_to_itself_at_its_own_rate(self):
+        """The same scenario twice: the second equals the first at no more than its own 200 Gb/s, and not at 2/3 of it."""
+        scenario = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml")
+        compared = self.figures_of(scenario, scenario, "--at-equal", "step")
+        answer = compared["equals"][0]["answer"]
+        self.assertRegex(answer, r"^[0-9.]+Gb/s$")
+        self.assertLessEqual(float(answer[:-4]), 200)
+        self.assertGreater(float(answer[:-4]), 133)
+
+    def test_thread_count_changes_nothing(self):
+        arguments = ("compare", SMALL, "--vary", "cluster.nodes=1,2,4", "--at-equal", "exposed", "--by",
+                     "cluster.nic_rate=50..400Gb/s:50")
+        one = self.good(*arguments, env={**environment(), "FABRICAST_THREADS": "1"})
+        many = self.good(*arguments, env={**environment(), "FABRICAST_THREADS": "4"})
+        self.assertEqual(one, many)
 
 
 if __name__ == "__main__":

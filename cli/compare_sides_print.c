@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare_sides_print.c - the page of several scenarios: words first, then figures, times, collectives, links. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare.h"
+#include "cli/points.h"
+#include "sim/base/json.h"
+
+static const FabSide *
+side_at (const FabSidesView *view, guint index)
+{
+  return fab_sides_at (view->sides, index);
+}
+
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return figure->is_known == NULL || figure->is_known (point);
+}
+
+static char *
+show_figure (const FabFigure *figure, double value)
+{
+  switch (figure->kind) {
+  case FAB_FIGURE_TIME: return fab_units_show (FAB_UNIT_TIME, value * (double) FAB_PS_PER_S);
+  case FAB_FIGURE_FRACTION: return g_strdup_printf ("%.1f %%", 100 * value);
+  case FAB_FIGURE_BYTES: return fab_units_show (FAB_UNIT_BYTES, value);
+  case FAB_FIGURE_RATE:
+  default: return g_strdup_printf ("%.0f", value);
+  }
+}
+
+/* --- words --- */
+
+static char *
+binding_of (const FabSide *side)
+{
+  const FabPoint *point = side->point;
+
+  return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec) : NULL;
+}
+
+static void
+append_titles (GString *text, const FabSidesView *view)
+{
+  const FabSide *first = side_at (view, 0);
+  gboolean is_one = first->sets != NULL;
+
+  for (guint i = 0; i < (is_one ? 1 : view->sides->len); i++) {
+    const FabSide *side = side_at (view, i);
+    const char *name = is_one ? fab_contrast_variant (view->contrast, 0)->scenario : side->name;
+    g_autofree char *title = side->summary ? g_strconcat (name, ": ", side->summary, NULL) : g_strdup (name);
+    g_autofree char *printable = fab_cli_printable (title);
+
+    g_string_append_printf (text, "%s\n", printable);
+  }
+  g_string_append_c (text, '\n');
+}
+
+/* Without its numbers: of links that are alike, which one is named says nothing. */
+static char *
+sort_of (const char *link)
+{
+  GString *sort = g_string_new (NULL);
+
+  for (const char *at = link ? link : ""; *at != '\0'; at++)
+    if (!g_ascii_isdigit (*at))
+      g_string_append_c (sort, *at);
+  return g_string_free (sort, FALSE);
+}
+
+/* Which link binds, where it is of another sort. */
+static void
+append_binding (GString *text, const FabSidesView *view, guint index)
+{
+  const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, index);
+  g_autofree char *then = binding_of (base), *now = binding_of (side);
+  g_autofree char *then_sort = sort_of (base->point->binding), *now_sort = sort_of (side->point->binding);
+
+  if (g_strcmp0 (base->point->binding_spec, side->point->binding_spec) != 0
+      || strcmp (then_sort, now_sort) != 0)
+    g_string_append_printf (text, " %s binds in place of %s.", now ? now : "No link", then ? then : "none");
+}
+
+static void
+append_words (GString *text, const FabSidesView *view)
+{
+  for (guint i = 0; i < view->sides->len; i++) {
+    g_autoptr (GString) words = g_string_new (NULL);
+
+    if (i == view->contrast->base)
+      continue;
+    g_autofree char *why = fab_contrast_explain (view->contrast, i);
+    g_string_append (words, why);
+    append_binding (words, view, i);
+    g_autofree char *printable = fab_cli_printable (words->str);
+    g_string_append_printf (text, "  %s\n", printable);
+  }
+  for (guint i = 0; view->left_out[i] != NULL; i++)
+    g_string_append_printf (text, "  %s\n", view->left_out[i]);
+}
+
+/* --- equality --- */
+
+static void
+append_own_rate (GString *text, const FabSidesView *view, const FabSide *side, const char *answer)
+{
+  gint64 needed;
+
+  if (strcmp (view->axis->key, "cluster.nic_rate") != 0 || side->nic_bytes_per_s == 0
+      || !fab_units_parse_whole (FAB_UNIT_RATE, answer, &needed, NULL))
+    return;
+  double own = (double) side->nic_bytes_per_s;
+  double factor = own > (double) needed ? own / (double) needed : (double) needed / own;
+  g_string_append_printf (text, "; its ports have %.4g Gb/s, ", own * 8 / 1e9);
+  if (fabs (factor - 1) < 0.03)
+    g_string_append (text, "the same");
+  else
+    g_string_append_printf (text, "%.3g times as %s", factor, own > (double) needed ? "much" : "little");
+}
+
+static void
+append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *equal)
+{
+  const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, equal->side);
+  const FabSize *size = equal->size;
+  g_autofree char *value = show_figure (view->figure, view->figure->value (base->point));
+
+  if (size == NULL) {
+    g_auto (GStrv) lines = g_strsplit (equal->problem, "\n", 2);
+
+    g_string_append_printf (text, "  %s cannot be played with any of these values: %s\n", side->name,
+                            lines[0]);
+    return;
+  }
+  if (size->answer < 0) {
+    const FabSizePoint *best = &size->points[size->best];
+    g_autofree char *reached = show_figure (view->figure, view->figure->value (best->trial.point));
+
+    g_string_append_printf (
+        text, "  No %s from %s to %s lets %s equal %s in %s (%s); with %s it comes closest: %s\n",
+        view->axis->key, size->points[0].value, size->points[size->n - 1].value, side->name, base->name,
+        view->figure->name, value, best->value, reached);
+    return;
+  }
+  const char *answer = size->points[size->answer].value;
+  g_string_append_printf (text, "  %s equals %s in %s (%s) %s %s = %s", side->name, base->name,
+                          view->figure->name, value, size->answer == 0 ? "already with" : "with",
+                          view->axis->key, answer);
+  append_own_rate (text, view, side, answer);
+  g_string_append (text, size->is_unsteady ? ". Some larger values do not.\n" : ".\n");
+}
+
+/* --- table --- */
+
+static void
+append_counts (FabComparePage *page, const FabSidesView *view)
+{
+  guint n = view->sides->len;
+  g_auto (GStrv) gpus = g_new0 (char *, n + 1);
+  g_auto (GStrv) nodes = g_new0 (char *, n + 1);
+  g_auto (GStrv) rates = g_new0 (char *, n + 1);
+  g_auto (GStrv) faster = g_new0 (char *, n + 1);
+  double base_s = side_at (view, view->contrast->base)->point->step_s;
+
+  for (guint i = 0; i < n; i++) {
+    const FabSide *side = side_at (view, i);
+
+    gpus[i] = g_strdup_printf ("%u", side->point->n_ranks);
+    nodes[i] = g_strdup_printf ("%u", side->point->n_nodes);
+    rates[i] = side->nic_bytes_per_s > 0
+                 ? g_strdup_printf ("%.4g Gb/s", (double) side->nic_bytes_per_s * 8 / 1e9)
+                 : g_strdup ("-");
+    faster[i] = g_strdup_printf ("%.3g x", side->point->step_s > 0 ? base_s / side->point->step_s : 1);
+  }
+  fab_compare_append_cells (page, 2, "GPUs", gpus);
+  fab_compare_append_cells (page, 2, "nodes", nodes);
+  fab_compare_append_cells (page, 2, "a NIC port", rates);
+  fab_compare_append_cells (page, 2, "speed-up", faster);
+}
+
+/* The step and its exposed time stand among the times. */
+static void
+append_figures (FabComparePage *page, const FabSidesView *view)
+{
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
+    g_auto (GStrv) cells = g_new0 (char *, view->sides->len + 1);
+    gboolean is_any = FALSE;
+
+    if (strcmp (figure->name, "step") == 0 || strcmp (figure->name, "exposed_time") == 0)
+      continue;
+    for (guint i = 0; i < view->sides->len; i++) {
+      const FabPoint *point = side_at (view, i)->point;
+
+      is_any |= is_known (figure, point);
+      cells[i] = is_known (figure, point) ? show_figure (figure, figure->value (point)) : g_strdup ("-");
+    }
+    if (is_any)
+      fab_compare_append_cells (page, 2, figure->name, cells);
+  }
+  g_string_append_c (page->out, '\n');
+}
+
+static void
+append_links (FabComparePage *page, const FabSidesView *view)
+{
+  g_string_append (page->out, "  binding links\n");
+  for (guint i = 0; i < view->sides->len; i++) {
+    const FabSide *side = side_at (view, i);
+    g_autofree char *binding = binding_of (side);
+    g_autofree char *name = fab_cli_printable (side->name);
+
+    if (binding != NULL)
+      g_string_append_printf (page->out, "    %s: %s, %.0f %% of the communication\n", name, binding,
+                              100 * side->point->binding_fraction);
+    else
+      g_string_append_printf (page->out, "    %s: none\n", name);
+  }
+}
+
+char *
+fab_sides_text (const FabSidesView *view)
+{
+  FabComparePage page;
+
+  fab_compare_page_init (&page, view->contrast);
+  append_titles (page.out, view);
+  append_words (page.out, view);
+  for (guint i = 0; i < view->equals->len; i++)
+    append_equal (page.out, view, &g_array_index (view->equals, FabCompareEqual, i));
+  g_string_append_c (page.out, '\n');
+  fab_compare_append_head (&page);
+  append_counts (&page, view);
+  append_figures (&page, view);
+  fab_compare_append_step (&page);
+  fab_compare_append_sorts (&page);
+  fab_compare_append_links (&page);
+  append_links (&page, view);
+  return g_string_free (page.out, FALSE);
+}
+
+/* --- for programs --- */
+
+enum { N_LABELS = 3 };
+
+typedef struct {
+  char *labels[N_LABELS];
+  FabTry trial;
+} Row;
+
+/* Points as a table wants them. */
+typedef struct {
+  guint n;
+  Row *rows;
+  FabPointsRow *shown;
+  FabPoints points;
+} Rows;
+
+static void
+rows_init (Rows *self, const FabSidesView *view)
+{
+  static const char *const columns[] = { "name", "gpus", "nodes", NULL };
+
+  self->n = view->sides->len;
+  self->rows = g_new0 (Row, self->n + 1);
+  self->shown = g_new0 (FabPointsRow, self->n + 1);
+  for (guint i = 0; i < self->n; i++) {
+    const FabSide *side = side_at (view, i);
+    Row *row = &self->rows[i];
+
+    row->labels[0] = g_strdup (side->name);
+    row->labels[1] = g_strdup_printf ("%u", side->point->n_ranks);
+    row->labels[2] = g_strdup_printf ("%u", side->point->n_nodes);
+    row->trial.point = side->point;
+    self->shown[i] = (FabPointsRow){ (const char *const *) row->labels, &row->trial, NULL };
+  }
+  self->points = (FabPoints){ columns, N_LABELS, 2, self->shown, self->n };
+}
+
+static void
+rows_clear (Rows *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    for (guint k = 0; k < N_LABELS; k++)
+      g_free (self->rows[i].labels[k]);
+  g_free (self->rows);
+  g_free (self->shown);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+char *
+fab_sides_csv (const FabSidesView *view)
+{
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_equals (JsonBuilder *json, const FabSidesView *view)
+{
+  json_builder_set_member_name (json, "equals");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < view->equals->len; i++) {
+    const FabCompareEqual *equal = &g_array_index (view->equals, FabCompareEqual, i);
+    const FabSize *size = equal->size;
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "name", side_at (view, equal->side)->name);
+    fab_json_add_text (json, "figure", view->figure->name);
+    fab_json_add_text (json, "key", view->axis->key);
+    fab_json_add_text (json, "answer", size && size->answer >= 0 ? size->points[size->answer].value : NULL);
+    fab_json_add_text (json, "closest", size ? size->points[size->best].value : NULL);
+    fab_json_add_text (json, "problem", equal->problem);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+char *
+fab_sides_json (const FabSidesView *view)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
+  fab_points_add_json (json, "figures", &rows.points);
+  add_equals (json, view);
+  fab_compare_add_variants (json, view->contrast);
+  json_builder_set_member_name (json, "left_out");
+  json_builder_begin_array (json);
+  for (guint i = 0; view->left_out[i] != NULL; i++)
+    json_builder_add_string_value (json, view->left_out[i]);
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+  return fab_json_finish (json);
+}

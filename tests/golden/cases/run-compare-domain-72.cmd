@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/compare-domain-72.yaml --no-db

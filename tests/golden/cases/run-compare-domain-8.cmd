@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/compare-domain-8.yaml --no-db
