@@ -49,8 +49,8 @@
     const block = figure("What the step waits for", "The critical path: tasks of which each released the next. Only making one of these shorter "
       + "makes the step shorter.");
     host.append(block);
-    bars(block, path.slice(0, 10).map((part) => ({ name: pathName(part), total: part.time_s, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
-      most: step, parts: [[part.kind === "comm" ? "exposed" : part.kind === "load" ? "load" : "backward", "on the critical path", part.time_s]] })), time);
+    bars(block, path.slice(0, 10).map((part) => ({ name: pathName(part), total: step, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
+      parts: [[part.kind === "comm" ? "exposed" : part.kind === "load" ? "load" : "backward", "on the critical path", part.time_s]] })), time);
   };
 
   const pathName = (part) => part.kind === "compute" ? "compute" : part.kind === "load" ? "host work"
