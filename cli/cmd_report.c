@@ -4,24 +4,27 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
-#include "cli/report.h"
+#include "cli/report_out.h"
+#include "cli/report_parts.h"
 #include "sim/base/error.h"
 
 enum { MAX_RUNS = 24, MAX_SWEEPS = 8 };
 
 typedef struct {
-  char *db, *out;
+  char *db, *out, *csv;
   char **runs, **sweeps;
 } ReportOptions;
 
 static const FabUsage usage = {
   .arguments = "",
   .summary =
-      "Writes runs of a results file as one HTML page that needs neither a network nor a server: the answer in\n"
-      "words, a timeline to zoom into, exposed communication, how busy the links are, tables, sources.\n"
-      "Several runs are compared: strategies, or one strategy on more and more GPUs.",
+      "Writes runs and sweeps of a results file as one HTML page that needs neither a network nor a server: the\n"
+      "answer in words, a timeline to zoom into, exposed communication, how busy the links are, curves of a\n"
+      "sweep, tables, sources. Several runs are compared: strategies, or one strategy on more and more GPUs.",
   .examples = "  fabricast report\n"
-              "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n",
+              "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
+              "  fabricast report --csv links > links.csv\n"
+              "  fabricast report --csv tables/\n",
 };
 
 /* "7" of --run and --sweep. */
@@ -46,15 +49,27 @@ ids_of (char **texts, const char *option, guint most, GError **error)
 }
 
 static gboolean
-write_page (FabStore *store, const GArray *runs, const char *out, GError **error)
+take_id (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 {
-  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabReportRequest request = { .store = store,
-                               .runs = (const gint64 *) (gpointer) runs->data,
-                               .n_runs = runs->len,
-                               .catalog = catalog,
-                               .has_tables = TRUE };
-  g_autofree char *data = catalog != NULL ? fab_report_data (&request, error) : NULL;
+  if (fields[0].kind == FAB_CELL_INTEGER)
+    g_array_append_val ((GArray *) data, fields[0].integer);
+  return TRUE;
+}
+
+/* Without --run and --sweep: the last of each that there is. */
+static gboolean
+choose_last (FabStore *store, GArray *runs, GArray *sweeps, GError **error)
+{
+  if (!fab_store_each (store, "SELECT max (run_id) FROM run", 0, take_id, runs, error))
+    return FALSE;
+  return !fab_report_has (store, "sweep")
+      || fab_store_each (store, "SELECT max (sweep_id) FROM sweep", 0, take_id, sweeps, error);
+}
+
+static gboolean
+write_page (const FabReportRequest *request, const char *out, GError **error)
+{
+  g_autofree char *data = fab_report_data (request, error);
   g_autofree char *page = data != NULL ? fab_report_page (&(FabReportPage){ .data = data }, error) : NULL;
 
   if (page == NULL)
@@ -63,7 +78,8 @@ write_page (FabStore *store, const GArray *runs, const char *out, GError **error
     return g_print ("%s", page), TRUE;
   if (!fab_cli_write_file (out, page, error))
     return FALSE;
-  g_print ("%s: %u run%s, %.1f MB; open it in a browser\n", out, runs->len, runs->len > 1 ? "s" : "",
+  g_print ("%s: %u run%s, %u sweep%s, %.1f MB; open it in a browser\n", out, request->n_runs,
+           request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s",
            (double) strlen (page) / 1e6);
   return TRUE;
 }
@@ -72,19 +88,24 @@ static gboolean
 report (const ReportOptions *o, GError **error)
 {
   g_autoptr (GArray) runs = ids_of (o->runs, "--run", MAX_RUNS, error);
-  g_autoptr (FabStore) store = runs != NULL ? fab_store_open (o->db != NULL ? o->db : "fabricast.db",
-                                                              FAB_STORE_READ, error)
-                                            : NULL;
-  gint64 last;
+  g_autoptr (GArray) sweeps = runs ? ids_of (o->sweeps, "--sweep", MAX_SWEEPS, error) : NULL;
+  g_autoptr (FabStore) store = sweeps ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
+                                      : NULL;
 
-  if (store == NULL)
+  if (store == NULL || (runs->len + sweeps->len == 0 && !choose_last (store, runs, sweeps, error)))
     return FALSE;
-  if (runs->len == 0) {
-    if (!fab_store_find_run (store, 0, &last, error))
-      return FALSE;
-    g_array_append_val (runs, last);
-  }
-  return write_page (store, runs, o->out != NULL ? o->out : "report.html", error);
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  FabReportRequest request = { .store = store,
+                               .runs = (const gint64 *) (gpointer) runs->data,
+                               .n_runs = runs->len,
+                               .sweeps = (const gint64 *) (gpointer) sweeps->data,
+                               .n_sweeps = sweeps->len,
+                               .catalog = catalog,
+                               .has_tables = TRUE };
+  if (catalog == NULL)
+    return FALSE;
+  return o->csv != NULL ? fab_report_write_csv (&request, o->csv, o->out, error)
+                        : write_page (&request, o->out != NULL ? o->out : "report.html", error);
 }
 
 static FabExit
@@ -92,10 +113,13 @@ run (int argc, char **argv)
 {
   ReportOptions o = { 0 };
   const GOptionEntry entries[] = {
-    { "db", 0, 0, G_OPTION_ARG_STRING, &o.db, "Results file (default fabricast.db)", "FILE" },
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.runs, "Run id (default: the last); repeatable", "ID" },
-    { "out", 'o', 0, G_OPTION_ARG_STRING, &o.out, "Where it goes (default report.html); - is standard output",
-      "FILE" },
+    { "sweep", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sweeps, "Sweep id (default: the last); repeatable", "ID" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &o.csv, "A table as CSV instead, or all of them into a folder",
+      "TABLE|DIR" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+      "Where it goes (default report.html); - is standard output", "FILE" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
@@ -103,6 +127,7 @@ run (int argc, char **argv)
 
   g_free (o.db);
   g_free (o.out);
+  g_free (o.csv);
   g_strfreev (o.runs);
   g_strfreev (o.sweeps);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("report", error);
@@ -110,6 +135,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_report = {
   .name = "report",
-  .summary = "Make a page of runs: timeline, exposed communication, busy links, sources",
+  .summary = "Make a page of runs and sweeps: timeline, exposed communication, busy links, curves",
   .run = run,
 };

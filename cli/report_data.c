@@ -5,7 +5,7 @@
 #include "cli/report_parts.h"
 #include "sim/base/error.h"
 
-enum { MAX_SPANS = 40000, MIN_SPANS = 3000, MAX_ROWS = 1000, MIN_ROWS = 50 };
+enum { MAX_SPANS = 40000, MIN_SPANS = 3000 };
 
 /* --- asking --- */
 
@@ -61,7 +61,6 @@ take_row (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
-/* "SELECT a, b AS c FROM ..." names its columns in a list in front: "a c|SELECT ...". */
 gboolean
 fab_report_rows (const FabReportRun *run, const char *key, const char *sql, GError **error)
 {
@@ -188,7 +187,6 @@ add_run (const FabReportRequest *request, gint64 id, GString *json, GError **err
 {
   FabReportRun run = { .request = request, .json = json };
   guint max_spans = request->max_spans ? request->max_spans : MAX (MAX_SPANS / request->n_runs, MIN_SPANS);
-  guint max_rows = request->max_rows ? request->max_rows : MAX (MAX_ROWS / request->n_runs, MIN_ROWS);
   gboolean is_added;
 
   if (!fab_store_find_run (request->store, id, &run.id, error))
@@ -198,7 +196,7 @@ add_run (const FabReportRequest *request, gint64 id, GString *json, GError **err
   is_added = fab_report_each (&run, run_sql, take_run, &run, error) && find_iteration (&run, error)
           && add_figures (&run, error) && fab_report_add_timeline (&run, max_spans, error)
           && fab_report_add_links (&run, error) && fab_report_add_sources (&run, error)
-          && (!request->has_tables || fab_report_add_tables (&run, max_rows, error));
+          && (!request->has_tables || fab_report_add_tables (request, FALSE, run.id, json, error));
   fab_report_text (json, "scenario", run.scenario);
   fab_report_close (json, '}');
   g_free (run.scenario);
@@ -223,7 +221,7 @@ fab_report_data (const FabReportRequest *request, GError **error)
   fab_report_close (json, ']');
   fab_report_open (json, "sweeps", '[');
   for (guint i = 0; i < request->n_sweeps; i++)
-    if (!fab_report_add_sweep (request->store, request->sweeps[i], json, error))
+    if (!fab_report_add_sweep (request, request->sweeps[i], json, error))
       return NULL;
   fab_report_close (json, ']');
   fab_report_close (json, '}');

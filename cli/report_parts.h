@@ -18,17 +18,23 @@ typedef struct {
 gboolean fab_report_each (const FabReportRun *run, const char *sql, FabStoreRowFunc on_row, gpointer data,
                           GError **error);
 
-/* An array of objects: a member per column, named as the column is. Reals and NULL are written as they are. */
+/* An array of objects. `sql` begins with the names of its columns: "from to|SELECT a, b FROM ...". */
 gboolean fab_report_rows (const FabReportRun *run, const char *key, const char *sql, GError **error);
 
 /* Members of the run's object, each by its own key. */
 gboolean fab_report_add_timeline (const FabReportRun *run, guint max_spans, GError **error);
 gboolean fab_report_add_links (const FabReportRun *run, GError **error);
 gboolean fab_report_add_sources (const FabReportRun *run, GError **error);
-gboolean fab_report_add_tables (const FabReportRun *run, guint max_rows, GError **error);
+
+/* Of a run, or of the sweep that is chosen: member "tables". */
+gboolean fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 run_id,
+                                GString *json, GError **error);
+/* Whether a named question is a table of a run, or of a sweep. */
+gboolean fab_report_is_table (const FabQuery *query, gboolean of_sweep);
 
 /* One sweep as an item of an array. */
-gboolean fab_report_add_sweep (FabStore *store, gint64 sweep_id, GString *json, GError **error);
+gboolean fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, GString *json,
+                               GError **error);
 
 /* Whether the file has a table: it may be of an older program. */
 gboolean fab_report_has (FabStore *store, const char *table);

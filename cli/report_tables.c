@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "cli/report_parts.h"
+#include "sim/base/error.h"
 
-/* The scenario is shown as text. */
-static gboolean
-is_table (const FabQuery *query)
+enum { MAX_ROWS = 1000, MIN_ROWS = 50 };
+
+gboolean
+fab_report_is_table (const FabQuery *query, gboolean of_sweep)
 {
-  return strcmp (query->name, "scenario") != 0;
+  if (strcmp (query->name, "scenario") == 0) /* it is shown as text */
+    return FALSE;
+  return (strstr (query->sql, ":sweep") != NULL) == of_sweep && strcmp (query->name, "sweeps") != 0;
 }
 
 static gboolean
@@ -22,40 +26,55 @@ take_count (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 
 /* `table` has one row more than may be shown when there are more. */
 static gboolean
-write_table (const FabReportRun *run, const FabQuery *query, FabTable *table, guint max_rows, GError **error)
+write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *table, guint max_rows,
+             GString *json, GError **error)
 {
   g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM (%s)", query->sql);
   guint n_rows = table->n_rows;
   gint64 n = n_rows;
 
-  if (n_rows > max_rows && !fab_store_each (run->request->store, sql, run->id, take_count, &n, error))
+  if (n_rows > max_rows && !fab_store_each (store, sql, run_id, take_count, &n, error))
     return FALSE;
   table->n_rows = MIN (n_rows, max_rows);
   g_autofree char *csv = fab_table_to_csv (table);
   table->n_rows = n_rows;
-  fab_report_open (run->json, NULL, '{');
-  fab_report_text (run->json, "name", query->name);
-  fab_report_text (run->json, "summary", query->summary);
-  fab_report_whole (run->json, "rows", n);
-  fab_report_text (run->json, "csv", csv);
-  fab_report_close (run->json, '}');
+  fab_report_open (json, NULL, '{');
+  fab_report_text (json, "name", query->name);
+  fab_report_text (json, "summary", query->summary);
+  fab_report_whole (json, "rows", n);
+  fab_report_text (json, "csv", csv);
+  fab_report_close (json, '}');
   return TRUE;
 }
 
 gboolean
-fab_report_add_tables (const FabReportRun *run, guint max_rows, GError **error)
+fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 run_id, GString *json,
+                       GError **error)
 {
-  fab_report_open (run->json, "tables", '[');
-  for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
-    g_autofree char *sql = g_strdup_printf ("%s LIMIT %u", query->sql, max_rows + 1);
-    g_autoptr (FabTable) table = is_table (query) ? fab_store_query (run->request->store, sql, run->id, error)
-                                                  : NULL;
+  guint n = MAX (request->n_runs + request->n_sweeps, 1);
+  guint max_rows = request->max_rows ? request->max_rows : MAX (MAX_ROWS / n, MIN_ROWS);
 
-    if (!is_table (query))
+  fab_report_open (json, "tables", '[');
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
+    g_autofree char *sql = NULL;
+    g_autoptr (FabTable) table = NULL;
+    g_autoptr (GError) cause = NULL;
+
+    if (!fab_report_is_table (query, of_sweep))
       continue;
-    if (table == NULL || !write_table (run, query, table, max_rows, error))
+    /* Only "sweep-best" says itself how many it wants. */
+    sql = strstr (query->sql, " LIMIT ") ? g_strdup (query->sql)
+                                         : g_strdup_printf ("%s LIMIT %u", query->sql, max_rows + 1);
+    table = fab_store_query (request->store, sql, run_id, &cause);
+    if (table == NULL && cause->code == FAB_ERROR_INPUT) /* an older file does not know what it asks for */
+      continue;
+    if (table == NULL) {
+      g_propagate_error (error, g_steal_pointer (&cause));
+      return FALSE;
+    }
+    if (!write_table (request->store, run_id, query, table, max_rows, json, error))
       return FALSE;
   }
-  fab_report_close (run->json, ']');
+  fab_report_close (json, ']');
   return TRUE;
 }

@@ -31,8 +31,7 @@
     if (data.runs.length < 2) return;
     stacked(host, "Runs", "Strategies and scales side by side; the step of the last iteration, mean over ranks.",
       data.runs.map((one) => itemOf(`${one.run}: ${shorten(one.name, 40)}, ${plural(one.ranks, "GPU")}`, fabricast.step(one), one === run)));
-    const curves = fabricast.scaling?.(data.runs);
-    if (curves) host.append(curves);
+    fabricast.scaling(data.runs)?.(host);
   };
 
   const why = (host, run) => {
