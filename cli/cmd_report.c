@@ -78,9 +78,8 @@ write_page (const FabReportRequest *request, const char *out, GError **error)
     return g_print ("%s", page), TRUE;
   if (!fab_cli_write_file (out, page, error))
     return FALSE;
-  g_print ("%s: %u run%s, %u sweep%s, %.1f MB; open it in a browser\n", out, request->n_runs,
-           request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s",
-           (double) strlen (page) / 1e6);
+  g_print ("%s: %u run%s, %u sweep%s; open it in a browser\n", out, request->n_runs,
+           request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s");
   return TRUE;
 }
 

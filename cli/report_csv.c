@@ -52,7 +52,8 @@ csv_of (const FabReportRequest *request, const FabQuery *query, gint64 run_id, G
 }
 
 static gboolean
-write_all (const FabReportRequest *request, gboolean of_sweep, gint64 id, const char *folder, GError **error)
+write_all (const FabReportRequest *request, gboolean of_sweep, gint64 id, const char *folder, guint *n,
+           GError **error)
 {
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
     if (!fab_report_is_table (query, of_sweep))
@@ -64,6 +65,7 @@ write_all (const FabReportRequest *request, gboolean of_sweep, gint64 id, const 
 
     if (csv == NULL || !fab_cli_write_file (path, csv, error))
       return FALSE;
+    ++*n;
   }
   return TRUE;
 }
@@ -71,17 +73,19 @@ write_all (const FabReportRequest *request, gboolean of_sweep, gint64 id, const 
 static gboolean
 write_folder (const FabReportRequest *request, const char *folder, GError **error)
 {
+  guint n = 0;
+
   if (g_mkdir_with_parents (folder, 0777) != 0)
     return fab_throw (error, FAB_ERROR_IO, "%s: %s", folder, g_strerror (errno));
   for (guint i = 0; i < request->n_runs; i++)
-    if (!write_all (request, FALSE, request->runs[i], folder, error))
+    if (!write_all (request, FALSE, request->runs[i], folder, &n, error))
       return FALSE;
   for (guint i = 0; i < request->n_sweeps; i++) {
     fab_store_choose_sweep (request->store, request->sweeps[i]);
-    if (!write_all (request, TRUE, request->sweeps[i], folder, error))
+    if (!write_all (request, TRUE, request->sweeps[i], folder, &n, error))
       return FALSE;
   }
-  g_print ("%s: the tables of %u runs and %u sweeps\n", folder, request->n_runs, request->n_sweeps);
+  g_print ("%s: %u tables\n", folder, n);
   return TRUE;
 }
 

@@ -49,7 +49,7 @@ _fabricast_options() { # COMMAND
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
-    report) echo --db --run --out --help ;;
+    report) echo --db --run --sweep --csv --out --help ;;
     query) echo --db --run --sweep --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
@@ -81,6 +81,10 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     import:--from)
       _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
         nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv'
+      ;;
+    report:--csv)
+      _fabricast_words 'runs iterations exposed overlap classes exposure critical-path memory collectives collective-totals
+        links queues binding timeline sweep sweep-best sweep-problems'
       ;;
     report:--out | report:-o) _fabricast_files '*.html' ;;
     run:--trace | trace:--output | trace:-o) _fabricast_files '*.json' ;;

@@ -45,7 +45,7 @@
     const x = scale.domain(d3.extent(at)).range([LEFT + 10, width - RIGHT - 10]);
     if (at[0] === at[at.length - 1]) x.range([width / 2, width / 2]);
     const y = d3.scaleLinear().domain([zero ? 0 : d3.min(ys), d3.max(ys) || 1]).nice(5).range([HEIGHT - BOTTOM, TOP]);
-    const svg = draw("svg", { class: "curve", width, height: HEIGHT, role: "img", "aria-label": about });
+    const svg = draw("svg", { class: "curve", width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": about });
     for (const tick of y.ticks(5))
       svg.append(draw("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }),
         draw("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, show(tick)));

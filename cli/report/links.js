@@ -62,7 +62,7 @@
   };
 
   const drawing = (run, layout, width) => {
-    const { at, top, height } = spots(layout, width), svg = draw("svg", { width, height, class: "links", role: "img", "aria-label": summary(run, layout) });
+    const { at, top, height } = spots(layout, width), svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img", "aria-label": summary(run, layout) });
     if (layout.rows.length > 0) {
       svg.append(draw("rect", { class: "node-box", x: 1.5, y: top - 12, width: width - 3, height: height - top + 8, rx: 8 }),
         draw("text", { class: "node-name", x: 12, y: height - 12 }, nodeName(run)));

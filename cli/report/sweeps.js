@@ -75,7 +75,7 @@
     const known = points.filter((point) => point.problem === null && wanted.value(point) !== null).map(wanted.value), top = best(points, wanted);
     const [low, high] = d3.extent(known), colour = (value) => d3.interpolateCividis(high > low ? (value - low) / (high - low) : 0.5);
     const at = new Map(points.map((point) => [itemsOf(sweep, point.point).filter((_, i) => i === across || i === down).join(), point]));
-    const svg = draw("svg", { class: "map", width, height, role: "group", "aria-label": `${wanted.name} over ${shorten(sweep.axes[across].key, 60)} and ${shorten(sweep.axes[down].key, 60)}` });
+    const svg = draw("svg", { class: "map", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${wanted.name} over ${shorten(sweep.axes[across].key, 60)} and ${shorten(sweep.axes[down].key, 60)}` });
     rows.forEach((row, y) => {
       if (tall >= 11 || y % Math.ceil(11 / tall) === 0)
         svg.append(draw("text", { class: "tick", x: LEFT - 6, y: TOP + (y + 0.5) * tall + 4, "text-anchor": "end" }, shorten(row, 13)));

@@ -5,7 +5,7 @@
 // the page is wide, however many spans there are.
 (() => {
   const { make, draw, time, bytes, rate, plural, shorten, op, link, spans, state, tip } = fabricast;
-  const ROW = 22, BAR = 16, HEAD = 20, AXIS = 24, STRIP = 26, MOST_CLASSES = 16, MOST_LABELS = 240, LETTER = 6.3;
+  const BAR = 16, HEAD = 20, AXIS = 24, STRIP = 26, MOST_CLASSES = 16, MOST_LABELS = 240, LETTER = 6.3;
   const LEGEND = [["forward", "forward"], ["backward", "backward"], ["compute", "other compute"],
                   ["hidden", "communication, hidden under compute"], ["exposed", "communication, exposed"],
                   ["wait", "waiting for other ranks"], ["load", "host work"], ["idle", "idle"]];
@@ -30,8 +30,9 @@
     state.open[`class ${index}`] ?? (classes.length <= 2 || index === classes[0].index);
 
   // What stands below one another: heads, streams, and summaries of classes that are folded.
-  const rowsOf = (run, classes) => {
-    const rows = [], several = classes.length > 1;
+  // A row's name stands beside it, on a phone above it.
+  const rowsOf = (run, classes, wide) => {
+    const rows = [], several = classes.length > 1, name = wide ? 3 : 13, ROW = BAR + name + 3;
     const shown = state.open.classes ? classes : classes.slice(0, MOST_CLASSES);
     for (const one of shown) {
       const open = isOpen(run, classes, one.index);
@@ -47,6 +48,7 @@
     let y = 0;
     for (const row of rows) {
       row.y = y;
+      row.top = y + name; // of the bar
       y += row.height;
     }
     return { rows, height: y, left: classes.length - shown.length };
@@ -86,7 +88,7 @@
   };
 
   const drawLane = (run, row, scale, view, labels) => {
-    const { lane, one } = row, [from, to] = view, y = row.y + (ROW - BAR) / 2, blocks = collector(scale, y, BAR);
+    const { lane, one } = row, [from, to] = view, y = row.top, blocks = collector(scale, y, BAR);
     const { names } = run.timeline;
     for (let i = spans.firstAfter(lane.end, from); i < lane.n && lane.start[i] < to; i++) {
       const start = Math.max(lane.start[i], from), end = Math.min(lane.end[i], to), name = names[lane.name[i]];
@@ -129,7 +131,7 @@
   };
 
   const drawRow = (run, row, scale, view, labels) => {
-    const y = row.y + (ROW - BAR) / 2, { one } = row;
+    const y = row.top, { one } = row;
     if (row.type === "lane") return drawLane(run, row, scale, view, labels);
     if (row.type === "exposed") return drawFlat([["exposed", one.exposed]], y, BAR, scale, view);
     if (row.type === "summary")
@@ -189,7 +191,8 @@
     const { factor, unit } = axisFormat(view), inUnit = scale.copy().domain(view.map((at) => at / factor));
     const ticks = inUnit.ticks(wide ? 8 : 4), shown = inUnit.tickFormat(wide ? 8 : 4);
     return [ticks.map((tick) => draw("line", { class: "grid", x1: inUnit(tick), x2: inUnit(tick), y1: 0, y2: height })),
-            ticks.map((tick) => draw("text", { class: "tick", x: inUnit(tick), y: height + 16, "text-anchor": "middle" },
+            ticks.map((tick) => draw("text", { class: "tick", x: inUnit(tick), y: height + 16,
+              "text-anchor": inUnit(tick) < 16 ? "start" : inUnit(tick) > scale.range()[1] - 16 ? "end" : "middle" },
               shown(tick) + "\u00a0" + unit))];
   };
 
@@ -233,7 +236,7 @@
       this.wide = fabricast.width(host) > 560;
       this.left = this.wide ? 88 : 0;
       this.width = fabricast.width(host) - this.left - 2;
-      this.layout = rowsOf(run, classes);
+      this.layout = rowsOf(run, classes, this.wide);
       this.scale = d3.scaleLinear().range([0, this.width]).domain([0, duration]);
       this.whole = this.scale.copy();
       this.build();
@@ -245,7 +248,7 @@
       this.axis = draw("g", { class: "axis" });
       this.cover = draw("rect", { class: "cover", width, height, fill: "transparent" });
       const clip = draw("clipPath", { id: "within" }, draw("rect", { width, height: height + 1 }));
-      this.svg = draw("svg", { class: "timeline", width: width + left + 2, height: height + AXIS, tabindex: 0, role: "img",
+      this.svg = draw("svg", { class: "timeline", width: width + left + 2, height: height + AXIS, viewBox: `0 0 ${width + left + 2} ${height + AXIS}`, tabindex: 0, role: "img",
         "aria-label": this.summary() },
         draw("defs", {}, clip), draw("g", { transform: `translate(${left},0)` }, this.axis, this.lanes, this.cover), this.names());
       this.strip = draw("svg", { class: "strip", width: width + left + 2, height: STRIP, "aria-hidden": "true" });
@@ -272,7 +275,8 @@
             "aria-expanded": row.open ? "true" : "false",
             onclick: () => this.toggle(row), onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.toggle(row); } } },
             (row.open ? "\u25be " : "\u25b8 ") + row.text);
-        return this.wide ? draw("text", { class: "row-name", x: this.left - 8, y: row.y + ROW / 2 + 4, "text-anchor": "end" }, shorten(row.text, 13)) : "";
+        return this.wide ? draw("text", { class: "row-name", x: this.left - 8, y: row.top + BAR - 4, "text-anchor": "end" }, shorten(row.text, 13))
+          : draw("text", { class: "row-name", x: 0, y: row.top - 3 }, shorten(row.text, 40));
       }));
     }
 

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `fabricast report` in a real browser: it is whole, quiet, alone, and does not obey what it shows.
+
+Skipped (77) where no Chromium works, or where the program was built without D3.
+"""
+import os
+import re
+import sqlite3
+import sys
+import unittest
+
+import browser
+import support
+from support import SKIPPED, CliTest, main, new_directory, read
+
+SECTIONS = ["answer", "timeline", "exposed", "links", "sweeps", "scenario", "tables", "terms"]
+ATTACK = "</script><script>document.title='pwned';window.pwned=1</script><img src=x onerror='window.pwned=1'>\"'\u2028<!--"
+HOSTILE = """
+name: {attack}
+summary: {long}
+iterations: 1
+cluster: {{node: {attack}, nodes: 2}}
+job: {{kind: ddp, model: {attack}, micro_batch: 1, sequence: 512, bucket: 8MiB, compute: {{kind: mfu, mfu: 50%}}}}
+models:
+  - name: {attack}
+    shape: {{kind: layers, layers: [{{name: {attack}, count: 4, tensors: [{{name: {long}, parameters: 1000000}}]}}]}}
+    source: {attack}
+    date: "2026-11-22"
+links:
+  - {{name: {attack}, lanes: 4, signalling: 25Gb/s, latency: 1us, summary: {attack}, technology: {attack},
+     copy: {{payload: 4096B, overhead: 26B, source: {attack}}}, endpoint: 1us, source: {long}, date: "2026-11-22"}}
+nodes:
+  - name: {attack}
+    accelerator: a100-sxm4-80gb
+    nic: {attack}
+    parts:
+      - {{name: gpu, kind: accelerator, count: 2}}
+      - {{name: cpu, kind: host}}
+      - {{name: nic, kind: nic}}
+    wires:
+      - {{from: gpu, to: cpu, link: {attack}}}
+      - {{from: nic, to: cpu, link: {attack}}}
+"""
+
+
+def quoted(text):
+    """A double-quoted scalar of YAML."""
+    return '"' + re.sub(r'["\\]', lambda match: "\\" + match.group(), text).replace("\u2028", "\\u2028") + '"'
+
+
+def add_sweep(path):
+    """Two axes of 3 and 4 values, one point of which cannot be played."""
+    axes = [(ATTACK, ["1", "2", ATTACK]), ("cluster.nic_rate", ["100Gb/s", "200Gb/s", "400Gb/s", "800Gb/s"])]
+    db = sqlite3.connect(path)
+    db.execute("INSERT INTO sweep VALUES (1, ?, ?, 'name: x', '0', 'print', 12)", (ATTACK, ATTACK))
+    for axis, (key, values) in enumerate(axes):
+        db.execute("INSERT INTO sweep_axis VALUES (1, ?, ?)", (axis, key))
+        db.executemany("INSERT INTO sweep_value VALUES (1, ?, ?, ?)", [(axis, i, value) for i, value in enumerate(values)])
+    for point in range(11):
+        db.execute("INSERT INTO sweep_point (sweep_id, point, settings, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s,"
+                   " mfu_fraction, tokens_per_s, binding, binding_spec, binding_fraction) VALUES (1, ?, ?, ?, 1, 1, 0.5, ?, 0, 0.4, 100, ?, ?, 1)",
+                   (point, ATTACK, 1.5 + point, 0.5 / (point + 1), ATTACK, ATTACK))
+    db.execute("INSERT INTO sweep_point (sweep_id, point, settings, problem) VALUES (1, 11, ?, ?)", (ATTACK, ATTACK))
+    db.commit()
+    db.close()
+
+
+class Page(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.pages = new_directory()
+        cls.addClassCleanup(support.subprocess.run, ["rm", "-rf", cls.pages], check=True)
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        super().setUp()
+        self.browser.media()
+        self.browser.resize(1280, 900)
+
+    def play(self, scenario, *args, db="results.db"):
+        path = scenario if os.path.exists(scenario) else os.path.join(support.SOURCE, "scenarios", scenario)
+        self.good("run", path, "--db", db, "--no-band", *args)
+
+    def page(self, *args, db="results.db"):
+        self.good("report", "--db", db, "-o", "page.html", *args)
+        return self.path("page.html")
+
+    def visit(self, path):
+        """Opens it, and holds it to what every page keeps: no complaint, nothing asked of anybody."""
+        self.browser.requests()
+        self.browser.open(path)
+        self.assertEqual([message for level, message in self.browser.console() if level != "INFO"], [])
+        asked = [address for address in self.browser.requests() if not address.startswith(("chrome:", "data:image"))]
+        self.assertEqual(asked, ["file://" + path])
+
+    def texts(self, selector):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector)
+
+    def n(self, selector):
+        return self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
+
+    def test_1024_gpus(self):
+        self.play("zero3-70b-16384.yaml", "--set", "cluster.nodes=128")
+        path = self.page()
+        self.assertLess(os.path.getsize(path), 4e6)
+        self.visit(path)
+        for section in SECTIONS:
+            self.assertEqual(self.n(f"#{section} > *") > 0, section != "sweeps", section)
+        self.assertIn("1 024\u00a0GPUs".replace(" ", "\u202f"), self.texts("#answer .lead")[0])
+        self.assertGreater(self.n("svg.timeline .lanes path"), 3)
+        self.assertGreater(self.n("svg.links path.reach"), 10)
+        self.assertGreater(self.n("#tables details"), 8)
+        self.assertGreater(self.n("#scenario .sources tbody tr"), 4)
+        # Every picture says in words what it shows.
+        self.assertEqual(self.n("svg:not([aria-hidden]):not([aria-label])"), 0)
+        self.assertGreater(self.browser.run("return fabricast.drawnIn"), 0)
+
+    def test_phone_dark_and_print(self):
+        self.play("moe-mixtral-128-gpus.yaml", "--iterations", "1")
+        add_sweep(self.path("results.db"))
+        path = self.page()
+        for width in (360, 800):
+            self.browser.resize(width, 800)
+            self.visit(path)
+            self.browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+        background = "return getComputedStyle(document.body).backgroundColor"
+        light = self.browser.run(background)
+        self.browser.media(prefers_color_scheme="dark")
+        self.assertNotEqual(self.browser.run(background), light)
+        self.browser.cdp("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(self.browser.run(background), "rgb(255, 255, 255)")
+        self.browser.pdf(self.path("page.pdf"))
+        self.assertGreater(os.path.getsize(self.path("page.pdf")), 20000)
+
+    def test_nothing_that_it_shows_runs(self):
+        self.write("hostile.yaml", HOSTILE.format(attack=quoted(ATTACK), long=quoted(ATTACK + "x" * 10000)))
+        self.play(self.path("hostile.yaml"))
+        add_sweep(self.path("results.db"))
+        path = self.page()
+        self.assertEqual(len(re.findall("<script", read(path))), 3 + read(path).count('"<script'))
+        self.visit(path)
+        self.browser.run("""
+          for (const one of document.querySelectorAll("details")) one.open = true;
+          for (const one of document.querySelectorAll("svg *, button, select, summary"))
+            for (const type of ["pointermove", "focus"]) one.dispatchEvent(new PointerEvent(type, { clientX: 300, clientY: 300 }));""")
+        self.browser.run("return new Promise ((done) => setTimeout (done, 100))")
+        self.assertEqual(self.browser.run("return [document.title, window.pwned ?? 0, document.images.length, document.scripts.length]"),
+                         ["Fabricast report", 0, 0, 3])
+        self.assertIn("</script><script>", "".join(self.texts("#answer")))
+        self.assertEqual(self.browser.console(), [])
+        self.browser.resize(360, 800)
+        self.visit(path)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 360)
+
+    def test_zoom(self):
+        self.play("zero3-13b-slow-fabric.yaml", "--iterations", "1")
+        self.visit(self.page())
+        view = "return fabricast.state.view"
+        press = """document.querySelector("svg.timeline").dispatchEvent(new KeyboardEvent("keydown", { key: arguments[0], bubbles: true }))"""
+        self.assertIsNone(self.browser.run(view))
+        labels = self.n("svg.timeline .lanes text")
+        for _ in range(6):
+            self.browser.run(press, "+")
+        start, end = self.browser.run(view)
+        self.assertAlmostEqual(end - start, 1.6 ** -6, places=3)
+        self.browser.run("return new Promise ((done) => requestAnimationFrame (() => done ()))")
+        self.assertGreater(self.n("svg.timeline .lanes text"), labels)
+        self.browser.run(press, "ArrowRight")
+        self.assertGreater(self.browser.run(view)[0], start)
+        kept = self.browser.run(view)
+        self.browser.run("fabricast.render(fabricast.data)")  # fresh data keep what is shown
+        for before, after in zip(kept, self.browser.run(view)):
+            self.assertAlmostEqual(before, after, places=6)
+        self.browser.run(press, "0")
+        self.assertIsNone(self.browser.run(view))
+        self.browser.run("""document.querySelector(".controls button").click()""")
+        self.assertIsNotNone(self.browser.run(view))
+        self.assertEqual(self.browser.console(), [])
+
+    def test_runs_side_by_side(self):
+        for nodes in ("2", "4"):
+            self.play("ddp-2b-4nodes-200g.yaml", "--iterations", "1", "--set", f"cluster.nodes={nodes}")
+        self.visit(self.page("--run", "1", "--run", "2"))
+        self.assertEqual(self.texts("#exposed .bar-name")[:2], ["1: ddp-2b-4nodes-200g, 16\u00a0GPUs", "2: ddp-2b-4nodes-200g, 32\u00a0GPUs"])
+        self.assertEqual(self.n("#exposed svg.curve .dot"), 2)
+        self.assertIn("16\u00a0GPUs", self.texts("#answer .lead")[0])
+        self.browser.run("""const box = document.querySelector(".chooser select"); box.value = "2"; box.dispatchEvent(new Event("change"))""")
+        self.assertIn("32\u00a0GPUs", self.texts("#answer .lead")[0])
+
+    def test_sweep(self):
+        self.play("hello.yaml")
+        add_sweep(self.path("results.db"))
+        self.visit(self.page("--sweep", "1"))
+        self.assertEqual(self.n("#answer > *"), 0)
+        self.assertEqual(self.n("svg.map .map-cell"), 12)
+        self.assertEqual(self.texts("svg.map .map-text").count("\u00d7"), 1)
+        self.assertEqual(self.n("svg.map .map-best"), 1)
+        self.browser.run("""const box = document.querySelector("#sweeps select"); box.value = "1"; box.dispatchEvent(new Event("change"))""")
+        self.assertIn("1.5\u00a0s", self.texts("svg.map .map-text"))
+
+    def test_tables_are_those_of_the_file(self):
+        self.play("hello.yaml")
+        self.visit(self.page())
+        tables = self.browser.run("return fabricast.data.runs[0].tables.map((table) => [table.name, table.csv, table.rows])")
+        self.assertGreater(len(tables), 10)
+        for name, csv, rows in tables:  # of a long one the beginning
+            whole = self.good("query", name, "--db", "results.db", "--format", "csv")
+            self.assertEqual(csv, "".join(whole.splitlines(keepends=True)[:1001]), name)
+            self.assertEqual(rows, whole.count("\n") - 1)
+        tables = {name: csv for name, csv, _ in tables}
+        # What the button hands over.
+        given = self.browser.run("""
+          const blobs = [], make = URL.createObjectURL;
+          URL.createObjectURL = (blob) => { blobs.push(blob); return make.call(URL, blob); };
+          document.querySelector("#table-iterations button").click();
+          return blobs[0].text();""")
+        self.assertEqual(given, tables["iterations"])
+        rows = self.browser.run("""
+          document.querySelector("#table-iterations").open = true;
+          return new Promise ((done) => setTimeout (() => done (document.querySelectorAll ("#table-iterations tbody tr").length), 50));""")
+        self.assertEqual(rows, tables["iterations"].count("\n") - 1)
+        self.assertEqual(self.browser.console(), [])
+
+
+def skip_unless_possible():
+    try:
+        browser.Browser().close()
+    except browser.Missing as missing:
+        print(f"skipped: {missing}")
+        sys.exit(SKIPPED)
+    directory = new_directory()
+    program = os.path.abspath(sys.argv[1])
+    scenario = os.path.join(support.SOURCE, "scenarios", "hello.yaml")
+    support.subprocess.run([program, "run", scenario], cwd=directory, stdout=support.subprocess.DEVNULL, check=True)
+    done = support.subprocess.run([program, "report"], cwd=directory, capture_output=True, text=True, check=False)
+    support.subprocess.run(["rm", "-rf", directory], check=True)
+    if done.returncode == 3:
+        print(f"skipped: {done.stderr}")
+        sys.exit(SKIPPED)
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.TestCase.maxDiff = 2000
+    main()
