@@ -33,7 +33,9 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = { "links", "accelerators", "nodes", "models", NULL };
+static const char *const catalog_sections[] = {
+  "links", "accelerators", "nodes", "models", "products", NULL
+};
 
 /* --- parameter tables --- */
 
@@ -135,6 +137,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabAcceleratorSpec *accelerator;
   const FabNodeSpec *node;
   const FabModelSpec *model;
+  const FabProductSpec *product;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -149,6 +152,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     node = fab_catalog_node (catalog, name);
     *summary = node ? node->summary : NULL;
     return node;
+  case FAB_SECTION_PRODUCTS:
+    product = fab_catalog_product (catalog, name);
+    *summary = product ? product->summary : NULL;
+    return product;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -378,8 +378,9 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
     return NULL;
   self->cluster.graph = self->graph;
   fab_cluster_measure (&self->cluster);
-  if (!fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
-                         &self->unrest, error))
+  if (!(what_if != NULL && what_if->is_intact)
+      && !fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
+                            &self->unrest, error))
     return NULL;
   self->router = router->create (self->graph, cluster->route.params);
   self->cluster.router = self->router;

@@ -13,10 +13,11 @@
 /* "What would a faster one change": every link of this class at a multiple of its rate, and its times changed by a part
  * of them (0.1: a tenth longer). */
 typedef struct {
-  const char *link_class; /* NULL: nothing is changed */
+  const char *link_class; /* NULL: no link is changed */
   double rate_factor;
   gboolean keeps_messages; /* which were measured by themselves; else their bytes are as much faster */
   double latency_change, endpoint_change, messages_change;
+  gboolean is_intact; /* faults and background loads are left out */
 } FabWhatIf;
 
 typedef struct {

@@ -246,6 +246,18 @@ fab_catalog_model (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_MODELS, name);
 }
 
+const FabProductSpec *
+fab_catalog_product (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_PRODUCTS, name);
+}
+
+gboolean
+fab_catalog_is_own (const FabCatalog *self, FabCatalogSection section, const char *name)
+{
+  return self->shipped != NULL && g_hash_table_contains (self->entries[section], name);
+}
+
 const char **
 fab_catalog_names (const FabCatalog *self, FabCatalogSection section)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - links, accelerators, nodes and model shapes, each number with its source.
+/* catalog.h - links, accelerators, nodes, model shapes and products, each number with its source.
  *
  * The shipped entries are models/catalog/<anything>.yaml; a scenario may hold sections of
  * the same form, and its entries win over shipped ones of the same name. Rates are
@@ -134,12 +134,43 @@ typedef struct {
   const char *source, *date;
 } FabModelSpec;
 
-/* The four sections, as a catalogue file or a scenario holds them. */
+typedef enum {
+  FAB_PRODUCT_ACCELERATOR,
+  FAB_PRODUCT_NODE, /* a machine without accelerators and NICs, unless the price has them in it */
+  FAB_PRODUCT_NIC,
+  FAB_PRODUCT_SWITCH,
+  FAB_PRODUCT_CABLE,
+  FAB_PRODUCT_OPTIC, /* a transceiver, at one end of a cable */
+  FAB_N_PRODUCT_KINDS,
+} FabProductKind;
+
+extern const char *const fab_product_kind_names[]; /* "accelerator", "node", ...; NULL-ended */
+
+enum { FAB_SWITCH_LEAST_PORTS = 4 }; /* fewer make no tree */
+
+/* What can be bought: the price and the watts of one piece. */
+typedef struct {
+  const char *name, *summary;
+  int kind; /* FabProductKind */
+  /* The entry that it is: ACCELERATOR, NODE; of the others, the link whose port or wire it is. NULL: not of the kind */
+  const char *accelerator, *node, *link;
+  gint64 n_ports;                      /* SWITCH */
+  gint64 links_per_port;               /* SWITCH: slower links that a port can be split into, at most */
+  gint64 reach_mm;                     /* CABLE: how long one can be */
+  gint64 n_optics;                     /* CABLE: transceivers that it needs; 0: its ends are part of it */
+  double price_usd, low_usd, high_usd; /* 0: no price is known; low and high 0: no spread is */
+  double power_watts;                  /* cables: 0 is none; others: 0 is not known */
+  gboolean has_accelerators, has_nics; /* NODE: they are in its price */
+  const char *source, *date;
+} FabProductSpec;
+
+/* The five sections, as a catalogue file or a scenario holds them. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
   FabParamList nodes;        /* FabNodeSpec */
   FabParamList models;       /* FabModelSpec */
+  FabParamList products;     /* FabProductSpec */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[]; /* of FabCatalogSections */
@@ -159,15 +190,20 @@ const FabLinkSpec *fab_catalog_link (const FabCatalog *self, const char *name);
 const FabAcceleratorSpec *fab_catalog_accelerator (const FabCatalog *self, const char *name);
 const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
 const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
+const FabProductSpec *fab_catalog_product (const FabCatalog *self, const char *name);
 
 /* For `describe` and for nearest-name messages: NULL-ended, own entries first. (transfer container) */
 typedef enum {
   FAB_SECTION_LINKS,
   FAB_SECTION_ACCELERATORS,
   FAB_SECTION_NODES,
-  FAB_SECTION_MODELS
+  FAB_SECTION_MODELS,
+  FAB_SECTION_PRODUCTS
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
+
+/* Whether a scenario brought the entry itself, or another of that name. */
+gboolean fab_catalog_is_own (const FabCatalog *self, FabCatalogSection section, const char *name);
 
 /* Where an entry was written, for messages; NULL when not from a file. */
 const FabMark *fab_catalog_mark (const FabCatalog *self, gconstpointer field);

@@ -10,7 +10,8 @@
 #include "sim/scenario/catalog_params.h"
 #include "sim/scenario/schema_reader.h"
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link", "accelerator", "node", "model" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link", "accelerator", "node", "model",
+                                                           "product" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -230,6 +231,34 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
     check_origin (reader, &node->name, node->source, node->date);
 }
 
+/* Products ------------------------------------------------------------------------------------------- */
+
+static void
+check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean is_shipped)
+{
+  gboolean is_accelerator = product->kind == FAB_PRODUCT_ACCELERATOR,
+           is_node = product->kind == FAB_PRODUCT_NODE;
+
+  if (product->name == NULL) /* the missing name was reported */
+    return;
+  if (is_accelerator != (product->accelerator != NULL) || is_node != (product->node != NULL)
+      || (!is_accelerator && !is_node) != (product->link != NULL))
+    fab_schema_report (reader, &product->kind, "product '%s' is of kind %s, so it names %s and nothing else",
+                       product->name, fab_product_kind_names[product->kind],
+                       is_accelerator ? "an `accelerator`"
+                       : is_node      ? "a `node`"
+                                      : "a `link`");
+  else if (product->kind == FAB_PRODUCT_SWITCH && product->n_ports < FAB_SWITCH_LEAST_PORTS)
+    fab_schema_report (reader, &product->n_ports, "switch '%s' needs %d `ports` at least", product->name,
+                       FAB_SWITCH_LEAST_PORTS);
+  if (product->low_usd > product->price_usd
+      || (product->high_usd > 0 && product->high_usd < product->price_usd))
+    fab_schema_report (reader, &product->price_usd, "the price of '%s' is not from low_usd to high_usd",
+                       product->name);
+  if (is_shipped)
+    check_origin (reader, &product->name, product->source, product->date);
+}
+
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
@@ -242,6 +271,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_link (reader, entry, is_shipped);
   else if (section == FAB_SECTION_NODES)
     check_node (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PRODUCTS)
+    check_product (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)
@@ -262,7 +293,7 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        check_name (reader, seen, section, (const char *const *) entry); /* `name` is first in all four */
+        check_name (reader, seen, section, (const char *const *) entry); /* `name` is first in all five */
         check_entry (reader, section, entry, is_shipped);
       }
     }

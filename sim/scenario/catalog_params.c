@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.c - the keys of links, accelerators, nodes and models.
+/* catalog_params.c - the keys of links, accelerators, nodes, models and products.
  *
  * `source` and `date` are optional here, for entries that a scenario brings itself; shipped
  * entries must have them (catalog_check.c). Constant data only.
@@ -218,6 +218,49 @@ const FabParam fab_model_params[] = {
   NAME_ROWS (FabModelSpec),
   { ROW ("shape", MODEL, FabModelSpec, shape, NULL, "Its layers."), .models = FAB_MODEL_SHAPE },
   SOURCE_ROWS (FabModelSpec),
+  { .key = NULL },
+};
+
+const char *const fab_product_kind_names[] = {
+  [FAB_PRODUCT_ACCELERATOR] = "accelerator",
+  [FAB_PRODUCT_NODE] = "node",
+  [FAB_PRODUCT_NIC] = "nic",
+  [FAB_PRODUCT_SWITCH] = "switch",
+  [FAB_PRODUCT_CABLE] = "cable",
+  [FAB_PRODUCT_OPTIC] = "optic",
+  NULL,
+};
+
+const FabParam fab_product_params[] = {
+  NAME_ROWS (FabProductSpec),
+  { ROW ("kind", CHOICE, FabProductSpec, kind, NULL, "What it is; an optic is the transceiver of one end."),
+    .choices = fab_product_kind_names },
+  { ROW ("accelerator", TEXT, FabProductSpec, accelerator, "", "The accelerator entry that it is."),
+    .refers = FAB_REFERS_ACCELERATOR },
+  { ROW ("node", TEXT, FabProductSpec, node, "", "The node entry that it is."), .refers = FAB_REFERS_NODE },
+  { ROW ("link", TEXT, FabProductSpec, link, "",
+         "NICs, switches, cables, optics: the link entry whose ports or wire they are."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("ports", COUNT, FabProductSpec, n_ports, "0", "Ports of a switch."), .max = 1e5 },
+  { ROW ("links_per_port", COUNT, FabProductSpec, links_per_port, "1",
+         "Slower links that one port of a switch can be split into, at most."),
+    .min = 1, .max = 64 },
+  { ROW ("reach", LENGTH, FabProductSpec, reach_mm, "0m", "How long such a cable can be."), .max = 1e8 },
+  { ROW ("optics", COUNT, FabProductSpec, n_optics, "0",
+         "Transceivers that a cable needs; 0: its ends are part of it."),
+    .max = 2 },
+  { ROW ("price_usd", FACTOR, FabProductSpec, price_usd, "0", "Of one piece, in US dollars; 0: not known."),
+    .max = 1e12 },
+  { ROW ("low_usd", FACTOR, FabProductSpec, low_usd, "0", "The lowest price that was seen; 0: price_usd."),
+    .max = 1e12 },
+  { ROW ("high_usd", FACTOR, FabProductSpec, high_usd, "0", "The highest one; 0: price_usd."), .max = 1e12 },
+  { ROW ("power_watts", FACTOR, FabProductSpec, power_watts, "0",
+         "Of one piece at work; a node's without accelerators and NICs. 0: not known; of a cable: none."),
+    .max = 1e9 },
+  { ROW ("has_accelerators", BOOL, FabProductSpec, has_accelerators, "false",
+         "Nodes: the price has the accelerators in it.") },
+  { ROW ("has_nics", BOOL, FabProductSpec, has_nics, "false", "Nodes: the price has the NICs in it.") },
+  SOURCE_ROWS (FabProductSpec),
   { .key = NULL },
 };
 

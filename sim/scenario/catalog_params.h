@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.h - the rows of the four catalogue sections, wherever they stand: private to sim/scenario.
+/* catalog_params.h - the rows of the five catalogue sections, wherever they stand: private to sim/scenario.
  *
  * A catalogue file holds them at the root, a scenario beside its own keys; `struct_` and
  * `prefix_` say where in the struct: FAB_CATALOG_ROWS (FabScenarioSpec, own.).
@@ -8,35 +8,43 @@
 
 #include "sim/scenario/catalog.h"
 
-#define FAB_N_SECTIONS 4
+#define FAB_N_SECTIONS 5
 
 extern const FabParam fab_link_params[];
 extern const FabParam fab_accelerator_params[];
 extern const FabParam fab_node_params[];
 extern const FabParam fab_model_params[];
+extern const FabParam fab_product_params[];
 
-#define FAB_CATALOG_ROWS(struct_, prefix_)                                                               \
-  { .key = "links",                                                                                      \
-    .type = FAB_PARAM_LIST,                                                                              \
-    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                                  \
-    .table = fab_link_params,                                                                            \
-    .table_size = sizeof (FabLinkSpec),                                                                  \
-    .help = "Links, one direction each." },                                                              \
-      { .key = "accelerators",                                                                           \
-        .type = FAB_PARAM_LIST,                                                                          \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                                       \
-        .table = fab_accelerator_params,                                                                 \
-        .table_size = sizeof (FabAcceleratorSpec),                                                       \
-        .help = "GPUs and their like." },                                                                \
-      { .key = "nodes",                                                                                  \
-        .type = FAB_PARAM_LIST,                                                                          \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                              \
-        .table = fab_node_params,                                                                        \
-        .table_size = sizeof (FabNodeSpec),                                                              \
-        .help = "Machines: parts and wires." },                                                          \
-  {                                                                                                      \
-    .key = "models", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ models),        \
-    .table = fab_model_params, .table_size = sizeof (FabModelSpec), .help = "Shapes of neural networks." \
+#define FAB_CATALOG_ROWS(struct_, prefix_)                                                            \
+  { .key = "links",                                                                                   \
+    .type = FAB_PARAM_LIST,                                                                           \
+    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                               \
+    .table = fab_link_params,                                                                         \
+    .table_size = sizeof (FabLinkSpec),                                                               \
+    .help = "Links, one direction each." },                                                           \
+      { .key = "accelerators",                                                                        \
+        .type = FAB_PARAM_LIST,                                                                       \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                                    \
+        .table = fab_accelerator_params,                                                              \
+        .table_size = sizeof (FabAcceleratorSpec),                                                    \
+        .help = "GPUs and their like." },                                                             \
+      { .key = "nodes",                                                                               \
+        .type = FAB_PARAM_LIST,                                                                       \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                           \
+        .table = fab_node_params,                                                                     \
+        .table_size = sizeof (FabNodeSpec),                                                           \
+        .help = "Machines: parts and wires." },                                                       \
+      { .key = "models",                                                                              \
+        .type = FAB_PARAM_LIST,                                                                       \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ models),                                          \
+        .table = fab_model_params,                                                                    \
+        .table_size = sizeof (FabModelSpec),                                                          \
+        .help = "Shapes of neural networks." },                                                       \
+  {                                                                                                   \
+    .key = "products", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ products), \
+    .table = fab_product_params, .table_size = sizeof (FabProductSpec),                               \
+    .help = "What is bought: prices and watts."                                                       \
   }
 
 /* Checks that no table can say, over several files' sections at once (NULL-ended): a name is unique

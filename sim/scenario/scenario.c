@@ -97,6 +97,8 @@ const FabParam fab_scenario_params[] = {
   { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
          "Other jobs on nodes of the same machine; `job` has the nodes that are left."),
     .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
+  { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "What money and energy are counted with."),
+    .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
   FAB_CATALOG_ROWS (FabScenarioSpec, own.),
   { .key = NULL },
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/scenario/catalog.h"
+#include "sim/scenario/cost_params.h"
 
 typedef struct {
   const char *node; /* node entry */
@@ -36,7 +37,8 @@ typedef struct {
   FabParamList faults;        /* FabFaultSpec */
   FabParamList background;    /* FabBackgroundSpec */
   FabParamList neighbours;    /* FabNeighbourSpec */
-  FabCatalogSections own;     /* links, accelerators, nodes, models of this scenario */
+  FabCostSpec cost;
+  FabCatalogSections own; /* links, accelerators, nodes, models, products of this scenario */
 } FabScenarioSpec;
 
 extern const FabParam fab_scenario_params[]; /* of FabScenarioSpec */

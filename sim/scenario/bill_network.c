@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bill_network.c - NICs, switches, cables and transceivers of the fabric, counted from the graph. */
+#include "sim/scenario/bill_private.h"
+#include "sim/scenario/switch_count.h"
+
+/* Links of the fabric that are alike. */
+typedef struct {
+  FabLinkId first; /* of them */
+  guint n_nics;    /* ends that are NICs */
+  guint64 n;
+} LinkKind;
+
+typedef struct {
+  FabBillCount *count;
+  const FabGraph *graph;
+  const gboolean *is_switch; /* per vertex: of the fabric */
+  GArray *kinds;             /* LinkKind */
+} Network;
+
+/* Switches with the same links to the same neighbours. */
+typedef struct {
+  const FabGraph *graph;
+  FabVertexId id; /* of one of them */
+  guint n;
+} Alike;
+
+static FabNeed
+need_of_link (const Network *self, FabProductKind kind, FabLinkId id)
+{
+  const FabLink *link = fab_graph_link (self->graph, id);
+  const FabLinkClass *link_class = fab_graph_link_class (self->graph, id);
+
+  return (FabNeed){ .kind = kind,
+                    .name = link_class->name,
+                    .technology = link_class->technology,
+                    .rate_bytes_per_s = link->rate_bytes_per_s / link->count };
+}
+
+static void
+add_cables (Network *self, const FabNeed *need, guint64 count)
+{
+  const FabProductSpec *cable = fab_product_find (self->count->catalog, need);
+  FabNeed optic = { FAB_PRODUCT_OPTIC, need->name, need->technology, need->rate_bytes_per_s, 0 };
+
+  fab_bill_add (self->count, need, cable, count);
+  if (cable != NULL && cable->n_optics > 0)
+    fab_bill_add_found (self->count, &optic, count * (guint64) cable->n_optics);
+}
+
+/* Outside all machines, and no neighbour but NICs and switches: a rack's own switches are no part of the fabric. */
+static gboolean
+is_fabric_switch (const FabGraph *graph, FabVertexId id)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, id, &first);
+
+  if (fab_graph_vertex (graph, id)->kind != FAB_VERTEX_SWITCH
+      || fab_graph_vertex (graph, id)->node != FAB_NO_NODE)
+    return FALSE;
+  for (FabLinkId link = first; link < first + n; link++) {
+    const FabVertex *other = fab_graph_vertex (graph, fab_graph_link (graph, link)->dst);
+
+    if (other->kind != FAB_VERTEX_NIC && (other->kind != FAB_VERTEX_SWITCH || other->node != FAB_NO_NODE))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether a link leads out of a machine into the fabric or to another machine, or within the fabric. */
+static gboolean
+is_fabric_link (const Network *self, const FabLink *link)
+{
+  const FabVertex *src = fab_graph_vertex (self->graph, link->src),
+                  *dst = fab_graph_vertex (self->graph, link->dst);
+
+  if (src->kind == FAB_VERTEX_NIC && dst->kind == FAB_VERTEX_NIC)
+    return src->node != dst->node;
+  return (src->kind == FAB_VERTEX_NIC || self->is_switch[link->src])
+      && (dst->kind == FAB_VERTEX_NIC || self->is_switch[link->dst]);
+}
+
+static void
+tally_link (Network *self, FabLinkId id)
+{
+  const FabLink *link = fab_graph_link (self->graph, id);
+  guint n_nics = (fab_graph_vertex (self->graph, link->src)->kind == FAB_VERTEX_NIC)
+               + (fab_graph_vertex (self->graph, link->dst)->kind == FAB_VERTEX_NIC);
+
+  for (guint i = 0; i < self->kinds->len; i++) {
+    LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
+    const FabLink *first = fab_graph_link (self->graph, kind->first);
+
+    if (kind->n_nics == n_nics && first->class_index == link->class_index
+        && first->rate_bytes_per_s / first->count == link->rate_bytes_per_s / link->count) {
+      kind->n += link->count;
+      return;
+    }
+  }
+  g_array_append_val (self->kinds, ((LinkKind){ id, n_nics, link->count }));
+}
+
+static void
+add_links (Network *self)
+{
+  for (FabLinkId id = 0; id < fab_graph_n_links (self->graph); id++) {
+    const FabLink *link = fab_graph_link (self->graph, id);
+
+    if (id < link->reverse && is_fabric_link (self, link))
+      tally_link (self, id);
+  }
+  for (guint i = 0; i < self->kinds->len; i++) {
+    const LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
+    FabNeed nic = need_of_link (self, FAB_PRODUCT_NIC, kind->first);
+    FabNeed cable = need_of_link (self, FAB_PRODUCT_CABLE, kind->first);
+
+    cable.length_mm = kind->n_nics > 0 ? self->count->cost->nic_cable_mm : self->count->cost->switch_cable_mm;
+    fab_bill_add_found (self->count, &nic, kind->n_nics * kind->n);
+    add_cables (self, &cable, kind->n);
+  }
+}
+
+static guint
+links_per_port (const Network *self, const FabProductSpec *product, const FabLink *link)
+{
+  const double rounding = 1e-6;
+  double port = (double) fab_link_spec_line_rate (fab_catalog_link (self->count->catalog, product->link));
+  double fit = port / ((double) link->rate_bytes_per_s / link->count) * (1 + rounding);
+
+  return MAX (1, (guint) MIN (fit, (double) product->links_per_port));
+}
+
+/* Neighbours with equal links are one group; `n_alike` vertices have the same ones. */
+static GArray *
+group_ports (const Network *self, const Alike *alike, const FabProductSpec *product, gboolean *can_deal)
+{
+  GArray *groups = g_array_new (FALSE, FALSE, sizeof (FabPortGroup));
+  FabLinkId first;
+  guint n = fab_graph_out_links (self->graph, alike->id, &first);
+
+  *can_deal = TRUE;
+  for (guint i = 0; i < n; i++) {
+    const FabLink *link = fab_graph_link (self->graph, first + i);
+    FabPortGroup group = { 1, link->count * alike->n, links_per_port (self, product, link) };
+    guint g = 0;
+
+    *can_deal &= self->is_switch[link->dst];
+    while (g < groups->len
+           && (g_array_index (groups, FabPortGroup, g).n_links != group.n_links
+               || g_array_index (groups, FabPortGroup, g).links_per_port != group.links_per_port))
+      g++;
+    if (g < groups->len)
+      g_array_index (groups, FabPortGroup, g).n++;
+    else
+      g_array_append_val (groups, group);
+  }
+  return groups;
+}
+
+/* The fastest of its links; its ports are of that kind. */
+static FabLinkId
+fastest_link (const FabGraph *graph, FabVertexId id)
+{
+  FabLinkId first, best = FAB_NO_LINK;
+  guint n = fab_graph_out_links (graph, id, &first);
+
+  for (guint i = 0; i < n; i++) {
+    const FabLink *link = fab_graph_link (graph, first + i);
+    const FabLink *other = best != FAB_NO_LINK ? fab_graph_link (graph, best) : NULL;
+
+    if (other == NULL || link->rate_bytes_per_s / link->count > other->rate_bytes_per_s / other->count)
+      best = first + i;
+  }
+  return best;
+}
+
+static void
+add_switches (Network *self, const Alike *alike)
+{
+  FabLinkId fastest = fastest_link (self->graph, alike->id);
+
+  if (fastest == FAB_NO_LINK)
+    return;
+  FabNeed need = need_of_link (self, FAB_PRODUCT_SWITCH, fastest);
+  FabNeed cable = need_of_link (self, FAB_PRODUCT_CABLE, fastest);
+  const FabProductSpec *product = fab_product_find (self->count->catalog, &need);
+  FabSwitchCount count = { alike->n, 0 };
+  gboolean can_deal;
+
+  if (product != NULL) {
+    g_autoptr (GArray) groups = group_ports (self, alike, product, &can_deal);
+
+    count = fab_switch_count ((const FabPortGroup *) (gpointer) groups->data, groups->len, can_deal,
+                              (guint) product->n_ports);
+  }
+  cable.length_mm = self->count->cost->switch_cable_mm;
+  fab_bill_add (self->count, &need, product, count.n_switches);
+  if (count.n_cables > 0)
+    add_cables (self, &cable, count.n_cables);
+  self->count->bill->n_switches += count.n_switches;
+}
+
+/* --- switches that are alike --- */
+
+static guint
+alike_hash (gconstpointer key)
+{
+  const Alike *alike = key;
+  FabLinkId first;
+  guint n = fab_graph_out_links (alike->graph, alike->id, &first), hash = n;
+
+  for (FabLinkId link = first; link < first + n; link++)
+    hash = hash * 31 + fab_graph_link (alike->graph, link)->dst;
+  return hash;
+}
+
+static gboolean
+alike_equal (gconstpointer a, gconstpointer b)
+{
+  const FabGraph *graph = ((const Alike *) a)->graph;
+  FabLinkId first_a, first_b;
+  guint n = fab_graph_out_links (graph, ((const Alike *) a)->id, &first_a);
+
+  if (n != fab_graph_out_links (graph, ((const Alike *) b)->id, &first_b))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const FabLink *x = fab_graph_link (graph, first_a + i), *y = fab_graph_link (graph, first_b + i);
+
+    if (x->dst != y->dst || x->count != y->count || x->rate_bytes_per_s != y->rate_bytes_per_s
+        || x->class_index != y->class_index)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+has_nics (const Network *self, FabVertexId id)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (self->graph, id, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (!self->is_switch[fab_graph_link (self->graph, link)->dst])
+      return TRUE;
+  return FALSE;
+}
+
+/* Spines with the same neighbours may be one product: what a leaf has to each of them ends there. A switch with NICs is
+ * beside them, and one for itself. */
+static void
+add_all_switches (Network *self)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GHashTable) known = g_hash_table_new (alike_hash, alike_equal);
+
+  for (FabVertexId id = 0; id < fab_graph_n_vertices (self->graph); id++) {
+    Alike *alike = self->is_switch[id] ? g_new (Alike, 1) : NULL, *other = NULL;
+
+    if (alike == NULL)
+      continue;
+    *alike = (Alike){ self->graph, id, 1 };
+    g_ptr_array_add (all, alike);
+    if (has_nics (self, id))
+      continue;
+    other = g_hash_table_lookup (known, alike);
+    if (other != NULL) {
+      other->n++;
+      g_ptr_array_set_size (all, (gint) all->len - 1);
+    } else {
+      g_hash_table_add (known, alike);
+    }
+  }
+  for (guint i = 0; i < all->len; i++)
+    add_switches (self, g_ptr_array_index (all, i));
+}
+
+void
+fab_bill_add_network (FabBillCount *count)
+{
+  guint n = fab_graph_n_vertices (count->graph);
+  g_autofree gboolean *is_switch = g_new (gboolean, n);
+  g_autoptr (GArray) kinds = g_array_new (FALSE, FALSE, sizeof (LinkKind));
+  Network self = { count, count->graph, is_switch, kinds };
+
+  for (FabVertexId id = 0; id < n; id++)
+    is_switch[id] = is_fabric_switch (count->graph, id);
+  add_all_switches (&self);
+  add_links (&self);
+}

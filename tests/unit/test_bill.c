@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_bill.c - what machines are made of, counted by hand, and what that costs. Prices are the test's own. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/scenario/spending.h"
+#include "sim/scenario/switch_count.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+/* 8 GPUs at $100, a node at $1000, NICs at $10, switches of 8 ports at $50, copper to 2 m at $1, fibre at $2 with two
+ * optics at $3 each: a link that is longer than 2 m is $8. Watts: GPU 700 (the catalogue's), node 400, NIC 10, switch
+ * 80, optic 5. */
+#define PRODUCTS                                                                                     \
+  "products:\n"                                                                                      \
+  "  - {name: gpu, kind: accelerator, accelerator: h100-sxm5-80gb, price_usd: 100, high_usd: 150}\n" \
+  "  - {name: box, kind: node, node: dgx-h100, price_usd: 1000, low_usd: 800, power_watts: 400}\n"   \
+  "  - {name: card, kind: nic, link: ib-ndr, price_usd: 10, power_watts: 10}\n"                      \
+  "  - {name: small, kind: switch, link: ib-ndr, ports: 8, price_usd: 50, power_watts: 80}\n"        \
+  "  - {name: copper, kind: cable, link: ib-ndr, reach: 2m, price_usd: 1}\n"                         \
+  "  - {name: glass, kind: cable, link: ib-ndr, reach: 100m, optics: 2, price_usd: 2}\n"             \
+  "  - {name: laser, kind: optic, link: ib-ndr, price_usd: 3, power_watts: 5}\n"
+
+static FabScenario *
+scenario_of (const char *cluster, const char *more)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: dgx-h100, %s}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+      "%s" PRODUCTS,
+      cluster, more);
+  g_autoptr (GError) error = NULL;
+  FabScenario *scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                              &error);
+
+  if (scenario == NULL)
+    fail_msg ("%s", error->message);
+  return scenario;
+}
+
+static guint64
+count_of (const FabBill *bill, FabProductKind kind, const char *product)
+{
+  guint64 n = 0;
+
+  for (guint i = 0; i < bill->rows->len; i++) {
+    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
+
+    if (row->kind == kind && g_strcmp0 (row->product ? row->product->name : NULL, product) == 0)
+      n += row->count;
+  }
+  return n;
+}
+
+static FabBill *
+bill_of (const FabScenario *scenario)
+{
+  g_autoptr (GError) error = NULL;
+  FabBill *bill = fab_bill_new (scenario, &error);
+
+  if (bill == NULL)
+    fail_msg ("%s", error->message);
+  return bill;
+}
+
+typedef struct {
+  const char *cluster;
+  guint64 gpus, nodes, nics, switches, copper, glass, optics;
+  double usd;
+} Expected;
+
+static void
+check (const Expected *expected)
+{
+  g_autoptr (FabScenario) scenario = scenario_of (expected->cluster,
+                                                  "cost: {nic_cable: 2m, switch_cable: 30m}\n");
+  g_autoptr (FabBill) bill = bill_of (scenario);
+
+  assert_int_equal (count_of (bill, FAB_PRODUCT_ACCELERATOR, "gpu"), expected->gpus);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_NODE, "box"), expected->nodes);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_NIC, "card"), expected->nics);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_SWITCH, "small"), expected->switches);
+  assert_int_equal (bill->n_switches, expected->switches);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_CABLE, "copper"), expected->copper);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_CABLE, "glass"), expected->glass);
+  assert_int_equal (count_of (bill, FAB_PRODUCT_OPTIC, "laser"), expected->optics);
+  assert_true (bill->is_priced);
+  assert_near (bill->total.usd, expected->usd, 1e-12);
+}
+
+static void
+fabrics_are_counted_as_by_hand (G_GNUC_UNUSED void **state)
+{
+  static const Expected cases[] = {
+    /* One machine needs no network. */
+    { "nodes: 1", 8, 1, 0, 0, 0, 0, 0, 1800 },
+    /* 4 x 2 NICs fill one switch of 8 ports. 4 x 1800 + 8 x 10 + 50 + 8 x 1. */
+    { "nodes: 4, nics_per_node: 2, fabric: switch", 32, 4, 8, 1, 8, 0, 0, 7338 },
+    /* 16 ports of switches of 8: 4 leaves with 4 up, 2 spines, 16 cables between; with two optics each. */
+    { "nodes: 8, nics_per_node: 2, fabric: switch", 64, 8, 16, 6, 16, 16, 32, 14400 + 160 + 300 + 16 + 128 },
+    /* Two rails of 4 nodes: leaf r has 4 down and 4 up, and one spine of 8 ports takes both. */
+    { "nodes: 4, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 32, 4, 8, 3, 8, 8, 16,
+      7200 + 80 + 150 + 8 + 64 },
+    /* Two units of it: 4 leaves with 4 up are 16 ports, so the layer is 2 spines. */
+    { "nodes: 8, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 64, 8, 16, 6, 16, 16, 32,
+      14400 + 160 + 300 + 16 + 128 },
+    /* The same as a fat tree of radix 8: it is what the layer stands for. */
+    { "nodes: 8, nics_per_node: 2, fabric: {kind: fat_tree, radix: 8}", 64, 8, 16, 6, 16, 16, 32,
+      14400 + 160 + 300 + 16 + 128 },
+    /* Two networks of it, one per rail: 2 leaves with one link to each of 4 spines of 2 ports, which one switch is. */
+    { "nodes: 8, nics_per_node: 2, fabric: {kind: rail_only, nodes_per_leaf: 4}", 64, 8, 16, 6, 16, 16, 32,
+      14400 + 160 + 300 + 16 + 128 },
+    /* Half of the uplinks, and one spine. */
+    { "nodes: 4, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4, oversubscription: 2}", 32, 4, 8, 3,
+      8, 4, 8, 7200 + 80 + 150 + 8 + 32 },
+    /* Two groups of 2 routers with 2 NICs: 2 links inside, 2 between (2 x 1 global ports). */
+    { "nodes: 4, nics_per_node: 2, fabric: {kind: dragonfly, groups: 2, routers_per_group: 2, nics_per_router: 2, "
+      "global_ports: 1}",
+      32, 4, 8, 4, 8, 4, 8, 7200 + 80 + 200 + 8 + 32 },
+    /* Room for 4, of which one is there: the switch is, the cables are not. */
+    { "nodes: 1, places: 4, nics_per_node: 2, fabric: switch", 8, 1, 2, 1, 2, 0, 0, 1800 + 20 + 50 + 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check (&cases[i]);
+}
+
+/* Switches of 8 ports by hand: up to 8 ports one; 32 with two tiers, 128 with three. */
+static void
+a_switch_too_large_to_buy_is_several (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabPortGroup group;
+    gboolean can_deal;
+    guint64 n_switches, n_cables;
+  } cases[] = {
+    { { 8, 1, 1 }, FALSE, 1, 0 },       { { 9, 1, 1 }, FALSE, 3 + 2, 12 },
+    { { 32, 1, 1 }, FALSE, 8 + 4, 32 }, { { 128, 1, 1 }, FALSE, 32 + 32 + 16, 256 }, /* 5/4 k^2 */
+    { { 16, 1, 2 }, FALSE, 1, 0 },                                                   /* ports split in two */
+    { { 2, 8, 1 }, TRUE, 2, 0 }, /* a layer: 4 links from each of 2 to each of 2 */
+    { { 8, 4, 1 }, TRUE, 4, 0 },        { { 16, 2, 1 }, TRUE, 12, 32 }, /* 2 planes of 16 ports: 4 + 2 each */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabSwitchCount count = fab_switch_count (&cases[i].group, 1, cases[i].can_deal, 8);
+
+    assert_int_equal (count.n_switches, cases[i].n_switches);
+    assert_int_equal (count.n_cables, cases[i].n_cables);
+  }
+}
+
+static void
+what_is_broken_was_bought (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) whole = scenario_of ("nodes: 4", "");
+  g_autoptr (FabScenario) broken = scenario_of ("nodes: 4",
+                                                "faults: [{what: nic, name: node2/nic1, dead: true}]\n");
+  g_autoptr (FabBill) a = bill_of (whole);
+  g_autoptr (FabBill) b = bill_of (broken);
+
+  assert_true (a->total.usd > 0);
+  assert_near (a->total.usd, b->total.usd, 0);
+}
+
+static void
+what_has_no_price_is_said (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = scenario_of ("nodes: 4, nic: efa-v2", "");
+  g_autoptr (FabBill) bill = bill_of (scenario);
+  FabSpending spending = fab_spending_of (bill, &fab_scenario_spec (scenario)->cost,
+                                          &(FabWork){ 32, 1, 0.5, 1000, 3600 });
+
+  assert_false (bill->is_priced);
+  assert_true (bill->total.usd > 0);
+  assert_near (spending.capex_usd, 0, 0);
+  assert_near (spending.usd_per_hour, 0, 0);
+}
+
+/* A port at a rate that none has: the slowest product of InfiniBand that is as fast. */
+static void
+the_nearest_product_is_at_least_as_fast (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name;
+    guint64 gb;
+    const char *product;
+  } cases[] = {
+    { "ib-ndr", 400, "connectx-7-ndr" },
+    { "ib-hdr", 200, "connectx-6-hdr" },
+    { "ib-hdr", 300, "connectx-7-ndr" },
+    { "ib-ndr", 50, "connectx-6-hdr" },
+    { "ib-ndr200", 200, "connectx-7-ndr200" },
+    { "ib-ndr", 500, "connectx-8-xdr" },
+    { "ib-ndr", 3000, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabNeed need = { FAB_PRODUCT_NIC, cases[i].name, "InfiniBand", cases[i].gb * 125000000, 0 };
+    const FabProductSpec *product = fab_product_find (catalog, &need);
+
+    if (g_strcmp0 (product ? product->name : NULL, cases[i].product) != 0)
+      fail_msg ("%s at %" G_GUINT64_FORMAT ": %s", cases[i].name, cases[i].gb,
+                product ? product->name : "none");
+  }
+}
+
+/* Two nodes, one switch: 16 GPUs of 700 W, busy half of the step: 16 x 700 x (0.5 x 1 + 0.5 x 0.5) = 8400 W; nodes
+ * 800, 16 NICs 160, switches 80 x n, optics. */
+static void
+watts_and_dollars_follow_from_the_step (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = scenario_of (
+      "nodes: 2, nics_per_node: 4, fabric: switch",
+      "cost: {nic_cable: 1m, pue: 2, usd_per_kwh: 0.5, years: 1, gpu_busy: 100%, gpu_waiting: 50%}\n");
+  g_autoptr (FabBill) bill = bill_of (scenario);
+  const FabCostSpec *cost = &fab_scenario_spec (scenario)->cost;
+  FabWork work = { 16, 2, 1, 5000, 7200 };
+  FabSpending all = fab_spending_of (bill, cost, &work);
+  double watts = 2 * (8400 + 800 + 8 * 10 + 80), capex = 16 * 100 + 2 * 1000 + 8 * 10 + 50 + 8;
+
+  assert_near (all.power_watts, watts, 1e-12);
+  assert_near (all.network_watts, 2 * (80 + 80), 1e-12);
+  assert_near (all.step_joules, 2 * watts, 1e-12);
+  assert_near (all.train_joules, 7200 * watts, 1e-12);
+  assert_near (all.capex_usd, capex, 1e-12);
+  assert_near (all.network_usd, 8 * 10 + 50 + 8, 1e-12);
+  assert_near (all.usd_per_hour, capex / 8766 + watts / 1000 * 0.5, 1e-12);
+  assert_near (all.usd_per_step, all.usd_per_hour * 2 / 3600, 1e-12);
+  assert_near (all.usd_per_million_tokens, all.usd_per_hour / (5000 * 3600) * 1e6, 1e-12);
+  assert_near (all.train_usd, all.usd_per_hour * 2, 1e-12);
+  assert_near (bill->total.low_usd, capex - 2 * 200, 1e-12);
+  assert_near (bill->total.high_usd, capex + 16 * 50, 1e-12);
+
+  work.n_accelerators = 4; /* a quarter of the machine, a quarter of everything */
+  FabSpending quarter = fab_spending_of (bill, cost, &work);
+  assert_near (quarter.power_watts * 4, all.power_watts, 1e-12);
+  assert_near (quarter.usd_per_hour * 4, all.usd_per_hour, 1e-12);
+}
+
+static void
+rented_machines_cost_their_rent (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = scenario_of ("nodes: 2, nic: efa-v2", "cost: {usd_per_gpu_hour: 2.5}\n");
+  g_autoptr (FabBill) bill = bill_of (scenario);
+  FabSpending spending = fab_spending_of (bill, &fab_scenario_spec (scenario)->cost,
+                                          &(FabWork){ 16, 1, 1, 0, 0 });
+
+  assert_near (spending.usd_per_hour, 40, 1e-12);
+  assert_near (spending.usd_per_step, 40.0 / 3600, 1e-12);
+  assert_near (spending.usd_per_million_tokens, 0, 0);
+}
+
+static void
+products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *product, *message;
+  } cases[] = {
+    { "{name: x, kind: switch, link: ib-ndr}", "switch 'x' needs 4 `ports` at least" },
+    { "{name: x, kind: nic, node: dgx-h100}",
+      "product 'x' is of kind nic, so it names a `link` and nothing else" },
+    { "{name: x, kind: node, node: dgx-h100, link: ib-ndr}", "it names a `node` and nothing else" },
+    { "{name: x, kind: accelerator, link: ib-ndr}", "it names an `accelerator`" },
+    { "{name: x, kind: nic, link: ib-ndr, price_usd: 5, low_usd: 6}", "is not from low_usd to high_usd" },
+    { "{name: x, kind: nic, link: ib-ndrr}", "ib-ndr" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+        "products: [%s]\n",
+        cases[i].product);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, &error);
+
+    assert_null (scenario);
+    if (strstr (error->message, cases[i].message) == NULL)
+      fail_msg ("%s: %s", cases[i].product, error->message);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (fabrics_are_counted_as_by_hand),
+    cmocka_unit_test (a_switch_too_large_to_buy_is_several),
+    cmocka_unit_test (what_is_broken_was_bought),
+    cmocka_unit_test (what_has_no_price_is_said),
+    cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
+    cmocka_unit_test (watts_and_dollars_follow_from_the_step),
+    cmocka_unit_test (rented_machines_cost_their_rent),
+    cmocka_unit_test (products_that_contradict_themselves_are_refused),
+  };
+  int n_failed;
+
+  catalog = play_catalog ();
+  n_failed = cmocka_run_group_tests_name ("bill", tests, NULL, NULL);
+  fab_catalog_free (catalog);
+  return n_failed;
+}
