@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/point.h"
 
-#include <string.h>
-
 #include "sim/scenario/binding.h"
 
 void
@@ -59,16 +57,32 @@ take_binding (FabPoint *self, const FabSimulation *simulation)
   self->binding_fraction = binding.fraction;
 }
 
-FabPoint *
-fab_point_of (G_GNUC_UNUSED const FabScenario *scenario, const FabSimulation *simulation,
-              G_GNUC_UNUSED GError **error)
+static gboolean
+take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation *simulation, GError **error)
 {
-  FabPoint *self = g_new0 (FabPoint, 1);
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  gboolean is_intact = spec->faults.n == 0 && spec->background.n == 0;
+  g_autoptr (FabBill) bill = is_intact
+                               ? fab_bill_of_graph (scenario, fab_simulation_plant (simulation)->graph)
+                               : fab_bill_new (scenario, error);
+
+  if (bill == NULL)
+    return FALSE;
+  self->spending = fab_spending_of (bill, &spec->cost,
+                                    &(FabWork){ self->n_ranks, self->step_s, self->compute_s,
+                                                self->tokens_per_s, self->train_s });
+  return TRUE;
+}
+
+FabPoint *
+fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error)
+{
+  g_autoptr (FabPoint) self = g_new0 (FabPoint, 1);
 
   take_times (self, &fab_simulation_probe (simulation)->step);
   take_totals (self, simulation);
   take_binding (self, simulation);
-  return self;
+  return take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self) : NULL;
 }
 
 FabPoint *
@@ -80,110 +94,4 @@ fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError
     return NULL;
   while (fab_simulation_step (simulation)) {}
   return fab_simulation_check_hang (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
-}
-
-/* --- figures by name --- */
-
-static double
-step_of (const FabPoint *point)
-{
-  return point->step_s;
-}
-
-static double
-exposed_of (const FabPoint *point)
-{
-  return point->step_s > 0 ? point->exposed_s / point->step_s : 0;
-}
-
-static double
-exposed_s_of (const FabPoint *point)
-{
-  return point->exposed_s;
-}
-
-static double
-mfu_of (const FabPoint *point)
-{
-  return point->mfu_fraction;
-}
-
-static double
-tokens_of (const FabPoint *point)
-{
-  return point->tokens_per_s;
-}
-
-static double
-train_of (const FabPoint *point)
-{
-  return point->train_s;
-}
-
-static double
-memory_of (const FabPoint *point)
-{
-  return (double) point->memory_bytes;
-}
-
-static gboolean
-has_compute (const FabPoint *point)
-{
-  return point->mfu_fraction > 0;
-}
-
-static gboolean
-has_tokens (const FabPoint *point)
-{
-  return point->tokens_per_s > 0;
-}
-
-static gboolean
-has_training (const FabPoint *point)
-{
-  return point->train_s > 0;
-}
-
-static gboolean
-has_memory (const FabPoint *point)
-{
-  return point->memory_bytes > 0;
-}
-
-#define NAMES(name_, column_, kind_, summary_) \
-  .name = name_, .column = column_, .kind = FAB_FIGURE_##kind_, .summary = summary_
-
-const FabFigure fab_figures[] = {
-  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
-  { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
-    .value = exposed_of },
-  { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
-  { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
-    .is_known = has_compute, .unknown = "the job computes nothing" },
-  { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .value = tokens_of,
-    .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
-  { NAMES ("train", "train_s", TIME, "The whole training."), .value = train_of, .is_known = has_training,
-    .unknown = "the job does not say how many tokens the training has (train_tokens)" },
-  { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
-    .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
-  { .name = NULL },
-};
-
-const FabFigure *
-fab_figure_find (const char *name)
-{
-  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
-    if (strcmp (figure->name, name) == 0)
-      return figure;
-  return NULL;
-}
-
-char *
-fab_figure_names (void)
-{
-  GString *names = g_string_new (NULL);
-
-  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
-    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", figure->name);
-  return g_string_free (names, FALSE);
 }

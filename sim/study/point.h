@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/scenario/simulation.h"
+#include "sim/scenario/spending.h"
 
 /* Of the last iteration, mean over ranks; 0: there is no such figure. */
 typedef struct {
@@ -14,6 +15,7 @@ typedef struct {
   FabBytes memory_max_bytes;    /* that a rank has */
   double binding_fraction;      /* of the communication that the binding link sets the pace of */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
+  FabSpending spending;
 } FabPoint;
 
 /* Of a simulation of the scenario that was played to its end. NULL and *error when a figure cannot be told. */
@@ -25,14 +27,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 
 /* --- figures by name --- */
 
-typedef enum { FAB_FIGURE_TIME, FAB_FIGURE_FRACTION, FAB_FIGURE_RATE, FAB_FIGURE_BYTES } FabFigureKind;
+typedef enum {
+  FAB_FIGURE_TIME,
+  FAB_FIGURE_FRACTION,
+  FAB_FIGURE_RATE,
+  FAB_FIGURE_BYTES,
+  FAB_FIGURE_MONEY,
+  FAB_FIGURE_ENERGY,
+  FAB_FIGURE_POWER,
+} FabFigureKind;
 
 typedef struct {
   const char *name;   /* as people ask for it: "exposed" */
   const char *column; /* with its unit: "exposed_fraction" */
   FabFigureKind kind;
   const char *summary;
-  double (*value) (const FabPoint *point);      /* seconds, fraction, per second, bytes */
+  double (*value) (
+      const FabPoint *point); /* seconds, fraction, per second, bytes, US dollars, joules, watts */
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
   gboolean is_gain;                             /* more is better; FALSE: less */
   const char *unknown; /* why not: "the job does not say how many tokens it trains with" */
@@ -42,3 +53,8 @@ extern const FabFigure fab_figures[]; /* ended by a row without name */
 
 const FabFigure *fab_figure_find (const char *name); /* NULL: there is none */
 char *fab_figure_names (void);                       /* "step, exposed, ...". (transfer full) */
+
+/* "620.4 ms", "30 days", "52.3%", "$42.84M", "13.2 kWh". (transfer full) */
+char *fab_figure_show (FabFigureKind kind, double value);
+/* The same as a person writes it; FALSE and *error, which says what would be right. */
+gboolean fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **error);

@@ -35,6 +35,17 @@ bounds_have_the_units_of_their_figures (G_GNUC_UNUSED void **state)
     { "train<=90min", "train", TRUE, 5400, "train <= 5400 s" },
     { "tokens>=1e6", "tokens", FALSE, 1e6, "tokens >= 1e+06" },
     { "memory<=80GB", "memory", TRUE, 80e9, "memory <= 80 GB" },
+    { "days<=30", "train", TRUE, 30 * 86400.0, "train <= 30 days" },
+    { "days<=36h", "train", TRUE, 36 * 3600.0, "train <= 36 hours" },
+    { "token_cost<=$2", "token_cost", TRUE, 2, "token_cost <= $2" },
+    { "step_cost<=0.05", "step_cost", TRUE, 0.05, "step_cost <= $0.05" },
+    { "capex<=$40M", "capex", TRUE, 40e6, "capex <= $40M" },
+    { "hour_cost <= 1.5k", "hour_cost", TRUE, 1500, "hour_cost <= $1.5k" },
+    { "network_share<=15%", "network_share", TRUE, 0.15, "network_share <= 15%" },
+    { "power<=1.2MW", "power", TRUE, 1.2e6, "power <= 1.2 MW" },
+    { "step_energy<=500kJ", "step_energy", TRUE, 500e3, "step_energy <= 500 kJ" },
+    { "train_energy<=12 kWh", "train_energy", TRUE, 12 * 3.6e6, "train_energy <= 12 kWh" },
+    { "train_energy<=2GWh", "train_energy", TRUE, 7.2e12, "train_energy <= 2 GWh" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -68,10 +79,18 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
 {
   static const struct {
     const char *text, *message;
-  } cases[] = { { "exposed", "is no target" },    { "exposed<5%", "is no target" },
-                { "exposed=5%", "is no target" }, { "mffu>=1%", "these are: step, exposed" },
-                { "mfu>=140%", "more than 1" },   { "step<=5", "5" },
-                { "memory<=80Gb/s", "80Gb/s" },   { "tokens>=many", "many" } };
+  } cases[] = { { "exposed", "is no target" },
+                { "exposed<5%", "is no target" },
+                { "exposed=5%", "is no target" },
+                { "mffu>=1%", "these are: step, exposed" },
+                { "mfu>=140%", "more than 1" },
+                { "step<=5", "5" },
+                { "memory<=80Gb/s", "80Gb/s" },
+                { "tokens>=many", "many" },
+                { "capex<=40MW", "'40MW' is no sum of US dollars" },
+                { "capex<=-4", "is no sum" },
+                { "power<=$5", "is no power: 800W" },
+                { "step_energy<=5kW", "is no energy: 500kJ" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
