@@ -30,6 +30,7 @@ extern const FabCommand fab_command_calibrate;
 extern const FabCommand fab_command_check;
 extern const FabCommand fab_command_collective;
 extern const FabCommand fab_command_compare;
+extern const FabCommand fab_command_cost;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;

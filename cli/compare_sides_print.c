@@ -26,9 +26,12 @@ show_figure (const FabFigure *figure, double value)
   switch (figure->kind) {
   case FAB_FIGURE_TIME: return fab_units_show (FAB_UNIT_TIME, value * (double) FAB_PS_PER_S);
   case FAB_FIGURE_FRACTION: return g_strdup_printf ("%.1f %%", 100 * value);
-  case FAB_FIGURE_BYTES: return fab_units_show (FAB_UNIT_BYTES, value);
-  case FAB_FIGURE_RATE:
-  default: return g_strdup_printf ("%.0f", value);
+  case FAB_FIGURE_RATE: return g_strdup_printf ("%.0f", value);
+  case FAB_FIGURE_BYTES:
+  case FAB_FIGURE_MONEY:
+  case FAB_FIGURE_ENERGY:
+  case FAB_FIGURE_POWER:
+  default: return fab_figure_show (figure->kind, value);
   }
 }
 

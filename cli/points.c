@@ -141,10 +141,8 @@ add_cell (JsonBuilder *json, const char *key, const FabCell *cell)
 }
 
 void
-fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points)
+fab_cli_add_json_rows (JsonBuilder *json, const char *key, const FabTable *table)
 {
-  g_autoptr (FabTable) table = fab_points_table (points);
-
   json_builder_set_member_name (json, key);
   json_builder_begin_array (json);
   for (guint r = 0; r < table->n_rows; r++) {
@@ -154,4 +152,12 @@ fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
+}
+
+void
+fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points)
+{
+  g_autoptr (FabTable) table = fab_points_table (points);
+
+  fab_cli_add_json_rows (json, key, table);
 }

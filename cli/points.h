@@ -30,3 +30,6 @@ FabTable *fab_points_table (const FabPoints *points);
 
 /* The same rows as an array under `key`. */
 void fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points);
+
+/* The rows of any table, likewise. */
+void fab_cli_add_json_rows (JsonBuilder *json, const char *key, const FabTable *table);

@@ -1,0 +1,1 @@
+fabricast cost $SCENARIOS/own-node.yaml
