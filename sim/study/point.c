@@ -26,6 +26,27 @@ take_times (FabPoint *self, const FabStepRecord *step)
   self->tokens_per_s = step->tokens_per_s;
 }
 
+/* What busbw counts: what a rank has to send at least, whatever the algorithm. From stage to stage one class sends and
+ * the other receives. */
+static double
+sent_bytes (const FabDag *dag)
+{
+  double bytes = 0, n_ranks = 0;
+
+  for (guint c = 0; c < dag->n_classes; c++)
+    n_ranks += dag->classes[c].n_ranks;
+  for (guint i = 0; i < dag->n_collectives; i++) {
+    const FabCollectivePlan *plan = &dag->collectives[i].plan;
+    guint n_classes = dag->join_starts[i + 1] - dag->join_starts[i];
+    double factor = fab_op_bus_factor (plan->op, plan->n_ranks)
+                  / (plan->op == FAB_OP_SEND_RECV ? n_classes : 1);
+
+    for (guint j = dag->join_starts[i]; j < dag->join_starts[i + 1]; j++)
+      bytes += (double) plan->bytes * factor * dag->classes[dag->join_classes[j]].n_ranks;
+  }
+  return bytes / n_ranks;
+}
+
 static void
 take_totals (FabPoint *self, const FabSimulation *simulation)
 {
@@ -37,6 +58,7 @@ take_totals (FabPoint *self, const FabSimulation *simulation)
   self->memory_max_bytes = fab_simulation_cluster (simulation)->device.memory_bytes;
   for (guint c = 0; c < dag->n_classes; c++)
     self->memory_bytes = MAX (self->memory_bytes, fab_job_totals_memory (totals, c));
+  self->sent_bytes = sent_bytes (dag);
   if (self->tokens_per_s > 0)
     self->train_s = totals->train_tokens / self->tokens_per_s;
 }
@@ -88,10 +110,21 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GErr
 FabPoint *
 fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
 {
+  return fab_point_play_within (scenario, registry, 0, error);
+}
+
+FabPoint *
+fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry, FabBytes most_bytes,
+                       GError **error)
+{
+  g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
 
   if (simulation == NULL)
     return NULL;
+  take_totals (weighed, simulation);
+  if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
+    return g_steal_pointer (&weighed);
   while (fab_simulation_step (simulation)) {}
   return fab_simulation_check_hang (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
 }

@@ -13,6 +13,7 @@ typedef struct {
   double train_s;               /* of the whole training */
   FabBytes memory_bytes;        /* of the fullest rank */
   FabBytes memory_max_bytes;    /* that a rank has */
+  double sent_bytes;            /* by a rank in a step, at least: sizes x the factor of busbw */
   double binding_fraction;      /* of the communication that the binding link sets the pace of */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
@@ -22,6 +23,9 @@ typedef struct {
 FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
 /* NULL and *error when it cannot be built, or hangs. */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
+/* The same, but what needs more than `most_bytes` of memory (0: any) is not played: it has no times. */
+FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
+                                 FabBytes most_bytes, GError **error);
 void fab_point_free (FabPoint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 

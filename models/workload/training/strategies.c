@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* strategies.c - every way to train the scenario's model on its machine with its global batch.
+ *
+ * A strategy is a kind of job and the keys that make it what it is; what the scenario writes of the keys that all
+ * training jobs share goes along. Strategies that divide the model do so in every way that divides evenly
+ * (divisions.c). Each has micro-batches from 1 on, and of each recomputation from none on, for where memory is short.
+ */
+#include <string.h>
+
+#include "models/workload/training/choices.h"
+#include "models/workload/training/divisions.h"
+#include "sim/base/error.h"
+
+/* Micro-batches of more sequences than this are not tried. */
+enum { MOST_MICRO_BATCH = 64, MOST_MICRO_BATCH_DIVIDED = 8 };
+
+static const char *const no_stage3[] = {
+  "stage", "secondary", "shard", "quantized_weights", "quantized_gradients", "offload", NULL
+};
+static const char *const no_groups[] = { "stage", "secondary", "shard", NULL };
+static const char *const no_sharding[] = { "sharding", "shard", NULL };
+static const char *const no_optimizer[] = { "distributed_optimizer", "overlap_grad_reduce",
+                                            "overlap_param_gather", NULL };
+
+const FabStrategy fab_strategies[] = {
+  { .name = "ddp", .summary = "PyTorch DDP: every rank has everything", .kind = "ddp" },
+  { .name = "zero1",
+    .summary = "DeepSpeed ZeRO-1: optimizer states sharded",
+    .kind = "zero",
+    .keys = "stage: 1",
+    .but = no_stage3 },
+  { .name = "zero2",
+    .summary = "DeepSpeed ZeRO-2: gradients too",
+    .kind = "zero",
+    .keys = "stage: 2",
+    .but = no_stage3 },
+  { .name = "zero3",
+    .summary = "DeepSpeed ZeRO-3: parameters too",
+    .kind = "zero",
+    .keys = "stage: 3",
+    .but = no_groups },
+  { .name = "zero3-hpz",
+    .summary = "ZeRO-3 with a second copy in every node (ZeRO++ hpZ)",
+    .kind = "zero",
+    .keys = "stage: 3",
+    .node_key = "secondary",
+    .but = no_groups,
+    .needs_nodes = TRUE },
+  { .name = "fsdp",
+    .summary = "PyTorch FSDP: everything sharded",
+    .kind = "fsdp",
+    .keys = "sharding: full",
+    .but = no_sharding },
+  { .name = "fsdp-grad-op",
+    .summary = "FSDP, parameters whole from forward to backward (SHARD_GRAD_OP)",
+    .kind = "fsdp",
+    .keys = "sharding: grad_op",
+    .but = no_sharding },
+  { .name = "hsdp",
+    .summary = "FSDP inside nodes, copies over them (HYBRID_SHARD)",
+    .kind = "fsdp",
+    .keys = "sharding: hybrid",
+    .node_key = "shard",
+    .but = no_sharding,
+    .needs_nodes = TRUE },
+  { .name = "megatron",
+    .summary = "Megatron-LM: the model divided, distributed optimizer, both overlaps",
+    .kind = "megatron",
+    .keys = "distributed_optimizer: true, overlap_grad_reduce: true, overlap_param_gather: true",
+    .but = no_optimizer,
+    .is_divided = TRUE },
+  { .name = NULL },
+};
+
+/* --- one candidate --- */
+
+typedef struct {
+  const JobFacts *facts;
+  GPtrArray *candidates;
+  guint n_families;
+} Space;
+
+static void
+append_keys (GString *job, const char *keys)
+{
+  if (keys != NULL && *keys != '\0')
+    g_string_append_printf (job, ", %s", keys);
+}
+
+/* "job={kind: zero, stage: 3, model: ...}". */
+static char *
+job_set (const JobFacts *facts, const FabStrategy *strategy)
+{
+  static const char *const chosen[] = { "micro_batch", "accumulation", "global_batch",
+                                        "recompute",   "parallel",     NULL };
+  g_autoptr (GPtrArray) but = g_ptr_array_new ();
+  GString *job = g_string_new ("job={kind: ");
+
+  for (guint i = 0; chosen[i] != NULL; i++)
+    g_ptr_array_add (but, (gpointer) chosen[i]);
+  for (guint i = 0; strategy->but != NULL && strategy->but[i] != NULL; i++)
+    g_ptr_array_add (but, (gpointer) strategy->but[i]);
+  g_ptr_array_add (but, NULL);
+  g_autofree char *shared = job_facts_shared (facts, strategy->kind, (const char *const *) but->pdata);
+  g_string_append (job, strategy->kind);
+  append_keys (job, strategy->keys);
+  if (strategy->node_key != NULL)
+    g_string_append_printf (job, ", %s: %" G_GINT64_FORMAT, strategy->node_key, facts->per_node);
+  append_keys (job, shared);
+  g_string_append_c (job, '}');
+  return g_string_free (job, FALSE);
+}
+
+static void
+add_candidate (Space *self, FabCandidate *candidate, const char *division)
+{
+  candidate->division = g_strdup (division);
+  g_ptr_array_add (self->candidates, candidate);
+}
+
+static void
+add_impossible (Space *self, const FabStrategy *strategy, const char *division, char *problem)
+{
+  FabCandidate *candidate = fab_candidate_new (strategy->name, self->n_families++, 0);
+
+  candidate->batch = g_strdup ("-");
+  candidate->trial.problem = problem;
+  candidate->state = FAB_CANDIDATE_IMPOSSIBLE;
+  add_candidate (self, candidate, division);
+}
+
+/* --- a strategy with a division --- */
+
+static void
+add_batches (Space *self, const FabStrategy *strategy, const Division *division, const char *name)
+{
+  const JobFacts *facts = self->facts;
+  gint64 data = facts->n_ranks / (division->tensor * division->context * division->pipeline);
+  gint64 per_rank = facts->global_batch / data;
+  gint64 most = strategy->is_divided ? MOST_MICRO_BATCH_DIVIDED : MOST_MICRO_BATCH;
+  gint64 round = division_is_interleaved (division) ? division->pipeline : 1;
+  g_autoptr (GArray) sizes = job_facts_micro_batches (facts, per_rank, most, round);
+  g_autofree char *job = job_set (facts, strategy), *parallel = division_set (division, facts);
+
+  if (sizes->len == 0) {
+    add_impossible (self, strategy, name,
+                    g_strdup ("schedule interleaved needs micro-batches in multiples of the stages"));
+    return;
+  }
+  for (guint s = 0; s < sizes->len; s++)
+    for (guint r = 0; recompute_kinds[r] != NULL; r++) {
+      FabCandidate *candidate = fab_candidate_new (strategy->name, self->n_families, s);
+      gint64 size = g_array_index (sizes, gint64, s);
+
+      candidate->batch = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, size, per_rank / size);
+      candidate->remedy = recompute_kinds[r];
+      candidate->sets = g_new0 (char *, 6);
+      candidate->sets[0] = g_strdup (job);
+      candidate->sets[1] = g_strdup (parallel);
+      candidate->sets[2] = g_strdup_printf ("job.global_batch=%" G_GINT64_FORMAT, facts->global_batch);
+      candidate->sets[3] = g_strdup_printf ("job.micro_batch=%" G_GINT64_FORMAT, size);
+      candidate->sets[4] = g_strdup_printf ("job.recompute=%s", recompute_kinds[r]);
+      add_candidate (self, candidate, name);
+    }
+  self->n_families++;
+}
+
+static void
+add_division (Space *self, const FabStrategy *strategy, const Division *division)
+{
+  const JobFacts *facts = self->facts;
+  g_autofree char *name = division_name (division);
+  gint64 data = facts->n_ranks / (division->tensor * division->context * division->pipeline);
+
+  if (strategy->needs_nodes && facts->n_nodes < 2)
+    add_impossible (self, strategy, name, g_strdup ("one node: there is nothing outside it to spare"));
+  else if (facts->global_batch % data != 0)
+    add_impossible (self, strategy, name,
+                    g_strdup_printf ("a global batch of %" G_GINT64_FORMAT
+                                     " sequences cannot be spread over %" G_GINT64_FORMAT
+                                     " data-parallel ranks",
+                                     facts->global_batch, data));
+  else
+    add_batches (self, strategy, division, name);
+}
+
+static void
+add_strategy (Space *self, const FabStrategy *strategy)
+{
+  const Division whole = { 1, 1, 1, 1, NULL };
+
+  if (!strategy->is_divided) {
+    add_division (self, strategy, &whole);
+    return;
+  }
+  g_autoptr (GArray) divisions = division_list (self->facts);
+  for (guint i = 0; i < divisions->len; i++)
+    add_division (self, strategy, &g_array_index (divisions, Division, i));
+}
+
+static void
+add_written (Space *self)
+{
+  FabCandidate *candidate = fab_candidate_new ("as written", self->n_families++, 0);
+  const TrainParams *p = self->facts->params;
+  gint64 data = job_facts_data_ranks (self->facts);
+  Division division = { p->parallel.tensor, p->parallel.context, p->parallel.pipeline, p->parallel.expert,
+                        NULL };
+  g_autofree char *name = division_name (&division);
+
+  candidate->batch = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, p->micro_batch,
+                                      self->facts->global_batch / MAX (p->micro_batch * data, 1));
+  candidate->remedy = recompute_kinds[p->recompute];
+  add_candidate (self, candidate, name);
+}
+
+/* --- all --- */
+
+static gboolean
+check_names (char **names, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    g_ptr_array_add (all, (gpointer) strategy->name);
+  g_ptr_array_add (all, NULL);
+  for (guint i = 0; names[i] != NULL; i++)
+    if (!g_strv_contains ((const char *const *) all->pdata, names[i])) {
+      g_autofree char *known = g_strjoinv (", ", (char **) all->pdata);
+
+      return fab_throw (error, FAB_ERROR_INPUT, "there is no strategy '%s'; these are: all, %s", names[i],
+                        known);
+    }
+  return TRUE;
+}
+
+static void
+free_candidate (gpointer data)
+{
+  fab_candidate_free (data);
+}
+
+GPtrArray *
+fab_strategy_candidates (const FabScenario *scenario, const char *names, double *sequences, GError **error)
+{
+  gboolean is_all = names == NULL || strcmp (names, "all") == 0;
+  g_auto (GStrv) asked = g_strsplit (is_all ? "" : names, ",", -1);
+  g_autoptr (GPtrArray) candidates = g_ptr_array_new_with_free_func (free_candidate);
+  JobFacts facts;
+  Space space = { &facts, candidates, 0 };
+
+  for (guint i = 0; asked[i] != NULL; i++)
+    g_strstrip (asked[i]);
+  if (!job_facts_init (&facts, scenario, error) || (!is_all && !check_names (asked, error)))
+    return NULL;
+  *sequences = (double) facts.global_batch;
+  add_written (&space);
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    if (is_all || g_strv_contains ((const char *const *) asked, strategy->name))
+      add_strategy (&space, strategy);
+  return g_steal_pointer (&candidates);
+}

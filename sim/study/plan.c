@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/plan.h"
+
+#include "sim/base/crew.h"
+
+FabCandidate *
+fab_candidate_new (const char *strategy, guint family, guint size)
+{
+  FabCandidate *self = g_new0 (FabCandidate, 1);
+
+  self->strategy = strategy;
+  self->family = family;
+  self->size = size;
+  self->remedy = "";
+  return self;
+}
+
+void
+fab_candidate_free (FabCandidate *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->division);
+  g_free (self->batch);
+  g_strfreev (self->sets);
+  fab_try_clear (&self->trial);
+  g_free (self);
+}
+
+void
+fab_plan_free (FabPlan *self)
+{
+  if (self == NULL)
+    return;
+  g_clear_pointer (&self->ranking, g_ptr_array_unref);
+  g_ptr_array_unref (self->candidates);
+  g_free (self);
+}
+
+/* --- playing --- */
+
+typedef struct {
+  const FabStudy *study;
+  FabPlan *plan;
+  FabBytes most_bytes;
+  GArray *starts; /* guint: where families begin, and the end of the last */
+} Plays;
+
+static FabCandidate *
+candidate_at (const FabPlan *plan, guint index)
+{
+  return g_ptr_array_index (plan->candidates, index);
+}
+
+static void
+play_candidate (const Plays *self, FabCandidate *candidate)
+{
+  FabTry *trial = &candidate->trial;
+  g_autoptr (GError) problem = NULL;
+
+  if (trial->problem == NULL) {
+    g_autoptr (FabScenario) scenario = fab_study_load (self->study, (const char *const *) candidate->sets,
+                                                       &problem);
+
+    if (scenario != NULL)
+      trial->point = fab_point_play_within (scenario, self->study->registry, self->most_bytes, &problem);
+    if (trial->point == NULL)
+      trial->problem = g_strdup (problem->message);
+  }
+  candidate->state = trial->point == NULL     ? FAB_CANDIDATE_IMPOSSIBLE
+                   : trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED
+                                              : FAB_CANDIDATE_TOO_LARGE;
+}
+
+static void
+play_family (gpointer data, guint family)
+{
+  const Plays *self = data;
+  guint i = g_array_index (self->starts, guint, family),
+        end = g_array_index (self->starts, guint, family + 1);
+
+  while (i < end) {
+    guint size = candidate_at (self->plan, i)->size;
+    FabCandidateState state = FAB_CANDIDATE_TOO_LARGE;
+
+    for (; i < end && candidate_at (self->plan, i)->size == size; i++)
+      if (state == FAB_CANDIDATE_TOO_LARGE) {
+        play_candidate (self, candidate_at (self->plan, i));
+        state = candidate_at (self->plan, i)->state;
+      }
+    if (state == FAB_CANDIDATE_TOO_LARGE)
+      return;
+  }
+}
+
+static GArray *
+find_starts (const FabPlan *plan)
+{
+  GArray *starts = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < plan->candidates->len; i++)
+    if (i == 0 || candidate_at (plan, i)->family != candidate_at (plan, i - 1)->family)
+      g_array_append_val (starts, i);
+  g_array_append_val (starts, plan->candidates->len);
+  return starts;
+}
+
+/* --- ranking --- */
+
+static gint
+better_first (gconstpointer a, gconstpointer b, gpointer by)
+{
+  const FabCandidate *x = *(FabCandidate *const *) a, *y = *(FabCandidate *const *) b;
+  int order = fab_figure_compare (by, x->trial.point, y->trial.point);
+
+  return order != 0 ? order : (x->family > y->family) - (x->family < y->family);
+}
+
+static void
+rank (FabPlan *self, const GArray *starts, const FabFigure *by)
+{
+  for (guint f = 0; f + 1 < starts->len; f++) {
+    FabCandidate *best = NULL;
+
+    for (guint i = g_array_index (starts, guint, f); i < g_array_index (starts, guint, f + 1); i++) {
+      FabCandidate *candidate = candidate_at (self, i);
+
+      self->n_played += candidate->state == FAB_CANDIDATE_PLAYED;
+      self->n_weighed += candidate->trial.point != NULL;
+      if (candidate->state == FAB_CANDIDATE_PLAYED && fab_figure_is_known (by, candidate->trial.point)
+          && (best == NULL || fab_figure_compare (by, candidate->trial.point, best->trial.point) < 0))
+        best = candidate;
+    }
+    if (best != NULL)
+      g_ptr_array_add (self->ranking, best);
+  }
+  g_ptr_array_sort_with_data (self->ranking, better_first, (gpointer) by);
+}
+
+/* What a rank has; 0: not known. */
+static gboolean
+device_bytes (const FabStudy *study, FabBytes *bytes, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
+
+  if (plant != NULL)
+    *bytes = plant->cluster.device.memory_bytes;
+  return plant != NULL;
+}
+
+FabPlan *
+fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by, FabBytes most_bytes,
+               GError **error)
+{
+  g_autoptr (FabPlan) self = g_new0 (FabPlan, 1);
+
+  self->candidates = candidates;
+  self->ranking = g_ptr_array_new ();
+  if (most_bytes == 0 && !device_bytes (study, &most_bytes, error))
+    return NULL;
+  g_autoptr (GArray) starts = find_starts (self);
+  fab_crew_run (starts->len - 1, play_family, &(Plays){ study, self, most_bytes, starts });
+  rank (self, starts, by);
+  return g_steal_pointer (&self);
+}
+
+const FabCandidate *
+fab_plan_smallest (const FabPlan *self, guint family)
+{
+  const FabCandidate *smallest = NULL;
+
+  for (guint i = 0; i < self->candidates->len; i++) {
+    const FabCandidate *candidate = candidate_at (self, i);
+
+    if (candidate->family != family)
+      continue;
+    if (candidate->state == FAB_CANDIDATE_PLAYED)
+      return NULL;
+    if (candidate->state == FAB_CANDIDATE_TOO_LARGE
+        && (smallest == NULL || candidate->trial.point->memory_bytes < smallest->trial.point->memory_bytes))
+      smallest = candidate;
+  }
+  return smallest;
+}

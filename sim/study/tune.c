@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/tune.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+
+enum { MOST_ROUNDS = 20, MOST_KNOBS = 16 };
+
+/* --- knobs --- */
+
+static void
+value_clear (gpointer data)
+{
+  FabKnobValue *self = data;
+
+  g_free (self->label);
+  g_strfreev (self->sets);
+}
+
+FabKnob *
+fab_knob_new (const char *name, const char *key, const char *source)
+{
+  FabKnob *self = g_new0 (FabKnob, 1);
+
+  *self = (FabKnob){ name, key, source, g_array_new (FALSE, FALSE, sizeof (FabKnobValue)), 0 };
+  g_array_set_clear_func (self->values, value_clear);
+  return self;
+}
+
+void
+fab_knob_add (FabKnob *self, char *label, char **sets)
+{
+  FabKnobValue value = { label, sets };
+
+  g_array_append_val (self->values, value);
+}
+
+void
+fab_knob_free (FabKnob *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->values);
+  g_free (self);
+}
+
+static guint
+n_values (const FabTune *self, guint knob)
+{
+  return ((const FabKnob *) g_ptr_array_index (self->knobs, knob))->values->len;
+}
+
+/* --- points --- */
+
+static void
+point_free (gpointer data)
+{
+  FabTunePoint *self = data;
+
+  g_free (self->values);
+  g_free (self->sets);
+  fab_try_clear (&self->trial);
+  g_free (self);
+}
+
+void
+fab_tune_free (FabTune *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->points);
+  g_free (self);
+}
+
+static FabTunePoint *
+find_point (const FabTune *self, const guint *values)
+{
+  for (guint i = 0; i < self->points->len; i++) {
+    FabTunePoint *point = g_ptr_array_index (self->points, i);
+
+    if (memcmp (point->values, values, self->knobs->len * sizeof (guint)) == 0)
+      return point;
+  }
+  return NULL;
+}
+
+/* What every knob sets; those that stand as written set nothing, so that the first point is the scenario itself. */
+static FabTunePoint *
+point_at (FabTune *self, const guint *values)
+{
+  FabTunePoint *point = find_point (self, values);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+
+  if (point != NULL)
+    return point;
+  for (guint k = 0; k < self->knobs->len; k++) {
+    const FabKnob *knob = g_ptr_array_index (self->knobs, k);
+
+    for (char **set = fab_knob_value (knob, values[k])->sets; values[k] != knob->written && *set != NULL;
+         set++)
+      g_ptr_array_add (sets, *set);
+  }
+  g_ptr_array_add (sets, NULL);
+  point = g_new0 (FabTunePoint, 1);
+  point->values = g_memdup2 (values, self->knobs->len * sizeof (guint));
+  point->sets = (const char **) g_ptr_array_free (g_steal_pointer (&sets), FALSE);
+  point->trial.sets = point->sets;
+  g_ptr_array_add (self->points, point);
+  return point;
+}
+
+gboolean
+fab_tune_is_good (const FabTune *self, const FabTunePoint *point)
+{
+  const FabPoint *played = point->trial.point;
+
+  return fab_figure_is_known (self->by, played)
+      && (self->most_bytes == 0 || played->memory_bytes <= self->most_bytes);
+}
+
+/* Of those that are as good the one that was asked for first. */
+static gboolean
+is_better (const FabTune *self, const FabTunePoint *point, const FabTunePoint *than)
+{
+  if (!fab_tune_is_good (self, point))
+    return FALSE;
+  return than == NULL || !fab_tune_is_good (self, than)
+      || fab_figure_compare (self->by, point->trial.point, than->trial.point) < 0;
+}
+
+static void
+play (FabTune *self, const FabStudy *study, FabTunePoint *const *points, guint n)
+{
+  g_autofree FabTry **tries = g_new (FabTry *, MAX (n, 1));
+
+  for (guint i = 0; i < n; i++)
+    tries[i] = &points[i]->trial;
+  fab_study_play (study, tries, n);
+  for (guint i = 0; i < n; i++)
+    if (is_better (self, points[i], self->best))
+      self->best = points[i];
+}
+
+/* --- the whole grid --- */
+
+static void
+play_grid (FabTune *self, const FabStudy *study)
+{
+  guint values[MOST_KNOBS] = { 0 }, k;
+  g_autoptr (GPtrArray) points = g_ptr_array_new ();
+
+  do {
+    g_ptr_array_add (points, point_at (self, values));
+    for (k = 0; k < self->knobs->len && ++values[k] == n_values (self, k); k++)
+      values[k] = 0;
+  } while (k < self->knobs->len);
+  play (self, study, (FabTunePoint *const *) points->pdata, points->len);
+  self->is_whole = TRUE;
+}
+
+/* --- coordinate search --- */
+
+/* All values of one knob; the best one stays. FALSE: it was there already. */
+static gboolean
+turn_knob (FabTune *self, const FabStudy *study, guint *values, guint knob)
+{
+  guint n = n_values (self, knob), before = values[knob], best = before;
+  g_autofree FabTunePoint **points = g_new (FabTunePoint *, n);
+
+  for (guint v = 0; v < n; v++) {
+    values[knob] = v;
+    points[v] = point_at (self, values);
+  }
+  play (self, study, points, n);
+  for (guint v = 0; v < n; v++)
+    if (is_better (self, points[v], points[best]))
+      best = v;
+  values[knob] = best;
+  return best != before;
+}
+
+static void
+search_from (FabTune *self, const FabStudy *study, guint *values)
+{
+  gboolean is_moving = TRUE;
+
+  for (guint round = 0; is_moving && round < MOST_ROUNDS; round++) {
+    is_moving = FALSE;
+    for (guint k = 0; k < self->knobs->len; k++)
+      is_moving |= turn_knob (self, study, values, k);
+  }
+}
+
+/* From the scenario as written, from all smallest and from all largest values. */
+static void
+search (FabTune *self, const FabStudy *study)
+{
+  for (guint start = 0; start < 3; start++) {
+    guint values[MOST_KNOBS];
+
+    for (guint k = 0; k < self->knobs->len; k++) {
+      guint written = ((const FabKnob *) g_ptr_array_index (self->knobs, k))->written;
+
+      values[k] = start == 0 ? written : start == 1 ? 0 : n_values (self, k) - 1;
+    }
+    search_from (self, study, values);
+  }
+  /* The best may have been met on the way of one start and left by a tie: its curves are played in any case. */
+  guint values[MOST_KNOBS];
+  memcpy (values, self->best ? self->best->values : self->written->values, self->knobs->len * sizeof (guint));
+  search_from (self, study, values);
+}
+
+/* --- all --- */
+
+static gboolean
+begin (FabTune *self, const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  guint values[MOST_KNOBS];
+
+  if (scenario == NULL)
+    return FALSE;
+  g_assert (self->knobs->len <= MOST_KNOBS);
+  for (guint k = 0; k < self->knobs->len; k++) {
+    values[k] = ((const FabKnob *) g_ptr_array_index (self->knobs, k))->written;
+    self->n_all *= n_values (self, k);
+  }
+  FabTunePoint *written = point_at (self, values);
+  written->trial.point = fab_point_play (scenario, study->registry, error);
+  if (written->trial.point == NULL)
+    return FALSE;
+  if (self->most_bytes == 0)
+    self->most_bytes = written->trial.point->memory_max_bytes;
+  self->written = written;
+  if (!fab_figure_is_known (self->by, written->trial.point))
+    return fab_throw (error, FAB_ERROR_INPUT, "there is no '%s' here: %s", self->by->name, self->by->unknown);
+  play (self, study, &written, 1);
+  return TRUE;
+}
+
+FabTune *
+fab_tune_find (const FabStudy *study, const GPtrArray *knobs, const FabFigure *by, FabBytes most_bytes,
+               GError **error)
+{
+  g_autoptr (FabTune) self = g_new0 (FabTune, 1);
+
+  self->knobs = knobs;
+  self->by = by;
+  self->points = g_ptr_array_new_with_free_func (point_free);
+  self->most_bytes = most_bytes;
+  self->n_all = 1;
+  if (!begin (self, study, error))
+    return NULL;
+  if (self->n_all <= FAB_TUNE_GRID)
+    play_grid (self, study);
+  else
+    search (self, study);
+  return g_steal_pointer (&self);
+}
+
+const FabTunePoint *
+fab_tune_curve (const FabTune *self, guint knob, guint value)
+{
+  guint values[MOST_KNOBS];
+
+  if (self->best == NULL)
+    return NULL;
+  memcpy (values, self->best->values, self->knobs->len * sizeof (guint));
+  values[knob] = value;
+  return find_point (self, values);
+}
