@@ -35,12 +35,14 @@ extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;
+extern const FabCommand fab_command_plan;
 extern const FabCommand fab_command_query;
 extern const FabCommand fab_command_report;
 extern const FabCommand fab_command_run;
 extern const FabCommand fab_command_size;
 extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_trace;
+extern const FabCommand fab_command_tune;
 extern const FabCommand fab_command_validate;
 
 /* What a command's --help says around its options. */

@@ -28,6 +28,8 @@ _fabricast_options() { # COMMAND
     run) echo --format --db --no-db --no-band --no-fold --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
     compare) echo --fidelity --vary --against --at-equal --by --set --format --help ;;
+    plan) echo --strategies --memory --by --top --out --set --format --help ;;
+    tune) echo --knobs --by --memory --out --set --format --help ;;
     size) echo --vary --target --set --format --help ;;
     cost) echo --set --format --help ;;
     describe) echo --names --schema --sequence --help ;;
@@ -118,7 +120,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | size:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | size:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -130,7 +132,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare size cost describe collective p2p topo import measure calibrate validate query trace report version' ;;
+    help:0) _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report version' ;;
   esac
 }
 
@@ -140,7 +142,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare size cost describe collective p2p topo import measure calibrate validate query trace report version help --version --help'
+    _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

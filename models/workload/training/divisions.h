@@ -5,7 +5,7 @@
  *   pipeline  divides the blocks, or a power of two (the middle stages have one block more); up to 64
  *   context   where sequences are long (16384 tokens and more) or the scenario has it: up to 8, or as written
  *   Where a model does not say what goes from layer to layer, what a division sends is not known: there is none.
- *   expert    where the model has experts: 1, the most that divides them and the data axis, the most of it in the domain
+ *   expert    where the model has experts: 1, the most that divides them and the data axis, the most inside the domain
  */
 #pragma once
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - what `fabricast plan` prints. */
+#pragma once
+
+#include "sim/study/plan.h"
+
+typedef struct {
+  const char *title;   /* of the scenario */
+  const char *machine; /* "128 x a100-sxm4-80gb on 16 x dgx-a100" */
+  FabBytes most_bytes; /* what a rank may need; 0: any */
+  double sequences;    /* of a step */
+  const FabFigure *by;
+  const FabPlan *plan;
+  guint top; /* rows of the ranking that are shown; every strategy's best is in any case */
+} FabPlanView;
+
+/* (transfer full) */
+char *fab_plan_text (const FabPlanView *view);
+char *fab_plan_csv (const FabPlanView *view);
+char *fab_plan_json (const FabPlanView *view);
+
+/* "zero3, micro-batch 2 x 4, recompute full". (transfer full) */
+char *fab_plan_name (const FabCandidate *candidate);

@@ -1,0 +1,1 @@
+fabricast plan $SCENARIOS/send-80b-200g.yaml

@@ -1,0 +1,1 @@
+fabricast plan $SCENARIOS/hello.yaml --strategies zero1,hsdp --format json

@@ -1,0 +1,1 @@
+fabricast plan $SCENARIOS/hello.yaml --strategies ddp,zero2 --memory 4GB

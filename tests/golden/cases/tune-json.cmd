@@ -1,0 +1,1 @@
+fabricast tune $SCENARIOS/hello.yaml --knobs micro_batch --format json

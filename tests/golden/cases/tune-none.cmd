@@ -1,0 +1,1 @@
+fabricast tune $SCENARIOS/hello.yaml --memory 1GB
