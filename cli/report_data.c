@@ -120,6 +120,16 @@ static const char binding_sql[] =
     " LEFT JOIN link_load AS b ON b.run_id = :run AND b.iteration = :iteration AND b.link = c.link"
     " ORDER BY share DESC, c.link LIMIT 1";
 
+/* The same by kind of link. */
+static const char bound_sql[] =
+    "spec links share|"
+    "WITH c AS (SELECT l.spec, c.binding_link AS link, c.exposed_ps AS exposed, c.end_ps - c.start_ps AS time"
+    " FROM collective AS c JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link"
+    " WHERE c.run_id = :run AND c.iteration = :iteration),"
+    " a AS (SELECT total (exposed) AS exposed, total (time) AS time FROM c)"
+    " SELECT c.spec, count (DISTINCT c.link), CASE WHEN a.exposed > 0 THEN total (c.exposed) / a.exposed"
+    " ELSE total (c.time) / nullif (a.time, 0) END AS share FROM c, a GROUP BY c.spec ORDER BY share DESC, c.spec";
+
 static const char run_sql[] =
     "SELECT name, version, fidelity, seed, n_ranks, n_nodes, peak_flops_per_s, memory_bytes, train_tokens,"
     " scenario_yaml FROM run WHERE run_id = :run";
@@ -174,7 +184,8 @@ add_figures (const FabReportRun *run, GError **error)
     const char *key, *sql;
   } parts[] = { { "iterations", iteration_sql }, { "classes", class_sql },
                 { "exposure", exposure_sql },    { "path", path_sql },
-                { "memory", memory_sql },        { "binding", binding_sql } };
+                { "memory", memory_sql },        { "binding", binding_sql },
+                { "bound_by", bound_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (!fab_report_rows (run, parts[i].key, parts[i].sql, error))

@@ -15,8 +15,9 @@
 
 /* In the order in which they run. */
 static const char *const script_names[] = {
-  "base.js",    "tip.js",    "bars.js",  "curve.js",    "answer.js", "spans.js", "timeline.js", "sweeps.js",
-  "exposed.js", "places.js", "links.js", "scenario.js", "tables.js", "terms.js", "page.js",
+  "base.js",  "tip.js",      "bars.js",     "curve.js",  "answer.js",  "spans.js",
+  "paint.js", "lanes.js",    "timeline.js", "sweeps.js", "exposed.js", "places.js",
+  "links.js", "scenario.js", "tables.js",   "terms.js",  "page.js",
 };
 
 /* (transfer full) */

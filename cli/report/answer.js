@@ -24,6 +24,18 @@
     return Math.max(0, ...sums.values());
   };
 
+  // Of one link where one sets the pace, else of its kind.
+  const pace = (run, last) => {
+    const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
+    const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
+    const name = make("b", {}, link(bound.link_from, bound.link_to)), busy = bound.busy === null ? "" : `busy ${percent(bound.busy)} of the step`;
+    if (bound.share >= 0.5)
+      return ["The link that sets the pace: ", name, ` (${shorten(bound.spec, 40)}, ${rate(bound.rate_bytes_per_s)} one way), for `
+        + `${percent(bound.share)} of ${what}${busy && "; it is " + busy}.`];
+    return ["What sets the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "", make("b", {}, shorten(one.spec, 40)),
+      ` for ${percent(one.share)}`]), ` of ${what}. First among these links is `, name, busy && `, ${busy}`, "."];
+  };
+
   const sentences = (run) => {
     const last = step(run), exposed = last.step_s > 0 ? last.exposed_s / last.step_s : 0, said = [];
     said.push(make("p", { class: "lead" }, "A step takes ", make("b", {}, time(last.step_s)), " on ",
@@ -37,12 +49,7 @@
       said.push(make("p", {}, "Most of that is ", op(top.op), " of ", DIMENSIONS[top.dimension] ?? shorten(top.dimension),
         ": " + time(top.exposed_s) + ". ",
         last.comm_s > 0 ? `Of all communication, ${percent(last.overlapped_s / last.comm_s)} is hidden under compute.` : ""));
-    const bound = run.binding[0];
-    if (bound)
-      said.push(make("p", {}, "The link that sets the pace: ", make("b", {}, link(bound.link_from, bound.link_to)),
-        ` (${shorten(bound.spec, 40)}, ${rate(bound.rate_bytes_per_s)} one way), for ${percent(bound.share)} of `
-        + (last.exposed_s > 0 ? "the exposed communication" : "the communication")
-        + (bound.busy === null ? "." : `; it is busy ${percent(bound.busy)} of the step.`)));
+    if (run.binding[0]) said.push(make("p", {}, pace(run, last)));
     return said;
   };
 
@@ -59,7 +66,8 @@
       last.mfu_fraction !== null && tile("MFU", percent(last.mfu_fraction), "HFU " + percent(last.hfu_fraction)),
       last.tokens_per_s > 0 && tile("Tokens per second", count(last.tokens_per_s), "of the whole job"),
       days > 0 && tile("Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens"),
-      bound && tile("Binding link", shorten(bound.spec, 24), link(bound.link_from, bound.link_to)),
+      bound && tile("Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
+        bound.share >= 0.5 ? link(bound.link_from, bound.link_to) : plural(run.bound_by[0].links, "link")),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0
         ? (used > run.memory_bytes ? "does not fit in " : "of ") + bytes(run.memory_bytes) : "of the fullest GPU",
         run.memory_bytes > 0 && used > run.memory_bytes ? "hot" : ""));

@@ -6,7 +6,7 @@
 
   // items: [{ name, note, parts: [[style, what, value]], total, most, mark }]; `show` writes a value. Bars share one scale.
   const bars = (host, items, show) => {
-    const wide = host.clientWidth > 620, most = Math.max(...items.map((item) => item.most ?? item.total), 1e-300);
+    const wide = host.clientWidth > 620, most = Math.max(...items.map((item) => Math.max(item.most ?? 0, item.total)), 1e-300);
     const list = make("div", { class: "bars" + (wide ? " wide" : ""), role: "list" });
     for (const item of items) {
       const frame = make("div", { class: "bar", role: "listitem",
@@ -35,6 +35,8 @@
         svg.append(draw("text", { class: "in-bar " + style, x: at + 5, y: BAR / 2 + 4 }, text));
       at += length;
     }
+    if (item.most > 0 && item.most < item.total)
+      svg.append(draw("line", { class: "limit", x1: (item.most / most) * width, x2: (item.most / most) * width, y1: 0, y2: BAR }));
     return svg;
   };
 

@@ -43,7 +43,7 @@
         parts: [["hidden", "hidden under compute", Math.max(0, row.comm_s - row.exposed_s)], ["exposed", "exposed", row.exposed_s]],
         note: `${time(row.comm_s)}, exposed ${time(row.exposed_s)}` })), time);
     }
-    const path = run.path.filter((part) => part.time_s > 0), step = fabricast.step(run).step_s;
+    const path = pathOf(run), step = fabricast.step(run).step_s;
     if (path.length === 0) return;
     const block = figure("What the step waits for", "The critical path: tasks of which each released the next. Only making one of these shorter "
       + "makes the step shorter.");
@@ -52,8 +52,20 @@
       parts: [[part.kind === "comm" ? "exposed" : part.kind === "load" ? "load" : "backward", "on the critical path", part.time_s]] })), time);
   };
 
+  // Links of one kind together: the same work over one node's link or another's is one line.
+  const pathOf = (run) => {
+    const kinds = new Map();
+    for (const part of run.path.filter((one) => one.time_s > 0)) {
+      const key = `${part.kind}\n${part.dimension}\n${part.spec}`, known = kinds.get(key);
+      if (known) Object.assign(known, { time_s: known.time_s + part.time_s, n: known.n + 1 });
+      else kinds.set(key, { ...part, n: 1 });
+    }
+    return [...kinds.values()].sort((a, b) => b.time_s - a.time_s);
+  };
+
   const pathName = (part) => part.kind === "compute" ? "compute" : part.kind === "load" ? "host work"
-    : shorten(part.dimension ?? "", 20) + (part.link_from ? ` over ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})` : "");
+    : shorten(part.dimension ?? "", 20) + (!part.link_from ? "" : part.n > 1 ? ` over ${shorten(part.spec, 24)}, ${part.n} links`
+      : ` over ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})`);
 
   const memory = (host, run) => {
     const classes = new Map();

@@ -38,7 +38,7 @@
     rows.forEach((row, y) => row.forEach((one) => {
       const spread = row.length === 1 && one.reach[0] !== undefined ? ((one.reach[1] - one.reach[0]) * room) / 2 + 30 : 0;
       const half = Math.min(room / 2, Math.max(spread, Math.min(one.n > 1 || each > 160 ? 70 : 34, each / 2 - 2)));
-      at.set("1" + one.name, { x: left + one.x * room, y: top + y * ROW + BOX / 2 + 14, half, high: BOX,
+      at.set("1" + one.name, { x: Math.max(left + half, Math.min(width - left - half, left + one.x * room)), y: top + y * ROW + BOX / 2 + 14, half, high: BOX,
         text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : shorten(one.name, Math.max(3, Math.floor((2 * half - 4) / 6))) });
     }));
     return { at, top, height: top + rows.length * ROW - ROW + BOX + 40 };
@@ -55,9 +55,7 @@
     }
     const down = from.y < to.y ? 1 : -1, aside = down * 3;
     const meet = (box, other) => Math.max(box.x - box.half + 5, Math.min(box.x + box.half - 5, other.x));
-    const narrow = from.half < to.half ? from : to, other = narrow === from ? to : from;
-    const xNarrow = meet(narrow, other.half > 60 ? narrow : other), xOther = meet(other, narrow);
-    const [x0, x1] = narrow === from ? [xNarrow, xOther] : [xOther, xNarrow];
+    const [x0, x1] = from.half < to.half ? [from.x, meet(to, from)] : [meet(from, to), to.x];
     return `M${(x0 + aside).toFixed(1)} ${from.y + (down * from.high) / 2}L${(x1 + aside).toFixed(1)} ${to.y - (down * to.high) / 2}`;
   };
 
@@ -65,14 +63,14 @@
     const { at, top, height } = spots(layout, width), svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img", "aria-label": summary(run, layout) });
     if (layout.rows.length > 0) {
       svg.append(draw("rect", { class: "node-box", x: 1.5, y: top - 12, width: width - 3, height: height - top + 8, rx: 8 }),
-        draw("text", { class: "node-name", x: 12, y: height - 12 }, nodeName(run)));
+        draw("text", { class: "node-name", x: 12, y: height - 12 }, shorten(nodeName(run), Math.floor((width - 24) / 6))));
     }
     const drawn = [...layout.groups].sort((a, b) => a.busiest - b.busiest);
     for (const group of drawn) {
       const from = at.get(group.from_inside + group.from), to = at.get(group.to_inside + group.to);
       if (!from || !to) continue;
       const d = way(from, to, from === to), bound = isBinding(run, group);
-      if (bound) svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 11 }));
+      if (bound) svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 13 }));
       svg.append(draw("path", { class: heat(group.busiest), d, "stroke-width": thick(group.busiest) }),
         tip.attach(draw("path", { class: "reach", d }), () => [...lines(group), bound && "sets the pace of communication"]));
     }
@@ -150,7 +148,7 @@
       return;
     }
     host.append(make("p", {}, `The busiest of ${plural(run.links.n, "link")} is ${link(busiest.busiest_from, busiest.busiest_to)} (${shorten(busiest.spec, 40)}): `
-      + `${percent(busiest.busiest)} of the step. Colour and width say how busy; the one with a frame sets the pace.`), toggle());
+      + `${percent(busiest.busiest)} of the step. Colour and width say how busy; the one with a halo sets the pace.`), toggle());
     const frame = make("div", { class: "frame" });
     host.append(frame);
     const most = d3.max(layout.rows, (row) => row.length) ?? 1;
