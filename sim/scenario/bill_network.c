@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bill_network.c - NICs, switches, cables and transceivers of the fabric, counted from the graph. */
+#include <math.h>
+
 #include "sim/scenario/bill_private.h"
 #include "sim/scenario/switch_count.h"
 
@@ -14,6 +16,7 @@ typedef struct {
   FabBillCount *count;
   const FabGraph *graph;
   const gboolean *is_switch; /* per vertex: of the fabric */
+  const double *fill;        /* per vertex: part of the ports up of a leaf that its NICs can fill; others 1 */
   GArray *kinds;             /* LinkKind */
 } Network;
 
@@ -79,6 +82,15 @@ is_fabric_link (const Network *self, const FabLink *link)
       && (dst->kind == FAB_VERTEX_NIC || self->is_switch[link->dst]);
 }
 
+/* Parallel links that are counted: uplinks that nothing below can fill are not bought. */
+static guint
+links_of (const Network *self, const FabLink *link)
+{
+  const double rounding = 1e-9;
+
+  return (guint) ceil (link->count * MIN (self->fill[link->src], self->fill[link->dst]) * (1 - rounding));
+}
+
 static void
 tally_link (Network *self, FabLinkId id)
 {
@@ -92,15 +104,15 @@ tally_link (Network *self, FabLinkId id)
 
     if (kind->n_nics == n_nics && first->class_index == link->class_index
         && first->rate_bytes_per_s / first->count == link->rate_bytes_per_s / link->count) {
-      kind->n += link->count;
+      kind->n += links_of (self, link);
       return;
     }
   }
-  g_array_append_val (self->kinds, ((LinkKind){ id, n_nics, link->count }));
+  g_array_append_val (self->kinds, ((LinkKind){ id, n_nics, links_of (self, link) }));
 }
 
 static void
-add_links (Network *self)
+tally_links (Network *self)
 {
   for (FabLinkId id = 0; id < fab_graph_n_links (self->graph); id++) {
     const FabLink *link = fab_graph_link (self->graph, id);
@@ -108,11 +120,19 @@ add_links (Network *self)
     if (id < link->reverse && is_fabric_link (self, link))
       tally_link (self, id);
   }
+}
+
+/* `has_uplinks` FALSE: of NICs alone. */
+static void
+add_links (Network *self, gboolean has_uplinks)
+{
   for (guint i = 0; i < self->kinds->len; i++) {
     const LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
     FabNeed nic = need_of_link (self, FAB_PRODUCT_NIC, kind->first);
     FabNeed cable = need_of_link (self, FAB_PRODUCT_CABLE, kind->first);
 
+    if (kind->n_nics == 0 && !has_uplinks)
+      continue;
     cable.length_mm = kind->n_nics > 0 ? self->count->cost->nic_cable_mm : self->count->cost->switch_cable_mm;
     fab_bill_add_found (self->count, &nic, kind->n_nics * kind->n);
     add_cables (self, &cable, kind->n);
@@ -140,7 +160,7 @@ group_ports (const Network *self, const Alike *alike, const FabProductSpec *prod
   *can_deal = TRUE;
   for (guint i = 0; i < n; i++) {
     const FabLink *link = fab_graph_link (self->graph, first + i);
-    FabPortGroup group = { 1, link->count * alike->n, links_per_port (self, product, link) };
+    FabPortGroup group = { 1, links_of (self, link) * alike->n, links_per_port (self, product, link) };
     guint g = 0;
 
     *can_deal &= self->is_switch[link->dst];
@@ -273,16 +293,74 @@ add_all_switches (Network *self)
     add_switches (self, g_ptr_array_index (all, i));
 }
 
+/* One switch, when its ports are enough for every NIC that there is room for: no fabric does more. */
+static gboolean
+add_one_switch (Network *self)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->count->scenario)->cluster;
+  const LinkKind *only = NULL;
+
+  for (guint i = 0; i < self->kinds->len; i++) {
+    const LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
+
+    if (kind->n_nics == 2 || (kind->n_nics == 1 && only != NULL))
+      return FALSE;
+    only = kind->n_nics == 1 ? kind : only;
+  }
+  if (only == NULL)
+    return FALSE;
+  FabNeed need = need_of_link (self, FAB_PRODUCT_SWITCH, only->first);
+  const FabProductSpec *product = fab_product_find (self->count->catalog, &need);
+  if (product == NULL)
+    return FALSE;
+  guint per_port = links_per_port (self, product, fab_graph_link (self->graph, only->first));
+  guint64 nodes = (guint64) cluster->nodes, places = MAX (nodes, (guint64) cluster->places);
+  if (only->n / nodes * places > (guint64) product->n_ports * per_port)
+    return FALSE;
+  fab_bill_add (self->count, &need, product, 1);
+  self->count->bill->n_switches = 1;
+  return TRUE;
+}
+
+/* Where places are left empty on purpose, their uplinks are there (cluster.places); else a leaf that is not full has as
+ * many as its NICs can fill. */
+static double *
+fill_of (const Network *self)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->count->scenario)->cluster;
+  guint n = fab_graph_n_vertices (self->graph);
+  double *fill = g_new (double, n);
+
+  for (FabVertexId id = 0; id < n; id++) {
+    double down = 0, up = 0;
+    FabLinkId first;
+    guint n_links = self->is_switch[id] ? fab_graph_out_links (self->graph, id, &first) : 0;
+
+    for (guint i = 0; i < n_links; i++) {
+      const FabLink *link = fab_graph_link (self->graph, first + i);
+
+      *(self->is_switch[link->dst] ? &up : &down) += (double) link->rate_bytes_per_s;
+    }
+    fill[id] = down > 0 && up > down && cluster->places <= cluster->nodes ? down / up : 1;
+  }
+  return fill;
+}
+
 void
 fab_bill_add_network (FabBillCount *count)
 {
   guint n = fab_graph_n_vertices (count->graph);
   g_autofree gboolean *is_switch = g_new (gboolean, n);
   g_autoptr (GArray) kinds = g_array_new (FALSE, FALSE, sizeof (LinkKind));
-  Network self = { count, count->graph, is_switch, kinds };
+  Network self = { count, count->graph, is_switch, NULL, kinds };
 
   for (FabVertexId id = 0; id < n; id++)
     is_switch[id] = is_fabric_switch (count->graph, id);
-  add_all_switches (&self);
-  add_links (&self);
+  g_autofree double *fill = fill_of (&self);
+  self.fill = fill;
+  tally_links (&self);
+  gboolean is_one = add_one_switch (&self);
+  if (!is_one)
+    add_all_switches (&self);
+  add_links (&self, !is_one);
 }

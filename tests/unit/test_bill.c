@@ -101,25 +101,30 @@ fabrics_are_counted_as_by_hand (G_GNUC_UNUSED void **state)
     { "nodes: 4, nics_per_node: 2, fabric: switch", 32, 4, 8, 1, 8, 0, 0, 7338 },
     /* 16 ports of switches of 8: 4 leaves with 4 up, 2 spines, 16 cables between; with two optics each. */
     { "nodes: 8, nics_per_node: 2, fabric: switch", 64, 8, 16, 6, 16, 16, 32, 14400 + 160 + 300 + 16 + 128 },
-    /* Two rails of 4 nodes: leaf r has 4 down and 4 up, and one spine of 8 ports takes both. */
-    { "nodes: 4, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 32, 4, 8, 3, 8, 8, 16,
-      7200 + 80 + 150 + 8 + 64 },
-    /* Two units of it: 4 leaves with 4 up are 16 ports, so the layer is 2 spines. */
+    /* A fabric whose NICs one switch takes is one switch. */
+    { "nodes: 4, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 32, 4, 8, 1, 8, 0, 0, 7338 },
+    /* Two units of two rails: 4 leaves with 4 up are 16 ports, so the layer is 2 spines. */
     { "nodes: 8, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 64, 8, 16, 6, 16, 16, 32,
       14400 + 160 + 300 + 16 + 128 },
     /* The same as a fat tree of radix 8: it is what the layer stands for. */
     { "nodes: 8, nics_per_node: 2, fabric: {kind: fat_tree, radix: 8}", 64, 8, 16, 6, 16, 16, 32,
       14400 + 160 + 300 + 16 + 128 },
-    /* Two networks of it, one per rail: 2 leaves with one link to each of 4 spines of 2 ports, which one switch is. */
+    /* Two networks of it, one per rail: 2 leaves with one link to each of 4 spines of 2 ports: one switch. */
     { "nodes: 8, nics_per_node: 2, fabric: {kind: rail_only, nodes_per_leaf: 4}", 64, 8, 16, 6, 16, 16, 32,
       14400 + 160 + 300 + 16 + 128 },
     /* Half of the uplinks, and one spine. */
-    { "nodes: 4, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4, oversubscription: 2}", 32, 4, 8, 3,
-      8, 4, 8, 7200 + 80 + 150 + 8 + 32 },
-    /* Two groups of 2 routers with 2 NICs: 2 links inside, 2 between (2 x 1 global ports). */
-    { "nodes: 4, nics_per_node: 2, fabric: {kind: dragonfly, groups: 2, routers_per_group: 2, nics_per_router: 2, "
-      "global_ports: 1}",
-      32, 4, 8, 4, 8, 4, 8, 7200 + 80 + 200 + 8 + 32 },
+    { "nodes: 8, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4, oversubscription: 2}", 64, 8, 16,
+      5, 16, 8, 16, 14400 + 160 + 250 + 16 + 64 },
+    /* The second unit has 2 of 4 nodes: 2 of 4 uplinks are enough. 2 x 4 + 2 x 2, to 2 spines. */
+    { "nodes: 6, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 48, 6, 12, 6, 12, 12, 24,
+      10800 + 120 + 300 + 12 + 96 },
+    /* Two places are empty on purpose: all uplinks are there. */
+    { "nodes: 6, places: 8, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4}", 48, 6, 12, 6, 12, 16,
+      32, 10800 + 120 + 300 + 12 + 128 },
+    /* Four groups of 2 routers with 2 NICs: 1 link inside, 2 between any two (2 x 3 global ports for 3 others). */
+    { "nodes: 8, nics_per_node: 2, fabric: {kind: dragonfly, groups: 4, routers_per_group: 2, nics_per_router: 2, "
+      "global_ports: 3}",
+      64, 8, 16, 8, 16, 16, 32, 14400 + 160 + 400 + 16 + 128 },
     /* Room for 4, of which one is there: the switch is, the cables are not. */
     { "nodes: 1, places: 4, nics_per_node: 2, fabric: switch", 8, 1, 2, 1, 2, 0, 0, 1800 + 20 + 50 + 2 },
   };
