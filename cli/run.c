@@ -98,6 +98,52 @@ play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations
   return fab_simulation_check_hang (simulation, error);
 }
 
+static gboolean
+build (const FabScenario *scenario, const FabWhatIf *what_if, FabRunResult *result, GError **error)
+{
+  *result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  result->simulation = fab_simulation_new (scenario, &fab_models, what_if, error);
+  return result->simulation != NULL;
+}
+
+/* What was built; `store` may be NULL. */
+static gboolean
+play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError **error)
+{
+  FabBinding binding;
+
+  if ((store && !store_begin (store, result->simulation, &result->run_id, error))
+      || !play_iterations (result->simulation, store, fab_scenario_spec (scenario)->iterations, result->steps,
+                           error))
+    return FALSE;
+  binding = fab_binding_find (fab_simulation_probe (result->simulation),
+                              fab_simulation_cluster (result->simulation)->graph);
+  result->binding_link = binding.link;
+  result->binding_fraction = binding.fraction;
+  return TRUE;
+}
+
+static double
+seconds_since (gint64 start_us)
+{
+  return (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+}
+
+gboolean
+fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
+                    FabRunResult *result, GError **error)
+{
+  gint64 start_us = g_get_monotonic_time ();
+  gboolean is_played;
+
+  *result = (FabRunResult){ .simulation = simulation,
+                            .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  is_played = play (scenario, store, result, error);
+  result->wall_s = seconds_since (start_us);
+  return is_played;
+}
+
+/* The file is opened when there is something to write, so that a scenario that cannot be built leaves none. */
 gboolean
 fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char *db, FabRunResult *result,
               GError **error)
@@ -105,24 +151,13 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char 
   gint64 start_us = g_get_monotonic_time ();
   g_autoptr (FabStore) store = NULL;
 
-  *result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
-  result->simulation = fab_simulation_new (scenario, &fab_models, what_if, error);
-  if (result->simulation == NULL)
+  if (!build (scenario, what_if, result, error))
     return FALSE;
-  if (db) {
-    store = fab_store_open (db, FAB_STORE_WRITE, error);
-    if (store == NULL || !store_begin (store, result->simulation, &result->run_id, error))
-      return FALSE;
-  }
-  if (!play_iterations (result->simulation, store, fab_scenario_spec (scenario)->iterations, result->steps,
-                        error)
-      || (store && !fab_store_close (&store, error)))
+  if (db != NULL && (store = fab_store_open (db, FAB_STORE_WRITE, error)) == NULL)
     return FALSE;
-  FabBinding binding = fab_binding_find (fab_simulation_probe (result->simulation),
-                                         fab_simulation_cluster (result->simulation)->graph);
-  result->binding_link = binding.link;
-  result->binding_fraction = binding.fraction;
-  result->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+  if (!play (scenario, store, result, error) || (store && !fab_store_close (&store, error)))
+    return FALSE;
+  result->wall_s = seconds_since (start_us);
   return TRUE;
 }
 

@@ -22,6 +22,9 @@ typedef struct {
  * then the file holds nothing of this run. */
 gboolean fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char *db,
                        FabRunResult *result, GError **error);
+/* The same of what was built of the scenario, into a store that is open. Takes the simulation. */
+gboolean fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
+                             FabRunResult *result, GError **error);
 void fab_run_result_clear (FabRunResult *result);
 
 /* The last iteration, which stands for the steady state. */

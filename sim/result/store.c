@@ -263,6 +263,22 @@ fab_store_open (const char *path, FabStoreMode mode, GError **error)
   return identify (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
+FabStore *
+fab_store_new (GError **error)
+{
+  g_autoptr (FabStore) self = g_new0 (FabStore, 1);
+
+  self->path = g_strdup ("results in memory");
+  self->file = g_strdup (":memory:");
+  self->mode = FAB_STORE_WRITE;
+  self->patience_ms = FAB_STORE_PATIENCE_MS;
+  if (connect_file (self, self->file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) != SQLITE_OK) {
+    fab_store_fail (self, "make them", error);
+    return NULL;
+  }
+  return create_schema (self, error) ? g_steal_pointer (&self) : NULL;
+}
+
 /* Closing */
 
 static gboolean

@@ -18,6 +18,8 @@ typedef struct _FabStore FabStore;
 typedef enum { FAB_STORE_READ, FAB_STORE_WRITE /* created when missing */ } FabStoreMode;
 
 FabStore *fab_store_open (const char *path, FabStoreMode mode, GError **error);
+/* One that is nowhere but in memory, for who asks at once: it takes runs and answers. */
+FabStore *fab_store_new (GError **error);
 void fab_store_free (FabStore *self); /* rolls back an open run */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabStore, fab_store_free)
 

@@ -46,7 +46,7 @@ extern const FabInsert fab_inserts[FAB_N_INSERTS];
 
 struct _FabStore {
   char *path; /* as the user wrote it */
-  char *file; /* never a URI or ":memory:" */
+  char *file; /* never a URI; ":memory:" is none */
   struct sqlite3 *db;
   FabStoreMode mode;
   guint patience_ms;
