@@ -18,6 +18,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 DOORS = {
     "yaml.h": ("sim/scenario/yaml_doc.c",),
     "sqlite3.h": ("sim/result/", "validate/measure/", "tests/"),
+    "libsoup/": ("cli/explore/server.c",),
     "cuda": ("validate/measure/",),
     "nvml.h": ("validate/measure/",),
     "nccl.h": ("validate/measure/",),

@@ -53,6 +53,7 @@ _fabricast_options() { # COMMAND
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
     report) echo --db --run --sweep --csv --out --help ;;
+    explore) echo --port --listen --set --help ;;
     query) echo --db --run --sweep --sql --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
@@ -120,7 +121,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | size:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | size:0 | explore:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -132,7 +133,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report version' ;;
+    help:0) _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
   esac
 }
 
@@ -142,7 +143,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report version help --version --help'
+    _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -64,6 +65,17 @@ class Manual(CliTest):
         for command in self.commands():
             self.assertEqual(self.good("help", command), self.good(command, "--help"))
 
+    def check_served(self, line, env):
+        """It says where it is, and ends when it is told to."""
+        with subprocess.Popen(["bash", "-c", "exec " + line + " --port 0"], cwd=self.directory, env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+            said = served.stdout.readline()
+            served.send_signal(signal.SIGINT)
+            problems = served.communicate()[1]
+        if served.returncode != 3:  # built without libsoup or D3
+            self.assertEqual((served.returncode, problems), (0, ""))
+            self.assertRegex(said, r" is at http://127\.0\.0\.1:\d+/ ")
+
     def test_examples_of_help_work(self):
         for name in ("scenarios", "docs"):
             os.symlink(os.path.join(SOURCE, name), self.path(name))
@@ -77,6 +89,9 @@ class Manual(CliTest):
                 with self.subTest(example):
                     line = example.strip().replace("> docs/", "> ")
                     self.assertTrue(line.startswith(f"fabricast {command}"))
+                    if command == "explore":
+                        self.check_served(line, env)
+                        continue
                     done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True,
                                           text=True, check=False)
                     self.assertIn(done.returncode, (0, 1) if command == "validate" else (0,), done.stderr)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_explore.c - `fabricast explore [SCENARIO]`: a page with knobs, on this machine. */
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/explore/page.h"
+#include "cli/explore/server.h"
+#include "sim/base/error.h"
+
+enum { DEFAULT_PORT = 8765 };
+
+typedef struct {
+  char *address;
+  char **sets;
+  int port;
+} ExploreOptions;
+
+static const FabUsage usage = {
+  .arguments = "[SCENARIO]",
+  .summary =
+      "Serves a page with knobs: model, strategy, GPUs, node, network, micro-batch, bucket. A knob that moves\n"
+      "plays the scenario again and says what changed. Open the address that it prints in a browser; Ctrl+C ends it.\n"
+      "It answers on this machine only, unless --listen says otherwise. Without a scenario: scenarios/explore.yaml.",
+  .examples = "  fabricast explore\n"
+              "  fabricast explore scenarios/ddp-2b-4nodes-200g.yaml --port 9000\n"
+              "  fabricast explore scenarios/fsdp-8b-straggler.yaml --set cluster.nodes=16\n",
+  .min_rest = 0,
+  .max_rest = 1,
+};
+
+/* A path that works on the command line too: below the current directory where it is. (transfer full) */
+static char *
+default_scenario (GError **error)
+{
+  if (g_file_test ("scenarios/explore.yaml", G_FILE_TEST_EXISTS))
+    return g_strdup ("scenarios/explore.yaml");
+  return fab_cli_data_path ("scenarios/explore.yaml", error);
+}
+
+static void
+say_where (const char *url, gboolean is_local, gpointer data)
+{
+  g_print ("%s is at %s (Ctrl+C ends it)\n", (const char *) data, url);
+  fflush (stdout);
+  if (!is_local)
+    g_printerr (
+        "fabricast explore: warning: everybody who reaches this address can play here; without --listen only "
+        "this machine does\n");
+}
+
+static gboolean
+explore (const ExploreOptions *o, const char *path, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autofree char *scenario = catalog == NULL ? NULL : path ? g_strdup (path) : default_scenario (error);
+  g_autoptr (FabExplored) explored = scenario ? fab_explored_load (scenario, o->sets, catalog, error) : NULL;
+  g_autofree char *page = explored ? fab_explore_page (explored, error) : NULL;
+
+  if (page == NULL)
+    return FALSE;
+  g_autofree char *shown = fab_cli_printable (scenario);
+  FabExploreService service = { .explored = explored,
+                                .page = page,
+                                .address = o->address ? o->address : "127.0.0.1",
+                                .port = (guint) o->port,
+                                .on_ready = say_where,
+                                .data = shown };
+  return fab_explore_serve (&service, error);
+}
+
+static gboolean
+check_port (int port, GError **error)
+{
+  return (port >= 0 && port <= G_MAXUINT16)
+      || fab_throw (error, FAB_ERROR_INPUT, "--port %d: from 1 to 65535, or 0 for any that is free", port);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  ExploreOptions o = { .port = DEFAULT_PORT };
+  const GOptionEntry entries[] = { { "port", 0, 0, G_OPTION_ARG_INT, &o.port,
+                                     "Where the page is (default 8765); 0: any port that is free", "PORT" },
+                                   { "listen", 0, 0, G_OPTION_ARG_STRING, &o.address,
+                                     "Address to answer at (default 127.0.0.1: this machine)", "ADDRESS" },
+                                   { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   G_OPTION_ENTRY_NULL };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && check_port (o.port, &error)
+                  && explore (&o, argc > 1 ? argv[1] : NULL, &error);
+
+  g_free (o.address);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("explore", error);
+}
+
+const FabCommand fab_command_explore = {
+  .name = "explore",
+  .summary = "Turn knobs of a scenario in a browser and see at once what they change",
+  .run = run,
+};

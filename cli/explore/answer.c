@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer.c - what comes out of a setting, as the page wants it. */
+#include <string.h>
+
+#include "cli/explore/explored.h"
+#include "cli/report.h"
+#include "cli/run.h"
+#include "cli/run_reasons.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+
+/* What a step is made of is counted before it is played: a knob is not to be waited for. */
+enum { MAX_TASKS = 200000, MAX_LINKS = 400000, MAX_SPANS = 3000 };
+
+static gboolean
+check_size (const FabSimulation *simulation, GError **error)
+{
+  guint n_tasks = fab_simulation_dag (simulation)->n_tasks;
+  guint n_links = fab_graph_n_links (fab_simulation_cluster (simulation)->graph);
+
+  if (n_tasks <= MAX_TASKS && n_links <= MAX_LINKS)
+    return TRUE;
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "a step of %u tasks on %u links takes longer than a knob should; `fabricast run` plays it", n_tasks,
+      n_links);
+}
+
+static gboolean
+play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError **error)
+{
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, &fab_models, NULL, error);
+
+  return simulation != NULL && check_size (simulation, error)
+      && fab_run_play_built (scenario, g_steal_pointer (&simulation), store, result, error);
+}
+
+/* Collectives of the step: what buckets, start-ups and strategies change. */
+static void
+add_collectives (JsonBuilder *json, const FabRunResult *result)
+{
+  const GArray *records = fab_simulation_probe (result->simulation)->collectives;
+  double bytes = 0;
+
+  for (guint i = 0; i < records->len; i++)
+    bytes += (double) g_array_index (records, FabCollectiveRecord, i).bytes;
+  fab_json_add_whole (json, "collectives", records->len);
+  fab_json_add_real (json, "collective_bytes", bytes);
+  fab_json_add_real (json, "startup_fraction", fab_run_startup_fraction (result));
+}
+
+static void
+add_memory (JsonBuilder *json, const FabRunResult *result)
+{
+  FabBytes bytes = 0;
+  guint rank_class;
+
+  fab_run_fullest (result, &rank_class, &bytes);
+  fab_json_add_real (json, "memory_bytes", (double) bytes);
+  fab_json_add_real (json, "memory_max_bytes",
+                     (double) fab_simulation_cluster (result->simulation)->device.memory_bytes);
+}
+
+static void
+add_figures (JsonBuilder *json, const FabRunResult *result)
+{
+  const FabStepRecord *step = fab_run_last_step (result);
+  const FabCluster *cluster = fab_simulation_cluster (result->simulation);
+  g_autofree char *link = fab_run_link_name (result, result->binding_link);
+
+  json_builder_set_member_name (json, "figures");
+  json_builder_begin_object (json);
+  fab_json_add_whole (json, "gpus", fab_cluster_n_ranks (cluster));
+  fab_json_add_whole (json, "nodes", cluster->n_nodes);
+  fab_json_add_real (json, "step_s", fab_ps_to_seconds (step->times.duration_ps));
+  fab_json_add_real (json, "compute_s", fab_ps_to_seconds (step->times.compute_ps));
+  fab_json_add_real (json, "comm_s", fab_ps_to_seconds (step->times.comm_ps));
+  fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (step->times.exposed_ps));
+  fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
+  fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
+  add_memory (json, result);
+  add_collectives (json, result);
+  fab_json_add_text (json, "binding", link);
+  fab_json_add_text (json, "binding_spec",
+                     link ? fab_graph_link_class (cluster->graph, result->binding_link)->name : NULL);
+  json_builder_end_object (json);
+}
+
+static gboolean
+add_report (FabAnswer *answer, FabStore *store, const FabRunResult *result, const FabScenario *scenario)
+{
+  FabReportRequest request = { .store = store,
+                               .runs = &result->run_id,
+                               .n_runs = 1,
+                               .catalog = fab_scenario_catalog (scenario),
+                               .max_spans = MAX_SPANS };
+
+  answer->report = fab_report_data (&request, &answer->problem);
+  return answer->report != NULL;
+}
+
+static void
+add_result (JsonBuilder *json, const FabExplored *self, const FabKnobSetting *setting, FabAnswer *answer)
+{
+  g_autoptr (FabStore) store = fab_store_new (&answer->problem);
+  g_autoptr (FabScenario) scenario = store ? fab_explored_scenario (self, setting, &answer->problem) : NULL;
+  FabRunResult result = { 0 };
+
+  if (scenario != NULL && play (scenario, store, &result, &answer->problem)
+      && add_report (answer, store, &result, scenario))
+    add_figures (json, &result);
+  fab_run_result_clear (&result);
+}
+
+FabAnswer
+fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autofree char *yaml = fab_explored_yaml (self, setting);
+  g_autofree char *command = fab_explored_command (self, setting);
+  FabAnswer answer = { 0 };
+
+  json_builder_begin_object (json);
+  fab_knob_setting_add_json (json, "knobs", self->board, setting);
+  fab_json_add_text (json, "command", command);
+  fab_json_add_text (json, "scenario", yaml);
+  add_result (json, self, setting, &answer);
+  fab_json_add_text (json, "problem", answer.problem ? answer.problem->message : NULL);
+  json_builder_end_object (json);
+  answer.setting = fab_json_finish (json);
+  return answer;
+}
+
+void
+fab_answer_clear (FabAnswer *self)
+{
+  g_clear_pointer (&self->setting, g_free);
+  g_clear_pointer (&self->report, g_free);
+  g_clear_error (&self->problem);
+}
+
+char *
+fab_answer_json (const FabAnswer *self, gboolean has_report)
+{
+  if (!has_report || self->report == NULL)
+    return g_strdup (self->setting);
+  return g_strconcat ("{\n\"report\": ", self->report, ",\n", strchr (self->setting, '{') + 1, NULL);
+}

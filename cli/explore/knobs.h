@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* knobs.h - what can be turned in `fabricast explore`, and the assignments to a scenario that a setting stands for.
+ *
+ * A request names knobs and values; both are looked up in lists or are whole numbers within bounds, and nothing of its
+ * text goes anywhere. An assignment is made of names of the catalogue and of numbers.
+ */
+#pragma once
+
+#include <json-glib/json-glib.h>
+
+#include "sim/scenario/scenario.h"
+
+typedef enum {
+  FAB_KNOB_MODEL,
+  FAB_KNOB_STRATEGY,
+  FAB_KNOB_GPUS,
+  FAB_KNOB_NODE,
+  FAB_KNOB_RATE,
+  FAB_KNOB_MICRO_BATCH,
+  FAB_KNOB_BUCKET,
+  FAB_N_KNOBS,
+} FabKnobId;
+
+typedef enum {
+  FAB_STRATEGY_DDP,
+  FAB_STRATEGY_ZERO1,
+  FAB_STRATEGY_ZERO2,
+  FAB_STRATEGY_ZERO3,
+  FAB_STRATEGY_FSDP,
+  FAB_N_STRATEGIES
+} FabStrategyId;
+
+enum { FAB_KNOB_MAX_GPUS = 1024 };
+
+typedef struct {
+  const char *name, *label, *unit, *help;
+  gint64 min, max;  /* of a number; both 0: a choice among names */
+  gint64 steps[16]; /* that a slider offers, ended by 0 */
+} FabKnob;
+
+extern const FabKnob fab_knobs[FAB_N_KNOBS];
+
+typedef struct {
+  gint64 values[FAB_N_KNOBS]; /* of a choice: which of its names */
+} FabKnobSetting;
+
+/* A scenario that can be explored. The names of its own catalogue count too, if they are plain. */
+typedef struct {
+  FabScenario *scenario;
+  const char **names[FAB_N_KNOBS]; /* NULL-ended lists of choices; NULL for numbers */
+  FabKnobSetting start;            /* where the scenario stands */
+  guint gradient_bytes;            /* of an element */
+  gboolean has_rate;               /* it says how fast the NICs are */
+} FabKnobBoard;
+
+/* Takes the scenario. NULL and *error when it is none to explore: no ddp, zero or fsdp, too many GPUs. */
+FabKnobBoard *fab_knob_board_new (FabScenario *scenario, GError **error);
+void fab_knob_board_free (FabKnobBoard *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabKnobBoard, fab_knob_board_free)
+
+/* "gpus=64&model=llama2-7b" over where the scenario stands; NULL: as it stands. FALSE and *error, which says what would
+ * be right. `client`, who asks, is up to 32 letters and digits; NULL when the query names none. (transfer full) */
+gboolean fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabKnobSetting *setting,
+                               char **client, GError **error);
+
+/* "cluster.nodes=8", ...: what differs from where the scenario stands. (transfer full) */
+char **fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *setting);
+
+/* Where a name stands in a list; -1: nowhere. */
+gint64 fab_knob_index (const char *const *names, const char *name);
+
+/* "job.kind=zero": what a strategy is. (transfer full) */
+char **fab_strategy_sets (FabStrategyId strategy);
+const char *fab_strategy_kind (FabStrategyId strategy); /* "zero" */
+
+/* The knobs for the page: name, label, unit, help, values and which of them stands. */
+void fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self);
+/* name: value */
+void fab_knob_setting_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self,
+                                const FabKnobSetting *setting);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - our files and the board as what the page of `fabricast report` has beyond it.
+ *
+ * Nothing of a scenario becomes markup: the board is JSON in a block that browsers do not run, every '<' as \u003c.
+ */
+#include "cli/explore/page.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "cli/report.h"
+#include "sim/base/json.h"
+
+/* (transfer full) */
+static char *
+resource (const char *name)
+{
+  g_autofree char *path = g_strconcat ("/fabricast/explore/", name, NULL);
+  g_autoptr (GBytes) bytes = g_resources_lookup_data (path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+
+  g_assert (bytes != NULL); /* compiled in */
+  return g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+}
+
+/* Takes `text`; (transfer full) */
+static char *
+replaced (char *text, const char *place, const char *by)
+{
+  g_autofree char *taken = text;
+  g_auto (GStrv) parts = g_strsplit (taken, place, -1);
+
+  return g_strjoinv (by, parts);
+}
+
+/* "{knobs: [...], answer: {...}}" (transfer full) */
+static char *
+board_json (const FabExplored *explored, const FabAnswer *answer)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autofree char *text = fab_answer_json (answer, FALSE);
+
+  json_builder_begin_object (json);
+  fab_knob_board_add_json (json, "knobs", explored->board);
+  json_builder_end_object (json);
+  g_autofree char *knobs = fab_json_finish (json);
+  *strrchr (knobs, '}') = '\0';
+  return replaced (g_strconcat (knobs, ", \"answer\": ", text, "}", NULL), "<", "\\u003c");
+}
+
+char *
+fab_explore_page (const FabExplored *explored, GError **error)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (explored->board->scenario);
+  g_auto (FabAnswer) answer = fab_explored_answer (explored, &explored->board->start);
+  g_autofree char *script = resource ("explore.js"), *style = resource ("explore.css");
+
+  if (answer.report == NULL) {
+    g_propagate_error (error, g_error_copy (answer.problem));
+    return NULL;
+  }
+  g_autofree char *board = board_json (explored, &answer);
+  g_autofree char *controls = replaced (resource ("controls.html"), "@board@", board);
+  return fab_report_page (&(FabReportPage){ .data = answer.report,
+                                            .title = spec->name,
+                                            .controls = controls,
+                                            .style = style,
+                                            .script = script,
+                                            .asks_server = TRUE },
+                          error);
+}

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricast explore` over real sockets: what it answers, what it refuses, what it survives."""
+import json
+import os
+import random
+import resource
+import selectors
+import shlex
+import signal
+import socket
+import time
+
+import support
+from serving import Server, body, read_all, status, wait_until
+
+SCENARIO = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
+HOST = "Host: 127.0.0.1"
+RUN = "/api/run"
+
+# Keys of DDP's own, other files, what the knobs do not know: all stay as they are.
+OWN = """
+name: own
+summary: for tests
+cluster: {node: mine, nodes: 2, nic_rate: 100Gb/s}
+nodes:
+  - {name: mine, accelerator: a100-sxm4-80gb, nic: ib-hdr, fabric: switch, source: test, date: 2026-01-01,
+     parts: [{name: gpu, kind: accelerator, count: 2}, {name: nvswitch, kind: switch}, {name: nic, kind: nic, count: 2}],
+     wires: [{from: gpu, to: nvswitch, link: nvlink3, count: 12}, {from: gpu, to: nic, link: pcie4-x16}]}
+job:
+  kind: ddp
+  model: gpt2
+  sequence: 512
+  first_bucket: 2MiB
+  gradient_as_bucket_view: true
+  compute: {kind: mfu, mfu: 40%}
+"""
+
+
+class Serving(support.CliTest):
+    def setUp(self):
+        super().setUp()
+        tried = self.fabricast("explore", SCENARIO, "--listen", "nowhere", "--port", "0")
+        if tried.returncode == 3:
+            self.skipTest(tried.stderr)
+
+    def ask(self, server, query, code=200):
+        answer = server.get(f"{RUN}?{query}")
+        self.assertEqual(status(answer), code, (query, answer[:300]))
+        return json.loads(body(answer))
+
+    def is_alive(self, server):
+        self.assertIsNone(self.ask(server, "gpus=8")["problem"])
+
+
+class Answers(Serving):
+    def test_page(self):
+        server = Server(self, SCENARIO)
+        answer = server.get("/")
+        head = answer.partition(b"\r\n\r\n")[0].decode().lower()
+        self.assertEqual(status(answer), 200)
+        for line in ("content-security-policy: ", "frame-ancestors 'none'", "cache-control: no-store", "connection: close",
+                     "x-content-type-options: nosniff", "cross-origin-resource-policy: same-origin"):
+            self.assertIn(line, head)
+        self.assertNotIn("access-control", head)
+        self.assertIn(b'id="board"', body(answer))
+        self.assertNotIn(b"unsafe", body(answer)[:2000])
+
+    def step_of(self, *args):
+        done = self.fabricast("run", *args, "--no-db", "--no-band", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["iterations"][-1]["duration_s"]
+
+    def check_same(self, server, query):
+        answer = self.ask(server, query)
+        self.assertIsNone(answer["problem"], query)
+        path = self.write("explored.yaml", answer["scenario"])
+        words = shlex.split(answer["command"])
+        self.assertEqual(words[:2], ["fabricast", "run"])
+        for args in ([path], words[2:]):
+            self.assertAlmostEqual(self.step_of(*args) / answer["figures"]["step_s"], 1, 9, query)
+        run = answer["report"]["runs"][0]
+        self.assertAlmostEqual(run["iterations"][-1]["step_s"] / answer["figures"]["step_s"], 1, 6)
+        return answer
+
+    def test_same_as_the_command_line(self):
+        server = Server(self, SCENARIO)
+        for query in ("", "strategy=zero1&bucket=100", "strategy=zero3&gpus=128", "strategy=fsdp&model=gpt3-1.3b",
+                      "gpus=4&rate=25", "node=dgx-h100&gpus=20&micro_batch=1"):
+            with self.subTest(query):
+                self.check_same(server, query)
+
+    def test_own_scenario(self):
+        server = Server(self, self.write("own.yaml", OWN))
+        start = self.check_same(server, "")
+        self.assertEqual(start["knobs"], {"model": "gpt2", "strategy": "ddp", "gpus": 4, "node": "mine", "rate": 100,
+                                          "micro_batch": 1, "bucket": 25})
+        self.assertEqual(start["command"], "fabricast run own.yaml --set iterations=2".replace("own", self.path("own")))
+        turned = self.check_same(server, "gpus=8&bucket=5")
+        self.assertIn("first_bucket: 2MiB", turned["scenario"])
+        other = self.check_same(server, "strategy=zero2")
+        self.assertNotIn("first_bucket", other["scenario"])
+        self.assertEqual(other["command"], "fabricast run explored.yaml")
+        self.assertEqual(self.check_same(server, "node=dgx-a100&gpus=16")["figures"]["gpus"], 16)
+
+    def test_what_cannot_be_played(self):
+        server = Server(self, SCENARIO)
+        answer = self.ask(server, "node=p3dn")
+        self.assertIn("has 1 NICs, not 2", answer["problem"])
+        self.assertNotIn("figures", answer)
+
+    def test_refused_scenarios(self):
+        for name, more, problem in (("send-80b-200g", [], "ddp, zero and fsdp"),
+                                    ("explore", ["--set", "fidelity=packet"], "--set fidelity=fluid"),
+                                    ("explore", ["--set", "fold=false"], "--set fold=true"),
+                                    ("ddp-16384-gpus", [], "--set cluster.nodes=128")):
+            path = os.path.join(support.SOURCE, "scenarios", name + ".yaml")
+            self.refused("explore", path, *more, "--port", "0", names=problem)
+
+
+class Refusals(Serving):
+    def test_settings(self):
+        server = Server(self, SCENARIO)
+        for query in ("gpus=0", "gpus=1025", "gpus=8.5", "gpus=", "gpus", "=", "gpus=8&&", "gpus=0x8",
+                      "model=nothing", "model=../../etc/passwd", "model=%2e%2e", "nonsense=1", "bucket=-1", "rate=1e3",
+                      "client=a/b", "client=" + "a" * 33, "&".join(["gpus=8"] * 20), "strategy=ddp%00", "node=\x7f"):
+            with self.subTest(query):
+                self.assertTrue(self.ask(server, query, 400)["problem"])
+
+    def test_random_settings(self):
+        server = Server(self, SCENARIO)
+        chance = random.Random(1)
+        marks = ["gpus", "model", "=", "&", "8", "-", "%", "%ff", "zero3", "strategy", "\\", "'", "{", "..", ";", "?"]
+        for _ in range(150):
+            query = "".join(chance.choices(marks, k=chance.randrange(12)))
+            self.assertIn(status(server.get(f"{RUN}?{query}")), (200, 400), query)
+
+    def test_requests(self):
+        server = Server(self, SCENARIO)
+        here = f"{HOST}:{server.port}"
+        for code, lines in ((404, ["GET /etc/passwd HTTP/1.1", here]), (404, ["GET /../../etc/passwd HTTP/1.1", here]),
+                            (404, ["GET /api/run/ HTTP/1.1", here]), (404, ["GET //api/run HTTP/1.1", here]),
+                            (405, ["POST / HTTP/1.1", here]), (405, ["DELETE /api/run HTTP/1.1", here]),
+                            (404, ["OPTIONS * HTTP/1.1", here]),
+                            (413, ["POST / HTTP/1.1", here, "Content-Length: 3"]),
+                            (413, ["GET / HTTP/1.1", here, "transfer-encoding: chunked"]),
+                            (414, [f"GET {RUN}?{'a' * 2000} HTTP/1.1", here]),
+                            (403, ["GET / HTTP/1.1", "Host: evil.example"]),
+                            (403, ["GET / HTTP/1.1", f"Host: evil.example:{server.port}"]),
+                            (403, ["GET / HTTP/1.1", "Host: 127.0.0.1"]),
+                            (403, ["GET / HTTP/1.1", here, "Sec-Fetch-Site: cross-site"]),
+                            (400, ["GET / HTTP/1.1"]), (0, ["GET"]), (0, ["\x00\x01\x02"]),
+                            (200, ["GET / HTTP/1.1", f"Host: localhost:{server.port}"]),
+                            (200, ["GET / HTTP/1.1", here, "Sec-Fetch-Site: same-origin"])):
+            with self.subTest(lines[0] + " " + lines[-1]):
+                self.assertEqual(status(server.send("\r\n".join([*lines, "", ""]).encode())), code)
+        self.is_alive(server)
+
+    def test_outside(self):
+        server = Server(self, SCENARIO, "--listen", "0.0.0.0")
+        self.is_alive(server)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertIn("warning: everybody who reaches this address", server.process.communicate()[1])
+
+    def test_wrong_options(self):
+        self.refused("explore", SCENARIO, "--listen", "example.com", "--port", "0", names="not an address")
+        self.refused("explore", SCENARIO, "--port", "70000", names="from 1 to 65535")
+        server = Server(self, SCENARIO)
+        self.refused("explore", SCENARIO, "--port", str(server.port), names="cannot listen at 127.0.0.1")
+
+
+class Hostile(Serving):
+    def test_bytes(self):
+        server = Server(self, SCENARIO)
+        here = f"{HOST}:{server.port}".encode()
+        self.assertEqual(status(server.send(b"GET / HTTP/1.1\r\n" + here + b"\r\nX: " + b"a" * 10_000_000)), 431)
+        self.assertEqual(status(server.send(b"A" * 100_000)), 431)
+        self.assertEqual(status(server.send(b"POST / HTTP/1.1\r\n" + here + b"\r\nContent-Length: 10000000\r\n\r\n"
+                                            + b"a" * 10_000_000)), 413)
+        self.assertIn(status(server.send(b"GET /\xff\xfe?\xc3( HTTP/1.1\r\n" + here + b"\r\nX: \xff\x80\r\n\r\n")), (0, 400, 404))
+        self.assertEqual(status(server.send(b"GET " + RUN.encode() + b"?model=\xff\xfe HTTP/1.1\r\n" + here + b"\r\n\r\n")), 400)
+        # One request per connection: what else was sent with it is not answered.
+        one = b"GET " + RUN.encode() + b"?gpus=8 HTTP/1.1\r\n" + here + b"\r\n\r\n"
+        self.assertEqual(server.send(one * 20).count(b"HTTP/1.1 "), 1)
+        self.is_alive(server)
+
+    def test_half_closed(self):
+        server = Server(self, SCENARIO)
+        request = f"GET {RUN}?gpus=8 HTTP/1.1\r\n{HOST}:{server.port}\r\n\r\n".encode()
+        with server.connect() as one:
+            one.sendall(request)
+            one.shutdown(socket.SHUT_WR)
+            self.assertEqual(status(read_all(one)), 200)
+        with server.connect() as one:
+            one.sendall(request[:20])
+            one.shutdown(socket.SHUT_WR)
+            self.assertEqual(read_all(one), b"")
+        for _ in range(50):  # who does not wait for the answer
+            server.connect().close()
+            with server.connect() as one:
+                one.sendall(request)
+        wait_until(lambda: status(server.send(request)) == 200)
+
+    def test_slow(self):
+        """Byte by byte: others are served meanwhile, and after some seconds it is over."""
+        server = Server(self, SCENARIO)
+        slow = [server.connect() for _ in range(60)]
+        begun = time.monotonic()
+        answers = {}
+        while len(answers) < len(slow) and time.monotonic() < begun + 30:
+            for one in slow:
+                if one not in answers:
+                    try:
+                        one.send(b"G")
+                        one.settimeout(0.001)
+                        answers[one] = one.recv(100)
+                    except TimeoutError:
+                        pass
+                    except OSError:
+                        answers[one] = b""
+            self.is_alive(server)
+            time.sleep(0.2)
+        self.assertEqual(len(answers), len(slow))
+        self.assertGreater(sum(status(answer) == 408 for answer in answers.values()), 0)
+        for one in slow:
+            one.close()
+
+
+class Many(Serving):
+    def test_a_thousand_at_once(self):
+        server = Server(self, SCENARIO)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard < 1100:
+            self.skipTest("fewer than 1100 files may be open")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1100), hard))
+        found = all_at_once(server.port, 1000)
+        self.assertEqual(len(found), 1000)
+        self.assertGreater(found.count(200), 0)
+        self.assertLessEqual(set(found), {0, 200, 503})
+        wait_until(lambda: status(server.get(f"{RUN}?gpus=8")) == 200)
+
+    def test_newest_wins(self):
+        server = Server(self, SCENARIO)
+        asked = []
+        for i in range(40):
+            one = server.connect()
+            one.sendall(f"GET {RUN}?gpus={i + 1}&client=me HTTP/1.1\r\n{HOST}:{server.port}\r\n\r\n".encode())
+            asked.append(one)
+        answers = [read_all(one) for one in asked]
+        for one in asked:
+            one.close()
+        self.assertEqual(status(answers[-1]), 200)
+        self.assertEqual(json.loads(body(answers[-1]))["knobs"]["gpus"], 40)
+        self.assertLessEqual({status(answer) for answer in answers}, {200, 429})
+
+    def test_interrupted(self):
+        server = Server(self, SCENARIO)
+        asked = []
+        for i in range(20):
+            one = server.connect()
+            one.sendall(f"GET {RUN}?gpus={i + 1} HTTP/1.1\r\n{HOST}:{server.port}\r\n\r\n".encode())
+            asked.append(one)
+        server.end()
+        for one in asked:
+            one.close()
+
+
+def all_at_once(port, n):
+    """Statuses of n requests that are all open at once."""
+    waiting, found, parts = selectors.DefaultSelector(), [], {}
+    request = f"GET {RUN}?gpus=8 HTTP/1.1\r\n{HOST}:{port}\r\n\r\n".encode()
+    for _ in range(n):
+        one = socket.create_connection(("127.0.0.1", port), timeout=60)
+        parts[one] = b""
+        waiting.register(one, selectors.EVENT_READ)
+    for one in parts:
+        try:
+            one.sendall(request)
+        except OSError:
+            pass
+    while waiting.get_map():
+        for key, _ in waiting.select(timeout=60):
+            try:
+                part = key.fileobj.recv(65536)
+            except OSError:
+                part = b""
+            if part:
+                parts[key.fileobj] = (parts[key.fileobj] + part)[:100]
+                continue
+            found.append(status(parts[key.fileobj]))
+            waiting.unregister(key.fileobj)
+            key.fileobj.close()
+    return found
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `fabricast explore` in a real browser: knobs turned by hand and by keys, what they change, no complaints."""
+import os
+import time
+import unittest
+from urllib.parse import parse_qs
+
+import support
+from browser import Browser, Missing
+from serving import Server
+
+SCENARIO = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
+TURN = """
+  const control = document.getElementById(arguments[0]);
+  if (control.tagName === "SELECT") control.value = arguments[1];
+  else control.value = String(Number(control.value) + arguments[1]);
+  control.dispatchEvent(new Event(control.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
+"""
+
+
+class Page(support.CliTest):
+    browser = None
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            cls.browser = Browser()
+        except Missing as missing:
+            raise unittest.SkipTest(str(missing)) from missing
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        super().setUp()
+        self.server = Server(self, SCENARIO)
+        self.browser.open(self.server.url)
+        self.n_shown = 0
+
+    def tearDown(self):
+        complaints = [message for level, message in self.browser.console() if level in ("SEVERE", "WARNING")]
+        self.assertEqual(complaints, [])
+
+    def text(self, name):
+        return self.browser.run("return document.getElementById(arguments[0]).textContent", name)
+
+    def shown(self):
+        return int(self.browser.run("return document.getElementById('explore').dataset.shown ?? 0"))
+
+    def wait(self):
+        """Until something newer is shown."""
+        for _ in range(400):
+            if self.shown() > self.n_shown:
+                self.n_shown = self.shown()
+                return
+            time.sleep(0.02)
+        self.fail("nothing is shown: " + self.text("changed"))
+
+    def reopen(self, fragment):
+        self.browser.open("about:blank")
+        self.browser.open(self.server.url + "#" + fragment)
+        self.n_shown = 0
+
+    def turn(self, knob, to):
+        self.browser.run(TURN, "knob-" + knob, to)
+        self.wait()
+        return self.text("changed")
+
+    def test_knobs(self):
+        self.assertRegex(self.text("changed"), r"A step takes [0-9.]+\s?m?s on 64 GPUs, [0-9.]+\s?% of it exposed")
+        before = self.text("answer")
+        said = self.turn("rate", +3)
+        self.assertRegex(said, r"^Network 200\s?Gb/s → [0-9]+\s?Gb/s: step .* → .*, exposed .* → ")
+        self.assertNotEqual(self.text("answer"), before)
+        self.assertIn("--set cluster.nic_rate=", self.text("command"))
+        self.assertIn("nic_rate: ", self.text("yaml"))
+        said = self.turn("strategy", "zero3")
+        self.assertRegex(said, r"Strategy ddp → zero3: .*collectives, of .*a GPU needs [0-9.]+\s?GB → [0-9.]+\s?GB")
+        self.turn("strategy", "fsdp")
+        self.assertTrue(self.browser.run("return document.getElementById('knob-bucket').disabled"))
+        # What is shown is in the address, and the address brings it back.
+        address = self.browser.run("return location.hash").removeprefix("#")
+        self.assertEqual(parse_qs(address)["strategy"], ["fsdp"])
+        answer = self.text("answer")
+        self.reopen(address)
+        self.wait()
+        self.assertEqual(self.text("answer"), answer)
+
+    def test_hostile_address(self):
+        self.reopen("model=%3Cimg%20src=x%20onerror=alert(1)%3E&gpus=1e9&rate=<script>&nonsense=1")
+        self.assertEqual(self.browser.run("return document.getElementById('knob-model').value"), "gpt3-2.7b")
+        self.assertEqual(self.browser.run("return document.images.length"), 0)
+
+    def test_keyboard(self):
+        self.browser.run("document.getElementById('knob-gpus').focus()")
+        self.browser.command("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": "\ue014"}, {"type": "keyUp", "value": "\ue014"}]}]})
+        self.wait()
+        self.assertRegex(self.text("changed"), r"^GPUs 64 → 128: ")
+        label = self.browser.run("return document.getElementById('knob-gpus').getAttribute('aria-valuetext')")
+        self.assertEqual(label, "128")
+
+    def test_cannot_be_played(self):
+        answer = self.text("answer")
+        said = self.turn("node", "p3dn")
+        self.assertIn("cannot be played: ", said)
+        self.assertIn("node 'p3dn' has 1 NICs, not 2", said)
+        self.assertNotEqual(answer, "")
+        self.assertRegex(self.turn("node", "dgx-a100"), r"step ")
+
+
+if __name__ == "__main__":
+    support.main()

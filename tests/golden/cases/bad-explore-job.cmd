@@ -1,0 +1,1 @@
+fabricast explore $SCENARIOS/send-80b-200g.yaml

@@ -1,0 +1,1 @@
+fabricast explore --port 70000

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/explore.yaml --no-db
