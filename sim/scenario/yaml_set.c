@@ -2,8 +2,8 @@
 /* yaml_set.c - `--set a.b.c=value`: one assignment laid over a document.
  *
  * The path is walked from the root; mappings that are missing are made, a scalar on the way
- * is read as the short form of a model, {kind: scalar}. New nodes carry marks into the
- * assignment, so that later messages point at the command line. O(keys on the path).
+ * is read as the short form of a model, {kind: scalar}; `list.+` is a new item at the end of a list. New nodes carry
+ * marks into the assignment, so that later messages point at the command line. O(keys on the path).
  */
 #include <string.h>
 
@@ -86,6 +86,27 @@ slot_in_sequence (const Setter *self, FabYamlNode *sequence, const char *name, c
   return NULL;
 }
 
+/* A new last item; what is not there yet becomes a list. */
+static FabYamlNode **
+slot_at_end (const Setter *self, FabYamlNode *list, const FabMark *mark)
+{
+  if (list->kind == FAB_YAML_SCALAR && list->text == NULL) {
+    list->kind = FAB_YAML_SEQUENCE;
+    list->mark = *mark;
+  }
+  if (list->kind != FAB_YAML_SEQUENCE) {
+    fab_diagnostics_add (self->diagnostics, mark, "'+' adds to a list, and this is none");
+    return NULL;
+  }
+  FabYamlNode *value = fab_yaml_tree_scalar (self->doc, NULL, mark);
+  if (value == NULL) {
+    fab_diagnostics_add (self->diagnostics, mark, "more than %u values in one document", FAB_YAML_MAX_NODES);
+    return NULL;
+  }
+  fab_yaml_tree_append (list, NULL, value);
+  return &list->values[list->n - 1];
+}
+
 /* One step down the path: `at` is `length` bytes of the assignment. */
 static FabYamlNode **
 step (const Setter *self, FabYamlNode *node, const char *at, gsize length)
@@ -97,6 +118,8 @@ step (const Setter *self, FabYamlNode *node, const char *at, gsize length)
     fail (self, at, 1, "a key is missing here");
     return NULL;
   }
+  if (strcmp (name, "+") == 0)
+    return slot_at_end (self, node, &mark);
   if (node->kind == FAB_YAML_SEQUENCE)
     return slot_in_sequence (self, node, name, &mark);
   if (node->kind == FAB_YAML_SCALAR && !make_mapping (self, node, &mark)) {

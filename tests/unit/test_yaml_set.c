@@ -44,6 +44,29 @@ test_set (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_diagnostics_count (diagnostics), 0);
 }
 
+/* Behind what is there; in a list that is not there yet, or is nothing. */
+static void
+test_append (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = parse ("faults: [{what: nic}]\nnothing:\n", diagnostics);
+  const FabYamlNode *root = fab_yaml_doc_root (doc);
+
+  assert_true (fab_yaml_doc_set (doc, "faults.+={what: link}", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "faults.+.what=rail", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "job.stragglers.+=7", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "nothing.+=a", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "nothing.+=b", diagnostics));
+  const FabYamlNode *faults = fab_yaml_get (root, "faults"), *nothing = fab_yaml_get (root, "nothing");
+  assert_int_equal (faults->n, 3);
+  assert_string_equal (fab_yaml_get (faults->values[1], "what")->text, "link");
+  assert_string_equal (fab_yaml_get (faults->values[2], "what")->text, "rail");
+  assert_string_equal (fab_yaml_get (fab_yaml_get (root, "job"), "stragglers")->values[0]->text, "7");
+  assert_int_equal (nothing->n, 2);
+  assert_string_equal (nothing->values[1]->text, "b");
+  assert_int_equal (fab_diagnostics_count (diagnostics), 0);
+}
+
 static void
 assert_bad_set (const char *assignment, const char *expected)
 {
@@ -71,6 +94,8 @@ test_bad_set (G_GNUC_UNUSED void **state)
       "a=[1",
       "--set: a=[1: did not find expected ',' or ']', while parsing a flow sequence that begins here\n"
       "      | a=[1\n      |   ^");
+  assert_bad_set ("list.0.+=1", "--set: list.0.+=1: '+' adds to a list, and this is none\n"
+                                "      | list.0.+=1\n      |        ^");
   assert_bad_set ("a=1\nb=2", "--set: a=1: an assignment is one line\n      | a=1\n      | ^");
 }
 
@@ -79,6 +104,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_set),
+    cmocka_unit_test (test_append),
     cmocka_unit_test (test_bad_set),
   };
 
