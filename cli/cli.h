@@ -45,6 +45,7 @@ extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_trace;
 extern const FabCommand fab_command_tune;
 extern const FabCommand fab_command_validate;
+extern const FabCommand fab_command_whatif;
 
 /* What a command's --help says around its options. */
 typedef struct {

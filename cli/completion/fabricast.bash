@@ -30,6 +30,7 @@ _fabricast_options() { # COMMAND
     compare) echo --fidelity --vary --against --at-equal --by --set --format --help ;;
     plan) echo --strategies --memory --by --top --out --set --format --help ;;
     tune) echo --knobs --by --memory --out --set --format --help ;;
+    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --format --help ;;
     size) echo --vary --target --set --format --help ;;
     cost) echo --set --format --help ;;
     describe) echo --names --schema --sequence --help ;;
@@ -76,6 +77,11 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--db) _fabricast_files '*.db' ;;
     *:--accept | *:--with) _fabricast_files '*.yaml' ;;
     *:--measured) _fabricast_files '' ;;
+    whatif:--sharp | whatif:--nvls) _fabricast_words 'on off' ;;
+    whatif:--fault)
+      _fabricast_words 'link= nic= rail= switch= gpu='
+      compopt -o nospace 2>/dev/null
+      ;;
     compare:--at-equal) _fabricast_words 'step exposed exposed_time mfu tokens train memory' ;;
     compare:--fidelity) _fabricast_listed "$(_fabricast_names "$1" fidelity)" ;;
     *:--fidelity | compare:--against) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
@@ -121,7 +127,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | size:0 | explore:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | whatif:0 | size:0 | explore:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -133,7 +139,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
+    help:0) _fabricast_words 'run check compare whatif size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
   esac
 }
 
@@ -143,7 +149,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
+    _fabricast_words 'run check compare whatif size plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -41,9 +41,9 @@ FabYamlNode *fab_yaml_get (const FabYamlNode *mapping, const char *key);
 
 /* `assignment` is "a.b.c=value"; the value is YAML (`8`, `400Gb/s`, `{kind: fluid}`), list
  * items are named by index (`links.0.latency`), a new last one by `+` (`faults.+={what: nic, ...}`).
- * Creates missing mappings on the way. The new node's mark is in file "--set", line 0, with the assignment as its text. A
- * scalar on the way that is
- * the short form of a model (`fidelity: fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
+ * Creates missing mappings on the way. The new node's mark is in file "--set", line 0, with the
+ * assignment as its text. A scalar on the way that is the short form of a model (`fidelity: fluid`)
+ * becomes {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
 /* Lays the files that the root's `include` names (one, or a list; relative to the file that names them) under the

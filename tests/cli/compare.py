@@ -124,5 +124,43 @@ class Check(CliTest):
         self.assertEqual(one, many)
 
 
+class WhatIf(CliTest):
+    RAIL = os.path.join(SOURCE, "scenarios", "fabric-ddp-rail.yaml")
+
+    def step_of(self, *sets):
+        arguments = [word for text in sets for word in ("--set", text)]
+        text = self.good("run", self.RAIL, "--no-db", "--no-band", "--format", "json", *arguments)
+        return json.loads(text)["iterations"][-1]["duration_s"]
+
+    def test_changes_are_what_set_makes(self):
+        changes = {
+            "as it is": (),
+            "nic=node3/nic2:50%": ("faults=[{what: nic, name: node3/nic2, rate: 50%}]",),
+            "nodes 8": ("cluster.nodes=8",),
+            "job.bucket=50MiB": ("job.bucket=50MiB",),
+        }
+        found = json.loads(self.good("whatif", self.RAIL, "--fault", "nic=node3/nic2:50%", "--nodes", "8", "--set",
+                                     "job.bucket=50MiB", "--format", "json"))
+        steps = {point["change"]: point["step_s"] for point in found["points"]}
+        together = steps.pop("all together")
+        self.assertEqual(list(steps), list(changes))
+        for name, sets in changes.items():
+            self.assertAlmostEqual(steps[name], self.step_of(*sets), places=12)
+        self.assertAlmostEqual(together, self.step_of(*(text for sets in changes.values() for text in sets)), places=12)
+
+    def test_a_fault_is_added_to_those_of_the_scenario(self):
+        """A port of 50 % that is 50 % again, of another fault: a quarter; the all-reduce takes twice as long again."""
+        scenario = os.path.join(SOURCE, "scenarios", "fault-nic-half-rate.yaml")
+        rows = list(csv.DictReader(io.StringIO(self.good("whatif", scenario, "--fault", "nic=node2/nic1:50%",
+                                                         "--format", "csv"))))
+        self.assertAlmostEqual(float(rows[1]["step_s"]) / float(rows[0]["step_s"]), 2, places=2)
+
+    def test_base_is_under_all(self):
+        found = json.loads(self.good("whatif", self.RAIL, "--base", "cluster.nodes=4", "--set", "job.bucket=50MiB",
+                                     "--format", "json"))
+        self.assertAlmostEqual(found["points"][1]["step_s"], self.step_of("cluster.nodes=4", "job.bucket=50MiB"),
+                               places=12)
+
+
 if __name__ == "__main__":
     main()

@@ -134,6 +134,24 @@ different_numbers_of_collectives_are_not_named (G_GNUC_UNUSED void **state)
                        "fine is 20.0 % slower than coarse. Its data all_reduce ring take 1 s more in sum.");
 }
 
+/* Rings and trees become NVLS: 3 + 2 s become 1 + 1 s of what both have. */
+static void
+other_algorithms_are_held_together (G_GNUC_UNUSED void **state)
+{
+  const Given then[] = { { FAB_FACT_STEP, "", 0, 6 },
+                         { FAB_FACT_COLLECTIVES, "data all_reduce ring", 2, 3 },
+                         { FAB_FACT_COLLECTIVES, "data all_reduce tree", 4, 2 } };
+  const Given now[] = { { FAB_FACT_STEP, "", 0, 3 },
+                        { FAB_FACT_COLLECTIVES, "data all_reduce nvls", 2, 1 },
+                        { FAB_FACT_COLLECTIVES, "data all_reduce tree", 4, 1 } };
+  g_autoptr (FabContrast) both = contrast (then, G_N_ELEMENTS (then), now, G_N_ELEMENTS (now));
+  g_autofree char *words = fab_contrast_explain (both, 1);
+
+  assert_string_equal (words,
+                       "fine is 50.0 % faster than coarse. Its data all_reduce goes by nvls in place of "
+                       "ring: 3 s less in sum.");
+}
+
 static void
 equal_steps_agree (G_GNUC_UNUSED void **state)
 {
@@ -250,6 +268,7 @@ main (void)
     cmocka_unit_test (words_name_the_largest_part),
     cmocka_unit_test (what_is_less_is_called_so),
     cmocka_unit_test (compute_beside_collectives_is_called_so),
+    cmocka_unit_test (other_algorithms_are_held_together),
     cmocka_unit_test (different_numbers_of_collectives_are_not_named),
     cmocka_unit_test (equal_steps_agree),
     cmocka_unit_test (rows_are_matched_by_name),

@@ -8,6 +8,7 @@ static void
 row_clear (gpointer row)
 {
   g_free (((FabContrastRow *) row)->times_s);
+  g_free (((FabContrastRow *) row)->counts);
 }
 
 static char *
@@ -28,7 +29,8 @@ add_variant (FabContrast *self, guint index, GHashTable *known)
     guint place = GPOINTER_TO_UINT (g_hash_table_lookup (known, key)); /* from 1 */
 
     if (place == 0) {
-      FabContrastRow row = { fact->kind, fact->name, fact->n, g_new (double, n_variants) };
+      FabContrastRow row = { fact->kind, fact->name, fact->n, g_new (double, n_variants),
+                             g_new0 (guint, n_variants) };
 
       for (guint k = 0; k < n_variants; k++)
         row.times_s[k] = NAN;
@@ -37,6 +39,7 @@ add_variant (FabContrast *self, guint index, GHashTable *known)
     }
     FabContrastRow *row = &g_array_index (self->rows, FabContrastRow, place - 1);
     row->times_s[index] = fact->time_s;
+    row->counts[index] = fact->n;
     if (row->n != fact->n)
       row->n = 0;
     g_hash_table_replace (known, key, GUINT_TO_POINTER (place));

@@ -13,6 +13,7 @@ typedef struct {
   const char *name; /* of the first variant that has it */
   guint n;          /* likewise; 0: they have different numbers, or it is not of collectives */
   double *times_s;  /* [n_variants] */
+  guint *counts;    /* [n_variants] of collectives */
 } FabContrastRow;
 
 typedef struct {

@@ -5,6 +5,7 @@
  * these. The largest is named, then what the collectives behind it say of themselves.
  */
 #include <math.h>
+#include <string.h>
 
 #include "validate/fidelity/contrast.h"
 
@@ -111,6 +112,63 @@ same_name_s (const Case *self, const FabContrastRow *row, FabFactKind kind)
   return 0;
 }
 
+/* "data all_reduce" of "data all_reduce tree". */
+static gsize
+family_length (const char *name)
+{
+  const char *blank = strrchr (name, ' ');
+
+  return blank ? (gsize) (blank - name) : strlen (name);
+}
+
+static gboolean
+is_only_in (const FabContrastRow *row, guint one, guint other)
+{
+  return !isnan (row->times_s[one]) && isnan (row->times_s[other]);
+}
+
+/* Algorithms of the collectives like `row` that only variant `one` has; *change_s: of all that are like it. */
+static char *
+own_algorithms (const Case *self, const FabContrastRow *row, guint one, guint other, double *change_s)
+{
+  gsize length = family_length (row->name);
+  GString *names = g_string_new (NULL);
+
+  *change_s = 0;
+  for (guint i = 0; i < self->contrast->rows->len; i++) {
+    const FabContrastRow *like = &g_array_index (self->contrast->rows, FabContrastRow, i);
+
+    if (like->kind != FAB_FACT_COLLECTIVES || family_length (like->name) != length
+        || strncmp (like->name, row->name, length) != 0)
+      continue;
+    *change_s += difference_s (self, like);
+    if (is_only_in (like, one, other) && like->name[length] != '\0')
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", like->name + length + 1);
+  }
+  return g_string_free (names, FALSE);
+}
+
+/* Collectives that go by another algorithm are held together with those that they replace. FALSE: these do not. */
+static gboolean
+append_other_algorithms (GString *out, const Case *self, const FabContrastRow *row)
+{
+  guint base = self->contrast->base;
+  double change_s;
+  g_autofree char *now = own_algorithms (self, row, self->index, base, &change_s);
+  g_autofree char *then = own_algorithms (self, row, base, self->index, &change_s);
+  g_autofree char *time = show (change_s);
+
+  if (*now == '\0' && *then == '\0')
+    return FALSE;
+  g_string_append_printf (out, " Its %.*s", (int) family_length (row->name), row->name);
+  if (*now != '\0')
+    g_string_append_printf (out, " goes by %s", now);
+  if (*then != '\0')
+    g_string_append_printf (out, *now != '\0' ? " in place of %s" : " no longer goes by %s", then);
+  g_string_append_printf (out, ": %s %s in sum", time, change_s > 0 ? "more" : "less");
+  return TRUE;
+}
+
 static void
 append_collectives (GString *out, const Case *self)
 {
@@ -119,15 +177,16 @@ append_collectives (GString *out, const Case *self)
   const FabContrastRow *waits = find_largest (self, FAB_FACT_WAITING, FAB_FACT_WAITING,
                                               self->step_s > 0 ? 1 : -1);
 
-  if (row != NULL) {
+  if (row != NULL && !append_other_algorithms (out, self, row)) {
     g_autofree char *time = show (difference_s (self, row));
     double contention_s = same_name_s (self, row, FAB_FACT_CONTENTION);
     gboolean is_contention = fabs (contention_s - difference_s (self, row)) < 0.01 * fabs (contention_s);
 
-    g_autofree char *count = row->n > 0 ? g_strdup_printf ("%u x ", row->n) : g_strdup ("");
+    guint n = row->counts[self->index] == row->counts[self->contrast->base] ? row->counts[self->index] : 0;
+    g_autofree char *count = n > 0 ? g_strdup_printf ("%u x ", n) : g_strdup ("");
 
-    g_string_append_printf (out, " Its %s%s take%s %s %s in sum%s", count, row->name, row->n == 1 ? "s" : "",
-                            time, difference_s (self, row) > 0 ? "more" : "less",
+    g_string_append_printf (out, " Its %s%s take%s %s %s in sum%s", count, row->name, n == 1 ? "s" : "", time,
+                            difference_s (self, row) > 0 ? "more" : "less",
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }
   if (waits != NULL && fabs (difference_s (self, waits)) > fabs (self->step_s) / 10) {

@@ -34,8 +34,8 @@ fab_variant_free (FabVariant *self)
   g_array_unref (self->facts);
   if (self->classes != NULL)
     g_array_unref (self->classes);
-  if (self->collectives_s != NULL)
-    g_array_unref (self->collectives_s);
+  if (self->collectives != NULL)
+    g_array_unref (self->collectives);
   g_free (self);
 }
 
@@ -200,16 +200,17 @@ add_classes (FabVariant *self, const FabSimulation *simulation)
 }
 
 static void
-add_durations (FabVariant *self, const FabSimulation *simulation)
+add_each (FabVariant *self, const FabSimulation *simulation)
 {
   const GArray *records = fab_simulation_probe (simulation)->collectives;
 
-  self->collectives_s = g_array_new (FALSE, FALSE, sizeof (double));
+  self->collectives = g_array_new (FALSE, FALSE, sizeof (FabVariantCollective));
   for (guint i = 0; i < records->len; i++) {
     const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
-    double time_s = fab_ps_to_seconds (record->end_ps - record->start_ps);
+    FabVariantCollective one = { record->op, record->algorithm, record->bytes,
+                                 fab_ps_to_seconds (record->end_ps - record->start_ps) };
 
-    g_array_append_val (self->collectives_s, time_s);
+    g_array_append_val (self->collectives, one);
   }
 }
 
@@ -230,7 +231,7 @@ fab_variant_of (const FabScenario *scenario, const FabSimulation *simulation)
   add_links (self, simulation);
   g_array_sort (self->facts, by_kind); /* stable */
   add_classes (self, simulation);
-  add_durations (self, simulation);
+  add_each (self, simulation);
   self->slowed_s = fab_ps_to_seconds (fab_simulation_slowed_ps (simulation));
   self->n_events = fab_simulation_events (simulation);
   return self;

@@ -43,10 +43,16 @@ typedef struct {
 } FabVariantClass;
 
 typedef struct {
+  const char *op, *algorithm; /* static; no algorithm: NULL */
+  FabBytes bytes;
+  double time_s;
+} FabVariantCollective;
+
+typedef struct {
   char *name, *scenario, *fidelity; /* of the column, of what was played */
   GArray *facts;                    /* FabFact, by kind */
   GArray *classes;                  /* FabVariantClass */
-  GArray *collectives_s;            /* double: of each collective, in their order */
+  GArray *collectives;              /* FabVariantCollective, in their order */
   double slowed_s;                  /* of compute, what kernels took longer beside collectives */
   guint64 n_events;
   double wall_s;

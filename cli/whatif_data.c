@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whatif_data.c - `fabricast whatif` for programs: a row of figures for each change, and one JSON object. */
+#include "cli/points.h"
+#include "cli/whatif.h"
+#include "sim/base/json.h"
+
+enum { N_LABELS = 3 };
+
+/* The sides as rows of a table of points. */
+typedef struct {
+  guint n;
+  char *(*labels)[N_LABELS];
+  FabTry *tries;
+  FabPointsRow *rows;
+  FabPoints points;
+} Rows;
+
+static void
+rows_init (Rows *self, const FabWhatIfView *view)
+{
+  static const char *const columns[] = { "change", "gpus", "nodes", NULL };
+
+  self->n = view->sides->len;
+  self->labels = (gpointer) g_new0 (char *, (gsize) N_LABELS * self->n);
+  self->tries = g_new0 (FabTry, self->n);
+  self->rows = g_new0 (FabPointsRow, self->n);
+  for (guint i = 0; i < self->n; i++) {
+    const FabSide *side = fab_sides_at (view->sides, i);
+
+    self->labels[i][0] = g_strdup (side->name);
+    self->labels[i][1] = g_strdup_printf ("%u", side->point ? side->point->n_ranks : 0);
+    self->labels[i][2] = g_strdup_printf ("%u", side->point ? side->point->n_nodes : 0);
+    self->tries[i] = (FabTry){ NULL, side->point, side->problem ? side->problem->message : NULL };
+    self->rows[i] = (FabPointsRow){ (const char *const *) self->labels[i], &self->tries[i], NULL };
+  }
+  self->points = (FabPoints){ columns, N_LABELS, 2, self->rows, self->n };
+}
+
+static void
+rows_clear (Rows *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    for (guint k = 0; k < N_LABELS; k++)
+      g_free (self->labels[i][k]);
+  g_free (self->labels);
+  g_free (self->tries);
+  g_free (self->rows);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+char *
+fab_whatif_csv (const FabWhatIfView *view)
+{
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_switches (JsonBuilder *json, const FabVariant *before, const FabVariant *after)
+{
+  g_autoptr (GArray) switches = fab_switches_of (before, after);
+
+  json_builder_set_member_name (json, "other_algorithms");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < switches->len; i++) {
+    const FabSwitch *one = &g_array_index (switches, FabSwitch, i);
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "op", one->op);
+    fab_json_add_whole (json, "bytes", (gint64) one->bytes);
+    fab_json_add_whole (json, "collectives", one->n);
+    fab_json_add_text (json, "before", one->before);
+    fab_json_add_text (json, "after", one->after);
+    fab_json_add_real (json, "before_s", one->before_s);
+    fab_json_add_real (json, "after_s", one->after_s);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+static void
+add_effect (JsonBuilder *json, const FabWhatIfView *view, guint side)
+{
+  gint column = fab_whatif_column (view, side);
+  g_autofree char *words = fab_whatif_words (view, side);
+
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "change", fab_sides_at (view->sides, side)->name);
+  fab_json_add_text (json, "explanation", words);
+  if (column >= 0) {
+    const FabVariant *before = fab_contrast_variant (view->contrast, 0);
+    const FabVariant *after = fab_contrast_variant (view->contrast, (guint) column);
+    FabBlast blast = fab_blast_of (before, after);
+
+    fab_json_add_whole (json, "collectives", blast.n_collectives);
+    fab_json_add_whole (json, "collectives_slower", blast.n_slower);
+    fab_json_add_whole (json, "collectives_faster", blast.n_faster);
+    fab_json_add_whole (json, "gpus_waiting_longer", blast.n_waiting);
+    add_switches (json, before, after);
+  }
+  json_builder_end_object (json);
+}
+
+char *
+fab_whatif_json (const FabWhatIfView *view)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_points_add_json (json, "points", &rows.points);
+  json_builder_set_member_name (json, "changes");
+  json_builder_begin_array (json);
+  for (guint i = 1; i < view->sides->len; i++)
+    add_effect (json, view, i);
+  json_builder_end_array (json);
+  fab_json_add_text (json, "apart", view->apart);
+  json_builder_end_object (json);
+  return fab_json_finish (json);
+}

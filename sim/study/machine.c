@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/machine.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+
+static guint
+count_parts (const FabNodeSpec *node, FabPartKind kind)
+{
+  const FabPartSpec *parts = node->parts.data;
+  guint n = 0;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (parts[i].kind == (int) kind)
+      n += (guint) parts[i].count;
+  return n;
+}
+
+static const FabNodeSpec *
+node_of (const FabScenario *scenario)
+{
+  return fab_catalog_node (fab_scenario_catalog (scenario), fab_scenario_spec (scenario)->cluster.node);
+}
+
+guint
+fab_machine_gpus_per_node (const FabScenario *scenario)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+
+  return cluster->gpus_per_node > 0 ? (guint) cluster->gpus_per_node
+                                    : count_parts (node_of (scenario), FAB_PART_ACCELERATOR);
+}
+
+guint
+fab_machine_gpus (const FabScenario *scenario)
+{
+  return fab_machine_gpus_per_node (scenario) * (guint) fab_scenario_spec (scenario)->cluster.nodes;
+}
+
+guint
+fab_machine_domain (const FabScenario *scenario)
+{
+  guint sharers = fab_node_spec_sharers (node_of (scenario));
+
+  return fab_machine_gpus_per_node (scenario)
+       * MIN (sharers, (guint) fab_scenario_spec (scenario)->cluster.nodes);
+}
+
+static void
+add_whole (GPtrArray *sets, const char *key, guint value)
+{
+  g_ptr_array_add (sets, g_strdup_printf ("%s=%u", key, value));
+}
+
+gboolean
+fab_machine_set_gpus (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+{
+  guint per_node = fab_machine_gpus_per_node (scenario);
+
+  if (n == 0 || (n > per_node && n % per_node != 0))
+    return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole nodes of %u", n, per_node);
+  add_whole (sets, "cluster.nodes", MAX (n / per_node, 1));
+  if (n < per_node)
+    add_whole (sets, "cluster.gpus_per_node", n);
+  return TRUE;
+}
+
+/* --- domains --- */
+
+/* A smaller domain is a part of each node, with its share of the NICs. */
+static gboolean
+divide_nodes (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  guint per_node = fab_machine_gpus_per_node (scenario);
+  guint nics = cluster->nics_per_node > 0 ? (guint) cluster->nics_per_node
+                                          : count_parts (node_of (scenario), FAB_PART_NIC);
+
+  if (per_node % n != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "nodes of %u GPUs cannot be divided in domains of %u", per_node,
+                      n);
+  add_whole (sets, "cluster.nodes", (guint) cluster->nodes * (per_node / n));
+  add_whole (sets, "cluster.gpus_per_node", n);
+  if (nics > 0)
+    add_whole (sets, "cluster.nics_per_node", MAX (nics / (per_node / n), 1));
+  return TRUE;
+}
+
+typedef struct {
+  const FabNodeSpec *node; /* NULL: there is none */
+  guint gpus;              /* of it */
+  GString *known;          /* domains of nodes with this GPU */
+} Search;
+
+/* Of several the first, whole machines before those that share a switch. */
+static Search
+find_node (const FabScenario *scenario, guint n)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_NODES);
+  Search found = { NULL, 0, g_string_new (NULL) };
+
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabNodeSpec *node = fab_catalog_node (catalog, names[i]);
+    guint gpus = count_parts (node, FAB_PART_ACCELERATOR), sharers = fab_node_spec_sharers (node);
+
+    if (g_strcmp0 (node->accelerator, node_of (scenario)->accelerator) != 0)
+      continue;
+    g_string_append_printf (found.known, "%s%u (%s)", found.known->len > 0 ? ", " : "", gpus * sharers,
+                            names[i]);
+    if (gpus * sharers == n && (found.node == NULL || gpus > found.gpus)) {
+      found.node = node;
+      found.gpus = gpus;
+    }
+  }
+  return found;
+}
+
+static gboolean
+take_node (const FabScenario *scenario, const Search *found, guint n, GPtrArray *sets, GError **error)
+{
+  guint gpus = fab_machine_gpus (scenario);
+
+  if (found->node == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "the catalogue joins %s in domains of %s, not of %u",
+                      node_of (scenario)->accelerator, found->known->str, n);
+  if (gpus % n != 0) {
+    guint whole = n;
+
+    while (whole < gpus || whole % fab_machine_gpus_per_node (scenario) != 0)
+      whole += n;
+    return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole domains of %u; %u are: cluster.nodes=%u",
+                      gpus, n, whole, whole / fab_machine_gpus_per_node (scenario));
+  }
+  g_ptr_array_add (sets, g_strconcat ("cluster.node=", found->node->name, NULL));
+  add_whole (sets, "cluster.nodes", gpus / found->gpus);
+  add_whole (sets, "cluster.gpus_per_node", 0);
+  add_whole (sets, "cluster.nics_per_node", 0);
+  return TRUE;
+}
+
+gboolean
+fab_machine_set_domain (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+{
+  if (n == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "a domain has GPUs");
+  if (n < fab_machine_gpus_per_node (scenario))
+    return divide_nodes (scenario, n, sets, error);
+  Search found = find_node (scenario, n);
+  gboolean is_taken = take_node (scenario, &found, n, sets, error);
+
+  g_string_free (found.known, TRUE);
+  return is_taken;
+}
