@@ -5,49 +5,64 @@
     # simulator: NAME VALUE UNIT     what `fabricast run` prints for the last iteration, to 0.1 %
     # derived: NAME VALUE UNIT       what the head derives by hand, to 1 %
 
-NAME is step or iteration (the same), compute, communication or exposed; UNIT is s, ms, us or ns.
+NAME is step or iteration (the same), compute, communication, exposed or memory; UNIT is s, ms, us or ns, GB for memory,
+% for exposed: its share of the step. `with KEY=VALUE ...` at the end: as `--set` of each changes it.
 """
 import json
 import os
 import re
 
-from support import SCENARIOS, CliTest, main, read
+from support import LEARN, SCENARIOS, CliTest, main, read
 
 TOLERANCE = {"simulator": 1e-3, "derived": 1e-2}
 KEYS = {"step": "duration_s", "iteration": "duration_s", "compute": "compute_s", "communication": "comm_s",
-        "exposed": "exposed_s"}
-UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+        "exposed": "exposed_s", "memory": "bytes"}
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "GB": 1e9, "%": 1e-2}
 MARK = re.compile(r"#\s*(simulator|derived):(.*)")
-CLAIM = re.compile(r"# (simulator|derived): (\w+) ([0-9.]+) (\w+)")
+CLAIM = re.compile(r"# (simulator|derived): (\w+) ([0-9.]+) (\w+|%)(?: with (\S+=\S+(?: \S+=\S+)*))?")
 
 
 def claims(text):
-    """(kind, name, seconds, line) of every marked line."""
+    """(kind, name, value, is it a share?, sets, line) of every marked line."""
     for line in text.splitlines():
         if MARK.match(line):
             claim = CLAIM.fullmatch(line)
             if claim is None or claim[2] not in KEYS or claim[4] not in UNITS:
                 raise AssertionError(f"not as '# simulator: exposed 64.21 ms': {line}")
-            yield claim[1], claim[2], float(claim[3]) * UNITS[claim[4]], line
+            yield claim[1], claim[2], float(claim[3]) * UNITS[claim[4]], claim[4] == "%", claim[5] or "", line
 
 
 class Heads(CliTest):
     def test_scenarios(self):
-        for path in SCENARIOS:
+        for path in SCENARIOS + LEARN:
             with self.subTest(os.path.basename(path)):
                 made = list(claims(read(path)))
-                if made:
-                    self.check(path, made)
+                for sets in sorted({claim[4] for claim in made}):
+                    self.check(path, sets, [claim for claim in made if claim[4] == sets])
 
-    def check(self, path, made):
-        done = self.fabricast("run", path, "--no-db", "--format", "json")  # it may say that the job does not fit
+    def test_learn(self):
+        """A question, how to find out, an answer with what comes out of every run; and few lines below them."""
+        for path in LEARN:
+            with self.subTest(os.path.basename(path)):
+                head, _, rest = read(path).partition("\nname: learn-" + os.path.basename(path).removesuffix(".yaml") + "\n")
+                self.assertRegex(head, r"(?s)^# \d+\. .*\n# Question: .*\n# Run: fabricast run .*\n# Answer: ")
+                self.assertLessEqual(rest.count("\n"), 15)
+                runs = re.sub(r"\\\n# *", "", head.partition("\n# Run:")[2].partition("\n#\n")[0]).split("fabricast run ")[1:]
+                shown = {" ".join(word.strip("'") for word in run.replace("'[]'", "[]").split() if "=" in word)
+                         for run in runs if "fabricast size" not in run}
+                self.assertEqual(shown - {claim[4] for claim in claims(head)}, set())
+
+    def check(self, path, sets, made):
+        options = [word for one in sets.split() for word in ("--set", one)]
+        done = self.fabricast("run", path, *options, "--no-db", "--format", "json")  # the job may not fit
         self.assertEqual(done.returncode, 0, done.stderr)
-        last = json.loads(done.stdout)["iterations"][-1]
-        for kind, name, seconds, line in made:
+        answer = json.loads(done.stdout)
+        last = {**answer["iterations"][-1], **(answer.get("memory") or {})}
+        for kind, name, value, is_share, _, line in made:
             with self.subTest(line):
-                found = last[KEYS[name]]
-                self.assertLessEqual(abs(found - seconds), TOLERANCE[kind] * max(abs(found), abs(seconds)),
-                                     f"the simulator says {found:.6g} s")
+                found = last[KEYS[name]] / (last["duration_s"] if is_share else 1)
+                self.assertLessEqual(abs(found - value), TOLERANCE[kind] * max(abs(found), abs(value)),
+                                     f"the simulator says {found:.6g}")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ class Install(CliTest):
     def test_run_an_installed_scenario(self):
         paths = glob.glob(self.data("scenarios", "*.yaml"))
         self.assertEqual(sorted(map(os.path.basename, paths)), sorted(map(os.path.basename, support.SCENARIOS)))
+        learn = glob.glob(self.data("scenarios", "learn", "*.yaml"))
+        self.assertEqual(sorted(map(os.path.basename, learn)), sorted(map(os.path.basename, support.LEARN)))
         hello = self.data("scenarios", "hello.yaml")
         self.assertIn("binding link", self.installed("run", hello))
         self.assertEqual(os.listdir(self.directory), ["fabricast.db"])

@@ -8,7 +8,7 @@ NAME.out is all of stdout, then "[stderr]" and all of stderr
 unless it is empty, then "[exit N]". FAB_UPDATE_GOLDEN=1 writes it anew; read the difference before you commit it.
 
 golden.py --complete NAME...: every .cmd is one of the NAMEs and has its .out, and every shipped scenario has
-its case run-SCENARIO.
+its case run-SCENARIO, those of learn/ run-learn-SCENARIO.
 """
 import difflib
 import os
@@ -84,6 +84,7 @@ def check_complete(names):
     there = os.listdir(HERE + "/cases")
     cases = {name[:-4] for name in there if name.endswith(".cmd")}
     wanted = {"run-" + name[:-5] for name in os.listdir(SCENARIOS) if name.endswith(".yaml")}
+    wanted |= {"run-learn-" + name[:-5] for name in os.listdir(SCENARIOS + "/learn")}
     problems = [f"cases/{name}.cmd is not in meson.build" for name in sorted(cases - set(names))]
     problems += [f"cases/{name}.out is missing" for name in sorted(cases) if name + ".out" not in there]
     problems += [f"cases/{name} has no .cmd" for name in sorted(there) if name[:-4] not in cases]

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/01-one-gpu.yaml --no-db

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/02-ring.yaml --no-db

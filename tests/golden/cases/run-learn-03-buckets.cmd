@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/03-buckets.yaml --no-db

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/04-exposed.yaml --no-db

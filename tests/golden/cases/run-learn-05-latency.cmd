@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/05-latency.yaml --no-db

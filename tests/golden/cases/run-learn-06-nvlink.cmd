@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/06-nvlink.yaml --no-db

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/08-oversubscription.yaml --no-db

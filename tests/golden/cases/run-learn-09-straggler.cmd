@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/learn/09-straggler.yaml --no-db
