@@ -6,12 +6,13 @@
 #include "cli/files.h"
 #include "cli/report_out.h"
 #include "cli/report_parts.h"
+#include "cli/report_svg.h"
 #include "sim/base/error.h"
 
 enum { MAX_RUNS = 24, MAX_SWEEPS = 8 };
 
 typedef struct {
-  char *db, *out, *csv;
+  char *db, *out, *csv, *svg;
   char **runs, **sweeps;
 } ReportOptions;
 
@@ -24,7 +25,8 @@ static const FabUsage usage = {
   .examples = "  fabricast report\n"
               "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
               "  fabricast report --csv links > links.csv\n"
-              "  fabricast report --csv tables/\n",
+              "  fabricast report --csv tables/\n"
+              "  fabricast report --svg timeline > timeline.svg\n",
 };
 
 /* "7" of --run and --sweep. */
@@ -84,6 +86,19 @@ write_page (const FabReportRequest *request, const char *out, GError **error)
 }
 
 static gboolean
+write_svg (const FabReportRequest *request, const char *figure, const char *out, GError **error)
+{
+  g_autofree char *data = fab_report_data (request, error);
+  g_autofree char *svg = data != NULL ? fab_report_svg (data, figure, error) : NULL;
+
+  if (svg == NULL)
+    return FALSE;
+  if (out != NULL && strcmp (out, "-") != 0)
+    return fab_cli_write_file (out, svg, error);
+  return g_print ("%s", svg), TRUE;
+}
+
+static gboolean
 report (const ReportOptions *o, GError **error)
 {
   g_autoptr (GArray) runs = ids_of (o->runs, "--run", MAX_RUNS, error);
@@ -100,9 +115,13 @@ report (const ReportOptions *o, GError **error)
                                .sweeps = (const gint64 *) (gpointer) sweeps->data,
                                .n_sweeps = sweeps->len,
                                .catalog = catalog,
-                               .has_tables = TRUE };
+                               .has_tables = o->svg == NULL };
   if (catalog == NULL)
     return FALSE;
+  if (o->csv != NULL && o->svg != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "either --csv or --svg");
+  if (o->svg != NULL)
+    return write_svg (&request, o->svg, o->out, error);
   return o->csv != NULL ? fab_report_write_csv (&request, o->csv, o->out, error)
                         : write_page (&request, o->out != NULL ? o->out : "report.html", error);
 }
@@ -117,6 +136,7 @@ run (int argc, char **argv)
     { "sweep", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sweeps, "Sweep id (default: the last); repeatable", "ID" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &o.csv, "A table as CSV instead, or all of them into a folder",
       "TABLE|DIR" },
+    { "svg", 0, 0, G_OPTION_ARG_STRING, &o.svg, "One figure instead: timeline, exposed or sweep", "FIGURE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Where it goes (default report.html); - is standard output", "FILE" },
     G_OPTION_ENTRY_NULL
@@ -127,6 +147,7 @@ run (int argc, char **argv)
   g_free (o.db);
   g_free (o.out);
   g_free (o.csv);
+  g_free (o.svg);
   g_strfreev (o.runs);
   g_strfreev (o.sweeps);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("report", error);

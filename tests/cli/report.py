@@ -4,7 +4,9 @@
 import json
 import os
 import re
+import xml.etree.ElementTree
 
+from report_data import add_sweep
 from support import HELLO, CliTest, main, read
 
 NO_D3 = 3
@@ -80,6 +82,22 @@ class Report(CliTest):
         for run in ("1", "2"):
             self.assertEqual(read(self.path("tables", f"run-{run}-iterations.csv")),
                              self.good("query", "iterations", "--run", run, "--format", "csv"))
+
+    def test_figures(self):
+        self.good("run", HELLO, "--no-band", "--set", "cluster.nodes=2", "--set", r'name="<script>&\u2028\a]]>"')
+        add_sweep(self.path("fabricast.db"))
+        for figure, least in (("timeline", 5), ("exposed", 8), ("sweep", 12)):
+            svg = self.good("report", "--svg", figure, "--run", "2", "--run", "1", "--sweep", "1")
+            root = xml.etree.ElementTree.fromstring(svg)
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+            self.assertLessEqual(tags, {"svg", "title", "defs", "pattern", "rect", "circle", "line", "path", "text", "g"}, figure)
+            self.assertGreater(len(list(root.iter())), least, figure)
+            self.assertEqual(self.good("report", "--svg", figure, "--run", "2", "--run", "1", "--sweep", "1", "-o", "f.svg"), "")
+            self.assertEqual(read(self.path("f.svg")), svg)
+        self.refused("report", "--svg", "timelin", names="nearest is timeline")
+        self.refused("report", "--svg", "sweep", "--run", "1", names="no sweep to draw")
+        self.refused("report", "--svg", "sweep", "--csv", "links", names="either --csv or --svg")
 
     def test_refused(self):
         self.refused("report", "--csv", "lnks", names="nearest is links")

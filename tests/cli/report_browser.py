@@ -6,16 +6,15 @@ Skipped (77) where no Chromium works, or where the program was built without D3.
 """
 import os
 import re
-import sqlite3
 import sys
 import unittest
 
 import browser
 import support
+from report_data import ATTACK, add_sweep
 from support import SKIPPED, CliTest, main, new_directory, read
 
 SECTIONS = ["answer", "timeline", "exposed", "links", "sweeps", "scenario", "tables", "terms"]
-ATTACK = "</script><script>document.title='pwned';window.pwned=1</script><img src=x onerror='window.pwned=1'>\"'\u2028<!--"
 HOSTILE = """
 name: {attack}
 summary: {long}
@@ -47,23 +46,6 @@ nodes:
 def quoted(text):
     """A double-quoted scalar of YAML."""
     return '"' + re.sub(r'["\\]', lambda match: "\\" + match.group(), text).replace("\u2028", "\\u2028") + '"'
-
-
-def add_sweep(path):
-    """Two axes of 3 and 4 values, one point of which cannot be played."""
-    axes = [(ATTACK, ["1", "2", ATTACK]), ("cluster.nic_rate", ["100Gb/s", "200Gb/s", "400Gb/s", "800Gb/s"])]
-    db = sqlite3.connect(path)
-    db.execute("INSERT INTO sweep VALUES (1, ?, ?, 'name: x', '0', 'print', 12)", (ATTACK, ATTACK))
-    for axis, (key, values) in enumerate(axes):
-        db.execute("INSERT INTO sweep_axis VALUES (1, ?, ?)", (axis, key))
-        db.executemany("INSERT INTO sweep_value VALUES (1, ?, ?, ?)", [(axis, i, value) for i, value in enumerate(values)])
-    for point in range(11):
-        db.execute("INSERT INTO sweep_point (sweep_id, point, settings, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s,"
-                   " mfu_fraction, tokens_per_s, binding, binding_spec, binding_fraction) VALUES (1, ?, ?, ?, 1, 1, 0.5, ?, 0, 0.4, 100, ?, ?, 1)",
-                   (point, ATTACK, 1.5 + point, 0.5 / (point + 1), ATTACK, ATTACK))
-    db.execute("INSERT INTO sweep_point (sweep_id, point, settings, problem) VALUES (1, 11, ?, ?)", (ATTACK, ATTACK))
-    db.commit()
-    db.close()
 
 
 class Page(CliTest):

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/hello.yaml >/dev/null && fabricast report --svg sweep

@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/hello.yaml --no-band >/dev/null && fabricast report --svg exposed
