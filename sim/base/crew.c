@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/base/crew.h"
 
-enum { MOST_THREADS = 256 };
-
 typedef struct {
   guint n;
   gint next; /* atomic */
@@ -24,23 +22,23 @@ take_items (gpointer data)
   }
 }
 
-static guint
-count_threads (guint n)
+guint
+fab_crew_size (void)
 {
   const char *wanted = g_getenv ("FABRICAST_THREADS");
   guint64 n_threads = wanted != NULL ? g_ascii_strtoull (wanted, NULL, 10) : g_get_num_processors ();
 
-  return (guint) CLAMP (n_threads, 1, MIN (MAX (n, 1), MOST_THREADS));
+  return (guint) CLAMP (n_threads, 1, FAB_CREW_MOST_THREADS);
 }
 
 void
 fab_crew_run (guint n, FabCrewFn work, gpointer data)
 {
   Crew self = { n, 0, work, data };
-  guint n_threads = count_threads (n);
+  guint n_threads = MIN (fab_crew_size (), MAX (n, 1));
   g_autofree GThread **others = g_new (GThread *, n_threads);
 
-  g_assert (n < G_MAXINT - MOST_THREADS);
+  g_assert (n < G_MAXINT - FAB_CREW_MOST_THREADS);
   for (guint i = 1; i < n_threads; i++)
     others[i] = g_thread_new ("crew", take_items, &self);
   take_items (&self);

@@ -72,9 +72,11 @@ const FabQuery fab_queries[] = {
     "SELECT sweep_id, name, keys, n_points, n_done, n_problems, version FROM v_sweep ORDER BY sweep_id" },
   { "sweep", "Every point of a sweep.",
     "SELECT point, settings, step_s, exposed_s, exposed_pct, mfu_pct, tokens_per_s, train_days, memory_gb, n_ranks,"
-    " binding, binding_spec, binding_pct, problem FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
+    " binding, binding_spec, binding_pct, capex_usd, power_watts, usd_per_step, usd_per_million_tokens, train_usd,"
+    " problem FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
   { "sweep-best", "The ten points of a sweep with the most tokens per second, or the shortest step.",
-    "SELECT point, settings, step_s, exposed_pct, mfu_pct, tokens_per_s, memory_gb, binding_spec FROM v_sweep_point"
+    "SELECT point, settings, step_s, exposed_pct, mfu_pct, tokens_per_s, memory_gb, usd_per_million_tokens,"
+    " binding_spec FROM v_sweep_point"
     " WHERE sweep_id = :sweep AND problem IS NULL"
     " ORDER BY tokens_per_s DESC NULLS LAST, step_s, point LIMIT 10" },
   { "sweep-problems", "The points of a sweep that cannot be played, and why.",

@@ -49,6 +49,8 @@ typedef struct {
   gint64 memory_bytes, memory_max_bytes, n_ranks, n_nodes;
   const char *binding, *binding_spec;
   double binding_fraction;
+  double capex_usd, network_usd, power_watts, network_watts;
+  double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
   const char *problem; /* why it could not be played */
 } FabSweepPointRecord;
 

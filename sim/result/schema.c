@@ -235,6 +235,16 @@ static const char sweep_tables[] =
     "  binding TEXT,                -- the link that sets the pace of most communication\n"
     "  binding_spec TEXT,\n"
     "  binding_fraction REAL,       -- of it\n"
+    "  capex_usd REAL,              -- of the whole machine; NULL: something has no price\n"
+    "  network_usd REAL,            -- of it\n"
+    "  power_watts REAL,            -- at the meter, of the job's share\n"
+    "  network_watts REAL,          -- of it\n"
+    "  usd_per_hour REAL,\n"
+    "  usd_per_step REAL,\n"
+    "  usd_per_million_tokens REAL,\n"
+    "  train_usd REAL,              -- of the whole training\n"
+    "  step_joules REAL,\n"
+    "  train_joules REAL,\n"
     "  problem TEXT,                -- why it could not be played\n"
     "  CHECK ((step_s IS NULL) = (problem IS NOT NULL)),\n"
     "  PRIMARY KEY (sweep_id, point)\n"
@@ -348,7 +358,9 @@ static const char sweep_views[] =
     "SELECT sweep_id, point, settings, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s,\n"
     "  100.0 * exposed_s / nullif (step_s, 0) AS exposed_pct, 100.0 * mfu_fraction AS mfu_pct, tokens_per_s,\n"
     "  train_s / 86400 AS train_days, memory_bytes / 1e9 AS memory_gb, memory_max_bytes / 1e9 AS memory_max_gb,\n"
-    "  n_ranks, n_nodes, binding, binding_spec, 100.0 * binding_fraction AS binding_pct, problem\n"
+    "  n_ranks, n_nodes, binding, binding_spec, 100.0 * binding_fraction AS binding_pct, capex_usd, network_usd,\n"
+    "  power_watts, network_watts, usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd,\n"
+    "  step_joules / 3.6e6 AS step_kwh, train_joules / 3.6e6 AS train_kwh, problem\n"
     "FROM sweep_point;\n";
 
 const char *const fab_store_schema[] = {

@@ -204,6 +204,19 @@ fab_catalog_load (const char *directory, const FabRegistry *registry, GError **e
   return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
 }
 
+char *
+fab_catalog_write (const FabCatalog *self)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < self->docs->len; i++) {
+    g_autofree char *one = fab_schema_write (fab_catalog_params, g_ptr_array_index (self->sections, i));
+
+    g_string_append (text, one);
+  }
+  return g_string_free (text, FALSE);
+}
+
 FabCatalog *
 fab_catalog_overlay (const FabCatalog *shipped, const FabCatalogSections *own)
 {

@@ -180,6 +180,9 @@ typedef struct _FabCatalog FabCatalog;
 /* Reads every *.yaml of the directory in name order. Duplicate names and wires or nodes that
  * name an unknown entry are diagnostics. */
 FabCatalog *fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error);
+
+/* All that its files say, with every default; of a loaded one. Equal texts are equal catalogues. (transfer full) */
+char *fab_catalog_write (const FabCatalog *self);
 void fab_catalog_free (FabCatalog *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCatalog, fab_catalog_free)
 

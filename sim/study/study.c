@@ -29,6 +29,20 @@ fab_study_load (const FabStudy *study, const char *const *sets, GError **error)
                             error);
 }
 
+void
+fab_try_play (const FabStudy *study, FabTry *self)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (self->point != NULL || self->problem != NULL)
+    return;
+  g_autoptr (FabScenario) scenario = fab_study_load (study, self->sets, &problem);
+  if (scenario != NULL)
+    self->point = fab_point_play (scenario, study->registry, &problem);
+  if (self->point == NULL)
+    self->problem = g_strdup (problem->message);
+}
+
 typedef struct {
   const FabStudy *study;
   FabTry *const *tries;
@@ -38,16 +52,8 @@ static void
 play_one (gpointer data, guint item)
 {
   const Plays *self = data;
-  FabTry *one = self->tries[item];
-  g_autoptr (GError) problem = NULL;
 
-  if (one->point != NULL || one->problem != NULL)
-    return;
-  g_autoptr (FabScenario) scenario = fab_study_load (self->study, one->sets, &problem);
-  if (scenario != NULL)
-    one->point = fab_point_play (scenario, self->study->registry, &problem);
-  if (one->point == NULL)
-    one->problem = g_strdup (problem->message);
+  fab_try_play (self->study, self->tries[item]);
 }
 
 void

@@ -20,6 +20,9 @@ typedef struct {
 
 FabScenario *fab_study_load (const FabStudy *study, const char *const *sets, GError **error);
 
+/* Plays it, unless it has a point or a problem already. */
+void fab_try_play (const FabStudy *study, FabTry *self);
+
 /* Plays those that have neither point nor problem yet, on all processors; what comes out does not depend on how many
  * there are. */
 void fab_study_play (const FabStudy *study, FabTry *const *tries, guint n);

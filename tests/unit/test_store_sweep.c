@@ -36,7 +36,9 @@ played (gint64 point)
                                 .n_nodes = 1,
                                 .binding = "a -> b",
                                 .binding_spec = "ib-ndr",
-                                .binding_fraction = 0.5 };
+                                .binding_fraction = 0.5,
+                                .capex_usd = 1e6,
+                                .usd_per_hour = NAN };
 }
 
 static FabSweepPointRecord

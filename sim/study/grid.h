@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grid.h - the points of a sweep: every combination of the values of its axes. Keys may share an axis: they move
+ * together. A point is a number, the mixed-radix index of the axes' items with the last axis fastest. */
+#pragma once
+
+#include "sim/study/axis.h"
+
+#define FAB_GRID_MOST_POINTS G_GINT64_CONSTANT (1000000)
+
+typedef struct {
+  GPtrArray *keys; /* FabAxis, all with as many values */
+  guint n_items;
+} FabGridAxis;
+
+typedef struct {
+  GPtrArray *axes; /* FabGridAxis, at least one */
+  gint64 n_points;
+} FabGrid;
+
+/* Of `vary`, each "KEY=VALUES", an axis each; then of `zip`, each "KEY=VALUES KEY2=VALUES2", likewise. NULL-ended, or
+ * NULL. NULL and *error, which says what would be right. */
+FabGrid *fab_grid_new (const char *const *vary, const char *const *zip, GError **error);
+void fab_grid_free (FabGrid *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGrid, fab_grid_free)
+
+guint fab_grid_item (const FabGrid *self, gint64 point, guint axis);
+
+/* "KEY=VALUE" of every key, NULL-ended. (transfer full) */
+char **fab_grid_sets (const FabGrid *self, gint64 point);
+
+/* "KEY", or "KEY & KEY2"; "VALUE", or "VALUE & VALUE2". (transfer full) */
+char *fab_grid_axis_key (const FabGrid *self, guint axis);
+char *fab_grid_axis_value (const FabGrid *self, guint axis, guint item);

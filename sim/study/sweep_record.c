@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/sweep_record.h"
+
+#include <math.h>
+#include <string.h>
+
+static double *
+real_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+{
+  return (double *) ((char *) self + column->offset);
+}
+
+static gint64 *
+whole_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+{
+  return (gint64 *) ((char *) self + column->offset);
+}
+
+static char **
+text_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+{
+  return (char **) ((char *) self + column->offset);
+}
+
+void
+fab_sweep_record_free (FabSweepPointRecord *self)
+{
+  if (self == NULL)
+    return;
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    if (column->kind == FAB_SWEEP_TEXT)
+      g_free (*text_of (self, column));
+  g_free (self);
+}
+
+/* Nothing is known of it. */
+static FabSweepPointRecord *
+new_record (void)
+{
+  FabSweepPointRecord *self = g_new0 (FabSweepPointRecord, 1);
+
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    if (column->kind == FAB_SWEEP_REAL)
+      *real_of (self, column) = NAN;
+    else if (column->kind == FAB_SWEEP_WHOLE)
+      *whole_of (self, column) = FAB_RECORD_UNKNOWN;
+  return self;
+}
+
+/* --- from a point and to one --- */
+
+/* In a FabPoint 0 is what is not known. */
+static double
+known_real (double value)
+{
+  return value != 0 ? value : NAN;
+}
+
+static gint64
+known_whole (gint64 value)
+{
+  return value != 0 ? value : FAB_RECORD_UNKNOWN;
+}
+
+static double
+real_or_0 (double value)
+{
+  return isnan (value) ? 0 : value;
+}
+
+static gint64
+whole_or_0 (gint64 value)
+{
+  return value == FAB_RECORD_UNKNOWN ? 0 : value;
+}
+
+static void
+take_spending (FabSweepPointRecord *self, const FabSpending *spending)
+{
+  self->capex_usd = known_real (spending->capex_usd);
+  self->network_usd = known_real (spending->network_usd);
+  self->power_watts = known_real (spending->power_watts);
+  self->network_watts = known_real (spending->network_watts);
+  self->usd_per_hour = known_real (spending->usd_per_hour);
+  self->usd_per_step = known_real (spending->usd_per_step);
+  self->usd_per_million_tokens = known_real (spending->usd_per_million_tokens);
+  self->train_usd = known_real (spending->train_usd);
+  self->step_joules = known_real (spending->step_joules);
+  self->train_joules = known_real (spending->train_joules);
+}
+
+static FabSpending
+spending_of (const FabSweepPointRecord *self)
+{
+  return (FabSpending){
+    .capex_usd = real_or_0 (self->capex_usd),
+    .network_usd = real_or_0 (self->network_usd),
+    .power_watts = real_or_0 (self->power_watts),
+    .network_watts = real_or_0 (self->network_watts),
+    .usd_per_hour = real_or_0 (self->usd_per_hour),
+    .usd_per_step = real_or_0 (self->usd_per_step),
+    .usd_per_million_tokens = real_or_0 (self->usd_per_million_tokens),
+    .train_usd = real_or_0 (self->train_usd),
+    .step_joules = real_or_0 (self->step_joules),
+    .train_joules = real_or_0 (self->train_joules),
+  };
+}
+
+static void
+take_point (FabSweepPointRecord *self, const FabPoint *point)
+{
+  self->step_s = point->step_s;
+  self->compute_s = point->compute_s;
+  self->comm_s = point->comm_s;
+  self->overlapped_s = point->overlapped_s;
+  self->exposed_s = point->exposed_s;
+  self->idle_s = point->idle_s;
+  self->mfu_fraction = known_real (point->mfu_fraction);
+  self->tokens_per_s = known_real (point->tokens_per_s);
+  self->train_s = known_real (point->train_s);
+  self->memory_bytes = known_whole (point->memory_bytes);
+  self->memory_max_bytes = known_whole (point->memory_max_bytes);
+  self->n_ranks = point->n_ranks;
+  self->n_nodes = point->n_nodes;
+  self->binding = g_strdup (point->binding);
+  self->binding_spec = g_strdup (point->binding_spec);
+  self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
+  take_spending (self, &point->spending);
+}
+
+FabSweepPointRecord *
+fab_sweep_record_new (const FabGrid *grid, gint64 point, const FabTry *trial)
+{
+  FabSweepPointRecord *self = new_record ();
+  g_auto (GStrv) sets = fab_grid_sets (grid, point);
+
+  self->point = point;
+  self->settings = g_strjoinv (" ", sets);
+  self->problem = g_strdup (trial->problem);
+  if (trial->point != NULL)
+    take_point (self, trial->point);
+  return self;
+}
+
+void
+fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
+{
+  if (self->problem != NULL) {
+    trial->problem = g_strdup (self->problem);
+    return;
+  }
+  trial->point = g_new0 (FabPoint, 1);
+  *trial->point = (FabPoint){ .n_ranks = (guint) self->n_ranks,
+                              .n_nodes = (guint) self->n_nodes,
+                              .step_s = self->step_s,
+                              .compute_s = self->compute_s,
+                              .comm_s = self->comm_s,
+                              .overlapped_s = self->overlapped_s,
+                              .exposed_s = self->exposed_s,
+                              .idle_s = self->idle_s,
+                              .mfu_fraction = real_or_0 (self->mfu_fraction),
+                              .tokens_per_s = real_or_0 (self->tokens_per_s),
+                              .train_s = real_or_0 (self->train_s),
+                              .memory_bytes = whole_or_0 (self->memory_bytes),
+                              .memory_max_bytes = whole_or_0 (self->memory_max_bytes),
+                              .binding_fraction = real_or_0 (self->binding_fraction),
+                              .binding = g_strdup (self->binding),
+                              .binding_spec = g_strdup (self->binding_spec),
+                              .spending = spending_of (self) };
+}
+
+/* --- bytes --- */
+
+#define NO_TEXT G_MAXUINT32
+
+static void
+append_text (GByteArray *bytes, const char *text)
+{
+  guint32 size = text != NULL ? (guint32) strlen (text) : NO_TEXT;
+
+  g_byte_array_append (bytes, (const guint8 *) &size, sizeof size);
+  if (text != NULL)
+    g_byte_array_append (bytes, (const guint8 *) text, size);
+}
+
+void
+fab_sweep_record_write (const FabSweepPointRecord *self, GByteArray *bytes)
+{
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    switch (column->kind) {
+    case FAB_SWEEP_REAL:
+      g_byte_array_append (bytes, (guint8 *) real_of (self, column), sizeof (double));
+      break;
+    case FAB_SWEEP_WHOLE:
+      g_byte_array_append (bytes, (guint8 *) whole_of (self, column), sizeof (gint64));
+      break;
+    case FAB_SWEEP_TEXT: append_text (bytes, *text_of (self, column)); break;
+    }
+}
+
+static gboolean
+take (const guint8 **bytes, gsize *n_left, gpointer out, gsize size)
+{
+  if (*n_left < size)
+    return FALSE;
+  memcpy (out, *bytes, size);
+  *bytes += size;
+  *n_left -= size;
+  return TRUE;
+}
+
+static gboolean
+take_text (const guint8 **bytes, gsize *n_left, char **text)
+{
+  guint32 size;
+
+  if (!take (bytes, n_left, &size, sizeof size))
+    return FALSE;
+  if (size == NO_TEXT)
+    return TRUE;
+  if (*n_left < size)
+    return FALSE;
+  *text = g_strndup ((const char *) *bytes, size);
+  *bytes += size;
+  *n_left -= size;
+  return TRUE;
+}
+
+static gboolean
+take_column (const guint8 **bytes, gsize *n_left, FabSweepPointRecord *self, const FabSweepColumn *column)
+{
+  switch (column->kind) {
+  case FAB_SWEEP_REAL: return take (bytes, n_left, real_of (self, column), sizeof (double));
+  case FAB_SWEEP_WHOLE: return take (bytes, n_left, whole_of (self, column), sizeof (gint64));
+  case FAB_SWEEP_TEXT: return take_text (bytes, n_left, text_of (self, column));
+  }
+  g_assert_not_reached ();
+}
+
+FabSweepPointRecord *
+fab_sweep_record_read (const guint8 **bytes, gsize *n_left)
+{
+  g_autoptr (FabSweepPointRecord) self = new_record ();
+
+  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+    if (!take_column (bytes, n_left, self, column))
+      return NULL;
+  return g_steal_pointer (&self);
+}
