@@ -24,7 +24,7 @@ DOORS = {
     "nccl.h": ("validate/measure/",),
     "infiniband/": ("validate/measure/", "tests/support/"),
     "rdma/": ("validate/measure/",),
-    "mpi.h": ("validate/measure/",),
+    "mpi.h": ("validate/measure/", "cli/mpi/"),
 }
 
 

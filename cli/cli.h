@@ -41,6 +41,7 @@ extern const FabCommand fab_command_query;
 extern const FabCommand fab_command_report;
 extern const FabCommand fab_command_run;
 extern const FabCommand fab_command_size;
+extern const FabCommand fab_command_sweep;
 extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_trace;
 extern const FabCommand fab_command_tune;
@@ -70,6 +71,9 @@ FabCatalog *fab_cli_catalog (GError **error);
 /* A shipped data file or directory by its path below share/fabricast ("measured", "scenarios"), the same way.
  * (transfer full) */
 char *fab_cli_data_path (const char *name, GError **error);
+
+/* Where a module may be, the likeliest first, NULL-ended; `built`: its folder in the build. (transfer full) */
+GPtrArray *fab_cli_module_directories (const char *built);
 
 /* The scenario with its --set assignments (NULL-ended, or NULL). */
 FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);

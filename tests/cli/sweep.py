@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricast sweep`: killed, stopped, shared and resumed, it keeps the same rows."""
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+import support
+from support import main
+from sweeps import IS_SLOW, TINY, SweepTest, ask, count, grid, rows
+
+FEW = ["--vary", "cluster.nic_rate=1Gb/s,2Gb/s"]
+MANY, SOME = (300, 200) if IS_SLOW else (2000, 700)
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Sweep(SweepTest):
+    def sweep(self, *args, db="a.db", **how):
+        return self.good("sweep", self.tiny, *args, "--db", db, **how)
+
+    def resumed(self, *args, **how):
+        """What a sweep prints of which some points were there, and how many."""
+        done = self.fabricast("sweep", self.tiny, *args, "--db", "a.db", "--format", "csv", **how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"\Aresumed: \d+ of \d+ points were there\n\Z")
+        return int(done.stderr.split()[1]), done.stdout
+
+    def n_sweeps(self):
+        return len(ask(self.path("a.db"), "SELECT * FROM sweep"))
+
+    def test_points_are_runs(self):
+        points = self.json("sweep", self.tiny, "--vary", "cluster.nic_rate=1..4Gb/s", "--vary", "cluster.nodes=1,2")["points"]
+        self.assertEqual([(one["cluster.nic_rate"], one["cluster.nodes"]) for one in points],
+                         [(f"{rate}Gb/s", nodes) for rate in range(1, 5) for nodes in ("1", "2")])
+        for one in points[:3]:
+            sets = [part for key in ("cluster.nic_rate", "cluster.nodes") for part in ("--set", f"{key}={one[key]}")]
+            run = self.good("run", self.tiny, "--no-db", "--no-band", "--format", "csv", *sets).splitlines()
+            figures = dict(zip(run[0].split(","), run[1].split(",")))
+            self.assertEqual(float(figures["duration_s"]), one["step_s"])
+
+    def test_killed_again_and_again(self):
+        chance = random.Random(7)
+        n_killed = 0
+        for _ in range(10):
+            process = self.start(*grid(MANY))
+            self.wait_for(process, self.path("a.db"), count(self.path("a.db")))
+            time.sleep(chance.uniform(0, 0.05))
+            process.kill()
+            process.communicate()
+            n_killed += process.returncode == -signal.SIGKILL
+        self.assertGreater(n_killed, 1)
+        before = count(self.path("a.db"))
+        self.assertEqual(self.resumed(*grid(MANY)), (before, self.whole(MANY)[1]))
+        self.assertEqual(rows(self.path("a.db")), self.whole(MANY)[0])
+
+    def test_number_of_threads_does_not_show(self):
+        self.sweep(*grid(SOME), "--jobs", "7")
+        self.sweep(*grid(SOME), db="b.db", env={**support.environment(), "FABRICAST_THREADS": "1"})
+        for name in ("a.db", "b.db"):
+            self.assertEqual(rows(self.path(name)), self.whole(SOME)[0])
+
+    def test_stopped(self):
+        process = self.start(*grid(SOME), "--jobs", "1")
+        self.wait_for(process, self.path("a.db"), 0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+        n = count(self.path("a.db"))
+        self.assertEqual((process.returncode, out), (2, ""))
+        self.assertEqual(err, f"fabricast sweep: stopped; a.db has {n} of {SOME} points, and the same command goes on from "
+                              "there\n")
+        self.assertTrue(0 < n < SOME)
+        self.assertEqual(self.resumed(*grid(SOME)), (n, self.whole(SOME)[1]))
+
+    def test_stopped_while_a_point_takes_long(self):
+        self.tiny = os.path.join(support.SOURCE, "scenarios", "fabric-24k-pods.yaml")
+        process = self.start("--vary", "seed=1,2", "--set", "fidelity=step", "--set", "fold=false", "--jobs", "2")
+        time.sleep(1)
+        since_s = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate()
+        self.assertLess(time.monotonic() - since_s, 60)
+        self.assertEqual(process.returncode, 2, err)
+
+    def test_two_at_once(self):
+        both = [self.start(*grid(SOME), "--jobs", "1") for _ in range(2)]
+        ends = [process.communicate() for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0], ends)
+        self.assertEqual([out for out, _ in ends], [self.whole(SOME)[1]] * 2)
+        self.assertEqual(rows(self.path("a.db")), self.whole(SOME)[0])
+        self.assertTrue(any("another process plays the same sweep into this file" in err for _, err in ends), ends[0][1])
+
+    def test_what_is_another_sweep(self):
+        self.sweep(*FEW)
+        self.sweep("--vary", "cluster.nic_rate=1Gb/s,3Gb/s")  # other values
+        self.sweep("--vary", "cluster.nic_rate=2Gb/s,1Gb/s")  # another order
+        self.sweep(*FEW, "--set", "cluster.nodes=3")
+        self.write("tiny.yaml", TINY.replace("64MiB", "65MiB"))
+        self.sweep(*FEW)
+        self.write("tiny.yaml", TINY.replace("name: tiny\n", "# The same.\nname: 'tiny'\n"))
+        self.assertEqual(self.resumed(*FEW)[0], 2)
+        self.assertEqual(self.n_sweeps(), 5)
+
+    def test_included_files_count(self):
+        self.write("base.yaml", TINY)
+        self.tiny = self.write("top.yaml", "include: base.yaml\nname: top\n")
+        self.sweep(*FEW)
+        self.write("base.yaml", TINY.replace("nodes: 2", "nodes: 3"))
+        self.sweep(*FEW)
+        self.assertEqual(self.n_sweeps(), 2)
+
+    def test_files_that_values_name_count(self):
+        self.write("tiny.yaml", TINY.replace("nodes: 2, ", ""))
+        for nodes in (3, 4):
+            self.write("nodes.yaml", f"cluster: {{nodes: {nodes}}}\n")
+            self.sweep("--vary", f"include={self.path('nodes.yaml')}")
+            self.assertEqual(ask(self.path("a.db"), "SELECT n_nodes FROM sweep_point")[-1], (nodes,))
+        self.assertEqual(self.n_sweeps(), 2)
+
+    def test_catalogue_counts(self):
+        catalog = self.path("catalog")
+        env = {**support.environment(), "FABRICAST_CATALOG": catalog}
+        entry = os.path.join(catalog, "nodes-nvidia.yaml")
+        self.sweep(*FEW)
+        shutil.copytree(os.path.join(support.SOURCE, "models", "catalog"), catalog)
+        self.assertEqual(self.resumed(*FEW, env=env)[0], 2)  # an equal one, elsewhere
+        text = support.read(entry)
+        with open(entry, "w", encoding="utf-8") as file:
+            file.write(text.replace("DGX A100", "Other"))
+        self.assertNotEqual(text, support.read(entry))
+        self.sweep(*FEW, env=env)
+        self.assertEqual(self.n_sweeps(), 2)
+
+    def test_scenario_that_changes_meanwhile(self):
+        whole = {row[1]: row for row in self.whole(SOME)[0][3]}
+        process = self.start(*grid(SOME), "--jobs", "1")
+        self.wait_for(process, self.path("a.db"), 0)
+        self.write("tiny.yaml", TINY.replace("nic_rate: 100Gb/s", "gpus_per_node: 4"))
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("tiny.yaml, or a file that it includes, was changed meanwhile", err)
+        kept = rows(self.path("a.db"))[3]
+        self.assertTrue(0 < len(kept) < SOME)
+        self.assertEqual(kept, [whole[row[1]] for row in kept])  # none is of the other scenario
+
+    def test_points_that_cannot_be_played(self):
+        self.tiny = self.write("ddp.yaml", TINY.split("job:")[0] + "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, "
+                               "compute: {kind: mfu, mfu: 40%}}\n")
+        done = self.fabricast("sweep", self.tiny, "--vary", "job.global_batch=64,65,128", "--db", "a.db")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(ask(self.path("a.db"), "SELECT point, step_s IS NULL, problem IS NULL FROM sweep_point"),
+                         [(0, 0, 1), (1, 1, 0), (2, 0, 1)])
+        self.assertIn("65 is not a multiple", self.good("query", "sweep-problems", "--db", "a.db"))
+        done = self.fabricast("sweep", self.tiny, "--vary", "job.global_batch=65,66", "--db", "b.db")
+        self.assertEqual((done.returncode, done.stderr), (2, "fabricast sweep: none of the points can be played\n"))
+        self.assertEqual(count(self.path("b.db")), 2)
+
+    def test_files_that_are_not_ours(self):
+        foreign, junk = self.path("foreign.db"), self.write("junk.db", "no database, whatever its name says\n" * 100)
+        with sqlite3.connect(foreign) as db:
+            db.execute("CREATE TABLE t (x)")
+        for path, says in ((foreign, "of another program"), (junk, "not a SQLite database")):
+            before = read_bytes(path)
+            self.refused("sweep", self.tiny, *FEW, "--db", path, names=says)
+            self.assertEqual(read_bytes(path), before)
+        self.refused("sweep", self.tiny, *FEW, "--db", "no/such.db", names="does not exist")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["foreign.db", "junk.db", "tiny.yaml"])
+
+    def test_without_the_module(self):
+        program = shutil.copy(support.PROGRAM, self.path("fabricast"))
+        env = {**support.environment(), "OMPI_COMM_WORLD_SIZE": "2"}
+        done = self.fabricast("sweep", self.tiny, *FEW, program=program, env=env)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("it was started under MPI, and this build has no module for that", done.stderr)
+
+    def test_full_disk(self):
+        command = ["bash", "-c", 'ulimit -f 260; trap "" XFSZ; exec "$0" "$@"', support.PROGRAM, "sweep", self.tiny,
+                   *grid(SOME), "--db", "a.db"]
+        done = subprocess.run(command, cwd=self.directory, text=True, env=support.environment(), capture_output=True, check=False)
+        if done.returncode == 0:
+            self.skipTest("so many points fit")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\Afabricast sweep: a.db: cannot keep points of the sweep: [^\n]*\n\Z")
+        n, printed = self.resumed(*grid(SOME))
+        self.assertTrue(0 < n < SOME)
+        self.assertEqual(printed, self.whole(SOME)[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+fabricast sweep $SCENARIOS/hello.yaml --vary cluster.nodez=1,2

@@ -1,0 +1,1 @@
+fabricast sweep $SCENARIOS/hello.yaml
