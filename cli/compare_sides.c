@@ -147,7 +147,7 @@ find_equal (const FabSidesView *view, const FabSide *side, guint index)
     g_ptr_array_add (sets, side->sets[i]);
   g_ptr_array_add (sets, NULL);
   study.sets = (const char *const *) sets->pdata;
-  FabCompareEqual equal = { index, fab_size_find (&study, &(FabSizeSpec){ view->axis, target }, &problem),
+  FabCompareEqual equal = { index, fab_size_find (&study, &(FabSizeSpec){ view->axis, &target, 1 }, &problem),
                             NULL };
   if (equal.size == NULL)
     equal.problem = g_strdup (problem->message);

@@ -2,13 +2,15 @@
 /* size.h - what `fabricast size` prints. */
 #pragma once
 
-#include "sim/study/size.h"
+#include "sim/study/ports.h"
+#include "sim/study/sureness.h"
 
 typedef struct {
   const char *title; /* of the scenario */
-  const FabAxis *axis;
-  const FabTarget *target;
+  const FabSizeSpec *spec;
   const FabSize *size;
+  const FabSureness *sureness;
+  const GPtrArray *ports; /* FabPort; NULL: the key is no rate of ports, or nothing meets the target */
 } FabSizeView;
 
 /* (transfer full) */

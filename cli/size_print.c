@@ -1,47 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/size.h"
 
+#include "cli/plot.h"
 #include "cli/points.h"
 #include "sim/base/json.h"
 
-static const char *const columns[] = { "value", "is_met", NULL };
-
-enum { N_COLUMNS = G_N_ELEMENTS (columns) - 1 };
-
-/* The values that were tried, as rows. */
+/* The values that were tried, as rows; for a person with the targets' figures that the table has not. */
 typedef struct {
-  const char *(*labels)[N_COLUMNS];
-  FabPointsRow *rows;
+  GPtrArray *columns; /* NULL-ended */
+  GPtrArray *labels;  /* GStrv per row */
+  GArray *rows;       /* FabPointsRow */
   FabPoints points;
 } Tried;
 
+static gboolean
+has_column (const FabFigure *figure)
+{
+  static const char *const shown[] = { "step", "exposed", "mfu", "tokens", NULL };
+
+  return g_strv_contains (shown, figure->name);
+}
+
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return point != NULL && (figure->is_known == NULL || figure->is_known (point));
+}
+
+/* "-" where it is not known. (transfer full) */
+static char *
+show (const FabFigure *figure, const FabPoint *point)
+{
+  return is_known (figure, point) ? fab_figure_show (figure->kind, figure->value (point)) : g_strdup ("-");
+}
+
+static char **
+labels_of (const FabSizeView *view, const FabSizePoint *one, gboolean is_text)
+{
+  const FabSizeSpec *spec = view->spec;
+  const FabPoint *point = one->trial.point;
+  GPtrArray *labels = g_ptr_array_new ();
+
+  g_ptr_array_add (labels, g_strdup (one->value));
+  for (guint t = 0; is_text && t < spec->n_targets; t++) {
+    const FabFigure *figure = spec->targets[t].figure;
+
+    if (!has_column (figure))
+      g_ptr_array_add (labels, show (figure, point));
+  }
+  if (!is_text)
+    g_ptr_array_add (labels,
+                     g_strdup (point && fab_targets_are_met (spec->targets, spec->n_targets, point) ? "yes"
+                                                                                                    : "no"));
+  g_ptr_array_add (labels, NULL);
+  return (char **) g_ptr_array_free (labels, FALSE);
+}
+
 static void
-tried_init (Tried *self, const FabSizeView *view)
+add_columns (Tried *self, const FabSizeView *view, gboolean is_text)
+{
+  g_ptr_array_add (self->columns, (gpointer) "value");
+  for (guint t = 0; is_text && t < view->spec->n_targets; t++)
+    if (!has_column (view->spec->targets[t].figure))
+      g_ptr_array_add (self->columns, (gpointer) view->spec->targets[t].figure->name);
+  if (!is_text)
+    g_ptr_array_add (self->columns, (gpointer) "is_met");
+  g_ptr_array_add (self->columns, NULL);
+}
+
+static void
+tried_init (Tried *self, const FabSizeView *view, gboolean is_text)
 {
   const FabSize *size = view->size;
-  guint n = 0;
 
-  self->labels = (gpointer) g_new (const char *, (gsize) N_COLUMNS * size->n);
-  self->rows = g_new (FabPointsRow, size->n);
+  self->columns = g_ptr_array_new ();
+  self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  self->rows = g_array_new (FALSE, FALSE, sizeof (FabPointsRow));
+  add_columns (self, view, is_text);
   for (guint i = 0; i < size->n; i++) {
     const FabSizePoint *one = &size->points[i];
-    gboolean is_played = one->trial.point != NULL;
 
-    if (!is_played && one->trial.problem == NULL)
+    if (one->trial.point == NULL && one->trial.problem == NULL)
       continue;
-    self->labels[n][0] = one->value;
-    self->labels[n][1] = is_played && fab_target_is_met (view->target, one->trial.point) ? "yes" : "no";
-    self->rows[n] = (FabPointsRow){ self->labels[n], &one->trial, (gint64) i == size->answer ? "<" : NULL };
-    n++;
+    char **labels = labels_of (view, one, is_text);
+    FabPointsRow row = { (const char *const *) labels, &one->trial, (gint64) i == size->answer ? "<" : NULL };
+    g_ptr_array_add (self->labels, labels);
+    g_array_append_val (self->rows, row);
   }
-  self->points = (FabPoints){ columns, 1, 0, self->rows, n };
+  self->points = (FabPoints){ .columns = (const char *const *) self->columns->pdata,
+                              .n_shown = self->columns->len - 1,
+                              .rows = (const FabPointsRow *) (gpointer) self->rows->data,
+                              .n_rows = self->rows->len };
 }
 
 static void
 tried_clear (Tried *self)
 {
-  g_free (self->labels);
-  g_free (self->rows);
+  g_ptr_array_unref (self->columns);
+  g_ptr_array_unref (self->labels);
+  g_array_unref (self->rows);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
@@ -60,15 +117,15 @@ append_answer (GString *text, const FabSizeView *view)
 {
   const FabSize *size = view->size;
   const FabSizePoint *points = size->points;
-  g_autofree char *target = fab_target_write (view->target);
+  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
 
   if (size->answer < 0) {
     g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest\n", points[0].value,
                             points[size->n - 1].value, target, points[size->best].value);
     return;
   }
-  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s\n", view->axis->key,
-                          points[size->answer].value, points[0].value, target);
+  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s\n",
+                          view->spec->axis->key, points[size->answer].value, points[0].value, target);
   if (size->is_unsteady)
     g_string_append (text, "  larger values do not all meet it: see the table\n");
   g_autofree char *now = binding_of (points[size->answer].trial.point);
@@ -80,15 +137,93 @@ append_answer (GString *text, const FabSizeView *view)
     g_string_append_printf (text, "  %s binds there\n", now);
 }
 
+/* What can be bought instead of a rate. */
+static void
+append_ports (GString *text, const FabSizeView *view)
+{
+  const FabTarget *target = &view->spec->targets[0];
+
+  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->ports, i);
+    const FabPoint *point = port->trial.point;
+    g_autofree char *figure = show (target->figure, point);
+
+    g_string_append_printf (text, "  %-10s%s (%s, %.4g Gb/s): %s %s%s\n", i == 0 ? "nearest" : "",
+                            port->link->name, port->link->technology,
+                            (double) fab_link_spec_line_rate (port->link) * 8 / 1e9,
+                            point ? target->figure->name : "it cannot be played", point ? figure : "",
+                            port->is_met || point == NULL ? "" : ", which is not enough");
+  }
+  if (view->ports != NULL && view->ports->len == 0)
+    g_string_append (text, "  nearest   no port of the catalogue is as fast\n");
+}
+
+static void
+append_sure_answer (GString *text, const FabSizeView *view)
+{
+  const FabSizePoint *points = view->size->points;
+  gint64 low = view->sureness->answer_low, high = view->sureness->answer_high;
+
+  if (low >= 0 && low == high)
+    g_string_append_printf (text, "            %s is the first that is enough at either end\n",
+                            points[low].value);
+  else if (low >= 0)
+    g_string_append_printf (text, "            of those tried, the first that is enough is from %s to %s\n",
+                            points[low].value, high >= 0 ? points[high].value : "none of them");
+}
+
+static void
+append_band (GString *text, const FabSizeView *view)
+{
+  const FabBand *band = view->sureness->band;
+  const FabSizePoint *points = view->size->points;
+
+  if (band == NULL) {
+    g_string_append (text, "  band      not known: no link here says how unsure it is (docs/calibrate.md)\n");
+    return;
+  }
+  for (guint i = 0; i < view->spec->n_targets; i++) {
+    const FabFigure *figure = view->spec->targets[i].figure;
+    g_autofree char *low = fab_figure_show (figure->kind, band->low[i]),
+                    *high = fab_figure_show (figure->kind, band->high[i]), *most = fab_band_most (band, i);
+
+    g_string_append_printf (text, "  %-10s%s from %s to %s with %s, most by %s\n", i == 0 ? "band" : "",
+                            figure->name, low, high, points[view->size->best].value, most);
+  }
+  append_sure_answer (text, view);
+}
+
+static void
+append_curve (GString *text, const FabSizeView *view)
+{
+  const FabSize *size = view->size;
+  const FabTarget *target = &view->spec->targets[0];
+  g_autofree FabPlotPoint *points = g_new (FabPlotPoint, size->n);
+  guint n = 0;
+
+  for (guint i = 0; i < size->n; i++)
+    if (size->points[i].trial.point != NULL && is_known (target->figure, size->points[i].trial.point))
+      points[n++] = (FabPlotPoint){ size->n > 1 ? (double) i / (size->n - 1) : 0,
+                                    target->figure->value (size->points[i].trial.point),
+                                    (gint64) i == size->answer };
+  if (n < 3)
+    return;
+  g_string_append_c (text, '\n');
+  fab_plot_append (text, target, points, n, size->points[0].value, size->points[size->n - 1].value);
+}
+
 char *
 fab_size_text (const FabSizeView *view)
 {
   GString *text = g_string_new (NULL);
   g_auto (Tried) tried;
 
-  tried_init (&tried, view);
+  tried_init (&tried, view, TRUE);
   g_string_append_printf (text, "%s\n\n", view->title);
   append_answer (text, view);
+  append_ports (text, view);
+  append_band (text, view);
+  append_curve (text, view);
   g_string_append_c (text, '\n');
   fab_points_append_text (text, &tried.points);
   g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
@@ -102,9 +237,56 @@ fab_size_csv (const FabSizeView *view)
 {
   g_auto (Tried) tried;
 
-  tried_init (&tried, view);
+  tried_init (&tried, view, FALSE);
   g_autoptr (FabTable) table = fab_points_table (&tried.points);
   return fab_table_to_csv (table);
+}
+
+static void
+add_ports (JsonBuilder *json, const FabSizeView *view)
+{
+  json_builder_set_member_name (json, "ports");
+  json_builder_begin_array (json);
+  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->ports, i);
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "link", port->link->name);
+    fab_json_add_text (json, "technology", port->link->technology);
+    fab_json_add_real (json, "rate_bytes_per_s", (double) fab_link_spec_line_rate (port->link));
+    fab_json_add_text (json, "is_met", port->is_met ? "yes" : "no");
+    for (guint t = 0; t < view->spec->n_targets && port->trial.point != NULL; t++)
+      fab_json_add_real (json, view->spec->targets[t].figure->column,
+                         view->spec->targets[t].figure->value (port->trial.point));
+    fab_json_add_text (json, "problem", port->trial.problem);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+static void
+add_band (JsonBuilder *json, const FabSizeView *view)
+{
+  const FabSureness *sureness = view->sureness;
+  const FabSizePoint *points = view->size->points;
+
+  json_builder_set_member_name (json, "band");
+  json_builder_begin_array (json);
+  for (guint i = 0; sureness->band != NULL && i < view->spec->n_targets; i++) {
+    g_autofree char *most = fab_band_most (sureness->band, i);
+
+    json_builder_begin_object (json);
+    fab_json_add_text (json, "figure", view->spec->targets[i].figure->column);
+    fab_json_add_real (json, "low", sureness->band->low[i]);
+    fab_json_add_real (json, "high", sureness->band->high[i]);
+    fab_json_add_text (json, "most", most);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+  fab_json_add_text (json, "answer_low",
+                     sureness->answer_low >= 0 ? points[sureness->answer_low].value : NULL);
+  fab_json_add_text (json, "answer_high",
+                     sureness->answer_high >= 0 ? points[sureness->answer_high].value : NULL);
 }
 
 char *
@@ -112,17 +294,19 @@ fab_size_json (const FabSizeView *view)
 {
   const FabSize *size = view->size;
   g_autoptr (JsonBuilder) json = json_builder_new ();
-  g_autofree char *target = fab_target_write (view->target);
+  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
   g_auto (Tried) tried;
 
-  tried_init (&tried, view);
+  tried_init (&tried, view, FALSE);
   json_builder_begin_object (json);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_text (json, "key", view->axis->key);
+  fab_json_add_text (json, "key", view->spec->axis->key);
   fab_json_add_text (json, "target", target);
   fab_json_add_text (json, "answer", size->answer >= 0 ? size->points[size->answer].value : NULL);
   fab_json_add_text (json, "closest", size->points[size->best].value);
   fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
+  add_ports (json, view);
+  add_band (json, view);
   fab_points_add_json (json, "points", &tried.points);
   json_builder_end_object (json);
   return fab_json_finish (json);

@@ -37,8 +37,8 @@ try_values (gpointer data, const guint *items, guint n, FabTrial *trials, G_GNUC
     trials[i] = (FabTrial){ FALSE, G_MAXDOUBLE };
     if (point == NULL)
       continue;
-    trials[i].is_met = fab_target_is_met (&self->spec->target, point);
-    trials[i].gap = fab_target_gap (&self->spec->target, point);
+    trials[i].is_met = fab_targets_are_met (self->spec->targets, self->spec->n_targets, point);
+    trials[i].gap = fab_targets_gap (self->spec->targets, self->spec->n_targets, point);
   }
   return TRUE;
 }
@@ -57,7 +57,7 @@ take_search (FabSize *self, const FabSearch *search)
   }
 }
 
-/* One value at least can be played, and has the figure. */
+/* One value at least can be played, and has the figure of the target. */
 static gboolean
 check_played (const FabSize *self, const FabTarget *target, GError **error)
 {
@@ -98,5 +98,8 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   if (!fab_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
     return NULL;
   take_search (self, &search);
-  return check_played (self, &spec->target, error) ? g_steal_pointer (&self) : NULL;
+  for (guint i = 0; i < spec->n_targets; i++)
+    if (!check_played (self, &spec->targets[i], error))
+      return NULL;
+  return g_steal_pointer (&self);
 }

@@ -8,8 +8,9 @@
 #include "sim/study/target.h"
 
 typedef struct {
-  const FabAxis *axis; /* from the least wanted value to the most */
-  FabTarget target;
+  const FabAxis *axis;      /* from the least wanted value to the most */
+  const FabTarget *targets; /* [n_targets], all to be met */
+  guint n_targets;
 } FabSizeSpec;
 
 /* One value. */

@@ -43,12 +43,18 @@ fab_target_parse (const char *text, FabTarget *target, GError **error)
   return TRUE;
 }
 
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return figure->is_known == NULL || figure->is_known (point);
+}
+
 gboolean
 fab_target_is_met (const FabTarget *target, const FabPoint *point)
 {
   double value = target->figure->value (point);
 
-  if (target->figure->is_known != NULL && !target->figure->is_known (point))
+  if (!is_known (target->figure, point))
     return FALSE;
   return target->is_most ? value <= target->bound : value >= target->bound;
 }
@@ -59,6 +65,8 @@ fab_target_gap (const FabTarget *target, const FabPoint *point)
   double value = target->figure->value (point), bound = target->bound;
   double over = target->is_most ? value - bound : bound - value;
 
+  if (!is_known (target->figure, point))
+    return G_MAXDOUBLE;
   return bound > 0 ? over / bound : over;
 }
 
@@ -68,4 +76,36 @@ fab_target_write (const FabTarget *target)
   g_autofree char *bound = fab_figure_show (target->figure->kind, target->bound);
 
   return g_strdup_printf ("%s %s %s", target->figure->name, target->is_most ? "<=" : ">=", bound);
+}
+
+gboolean
+fab_targets_are_met (const FabTarget *targets, guint n, const FabPoint *point)
+{
+  for (guint i = 0; i < n; i++)
+    if (!fab_target_is_met (&targets[i], point))
+      return FALSE;
+  return TRUE;
+}
+
+double
+fab_targets_gap (const FabTarget *targets, guint n, const FabPoint *point)
+{
+  double gap = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < n; i++)
+    gap = MAX (gap, fab_target_gap (&targets[i], point));
+  return gap;
+}
+
+char *
+fab_targets_write (const FabTarget *targets, guint n)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *one = fab_target_write (&targets[i]);
+
+    g_string_append_printf (text, "%s%s", i > 0 ? ", " : "", one);
+  }
+  return g_string_free (text, FALSE);
 }

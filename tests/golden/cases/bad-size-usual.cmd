@@ -1,0 +1,1 @@
+fabricast size $SCENARIOS/hello.yaml --vary cluster.fabric --target 'mfu>=30%'

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_size.c - what is enough: several targets, usual values of a key, ports that can be bought, how sure it is. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/study/ports.h"
+#include "sim/study/sureness.h"
+#include "sim/study/usual.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+static char *scenario;
+
+static FabStudy
+study_of (const char *const *sets)
+{
+  return (FabStudy){ scenario, sets, catalog, &fab_models };
+}
+
+static FabTarget
+target_of (const char *text)
+{
+  FabTarget target;
+  g_autoptr (GError) error = NULL;
+
+  if (!fab_target_parse (text, &target, &error))
+    fail_msg ("%s", error->message);
+  return target;
+}
+
+/* 0.7 s of computing and a step that is longer: micro-batches make it longer still, and the exposed share smaller. */
+static void
+all_targets_are_to_be_met (G_GNUC_UNUSED void **state)
+{
+  FabStudy study = study_of (NULL);
+  FabTarget targets[] = { target_of ("exposed<=20%"), target_of ("tokens>=300000"),
+                          target_of ("tokens>=311100") };
+  g_autoptr (FabAxis) axis = fab_axis_parse ("job.micro_batch=1..8", NULL);
+  gint64 answers[3];
+
+  for (guint n = 1; n <= 3; n++) {
+    g_autoptr (FabSize) size = fab_size_find (&study, &(FabSizeSpec){ axis, targets, n }, NULL);
+
+    answers[n - 1] = size->answer;
+    for (guint i = 0; i < size->n; i++)
+      if (size->points[i].trial.point != NULL && (gint64) i < size->answer)
+        assert_false (fab_targets_are_met (targets, n, size->points[i].trial.point));
+    assert_true (fab_targets_gap (targets, n, size->points[size->answer].trial.point) <= 0);
+  }
+  assert_true (answers[0] < answers[1] && answers[1] < answers[2]);
+  g_autofree char *text = fab_targets_write (targets, 2);
+  assert_string_equal (text, "exposed <= 20%, tokens >= 3e+05");
+}
+
+static char *
+usual (const char *key)
+{
+  FabStudy study = study_of (NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAxis) axis = fab_axis_usual (&study, key, &error);
+
+  if (axis == NULL)
+    return g_strdup (error->message);
+  const char *first = g_ptr_array_index (axis->values, 0),
+             *last = g_ptr_array_index (axis->values, axis->values->len - 1);
+  return g_strdup_printf ("%s %s", first, last);
+}
+
+static void
+usual_values_lie_around_the_scenarios (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *key, *expected;
+  } cases[] = {
+    { "job.micro_batch", "1 16" },            /* 2 */
+    { "cluster.nodes", "1 32" },              /* 4 */
+    { "job.bucket", "6MiB 200MiB" },          /* 25 MiB */
+    { "job.compute.mfu", "0.125 1" },         /* 50 %, a share */
+    { "cluster.nic_rate", "50Gb/s 800Gb/s" }, /* a quarter of the slowest product to the fastest */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *ends = usual (cases[i].key);
+
+    if (strcmp (ends, cases[i].expected) != 0)
+      fail_msg ("%s: %s", cases[i].key, ends);
+  }
+  g_autofree char *text = usual ("cluster.node"), *nothing = usual ("job.nothing");
+  assert_non_null (strstr (text, "no number above 0 there but dgx-a100; name the values"));
+  assert_non_null (strstr (nothing, "no number above 0 there; name the values"));
+}
+
+/* Every value can be read by the key. */
+static void
+usual_values_can_be_set (G_GNUC_UNUSED void **state)
+{
+  static const char *const keys[] = { "job.bucket", "cluster.nic_rate" };
+  FabStudy study = study_of (NULL);
+
+  for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
+    g_autoptr (FabAxis) axis = fab_axis_usual (&study, keys[k], NULL);
+
+    for (guint i = 0; i < axis->values->len; i++) {
+      g_autofree char *set = g_strconcat (keys[k], "=", g_ptr_array_index (axis->values, i), NULL);
+      const char *sets[] = { set, NULL };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (FabScenario) loaded = fab_study_load (&study, sets, &error);
+
+      if (loaded == NULL)
+        fail_msg ("%s", error->message);
+    }
+  }
+}
+
+/* 150 Gb/s: of InfiniBand the slowest port that is as fast is HDR, of Ethernet 200 Gb/s. What HDR does not meet, NDR is
+ * tried for; the machine's PCIe binds with both. */
+static void
+ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **state)
+{
+  FabStudy study = study_of (NULL);
+  FabTarget easy = target_of ("exposed<=60%"), hard = target_of ("exposed<=49%");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) met = fab_ports_near (&study, "150Gb/s", &easy, 1, &error);
+  g_autoptr (GPtrArray) tried = fab_ports_near (&study, "150Gb/s", &hard, 1, &error);
+  const FabPort *first = g_ptr_array_index (met, 0), *second = g_ptr_array_index (met, 1);
+
+  assert_int_equal (met->len, 2);
+  assert_string_equal (first->link->name, "ib-hdr");
+  assert_true (first->is_met && second->is_met);
+  assert_string_equal (second->link->name, "roce-200");
+  first = g_ptr_array_index (tried, 0);
+  second = g_ptr_array_index (tried, 1);
+  assert_string_equal (first->link->name, "ib-hdr");
+  assert_false (first->is_met);
+  assert_string_equal (second->link->technology, "InfiniBand");
+  assert_true (fab_link_spec_line_rate (second->link) >= fab_link_spec_line_rate (first->link));
+  g_autoptr (GPtrArray) none = fab_ports_near (&study, "99999Gb/s", &easy, 1, &error);
+  assert_int_equal (none->len, 0);
+}
+
+#define LAB                                                                                                          \
+  "links=[{name: ib-hdr, technology: InfiniBand, lanes: 4, signalling: 53.125Gb/s, coding: 94.1%, endpoint: 700ns, " \
+  "uncertainty: {rate: 10%}}]"
+
+/* Only the rate is unsure, by a tenth: the band is what a tenth more and less give, and the answers lie around. */
+static void
+an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
+{
+  const char *const sets[] = { LAB, "cluster.nic=ib-hdr", "job.micro_batch=2", NULL };
+  FabStudy study = study_of (sets), sure = study_of (NULL);
+  FabTarget target = target_of ("step<=1.1s");
+  g_autoptr (FabAxis) axis = fab_axis_parse ("cluster.nic_rate=100..180Gb/s:5", NULL);
+  FabSizeSpec spec = { axis, &target, 1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabSize) size = fab_size_find (&study, &spec, &error);
+  FabSureness unsure;
+
+  assert_true (fab_size_sureness (&study, &spec, size, &unsure, &error));
+  assert_non_null (unsure.band);
+  double step_s = size->points[size->answer].trial.point->step_s;
+  assert_true (unsure.band->low[0] < step_s && step_s < unsure.band->high[0]);
+  assert_true (unsure.band->high[0] < step_s / 0.89); /* what computes does not change */
+  assert_true (unsure.answer_low <= size->answer);
+  assert_true (unsure.answer_high > size->answer);
+  fab_sureness_clear (&unsure);
+
+  g_autoptr (FabSize) known = fab_size_find (&sure, &spec, &error);
+  assert_true (fab_size_sureness (&sure, &spec, known, &unsure, &error));
+  assert_null (unsure.band);
+}
+
+/* Beyond HDR and NDR no port has a price: what is not known is not the best. */
+static void
+what_is_not_known_is_not_closest (G_GNUC_UNUSED void **state)
+{
+  FabStudy study = study_of (NULL);
+  FabTarget target = target_of ("token_cost<=$0.001");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAxis) rates = fab_axis_parse ("cluster.nic_rate=200Gb/s,400Gb/s,800Gb/s", &error);
+  g_autoptr (FabSize) size = fab_size_find (&study, &(FabSizeSpec){ rates, &target, 1 }, &error);
+
+  assert_int_equal (size->answer, -1);
+  assert_int_equal (size->best, 1);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (all_targets_are_to_be_met),
+    cmocka_unit_test (usual_values_lie_around_the_scenarios),
+    cmocka_unit_test (usual_values_can_be_set),
+    cmocka_unit_test (ports_are_played_from_the_slowest_that_is_fast_enough),
+    cmocka_unit_test (an_unsure_rate_makes_an_unsure_answer),
+    cmocka_unit_test (what_is_not_known_is_not_closest),
+  };
+  int n_failed;
+
+  catalog = play_catalog ();
+  scenario = g_build_filename (g_getenv ("FAB_SOURCE_DIR"), "scenarios", "ddp-2b-4nodes-200g.yaml", NULL);
+  n_failed = cmocka_run_group_tests_name ("size", tests, NULL, NULL);
+  g_free (scenario);
+  fab_catalog_free (catalog);
+  return n_failed;
+}
