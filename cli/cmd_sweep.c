@@ -34,8 +34,7 @@ static const FabUsage usage = {
   .examples =
       "  fabricast sweep scenarios/ddp-2b-4nodes-200g.yaml --vary cluster.nic_rate=100..800Gb/s:100\n"
       "  fabricast sweep scenarios/hello.yaml --vary job.micro_batch=1..8:x2 --vary job.recompute=none,full "
-      "--db sweep.db\n"
-      "  mpirun -n 4 fabricast sweep scenarios/hello.yaml --vary job.micro_batch=1..8\n",
+      "--db sweep.db\n",
   .min_rest = 1,
   .max_rest = 1,
 };

@@ -1,1 +1,0 @@
-fabricast scale $SCENARIOS/zero3-13b-slow-fabric.yaml
