@@ -99,15 +99,26 @@ add_figure (FabTable *table, const FabFigure *figure, const FabPoint *point)
 }
 
 static void
+add_number (FabTable *table, const char *number)
+{
+  if (number == NULL)
+    fab_table_add_null (table);
+  else if (strpbrk (number, ".e") != NULL)
+    fab_table_add_real (table, g_ascii_strtod (number, NULL));
+  else
+    fab_table_add_integer (table, g_ascii_strtoll (number, NULL, 10));
+}
+
+static void
 add_labels (FabTable *table, const FabPoints *points, const FabPointsRow *row)
 {
   guint n = g_strv_length ((char **) points->columns);
 
   for (guint c = 0; c < n; c++)
-    if (c + points->n_whole < n)
+    if (c + points->n_numbers < n)
       fab_table_add_text (table, row->labels[c]);
     else
-      fab_table_add_integer (table, g_ascii_strtoll (row->labels[c], NULL, 10));
+      add_number (table, row->labels[c]);
 }
 
 FabTable *

@@ -16,7 +16,8 @@ typedef struct {
 typedef struct {
   const char *const *columns; /* of labels, NULL-ended: "value", "is_met" */
   guint n_shown;              /* of them in text; all in tables for programs */
-  guint n_whole; /* of them, the last so many: whole numbers, which tables for programs hold as such */
+  guint
+      n_numbers; /* of all of them the last so many: numbers, or NULL, which tables for programs hold as such */
   const FabPointsRow *rows;
   guint n_rows;
 } FabPoints;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`fabricast compare`: the same numbers as `run`, in every format, for every fidelity that there is."""
+"""`fabricast compare`, `whatif` and `scale`: the same numbers as `run`, in every format, for every fidelity that there is."""
 import csv
 import io
 import json
@@ -160,6 +160,30 @@ class WhatIf(CliTest):
                                      "--format", "json"))
         self.assertAlmostEqual(found["points"][1]["step_s"], self.step_of("cluster.nodes=4", "job.bucket=50MiB"),
                                places=12)
+
+
+class Scale(CliTest):
+    JOB = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml")
+
+    def points(self, *arguments):
+        return json.loads(self.good("scale", self.JOB, "--format", "json", *arguments))["points"]
+
+    def run_with(self, *sets):
+        arguments = [word for text in sets for word in ("--set", text)]
+        text = self.good("run", self.JOB, "--no-db", "--no-band", "--format", "json", *arguments)
+        return json.loads(text)["iterations"][-1]
+
+    def test_points_are_what_set_makes(self):
+        """Weak: as written. Strong: two sequences on each of 32 GPUs are 64, eight on each of 8, one of 64."""
+        weak, strong = self.points("--gpus", "8:64:x2"), self.points("--gpus", "8..64:x2", "--strong")
+        for nodes, each, all_ in zip((1, 2, 4, 8), weak, strong):
+            self.assertEqual((each["gpus"], all_["gpus"]), (8 * nodes, 8 * nodes))
+            self.assertAlmostEqual(each["step_s"], self.run_with(f"cluster.nodes={nodes}")["duration_s"], places=12)
+            size, times = (1, 1) if nodes == 8 else (2, 4 // nodes)
+            last = self.run_with(f"cluster.nodes={nodes}", f"job.micro_batch={size}", f"job.accumulation={times}")
+            self.assertAlmostEqual(all_["step_s"], last["duration_s"], places=12)
+            per_gpu = each["tokens_per_s"] / each["gpus"] / (weak[0]["tokens_per_s"] / 8)
+            self.assertAlmostEqual(each["efficiency"], per_gpu, places=9)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scale.h - what `fabricast scale` prints. */
+#pragma once
+
+#include "sim/study/scaling.h"
+
+typedef struct {
+  const char *title; /* of the scenario */
+  const FabScalingSpec *spec;
+  const FabScaling *scaling;
+} FabScaleView;
+
+/* (transfer full) */
+char *fab_scale_text (const FabScaleView *view);
+char *fab_scale_csv (const FabScaleView *view);
+char *fab_scale_json (const FabScaleView *view);

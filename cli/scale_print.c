@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scale_print.c - the page of `fabricast scale`: sentences, a table, a curve. */
+#include "cli/scale.h"
+
+#include <math.h>
+
+#include "cli/points.h"
+#include "sim/base/json.h"
+
+enum { CURVE_COLUMNS = 50 };
+
+static const FabScalePoint *
+point_at (const FabScaleView *view, gint index)
+{
+  return &view->scaling->points[index];
+}
+
+/* --- words --- */
+
+static void
+append_efficient (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+  const FabScalePoint *last = point_at (view, scaling->last);
+  double bound = 100 * view->spec->bound;
+
+  if (scaling->efficient == scaling->last)
+    g_string_append_printf (
+        text, "  Up to %u GPUs, the most that were played, efficiency stays at %.4g %% or more: %.1f %%.\n",
+        last->n_gpus, bound, 100 * last->efficiency);
+  else
+    g_string_append_printf (text,
+                            "  Up to %u GPUs efficiency stays at %.4g %% or more; at %u it is %.1f %%.\n",
+                            point_at (view, scaling->efficient)->n_gpus, bound, last->n_gpus,
+                            100 * last->efficiency);
+}
+
+/* Points per doubling, without the sign of what is nothing. */
+static double
+points_of (double slope)
+{
+  return round (1000 * slope) / 10 + 0.0;
+}
+
+static void
+append_bend (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+
+  if (scaling->bend < 0)
+    return;
+  g_string_append_printf (text,
+                          "  It bends most at %u GPUs: %+.1f points per doubling before, %+.1f after.\n",
+                          point_at (view, scaling->bend)->n_gpus, points_of (scaling->slope_before),
+                          points_of (scaling->slope_after));
+}
+
+static void
+append_dominated (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+  const FabPoint *last = point_at (view, scaling->last)->trial.point;
+
+  if (scaling->dominated >= 0) {
+    const FabScalePoint *point = point_at (view, scaling->dominated);
+
+    g_string_append_printf (
+        text,
+        "  From %u GPUs on the network dominates: exposed communication takes longer than "
+        "computing; %s (%s) binds there.\n",
+        point->n_gpus, point->trial.point->binding ? point->trial.point->binding : "no link",
+        point->trial.point->binding_spec ? point->trial.point->binding_spec : "-");
+  } else {
+    g_string_append_printf (
+        text, "  The network dominates nowhere: at %u GPUs %.1f %% of the step is exposed communication.\n",
+        point_at (view, scaling->last)->n_gpus, last->step_s > 0 ? 100 * last->exposed_s / last->step_s : 0);
+  }
+}
+
+/* --- table --- */
+
+static char *
+show_band (const FabScalePoint *point)
+{
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, round (point->low_s * (double) FAB_PS_PER_S));
+  g_autofree char *high = fab_units_show (FAB_UNIT_TIME, round (point->high_s * (double) FAB_PS_PER_S));
+
+  return g_strdup_printf ("%s to %s", low, high);
+}
+
+static gboolean
+has_bands (const FabScaleView *view)
+{
+  for (guint i = 0; i < view->scaling->n; i++)
+    if (point_at (view, (gint) i)->high_s > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+append_row (GString *text, const FabScalePoint *point, gboolean has_band)
+{
+  const FabPoint *played = point->trial.point;
+
+  g_string_append_printf (text, "  %7u", point->n_gpus);
+  if (played == NULL) {
+    g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
+
+    g_string_append_printf (text, "  cannot be played: %s\n", lines[0]);
+    return;
+  }
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, round (played->step_s * (double) FAB_PS_PER_S));
+  g_autofree char *band = point->high_s > 0 ? show_band (point) : g_strdup ("-");
+  g_string_append_printf (text, " %11s", step);
+  if (has_band)
+    g_string_append_printf (text, " %22s", band);
+  if (point->efficiency > 0)
+    g_string_append_printf (text, " %9.1f %%", 100 * point->efficiency);
+  else
+    g_string_append_printf (text, " %11s", "-");
+  g_string_append_printf (text, " %8.1f %% %6.1f %% %13.0f  %s\n",
+                          played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0,
+                          100 * played->mfu_fraction, played->tokens_per_s,
+                          played->binding_spec ? played->binding_spec : "-");
+}
+
+static void
+append_table (GString *text, const FabScaleView *view)
+{
+  gboolean has_band = has_bands (view);
+
+  g_string_append_printf (text, "  %7s %11s", "GPUs", "step");
+  if (has_band)
+    g_string_append_printf (text, " %22s", "95 % band");
+  g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
+                          "binding");
+  for (guint i = 0; i < view->scaling->n; i++)
+    append_row (text, point_at (view, (gint) i), has_band);
+}
+
+/* --- the curve --- */
+
+/* A bar to the efficiency; where it goes beyond the first point's, to the edge. */
+static void
+append_curve (GString *text, const FabScaleView *view)
+{
+  g_string_append (text, "\n  efficiency\n");
+  for (guint i = 0; i < view->scaling->n; i++) {
+    const FabScalePoint *point = point_at (view, (gint) i);
+    guint length = (guint) lround (CURVE_COLUMNS * CLAMP (point->efficiency, 0, 1));
+    const char *mark = (gint) i == view->scaling->dominated ? "  the network dominates from here on"
+                     : (gint) i == view->scaling->efficient ? "  worth it up to here"
+                     : (gint) i == view->scaling->bend      ? "  bends"
+                                                            : "";
+
+    if (point->efficiency <= 0)
+      continue;
+    g_string_append_printf (text, "  %7u |", point->n_gpus);
+    for (guint k = 0; k < length; k++)
+      g_string_append_c (text, '#');
+    g_string_append_printf (text, "%s\n", mark);
+  }
+}
+
+char *
+fab_scale_text (const FabScaleView *view)
+{
+  GString *text = g_string_new (NULL);
+  const FabScaling *scaling = view->scaling;
+
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_efficient (text, view);
+  append_bend (text, view);
+  append_dominated (text, view);
+  g_string_append_printf (text,
+                          "  %s scaling: the batch of %s is kept; efficiency is per GPU, against %u.\n\n",
+                          view->spec->is_strong ? "Strong" : "Weak",
+                          view->spec->is_strong ? "the job" : "every GPU",
+                          point_at (view, scaling->first)->n_gpus);
+  append_table (text, view);
+  append_curve (text, view);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+enum { N_LABELS = 4 };
+
+typedef struct {
+  guint n;
+  char *(*labels)[N_LABELS];
+  FabPointsRow *rows;
+  FabPoints points;
+} Rows;
+
+/* A number as text; 0 is nothing. */
+static char *
+real (double value)
+{
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return value > 0 ? g_strdup (g_ascii_formatd (digits, sizeof digits, "%.12g", value)) : NULL;
+}
+
+static void
+rows_init (Rows *self, const FabScaleView *view)
+{
+  static const char *const columns[] = { "gpus", "efficiency", "low_s", "high_s", NULL };
+
+  self->n = view->scaling->n;
+  self->labels = (gpointer) g_new0 (char *, (gsize) N_LABELS * self->n);
+  self->rows = g_new0 (FabPointsRow, self->n);
+  for (guint i = 0; i < self->n; i++) {
+    const FabScalePoint *point = point_at (view, (gint) i);
+
+    self->labels[i][0] = g_strdup_printf ("%u", point->n_gpus);
+    self->labels[i][1] = real (point->efficiency);
+    self->labels[i][2] = real (point->low_s);
+    self->labels[i][3] = real (point->high_s);
+    self->rows[i] = (FabPointsRow){ (const char *const *) self->labels[i], &point->trial, NULL };
+  }
+  self->points = (FabPoints){ columns, N_LABELS, N_LABELS, self->rows, self->n };
+}
+
+static void
+rows_clear (Rows *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    for (guint k = 0; k < N_LABELS; k++)
+      g_free (self->labels[i][k]);
+  g_free (self->labels);
+  g_free (self->rows);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+char *
+fab_scale_csv (const FabScaleView *view)
+{
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_gpus (JsonBuilder *json, const char *key, const FabScaleView *view, gint index)
+{
+  json_builder_set_member_name (json, key);
+  if (index < 0)
+    json_builder_add_null_value (json);
+  else
+    json_builder_add_int_value (json, point_at (view, index)->n_gpus);
+}
+
+char *
+fab_scale_json (const FabScaleView *view)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  json_builder_begin_object (json);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "kept", view->spec->is_strong ? "batch of the job" : "batch of every GPU");
+  fab_json_add_real (json, "bound", view->spec->bound);
+  add_gpus (json, "efficient_up_to", view, view->scaling->efficient);
+  add_gpus (json, "bends_at", view, view->scaling->bend);
+  add_gpus (json, "network_dominates_from", view, view->scaling->dominated);
+  fab_points_add_json (json, "points", &rows.points);
+  json_builder_end_object (json);
+  return fab_json_finish (json);
+}

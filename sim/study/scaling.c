@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/scaling.h"
+
+#include <math.h>
+
+#include "sim/base/crew.h"
+#include "sim/base/error.h"
+#include "sim/scenario/band.h"
+#include "sim/study/batch.h"
+#include "sim/study/machine.h"
+
+static const double least_bend = 0.02; /* of efficiency per doubling: less is none */
+
+void
+fab_scaling_free (FabScaling *self)
+{
+  if (self == NULL)
+    return;
+  for (guint i = 0; i < self->n; i++) {
+    fab_try_clear (&self->points[i].trial);
+    g_clear_pointer (&self->points[i].sets, g_ptr_array_unref);
+  }
+  g_free (self->points);
+  g_free (self);
+}
+
+FabAxis *
+fab_scaling_default (const FabScenario *scenario)
+{
+  guint from = fab_machine_gpus_per_node (scenario), to = fab_machine_gpus (scenario);
+  g_autofree char *text = g_strdup_printf ("gpus=%u..%" G_GUINT64_FORMAT ":x2", from, (guint64) 16 * to);
+
+  return fab_axis_parse (text, NULL);
+}
+
+/* --- points --- */
+
+static gboolean
+read_counts (FabScaling *self, const FabAxis *gpus, GError **error)
+{
+  for (guint i = 0; i < self->n; i++) {
+    const char *text = g_ptr_array_index (gpus->values, i);
+    guint64 n;
+
+    if (!g_ascii_string_to_unsigned (text, 10, 1, G_MAXINT32, &n, NULL))
+      return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no number of GPUs", text);
+    self->points[i].n_gpus = (guint) n;
+    if (i > 0 && self->points[i - 1].n_gpus >= n)
+      return fab_throw (error, FAB_ERROR_INPUT, "numbers of GPUs go from the smallest to the largest");
+  }
+  return TRUE;
+}
+
+static void
+init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *batch, gboolean is_strong)
+{
+  g_autoptr (GError) problem = NULL;
+
+  point->sets = g_ptr_array_new_with_free_func (g_free);
+  if (!fab_machine_set_gpus (scenario, point->n_gpus, point->sets, &problem)
+      || !fab_batch_set (batch, point->n_gpus, is_strong, point->sets, &problem))
+    point->trial.problem = g_strdup (problem->message);
+  g_ptr_array_add (point->sets, NULL);
+  point->trial.sets = (const char *const *) point->sets->pdata;
+}
+
+/* --- the band --- */
+
+typedef struct {
+  const FabScenario *scenario;
+  const FabRegistry *registry;
+} Bander;
+
+static gboolean
+play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError **error)
+{
+  const Bander *self = owner;
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (self->scenario, self->registry, what_if, error);
+
+  if (simulation == NULL)
+    return FALSE;
+  while (fab_simulation_step (simulation)) {}
+  *values = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps);
+  return fab_simulation_check_hang (simulation, error);
+}
+
+/* Building a machine only to see that all of its numbers are certain would take as long as playing it. */
+static gboolean
+is_certain (const FabCatalog *catalog)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabLinkUncertainty *one = &fab_catalog_link (catalog, names[i])->uncertainty;
+
+    if (one->rate_fraction > 0 || one->latency_fraction > 0 || one->endpoint_fraction > 0
+        || one->messages_fraction > 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+typedef struct {
+  const FabStudy *study;
+  FabScaling *scaling;
+} Bands;
+
+/* A band that cannot be found is none: the point itself was played. */
+static void
+find_band (gpointer data, guint item)
+{
+  const Bands *self = data;
+  FabScalePoint *point = &self->scaling->points[item];
+  double step_s = point->trial.point ? point->trial.point->step_s : 0;
+  FabBand *band = NULL;
+
+  if (point->trial.point == NULL)
+    return;
+  g_autoptr (FabScenario) scenario = fab_study_load (self->study, point->trial.sets, NULL);
+  if (is_certain (fab_scenario_catalog (scenario)))
+    return;
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, self->study->registry, NULL, NULL);
+  Bander bander = { scenario, self->study->registry };
+  if (fab_band_find (scenario, fab_simulation_cluster (simulation)->graph, &step_s, 1, play_changed, &bander,
+                     &band, NULL)
+      && band != NULL) {
+    point->low_s = band->low[0];
+    point->high_s = band->high[0];
+  }
+  fab_band_free (band);
+}
+
+/* --- what follows --- */
+
+/* One GPU that only communicates takes no time, and has no rate. */
+static gboolean
+has_rate (const FabScalePoint *point)
+{
+  return point->trial.point != NULL && point->trial.point->step_s > 0;
+}
+
+static double
+rate_per_gpu (const FabScalePoint *point, gboolean is_strong)
+{
+  const FabPoint *played = point->trial.point;
+
+  if (played->tokens_per_s > 0)
+    return played->tokens_per_s / point->n_gpus;
+  return is_strong ? 1 / (played->step_s * point->n_gpus) : 1 / played->step_s;
+}
+
+static void
+set_efficiencies (FabScaling *self, gboolean is_strong)
+{
+  double first = 0;
+
+  self->first = self->last = -1;
+  for (guint i = 0; i < self->n; i++) {
+    FabScalePoint *point = &self->points[i];
+
+    if (!has_rate (point))
+      continue;
+    if (self->first < 0) {
+      self->first = (gint) i;
+      first = rate_per_gpu (point, is_strong);
+    }
+    self->last = (gint) i;
+    point->efficiency = rate_per_gpu (point, is_strong) / first;
+  }
+}
+
+/* Change of the efficiency per doubling from one point to the next. */
+static double
+slope (const FabScalePoint *from, const FabScalePoint *to)
+{
+  return (to->efficiency - from->efficiency) / log2 ((double) to->n_gpus / from->n_gpus);
+}
+
+/* Where the slope falls most; of three points in a row, the one in the middle. */
+static void
+find_bend (FabScaling *self)
+{
+  double most = least_bend;
+  gint before = -1, at = -1;
+
+  self->bend = -1;
+  for (gint i = self->first; i >= 0 && i <= self->last; i++) {
+    if (!has_rate (&self->points[i]))
+      continue;
+    if (before >= 0) {
+      double then = slope (&self->points[before], &self->points[at]);
+      double now = slope (&self->points[at], &self->points[i]);
+
+      if (then - now > most) {
+        most = then - now;
+        self->bend = at;
+        self->slope_before = then;
+        self->slope_after = now;
+      }
+    }
+    before = at;
+    at = i;
+  }
+}
+
+void
+fab_scaling_judge (FabScaling *self, const FabScalingSpec *spec)
+{
+  gboolean is_good = TRUE;
+
+  set_efficiencies (self, spec->is_strong);
+  find_bend (self);
+  self->efficient = self->dominated = -1;
+  for (guint i = 0; i < self->n; i++) {
+    const FabScalePoint *point = &self->points[i];
+
+    if (!has_rate (point))
+      continue;
+    is_good &= point->efficiency >= spec->bound;
+    if (is_good)
+      self->efficient = (gint) i;
+    if (point->trial.point->exposed_s <= point->trial.point->compute_s)
+      self->dominated = -1;
+    else if (self->dominated < 0)
+      self->dominated = (gint) i;
+  }
+}
+
+FabScaling *
+fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **error)
+{
+  g_autoptr (FabScaling) self = g_new0 (FabScaling, 1);
+  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+
+  if (scenario == NULL)
+    return NULL;
+  self->n = spec->gpus->values->len;
+  self->points = g_new0 (FabScalePoint, self->n);
+  g_autofree FabTry **tries = g_new (FabTry *, self->n);
+  FabBatch batch = fab_batch_of (scenario);
+  if (!read_counts (self, spec->gpus, error))
+    return NULL;
+  for (guint i = 0; i < self->n; i++) {
+    init_point (&self->points[i], scenario, &batch, spec->is_strong);
+    tries[i] = &self->points[i].trial;
+  }
+  fab_study_play (study, tries, self->n);
+  fab_scaling_judge (self, spec);
+  if (self->first < 0) {
+    const FabScalePoint *first = &self->points[0];
+
+    fab_throw (error, FAB_ERROR_INPUT, "%s",
+               first->trial.problem ? first->trial.problem
+                                    : "on none of these numbers of GPUs anything takes time");
+    return NULL;
+  }
+  if (spec->has_band)
+    fab_crew_run (self->n, find_band, &(Bands){ study, self });
+  return g_steal_pointer (&self);
+}

@@ -1,0 +1,1 @@
+fabricast scale $SCENARIOS/zero3-13b-slow-fabric.yaml
