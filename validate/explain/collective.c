@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective.c - what collectives that are alike take, and one of them down to the lanes of the link that binds.
+ *
+ *   time    = startup + flow + beside
+ *   flow    = size x factor x share x loss x flags / line_rate       bytes over the binding link at what it does
+ *   factor  = what busbw counts: 2 (n - 1)/n of an all-reduce, (n - 1)/n of a gather
+ *   loss    = library / (payload_share x achieved)                   line bytes that a byte of payload costs
+ */
+#include <math.h>
+#include <string.h>
+
+#include "validate/explain/parts.h"
+
+static const double rounding = 1e-6;
+
+/* --- those that are alike --- */
+
+static gboolean
+is_alike (const FabCollectiveRecord *a, const FabCollectiveRecord *b)
+{
+  return a->bytes == b->bytes && a->n_ranks == b->n_ranks && strcmp (a->op, b->op) == 0
+      && g_strcmp0 (a->algorithm, b->algorithm) == 0 && g_strcmp0 (a->protocol, b->protocol) == 0;
+}
+
+static void
+add_alike (GArray *groups, const GArray *records, guint index)
+{
+  const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, index);
+  double seconds = fab_ps_to_seconds (record->end_ps - record->start_ps);
+  AlikeCollectives added = { index, 1, seconds, fab_ps_to_seconds (record->exposed_ps) };
+
+  for (guint i = 0; i < groups->len; i++) {
+    AlikeCollectives *group = &g_array_index (groups, AlikeCollectives, i);
+
+    if (!is_alike (record, &g_array_index (records, FabCollectiveRecord, group->first)))
+      continue;
+    group->n++;
+    group->total_s += seconds;
+    group->exposed_s += added.exposed_s;
+    return;
+  }
+  g_array_append_val (groups, added);
+}
+
+static gint
+most_exposed_first (gconstpointer a, gconstpointer b)
+{
+  const AlikeCollectives *x = a, *y = b;
+
+  if (x->exposed_s != y->exposed_s)
+    return x->exposed_s > y->exposed_s ? -1 : 1;
+  if (x->total_s != y->total_s)
+    return x->total_s > y->total_s ? -1 : 1;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+GArray *
+explain_alike (const Explain *self, const char *dimension)
+{
+  const GArray *records = explain_probe (self)->collectives;
+  GArray *groups = g_array_new (FALSE, FALSE, sizeof (AlikeCollectives));
+
+  for (guint i = 0; i < records->len; i++)
+    if (strcmp (g_array_index (records, FabCollectiveRecord, i).dimension, dimension) == 0)
+      add_alike (groups, records, i);
+  g_array_sort (groups, most_exposed_first);
+  return groups;
+}
+
+/* --- the link --- */
+
+typedef struct {
+  const Explain *explain;
+  const FabCollectivePlan *plan;
+  const FabLink *link;
+  const FabLinkClass *link_class;
+  const FabLinkSpec *spec; /* NULL: not of the catalogue */
+  FabDrive drive;
+  double weight, loss; /* payload bytes per byte of size; line bytes per byte of payload */
+} Binding;
+
+/* What moves the bytes: of the drives that lose no more than the link's line weight says the one that loses most. */
+static FabDrive
+find_drive (const Binding *self)
+{
+  FabDrive found = FAB_DRIVE_COPY;
+  double nearest = 0;
+
+  for (guint d = 0; d < FAB_N_DRIVES; d++) {
+    double cost = self->link_class->cost[d];
+
+    if (cost <= self->loss * (1 + rounding) && cost > nearest) {
+      nearest = cost;
+      found = (FabDrive) d;
+    }
+  }
+  return found;
+}
+
+static void
+binding_init (Binding *self, const Explain *explain, const FabCollectivePlan *plan)
+{
+  const FabGraph *graph = fab_simulation_cluster (explain->simulation)->graph;
+  FabLinkId id = plan->footprint->binding_link;
+  guint place = fab_footprint_find (plan->footprint, id);
+
+  *self = (Binding){ .explain = explain,
+                     .plan = plan,
+                     .link = fab_graph_link (graph, id),
+                     .link_class = fab_graph_link_class (graph, id),
+                     .weight = plan->footprint->weights[place],
+                     .loss = plan->footprint->line_weights[place] / plan->footprint->weights[place] };
+  self->spec = fab_catalog_link (fab_scenario_catalog (explain->scenario), self->link_class->name);
+  self->drive = find_drive (self);
+}
+
+static const FabLinkDriveSpec *
+drive_spec (const Binding *self)
+{
+  switch (self->drive) {
+  case FAB_DRIVE_KERNEL: return &self->spec->kernel;
+  case FAB_DRIVE_MULTIMEM: return &self->spec->multimem;
+  case FAB_DRIVE_COPY:
+  case FAB_N_DRIVES:
+  default: return &self->spec->copy;
+  }
+}
+
+static void
+explain_line_rate (const Binding *self, guint depth)
+{
+  double rate = (double) self->link->rate_bytes_per_s;
+  const FabLinkSpec *spec = self->spec;
+  FabStatement *statement = explain_add (self->explain, depth, "line rate of the link, one direction",
+                                         "line_rate", FAB_TERM_RATE, rate);
+  double product = spec ? self->link->count * (double) spec->lanes * (double) spec->signalling_bytes_per_s
+                              * spec->coding_fraction
+                        : 0;
+
+  if (fabs (product - rate) > rounding * rate) {
+    fab_statement_note (statement,
+                        "The scenario sets it (cluster.nic_rate, a fault, or what the part is shared by).");
+    return;
+  }
+  fab_statement_formula (statement, "links * lanes * signalling * coding");
+  fab_statement_term (statement, "links", FAB_TERM_NUMBER, self->link->count);
+  fab_statement_term (statement, "lanes", FAB_TERM_NUMBER, (double) spec->lanes);
+  fab_statement_term (statement, "signalling", FAB_TERM_RATE, (double) spec->signalling_bytes_per_s);
+  fab_statement_term (statement, "coding", FAB_TERM_NUMBER, spec->coding_fraction);
+  if (strcmp (spec->technology, "NVLink") == 0 || strcmp (spec->technology, "xGMI") == 0)
+    fab_statement_note (statement, "Datasheets add both directions: %.0f GB/s there is %.0f GB/s each way.",
+                        2 * rate / 1e9, rate / 1e9);
+  else
+    fab_statement_note (statement, "A link of %.0f Gb/s carries %.4g GB/s of line bytes, each way.",
+                        rate * 8 / 1e9, rate / 1e9);
+  statement->source = g_strdup_printf ("%s (%s)", spec->source, spec->date);
+}
+
+static void
+explain_loss (const Binding *self, guint depth)
+{
+  const FabLinkDriveSpec *drive;
+  double share, library;
+
+  if (self->spec == NULL)
+    return;
+  drive = drive_spec (self);
+  share = drive->payload_bytes > 0
+            ? (double) drive->payload_bytes / (double) (drive->payload_bytes + drive->overhead_bytes)
+            : 1;
+  library = self->loss * share * drive->achievable_fraction;
+  FabStatement *statement = explain_add (self->explain, depth, "line bytes that a byte of payload costs",
+                                         "loss", FAB_TERM_NUMBER, self->loss);
+  fab_statement_formula (statement, drive->payload_bytes > 0
+                                        ? "library * (payload + header) / (payload * achieved)"
+                                        : "library / achieved");
+  fab_statement_term (statement, "library", FAB_TERM_NUMBER, library);
+  if (drive->payload_bytes > 0) {
+    fab_statement_term (statement, "payload", FAB_TERM_BYTES, (double) drive->payload_bytes);
+    fab_statement_term (statement, "header", FAB_TERM_BYTES, (double) drive->overhead_bytes);
+  }
+  fab_statement_term (statement, "achieved", FAB_TERM_NUMBER, drive->achievable_fraction);
+  fab_statement_note (statement, "achieved: the best rate that was measured over what headers leave.");
+  if (fabs (library - 1) > rounding)
+    fab_statement_note (statement,
+                        "library: what a collective library's path loses on top, and links whose other "
+                        "direction is busy too.");
+  if (self->drive == FAB_DRIVE_KERNEL && drive->payload_bytes > 0
+      && self->spec->copy.payload_bytes != drive->payload_bytes)
+    fab_statement_note (statement,
+                        "Kernels move packets of %" G_GINT64_FORMAT
+                        " bytes; copy engines move %" G_GINT64_FORMAT
+                        ", so a copy test shows more than a collective can reach.",
+                        drive->payload_bytes, self->spec->copy.payload_bytes);
+  if (drive->source != NULL)
+    statement->source = g_strdup (drive->source);
+}
+
+/* --- bytes --- */
+
+static const char *
+factor_of (FabOp op)
+{
+  switch (op) {
+  case FAB_OP_ALL_REDUCE: return "size * 2 * (n - 1) / n * share * loss * flags / line_rate";
+  case FAB_OP_ALL_GATHER:
+  case FAB_OP_REDUCE_SCATTER:
+  case FAB_OP_ALL_TO_ALL:
+  case FAB_OP_GATHER:
+  case FAB_OP_SCATTER: return "size * (n - 1) / n * share * loss * flags / line_rate";
+  case FAB_OP_BROADCAST:
+  case FAB_OP_REDUCE:
+  case FAB_OP_SEND_RECV:
+  case FAB_N_OPS:
+  default: return "size * share * loss * flags / line_rate";
+  }
+}
+
+static void
+note_size (FabStatement *statement, FabOp op)
+{
+  if (op == FAB_OP_ALL_GATHER)
+    fab_statement_note (
+        statement,
+        "size of an all_gather is the whole result, as nccl-tests counts, not the part of a rank.");
+  else if (op == FAB_OP_REDUCE_SCATTER)
+    fab_statement_note (statement, "size of a reduce_scatter is the whole input, as nccl-tests counts.");
+}
+
+static void
+note_share (const Binding *self, FabStatement *statement, double share)
+{
+  if (self->plan->algorithm != NULL && strncmp (self->plan->algorithm, "nvls", 4) == 0)
+    fab_statement_note (
+        statement, "share: the switch adds and copies, so a GPU sends less than the factor of busbw counts; "
+                   "that is why busbw can be above the link.");
+  else if (share > 1 + rounding)
+    fab_statement_note (
+        statement, "share: that much more goes over this link than one rank sends: ranks, groups or both "
+                   "ways of a ring have it in common.");
+  else if (share < 1 - rounding)
+    fab_statement_note (statement,
+                        "share: the rest goes over other links: rails, channels, ranks of the same node.");
+}
+
+static void
+explain_flow (const Binding *self, guint depth, double flow_s)
+{
+  const FabCollectivePlan *plan = self->plan;
+  double rate = plan->footprint->rate_bytes_per_s / plan->wire_factor;
+  gboolean is_limited = plan->limit_bytes_per_s > 0 && plan->limit_bytes_per_s < rate;
+  FabStatement *statement = explain_add (self->explain, depth, "bytes on their way, alone on an idle network",
+                                         "flow", FAB_TERM_TIME, flow_s);
+  double share = self->weight / fab_op_bus_factor (plan->op, plan->n_ranks);
+
+  fab_statement_term (statement, "size", FAB_TERM_BYTES, (double) plan->bytes);
+  if (is_limited) {
+    g_autofree char *link_rate = fab_term_show (FAB_TERM_RATE, rate);
+
+    fab_statement_formula (statement, "size / limit");
+    fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->limit_bytes_per_s);
+    fab_statement_note (
+        statement,
+        "limit: what the ends can do of size per second with protocol %s and %u channels; the links "
+        "would do %s.",
+        plan->protocol ? plan->protocol : "-", plan->n_channels, link_rate);
+    return;
+  }
+  fab_statement_formula (statement, factor_of (plan->op));
+  fab_statement_term (statement, "n", FAB_TERM_NUMBER, plan->n_ranks);
+  fab_statement_term (statement, "share", FAB_TERM_NUMBER, share);
+  fab_statement_term (statement, "loss", FAB_TERM_NUMBER, self->loss);
+  fab_statement_term (statement, "flags", FAB_TERM_NUMBER, plan->wire_factor);
+  fab_statement_term (statement, "line_rate", FAB_TERM_RATE, (double) self->link->rate_bytes_per_s);
+  note_size (statement, plan->op);
+  note_share (self, statement, share);
+  if (plan->wire_factor > 1 + rounding)
+    fab_statement_note (statement, "flags: protocol %s sends flags with the data.", plan->protocol);
+  explain_line_rate (self, depth + 1);
+  explain_loss (self, depth + 1);
+}
+
+static void
+explain_startup (const Binding *self, guint depth)
+{
+  const FabCollectivePlan *plan = self->plan;
+  double startup_s = fab_ps_to_seconds (plan->startup_ps), steps_s = fab_ps_to_seconds (plan->steps.steps_ps);
+  g_autofree char *wires = fab_term_show (FAB_TERM_TIME, fab_ps_to_seconds (plan->latency_ps));
+  FabStatement *statement = explain_add (self->explain, depth, "before bytes flow at full rate", "startup",
+                                         FAB_TERM_TIME, startup_s);
+
+  if (steps_s > 0 && steps_s <= startup_s) {
+    fab_statement_formula (statement, "steps + software");
+    fab_statement_term (statement, "steps", FAB_TERM_TIME, steps_s);
+    fab_statement_term (statement, "software", FAB_TERM_TIME, startup_s - steps_s);
+    fab_statement_note (
+        statement, "steps: those that follow one another around the ring or up and down the tree; software: "
+                   "the start of the kernel, and filling a pipeline.");
+  }
+  fab_statement_note (statement, "The wires' own latency is %s of it.", wires);
+}
+
+/* --- all --- */
+
+static void
+note_binding (const Binding *self, FabStatement *statement)
+{
+  const FabGraph *graph = fab_simulation_cluster (self->explain->simulation)->graph;
+  g_autofree char *from = fab_graph_vertex_name (graph, self->link->src),
+                  *to = fab_graph_vertex_name (graph, self->link->dst);
+
+  fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
+                      self->link_class->name);
+}
+
+/* As nccl-tests would print it. */
+static void
+note_busbw (FabStatement *statement, const FabCollectivePlan *plan, double seconds)
+{
+  double algbw = (double) plan->bytes / seconds;
+  g_autofree char *alg = fab_term_show (FAB_TERM_RATE, algbw);
+  g_autofree char *bus = fab_term_show (FAB_TERM_RATE, algbw * fab_op_bus_factor (plan->op, plan->n_ranks));
+
+  fab_statement_note (statement,
+                      "algbw = size / time = %s; busbw, what nccl-tests compares with the link: %s.", alg,
+                      bus);
+}
+
+void
+explain_collective (const Explain *self, guint depth, const AlikeCollectives *alike)
+{
+  const FabCollectiveRecord *record = &g_array_index (explain_probe (self)->collectives, FabCollectiveRecord,
+                                                      alike->first);
+  const FabCollectivePlan *plan = &fab_simulation_dag (self->simulation)->collectives[alike->first].plan;
+  double mean_s = alike->total_s / alike->n, idle_s = fab_ps_to_seconds (fab_plan_idle_ps (plan));
+  g_autofree char *bytes = fab_term_show (FAB_TERM_BYTES, (double) record->bytes);
+  g_autofree char *title = alike->n > 1 ? g_strdup_printf ("one %s of %s over %u ranks, mean of %u",
+                                                           record->op, bytes, record->n_ranks, alike->n)
+                                        : g_strdup_printf ("%s %s of %s over %u ranks", record->op,
+                                                           record->name, bytes, record->n_ranks);
+  FabStatement *statement = explain_add (self, depth, title, "time", FAB_TERM_TIME, mean_s);
+  double startup_s = fab_ps_to_seconds (plan->startup_ps), beside_s = mean_s - idle_s;
+  gboolean is_beside = fabs (beside_s) > rounding * mean_s;
+  Binding binding;
+
+  if (plan->footprint == NULL) {
+    fab_statement_note (statement, "One rank has nothing to send.");
+    return;
+  }
+  binding_init (&binding, self, plan);
+  fab_statement_formula (statement, is_beside ? "startup + flow + beside" : "startup + flow");
+  fab_statement_term (statement, "startup", FAB_TERM_TIME, startup_s);
+  fab_statement_term (statement, "flow", FAB_TERM_TIME, idle_s - startup_s);
+  if (is_beside) {
+    fab_statement_term (statement, "beside", FAB_TERM_TIME, beside_s);
+    fab_statement_note (
+        statement,
+        beside_s > 0
+            ? "beside: others used the same links meanwhile, and each got its share."
+            : "beside: message by message the network is a little faster than the formula of an idle "
+              "one.");
+  }
+  note_binding (&binding, statement);
+  note_busbw (statement, plan, mean_s);
+  explain_choice (self, statement, alike->first);
+  explain_startup (&binding, depth + 1);
+  explain_flow (&binding, depth + 1, idle_s - startup_s);
+}

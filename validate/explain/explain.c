@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - the figures: each as a formula of the step's parts, and then those parts. */
+#include "validate/explain/explain.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "validate/explain/parts.h"
+
+void
+fab_explanation_free (FabExplanation *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->statements);
+  g_free (self);
+}
+
+static void
+free_statement (gpointer data)
+{
+  fab_statement_free (data);
+}
+
+static void
+explain_clear (Explain *self)
+{
+  fab_point_free (self->point);
+  fab_simulation_free (self->simulation);
+  fab_scenario_free (self->scenario);
+  fab_explanation_free (self->out);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Explain, explain_clear)
+
+static gboolean
+explain_init (Explain *self, const FabStudy *study, GError **error)
+{
+  *self = (Explain){ .study = study, .out = g_new0 (FabExplanation, 1) };
+  self->out->statements = g_ptr_array_new_with_free_func (free_statement);
+  self->scenario = fab_study_load (study, NULL, error);
+  if (self->scenario != NULL)
+    self->simulation = fab_simulation_new (self->scenario, study->registry, NULL, error);
+  if (self->simulation == NULL)
+    return FALSE;
+  while (fab_simulation_step (self->simulation)) {}
+  if (!fab_simulation_check_hang (self->simulation, error))
+    return FALSE;
+  self->point = fab_point_of (self->scenario, self->simulation, error);
+  return self->point != NULL;
+}
+
+/* --- for the other files --- */
+
+FabStatement *
+explain_add (const Explain *self, guint depth, const char *title, const char *name, FabTermKind kind,
+             double value)
+{
+  FabStatement *statement = fab_statement_new (depth, title, name, kind, value);
+
+  g_ptr_array_add (self->out->statements, statement);
+  return statement;
+}
+
+const FabProbe *
+explain_probe (const Explain *self)
+{
+  return fab_simulation_probe (self->simulation);
+}
+
+guint
+explain_n_ranks (const Explain *self)
+{
+  const FabDag *dag = fab_simulation_dag (self->simulation);
+  guint n = 0;
+
+  for (guint c = 0; c < dag->n_classes; c++)
+    n += dag->classes[c].n_ranks;
+  return n;
+}
+
+/* --- figures --- */
+
+static void
+explain_step (const Explain *self, guint depth)
+{
+  const FabPoint *point = self->point;
+  FabStatement *statement = explain_add (self, depth, "time of an iteration", "step", FAB_TERM_TIME,
+                                         point->step_s);
+
+  fab_statement_formula (statement, "compute + exposed + idle");
+  fab_statement_term (statement, "compute", FAB_TERM_TIME, point->compute_s);
+  fab_statement_term (statement, "exposed", FAB_TERM_TIME, point->exposed_s);
+  fab_statement_term (statement, "idle", FAB_TERM_TIME, point->idle_s);
+  fab_statement_note (statement,
+                      "Means over %u GPUs, of the last iteration. exposed: communication in which a GPU "
+                      "computes nothing; what is hidden under compute costs no time of its own.",
+                      explain_n_ranks (self));
+  if (point->idle_s > 0)
+    fab_statement_note (statement,
+                        "idle: neither compute nor communication: waiting for other ranks (pipeline bubbles, "
+                        "slow ranks), for data, for checkpoints.");
+  if (point->binding != NULL)
+    fab_statement_note (statement, "Link %s (%s) sets the pace of %.0f %% of the exposed communication.",
+                        point->binding, point->binding_spec, 100 * point->binding_fraction);
+  explain_compute (self, depth + 1);
+  explain_exposed (self, depth + 1);
+}
+
+static void
+explain_exposed_share (const Explain *self)
+{
+  FabStatement *statement = explain_add (self, 0, "exposed communication, share of the step", "exposed_share",
+                                         FAB_TERM_FRACTION, self->point->exposed_s / self->point->step_s);
+
+  fab_statement_formula (statement, "exposed / step");
+  fab_statement_term (statement, "exposed", FAB_TERM_TIME, self->point->exposed_s);
+  fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
+  explain_exposed (self, 1);
+}
+
+static void
+explain_exposed_time (const Explain *self)
+{
+  explain_exposed (self, 0);
+}
+
+static void
+explain_mfu (const Explain *self)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  FabStatement *statement = explain_add (self, 0, "model FLOPs utilisation", "mfu", FAB_TERM_FRACTION,
+                                         self->point->mfu_fraction);
+
+  fab_statement_formula (statement, "model_flops / (peak * step)");
+  fab_statement_term (statement, "model_flops", FAB_TERM_FLOPS, totals->model_flops_per_rank);
+  fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, explain_peak (self));
+  fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
+  fab_statement_note (statement,
+                      "model_flops: what the model needs, of one GPU; recomputation is not in it.");
+  explain_step (self, 1);
+}
+
+static void
+explain_tokens (const Explain *self)
+{
+  FabStatement *statement = explain_add (self, 0, "tokens per second of the whole job", "tokens",
+                                         FAB_TERM_NUMBER, self->point->tokens_per_s);
+
+  fab_statement_formula (statement, "tokens_per_step / step");
+  fab_statement_term (statement, "tokens_per_step", FAB_TERM_NUMBER,
+                      fab_simulation_totals (self->simulation)->tokens);
+  fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
+  explain_step (self, 1);
+}
+
+static void
+explain_train (const Explain *self)
+{
+  FabStatement *statement = explain_add (self, 0, "time of the whole training", "train", FAB_TERM_TIME,
+                                         self->point->train_s);
+
+  fab_statement_formula (statement, "train_tokens / tokens");
+  fab_statement_term (statement, "train_tokens", FAB_TERM_NUMBER,
+                      fab_simulation_totals (self->simulation)->train_tokens);
+  fab_statement_term (statement, "tokens", FAB_TERM_NUMBER, self->point->tokens_per_s);
+  fab_statement_note (statement, "At the pace of the last iteration, without pauses.");
+  explain_step (self, 1);
+}
+
+static void
+explain_memory_figure (const Explain *self)
+{
+  explain_memory (self, 0);
+}
+
+static void
+explain_time (const Explain *self)
+{
+  explain_step (self, 0);
+}
+
+/* --- money --- */
+
+static void
+explain_hour (const Explain *self, guint depth)
+{
+  const FabSpending *spending = &self->point->spending;
+  FabStatement *statement = explain_add (self, depth, "cost of an hour", "hour_cost", FAB_TERM_MONEY,
+                                         spending->usd_per_hour);
+
+  if (spending->bought_usd_per_hour <= 0) {
+    fab_statement_note (statement, "Rented: GPUs x price of an hour (cost.rent).");
+    return;
+  }
+  fab_statement_formula (statement, "bought + energy");
+  fab_statement_term (statement, "bought", FAB_TERM_MONEY, spending->bought_usd_per_hour);
+  fab_statement_term (statement, "energy", FAB_TERM_MONEY, spending->energy_usd_per_hour);
+  fab_statement_note (
+      statement, "bought: price of the job's share of the machine over the hours of its years; `fabricast "
+                 "cost` lists the parts.");
+}
+
+static void
+explain_hour_cost (const Explain *self)
+{
+  explain_hour (self, 0);
+}
+
+static void
+explain_step_cost (const Explain *self)
+{
+  FabStatement *statement = explain_add (self, 0, "cost of an iteration", "step_cost", FAB_TERM_MONEY,
+                                         self->point->spending.usd_per_step);
+
+  fab_statement_formula (statement, "hour_cost * step / hour");
+  fab_statement_term (statement, "hour_cost", FAB_TERM_MONEY, self->point->spending.usd_per_hour);
+  fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
+  fab_statement_term (statement, "hour", FAB_TERM_TIME, 3600);
+  explain_hour (self, 1);
+  explain_step (self, 1);
+}
+
+static void
+explain_token_cost (const Explain *self)
+{
+  FabStatement *statement = explain_add (self, 0, "cost of a million tokens", "token_cost", FAB_TERM_MONEY,
+                                         self->point->spending.usd_per_million_tokens);
+
+  fab_statement_formula (statement, "hour_cost * 1000000 / (3600 * tokens)");
+  fab_statement_term (statement, "hour_cost", FAB_TERM_MONEY, self->point->spending.usd_per_hour);
+  fab_statement_term (statement, "tokens", FAB_TERM_NUMBER, self->point->tokens_per_s);
+  fab_statement_note (statement, "tokens: of the whole job, per second.");
+  explain_hour (self, 1);
+  explain_step (self, 1);
+}
+
+/* What is not here needs no explanation of a step: `fabricast cost`. */
+static const struct {
+  const char *figure;
+  void (*explain) (const Explain *self);
+} figures[] = {
+  { "step", explain_time },
+  { "exposed", explain_exposed_share },
+  { "exposed_time", explain_exposed_time },
+  { "mfu", explain_mfu },
+  { "tokens", explain_tokens },
+  { "train", explain_train },
+  { "memory", explain_memory_figure },
+  { "hour_cost", explain_hour_cost },
+  { "step_cost", explain_step_cost },
+  { "token_cost", explain_token_cost },
+};
+
+FabExplanation *
+fab_explain_figure (const FabStudy *study, const FabFigure *figure, GError **error)
+{
+  g_auto (Explain) self = { NULL };
+  guint i = 0;
+
+  while (i < G_N_ELEMENTS (figures) && strcmp (figures[i].figure, figure->name) != 0)
+    i++;
+  if (i == G_N_ELEMENTS (figures)) {
+    g_autoptr (GString) names = g_string_new (NULL);
+
+    for (i = 0; i < G_N_ELEMENTS (figures); i++)
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", figures[i].figure);
+    fab_throw (error, FAB_ERROR_INPUT, "'%s' cannot be explained; these can: %s", figure->name, names->str);
+    return NULL;
+  }
+  if (!explain_init (&self, study, error))
+    return NULL;
+  if (figure->is_known != NULL && !figure->is_known (self.point)) {
+    fab_throw (error, FAB_ERROR_INPUT, "there is no '%s' here: %s", figure->name, figure->unknown);
+    return NULL;
+  }
+  figures[i].explain (&self);
+  return g_steal_pointer (&self.out);
+}
+
+/* --- one collective --- */
+
+static gboolean
+find_collective (const Explain *self, const char *name, AlikeCollectives *found, GError **error)
+{
+  const GArray *collectives = explain_probe (self)->collectives;
+  gboolean is_largest = g_ascii_strcasecmp (name, "largest") == 0;
+  const FabCollectiveRecord *best = NULL;
+
+  for (guint i = 0; i < collectives->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, i);
+
+    if (is_largest ? best != NULL && record->bytes <= best->bytes
+                   : strcmp (record->name, name) != 0 || best != NULL)
+      continue;
+    best = record;
+    *found = (AlikeCollectives){ i, 1, fab_ps_to_seconds (record->end_ps - record->start_ps),
+                                 fab_ps_to_seconds (record->exposed_ps) };
+  }
+  if (best != NULL)
+    return TRUE;
+  if (collectives->len == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "the job has no collectives");
+  best = &g_array_index (collectives, FabCollectiveRecord, collectives->len - 1);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "no collective is called '%s'; the first is %s, the last %s: `fabricast query collectives`", name,
+      g_array_index (collectives, FabCollectiveRecord, 0).name, best->name);
+}
+
+FabExplanation *
+fab_explain_collective (const FabStudy *study, const char *name, GError **error)
+{
+  g_auto (Explain) self = { NULL };
+  AlikeCollectives found;
+
+  if (!explain_init (&self, study, error) || !find_collective (&self, name, &found, error))
+    return NULL;
+  explain_collective (&self, 0, &found);
+  return g_steal_pointer (&self.out);
+}
