@@ -33,6 +33,7 @@ extern const FabCommand fab_command_compare;
 extern const FabCommand fab_command_cost;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_explore;
+extern const FabCommand fab_command_explain;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;

@@ -10,12 +10,12 @@
 #include "cli/cli.h"
 
 static const FabCommand *const commands[] = {
-  &fab_command_run,      &fab_command_size,     &fab_command_sweep,      &fab_command_plan,
-  &fab_command_tune,     &fab_command_cost,     &fab_command_check,      &fab_command_compare,
-  &fab_command_whatif,   &fab_command_scale,    &fab_command_collective, &fab_command_p2p,
-  &fab_command_topo,     &fab_command_import,   &fab_command_measure,    &fab_command_calibrate,
-  &fab_command_query,    &fab_command_trace,    &fab_command_report,     &fab_command_explore,
-  &fab_command_describe, &fab_command_validate,
+  &fab_command_run,       &fab_command_size,     &fab_command_sweep,    &fab_command_plan,
+  &fab_command_tune,      &fab_command_explain,  &fab_command_cost,     &fab_command_check,
+  &fab_command_compare,   &fab_command_whatif,   &fab_command_scale,    &fab_command_collective,
+  &fab_command_p2p,       &fab_command_topo,     &fab_command_import,   &fab_command_measure,
+  &fab_command_calibrate, &fab_command_query,    &fab_command_trace,    &fab_command_report,
+  &fab_command_explore,   &fab_command_describe, &fab_command_validate,
 };
 
 static void

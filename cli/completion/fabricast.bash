@@ -29,6 +29,7 @@ _fabricast_options() { # COMMAND
     check) echo --set --quiet --help ;;
     compare) echo --fidelity --vary --against --at-equal --by --set --format --help ;;
     plan) echo --strategies --memory --by --top --out --set --format --help ;;
+    explain) echo --collective --set --format --help ;;
     tune) echo --knobs --by --memory --out --set --format --help ;;
     whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --format --help ;;
     scale) echo --gpus --strong --efficiency --no-band --set --format --help ;;
@@ -130,7 +131,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -142,7 +143,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare whatif scale size sweep plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
+    help:0) _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
   esac
 }
 
@@ -152,7 +153,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

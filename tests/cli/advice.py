@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""advice.py: what plan and tune find is so when it is run by itself, and nothing that they looked at is better."""
+"""advice.py: what plan and tune find is so when it is run by itself, and nothing that they looked at is better; what
+explain says can be computed again."""
 import csv
 import io
 import json
 import os
 
-from support import HELLO, SOURCE, CliTest, main, read
+from support import HELLO, SCENARIOS, SOURCE, CliTest, main, read, smaller
 
 SLOW = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml")
+TOO_LONG = ("ddp-16384-gpus.yaml", "ddp-llama2-7b-16-dgx-h100.yaml", "fault-leaf-outage.yaml")
 ZERO = os.path.join(SOURCE, "scenarios", "zero3-13b-slow-fabric.yaml")
 
 
@@ -131,6 +133,70 @@ class Tune(Advice):
         rows = self.tune(HELLO, "--knobs", "micro_batch", "--set", "job.accumulation=4")
         self.assertEqual({row["micro_batch"] for row in rows}, {"1 x 16", "2 x 8", "4 x 4", "8 x 2", "16 x 1"})
         self.assertNotIn("impossible", {row["state"] for row in rows})
+
+
+# Figures of explain and where `run` prints the same.
+FIGURES = {"step": "duration_s", "exposed_time": "exposed_s", "mfu": "mfu_fraction", "tokens": "tokens_per_s"}
+
+
+class Explain(Advice):
+    def statements(self, scenario, *more):
+        return json.loads(self.good("explain", scenario, "--format", "json", *more))["statements"]
+
+    def check_formulas(self, statements):
+        """Every value follows from its formula and its terms, and a term is the statement of its name below it."""
+        for place, said in enumerate(statements):
+            if said["formula"] is None:
+                continue
+            with self.subTest(said["title"], formula=said["formula"]):
+                again = eval(said["formula"], {"__builtins__": {}}, said["terms"])  # arithmetic of our own output
+                self.assertAlmostEqual(again, said["value"], delta=1e-6 * abs(said["value"]) + 1e-11)
+            for below in statements[place + 1:]:
+                if below["depth"] <= said["depth"]:
+                    break
+                if below["depth"] == said["depth"] + 1 and below["name"] in said["terms"]:
+                    self.assertAlmostEqual(below["value"], said["terms"][below["name"]],
+                                           delta=1e-9 * abs(below["value"]))
+
+    def test_every_product_computes_again(self):
+        for path in SCENARIOS:
+            if smaller(path) or os.path.basename(path) in TOO_LONG:
+                continue
+            statements = self.statements(path)
+            self.check_formulas(statements)
+            run = json.loads(self.good("run", path, "--no-db", "--no-band", "--format", "json"))["iterations"][-1]
+            self.assertAlmostEqual(statements[0]["value"], run["duration_s"], delta=1e-9 * run["duration_s"])
+
+    def test_every_figure(self):
+        run = json.loads(self.good("run", ZERO, "--no-db", "--format", "json"))["iterations"][-1]
+        for figure, key in FIGURES.items():
+            statements = self.statements(ZERO, figure)
+            self.check_formulas(statements)
+            self.assertAlmostEqual(statements[0]["value"], run[key], delta=1e-9 * run[key], msg=figure)
+        for figure in ("exposed", "memory", "hour_cost", "step_cost", "token_cost"):
+            self.check_formulas(self.statements(ZERO, figure))
+
+    def test_contention_is_said(self):
+        """Gathers and reductions of ZeRO-3 share a port: what they take beyond the formula of an idle network is."""
+        beside = [said for said in self.statements(ZERO) if "beside" in said["terms"]]
+        self.assertTrue(beside)
+        self.assertGreater(max(said["terms"]["beside"] for said in beside), 0)
+
+    def test_one_collective(self):
+        said = self.statements(HELLO, "--collective", "largest")
+        self.check_formulas(said)
+        self.assertIn("328.2 MB", said[0]["title"])
+        flow = next(one for one in said if one["name"] == "flow")
+        self.assertEqual(flow["terms"]["n"], 8)
+        self.assertEqual(flow["terms"]["line_rate"], 300e9)
+        again = self.statements(HELLO, "--collective", "bucket0")
+        self.assertIn("bucket0", again[0]["title"])
+
+    def test_a_slower_link_is_said(self):
+        said = self.statements(SLOW, "--set", "cluster.nic_rate=100Gb/s")
+        rate = next(one for one in said if one["name"] == "line_rate")
+        self.assertEqual(rate["value"], 12.5e9)
+        self.assertIsNone(rate["formula"], "the catalogue's lanes do not make it")
 
 
 def split_assignments(text):

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.h - what `fabricast explain` prints. */
+#pragma once
+
+#include "validate/explain/explain.h"
+
+/* (transfer full) */
+char *fab_explain_text (const char *title, const FabExplanation *explanation);
+char *fab_explain_csv (const char *title, const FabExplanation *explanation);
+char *fab_explain_json (const char *title, const FabExplanation *explanation);

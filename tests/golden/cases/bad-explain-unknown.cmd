@@ -1,0 +1,1 @@
+fabricast explain $SCENARIOS/send-80b-200g.yaml mfu

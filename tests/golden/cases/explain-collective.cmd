@@ -1,0 +1,1 @@
+fabricast explain $SCENARIOS/hello.yaml --collective largest

@@ -1,0 +1,1 @@
+fabricast explain $SCENARIOS/fsdp-8b-straggler.yaml memory

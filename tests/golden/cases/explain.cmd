@@ -1,0 +1,1 @@
+fabricast explain $SCENARIOS/zero3-13b-slow-fabric.yaml
