@@ -87,6 +87,21 @@ append_binding (GString *text, const FabSidesView *view, guint index)
     g_string_append_printf (text, " %s binds in place of %s.", now ? now : "No link", then ? then : "none");
 }
 
+/* What a planner pays for it, where prices are known. */
+static void
+append_price (GString *text, const FabSidesView *view, guint index)
+{
+  const FabFigure *figure = fab_figure_find ("token_cost");
+  const FabPoint *base = side_at (view, view->contrast->base)->point, *point = side_at (view, index)->point;
+
+  if (!is_known (figure, base) || !is_known (figure, point))
+    return;
+  g_autofree char *then = show_figure (figure, figure->value (base));
+  g_autofree char *now = show_figure (figure, figure->value (point));
+  g_string_append_printf (text, " A million tokens cost %s in place of %s: a dollar buys %.3g times as many.",
+                          now, then, figure->value (base) / figure->value (point));
+}
+
 static void
 append_words (GString *text, const FabSidesView *view)
 {
@@ -98,6 +113,7 @@ append_words (GString *text, const FabSidesView *view)
     g_autofree char *why = fab_contrast_explain (view->contrast, i);
     g_string_append (words, why);
     append_binding (words, view, i);
+    append_price (words, view, i);
     g_autofree char *printable = fab_cli_printable (words->str);
     g_string_append_printf (text, "  %s\n", printable);
   }
