@@ -28,8 +28,10 @@ count_clos (guint64 n_ports, guint64 k)
 
   for (; room < n_ports; room *= half)
     tiers++;
-  guint64 below = (tiers - 1) * divide_up (n_ports, half);
-  return (FabSwitchCount){ below + divide_up (n_ports, k), below * half };
+  if (tiers == 1)
+    return (FabSwitchCount){ 1, 0 };
+  guint64 per_tier = divide_up (n_ports, half), n_cables = per_tier * half;
+  return (FabSwitchCount){ (tiers - 1) * per_tier + divide_up (n_cables, k), (tiers - 1) * n_cables };
 }
 
 FabSwitchCount

@@ -6,8 +6,8 @@
  * links that all its neighbours have to it can be dealt out to, each a folded Clos network,
  *
  *   1 tier    P <= k                1 switch
- *   t tiers   P <= 2 (k / 2)^t      (t - 1) ceil (P / (k / 2)) + ceil (P / k) switches
- *                                   (t - 1) ceil (P / (k / 2)) k / 2 cables between them
+ *   t tiers   P <= 2 (k / 2)^t      (t - 1) e + ceil (e / 2) switches, e = ceil (P / (k / 2))
+ *                                   (t - 1) e k / 2 cables between them
  *
  * of P ports, with switches of k ports (C. Clos, Bell System Technical Journal 32(2), 1953; C. Leiserson, IEEE Trans.
  * Computers C-34(10), 1985), with the number of planes that needs fewest.
