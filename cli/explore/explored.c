@@ -32,6 +32,19 @@ keep_known (FabYamlNode *mapping, const FabParam *table)
   return n < n_before;
 }
 
+/* What gradients are when the job says nothing depends on its kind. */
+static const char *
+gradient_of (const FabYamlNode *job, const FabParam *table)
+{
+  const FabYamlNode *said = fab_yaml_get (job, "gradient");
+
+  if (said != NULL && said->kind == FAB_YAML_SCALAR && said->text != NULL)
+    return said->text;
+  while (table->key != NULL && strcmp (table->key, "gradient") != 0)
+    table++;
+  return table->fallback;
+}
+
 static FabYamlDoc *
 read_file (const FabExplored *self, GError **error)
 {
@@ -58,8 +71,10 @@ make_texts (FabExplored *self, GError **error)
 
     if (doc == NULL)
       return FALSE;
+    FabYamlNode *job = fab_yaml_get (fab_yaml_doc_root (doc), "job");
+    self->board->gradient_bytes[id] = fab_gradient_bytes (gradient_of (job, info->params));
     if (id != self->board->start.values[FAB_KNOB_STRATEGY])
-      self->is_cut[id] = keep_known (fab_yaml_get (fab_yaml_doc_root (doc), "job"), info->params);
+      self->is_cut[id] = keep_known (job, info->params);
     self->texts[id] = fab_yaml_node_text (fab_yaml_doc_root (doc));
   }
   return TRUE;

@@ -22,6 +22,12 @@ fab_strategy_kind (FabStrategyId strategy)
   return strategies[strategy].kind;
 }
 
+guint
+fab_gradient_bytes (const char *type)
+{
+  return g_strcmp0 (type, "fp32") == 0 ? 4 : 2;
+}
+
 gint64
 fab_knob_index (const char *const *names, const char *name)
 {
@@ -92,7 +98,8 @@ add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray *
   if (strcmp (strategy->kind, "ddp") == 0)
     add_set (sets, "job.bucket=%" G_GINT64_FORMAT "MiB", mib);
   else if (strcmp (strategy->kind, "zero") == 0)
-    add_set (sets, "job.reduce_bucket=%" G_GINT64_FORMAT, mib * 1024 * 1024 / self->gradient_bytes);
+    add_set (sets, "job.reduce_bucket=%" G_GINT64_FORMAT,
+             mib * 1024 * 1024 / self->gradient_bytes[setting->values[FAB_KNOB_STRATEGY]]);
 }
 
 char **
@@ -115,16 +122,6 @@ fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *setting)
     add_set (sets, "job.micro_batch=%" G_GINT64_FORMAT, now[FAB_KNOB_MICRO_BATCH]);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
     add_bucket (self, setting, sets);
-  g_ptr_array_add (sets, NULL);
-  return (char **) g_ptr_array_free (sets, FALSE);
-}
-
-char **
-fab_strategy_sets (FabStrategyId strategy)
-{
-  GPtrArray *sets = g_ptr_array_new ();
-
-  add_strategy (&strategies[strategy], sets);
   g_ptr_array_add (sets, NULL);
   return (char **) g_ptr_array_free (sets, FALSE);
 }
@@ -160,12 +157,12 @@ strategy_of (const FabYamlNode *job)
 }
 
 static gint64
-bucket_mib (const FabKnobBoard *self, const FabYamlNode *job)
+bucket_mib (const FabYamlNode *job)
 {
   gint64 bytes = number_of (job, "bucket", FAB_UNIT_BYTES);
 
   if (bytes == 0)
-    bytes = number_of (job, "reduce_bucket", FAB_UNIT_COUNT) * self->gradient_bytes;
+    bytes = number_of (job, "reduce_bucket", FAB_UNIT_COUNT) * fab_gradient_bytes (text_of (job, "gradient"));
   return bytes > 0 ? CLAMP ((bytes + (1 << 19)) >> 20, 1, fab_knobs[FAB_KNOB_BUCKET].max) : 25;
 }
 
@@ -192,7 +189,8 @@ read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
   const char *model = text_of (job, "model"), *gradient = text_of (job, "gradient");
   gint64 *values = self->start.values;
 
-  self->gradient_bytes = g_strcmp0 (gradient, "fp32") == 0 ? 4 : 2;
+  for (guint i = 0; i < FAB_N_STRATEGIES; i++)
+    self->gradient_bytes[i] = fab_gradient_bytes (gradient);
   self->has_rate = cluster->nic_rate_bytes_per_s > 0;
   values[FAB_KNOB_STRATEGY] = strategy_of (job);
   if (values[FAB_KNOB_STRATEGY] < 0)
@@ -214,7 +212,7 @@ read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
   values[FAB_KNOB_RATE] = rate_gbps (self, cluster, node);
   values[FAB_KNOB_MICRO_BATCH] = CLAMP (number_of (job, "micro_batch", FAB_UNIT_COUNT), 1,
                                         fab_knobs[FAB_KNOB_MICRO_BATCH].max);
-  values[FAB_KNOB_BUCKET] = bucket_mib (self, job);
+  values[FAB_KNOB_BUCKET] = bucket_mib (job);
   return TRUE;
 }
 

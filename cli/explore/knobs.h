@@ -47,10 +47,10 @@ typedef struct {
 /* A scenario that can be explored. The names of its own catalogue count too, if they are plain. */
 typedef struct {
   FabScenario *scenario;
-  const char **names[FAB_N_KNOBS]; /* NULL-ended lists of choices; NULL for numbers */
-  FabKnobSetting start;            /* where the scenario stands */
-  guint gradient_bytes;            /* of an element */
-  gboolean has_rate;               /* it says how fast the NICs are */
+  const char **names[FAB_N_KNOBS];        /* NULL-ended lists of choices; NULL for numbers */
+  FabKnobSetting start;                   /* where the scenario stands */
+  guint gradient_bytes[FAB_N_STRATEGIES]; /* of an element */
+  gboolean has_rate;                      /* it says how fast the NICs are */
 } FabKnobBoard;
 
 /* Takes the scenario. NULL and *error when it is none to explore: no ddp, zero or fsdp, too many GPUs. */
@@ -69,8 +69,8 @@ char **fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *sett
 /* Where a name stands in a list; -1: nowhere. */
 gint64 fab_knob_index (const char *const *names, const char *name);
 
-/* "job.kind=zero": what a strategy is. (transfer full) */
-char **fab_strategy_sets (FabStrategyId strategy);
+guint fab_gradient_bytes (const char *type); /* of an element: "fp32" */
+
 const char *fab_strategy_kind (FabStrategyId strategy); /* "zero" */
 
 /* The knobs for the page: name, label, unit, help, values and which of them stands. */
