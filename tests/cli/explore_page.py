@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import support
 from browser import Browser, Missing
-from serving import Server
+from serving import shared
 
 SCENARIO = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
 TURN = """
@@ -32,7 +32,7 @@ class Page(support.CliTest):
 
     def setUp(self):
         super().setUp()
-        self.server = Server(self, SCENARIO)
+        self.server = shared(SCENARIO)
         self.browser.open(self.server.url)
         self.n_shown = 0
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import time
+import unittest
 
 import support
 
@@ -51,6 +52,26 @@ class Server:
     def get(self, path, *headers, host=None):
         lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{self.port}'}", *headers, "", ""]
         return self.send("\r\n".join(lines).encode())
+
+
+class Holder(support.CliTest):
+    """Of a server that many tests share."""
+
+    servers = {}
+
+    def runTest(self):
+        pass
+
+
+def shared(*args):
+    """One for all tests of the module; it must end well after them."""
+    if args not in Holder.servers:
+        holder = Holder()
+        holder.setUp()
+        Holder.servers[args] = Server(holder, *args)
+        unittest.addModuleCleanup(holder.doCleanups)
+        unittest.addModuleCleanup(Holder.servers[args].end)
+    return Holder.servers[args]
 
 
 def read_all(one):
