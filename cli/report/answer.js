@@ -28,11 +28,14 @@
   const pace = (run, last) => {
     const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
     const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
-    const name = make("b", {}, link(bound.link_from, bound.link_to)), busy = bound.busy === null ? "" : `busy ${percent(bound.busy)} of the step`;
+    const name = make("b", {}, link(bound.link_from, bound.link_to)), busy = bound.busy === null ? ""
+      : `busy ${percent(bound.busy)} of the step`;
     if (bound.share >= 0.5)
-      return ["The link that sets the pace: ", name, ` (${shorten(bound.spec, 40)}, ${rate(bound.rate_bytes_per_s)} one way), for `
+      return ["The link that sets the pace: ", name,
+        ` (${shorten(bound.spec, 40)}, ${rate(bound.rate_bytes_per_s)} one way), for `
         + `${percent(bound.share)} of ${what}${busy && "; it is " + busy}.`];
-    return ["What sets the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "", make("b", {}, shorten(one.spec, 40)),
+    return ["What sets the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "", make("b", {},
+      shorten(one.spec, 40)),
       ` for ${percent(one.share)}`]), ` of ${what}. First among these links is `, name, busy && `, ${busy}`, "."];
   };
 
@@ -46,9 +49,11 @@
         : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."));
     const top = run.exposure.find((row) => row.exposed_s > 0);
     if (top && exposed >= 0.0005)
-      said.push(make("p", {}, "Most of that is ", op(top.op), " of ", DIMENSIONS[top.dimension] ?? shorten(top.dimension),
+      said.push(make("p", {}, "Most of that is ", op(top.op), " of ", DIMENSIONS[top.dimension]
+        ?? shorten(top.dimension),
         ": " + time(top.exposed_s) + ". ",
-        last.comm_s > 0 ? `Of all communication, ${percent(last.overlapped_s / last.comm_s)} is hidden under compute.` : ""));
+        last.comm_s > 0 ? `Of all communication, ${percent(last.overlapped_s / last.comm_s)} is hidden under compute.`
+          : ""));
     if (run.binding[0]) said.push(make("p", {}, pace(run, last)));
     return said;
   };

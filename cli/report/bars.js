@@ -6,12 +6,15 @@
 
   // items: [{ name, note, parts: [[style, what, value]], total, most, mark }]; `show` writes a value. Bars share one scale.
   const bars = (host, items, show) => {
-    const wide = host.clientWidth > 620, most = Math.max(...items.map((item) => Math.max(item.most ?? 0, item.total)), 1e-300);
+    const wide = host.clientWidth > 620, most = Math.max(...items.map((item) => Math.max(item.most ?? 0, item.total)),
+      1e-300);
     const list = make("div", { class: "bars" + (wide ? " wide" : ""), role: "list" });
     for (const item of items) {
       const frame = make("div", { class: "bar", role: "listitem",
-        "aria-label": `${shorten(item.name, 60)}: ` + item.parts.map(([, what, value]) => `${what} ${show(value)}`).join(", ") },
-        make("span", { class: "bar-name" + (item.mark ? " marked" : "") }, shorten(item.name, 80)), make("span", { class: "bar-box" }),
+        "aria-label": `${shorten(item.name, 60)}: ` + item.parts.map(([, what, value]) => `${what} ${show(value)}`)
+          .join(", ") },
+        make("span", { class: "bar-name" + (item.mark ? " marked" : "") }, shorten(item.name, 80)),
+          make("span", { class: "bar-box" }),
         make("span", { class: "bar-note" }, item.note ?? show(item.total)));
       list.append(frame);
     }
@@ -25,18 +28,21 @@
     const svg = draw("svg", { width, height: BAR, "aria-hidden": "true" });
     let at = 0;
     if (item.most > item.total)
-      svg.append(draw("rect", { class: "room", x: 0, y: 0.5, width: Math.max(0, (item.most / most) * width - 1), height: BAR - 1 }));
+      svg.append(draw("rect", { class: "room", x: 0, y: 0.5, width: Math.max(0, (item.most / most) * width - 1),
+        height: BAR - 1 }));
     for (const [style, what, value] of item.parts) {
       const length = (value / most) * width, text = percent(value / item.total);
       if (!(length > 0)) continue;
-      svg.append(tip.attach(draw("rect", { class: "b-" + style, x: at, y: 0, width: Math.max(0.5, length - 0.7), height: BAR }),
+      svg.append(tip.attach(draw("rect", { class: "b-" + style, x: at, y: 0, width: Math.max(0.5, length - 0.7),
+        height: BAR }),
         () => [shorten(item.name, 80), [what, show(value)], ["of the bar", text]]));
       if (length > text.length * LETTER + 8)
         svg.append(draw("text", { class: "in-bar " + style, x: at + 5, y: BAR / 2 + 4 }, text));
       at += length;
     }
     if (item.most > 0 && item.most < item.total)
-      svg.append(draw("line", { class: "limit", x1: (item.most / most) * width, x2: (item.most / most) * width, y1: 0, y2: BAR }));
+      svg.append(draw("line", { class: "limit", x1: (item.most / most) * width, x2: (item.most / most) * width, y1: 0,
+        y2: BAR }));
     return svg;
   };
 

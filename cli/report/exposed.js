@@ -15,7 +15,8 @@
     note: time(one.step_s) + ", exposed " + percent(one.exposed_s / one.step_s) });
 
   // As shares every bar has the same length.
-  const asShares = (item) => ({ ...item, total: 1, parts: item.parts.map(([style, what, value]) => [style, what, value / item.total]) });
+  const asShares = (item) => ({ ...item, total: 1, parts: item.parts.map(([style, what, value]) =>
+    [style, what, value / item.total]) });
 
   const stacked = (host, title, about, items) => {
     const block = figure(title, about), left = items.length - MOST;
@@ -30,26 +31,32 @@
   const compared = (host, data, run) => {
     if (data.runs.length < 2) return;
     stacked(host, "Runs", "Strategies and scales side by side; the step of the last iteration, mean over ranks.",
-      data.runs.map((one) => itemOf(`${one.run}: ${shorten(one.name, 40)}, ${plural(one.ranks, "GPU")}`, fabricast.step(one), one === run)));
+      data.runs.map((one) => itemOf(`${one.run}: ${shorten(one.name, 40)}, ${plural(one.ranks, "GPU")}`,
+        fabricast.step(one), one === run)));
     fabricast.scaling(data.runs)?.(host);
   };
 
   const why = (host, run) => {
     const rows = run.exposure.filter((row) => row.comm_s > 0).slice(0, MOST);
     if (rows.length > 0) {
-      const block = figure("Communication, by what it is for", "Mean over ranks. Dimensions that communicate at once share the exposed time.");
+      const block = figure("Communication, by what it is for",
+        "Mean over ranks. Dimensions that communicate at once share the exposed time.");
       host.append(block);
       bars(block, rows.map((row) => ({ name: `${shorten(row.dimension, 20)}: ${op(row.op)}`, total: row.comm_s,
-        parts: [["hidden", "hidden under compute", Math.max(0, row.comm_s - row.exposed_s)], ["exposed", "exposed", row.exposed_s]],
+        parts: [["hidden", "hidden under compute", Math.max(0, row.comm_s - row.exposed_s)],
+          ["exposed", "exposed", row.exposed_s]],
         note: `${time(row.comm_s)}, exposed ${time(row.exposed_s)}` })), time);
     }
     const path = pathOf(run), step = fabricast.step(run).step_s;
     if (path.length === 0) return;
-    const block = figure("What the step waits for", "The critical path: tasks of which each released the next. Only making one of these shorter "
+    const block = figure("What the step waits for",
+      "The critical path: tasks of which each released the next. Only making one of these shorter "
       + "makes the step shorter.");
     host.append(block);
-    bars(block, path.slice(0, 10).map((part) => ({ name: pathName(part), total: step, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
-      parts: [[part.kind === "comm" ? "exposed" : part.kind === "load" ? "load" : "backward", "on the critical path", part.time_s]] })), time);
+    bars(block, path.slice(0, 10).map((part) =>
+      ({ name: pathName(part), total: step, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
+      parts: [[part.kind === "comm" ? "exposed" : part.kind === "load" ? "load" : "backward", "on the critical path",
+        part.time_s]] })), time);
   };
 
   // Links of one kind together: the same work over one node's link or another's is one line.
@@ -64,7 +71,8 @@
   };
 
   const pathName = (part) => part.kind === "compute" ? "compute" : part.kind === "load" ? "host work"
-    : shorten(part.dimension ?? "", 20) + (!part.link_from ? "" : part.n > 1 ? ` over ${shorten(part.spec, 24)}, ${part.n} links`
+    : shorten(part.dimension ?? "", 20) + (!part.link_from ? "" : part.n > 1
+      ? ` over ${shorten(part.spec, 24)}, ${part.n} links`
       : ` over ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})`);
 
   const memory = (host, run) => {
@@ -74,8 +82,10 @@
       classes.get(part.rank_class).push(part);
     }
     if (classes.size === 0) return;
-    const names = [...new Set(run.memory.map((part) => part.part))], styles = new Map(names.map((name, i) => [name, COLOURS[i % COLOURS.length]]));
-    const block = figure("Memory of a GPU", run.memory_bytes > 0 ? `The frame is the ${bytes(run.memory_bytes)} that it has.` : null);
+    const names = [...new Set(run.memory.map((part) => part.part))], styles = new Map(names.map((name, i) =>
+      [name, COLOURS[i % COLOURS.length]]));
+    const block = figure("Memory of a GPU", run.memory_bytes > 0
+      ? `The frame is the ${bytes(run.memory_bytes)} that it has.` : null);
     host.append(block);
     bars(block, [...classes].slice(0, MOST).map(([index, parts]) => {
       const total = d3.sum(parts, (part) => part.bytes);
@@ -95,7 +105,8 @@
     if (!run) return;
     host.append(make("h2", {}, "Where the time of a step goes"), toggle(), key(PARTS));
     compared(host, data, run);
-    stacked(host, "Iterations", null, run.iterations.slice(-12).map((one) => itemOf(`iteration ${one.iteration + 1}`, one)));
+    stacked(host, "Iterations", null, run.iterations.slice(-12).map((one) => itemOf(`iteration ${one.iteration + 1}`,
+      one)));
     if (run.classes.length > 1)
       stacked(host, "Classes of ranks", "Ranks that do the same at the same time are one class; the last iteration.",
         run.classes.map((one) => itemOf(`${shorten(one.name, 24)} (${plural(one.ranks, "rank")})`, one)));

@@ -6,7 +6,8 @@
 
   const ranksOf = (run, index) => {
     const one = run.classes[index];
-    return !one ? "" : one.ranks === 1 ? `rank ${one.first_rank}` : `${plural(one.ranks, "rank")} from ${one.first_rank}`;
+    return !one ? "" : one.ranks === 1 ? `rank ${one.first_rank}`
+      : `${plural(one.ranks, "rank")} from ${one.first_rank}`;
   };
 
   const className = (run, index) => {
@@ -14,7 +15,8 @@
     return name && name !== "all" ? shorten(name, 24) : ranksOf(run, index) || "class " + index;
   };
 
-  const isOpen = (classes, index) => state.open[`class ${index}`] ?? (classes.length <= 2 || index === classes[0].index);
+  const isOpen = (classes, index) => state.open[`class ${index}`]
+    ?? (classes.length <= 2 || index === classes[0].index);
 
   const rowsOfClass = (run, one, open, several, height) => {
     const name = className(run, one.index), about = `${name} (${ranksOf(run, one.index)})`;
@@ -53,7 +55,8 @@
     ["operation", op(form.op) + (form.dimension ? ", " + shorten(form.dimension, 20) : "")],
     form.bytes > 0 && ["size", bytes(form.bytes)],
     ["ranks", String(form.ranks)],
-    form.algorithm && ["algorithm", [form.algorithm, form.protocol].filter(Boolean).map((text) => shorten(text, 20)).join(", ")],
+    form.algorithm && ["algorithm", [form.algorithm, form.protocol].filter(Boolean).map((text) => shorten(text, 20))
+      .join(", ")],
     alone && form.bytes > 0 && ["algorithm bandwidth", rate(form.bytes / seconds)],
     form.link_from && ["set by", link(form.link_from, form.link_to)],
     form.spec && ["", shorten(form.spec, 40)],

@@ -2,14 +2,17 @@
 // links.js - how busy the links are: on a drawing of one node and the tiers above it, and by kind.
 (() => {
   const { make, draw, percent, bytes, rate, count, plural, shorten, link, places, figure, tip, state } = fabricast;
-  const ROW = 86, BOX = 26, TIER = 30, GAP = 64, TOP = 8, MOST_KINDS = 24, CELLS = 48;
+  const ROW = 86, BOX = 26, TIER = 30, GAP = 64, TOP = 8, LOOP = 24, MOST_KINDS = 24, CELLS = 48;
   const BOUNDS = [0.05, 0.2, 0.4, 0.6, 0.8];
 
   const heat = (busy) => "h" + BOUNDS.filter((bound) => busy >= bound).length;
   const thick = (busy) => (1.2 + 4.3 * Math.min(1, busy)).toFixed(1);
 
-  const lines = (group) => [`${shorten(group.from, 40)} \u2192 ${shorten(group.to, 40)}`,
-    ["link", shorten(group.spec, 40) + (group.parallel > 1 ? ` \u00d7${group.parallel}` : "")], ["line rate, one way", rate(group.rate_bytes_per_s)],
+  const bare = (name) => shorten(name.replaceAll("#", ""), 40); // without what stands for numbers
+
+  const lines = (group) => [`${bare(group.from)} \u2192 ${bare(group.to)}`,
+    ["link", shorten(group.spec, 40) + (group.parallel > 1 ? ` \u00d7${group.parallel}` : "")],
+      ["line rate, one way", rate(group.rate_bytes_per_s)],
     ["such links", count(group.n) + (group.carried < group.n ? `, ${count(group.carried)} used` : "")],
     ["busy, mean", percent(group.mean)], group.n > 1 && ["busiest", percent(group.busiest)],
     group.n > 1 && ["it is", link(group.busiest_from, group.busiest_to)], ["carried by all", bytes(group.bytes)]];
@@ -18,64 +21,78 @@
     const bound = run.binding[0];
     if (!bound) return false;
     const from = places.placeOf(bound.link_from), to = places.placeOf(bound.link_to);
-    const is = (place, name, inside) => place.inside === Boolean(inside) && (place.name === name || (inside && places.partOf(place.name) === name));
+    const is = (place, name, inside) => place.inside === Boolean(inside) && (place.name === name
+      || (inside && places.partOf(place.name) === name));
     return is(from, group.from, group.from_inside) && is(to, group.to, group.to_inside);
   };
+
+  const isLoop = (group) => group.from === group.to && group.from_inside === group.to_inside;
 
   // --- the drawing ---
 
   // Where every place is: { x, y, half, high } by "1name" in the node and "0name" in the fabric.
   const spots = (layout, width) => {
-    const { rows, tiers } = layout, at = new Map(), levels = d3.max(tiers, (tier) => tier.level + 1) ?? 0, left = 8;
-    const room = width - 2 * left;
+    const { rows, tiers, groups } = layout, at = new Map(), levels = d3.max(tiers, (tier) => tier.level + 1) ?? 0;
+    const left = 8, room = width - 2 * left, above = TOP + (groups.some(isLoop) ? LOOP : 0);
     for (let level = 0; level < levels; level++) {
       const there = tiers.filter((tier) => tier.level === level), each = room / there.length;
       there.forEach((tier, i) => at.set("0" + tier.name,
-        { x: left + (i + 0.5) * each, y: TOP + (levels - 1 - level) * (TIER + GAP) + TIER / 2, half: each / 2 - 6, high: TIER, text: tierName(tier) }));
+        { x: left + (i + 0.5) * each, y: above + (levels - 1 - level) * (TIER + GAP) + TIER / 2, half: each / 2 - 6,
+          high: TIER, text: tierName(tier) }));
     }
-    const top = TOP + levels * (TIER + GAP) + (levels > 0 ? 8 : 26);
+    const top = above + levels * (TIER + GAP) + (levels > 0 ? 8 : 26);
     const each = room / (d3.max(rows, (row) => row.length) ?? 1);
     rows.forEach((row, y) => row.forEach((one) => {
-      const spread = row.length === 1 && one.reach[0] !== undefined ? ((one.reach[1] - one.reach[0]) * room) / 2 + 30 : 0;
+      const spread = row.length === 1 && one.reach[0] !== undefined ? ((one.reach[1] - one.reach[0]) * room) / 2 + 30
+        : 0;
       const half = Math.min(room / 2, Math.max(spread, Math.min(one.n > 1 || each > 160 ? 70 : 34, each / 2 - 2)));
-      at.set("1" + one.name, { x: Math.max(left + half, Math.min(width - left - half, left + one.x * room)), y: top + y * ROW + BOX / 2 + 14, half, high: BOX,
-        text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : shorten(one.name, Math.max(3, Math.floor((2 * half - 4) / 6))) });
+      at.set("1" + one.name, { x: Math.max(left + half, Math.min(width - left - half, left + one.x * room)), y: top
+        + y * ROW + BOX / 2 + 14, half, high: BOX,
+        text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : shorten(one.name.replaceAll("#", ""),
+          Math.max(3, Math.floor((2 * half - 4) / 6))) });
     }));
     return { at, top, height: top + rows.length * ROW - ROW + BOX + 40 };
   };
 
-  const tierName = (tier) => tier.n > 1 ? `${count(tier.n)} \u00d7 ${shorten(tier.name.replaceAll("#", ""), 24)}` : shorten(tier.name.replaceAll("#", ""), 30);
+  const tierName = (tier) => tier.n > 1 ? `${count(tier.n)} \u00d7 ${bare(tier.name)}` : bare(tier.name);
 
   // From box to box, the two directions side by side; an arc within a row.
   const way = (from, to, loop) => {
-    if (loop) return `M${from.x + from.half - 60} ${from.y - from.high / 2}c0 -26 44 -26 44 0`;
+    if (loop) return `M${from.x + from.half - 60} ${from.y - from.high / 2}c0 -28 44 -28 44 0`;
     if (from.y === to.y) {
       const side = from.x < to.x ? 1 : -1, low = Math.min(46, 16 + Math.abs(from.x - to.x) / 9) + side * 3;
       return `M${from.x + side * 6} ${from.y + from.high / 2}Q${(from.x + to.x) / 2} ${from.y + from.high / 2 + low} ${to.x - side * 6} ${to.y + to.high / 2}`;
     }
     const down = from.y < to.y ? 1 : -1, aside = down * 3;
     const meet = (box, other) => Math.max(box.x - box.half + 5, Math.min(box.x + box.half - 5, other.x));
-    const [x0, x1] = from.half < to.half ? [from.x, meet(to, from)] : [meet(from, to), to.x];
+    const isNarrow = from.half < to.half || (from.half === to.half && from.y > to.y); // straight below the narrower one
+    const [x0, x1] = isNarrow ? [from.x, meet(to, from)] : [meet(from, to), to.x];
     return `M${(x0 + aside).toFixed(1)} ${from.y + (down * from.high) / 2}L${(x1 + aside).toFixed(1)} ${to.y - (down * to.high) / 2}`;
   };
 
   const drawing = (run, layout, width) => {
-    const { at, top, height } = spots(layout, width), svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img", "aria-label": summary(run, layout) });
+    const { at, top, height } = spots(layout, width),
+      svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img",
+      "aria-label": summary(run, layout) });
     if (layout.rows.length > 0) {
-      svg.append(draw("rect", { class: "node-box", x: 1.5, y: top - 12, width: width - 3, height: height - top + 8, rx: 8 }),
-        draw("text", { class: "node-name", x: 12, y: height - 12 }, shorten(nodeName(run), Math.floor((width - 24) / 6))));
+      svg.append(draw("rect", { class: "node-box", x: 1.5, y: top - 12, width: width - 3, height: height - top + 8,
+        rx: 8 }),
+        draw("text", { class: "node-name", x: 12, y: height - 12 }, shorten(nodeName(run),
+          Math.floor((width - 24) / 6))));
     }
     const drawn = [...layout.groups].sort((a, b) => a.busiest - b.busiest);
     for (const group of drawn) {
       const from = at.get(group.from_inside + group.from), to = at.get(group.to_inside + group.to);
       if (!from || !to) continue;
-      const d = way(from, to, from === to), bound = isBinding(run, group);
+      const d = way(from, to, isLoop(group)), bound = isBinding(run, group);
       if (bound) svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 13 }));
       svg.append(draw("path", { class: heat(group.busiest), d, "stroke-width": thick(group.busiest) }),
-        tip.attach(draw("path", { class: "reach", d }), () => [...lines(group), bound && "sets the pace of communication"]));
+        tip.attach(draw("path", { class: "reach", d }), () =>
+          [...lines(group), bound && "sets the pace of communication"]));
     }
     for (const [key, box] of at)
-      svg.append(draw("rect", { class: key[0] === "0" ? "tier" : "vertex", x: box.x - box.half, y: box.y - box.high / 2, width: 2 * box.half, height: box.high, rx: 5 }),
+      svg.append(draw("rect", { class: key[0] === "0" ? "tier" : "vertex", x: box.x - box.half,
+        y: box.y - box.high / 2, width: 2 * box.half, height: box.high, rx: 5 }),
         draw("text", { x: box.x, y: box.y + 4, "text-anchor": "middle" }, box.text));
     svg.append(...labels(layout, at));
     return svg;
@@ -86,14 +103,19 @@
     const best = new Map();
     for (const group of layout.groups) {
       const from = at.get(group.from_inside + group.from), to = at.get(group.to_inside + group.to);
-      if (!from || !to || from.y === to.y) continue;
-      const a = group.from_inside ? places.partOf(group.from) : group.from, b = group.to_inside ? places.partOf(group.to) : group.to;
+      if (!from || !to || (from.y === to.y && !isLoop(group))) continue;
+      const a = group.from_inside ? places.partOf(group.from) : group.from, b = group.to_inside
+        ? places.partOf(group.to) : group.to;
       const key = [a, b].sort().join("\n"), known = best.get(key);
       if (!known || group.busiest > known.group.busiest) best.set(key, { group, from, to });
     }
     return [...best.values()].map(({ group, from, to }) => {
-      const upper = from.y < to.y ? from : to, lower = upper === from ? to : from, narrow = upper.half < lower.half ? upper : lower;
-      return draw("text", { class: "busy", x: narrow.x + 9, y: (upper.y + upper.high / 2 + lower.y - lower.high / 2) / 2 + 4 }, percent(group.busiest));
+      const upper = from.y < to.y ? from : to, lower = upper === from ? to : from, narrow = upper.half < lower.half
+        ? upper : lower;
+      if (isLoop(group)) return draw("text", { class: "busy", x: from.x + from.half - 68,
+        y: from.y - from.high / 2 - 8, "text-anchor": "end" }, percent(group.busiest));
+      return draw("text", { class: "busy", x: narrow.x + 9,
+        y: (upper.y + upper.high / 2 + lower.y - lower.high / 2) / 2 + 4 }, percent(group.busiest));
     });
   };
 
@@ -105,37 +127,46 @@
       : "No link carried anything.";
   };
 
-  const scale = () => make("ul", { class: "legend" }, ["below 5\u00a0%", "5 to 20", "20 to 40", "40 to 60", "60 to 80", "80\u00a0% and more"].map((text, i) =>
+  const scale = () => make("ul", { class: "legend" }, ["below 5\u00a0%", "5 to 20", "20 to 40", "40 to 60", "60 to 80",
+    "80\u00a0% and more"].map((text, i) =>
     make("li", {}, draw("svg", { width: 22, height: 12, "aria-hidden": "true" },
-      draw("path", { class: "h" + i, d: "M0 6h22", "stroke-width": thick([0.02, 0.12, 0.3, 0.5, 0.7, 0.9][i]) })), text)));
+      draw("path", { class: "h" + i, d: "M0 6h22", "stroke-width": thick([0.02, 0.12, 0.3, 0.5, 0.7, 0.9][i]) })),
+        text)));
 
   // --- by kind ---
 
   const stripOf = (group, width) => {
-    const n = Math.min(CELLS, group.strip.length), each = width / n;
-    return draw("svg", { width, height: 16, role: "img", "aria-label": `busiest ${percent(group.busiest)}, mean ${percent(group.mean)}` },
+    const n = Math.min(CELLS, group.strip.length), each = Math.min(16, width / n);
+    return draw("svg", { width, height: 16, role: "img",
+      "aria-label": `busiest ${percent(group.busiest)}, mean ${percent(group.mean)}` },
       d3.range(n).map((i) => {
         const busy = group.strip[n > 1 ? Math.round((i * (group.strip.length - 1)) / (n - 1)) : 0] / 1000;
-        return draw("rect", { class: "cell " + heat(busy), x: i * each, y: 16 - Math.max(2, 16 * Math.min(1, busy)), width: Math.max(0.5, each - (each > 4 ? 1 : 0)), height: Math.max(2, 16 * Math.min(1, busy)) });
+        return draw("rect", { class: "cell " + heat(busy), x: i * each, y: 16 - Math.max(2, 16 * Math.min(1, busy)),
+          width: Math.max(0.5, each - (each > 4 ? 1 : 0)), height: Math.max(2, 16 * Math.min(1, busy)) });
       }));
   };
 
   const byKind = (run, host) => {
-    const kinds = places.kinds(run.links), used = kinds.filter((group) => group.carried > 0), idle = kinds.filter((group) => group.carried === 0);
+    const kinds = places.kinds(run.links), used = kinds.filter((group) => group.carried > 0),
+      idle = kinds.filter((group) => group.carried === 0);
     const wide = host.clientWidth > 620, width = wide ? 220 : 110;
     const block = figure("Links by kind", "Each strip is all links of a kind, from the busiest to the idlest: where it falls, load is uneven."
       + (idle.length > 0 ? ` ${plural(d3.sum(idle, (group) => group.n), "link")} of ${plural(idle.length, "more kind")} carried nothing.` : ""),
       make("div", { class: "scroll" }, make("table", {},
-        make("thead", {}, make("tr", {}, ["link", "from \u2192 to", "how many", "rate", "mean", "busiest", "all of them"].map((name, i) =>
+        make("thead", {}, make("tr", {}, ["link", "from \u2192 to", "how many", "rate", "mean", "busiest",
+          "all of them"].map((name, i) =>
           make("th", { scope: "col", class: i >= 2 && i <= 5 ? "number" : null }, name)))),
         make("tbody", {}, used.slice(0, MOST_KINDS).map((group) => make("tr", {},
-          make("td", {}, shorten(group.spec, 40)), make("td", {}, shorten(group.from.replaceAll("#", ""), 30) + " \u2192 " + shorten(group.to.replaceAll("#", ""), 30)),
-          make("td", { class: "number" }, count(group.n)), make("td", { class: "number" }, rate(group.rate_bytes_per_s)),
-          make("td", { class: "number" }, percent(group.mean)), make("td", { class: "number" }, percent(group.busiest)), make("td", {}, stripOf(group, width))))))));
+          make("td", {}, shorten(group.spec, 40)), make("td", {}, `${bare(group.from)} \u2192 ${bare(group.to)}`),
+          make("td", { class: "number" }, count(group.n)), make("td", { class: "number" },
+            rate(group.rate_bytes_per_s)),
+          make("td", { class: "number" }, percent(group.mean)), make("td", { class: "number" },
+            percent(group.busiest)), make("td", {}, stripOf(group, width))))))));
     host.append(block);
   };
 
-  const toggle = () => make("p", { class: "controls" }, make("button", { type: "button", "aria-pressed": String(Boolean(state.open.idle)),
+  const toggle = () => make("p", { class: "controls" },
+    make("button", { type: "button", "aria-pressed": String(Boolean(state.open.idle)),
     onclick: () => { state.open.idle = !state.open.idle; fabricast.redraw(); } }, "Show links that carry nothing"));
 
   fabricast.parts.links = (host, run) => {
@@ -148,7 +179,8 @@
       return;
     }
     host.append(make("p", {}, `The busiest of ${plural(run.links.n, "link")} is ${link(busiest.busiest_from, busiest.busiest_to)} (${shorten(busiest.spec, 40)}): `
-      + `${percent(busiest.busiest)} of the step. Colour and width say how busy; the one with a halo sets the pace.`), toggle());
+      + `${percent(busiest.busiest)} of the step. Colour and width say how busy; the one with a halo sets the pace.`),
+        toggle());
     const frame = make("div", { class: "frame" });
     host.append(frame);
     const most = d3.max(layout.rows, (row) => row.length) ?? 1;

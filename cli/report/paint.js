@@ -20,7 +20,8 @@
 
   class Painter {
     constructor(scale, y, height) {
-      Object.assign(this, { scale, y, height, width: Math.ceil(scale.range()[1]), paths: new Map(), columns: new Map() });
+      Object.assign(this, { scale, y, height, width: Math.ceil(scale.range()[1]), paths: new Map(),
+        columns: new Map() });
     }
 
     add(style, start, end) {
@@ -30,7 +31,8 @@
         return;
       }
       if (!this.columns.has(style)) this.columns.set(style, new Float32Array(this.width + 1));
-      const cover = this.columns.get(style), first = Math.max(0, Math.floor(x0)), last = Math.min(this.width - 1, Math.floor(x1));
+      const cover = this.columns.get(style), first = Math.max(0, Math.floor(x0)), last = Math.min(this.width - 1,
+        Math.floor(x1));
       for (let x = first; x <= last; x++) cover[x] += Math.max(0, Math.min(x1, x + 1) - Math.max(x0, x));
     }
 
@@ -105,7 +107,8 @@
       if (lane.kind[i] === 1) addComm(painter, one.compute, start, end);
       else painter.add(styleOf(lane.kind[i], name), start, end);
       const width = scale(end) - scale(start);
-      if (width > 44 && labels.length < MOST_LABELS) labels.push(label(lane, i, name, scale(start), width, top, height));
+      if (width > 44 && labels.length < MOST_LABELS) labels.push(label(lane, i, name, scale(start), width, top,
+        height));
     }
     return painter.drawn();
   };

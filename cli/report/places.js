@@ -25,7 +25,8 @@
         continue;
       }
       if (group.busiest > known.busiest)
-        Object.assign(known, { busiest: group.busiest, busiest_from: group.busiest_from, busiest_to: group.busiest_to });
+        Object.assign(known, { busiest: group.busiest, busiest_from: group.busiest_from,
+          busiest_to: group.busiest_to });
       known.n += group.n;
       known.carried += group.carried;
       known.bytes += group.bytes;
@@ -61,7 +62,8 @@
     for (const group of groups)
       for (const [name, is] of [[group.from, group.from_inside], [group.to, group.to_inside]])
         if (is) members.set(partOf(name), (members.get(partOf(name)) ?? new Set()).add(name));
-    const doors = new Set(groups.filter((group) => group.from_inside && !group.to_inside).map((group) => partOf(group.from)));
+    const doors = new Set(groups.filter((group) => group.from_inside && !group.to_inside).map((group) =>
+      partOf(group.from)));
     const largest = [...members].sort((a, b) => b[1].size - a[1].size)[0]?.[0];
     const roots = doors.size > 0 ? [...doors] : largest !== undefined ? [largest] : [];
     const far = distances(inside.map((group) => [partOf(group.from), partOf(group.to)]), roots);
@@ -83,11 +85,13 @@
         if (done.has(b)) joined.set(a, [...(joined.get(a) ?? []), done.get(b)]);
     const names = row.flatMap(({ part, names }) => names.map((name) =>
       ({ name, part, wish: d3.mean(joined.get(name) ?? []) ?? 1, reach: d3.extent(joined.get(name) ?? []) })));
-    names.sort((a, b) => (done.size > 0 ? a.wish - b.wish : 0) || a.part.localeCompare(b.part) || number(a.name) - number(b.name));
+    names.sort((a, b) => (done.size > 0 ? a.wish - b.wish : 0) || a.part.localeCompare(b.part)
+      || number(a.name) - number(b.name));
     const apart = 1 / names.length;
     names.forEach((one, i) => {
       const even = (i + 0.5) * apart, least = i > 0 ? names[i - 1].x + apart : apart / 2;
-      one.x = done.size > 0 && names.length < done.widest ? Math.max(one.wish, i > 0 ? names[i - 1].x + 1 / done.widest : 0) : Math.max(even, least);
+      one.x = done.size > 0 && names.length < done.widest ? Math.max(one.wish, i > 0 ? names[i - 1].x + 1 / done.widest
+        : 0) : Math.max(even, least);
     });
     const over = (names[names.length - 1]?.x ?? 0) - (1 - 0.5 / (done.widest || names.length));
     if (over > 0) // too far to the right: as even as it goes
@@ -110,16 +114,19 @@
 
   const tiersOf = (links, groups) => {
     const doors = new Set(groups.filter((group) => group.from_inside && !group.to_inside).map((group) => group.to));
-    const edges = groups.filter((group) => !group.from_inside && !group.to_inside).map((group) => [group.from, group.to]);
+    const edges = groups.filter((group) => !group.from_inside && !group.to_inside).map((group) =>
+      [group.from, group.to]);
     const far = distances(edges, [...doors]), sizes = new Map(links.tiers.map((tier) => [tier.name, tier.n]));
     const shown = new Set([...doors, ...edges.flat()]);
-    return [...shown].map((name) => ({ name, n: sizes.get(name) ?? 1, level: far.get(name) ?? 0 })).sort((a, b) => a.level - b.level);
+    return [...shown].map((name) => ({ name, n: sizes.get(name) ?? 1, level: far.get(name) ?? 0 }))
+      .sort((a, b) => a.level - b.level);
   };
 
   // { groups, rows: [[{ name, part, n }]], tiers }: what is drawn of `links`; `all`: with what carried nothing.
   const layout = (links, all) => {
     const used = links.groups.filter((group) => all || group.carried > 0);
-    const many = new Set(rowsOfNode(used).flat().filter((one) => one.names.length > MOST_MEMBERS).map((one) => one.part));
+    const many = new Set(rowsOfNode(used).flat().filter((one) => one.names.length > MOST_MEMBERS)
+      .map((one) => one.part));
     const sizes = new Map(rowsOfNode(used).flat().map((one) => [one.part, one.names.length]));
     const nameOf = (name, inside) => inside && many.has(partOf(name)) ? partOf(name) : name;
     const groups = join(used, nameOf);

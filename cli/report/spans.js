@@ -8,7 +8,8 @@
   const decode = (lane) => {
     const n = lane.spans.length / 6, spans = lane.spans;
     const out = { class: lane.class, stream: lane.stream, n, kind: new Uint8Array(n), start: new Float64Array(n),
-                  end: new Float64Array(n), name: new Uint32Array(n), form: new Int32Array(n), count: new Uint32Array(n) };
+                  end: new Float64Array(n), name: new Uint32Array(n), form: new Int32Array(n),
+                    count: new Uint32Array(n) };
     let at = 0;
     for (let i = 0, k = 0; i < n; i++, k += 6) {
       at += spans[k + 1];

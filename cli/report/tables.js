@@ -34,7 +34,8 @@
   // A number as a person reads it; all digits are in the CSV.
   const shown = (text) => {
     if (!isNumber(text)) return shorten(text, 120);
-    return Number.isInteger(Number(text)) ? (text.length > 4 ? count(Number(text)) : text) : fabricast.digits(Number(text), 6);
+    return Number.isInteger(Number(text)) ? (text.length > 4 ? count(Number(text)) : text)
+      : fabricast.digits(Number(text), 6);
   };
 
   const compare = (a, b) => {
@@ -43,10 +44,12 @@
   };
 
   const fill = (body, rows, numeric) => body.replaceChildren(...rows.slice(0, MOST_SHOWN).map((row) =>
-    make("tr", {}, row.map((text, i) => make("td", { class: numeric[i] ? "number" : null, title: text.length > 120 ? clean(text.slice(0, 2000)) : null }, shown(text))))));
+    make("tr", {}, row.map((text, i) => make("td", { class: numeric[i] ? "number" : null, title: text.length > 120
+      ? clean(text.slice(0, 2000)) : null }, shown(text))))));
 
   const build = (table) => {
-    const [head = [], ...rows] = parse(table.csv), numeric = head.map((_, i) => rows.some((row) => isNumber(row[i])) && rows.every((row) => row[i] === "" || isNumber(row[i])));
+    const [head = [], ...rows] = parse(table.csv), numeric = head.map((_, i) => rows.some((row) => isNumber(row[i]))
+      && rows.every((row) => row[i] === "" || isNumber(row[i])));
     const body = make("tbody", {});
     let order = null;
     const sortBy = (i, cell) => {
@@ -59,7 +62,8 @@
     fill(body, rows, numeric);
     return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table.name }, make("table", {},
       make("thead", {}, make("tr", {}, head.map((name, i) => {
-        const cell = make("th", { scope: "col", class: numeric[i] ? "number" : null }, make("button", { type: "button", class: "plain", title: "Sort" }, clean(name)));
+        const cell = make("th", { scope: "col", class: numeric[i] ? "number" : null }, make("button",
+          { type: "button", class: "plain", title: "Sort" }, clean(name)));
         cell.firstChild.addEventListener("click", () => sortBy(i, cell));
         return cell;
       }))), body));
@@ -78,8 +82,11 @@
     const box = make("details", { id: "table-" + table.name, open: Boolean(state.open[id]), ontoggle: () => {
       state.open[id] = box.open;
       if (box.open && box.childElementCount < 3) box.append(build(table), note(table, there) || "");
-    } }, make("summary", {}, make("b", {}, clean(table.name)), ` ${plural(table.rows, "row")}. ${clean(table.summary)}`),
-      make("p", { class: "controls" }, make("button", { type: "button", onclick: () => download(`run-${run.run}-${table.name}.csv`, table.csv, "text/csv") }, "CSV")));
+    } }, make("summary", {}, make("b", {}, clean(table.name)),
+      ` ${plural(table.rows, "row")}. ${clean(table.summary)}`),
+      make("p", { class: "controls" }, make("button",
+        { type: "button", onclick: () => download(`run-${run.run}-${table.name}.csv`, table.csv, "text/csv") },
+        "CSV")));
     return box;
   };
 
@@ -88,6 +95,8 @@
     host.replaceChildren();
     const tables = (run?.tables ?? []).filter((table) => table.rows > 0);
     if (tables.length === 0) return;
-    host.append(make("h2", {}, "Tables"), make("p", {}, `What the results file knows of run ${run.run}; each is there as CSV.`), ...tables.map((table) => card(run, table)));
+    host.append(make("h2", {}, "Tables"), make("p", {},
+      `What the results file knows of run ${run.run}; each is there as CSV.`), ...tables.map((table) =>
+      card(run, table)));
   };
 })();

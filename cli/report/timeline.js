@@ -54,7 +54,8 @@
       this.lanes = draw("g", { class: "lanes", "clip-path": "url(#within)" });
       this.axis = draw("g", {});
       this.cover = draw("rect", { class: "cover", width, height, fill: "transparent" });
-      this.svg = draw("svg", { class: "timeline", width: all, height: height + AXIS, viewBox: `0 0 ${all} ${height + AXIS}`,
+      this.svg = draw("svg", { class: "timeline", width: all, height: height + AXIS,
+        viewBox: `0 0 ${all} ${height + AXIS}`,
                                tabindex: 0, role: "img", "aria-label": this.summary() },
         draw("clipPath", { id: "within" }, draw("rect", { width, height: height + 1 })),
         draw("g", { transform: `translate(${left},0)` }, this.axis, this.lanes, this.cover), this.names());
@@ -127,7 +128,8 @@
       const view = this.scale.domain(), labels = [];
       this.waiting = null;
       this.isPainted = true;
-      this.lanes.replaceChildren(...this.layout.rows.flatMap((row) => lanes.drawRow(this.run, row, this.scale, view, labels)),
+      this.lanes.replaceChildren(...this.layout.rows.flatMap((row) => lanes.drawRow(this.run, row, this.scale, view,
+        labels)),
         ...labels);
       this.axis.replaceChildren(...drawAxis(this.scale, view, this.layout.height, this.wide));
       this.status.textContent = state.view
@@ -162,7 +164,8 @@
     // The whole iteration of the first class, over which a drag chooses what is shown.
     bindStrip() {
       const first = this.classes[0], parts = first ? lanes.partsOf(first) : [];
-      this.brush = d3.brushX().extent([[0, 0], [this.width, STRIP - 2]]).on("start brush end", (given) => this.brushing(eventOf(given)));
+      this.brush = d3.brushX().extent([[0, 0], [this.width, STRIP - 2]]).on("start brush end", (given) =>
+        this.brushing(eventOf(given)));
       this.brushed = draw("g", {});
       this.strip.append(draw("g", { transform: `translate(${this.left},0)` },
         ...paint.flat(parts, 6, STRIP - 14, this.whole, [0, this.duration]), this.brushed));
@@ -182,7 +185,8 @@
         make("button", { type: "button", "aria-label": name, title: name, onclick: action }, text);
       return make("p", { class: "controls" }, button("+", "Zoom in", () => this.scaleBy(1.8)),
         button("\u2212", "Zoom out", () => this.scaleBy(1 / 1.8)), button("\u25c2", "Earlier", () => this.moveBy(0.4)),
-        button("\u25b8", "Later", () => this.moveBy(-0.4)), button("Whole", "The whole iteration", () => this.reset()), this.status);
+        button("\u25b8", "Later", () => this.moveBy(-0.4)), button("Whole", "The whole iteration", () => this.reset()),
+          this.status);
     }
   }
 
@@ -195,7 +199,8 @@
     make("p", { class: "about hint" }, "Zoom with the buttons, Ctrl and the wheel, two fingers, or a drag over the strip; with "
       + "the keyboard: + and \u2212, arrow keys, 0 for the whole. Where blocks are narrower than a pixel, a column is as high as "
       + "the share of time that they take."),
-    short_ns > 0 && make("p", { class: "about" }, `Of ${plural(recorded, "span")}, those shorter than ${time(short_ns / 1e9)} that `
+    short_ns > 0 && make("p", { class: "about" },
+      `Of ${plural(recorded, "span")}, those shorter than ${time(short_ns / 1e9)} that `
       + "follow one another are drawn as one.")];
 
   fabricast.parts.timeline = (host, run) => {
