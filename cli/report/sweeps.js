@@ -121,7 +121,7 @@
 
   const sentence = (sweep, points, wanted) => {
     const top = best(points, wanted), failed = points.filter((point) => point.problem !== null).length;
-    return make("p", {}, top && [`Best: `, make("b", {}, wanted.show(wanted.value(top))), " with ", settings(sweep, top)
+    return make("p", {}, top && [`Best ${wanted.name}: `, make("b", {}, wanted.show(wanted.value(top))), " with ", settings(sweep, top)
       .map((pair) => pair.join(" = ")).join(", "),
       top.binding_spec ? `; there ${shorten(top.binding_spec, 30)} sets the pace. ` : ". "],
       points.length < sweep.whole ? `${plural(points.length, "point")} of ${count(sweep.whole)} are there. ` : "",
