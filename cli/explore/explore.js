@@ -6,7 +6,7 @@
   const board = JSON.parse(at("board").textContent);
   const client = Array.from(crypto.getRandomValues(new Uint32Array(3)), (word) => word.toString(36)).join("");
   const values = {}, controls = {};
-  let shown = null, newest = 0, aborter = null;
+  let shown = null, newest = 0, aborter = null, drawing = 0;
 
   // --- texts
 
@@ -73,6 +73,15 @@
     at("changed").className = "problem";
   };
 
+  // Words and figures at once; the charts take longer, and follow when those are on the screen.
+  const draw = (report) => {
+    fabricast.parts.answer(at("answer"), report.runs[0], report);
+    cancelAnimationFrame(drawing);
+    drawing = requestAnimationFrame(() => setTimeout(() => {
+      if (shown.report === report) fabricast.render(report);
+    }));
+  };
+
   const show = (answer) => {
     at("command").textContent = answer.command;
     at("yaml").textContent = answer.scenario;
@@ -85,7 +94,7 @@
     at("changed").className = "";
     at("changed").textContent = changeWords(shown, answer);
     shown = answer;
-    if (answer.report) fabricast.render(answer.report);
+    if (answer.report) draw(answer.report);
   };
 
   // --- asking
