@@ -129,6 +129,7 @@ append_own_rate (GString *text, const FabSidesView *view, const FabSide *side, c
   gint64 needed;
 
   if (strcmp (view->axis->key, "cluster.nic_rate") != 0 || side->nic_bytes_per_s == 0
+      || strcmp (answer, g_ptr_array_index (view->axis->values, 0)) == 0
       || !fab_units_parse_whole (FAB_UNIT_RATE, answer, &needed, NULL))
     return;
   double own = (double) side->nic_bytes_per_s;

@@ -182,11 +182,11 @@ append_collectives (GString *out, const Case *self)
     double contention_s = same_name_s (self, row, FAB_FACT_CONTENTION);
     gboolean is_contention = fabs (contention_s - difference_s (self, row)) < 0.01 * fabs (contention_s);
 
-    guint n = row->counts[self->index] == row->counts[self->contrast->base] ? row->counts[self->index] : 0;
-    g_autofree char *count = n > 0 ? g_strdup_printf ("%u x ", n) : g_strdup ("");
+    guint n = row->counts[self->index], before = row->counts[self->contrast->base];
+    g_autofree char *others = n != before ? g_strdup_printf (", %u before,", before) : g_strdup ("");
 
-    g_string_append_printf (out, " Its %s%s take%s %s %s in sum%s", count, row->name, n == 1 ? "s" : "", time,
-                            difference_s (self, row) > 0 ? "more" : "less",
+    g_string_append_printf (out, " Its %u x %s%s take%s %s %s in sum%s", n, row->name, others,
+                            n == 1 ? "s" : "", time, difference_s (self, row) > 0 ? "more" : "less",
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }
   if (waits != NULL && fabs (difference_s (self, waits)) > fabs (self->step_s) / 10) {
