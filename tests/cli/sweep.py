@@ -49,35 +49,36 @@ class Sweep(SweepTest):
     def test_killed_again_and_again(self):
         chance = random.Random(7)
         n_killed = 0
-        for _ in range(10):
-            process = self.start(*grid(MANY))
-            self.wait_for(process, self.path("a.db"), count(self.path("a.db")))
-            time.sleep(chance.uniform(0, 0.05))
+        for kill in range(10):
+            process = self.start(*grid(MANY), "--jobs", "1")
+            if kill % 2 == 0:
+                self.wait_for(process, self.path("a.db"), count(self.path("a.db")))
+            time.sleep(chance.uniform(0, 0.3 if kill % 2 else 0.05))
             process.kill()
             process.communicate()
             n_killed += process.returncode == -signal.SIGKILL
-        self.assertGreater(n_killed, 1)
+        self.assertGreater(n_killed, 2)
         before = count(self.path("a.db"))
-        self.assertEqual(self.resumed(*grid(MANY)), (before, self.whole(MANY)[1]))
-        self.assertEqual(rows(self.path("a.db")), self.whole(MANY)[0])
+        self.assertEqual(self.resumed(*grid(MANY)), (before, self.whole(*grid(MANY))[1]))
+        self.assertEqual(rows(self.path("a.db")), self.whole(*grid(MANY))[0])
 
     def test_number_of_threads_does_not_show(self):
         self.sweep(*grid(SOME), "--jobs", "7")
         self.sweep(*grid(SOME), db="b.db", env={**support.environment(), "FABRICAST_THREADS": "1"})
         for name in ("a.db", "b.db"):
-            self.assertEqual(rows(self.path(name)), self.whole(SOME)[0])
+            self.assertEqual(rows(self.path(name)), self.whole(*grid(SOME))[0])
 
     def test_stopped(self):
-        process = self.start(*grid(SOME), "--jobs", "1")
+        process = self.start(*grid(MANY), "--jobs", "1")
         self.wait_for(process, self.path("a.db"), 0)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         n = count(self.path("a.db"))
         self.assertEqual((process.returncode, out), (2, ""))
-        self.assertEqual(err, f"fabricast sweep: stopped; a.db has {n} of {SOME} points, and the same command goes on from "
+        self.assertEqual(err, f"fabricast sweep: stopped; a.db has {n} of {MANY} points, and the same command goes on from "
                               "there\n")
-        self.assertTrue(0 < n < SOME)
-        self.assertEqual(self.resumed(*grid(SOME)), (n, self.whole(SOME)[1]))
+        self.assertTrue(0 < n < MANY)
+        self.assertEqual(self.resumed(*grid(MANY)), (n, self.whole(*grid(MANY))[1]))
 
     def test_stopped_while_a_point_takes_long(self):
         self.tiny = os.path.join(support.SOURCE, "scenarios", "fabric-24k-pods.yaml")
@@ -90,11 +91,11 @@ class Sweep(SweepTest):
         self.assertEqual(process.returncode, 2, err)
 
     def test_two_at_once(self):
-        both = [self.start(*grid(SOME), "--jobs", "1") for _ in range(2)]
+        both = [self.start(*grid(MANY), "--jobs", "1") for _ in range(2)]
         ends = [process.communicate() for process in both]
         self.assertEqual([process.returncode for process in both], [0, 0], ends)
-        self.assertEqual([out for out, _ in ends], [self.whole(SOME)[1]] * 2)
-        self.assertEqual(rows(self.path("a.db")), self.whole(SOME)[0])
+        self.assertEqual([out for out, _ in ends], [self.whole(*grid(MANY))[1]] * 2)
+        self.assertEqual(rows(self.path("a.db")), self.whole(*grid(MANY))[0])
         self.assertTrue(any("another process plays the same sweep into this file" in err for _, err in ends), ends[0][1])
 
     def test_what_is_another_sweep(self):
@@ -139,15 +140,15 @@ class Sweep(SweepTest):
         self.assertEqual(self.n_sweeps(), 2)
 
     def test_scenario_that_changes_meanwhile(self):
-        whole = {row[1]: row for row in self.whole(SOME)[0][3]}
-        process = self.start(*grid(SOME), "--jobs", "1")
+        whole = {row[1]: row for row in self.whole(*grid(MANY))[0][3]}
+        process = self.start(*grid(MANY), "--jobs", "1")
         self.wait_for(process, self.path("a.db"), 0)
         self.write("tiny.yaml", TINY.replace("nic_rate: 100Gb/s", "gpus_per_node: 4"))
         _, err = process.communicate()
         self.assertEqual(process.returncode, 2)
         self.assertIn("tiny.yaml, or a file that it includes, was changed meanwhile", err)
         kept = rows(self.path("a.db"))[3]
-        self.assertTrue(0 < len(kept) < SOME)
+        self.assertTrue(0 < len(kept) < MANY)
         self.assertEqual(kept, [whole[row[1]] for row in kept])  # none is of the other scenario
 
     def test_points_that_cannot_be_played(self):
@@ -190,7 +191,7 @@ class Sweep(SweepTest):
         self.assertRegex(done.stderr, r"\Afabricast sweep: a.db: cannot keep points of the sweep: [^\n]*\n\Z")
         n, printed = self.resumed(*grid(SOME))
         self.assertTrue(0 < n < SOME)
-        self.assertEqual(printed, self.whole(SOME)[1])
+        self.assertEqual(printed, self.whole(*grid(SOME))[1])
 
 
 if __name__ == "__main__":

@@ -52,12 +52,12 @@ class SweepTest(support.CliTest):
                                 cwd=self.directory, env={**support.environment(), **(env or {})}, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def whole(self, n):
+    def whole(self, *args):
         """The rows of a sweep that nothing happened to, and what it printed."""
-        if n not in self.whole_rows:
-            printed = self.good("sweep", self.tiny, *grid(n), "--db", "whole.db", "--format", "csv")
-            self.whole_rows[n] = rows(self.path("whole.db")), printed
-        return self.whole_rows[n]
+        if args not in self.whole_rows:
+            printed = self.good("sweep", self.tiny, *args, "--db", "whole.db", "--format", "csv")
+            self.whole_rows[args] = rows(self.path("whole.db")), printed
+        return self.whole_rows[args]
 
     def wait_for(self, process, path, more_than):
         """Until more points than that are in the file, or it has ended."""
