@@ -198,6 +198,48 @@ needs_any (const FabParam *table)
   return FALSE;
 }
 
+static void
+emit_required (Emitter *self, const FabParam *table)
+{
+  json_builder_set_member_name (self->out, "required");
+  json_builder_begin_array (self->out);
+  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
+    if (needs_key (row))
+      json_builder_add_string_value (self->out, row->key);
+  json_builder_end_array (self->out);
+}
+
+static gboolean
+has_include (const FabParam *table)
+{
+  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
+    if (strcmp (row->key, "include") == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* What another file may hold need not be here. */
+static void
+emit_needed (Emitter *self, const FabParam *table)
+{
+  if (!has_include (table)) {
+    emit_required (self, table);
+    return;
+  }
+  json_builder_set_member_name (self->out, "anyOf");
+  json_builder_begin_array (self->out);
+  json_builder_begin_object (self->out);
+  emit_required (self, table);
+  json_builder_end_object (self->out);
+  json_builder_begin_object (self->out);
+  json_builder_set_member_name (self->out, "required");
+  json_builder_begin_array (self->out);
+  json_builder_add_string_value (self->out, "include");
+  json_builder_end_array (self->out);
+  json_builder_end_object (self->out);
+  json_builder_end_array (self->out);
+}
+
 /* `kind`: the name of the model whose parameters these are; NULL: a plain mapping. */
 static void
 emit_object (Emitter *self, const FabParam *table, const char *kind)
@@ -220,12 +262,7 @@ emit_object (Emitter *self, const FabParam *table, const char *kind)
     json_builder_end_object (self->out);
   }
   json_builder_end_object (self->out);
-  json_builder_set_member_name (self->out, "required");
-  json_builder_begin_array (self->out);
-  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
-    if (needs_key (row))
-      json_builder_add_string_value (self->out, row->key);
-  json_builder_end_array (self->out);
+  emit_needed (self, table);
 }
 
 /* The models that a bare name is enough for. */
