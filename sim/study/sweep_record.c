@@ -7,19 +7,19 @@
 static double *
 real_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
 {
-  return (double *) ((char *) self + column->offset);
+  return G_STRUCT_MEMBER_P (self, column->offset);
 }
 
 static gint64 *
 whole_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
 {
-  return (gint64 *) ((char *) self + column->offset);
+  return G_STRUCT_MEMBER_P (self, column->offset);
 }
 
 static char **
 text_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
 {
-  return (char **) ((char *) self + column->offset);
+  return G_STRUCT_MEMBER_P (self, column->offset);
 }
 
 void
