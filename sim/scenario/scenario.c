@@ -62,7 +62,7 @@ static const FabParam cluster_params[] = {
          "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
   { ROW (
       "pxn", BOOL, FabClusterSpec, has_pxn, "true",
-      "Between rails, go by NVLink to the GPU beside the NIC of the receiver's rail (NCCL_PXN_DISABLE=0).") },
+      "Go by NVLink to the GPU beside a NIC of another rail, or one behind a host bridge (NCCL_PXN_DISABLE=0).") },
   { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
          "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
   { .key = NULL },

@@ -178,6 +178,14 @@ fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *node
   view->nic_hops = g_memdup2 (cluster->nic_hops, n_hops * sizeof (guint));
 }
 
+FabReach
+fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path)
+{
+  path->n = 0;
+  return fab_router_append (self->router, from, to, 0, path) ? fab_reach_of_path (self->graph, path)
+                                                             : FAB_N_REACHES;
+}
+
 void
 fab_cluster_clear (FabCluster *self)
 {

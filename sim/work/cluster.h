@@ -24,7 +24,7 @@ typedef struct {
   FabDevice device;         /* one accelerator */
   FabCpu cpu;
   FabReach p2p, gdr; /* the farthest pair of GPUs, of GPU and NIC, that needs no host memory between */
-  gboolean has_pxn;  /* between rails bytes go by NVLink to the GPU beside the right NIC */
+  gboolean has_pxn;  /* bytes go by NVLink to the GPU beside the right NIC: sim/work/relay.h */
   gboolean has_gds;  /* drives write into GPU memory */
 } FabCluster;
 
@@ -37,6 +37,10 @@ void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint 
 
 /* Its index in `nics`, of all nodes; G_MAXUINT: it is none of them. */
 guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
+
+/* How far apart two vertices are by the router's path, and that path; FAB_N_REACHES, farther than any, where there is
+ * none. */
+FabReach fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path);
 
 /* Frees what the arrays above hold; graph and router are others'. */
 void fab_cluster_clear (FabCluster *self);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/work/relay.h"
 #include "sim/work/staging.h"
 
 /* Bytes that wait in host memory move more slowly than any of the links they cross.
@@ -150,22 +151,13 @@ fab_hop_wire (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabDr
   return hop_end (hop, hop_go (cluster, from, to, 0, hop, error));
 }
 
-/* A pair without a path of its own is farther apart than any reach. */
-static FabReach
-reach_between (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabPath *path)
-{
-  path->n = 0;
-  return fab_router_append (cluster->router, from, to, 0, path) ? fab_reach_of_path (cluster->graph, path)
-                                                                : FAB_N_REACHES;
-}
-
 gboolean
 fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabReach p2p, FabDrive drive,
                FabHop *hop, GError **error)
 {
   FabPath path;
 
-  if (reach_between (cluster, from, to, &path) > p2p) {
+  if (fab_cluster_reach (cluster, from, to, &path) > p2p) {
     hop_start (hop, FAB_HOP_STAGED, drive);
     hop->duplex_stretch = staging_duplex_stretch;
     if (!hop_go_staged (cluster, from, to, from, hop, error))
@@ -203,7 +195,7 @@ hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVert
 {
   FabPath path;
 
-  FabReach reach = reach_between (cluster, from, to, &path);
+  FabReach reach = fab_cluster_reach (cluster, from, to, &path);
   gboolean is_read = from == gpu;
 
   if (reach <= cluster->gdr) {
@@ -224,10 +216,12 @@ static gboolean
 hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, FabVertexId in_nic,
              FabVertexId to, guint64 flow, const FabPath *wire, FabHop *hop, GError **error)
 {
+  FabVertexId leaves = fab_relay_to_nic (cluster, from, out_nic);
   const FabLinkClass *port;
   guint before;
 
-  if (!hop_go_gdr (cluster, from, out_nic, from, hop, error))
+  if ((leaves != from && !hop_go (cluster, from, leaves, 0, hop, error))
+      || !hop_go_gdr (cluster, leaves, out_nic, leaves, hop, error))
     return FALSE;
   before = hop->shares->len;
   if (!hop_follow (cluster, out_nic, in_nic, flow, wire, hop, error))
@@ -306,20 +300,6 @@ fab_cluster_nic_of (const FabCluster *cluster, guint local)
   return best;
 }
 
-/* PXN is NCCL's, and for NVLink only. */
-static gboolean
-can_relay (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
-{
-  FabPath path;
-
-  if (!cluster->has_pxn || reach_between (cluster, from, relay, &path) > MIN (cluster->p2p, FAB_REACH_NVL))
-    return FALSE;
-  for (guint i = 0; i < path.n; i++)
-    if (!g_str_has_prefix (fab_graph_link_class (cluster->graph, path.links[i])->technology, "NVLink"))
-      return FALSE;
-  return TRUE;
-}
-
 /* Nodes are alike: beside the sender's NIC of the receiver's rail is the GPU with the receiver's local rank. */
 static gboolean
 hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
@@ -333,7 +313,7 @@ hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GEr
 
   if (out_nic == G_MAXUINT || in_nic == G_MAXUINT)
     return no_path (cluster, src, dst, error);
-  if (out_nic != in_nic && can_relay (cluster, src, relay)) {
+  if (out_nic != in_nic && fab_relay_can (cluster, src, relay)) {
     if (!hop_go (cluster, src, relay, 0, hop, error))
       return FALSE;
     leaves = relay;

@@ -2,6 +2,7 @@
 #include "sim/work/ways.h"
 
 #include "sim/work/rails.h"
+#include "sim/work/relay.h"
 
 static void
 deal_nics (FabWays *self)
@@ -69,19 +70,6 @@ hop_prepend (FabHop *hop, FabHop *first)
   fab_hop_clear (first);
 }
 
-/* PXN is for NVLink, all the way, within reach of P2P. */
-static gboolean
-can_relay (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
-{
-  FabHop hop;
-
-  if (from == relay || !cluster->has_pxn || !fab_hop_inside (cluster, from, relay, &hop, NULL))
-    return FALSE;
-  gboolean is_nvlink = hop.kind == FAB_HOP_DIRECT && g_str_has_prefix (hop.technology, "NVLink");
-  fab_hop_clear (&hop);
-  return is_nvlink;
-}
-
 /* One NIC of the sender, one of the receiver. The GPU beside the latter has its number in the sender's node. */
 static gboolean
 find_hop (const FabWays *self, guint from, guint to, guint out_nic, guint in_nic, FabHop *hop, GError **error)
@@ -90,7 +78,7 @@ find_hop (const FabWays *self, guint from, guint to, guint out_nic, guint in_nic
   guint n = group->gpus_per_node;
   FabVertexId src = fab_group_gpu (group, from / n, from % n), dst = fab_group_gpu (group, to / n, to % n);
   FabVertexId relay = fab_group_gpu (group, from / n, to % n);
-  gboolean is_relayed = out_nic != in_nic && can_relay (group->cluster, src, relay);
+  gboolean is_relayed = out_nic != in_nic && relay != src && fab_relay_can (group->cluster, src, relay);
   guint leaves = is_relayed ? in_nic : out_nic;
   FabHop first;
 

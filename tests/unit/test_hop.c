@@ -198,6 +198,32 @@ other_rails_are_reached_by_nvlink (void **state)
   fab_hop_clear (&same);
 }
 
+/* A GPU and a NIC per PCIe switch: with NIC 0 alone, GPU 1 has a host bridge between. */
+static void
+far_nics_are_reached_by_nvlink (void **state)
+{
+  static const struct {
+    const char *cluster, *way;
+    guint n_legs;
+  } cases[] = {
+    { "node: dgx-h100, nodes: 2, nics_per_node: 1",
+      "gpu1>nvswitch nvswitch>gpu0 gpu0>pcie_switch0 pcie_switch0>nic0", 4 },
+    { "node: dgx-h100, nodes: 2, nics_per_node: 1, pxn: false", "gpu1>pcie_switch1 pcie_switch1>bridge1", 4 },
+    { "node: dgx-h100, nodes: 2, nics_per_node: 1, gdr: none", "gpu1>pcie_switch1 pcie_switch1>bridge1", 5 },
+    { "node: dgx-h100, nodes: 2", "gpu1>pcie_switch1 pcie_switch1>nic1", 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabHop hop;
+    g_autofree char *text = ranks_text (*state, cases[i].cluster, 1, i < 3 ? 8 : 9, &hop);
+
+    if (!g_str_has_prefix (text, cases[i].way))
+      fail_msg ("%s: %s", cases[i].cluster, text);
+    assert_legs (&hop, cases[i].n_legs);
+    fab_hop_clear (&hop);
+  }
+}
+
 static void
 nics_that_cannot_read_gpus_are_staged (void **state)
 {
@@ -237,6 +263,7 @@ main (void)
     cmocka_unit_test (staging_both_ways_shares_the_uplink),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
+    cmocka_unit_test (far_nics_are_reached_by_nvlink),
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
     cmocka_unit_test (a_node_without_a_host_cannot_stage),
   };
