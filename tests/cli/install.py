@@ -90,7 +90,7 @@ class Install(CliTest):
         files = [os.path.relpath(os.path.join(folder, name), self.root)
                  for folder, _, names in os.walk(self.root) for name in names]
         known = ("/bin/fabricast", "/man1/fabricast.1", "/bash-completion/completions/fabricast")
-        module = re.compile(r"/fabricast/fabricast-measure-[a-z]+\.so$")
+        module = re.compile(r"/fabricast/fabricast-(?:measure-[a-z]+|ranks-mpi)\.so$")
         extra = [name for name in files
                  if not name.endswith(known) and "/share/fabricast/" not in name and not module.search(name)]
         self.assertEqual(extra, [])

@@ -52,17 +52,22 @@ class Readme(CliTest):
             os.symlink(os.path.join(SOURCE, name), self.path(name))
         self.env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
 
-    def test_commands(self):
-        for page in PAGES:
-            commands = [step for block in BLOCK.findall(read(page)) if page == README or PROMPT.search(block)
-                        for step in steps(block) if OURS.match(step[0])]
-            if page == README:
-                self.assertTrue(commands)
-            if commands:
-                self.enter()
-            for command, output in commands:
-                with self.subTest(f"{os.path.basename(page)}: {command}"):
-                    self.check(command, output)
+    def check_page(self, page, pattern):
+        commands = [step for block in BLOCK.findall(read(page)) if pattern.search(block)
+                    for step in steps(block) if OURS.match(step[0])]
+        if commands:
+            self.enter()
+        for command, output in commands:
+            with self.subTest(f"{os.path.basename(page)}: {command}"):
+                self.check(command, output)
+        return len(commands)
+
+    def test_readme(self):
+        self.assertGreater(self.check_page(README, re.compile("")), 0)
+
+    def test_pages(self):
+        for page in PAGES[1:]:
+            self.check_page(page, PROMPT)
 
     @unittest.skipUnless(os.environ.get("FAB_UPDATE_GOLDEN"), "only to write the pages anew")
     def test_0_update(self):
