@@ -5,10 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 read -ra flags < <(pkg-config --cflags glib-2.0 json-glib-1.0 sqlite3 yaml-0.1 cmocka ompi-c libfabric libibverbs)
-status=0
-while IFS= read -r -d '' header; do
-  # From standard input, so that #pragma once does not stand in a main file.
-  printf '#include "%s"\n' "$header" |
-    "${CC:-cc}" -std=gnu17 -fsyntax-only -Wall -Wextra -Werror -I. "${flags[@]}" -x c - 2>&1 || status=1
-done < <(.ci/files.sh '*.h')
-exit "$status"
+check() { # HEADER FLAG...: from standard input, so that #pragma once does not stand in a main file
+  printf '#include "%s"\n' "$1" | "${CC:-cc}" -std=gnu17 -fsyntax-only -Wall -Wextra -Werror -I. "${@:2}" -x c - 2>&1
+}
+export -f check
+.ci/files.sh '*.h' | xargs -0 -P "$(nproc)" -I{} bash -c 'check "$@"' check {} "${flags[@]}"

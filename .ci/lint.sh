@@ -5,17 +5,12 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 export PYTHONDONTWRITEBYTECODE=1
-failed=0
-check() { # NAME COMMAND...
-  local output name=$1
-  shift
-  if output=$("$@" 2>&1 </dev/null); then
-    printf '%-12s ok\n' "$name"
-  else
-    printf '%-12s FAILED\n' "$name"
-    [ -z "$output" ] || printf '%s\n' "$output" | sed 's/^/  /'
-    failed=$((failed + 1))
-  fi
+answers=$(mktemp -d)
+trap 'rm -rf "$answers"' EXIT
+names=()
+check() { # NAME COMMAND...: at once with the others
+  names+=("$1")
+  { "${@:2}" >"$answers/$1" 2>&1 </dev/null; echo $? >"$answers/$1.status"; } &
 }
 
 check layout .ci/format.sh
@@ -30,5 +25,17 @@ check meson .ci/meson.sh
 check cppcheck .ci/cppcheck.sh
 check commits .ci/commits.sh
 
+wait
+
+failed=0
+for name in "${names[@]}"; do
+  if [ "$(cat "$answers/$name.status")" = 0 ]; then
+    printf '%-12s ok\n' "$name"
+    continue
+  fi
+  printf '%-12s FAILED\n' "$name"
+  sed 's/^/  /' "$answers/$name"
+  failed=$((failed + 1))
+done
 [ "$failed" -eq 0 ] || printf '%d checks failed\n' "$failed"
 exit $((failed > 0))
