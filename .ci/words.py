@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope."""
+"""words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope; in tests,
+pipes that nobody reads."""
 import re
 
-from csource import code, files, report
+from csource import code, files, read, report
 
 # pattern, rooms where it may stand, what to do instead
 WORDS = [
@@ -75,4 +76,8 @@ for path in files("*.c", "*.h"):
                  for start, statement in top_level(plain) if start is not None and is_mutable_variable(statement)]
     problems += [f"{path}:{line_of(plain, m.start())}: mutable static in a function: hang it off a context pointer"
                  for m in re.finditer(r"^[ \t]+static (?!const\b|inline\b|_Noreturn\b)[^;]*", plain, re.M)]
+for path in files("*.py"):
+    text = read(path)
+    problems += [f"{path}:{line_of(text, m.start())}: a pipe that fills up stops the program: use tests/support/child.py"
+                 for m in re.finditer(r"Popen\((?:[^()]|\([^()]*\))*PIPE", text)]
 report(problems)

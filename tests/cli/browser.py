@@ -7,12 +7,11 @@ import base64
 import json
 import os
 import shutil
-import socket
-import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
+
+from support import child
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-extensions",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -28,12 +27,6 @@ class ScriptError(Exception):
     """What the browser said of a command."""
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 class Browser:
     def __init__(self, width=1280, height=900):
         program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -41,34 +34,19 @@ class Browser:
         if not program or not driver:
             raise Missing("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
         self.directory = tempfile.mkdtemp(prefix="browser-")
-        self.port = free_port()
-        with open(os.path.join(self.directory, "driver.log"), "wb") as log:
-            self.driver = subprocess.Popen([driver, f"--port={self.port}"], stdout=log, stderr=log,
-                                           stdin=subprocess.DEVNULL, env={**os.environ, "HOME": self.directory})
+        self.driver = child.Child([driver, "--port=0"], {"env": {**os.environ, "HOME": self.directory}})
         self.session = None
         try:
-            self.wait_for_driver()
+            self.port = self.driver.wait_for_text(r"started successfully on port (\d+)").group(1)
             options = {"binary": program,
                        "args": FLAGS + [f"--window-size={width},{height}", f"--user-data-dir={self.directory}/profile"]}
             capabilities = {"browserName": "chrome", "goog:chromeOptions": options,
                             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
             answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
             self.session = answer["sessionId"]
-        except (OSError, ScriptError, Missing) as error:
+        except (OSError, ScriptError, AssertionError) as error:
             self.close()
             raise Missing(f"chromium does not start here: {str(error).splitlines()[0][:300]}") from error
-
-    def wait_for_driver(self):
-        for _ in range(200):
-            if self.driver.poll() is not None:
-                raise Missing("chromedriver ended at once")
-            try:
-                if self.ask("GET", "/status")["ready"]:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.05)
-        raise Missing("chromedriver does not answer")
 
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
@@ -134,12 +112,7 @@ class Browser:
                 self.command("DELETE", "")
             except (OSError, ScriptError):
                 pass
-        self.driver.terminate()
-        try:
-            self.driver.wait(10)
-        except subprocess.TimeoutExpired:
-            self.driver.kill()
-            self.driver.wait()
+        self.driver.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self):

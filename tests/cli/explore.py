@@ -12,7 +12,8 @@ import socket
 import time
 
 import support
-from serving import Server, body, read_all, shared, status, wait_until
+from serving import Server, answers_again, body, read_all, shared, status
+from support import child
 
 SCENARIO = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
 HOST = "Host: 127.0.0.1"
@@ -158,7 +159,7 @@ class Refusals(Serving):
         server = Server(self, SCENARIO, "--listen", "0.0.0.0")
         self.is_alive(server)
         server.process.send_signal(signal.SIGTERM)
-        self.assertIn("warning: everybody who reaches this address", server.process.communicate()[1])
+        self.assertIn("warning: everybody who reaches this address", server.process.wait()[2])
 
     def test_wrong_options(self):
         self.refused("explore", SCENARIO, "--listen", "example.com", "--port", "0", names="not an address")
@@ -197,15 +198,15 @@ class Hostile(Serving):
             server.connect().close()
             with server.connect() as one:
                 one.sendall(request)
-        wait_until(lambda: status(server.send(request)) == 200)
+        answers_again(server, f"{RUN}?gpus=8")
 
     def test_slow(self):
         """Byte by byte: others are served meanwhile, and after some seconds it is over."""
         server = shared(SCENARIO)
         slow = [server.connect() for _ in range(60)]
-        begun = time.monotonic()
         answers = {}
-        while len(answers) < len(slow) and time.monotonic() < begun + 30:
+
+        def is_over():
             for one in slow:
                 if one not in answers:
                     try:
@@ -218,7 +219,9 @@ class Hostile(Serving):
                         answers[one] = b""
             self.is_alive(server)
             time.sleep(0.2)
-        self.assertEqual(len(answers), len(slow))
+            return len(answers) == len(slow)
+
+        child.until(is_over, "every slow connection is ended")
         self.assertGreater(sum(status(answer) == 408 for answer in answers.values()), 0)
         for one in slow:
             one.close()
@@ -235,7 +238,7 @@ class Many(Serving):
         self.assertEqual(len(found), 1000)
         self.assertGreater(found.count(200), 0)
         self.assertLessEqual(set(found), {0, 200, 503})
-        wait_until(lambda: status(server.get(f"{RUN}?gpus=8")) == 200)
+        answers_again(server, f"{RUN}?gpus=8")
 
     def test_newest_wins(self):
         server = shared(SCENARIO)

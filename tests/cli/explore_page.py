@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of `fabricast explore` in a real browser: knobs turned by hand and by keys, what they change, no complaints."""
 import os
-import time
 import unittest
 from urllib.parse import parse_qs
 
 import support
 from browser import Browser, Missing
 from serving import shared
+from support import child
 
 SCENARIO = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
 TURN = """
@@ -48,12 +48,8 @@ class Page(support.CliTest):
 
     def wait(self):
         """Until something newer is shown."""
-        for _ in range(400):
-            if self.shown() > self.n_shown:
-                self.n_shown = self.shown()
-                return
-            time.sleep(0.02)
-        self.fail("nothing is shown: " + self.text("changed"))
+        child.until(lambda: self.shown() > self.n_shown, "something newer is shown")
+        self.n_shown = self.shown()
 
     def reopen(self, fragment):
         self.browser.open("about:blank")

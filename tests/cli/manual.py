@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from support import SOURCE, CliTest, environment, main, read
+from support import SOURCE, CliTest, child, environment, main, read
 import support
 
 MAN = os.path.join(SOURCE, "docs", "fabricast.1")
@@ -67,13 +67,12 @@ class Manual(CliTest):
 
     def check_served(self, line, env):
         """It says where it is, and ends when it is told to."""
-        with subprocess.Popen(["bash", "-c", "exec " + line + " --port 0"], cwd=self.directory, env=env,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
-            said = served.stdout.readline()
-            served.send_signal(signal.SIGINT)
-            problems = served.communicate()[1]
-        if served.returncode != 3:  # built without libsoup or D3
-            self.assertEqual((served.returncode, problems), (0, ""))
+        served = child.start(self, ["bash", "-c", "exec " + line + " --port 0"], cwd=self.directory, env=env)
+        served.runs_until(lambda: "\n" in served.out, "it says where it is")
+        served.send_signal(signal.SIGINT)
+        code, said, problems = served.wait()
+        if code != 3:  # built without libsoup or D3
+            self.assertEqual((code, problems), (0, ""))
             self.assertRegex(said, r" is at http://127\.0\.0\.1:\d+/ ")
 
     def test_examples_of_help_work(self):

@@ -9,10 +9,8 @@ import re
 import shutil
 import signal
 import sqlite3
-import subprocess
-import time
 
-from support import CliTest, environment, main
+from support import CliTest, child, environment, main
 import support
 
 MODULES = os.environ["FAB_MODULE_DIR"]
@@ -24,21 +22,17 @@ SLOW = ["--min-samples", "500", "--max-samples", "500", "--precision", "99%", "-
 class MeasureTest(CliTest):
     def start(self, *args, **how):
         """A running `fabricast measure`, ended with the test."""
-        process = subprocess.Popen([support.PROGRAM, "measure", *args], cwd=self.directory, env=environment(), text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
-        self.addCleanup(lambda: (process.kill(), process.communicate()))
-        return process
+        return self.start_program("measure", *args, **how)
 
     def listen(self, *args, backend="tcp"):
         """A listening end and the address that it has."""
         process = self.start(backend, "--listen", "127.0.0.1:0", *args)
-        line = process.stderr.readline()
-        return process, "127.0.0.1:" + re.fullmatch(r"Waits for the other end on port (\d+)\.\n", line).group(1)
+        return process, "127.0.0.1:" + process.wait_for_text(r"\AWaits for the other end on port (\d+)\.\n").group(1)
 
     def ended(self, process):
-        out, err = process.communicate(timeout=30)
+        code, out, err = process.wait()
         self.assertIsNone(support.BREAKAGE.search(err), err)
-        return process.returncode, out, err
+        return code, out, err
 
     def select(self, file, sql):
         database = sqlite3.connect(f"file:{self.path(file)}?mode=ro", uri=True)
@@ -49,14 +43,12 @@ class MeasureTest(CliTest):
 
     def wait_for(self, file, sql):
         """Until the answer is true; a file that is just being made has no answer yet."""
-        for _ in range(1000):
+        def is_true():
             try:
-                if self.select(file, sql)[0][0]:
-                    return
+                return self.select(file, sql)[0][0]
             except sqlite3.Error:
-                pass
-            time.sleep(0.02)
-        self.fail(f"never: {sql}")
+                return False
+        child.until(is_true, sql)
 
     def check_file(self, file):
         self.assertEqual(self.select(file, "PRAGMA integrity_check"), [("ok",)])
@@ -112,7 +104,7 @@ class Tcp(MeasureTest):
         killed = self.start(*ask)
         self.wait_for("a.meas", "SELECT count (*) > 0 FROM point")
         killed.kill()
-        killed.communicate()
+        killed.wait()
         self.check_file("a.meas")
         first = self.select("a.meas", "SELECT * FROM point WHERE size_bytes = 8")
         taken = self.select("a.meas", "SELECT * FROM sample")
@@ -121,7 +113,7 @@ class Tcp(MeasureTest):
         self.assertEqual(self.select("a.meas", "SELECT * FROM sample")[:len(taken)], taken)
         self.assertEqual(self.select("a.meas", "SELECT size_bytes, n_samples, is_complete FROM point"),
                          [(size, 500, 1) for size in (8, 16, 32, 64)])
-        self.assertIsNone(listener.poll())
+        self.assertIsNone(listener.returncode)
 
     def test_interrupted_and_resumed(self):
         _, peer = self.listen()
@@ -172,7 +164,7 @@ class Tcp(MeasureTest):
         listener, peer = self.listen()
         with __import__("socket").create_connection(peer.split(":")) as stranger:
             stranger.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
-            self.assertIn("is no `fabricast measure`", listener.stderr.readline())
+            listener.wait_for_text("is no `fabricast measure`")
         self.good("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8", *QUICK)
 
 

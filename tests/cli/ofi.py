@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fabricast measure ofi` between two processes, over the providers of libfabric that need no hardware."""
 import json
-import re
 import subprocess
 import sys
-import time
 
 import support
 
@@ -15,18 +13,14 @@ QUICK = ["--sizes", ",".join(map(str, SIZES)), "--min-samples", "6", "--max-samp
 class OfiTest(support.CliTest):
     def listen(self, *args):
         """The end that listens, and its port."""
-        process = subprocess.Popen([support.PROGRAM, "measure", "ofi", "--listen", "127.0.0.1:0", "--once", *args],
-                                   cwd=self.directory, env=support.environment(), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process, re.search(r"port (\d+)", process.stderr.readline()).group(1)
+        process = self.start_program("measure", "ofi", "--listen", "127.0.0.1:0", "--once", *args)
+        return process, process.wait_for_text(r"port (\d+)\.").group(1)
 
     def measure(self, *args):
         process, port = self.listen(*args)
         done = self.fabricast("measure", "ofi", "--peer", f"127.0.0.1:{port}", *QUICK, "--format", "json", *args)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait()[0], 0)
         return json.loads(done.stdout)["series"]
 
     def check(self, provider):
@@ -61,21 +55,18 @@ class OfiTest(support.CliTest):
         done = self.fabricast("measure", "ofi", "--peer", f"127.0.0.1:{port}", *QUICK, "--set", "provider=tcp")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "provider")
-        self.assertNotEqual(process.wait(timeout=30), 0)
+        self.assertNotEqual(process.wait()[0], 0)
 
     def test_other_end_dies(self):
         process, port = self.listen("--set", "provider=tcp")
-        asking = subprocess.Popen([support.PROGRAM, "measure", "ofi", "--peer", f"127.0.0.1:{port}", "--timeout", "2",
-                                   "--sizes", "1M", "--precision", "0.01%", "--max-samples", "1000000", "--time", "100",
-                                   "--kinds", "latency", "--set", "provider=tcp"], cwd=self.directory,
-                                  env=support.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(asking.kill)
+        asking = self.start_program("measure", "ofi", "--peer", f"127.0.0.1:{port}", "--timeout", "2", "--sizes", "1M",
+                                    "--precision", "0.01%", "--max-samples", "1000000", "--time", "100", "--kinds", "latency",
+                                    "--set", "provider=tcp")
         file = self.path("fabricast.meas")
-        while asking.poll() is None and self.samples(file) < 5:
-            time.sleep(0.1)
+        asking.runs_until(lambda: self.samples(file) >= 5, "it takes samples")
         process.kill()
-        _, complaint = asking.communicate(timeout=60)
-        self.assertEqual(asking.returncode, 2, complaint)
+        code, _, complaint = asking.wait()
+        self.assertEqual(code, 2, complaint)
         self.assertIn("keeps what was measured", complaint)
         self.assertGreaterEqual(self.samples(file), 5)
 

@@ -3,11 +3,10 @@
 import re
 import signal
 import socket
-import subprocess
-import time
 import unittest
 
 import support
+from support import child
 
 
 class Server:
@@ -15,26 +14,25 @@ class Server:
 
     def __init__(self, test, *args):
         self.test = test
-        self.process = subprocess.Popen([support.PROGRAM, "explore", *args, "--port", "0"], cwd=test.directory,
-                                        env=support.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        test.addCleanup(self.end)
-        said = self.process.stdout.readline()
-        found = re.search(r"http://\S+:(\d+)/", said)
+        self.process = test.start_program("explore", *args, "--port", "0")
+        self.process.runs_until(lambda: "\n" in self.process.out, "it says where it is")
+        found = re.search(r"http://\S+:(\d+)/", self.process.out)
         if found is None:
-            code, problem = self.process.wait(), self.process.stderr.read()
+            code, out, problem = self.process.wait()
             if code == 3:
                 test.skipTest(problem)
-            raise AssertionError(f"{said}{problem}")
+            raise AssertionError(f"{out}{problem}")
         self.url, self.port = found[0], int(found[1])
+        self.said = self.process.out
+        test.addCleanup(self.end)
 
-    def end(self, number=signal.SIGINT):
-        if self.process.stdout.closed:
-            return
-        self.process.send_signal(number)
-        out, problems = self.process.communicate(timeout=60)
-        self.test.assertEqual((self.process.returncode, out), (0, ""), problems)
+    def end(self):
+        """It ends well, and has said nothing more on stdout. What it said on stderr."""
+        self.process.send_signal(signal.SIGINT)
+        code, out, problems = self.process.wait()
+        self.test.assertEqual((code, out), (0, self.said), problems)
         self.test.assertIsNone(support.BREAKAGE.search(problems), problems)
+        return problems
 
     def connect(self):
         one = socket.create_connection(("127.0.0.1", self.port), timeout=60)
@@ -94,9 +92,5 @@ def body(answer):
     return answer.partition(b"\r\n\r\n")[2]
 
 
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("it does not happen")
-        time.sleep(0.01)
+def answers_again(server, path):
+    child.until(lambda: status(server.get(path)) == 200, f"{path} is answered again")

@@ -7,11 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import unittest
 
 import support
-from support import main
+from support import child, main
 from sweeps import SweepTest, count, rows
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
@@ -69,10 +68,13 @@ class Slurm(SweepTest):
                    "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
         cls.daemon("munged", "--foreground", "--force", "--key-file", key, "--socket", cls.file("munge.sock"), "--pid-file",
                    cls.file("munge.pid"), "--log-file", cls.file("munge.log"), "--seed-file", cls.file("munge.seed"))
-        cls.wait(lambda: os.path.exists(cls.file("munge.sock")))
-        cls.daemon("slurmctld", "-D")
-        cls.daemon("slurmd", "-D")
-        cls.wait(lambda: "idle" in cls.slurm("sinfo", "-h", "-o", "%T"))
+        try:
+            child.until(lambda: os.path.exists(cls.file("munge.sock")), "munged listens", 60)
+            cls.daemon("slurmctld", "-D")
+            cls.daemon("slurmd", "-D")
+            child.until(lambda: "idle" in cls.slurm("sinfo", "-h", "-o", "%T"), "the node is idle", 60)
+        except AssertionError as error:
+            raise unittest.SkipTest(f"Slurm does not come up here: {error}") from error
 
     @classmethod
     def file(cls, name):
@@ -86,14 +88,6 @@ class Slurm(SweepTest):
         cls.addClassCleanup(process.send_signal, signal.SIGTERM)
 
     @classmethod
-    def wait(cls, is_so, seconds=60):
-        until = time.monotonic() + seconds
-        while not is_so():
-            if time.monotonic() > until:
-                raise unittest.SkipTest("Slurm does not come up here")
-            time.sleep(0.1)
-
-    @classmethod
     def slurm(cls, *command, **how):
         return subprocess.run(command, env=cls.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               **how).stdout
@@ -104,8 +98,11 @@ class Slurm(SweepTest):
                               check=True)
         return done.stdout.strip()
 
+    def has_ended(self, job):
+        return not self.slurm("squeue", "-h", "-j", job).strip()
+
     def end(self, job):
-        self.wait(lambda: not self.slurm("squeue", "-h", "-j", job).strip())
+        child.until(lambda: self.has_ended(job), f"job {job} ends")
 
     def whole_rows_of_script(self):
         self.good("sweep", self.tiny, "--vary", "cluster.nic_rate=1..100Gb/s", "--vary", "cluster.nodes=2,3", "--db", "whole.db")
@@ -129,7 +126,7 @@ class Slurm(SweepTest):
 
     def test_cancelled_and_submitted_again(self):
         job = self.submit("pmix")
-        self.wait(lambda: count(self.path("sweep.db")) > 0 or not self.slurm("squeue", "-h", "-j", job).strip())
+        child.until(lambda: count(self.path("sweep.db")) > 0 or self.has_ended(job), f"job {job} keeps points")
         self.slurm("scancel", "--signal=KILL", job)
         self.end(job)
         self.check("pmix")
@@ -138,6 +135,7 @@ class Slurm(SweepTest):
 if __name__ == "__main__":
     missing = [name for name in NEEDED if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
-        print("skipped:", f"{missing[0]} is not here" if missing else "only root can start a Slurm")
+        print("skipped:", f"the program '{missing[0]}' is missing (Debian: slurm-wlm, munge)" if missing
+              else "only root can start a Slurm of its own")
         sys.exit(support.SKIPPED)
     main()

@@ -19,6 +19,10 @@ LEARN = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "scenarios", "learn",
 HELLO = os.path.join(SOURCE, "scenarios", "hello.yaml")
 PROGRAM = ""
 SKIPPED = 77
+SLOWNESS = int(os.environ.get("FAB_TEST_SLOWNESS", "1"))  # of this build: sanitizers take several times as long
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
+import child  # noqa: E402
 
 # Marks of a program that broke, whatever its exit code says.
 BREAKAGE = re.compile(r"Sanitizer|runtime error|Traceback|CRITICAL|WARNING \*\*|Assertion|core dumped")
@@ -76,6 +80,11 @@ class CliTest(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1, 2, 3), f"{args}: {done.stderr}")
         return done
 
+    def start_program(self, *args, launcher=(), **how):
+        """The program as a child.Child, beside the test."""
+        how = {"cwd": self.directory, "env": environment(), **how}
+        return child.start(self, [*launcher, PROGRAM, *args], **how)
+
     def good(self, *args, **how):
         """What a command prints that ends with 0 and complains of nothing but what is so of shipped scenarios: a job
         that is too large, and what its fidelity does not see."""
@@ -101,7 +110,7 @@ def need(*packages):
     try:
         return [__import__(name) for name in packages]
     except ImportError as missing:
-        print(f"skipped: {missing}")
+        print(f"skipped: a Python package is missing here: {missing}")
         sys.exit(SKIPPED)
 
 

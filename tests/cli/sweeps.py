@@ -3,8 +3,6 @@
 import contextlib
 import os
 import sqlite3
-import subprocess
-import time
 
 import support
 
@@ -14,7 +12,20 @@ iterations: 1
 cluster: {node: dgx-a100, nodes: 2, nic_rate: 100Gb/s}
 job: {kind: collective, operations: [{op: all_reduce, size: 64MiB}]}
 """
-IS_SLOW = "ASAN_OPTIONS" in os.environ
+N_ATTEMPTS = 6
+
+
+def has_played(pid):
+    """Has one of its threads that play taken a tick of the processor?"""
+    ticks = 0
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/stat", encoding="ascii") as file:
+                name, fields = file.read().split("(", 1)[1].rsplit(") ", 1)
+            ticks += int(fields.split()[11]) if name == "sweep" else 0
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        pass
+    return ticks > 0
 
 
 def grid(n):
@@ -48,18 +59,27 @@ class SweepTest(support.CliTest):
         self.tiny = self.write("tiny.yaml", TINY)
 
     def start(self, *args, db="a.db", launcher=(), env=None):
-        return subprocess.Popen([*launcher, support.PROGRAM, "sweep", self.tiny, *args, "--db", db, "--format", "csv"],
-                                cwd=self.directory, env={**support.environment(), **(env or {})}, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return self.start_program("sweep", self.tiny, *args, "--db", db, "--format", "csv", launcher=launcher,
+                                  env={**support.environment(), **(env or {})})
 
     def whole(self, *args):
         """The rows of a sweep that nothing happened to, and what it printed."""
         if args not in self.whole_rows:
             printed = self.good("sweep", self.tiny, *args, "--db", "whole.db", "--format", "csv")
             self.whole_rows[args] = rows(self.path("whole.db")), printed
+            os.unlink(self.path("whole.db"))
         return self.whole_rows[args]
 
-    def wait_for(self, process, path, more_than):
-        """Until more points than that are in the file, or it has ended."""
-        while process.poll() is None and count(path) <= more_than:
-            time.sleep(0.01)
+    def retry_with_more(self, attempt, n):
+        """Calls attempt (n), which says whether a sweep of n points into a.db took long enough for what is tested. If not,
+        twice as many points are tried. The number of points."""
+        for _ in range(N_ATTEMPTS):
+            if attempt(n):
+                return n
+            os.unlink(self.path("a.db"))
+            n *= 2
+        return self.fail(f"a sweep of {n // 2} points is done before anything can happen to it")
+
+    def wait_for_points(self, process, path, more_than):
+        """Until more points than that are in the file. FALSE: it has ended."""
+        return process.runs_until(lambda: count(path) > more_than, "a sweep keeps points")

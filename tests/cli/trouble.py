@@ -7,7 +7,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 
 from support import HELLO, SOURCE, CliTest, environment, main, read
 import support
@@ -178,21 +177,10 @@ class DiskFull(Trouble):
 
 class Killed(Trouble):
     def kill_in_the_middle(self, db):
-        with subprocess.Popen([support.PROGRAM, "run", HELLO, "--db", db, "--iterations", "100000"], cwd=self.directory,
-                              env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
-            self.wait_for_log(db + "-wal", child)
-            child.kill()
-            self.assertEqual(child.stdout.read(), b"")
-            self.assertEqual(child.wait(), -signal.SIGKILL)
-
-    def wait_for_log(self, log, child):
-        """Until the run has written for a while."""
-        for _ in range(2000):
-            if os.path.exists(self.path(log)) and os.path.getsize(self.path(log)) > 4_000_000:
-                return
-            self.assertIsNone(child.poll(), "it ended too early")
-            time.sleep(0.01)
-        self.fail("it does not write")
+        process, log = self.start_program("run", HELLO, "--db", db, "--iterations", "100000"), self.path(db + "-wal")
+        self.assertTrue(process.runs_until(lambda: os.path.exists(log) and os.path.getsize(log) > 4_000_000, "it writes"))
+        process.kill()
+        self.assertEqual(process.wait()[:2], (-signal.SIGKILL, ""))
 
     def test_new_file(self):
         self.kill_in_the_middle("x.db")
