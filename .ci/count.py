@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""count.py DIR...: the closing line of `./dev test`, "N passed, N failed", from meson's own logs.
+"""count.py DIR...: the closing lines of `./dev test` from meson's own logs: what failed, what was skipped and why, and
+"N passed, N failed".
 
-Exit code 1 when a test failed or none ran.
+A test says why it skips, or skips a part of itself, in lines that begin with "skipped: ". Exit code 1 when a test failed
+or none ran.
 """
 import glob
 import json
@@ -20,16 +22,24 @@ def results(directory):
                 yield json.loads(line)
 
 
+def reasons(test):
+    said = [line for line in test.get("stdout", "").splitlines() if line.startswith("skipped: ")]
+    return said or ["skipped without a reason"] * (test["result"] in SKIPPED)
+
+
 passed = skipped = 0
 failed = []
 for directory in sys.argv[1:]:
     for test in results(directory):
+        said = f"{os.path.basename(directory)}: {test['name']}: "
+        for reason in reasons(test):
+            print(said + reason)
         if test["result"] in PASSED:
             passed += 1
         elif test["result"] in SKIPPED:
             skipped += 1
         else:
-            failed.append(f"{os.path.basename(directory)}: {test['name']}: {test['result']}")
+            failed.append(said + test["result"])
 
 print()
 for line in failed:

@@ -115,7 +115,14 @@ def need(*packages):
 
 
 def main():
-    """Call it last in a script."""
+    """Call it last in a script. The last lines of output say what was skipped, and why."""
     global PROGRAM
     PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main(module="__main__")
+    result = unittest.main(module="__main__", exit=False).result
+    sys.stderr.flush()
+    for reason in sorted({reason for _, reason in result.skipped}):
+        print("skipped:", " ".join(reason.split()))
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.skipped and result.testsRun <= len(result.skipped):
+        sys.exit(SKIPPED)
