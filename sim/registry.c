@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry.c - looking a model up by name in the lists handed in.
+/* registry.c - finds a model by name in the lists of the registry.
  *
- * Lists are short (tens of rows) and read at load time only: a linear walk.
- * A missing list reads as an empty one. It owns nothing.
+ * The lists are short (tens of rows) and read only while a scenario loads, so a linear search does. A missing list
+ * counts as empty.
  */
 #include "sim/registry.h"
 

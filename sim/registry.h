@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry.h - the lists of models, handed in from outside: sim/ knows none by name. */
+/* registry.h - the lists of models. The caller passes them in, so that sim/ knows no model by name. */
 #pragma once
 
 #include "sim/base/param.h"
 
-typedef struct _FabModelFileFormat FabModelFileFormat; /* sim/scenario/model_file.h */
+typedef struct _FabModelFileFormat FabModelFileFormat; /* defined in sim/scenario/model_file.h */
 
 typedef struct {
-  /* NULL-ended arrays; the FabModelInfo is the first member of the ops struct. */
+  /* Each list is a NULL-ended array. The FabModelInfo is the first member of every ops struct. */
   const FabModelInfo *const *lists[FAB_N_MODEL_KINDS];
-  const FabModelFileFormat *model_file; /* of what others write about a neural network; NULL: none is read */
+  /* The format that describes a neural network in files of other projects (config.json); NULL: no such file is read. */
+  const FabModelFileFormat *model_file;
 } FabRegistry;
 
-/* NULL when there is no such model. */
+/* Returns the model called `name`, or NULL when the list has none. */
 const FabModelInfo *fab_registry_find (const FabRegistry *registry, FabModelKind kind, const char *name);
 
-/* The names of one list, NULL-ended, in its order. (transfer container: free with g_free) */
+/* Returns the names of one list, NULL-ended and in the list's order. (transfer container: free with g_free) */
 const char **fab_registry_names (const FabRegistry *registry, FabModelKind kind);
 
-/* "fabric", "fidelity", "algorithm", ...: the section name that `describe` prints. */
+/* Returns the section name that `describe` prints: "fabric", "fidelity", "algorithm", ... */
 const char *fab_model_kind_name (FabModelKind kind);

@@ -3,7 +3,7 @@
 
 typedef struct {
   guint n;
-  gint next; /* atomic */
+  gint next; /* the next item to take; atomic */
   FabCrewFn work;
   gpointer data;
 } Crew;

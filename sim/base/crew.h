@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crew.h - independent work on all processors. */
+/* crew.h - a thread pool for independent items of work. */
 #pragma once
 
 #include <glib.h>
 
 enum { FAB_CREW_MOST_THREADS = 256 };
 
-/* How many threads work at once: as many as there are processors, or what FABRICAST_THREADS in the environment says. */
+/* Returns the number of threads of a pool: FABRICAST_THREADS from the environment, or else the number of processors. */
 guint fab_crew_size (void);
 
 typedef void (*FabCrewFn) (gpointer data, guint item);
 
-/* Calls `work` for items 0 to n - 1, several at once, each once; returns when all are done. Which thread does which,
- * and in what order they end, is not said: what an item writes, no other item may touch. On one processor, and for one
- * item, no thread is made. */
+/* Calls `work` once for each item from 0 to n - 1 and returns when all calls have ended. Several items run at once, in
+ * no particular order and on no particular thread, so an item must not write what another item reads or writes. The
+ * calling thread works too; with one processor or one item, no thread is started. */
 void fab_crew_run (guint n, FabCrewFn work, gpointer data);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.c - one quark and one way to set an error and return FALSE.
- *
- * fab_throw keeps a failure on one line at the place where it is noticed.
- * It owns nothing.
- */
+/* error.c - the error quark, and fab_throw, which sets an error and returns FALSE on one line. */
 #include "sim/base/error.h"
 
 G_DEFINE_QUARK (fab - error - quark, fab_error)

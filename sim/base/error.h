@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.h - the errors that a person can cause; programming mistakes assert instead. */
+/* error.h - the errors that a user can cause. Programming mistakes are asserted instead. */
 #pragma once
 
 #include <glib.h>
@@ -7,10 +7,10 @@
 #define FAB_ERROR (fab_error_quark ())
 
 typedef enum {
-  FAB_ERROR_INPUT,       /* what the user wrote is wrong: exit code 2 */
+  FAB_ERROR_INPUT,       /* the input is wrong: exit code 2 */
   FAB_ERROR_IO,          /* a file could not be read or written: exit code 2 */
-  FAB_ERROR_UNSUPPORTED, /* not possible on this machine: exit code 3 */
-  FAB_ERROR_HUNG,        /* the job waits for ever for what is broken: exit code 1 */
+  FAB_ERROR_UNSUPPORTED, /* this machine cannot do it: exit code 3 */
+  FAB_ERROR_HUNG,        /* the job waits for a broken part and never ends: exit code 1 */
 } FabErrorCode;
 
 GQuark fab_error_quark (void);

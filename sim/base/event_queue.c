@@ -7,10 +7,11 @@
 
 enum {
   CHUNKS_PER_SLAB = 64,
-  MOST_INSERTED = 256, /* a front of more is divided before the next one goes in */
-  FEW = 16,            /* so many are sorted at once, more by a digit first */
-  MOST_SORTED = 128,   /* a bucket of more is divided, not sorted */
-  MOST_NEAR = 1000,    /* of a bucket that is divided: so many are due soon, and their slots are fetched */
+  MOST_INSERTED = 256, /* a longer front is divided before another key goes in */
+  FEW = 16,            /* up to this many keys are sorted at once; more are first distributed by a digit */
+  MOST_SORTED = 128,   /* a longer bucket is divided, not sorted */
+  MOST_NEAR =
+      1000, /* when a divided bucket has at most this many keys, they are due soon: prefetch their slots */
 };
 
 FabEventQueue *
@@ -67,7 +68,7 @@ give_slot (FabEventQueue *self, guint32 slot)
   self->free_slot = slot;
 }
 
-/* The key of a cancelled event is met, in the front or in a bucket, and goes. */
+/* Removes `key` when its event is cancelled. */
 static gboolean
 drop_if_cancelled (FabEventQueue *self, Key key)
 {
@@ -162,7 +163,7 @@ fetch_slots (const FabEventQueue *self, Bucket bucket)
       __builtin_prefetch (&self->slots[chunk->keys[i].slot], 1);
 }
 
-/* The keys into the buckets of a level, in their order. */
+/* Moves the keys of a bucket into the buckets of `level`, in their order. */
 static void
 spread (FabEventQueue *self, Bucket bucket, guint level)
 {
@@ -191,7 +192,7 @@ reserve_front (FabEventQueue *self, guint n_more)
   self->front = g_renew (Key, self->front, self->front_capacity);
 }
 
-/* After all that are not later. There is room. */
+/* Inserts `key` behind all keys that are not later. The front must have room. */
 static inline void
 insert (Key *front, guint head, guint end, Key key)
 {
@@ -200,7 +201,7 @@ insert (Key *front, guint head, guint end, Key key)
   front[end] = key;
 }
 
-/* What of a long front is far from the last time that was popped goes into the buckets of the next lower level. */
+/* Moves the keys of a long front that are far from the last popped time into the buckets of the next lower level. */
 static void
 divide_front (FabEventQueue *self)
 {
@@ -215,7 +216,7 @@ divide_front (FabEventQueue *self)
   self->end = end;
 }
 
-/* How many keys, as far as MOST_NEAR + 1 or a few more. */
+/* Counts the keys of a bucket, but stops soon after MOST_NEAR. */
 static guint
 count_keys (Bucket bucket)
 {
@@ -242,8 +243,8 @@ digit_of (Key key, guint level)
   return (guint) ((guint64) key.time_ps >> level * DIGIT_BITS) % N_DIGITS;
 }
 
-/* The same for more: each key to where its digit below the bucket's belongs, in their order, and then little is left
- * to sort. */
+/* Fills the front from a longer bucket: distributes the keys by the next lower digit, keeping their order, which
+ * leaves little for the insertion sort. */
 static void
 sort_front (FabEventQueue *self, Bucket bucket, guint n, guint level)
 {
@@ -267,7 +268,8 @@ sort_front (FabEventQueue *self, Bucket bucket, guint n, guint level)
     insert (self->front, 0, self->end, self->front[self->end]);
 }
 
-/* The first bucket becomes the front; a long one is divided until its first part is short, or all of one time. */
+/* Moves the first bucket into the front. A long bucket is divided until its first part is short or has a single
+ * time. */
 static gboolean
 refill (FabEventQueue *self)
 {
@@ -328,7 +330,7 @@ fab_event_queue_push (FabEventQueue *self, FabTimePs time_ps, FabEvent event)
   return sequence << SLOT_BITS | slot;
 }
 
-/* Drops the cancelled keys, O(n). */
+/* Removes the cancelled keys; O(n). */
 static void
 compact (FabEventQueue *self)
 {

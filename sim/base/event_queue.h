@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_queue.h - events ordered by (time, sequence): ties come out in the order they went in.
+/* event_queue.h - events ordered by (time, sequence): of events at the same time, the one pushed first comes out
+ * first.
  *
- * A queue of a clock: nothing may be pushed before what was popped last. A radix heap of digits of 8 bits (decision
- * 11): 16-byte keys lie in buckets by the first digit in which their time differs from that of the front, and the
- * bucket that comes next is divided by its next digit, or, once it is short, sorted into the front. Every move is in
- * order of pushing, so that a key needs no sequence. What to call lies in a table of slots beside it.
+ * The queue serves a clock: no event may be pushed before the time of the last pop. It is a radix heap with digits of
+ * 8 bits (decision 11). The earliest keys lie sorted in the front. Every other key of 16 bytes lies in a bucket,
+ * chosen by the highest digit in which its time differs from the front's. When the front is empty, the next bucket is
+ * either sorted into the front or, when it is long, divided by its next digit. Keys move in the order in which they
+ * were pushed, so a key needs no sequence number. The functions to call are kept in a separate table of slots.
  *
- * Push and pop: each event is moved at most once per digit, 8 times in all, 2 to 4 usually. Cancelling is O(1)
- * amortised: the key stays until it is met, or until half of all are cancelled and are taken out. Owns all its
- * memory; no allocation once it has grown.
+ * Each event is moved at most once per digit: at most 8 times, usually 2 to 4 times. Cancelling is O(1) amortised: the
+ * key stays until it is met, or until more than half of the keys are cancelled and all of those are removed.
+ *
+ * The queue owns all its memory and allocates none once it has grown. One thread at a time may use it.
  */
 #pragma once
 
@@ -22,7 +25,7 @@ typedef struct {
   guint64 arg;
 } FabEvent;
 
-/* Names one pushed event; 0 names none. Never reused within a queue. */
+/* Identifies one pushed event; 0 identifies none. A queue never reuses a value. */
 typedef guint64 FabTimer;
 
 typedef struct _FabEventQueue FabEventQueue;
@@ -31,19 +34,20 @@ FabEventQueue *fab_event_queue_new (void);
 void fab_event_queue_free (FabEventQueue *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEventQueue, fab_event_queue_free)
 
-/* At a time that is not before that of the last pop. */
+/* Adds an event at `time_ps`, which must not be before the time of the last pop. */
 FabTimer fab_event_queue_push (FabEventQueue *self, FabTimePs time_ps, FabEvent event);
 
-/* FALSE when the event has already been popped or cancelled. */
+/* Returns FALSE when the event was already popped or cancelled. */
 gboolean fab_event_queue_cancel (FabEventQueue *self, FabTimer timer);
 
-/* Takes the first event; FALSE when there is none. */
+/* Takes the first event; returns FALSE when the queue is empty. */
 gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent *event);
 
-/* Nothing is due before; close to the time of the first, which is not looked for. FAB_TIME_MAX when there is none. */
+/* Returns a lower bound of the time of the first event, without searching for it; FAB_TIME_MAX when the queue is
+ * empty. */
 FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
-guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */
+guint fab_event_queue_length (const FabEventQueue *self); /* without the cancelled events */
 
-/* Asserts the order, that every key is in its bucket, and the slot table. */
+/* Asserts the order of the events, that every key is in its bucket, and that the slot table is consistent. */
 void fab_event_queue_check (const FabEventQueue *self);

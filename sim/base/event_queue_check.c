@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_queue_check.c - what always holds of an event queue, asserted: for tests. */
+/* event_queue_check.c - asserts the invariants of an event queue, for tests. */
 #include "sim/base/event_queue_private.h"
 
 static guint

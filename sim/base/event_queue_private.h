@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_queue_private.h - what an event queue is made of: for its own two files. */
+/* event_queue_private.h - the parts of an event queue, for event_queue.c and event_queue_check.c only. */
 #pragma once
 
 #include "sim/base/event_queue.h"
 
 enum {
-  SLOT_BITS = 24, /* a timer is the sequence above and the slot below */
+  SLOT_BITS = 24, /* a timer holds the sequence number in its high bits and the slot in its low bits */
   MAX_SLOTS = 1 << SLOT_BITS,
   DIGIT_BITS = 8,
   N_DIGITS = 1 << DIGIT_BITS,
   N_LEVELS = 64 / DIGIT_BITS,
-  KEYS_PER_CHUNK = 15, /* with the header 256 bytes */
+  KEYS_PER_CHUNK = 15, /* makes a chunk 256 bytes long, header included */
 };
 
 typedef struct {
@@ -20,7 +20,8 @@ typedef struct {
 
 typedef struct {
   FabEvent event;
-  guint64 sequence; /* of the event that holds the slot; 0: free, or cancelled and still among the keys */
+  /* Of the event in the slot; 0: the slot is free, or its event is cancelled and its key is still in the queue. */
+  guint64 sequence;
 } Slot;
 
 typedef struct Chunk Chunk;
@@ -41,25 +42,26 @@ typedef struct {
 } Level;
 
 struct _FabEventQueue {
-  Key *front; /* sorted: what comes before everything in the buckets */
+  Key *front; /* the sorted keys before all keys in the buckets */
   guint head, end, front_capacity;
-  guint shift;     /* the front holds the times that equal base_ps above this bit */
-  guint64 base_ps; /* the buckets of level k, those that first differ from it in digit k */
+  guint shift;     /* the front holds the keys whose times equal base_ps above this bit */
+  guint64 base_ps; /* level k holds the keys whose times first differ from it in digit k */
   guint64 popped_ps;
-  guint occupied; /* a bit per level */
+  guint occupied; /* one bit per level that has keys */
   guint n_keys;
-  guint n_cancelled; /* still among the keys */
+  guint n_cancelled; /* cancelled keys that are still in the queue */
   Slot *slots;
-  guint n_slots; /* ever used */
+  guint n_slots; /* slots used so far */
   guint slot_capacity;
-  guint32 free_slot; /* the first, each names the next; MAX_SLOTS: none */
+  guint32 free_slot; /* the first free slot; each names the next; MAX_SLOTS: none is free */
   guint64 next_sequence;
   Chunk *free_chunks;
   GPtrArray *slabs;
   Level levels[N_LEVELS];
 };
 
-/* The digit of the bucket that comes next, which there is; its level, and where it begins. */
+/* Returns the digit of the bucket that is next in time, with its level and the time at which it begins. At least one
+ * bucket must hold a key. */
 static inline guint
 first_bucket (const FabEventQueue *self, guint *level, guint64 *begin_ps)
 {

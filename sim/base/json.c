@@ -25,7 +25,7 @@ fab_json_add_text (JsonBuilder *json, const char *key, const char *value)
     json_builder_add_null_value (json);
 }
 
-/* Printable ASCII without quotes and backslashes, as nearly all names are. */
+/* Whether `text` is printable ASCII without quotes and backslashes, as nearly all names are. */
 static gboolean
 is_plain (const char *text)
 {
@@ -60,7 +60,7 @@ fab_json_append_text (GString *out, const char *text)
   g_string_append_c (out, '"');
 }
 
-/* In place; a quote in a text stands behind a backslash. */
+/* Works in place. A quote inside a string stands behind a backslash. */
 char *
 fab_json_mend (char *text)
 {

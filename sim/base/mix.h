@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mix.h - numbers that look random and are the same on every machine: the finaliser of splitmix64 (Steele, Lea and
+/* mix.h - pseudo-random numbers that are the same on every machine, by the finaliser of splitmix64 (Steele, Lea and
  * Flood, OOPSLA 2014). */
 #pragma once
 
 #include <glib.h>
 
-/* Another key, another number, whatever the two keys have in common. */
+/* Returns a number that depends on all bits of `seed` and `key`; similar keys give unrelated numbers. */
 static inline guint64
 fab_mix (guint64 seed, guint64 key)
 {

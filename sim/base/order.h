@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order.h - orders to sort by. */
+/* order.h - comparison functions for sorting. */
 #pragma once
 
-/* Ascending, for qsort and g_array_sort; of numbers, none of them NAN. */
+/* Compares two doubles for an ascending order, for qsort and g_array_sort. Neither may be NAN. */
 static inline int
 fab_order_doubles (const void *a, const void *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* param.c - what the types of a parameter table are called and measured in.
+/* param.c - the names and units of the types of a parameter table.
  *
- * The tables are data; the reader and writer of them are sim/scenario/schema_*.c.
- * Nothing here allocates, except fab_check_fail for the life of one call.
+ * The tables are data; sim/scenario/schema_*.c reads and writes them. Nothing here allocates, except fab_check_fail
+ * during its call.
  */
 #include "sim/base/param.h"
 

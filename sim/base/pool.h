@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h - objects of one size, from chunks, reused in last-in first-out order; and arrays of them.
+/* pool.h - two pools of memory: objects of one size, and arrays of such objects.
  *
- * For what comes and goes while the clock runs (flows, transfers). Memory goes back to
- * the system only when the pool is cleared. Single thread.
+ * They serve objects that come and go while the simulation runs (flows, transfers). Objects come from chunks and are
+ * reused in last-in first-out order. The pool owns the memory and returns it to the system only when it is cleared.
+ * One thread at a time may use a pool.
  */
 #pragma once
 
@@ -12,27 +13,28 @@ typedef struct {
   gsize object_size;
   GPtrArray *chunks;
   gpointer free_list;
-  guint n_used; /* of the newest chunk */
+  guint n_used; /* objects used in the newest chunk */
   guint n_live;
 } FabPool;
 
 void fab_pool_init (FabPool *self, gsize object_size);
-void fab_pool_clear (FabPool *self); /* accepts zeroed memory */
+void fab_pool_clear (FabPool *self); /* a zeroed struct is valid */
 
-/* Zeroed memory for one object. */
+/* Returns zeroed memory for one object. */
 gpointer fab_pool_take (FabPool *self);
 void fab_pool_give (FabPool *self, gpointer object);
 
-/* Arrays whose length differs from one to the next, reused by powers of two. */
+/* Arrays of different lengths. A freed array is reused for lengths of the same power of two. */
 typedef struct {
   gsize object_size;
   GPtrArray *all;
-  GPtrArray *free[32]; /* of 2^k objects */
+  GPtrArray *free[32]; /* free arrays of 2^k objects */
 } FabBlocks;
 
 void fab_blocks_init (FabBlocks *self, gsize object_size);
-void fab_blocks_clear (FabBlocks *self); /* frees also what was not given back; accepts zeroed memory */
+void fab_blocks_clear (
+    FabBlocks *self); /* also frees the arrays that were not given back; a zeroed struct is valid */
 
-/* Memory for n objects, not zeroed; given back with the same n. */
+/* Returns memory for n objects, not zeroed. Give it back with the same n. */
 gpointer fab_blocks_take (FabBlocks *self, guint n);
 void fab_blocks_give (FabBlocks *self, gpointer block, guint n);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.c - text with a unit to an exact number; transfer times.
+/* units.c - converts text with a unit to an exact number, and computes transfer times.
  *
- * A whole quantity is mantissa x 10^e x num / den, kept in 128 bits: the mantissa
- * has at most 22 digits (< 2^74) and num is below 2^52, so the product cannot
- * overflow before it is scaled. A real quantity is the written digits with the
- * unit's power of ten added to the exponent, rounded once by strtod. The suffixes
- * stand in units_table.c, the way back in units_write.c.
+ * A whole quantity is mantissa x 10^e x num / den, computed with 128 bits: the mantissa has at most 22 digits (< 2^74)
+ * and num is below 2^52, so the product cannot overflow before it is scaled. A real quantity is the written digits
+ * with the unit's power of ten added to the exponent, rounded once by strtod. The suffixes are in units_table.c;
+ * units_write.c converts numbers to text.
  */
 #include "sim/base/units.h"
 
@@ -18,13 +17,13 @@
 #define MAX_DIGITS 22
 #define MAX_TEXT 64
 
-/* A text taken apart: sign, digits, power of ten, and what follows. */
+/* The parts of a text: sign, digits, power of ten, and suffix. */
 typedef struct {
   gboolean is_negative;
   const char *digits; /* digits and at most one point */
   int n_digits_text;
-  int exponent;       /* as written after `e` */
-  const char *suffix; /* spaces skipped */
+  int exponent;       /* the number after `e` */
+  const char *suffix; /* without the spaces before it */
 } Scanned;
 
 static gboolean
@@ -69,7 +68,7 @@ scan (const char *text, Scanned *out)
   return TRUE;
 }
 
-/* A hint for the mistakes that people make most; NULL: only the list of units helps. */
+/* Returns a hint for the most frequent mistakes; NULL: none applies and the list of units has to do. */
 static char *
 suffix_hint (FabUnit unit, const Scanned *scanned)
 {
@@ -113,7 +112,7 @@ throw_suffix (FabUnit unit, const char *text, const Scanned *scanned, GError **e
                     fab_unit_rows[unit].a_name, scanned->suffix, known);
 }
 
-/* The number and its suffix; NULL and *error otherwise. */
+/* Splits `text` into number and suffix. Returns NULL and sets *error when it cannot. */
 static const FabUnitSuffix *
 dissect (FabUnit unit, const char *text, Scanned *scanned, GError **error)
 {
@@ -135,7 +134,7 @@ dissect (FabUnit unit, const char *text, Scanned *scanned, GError **error)
   return NULL;
 }
 
-/* The digits as one integer and the power of ten left over; FALSE: more digits than are kept. */
+/* Returns the digits as one integer with the remaining power of ten; FALSE when there are too many digits. */
 static gboolean
 mantissa (const Scanned *scanned, FabU128 *value, int *exponent)
 {
@@ -152,7 +151,7 @@ mantissa (const Scanned *scanned, FabU128 *value, int *exponent)
       continue;
     }
     *exponent -= is_after_point;
-    if (c == '0' && (n_significant == 0 || ++n_zeros > 0)) /* zeros count once a digit follows */
+    if (c == '0' && (n_significant == 0 || ++n_zeros > 0)) /* zeros count only when another digit follows */
       continue;
     for (n_significant += n_zeros + 1; n_significant <= MAX_DIGITS && n_zeros > 0; n_zeros--)
       *value *= 10;

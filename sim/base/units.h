@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - the one place where text with a unit becomes a number, and back.
+/* units.h - the one place where text with a unit becomes a number, and a number becomes text.
  *
- * Inside the simulator every quantity has one canonical unit: time in integer
- * picoseconds, sizes in bytes, rates in bytes per second, compute in FLOP and
- * FLOP per second, ratios as a fraction. Bits exist in this file only.
+ * Inside the simulator every quantity has one canonical unit: time in integer picoseconds, sizes in bytes, rates in
+ * bytes per second, compute in FLOP and FLOP per second, ratios as a fraction. Bits exist in this file only.
  *
- * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte.
- * Parsing is exact: decimal digits are scaled as integers, never as doubles.
+ * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte. Parsing is exact: decimal digits are
+ * scaled as integers, never as doubles. All functions are pure: any thread may call them.
  */
 #pragma once
 
@@ -31,38 +30,39 @@ typedef enum {
   FAB_UNIT_FACTOR,     /* plain number      "1.5"        */
 } FabUnit;
 
-/* TIME, BYTES, LENGTH, RATE and COUNT: the exact whole number of canonical units. A text
- * that is not a whole number of them, or does not fit, is an error that says what
- * would be right. Only COUNT may be negative. FAB_ERROR_INPUT. */
+/* Parses TIME, BYTES, LENGTH, RATE and COUNT into an exact whole number of canonical units. Text that is not a whole
+ * number of them, or does not fit, is an error; its message says what would be right. Only COUNT may be negative.
+ * FAB_ERROR_INPUT. */
 gboolean fab_units_parse_whole (FabUnit unit, const char *text, gint64 *value, GError **error);
 
-/* FLOPS, FLOPS_RATE, FRACTION (0 to 1) and FACTOR; correctly rounded. Only FACTOR may be negative.
+/* Parses FLOPS, FLOPS_RATE, FRACTION (0 to 1) and FACTOR, correctly rounded. Only FACTOR may be negative.
  * FAB_ERROR_INPUT. */
 gboolean fab_units_parse_real (FabUnit unit, const char *text, double *value, GError **error);
 
-/* Text that parses back to exactly this value, as a person would write it
- * ("25MiB", "200Gb/s"). Rates are written in bits when that is the shorter text. */
+/* Returns text that parses back to exactly this value, as a person would write it ("25MiB", "200Gb/s"). Rates are
+ * written in bits when that is shorter. (transfer full) */
 char *fab_units_write_whole (FabUnit unit, gint64 value);
 char *fab_units_write_real (FabUnit unit, double value);
 
-/* Rounded for reading, four significant digits: "620.4 ms", "24.84 GB/s", "52.3%". `value` is
- * in canonical units. Sizes that are whole in binary units stay so: "64 MiB". */
+/* Returns text for reading, rounded to four significant digits: "620.4 ms", "24.84 GB/s", "52.3%". `value` is in
+ * canonical units. Sizes that are whole in binary units are written so: "64 MiB". (transfer full) */
 char *fab_units_show (FabUnit unit, double value);
 
-/* An example of the unit for messages: `25MiB`. */
+/* Returns an example of the unit for messages: `25MiB`. */
 const char *fab_units_example (FabUnit unit);
 
-/* An anchored ECMA regular expression of the texts with this unit: what JSON Schema tells editors. */
+/* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer
+ * full) */
 char *fab_units_pattern (FabUnit unit);
 
-/* Time for `bytes` at `rate_bytes_per_s`, rounded up so that nothing beats line
- * rate; 128-bit inside; FAB_TIME_MAX when it does not fit. The rate is not 0. */
+/* Returns the time for `bytes` at `rate_bytes_per_s`, which must not be 0. It is rounded up so that nothing is faster
+ * than the line rate, computed with 128 bits, and FAB_TIME_MAX when it does not fit. */
 FabTimePs fab_wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s);
 
-/* A non-negative duration in seconds to ps, rounded up, saturating. */
+/* Converts a non-negative duration in seconds to ps, rounded up; FAB_TIME_MAX when it does not fit. */
 FabTimePs fab_seconds_to_ps (double seconds);
 
-/* Of durations that are not negative, saturating at FAB_TIME_MAX. */
+/* Both functions take durations that are not negative; the result is at most FAB_TIME_MAX. */
 static inline FabTimePs
 fab_ps_add (FabTimePs a_ps, FabTimePs b_ps)
 {

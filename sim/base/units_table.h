@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units_table.h - the suffixes of every unit: private to units.c and units_write.c.
+/* units_table.h - the suffixes of every unit, private to units.c and units_write.c.
  *
- * Wherever a suffix is known to the parser it stands in these rows, and nowhere
- * else: messages, the writers and the JSON Schema patterns are made from them.
+ * The parser, the messages, the writers and the JSON Schema patterns all take their suffixes from these rows.
  */
 #pragma once
 
@@ -10,17 +9,19 @@
 
 __extension__ typedef unsigned __int128 FabU128;
 
-/* One suffix: num / den canonical units; `exponent` is that as a power of ten, for reals only. */
+/* One suffix stands for num / den canonical units. `exponent` is the same as a power of ten, for real quantities
+ * only. */
 typedef struct {
   const char *name;
   guint64 num;
   int den, exponent;
-  gboolean is_read_only; /* accepted, never written */
+  gboolean is_read_only; /* accepted by the parser, never written */
 } FabUnitSuffix;
 
 typedef struct {
   const char *a_name; /* "a time" */
-  const char *whole;  /* "a whole number of bytes": what a broken one is not */
+  /* What a value with a fraction fails to be: "a whole number of bytes". */
+  const char *whole;
   const char *example, *known;
   const FabUnitSuffix *suffixes; /* ended by a NULL name */
 } FabUnitRow;

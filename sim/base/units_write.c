@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units_write.c - numbers as text: exact and short for files, rounded for people.
+/* units_write.c - writes numbers as text: exact and short for files, rounded for people.
  *
- * The exact writers try every suffix and keep the shortest decimal that is exact, a
- * whole number before a broken one, the earlier row of units_table.c before the
- * later. Reals use the fewest digits that strtod reads back to the same double.
+ * The exact writers try every suffix and keep the shortest exact decimal. They prefer a whole number to one with a
+ * fraction, and then the earlier row of units_table.c. Reals use the fewest digits that strtod reads back as the same
+ * double.
  */
 #include "sim/base/units.h"
 
@@ -14,7 +14,7 @@
 
 #define MAX_DECIMALS 12
 
-/* `value` in this suffix as an exact decimal; NULL when it needs too many digits. */
+/* Writes `value` with this suffix as an exact decimal; NULL when that needs too many digits. */
 static char *
 write_in_suffix (guint64 value, const FabUnitSuffix *suffix)
 {
@@ -79,7 +79,7 @@ fab_units_write_whole (FabUnit unit, gint64 value)
   return best;
 }
 
-/* The fewest significant digits that read back to `value`, as d.ddde+xx. */
+/* Writes `value` with the fewest significant digits that read back to it, as d.ddde+xx. */
 static void
 shortest_digits (double value, char *out, gsize size)
 {
@@ -93,7 +93,7 @@ shortest_digits (double value, char *out, gsize size)
   }
 }
 
-/* d.ddde+xx as a plain decimal after moving the point, or with an exponent when that is long. */
+/* Rewrites d.ddde+xx as a plain decimal after moving the point, or with an exponent when the decimal would be long. */
 static char *
 place_point (const char *scientific, int exponent_shift)
 {
@@ -126,7 +126,7 @@ fab_units_write_real (FabUnit unit, double value)
   g_autofree char *number = NULL;
 
   g_assert (unit >= FAB_UNIT_FLOPS && unit != FAB_UNIT_COUNT && isfinite (value));
-  shortest_digits (value == 0.0 ? 0.0 : value, scientific, sizeof scientific); /* no -0 */
+  shortest_digits (value == 0.0 ? 0.0 : value, scientific, sizeof scientific); /* avoids "-0" */
   for (const FabUnitSuffix *s = best; s->name != NULL; s++)
     if (!s->is_read_only && fabs (value) >= (double) s->num)
       best = s;
@@ -134,7 +134,7 @@ fab_units_write_real (FabUnit unit, double value)
   return g_strconcat (number, best->name, NULL);
 }
 
-/* A size that is whole in a binary unit and short in it: "64 MiB". NULL otherwise. */
+/* Writes a size that is whole and short in a binary unit: "64 MiB". Returns NULL for other sizes. */
 static char *
 show_binary (double value)
 {
@@ -154,7 +154,7 @@ show_scaled (FabUnit unit, double value)
   char digits[32];
 
   g_ascii_formatd (digits, sizeof digits, "%.4g", value);
-  value = g_ascii_strtod (digits, NULL); /* rounded first, so that 999.99 MB shows as 1 GB */
+  value = g_ascii_strtod (digits, NULL); /* round first, so that 999.99 MB becomes 1 GB */
   for (const FabUnitSuffix *s = best; s->name != NULL; s++)
     if (!s->is_read_only && s->den == 1 && strchr (s->name, 'i') == NULL && fabs (value) >= (double) s->num)
       best = s;

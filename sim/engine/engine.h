@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine.h - the clock: call a function at a time, in (time, sequence) order.
+/* engine.h - the simulated clock: it calls functions at their times, in (time, sequence) order.
  *
- * Callbacks return void: everything that can fail fails before the clock starts. All
- * state hangs off the engine; two engines in one process know nothing of each other.
+ * Callbacks return void: everything that can fail fails before the clock starts. An engine owns its queue and shares
+ * no state with other engines, so each may run on a thread of its own. One thread at a time may use an engine.
  */
 #pragma once
 
@@ -16,21 +16,22 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEngine, fab_engine_free)
 
 FabTimePs fab_engine_now (const FabEngine *self);
 
-/* At `time_ps`, which is not in the past. */
+/* Calls `fn` at `time_ps`, which must not be in the past. The caller keeps owning `owner`. */
 FabTimer fab_engine_at (FabEngine *self, FabTimePs time_ps, FabEventFn fn, gpointer owner, guint64 arg);
 
-/* After `delay_ps` >= 0; asserts that the clock does not overflow. */
+/* Calls `fn` after `delay_ps` >= 0. Asserts that the clock does not overflow. */
 FabTimer fab_engine_after (FabEngine *self, FabTimePs delay_ps, FabEventFn fn, gpointer owner, guint64 arg);
 
-/* FALSE when it has already happened or was cancelled. */
+/* Returns FALSE when the event has already happened or was cancelled. */
 gboolean fab_engine_cancel (FabEngine *self, FabTimer timer);
 
-/* Until no event is left, or until a callback calls fab_engine_stop (). */
+/* Runs until no event is left or a callback calls fab_engine_stop (). */
 void fab_engine_run (FabEngine *self);
 void fab_engine_stop (FabEngine *self);
 
-/* For who keeps a queue of its own and is called for the first of it: moves the clock on to the next of it and counts
- * it. FALSE: something else may come first or at that time, or the engine was stopped, and the caller returns to it. */
+/* For a model that keeps a queue of its own and uses one engine event for the first entry. It moves the clock to the
+ * time of the model's next entry and counts that as an event. It returns FALSE when another event may come at or
+ * before that time, or when the engine was stopped; the model must then return to the engine. */
 gboolean fab_engine_advance (FabEngine *self, FabTimePs time_ps);
 
-guint64 fab_engine_events (const FabEngine *self); /* handled so far */
+guint64 fab_engine_events (const FabEngine *self); /* events handled so far */
