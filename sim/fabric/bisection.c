@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bisection.c - each split as a flow problem: the NICs of one half are the source, those of the other the sink. */
+/* bisection.c - solves each split as a flow problem: the NICs of one half are the source, those of the other half the
+ * sink. */
 #include "sim/fabric/bisection.h"
 
 #include <math.h>
@@ -10,13 +11,13 @@ typedef struct {
   const FabGraph *graph;
   const FabVertexId *nics;
   guint n_nodes, nics_per_node;
-  guint *points;    /* per vertex: its point in the flow problem */
+  guint *points;    /* per vertex: its number in the flow problem */
   guint n_switches; /* vertices outside nodes */
 } Bisector;
 
 enum { SOURCE, SINK, N_ENDS, NOWHERE = G_MAXUINT };
 
-/* Vertices outside nodes are points of their own; what is inside a node is none, NICs until a split says. */
+/* Vertices outside nodes become points of the flow problem. Vertices inside nodes do not; a split assigns the NICs. */
 static Bisector
 bisector_new (const FabGraph *graph, const FabVertexId *nics, guint n_nodes, guint nics_per_node)
 {
@@ -35,7 +36,7 @@ assign_halves (Bisector *self, guint block)
     self->points[self->nics[i]] = i / self->nics_per_node / block % 2 == 0 ? SOURCE : SINK;
 }
 
-/* Links between the ends and a switch are summed first: thousands of NICs on a leaf are one edge. */
+/* Sums the links between each half and a switch first, so that thousands of NICs on a leaf make one edge. */
 static double
 split_flow (Bisector *self, guint block)
 {
@@ -66,7 +67,7 @@ split_flow (Bisector *self, guint block)
   return fab_maxflow_solve (flow, SOURCE, SINK);
 }
 
-/* Of the ports of the last floor (n / 2) nodes. */
+/* Sums the ports of the last floor (n / 2) nodes. */
 static double
 injection_of (const Bisector *self)
 {

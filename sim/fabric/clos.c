@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* While one plane is built; switches are numbered over all planes. */
+/* The plane that is being built. Switches are numbered over all planes. */
 typedef struct {
   const FabFabricEnv *env;
   const FabClos *clos;
-  GArray *leaves; /* FabVertexId, of this plane */
-  GArray *spines; /* FabVertexId, of this plane, pod by pod */
+  GArray *leaves; /* FabVertexId of this plane */
+  GArray *spines; /* FabVertexId of this plane, pod by pod */
   guint n_leaves, n_spines, n_cores;
 } Plane;
 
@@ -42,7 +42,7 @@ add_leaf (Plane *self)
   g_array_append_val (self->leaves, leaf);
 }
 
-/* NICs of this plane in order of places, a leaf for every leaf_down of them. */
+/* Connects the NICs of this plane in the order of places, one leaf for every leaf_down of them. */
 static void
 add_leaves (Plane *self, guint plane)
 {

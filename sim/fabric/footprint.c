@@ -7,33 +7,33 @@
 
 enum { RUN_LINKS = 16, FIRST_SLOTS = 16 };
 
-/* What a link has been given so far. */
+/* What has been put on one link so far. */
 typedef struct {
-  double weight; /* 0: unused */
+  double weight; /* 0: the link is unused */
   double line_weight;
-  double duplex;    /* the largest duplex_stretch of its uses */
-  FabLinkId sender; /* whose those uses are; FAB_NO_LINK: several have some */
+  double duplex;    /* largest duplex_stretch of its uses */
+  FabLinkId sender; /* the sender of those uses; FAB_NO_LINK: several senders */
 } Load;
 
-/* Links that follow one another, as those of one vertex do: they are found together. */
+/* A run is a block of consecutive links. The links of one vertex are consecutive, so one lookup finds them all. */
 typedef struct {
-  guint32 number; /* of its first link, in runs */
+  guint32 number; /* number of its first link, counted in runs */
   guint n_used;
   Load loads[RUN_LINKS];
 } Run;
 
-/* Runs in a table of slots (open addressing, at most half full): a group of few ranks in a large graph costs what it
- * uses. */
+/* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph costs
+ * only what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  GArray *runs; /* Run */
+  GArray *runs; /* of Run */
   guint *slots; /* [n_slots, a power of 2] index into runs + 1; 0: empty */
   guint n_slots;
-  gboolean keeps_duplex; /* duplex and senders are of footprints before */
-  GArray *used;          /* guint64: of runs that have used links the number << 32, and the index */
+  gboolean keeps_duplex; /* `duplex` and `sender` come from earlier footprints */
+  GArray *used;          /* guint64 for each run with used links: its number << 32, and its index */
 };
 
-/* Where the run is, or would be. Fibonacci hashing. */
+/* Returns the slot of a run, or the slot where it would go. Fibonacci hashing. */
 static guint *
 find_slot (const FabFootprintBuilder *self, guint32 number)
 {
@@ -54,7 +54,7 @@ grow_slots (FabFootprintBuilder *self)
     *find_slot (self, g_array_index (self->runs, Run, i).number) = i + 1;
 }
 
-/* NULL: it has been given nothing. */
+/* Returns what was put on a link; NULL when that is nothing. */
 static Load *
 find_load (const FabFootprintBuilder *self, FabLinkId link)
 {
@@ -63,7 +63,7 @@ find_load (const FabFootprintBuilder *self, FabLinkId link)
   return slot > 0 ? &g_array_index (self->runs, Run, slot - 1).loads[link % RUN_LINKS] : NULL;
 }
 
-/* Index of the run. */
+/* Returns the index of a run, which is added if need be. */
 static guint
 take_run (FabFootprintBuilder *self, guint32 number)
 {
@@ -79,7 +79,7 @@ take_run (FabFootprintBuilder *self, guint32 number)
   return self->runs->len - 1;
 }
 
-/* To be given more than nothing. Valid until the next one is taken. */
+/* Returns the load of a link for adding to it. It is valid until the next call. */
 static Load *
 take_load (FabFootprintBuilder *self, FabLinkId link)
 {
@@ -119,7 +119,7 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
   g_free (self);
 }
 
-/* `sender`: the first link of the way. */
+/* `sender` is the first link of the sender's route. */
 static void
 add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse use)
 {
@@ -146,8 +146,8 @@ crosses_back (const FabFootprintBuilder *self, const GArray *shares, FabLinkId l
   return FALSE;
 }
 
-/* Copy engines that stage their bytes lose at the devices only: between two RTX 4090 behind one switch, copies reach
- * 20.1 GB/s one way and 21.1 both ways in sum, elsewhere 22.2 and 30 (NVIDIA/nccl issue 814). */
+/* Copy engines that stage their bytes lose rate at the devices only: between two RTX 4090 behind one switch, copies
+ * reach 20.1 GB/s one way and 21.1 GB/s in total both ways; elsewhere 22.2 and 30 GB/s (NVIDIA/nccl issue 814). */
 void
 fab_footprint_builder_add_shares (FabFootprintBuilder *self, const GArray *shares, FabUse use)
 {
@@ -194,7 +194,7 @@ fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *f
                 footprint->line_weights[i]);
 }
 
-/* What one sender does not do to himself: his bytes may cross a link both ways, into host memory and back. */
+/* A sender does not slow itself down: its bytes may cross a link in both directions, into host memory and back. */
 static gboolean
 is_contended (const Load *load, const Load *reverse)
 {
@@ -207,7 +207,7 @@ used_run (const FabFootprintBuilder *self, guint i)
   return &g_array_index (self->runs, Run, (guint32) g_array_index (self->used, guint64, i));
 }
 
-/* Where both directions are used by traffic that minds, each gets slower. */
+/* Slows both directions of a link when both carry traffic that suffers from that. */
 static void
 stretch_duplex (FabFootprintBuilder *self, Run *run)
 {
@@ -239,7 +239,7 @@ compare_runs (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Appends what the run's links have been given, and takes it from them. */
+/* Appends what was put on the links of a run to the footprint, and clears the run. */
 static void
 take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
 {
@@ -258,7 +258,7 @@ take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
   run->n_used = 0;
 }
 
-/* A link binds only when it is slower than the one before by more than rounding of the sums. */
+/* A link becomes the binding link only when it is slower than the one before by more than the rounding of the sums. */
 static void
 find_bounds (FabFootprint *self, const FabGraph *graph)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* footprint.h - the links that one coupled stream uses, and how much of each.
+/* footprint.h - the links that one coupled stream uses, and how much it puts on each.
  *
- * On link l a stream of B bytes carries weight[l] x B payload bytes, which cost
- * line_weight[l] x B bytes of the line (packet headers and measured loss included). All links
- * of a stream advance together. The footprint alone on an idle graph runs at
+ * On link l a stream of B bytes carries weight[l] x B payload bytes, which cost line_weight[l] x B bytes of the line
+ * (packet headers and measured loss included). All links of a stream advance together. Alone on an idle graph, the
+ * stream runs at
  *
  *   rate = min over l of  line_rate[l] / line_weight[l]      bytes of the stream per second
  *
- * `line_bound` is the same without the costs: no run is faster than physics.
- * Immutable once built; a job builds one per communicator and algorithm and reuses it.
+ * `line_bound` is the same without headers and losses: no run is faster than physics. A footprint is immutable once
+ * built, so any thread may read it. A job builds one per communicator and algorithm and reuses it.
  */
 #pragma once
 
@@ -16,23 +16,22 @@
 
 typedef struct {
   guint n;
-  FabLinkId *links; /* ascending */
+  FabLinkId *links; /* in ascending order */
   double *weights;
   double *line_weights;
-  double rate_bytes_per_s;       /* alone, costs included */
-  double line_bound_bytes_per_s; /* alone, payload at line rate */
-  FabLinkId binding_link;        /* that sets the rate; the lowest id of equals */
-  double binding_weight;         /* payload weight on it */
+  double rate_bytes_per_s;       /* rate of the stream alone, headers and losses included */
+  double line_bound_bytes_per_s; /* rate of the stream alone with its payload at line rate */
+  FabLinkId binding_link;        /* the link that sets the rate; of equal links, the lowest id */
+  double binding_weight;         /* payload weight on the binding link */
 } FabFootprint;
 
 void fab_footprint_free (FabFootprint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
 
-/* The same links with 2^exponent times as much on each, to the last bit what adding that much would give. (transfer
- * full) */
+/* Returns the same links with 2^exponent times as much on each, exact to the last bit. (transfer full) */
 FabFootprint *fab_footprint_doubled (const FabFootprint *self, int exponent);
 
-/* Index of a link that is in it. O(log n). */
+/* Returns the index of `link`, which the footprint must contain. O(log n). */
 guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
 
 typedef struct _FabShapeBuilder FabFootprintBuilder;
@@ -41,29 +40,31 @@ FabFootprintBuilder *fab_footprint_builder_new (const FabGraph *graph);
 void fab_footprint_builder_free (FabFootprintBuilder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprintBuilder, fab_footprint_builder_free)
 
-/* How a path is used: payload bytes per stream byte, moved by what, at what loss beyond the link's own. */
+/* How a stream uses a path: payload bytes per stream byte, what moves them, and losses beyond the link's own. */
 typedef struct {
   double weight;
   FabDrive drive;
-  double stretch;        /* >= 1: line time per byte, as a multiple of what the link's own costs say */
-  double duplex_stretch; /* likewise, on links whose other direction others use in the same way; 0: 1 */
+  double stretch; /* >= 1: line time per byte as a multiple of what the link's own costs give */
+  /* As `stretch`, for links whose other direction is used in the same way by other senders; 0 means 1. */
+  double duplex_stretch;
 } FabUse;
 
-/* The way of one sender; `shares` (FabShare) multiply the weight, and a link may stand there more than once. */
+/* Adds the route of one sender. `shares` (FabShare) multiply the weight; a link may appear more than once. */
 void fab_footprint_builder_add_shares (FabFootprintBuilder *self, const GArray *shares, FabUse use);
 
 void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUse use);
 
-/* All of another one, as it is: what its links cost with both directions in use is in it already. */
+/* Adds another footprint unchanged: it already includes what its links cost with both directions in use. */
 void fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint);
 
-/* Of one inside a node: the same in its twin `shift` vertices on (twins.h). */
+/* Adds a footprint inside one node as if it lay in the symmetric node `shift` vertices further on (twins.h). */
 void fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *footprint,
                                      FabVertexId shift);
 
-/* The footprint of what was added; the builder is empty afterwards. Asserts that it is not empty. */
+/* Returns the footprint of everything that was added, and empties the builder. Asserts that something was added.
+ * (transfer full) */
 FabFootprint *fab_footprint_builder_finish (FabFootprintBuilder *self);
 
-/* For footprints that are made apart and run together: what has been added says from now on which directions of links
- * are used, for duplex_stretch. The builder is empty afterwards. */
+/* For footprints that are built separately and run at the same time. It remembers which link directions the added
+ * paths use, so that duplex_stretch applies to later footprints too. It empties the builder. */
 void fab_footprint_builder_keep_duplex (FabFootprintBuilder *self);

@@ -10,7 +10,7 @@ struct _FabGraph {
   GArray *vertices;  /* FabVertex */
   GArray *parts;     /* Part */
   GArray *classes;   /* FabLinkClass */
-  FabLink *links;    /* in order of source */
+  FabLink *links;    /* in the order of their sources */
   FabLinkId *starts; /* n_vertices + 1 */
   guint n_links;
   gboolean is_unfolded;
@@ -20,7 +20,7 @@ struct _FabGraphBuilder {
   GArray *vertices;
   GArray *parts;
   GArray *classes;
-  GArray *links; /* FabLink: pairs, 2k and 2k + 1 are each other's reverse */
+  GArray *links; /* FabLink in pairs: 2k and 2k + 1 are each other's reverse */
 };
 
 static void
@@ -117,7 +117,7 @@ fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, con
   g_array_append_val (self->links, link);
 }
 
-/* Counting sort by source keeps the order of joining within a vertex. */
+/* A counting sort by source. It keeps the order of joining within a vertex. */
 static void
 sort_links (FabGraph *graph, const GArray *joined)
 {

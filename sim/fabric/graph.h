@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph.h - the frozen graph: vertices and directed links in compressed sparse rows.
  *
- * Built once by a FabGraphBuilder, then read-only and shared by every model. Links are
- * numbered in order of their source vertex. Every link has a reverse of its own, so one
- * direction never takes from the other. No text per vertex: names are made when asked for.
+ * A FabGraphBuilder builds it once. After that it is read-only, and every model and thread may share it. Links are
+ * numbered in the order of their source vertex. Every link has a reverse link of its own, so one direction never takes
+ * capacity from the other. Vertices store no text: names are made on request.
  */
 #pragma once
 
@@ -14,23 +14,23 @@ typedef guint32 FabLinkId;
 
 #define FAB_NO_VERTEX G_MAXUINT32
 #define FAB_NO_LINK G_MAXUINT32
-#define FAB_NO_NODE G_MAXUINT32 /* a vertex of the fabric, outside every node */
+#define FAB_NO_NODE G_MAXUINT32 /* a vertex of the fabric, outside all nodes */
 
 typedef enum {
-  FAB_VERTEX_ACCELERATOR, /* never forwards what others send */
+  FAB_VERTEX_ACCELERATOR, /* never forwards traffic of others */
   FAB_VERTEX_SWITCH,
   FAB_VERTEX_NIC,
-  FAB_VERTEX_HOST,    /* a socket */
-  FAB_VERTEX_BRIDGE,  /* a host bridge of a socket, where one is modelled apart */
-  FAB_VERTEX_MEMORY,  /* host memory of a socket; never on the way */
-  FAB_VERTEX_STORAGE, /* a drive; never on the way */
+  FAB_VERTEX_HOST,    /* a CPU socket */
+  FAB_VERTEX_BRIDGE,  /* a host bridge of a socket, where it is modelled separately */
+  FAB_VERTEX_MEMORY,  /* host memory of a socket; never in the middle of a path */
+  FAB_VERTEX_STORAGE, /* a drive; never in the middle of a path */
 } FabVertexKind;
 
-/* What moves the bytes: it decides packet size and efficiency on a link. */
+/* What moves the bytes. It decides the packet size and the efficiency on a link. */
 typedef enum {
-  FAB_DRIVE_COPY,     /* copy engine, NIC DMA: largest packets */
+  FAB_DRIVE_COPY,     /* a copy engine or NIC DMA: the largest packets */
   FAB_DRIVE_KERNEL,   /* loads and stores of a GPU kernel */
-  FAB_DRIVE_MULTIMEM, /* loads that a switch reduces, stores that it multiplies */
+  FAB_DRIVE_MULTIMEM, /* loads that a switch reduces, and stores that it multicasts */
   FAB_N_DRIVES,
 } FabDrive;
 
@@ -41,25 +41,25 @@ typedef struct {
   guint32 member; /* from 0 within the node and part */
 } FabVertex;
 
-/* What links of one catalogue entry have in common. */
+/* The properties that links of one catalogue entry share. */
 typedef struct {
-  const char *name;          /* this and the next are owned by the catalogue, which outlives the graph */
-  const char *technology;    /* "NVLink", "PCIe": what a library's constants are keyed by */
+  const char *name;          /* the catalogue owns this and the next text, and outlives the graph */
+  const char *technology;    /* "NVLink", "PCIe": the key for a library's constants */
   double cost[FAB_N_DRIVES]; /* line bytes per payload byte, >= 1: headers and measured loss */
-  FabTimePs endpoint_ps;     /* what the adapters at both ends add to a message, beyond the wires */
-  double
-      collective_stretch; /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
-  FabMessages messages;     /* what one message between two such ports was measured to take */
-  gboolean has_reduction;   /* a switch at its end can reduce and multiply what it is sent */
-  gboolean is_pcie, is_c2c; /* by its technology: the builder's */
+  FabTimePs endpoint_ps;     /* what the adapters at both ends add to the latency of a message */
+  /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
+  double collective_stretch;
+  FabMessages messages;     /* measured time of one message between two such ports */
+  gboolean has_reduction;   /* a switch at its end can reduce and multicast data */
+  gboolean is_pcie, is_c2c; /* derived from the technology by the builder */
 } FabLinkClass;
 
 typedef struct {
   FabVertexId src, dst;
-  FabBytesPerS rate_bytes_per_s; /* line rate of the whole bundle, one direction */
+  FabBytesPerS rate_bytes_per_s; /* line rate of all parallel links together, one direction */
   FabTimePs latency_ps;
   guint32 class_index;
-  guint32 count; /* parallel links in the bundle */
+  guint32 count; /* number of parallel links */
   FabLinkId reverse;
 } FabLink;
 
@@ -74,32 +74,32 @@ const FabVertex *fab_graph_vertex (const FabGraph *self, FabVertexId vertex);
 const FabLink *fab_graph_link (const FabGraph *self, FabLinkId link);
 const FabLinkClass *fab_graph_link_class (const FabGraph *self, FabLinkId link);
 
-/* Links that leave `vertex` are [*first, *first + return value). */
+/* The links that leave `vertex` are [*first, *first + return value). */
 guint fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first);
 
-/* "node0/gpu3", "leaf2". (transfer full) */
+/* Returns a name like "node0/gpu3" or "leaf2". (transfer full) */
 char *fab_graph_vertex_name (const FabGraph *self, FabVertexId vertex);
 
-/* Whether every vertex can be reached from the first; else *lost is one that cannot. */
+/* Whether every vertex can be reached from the first one. If not, *lost is a vertex that cannot. */
 gboolean fab_graph_is_connected (const FabGraph *self, FabVertexId *lost);
 
-/* What becomes of a link in a machine where something is broken. */
+/* The change that a fault makes to a link. */
 typedef struct {
-  double rate_fraction; /* of its line rate; 0: it is gone */
-  FabTimePs added_ps;   /* to its latency */
+  double rate_fraction; /* share of the line rate that is left; 0: the link is gone */
+  FabTimePs added_ps;   /* added to its latency */
 } FabLinkChange;
 
-/* Changes the links, one entry for each; those that are left keep their order and get new numbers. To be called
- * before anything points into the graph. Asserts that a link goes with its reverse. */
+/* Applies one change to every link. The links that remain keep their order and get new numbers. Call it before
+ * anything refers to the graph's links. Asserts that a link and its reverse disappear together. */
 void fab_graph_change (FabGraph *self, const FabLinkChange *changes);
 
-/* What is found out of one part is not to be taken for others that are like it: every node, link and group of ranks is
- * looked at by itself, at any cost (docs/scale.md). To be called before anything points into the graph. */
+/* Turns off all use of symmetry: every node, link and group of ranks is computed separately, at any cost
+ * (docs/scale.md). Call it before anything refers to the graph. */
 void fab_graph_unfold (FabGraph *self);
 gboolean fab_graph_is_unfolded (const FabGraph *self);
 
-/* Asserts: every link has a reverse with swapped ends, rates are positive, costs are >= 1,
- * and the graph is connected. */
+/* Asserts that every link has a reverse with swapped ends, rates are positive, costs are >= 1, and the graph is
+ * connected. */
 void fab_graph_check (const FabGraph *self);
 
 typedef struct _FabGraphBuilder FabGraphBuilder;
@@ -108,21 +108,21 @@ FabGraphBuilder *fab_graph_builder_new (void);
 void fab_graph_builder_free (FabGraphBuilder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGraphBuilder, fab_graph_builder_free)
 
-/* `part` is copied once per distinct name; has_members FALSE leaves the number out of names. */
+/* Adds a part name, copied once per distinct name. has_members FALSE leaves the number out of vertex names. */
 guint fab_graph_builder_part (FabGraphBuilder *self, const char *part, gboolean has_members);
 FabVertexId fab_graph_builder_vertex (FabGraphBuilder *self, FabVertexKind kind, guint32 node, guint part,
                                       guint32 member);
 guint fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class);
 
 typedef struct {
-  FabBytesPerS rate_bytes_per_s; /* of one link, one direction */
+  FabBytesPerS rate_bytes_per_s; /* rate of one link, one direction */
   FabTimePs latency_ps;
   guint class_index;
-  guint count; /* parallel links, at least 1 */
+  guint count; /* number of parallel links, at least 1 */
 } FabLinkForm;
 
-/* Both directions. */
+/* Joins two vertices by a link in each direction. */
 void fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form);
 
-/* Consumes the builder's contents; the builder is empty afterwards. */
+/* Returns the graph and empties the builder. (transfer full) */
 FabGraph *fab_graph_builder_freeze (FabGraphBuilder *self);

@@ -3,18 +3,18 @@
 
 #include "sim/fabric/twins.h"
 
-/* Beyond it the table of all pairs is too large. */
+/* A table of all pairs would be too large for more vertices. */
 enum { MOST_VERTICES = 1024 };
 
 typedef enum { NODE_UNSEEN, NODE_ALIKE, NODE_OTHER } NodeState;
 
 struct _FabInnerPaths {
   const FabGraph *graph;
-  guint n_nodes, n;    /* n: vertices of a node */
-  FabVertexId *firsts; /* [n_nodes] of each node's vertices, which follow one another */
+  guint n_nodes, n;    /* n: vertices per node */
+  FabVertexId *firsts; /* [n_nodes] first vertex of each node; the others follow it */
   guint8 *states;      /* [n_nodes] NodeState */
-  guint *known;        /* [n * n] 1 + place in `links` of a path, of which the length comes first; 0: none */
-  GArray *links;       /* FabLinkId, of node 0 */
+  guint *known;        /* [n * n] 1 + index in `links` of a path, which starts with its length; 0: unknown */
+  GArray *links;       /* FabLinkId of node 0 */
 };
 
 static guint

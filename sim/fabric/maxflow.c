@@ -3,20 +3,20 @@
 
 typedef struct {
   guint to;
-  guint next;  /* of the same point; NONE ends */
-  double room; /* capacity left */
-} Pipe;        /* 2k and 2k + 1 are each other's way back */
+  guint next;  /* next edge of the same point; NONE: the last one */
+  double room; /* capacity that is left */
+} Pipe;        /* edges 2k and 2k + 1 are each other's reverse */
 
 enum { NONE = G_MAXUINT };
 
 struct _FabMaxflow {
   guint n_points;
   GArray *pipes;   /* Pipe */
-  guint *first;    /* per point: its first pipe */
-  guint *at;       /* per point: the pipe to try next, in this phase */
-  guint *levels;   /* per point: pipes from the source; NONE: not reached */
-  guint *trail;    /* pipes from the source to where the search is */
-  double smallest; /* less than this is rounding */
+  guint *first;    /* per point: its first edge */
+  guint *at;       /* per point: the edge to try next in this phase */
+  guint *levels;   /* per point: number of edges from the source; NONE: not reached */
+  guint *trail;    /* edges from the source to the current point of the search */
+  double smallest; /* a smaller amount is rounding */
 };
 
 FabMaxflow *
@@ -72,7 +72,7 @@ fab_maxflow_add (FabMaxflow *self, guint from, guint to, double capacity)
   self->smallest = MAX (self->smallest, capacity * 1e-12);
 }
 
-/* FALSE: the sink is out of reach. `trail` serves as the queue. */
+/* Returns FALSE when the sink cannot be reached. `trail` serves as the queue. */
 static gboolean
 find_levels (FabMaxflow *self, guint source, guint sink)
 {
@@ -99,7 +99,7 @@ find_levels (FabMaxflow *self, guint source, guint sink)
   return self->levels[sink] != NONE;
 }
 
-/* The next pipe of `point` that leads one level on; NONE: it is exhausted. */
+/* Returns the next edge of `point` that leads one level on; NONE: there is no more. */
 static guint
 next_pipe (FabMaxflow *self, guint point)
 {
@@ -126,7 +126,7 @@ push (FabMaxflow *self, guint n_trail)
   return room;
 }
 
-/* Paths along the levels until no more gets through; back from where one ends. */
+/* Follows paths along the levels until no more flow gets through, and steps back from dead ends. */
 static double
 find_blocking_flow (FabMaxflow *self, guint source, guint sink)
 {

@@ -38,6 +38,6 @@ fab_message_among_ps (const FabMessages *messages, FabMessageWay way, double byt
             * ((double) regime->overhead_ps
                + port_bytes / ((double) regime->rate_bytes_per_s * (1 + messages->rate_change))
                      * (double) FAB_PS_PER_S);
-  /* Rounded up, but not for what was rounded on the way. */
+  /* Round up, except for errors of rounding in the computation itself. */
   return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multipath.c - the meeting line of a search, followed back to the source, gives the vertices that lead to the
- * destination; beyond the line every link one level nearer to the destination does. O(neighbourhoods of both ends).
- * */
+/* multipath.c - finds the links of all shortest paths. Going back from the meeting line of a search to the source
+ * gives the vertices that lead to the destination; beyond the line, every link that leads one level nearer to the
+ * destination counts. O(neighbourhoods of both ends). */
 #include "sim/fabric/multipath.h"
 
 #include "sim/base/mix.h"
 #include "sim/fabric/search.h"
 
-/* Of a vertex; of this search only when its stamp says so. */
+/* State of a vertex, valid in this search only when its stamp says so. */
 typedef struct {
-  guint32 useful_stamp; /* lies before the meeting line, on a shortest path */
+  guint32 useful_stamp; /* the vertex lies before the meeting line on a shortest path */
   guint32 flow_stamp;
-  double amount; /* of the transfer, that comes through here */
+  double amount; /* share of the transfer that comes through here */
 } Spot;
 
 struct _FabMultipath {
   FabSearch search;
   Spot *spots;
   guint32 flow_stamp;
-  GArray *here, *there; /* FabVertexId: of one level and the next */
-  GArray *links;        /* FabLinkId: that lead on from one vertex */
+  GArray *here, *there; /* FabVertexId of one level and of the next */
+  GArray *links;        /* FabLinkId that lead on from one vertex */
 };
 
 FabMultipath *
@@ -69,7 +69,7 @@ note_useful (FabMultipath *self, GArray *list, FabVertexId vertex)
   g_array_append_val (list, vertex);
 }
 
-/* Whether the side's search came through the vertex at this level and may go on from it. */
+/* Whether the search from `side` passed the vertex at this level and may continue from it. */
 static gboolean
 is_at (const FabMultipath *self, guint side, FabVertexId vertex, guint32 level)
 {
@@ -79,7 +79,7 @@ is_at (const FabMultipath *self, guint side, FabVertexId vertex, guint32 level)
       && (level == 0 || fab_search_is_passable (&self->search, vertex));
 }
 
-/* From the meeting line back to the source. */
+/* Marks the useful vertices, from the meeting line back to the source. */
 static void
 mark_useful (FabMultipath *self)
 {
@@ -122,7 +122,7 @@ n_steps (const FabMultipath *self)
   return self->search.sides[0].level + self->search.sides[1].level;
 }
 
-/* Fills `links` with those that lead on from a vertex that is `step` links from the source. */
+/* Fills `links` with the links that lead on from a vertex `step` links from the source. */
 static void
 list_next (FabMultipath *self, FabVertexId vertex, guint step)
 {
@@ -152,7 +152,7 @@ weight_of (const FabMultipath *self, guint i, FabSplit split)
   return split == FAB_SPLIT_RATES ? (double) link->rate_bytes_per_s : link->count;
 }
 
-/* What comes to `vertex` goes on over `links`. */
+/* Divides what reaches `vertex` among `links`. */
 static void
 divide (FabMultipath *self, FabVertexId vertex, FabSplit split, GArray *shares)
 {
@@ -198,7 +198,7 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
   return TRUE;
 }
 
-/* The link that a hash chooses, each in proportion to its count. */
+/* Returns the link that a hash chooses; each is chosen in proportion to its count. */
 static FabLinkId
 choose (const FabMultipath *self, FabVertexId vertex, guint64 key)
 {
@@ -218,7 +218,7 @@ choose (const FabMultipath *self, FabVertexId vertex, guint64 key)
   }
 }
 
-/* --- the part of a transfer's way that lies in the fabric --- */
+/* --- the section of a transfer's path that lies in the fabric --- */
 
 static gboolean
 is_outside (const FabGraph *graph, FabLinkId link)
@@ -227,7 +227,7 @@ is_outside (const FabGraph *graph, FabLinkId link)
       || fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->node == FAB_NO_NODE;
 }
 
-/* Links [*first, *end) of the path touch the fabric; none: *first = *end. */
+/* Sets [*first, *end) to the links of the path outside nodes; *first = *end when there are none. */
 static void
 find_section (const FabGraph *graph, const FabPath *path, guint *first, guint *end)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multipath.h - all the shortest paths between two places at once.
+/* multipath.h - all shortest paths between two vertices at once.
  *
- * Only the fabric has a choice: inside a node, and to the NICs by which it is left and entered, bytes take the best
- * path (path.h). Between those NICs every path with the fewest links counts, whatever its width. A transfer is
- * followed hop by hop along all of them; what comes to a vertex is divided among the links that lead on. A bundle
- * counts as the parallel links that are in it.
+ * Only the fabric offers a choice. Inside a node, and to the NICs through which a transfer leaves and enters nodes,
+ * bytes take the best path (path.h). Between those NICs, every path with the fewest links counts, whatever its rate.
+ * The transfer is followed hop by hop along all these paths; what reaches a vertex is divided among the links that
+ * lead on. A bundle counts as its number of parallel links. A FabMultipath owns its memory; one thread at a time may
+ * use it.
  */
 #pragma once
 
 #include "sim/fabric/path.h"
 
-/* A part of what one transfer puts on the fabric: this share of its bytes crosses this link. */
+/* The share of a transfer's bytes that crosses one link. */
 typedef struct {
   FabLinkId link;
   double fraction; /* 0 < fraction <= 1 */
 } FabShare;
 
 typedef enum {
-  FAB_SPLIT_LINKS, /* the same on every link that leads on */
-  FAB_SPLIT_RATES, /* in proportion to their line rates */
+  FAB_SPLIT_LINKS, /* the same amount on every link that leads on */
+  FAB_SPLIT_RATES, /* in proportion to the line rates */
 } FabSplit;
 
 typedef struct _FabMultipath FabMultipath;
@@ -27,20 +28,19 @@ FabMultipath *fab_multipath_new (const FabGraph *graph);
 void fab_multipath_free (FabMultipath *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMultipath, fab_multipath_free)
 
-/* Appends the best path alone; as fab_path_finder_append. */
+/* Appends the best path only, as fab_path_finder_append does. */
 gboolean fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPath *path);
 
-/* Appends one of the shortest paths: at every vertex a hash of `key` and the vertex chooses among the links that
- * lead on. FALSE: no path that fits, nothing appended. */
+/* Appends one of the shortest paths. At every vertex a hash of `key` and the vertex chooses among the links that lead
+ * on. FALSE: no path fits, and nothing is appended. */
 gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
                              FabPath *path);
 
-/* Appends what all the shortest paths carry (FabShare) of a transfer of which this fraction goes here. With a `via`
- * (a vertex of the fabric; FAB_NO_VERTEX: none) these are the shortest paths to it and then from it; where the
- * transfer stays inside a node `via` is ignored. A link may come up several times. FALSE: no path, nothing appended.
- * */
+/* Appends what all shortest paths carry (FabShare) when `fraction` of a transfer takes them. With a `via` (a vertex of
+ * the fabric; FAB_NO_VERTEX: none) these are the shortest paths to it and from it. A transfer that stays inside a node
+ * ignores `via`. A link may appear several times. FALSE: there is no path, and nothing is appended. */
 gboolean fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabVertexId via,
                                FabSplit split, double fraction, GArray *shares);
 
-/* Makes one share of those of the same link, from index `first` on, in the order of links. */
+/* Sorts the shares from index `first` on by link, and merges those of the same link. */
 void fab_shares_merge (GArray *shares, guint first);

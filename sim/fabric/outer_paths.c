@@ -5,26 +5,27 @@
 
 #include "sim/base/mix.h"
 
-/* All that a search between two NICs depends on. */
+/* Everything on which a search between two NICs depends. */
 typedef struct {
-  FabBytesPerS out_rate, in_rate; /* of the ports */
-  FabVertexId from, to;           /* what the ports lead to */
-  FabVertexId src, dst;           /* the same NICs of the node that stands for all */
+  FabBytesPerS out_rate, in_rate; /* rates of the two ports */
+  FabVertexId from, to;           /* the vertices to which the ports lead */
+  FabVertexId src, dst;           /* the same NICs in the representative node */
   FabLinkId first, last;          /* not part of the key */
 } Ends;
 
-/* A NIC's only port, and the NIC that stands for it. */
+/* The only port of a NIC, and the NIC that represents it. */
 typedef struct {
-  FabVertexId model_1; /* 1 + model; 0: not looked at */
-  FabLinkId port;      /* FAB_NO_LINK: it has several, or none, or its node is like no other */
+  FabVertexId model_1; /* 1 + representative NIC; 0: not examined yet */
+  FabLinkId port; /* FAB_NO_LINK: the NIC has no port or several, or its node is not symmetric to any other */
 } Port;
 
 struct _FabOuterPaths {
   const FabGraph *graph;
   FabInnerPaths *inner;
-  Port *ports;        /* [n_vertices] */
-  GHashTable *places; /* of Ends, 1 + place in `links` of the path between the ports, after its length */
-  GArray *links;      /* FabLinkId */
+  Port *ports; /* [n_vertices] */
+  /* from Ends to 1 + index in `links` of the path between the ports, which starts with its length */
+  GHashTable *places;
+  GArray *links; /* FabLinkId */
 };
 
 static guint

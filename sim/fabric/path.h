@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* path.h - a sequence of links, and the search for the best one.
+/* path.h - a sequence of links, and the search for the best one between two vertices.
  *
- * Best means fewest links, then the widest bottleneck, then the lowest vertex id in the
- * middle: the order in which a collective library prefers NVLink to a PCIe switch of as
- * many hops.
+ * The best path has the fewest links, then the highest rate at its slowest link, then the lowest vertex id in the
+ * middle. A collective library prefers NVLink to a PCIe switch with as many hops in the same order.
  *
- * Accelerators, host memory and drives are ends, never on the way. A NIC is on the way only out of the node of one
- * end and into that of the other: no path relays through a third node, and none leaves a node to come back to it,
- * unless the node's parts meet outside only.
+ * Accelerators, host memory and drives are ends of paths, never in the middle. A path uses a NIC only to leave the
+ * node of one end and to enter the node of the other: it relays through no third node, and it leaves and re-enters a
+ * node only when the node's parts are connected outside only.
  *
- * The search is breadth-first from both ends at once: it sees the neighbourhoods of both
- * ends and not the fabric, which is what keeps routing 16 384 ranks cheap.
+ * The search is breadth-first from both ends at once. It visits the neighbourhoods of both ends and not the whole
+ * fabric, which keeps routing for 16 384 ranks cheap. A finder owns its memory; one thread at a time may use it.
  */
 #pragma once
 
@@ -29,11 +28,11 @@ FabPathFinder *fab_path_finder_new (const FabGraph *graph);
 void fab_path_finder_free (FabPathFinder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPathFinder, fab_path_finder_free)
 
-/* Appends the best path to `path`; FALSE (nothing appended) when there is none of a length that fits.
- * src = dst appends nothing and is TRUE. */
+/* Appends the best path to `path`. Returns FALSE and appends nothing when there is none of a length that fits. src =
+ * dst appends nothing and returns TRUE. */
 gboolean fab_path_finder_append (FabPathFinder *self, FabVertexId src, FabVertexId dst, FabPath *path);
 
 FabTimePs fab_path_latency_ps (const FabGraph *graph, const FabPath *path);
 
-/* Payload rate of the slowest link, when nothing else moves. */
+/* Returns the payload rate of the slowest link when nothing else uses the path. */
 double fab_path_rate_bytes_per_s (const FabGraph *graph, const FabPath *path, FabDrive drive);

@@ -19,7 +19,7 @@ fab_reach_parse (const char *name, FabReach *reach)
   return FALSE;
 }
 
-/* What a path passes between its ends. */
+/* What a path passes between its two ends. */
 typedef struct {
   guint n_switches, n_bridges, n_hosts;
   gboolean has_pcie, has_c2c;
@@ -65,7 +65,7 @@ fab_reach_of_path (const FabGraph *graph, const FabPath *path)
   return passed.n_switches > 1 ? FAB_REACH_PXB : FAB_REACH_PIX;
 }
 
-/* Only sockets of Intel are joined by these. */
+/* Only Intel sockets are joined by these links. */
 static gboolean
 is_intel_host (const FabGraph *graph, FabVertexId vertex)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* router.h - which path a transfer takes: the interface; the policies are in models/route. */
+/* router.h - the interface of routers, which choose the path of a transfer. The routing policies are in
+ * models/route. */
 #pragma once
 
 #include "sim/base/param.h"
@@ -10,16 +11,16 @@ typedef struct _FabRouter FabRouter;
 typedef struct {
   FabModelInfo info;
   FabRouter *(*create) (const FabGraph *graph, gconstpointer params);
-  /* Appends a path from src to dst. `flow_hash` tells flows apart where a policy spreads
-   * them; equal hashes take equal paths. FALSE: no path, nothing appended. */
+  /* Appends a path from src to dst. A policy that spreads flows uses `flow_hash` to tell them apart; equal hashes take
+   * equal paths. FALSE: there is no path, and nothing is appended. */
   gboolean (*append) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, FabPath *path);
-  /* Appends where the bytes of one transfer go when it is spread over several paths; FALSE: no path, nothing
-   * appended. NULL: all of them take the path of `append`. */
+  /* Appends the shares of one transfer that is spread over several paths. FALSE: there is no path, and nothing is
+   * appended. NULL: all bytes take the path of `append`. */
   gboolean (*spread) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, GArray *shares);
   void (*destroy) (FabRouter *router);
 } FabRouterOps;
 
-/* Base struct: first member of every router. */
+/* The base struct: the first member of every router. */
 struct _FabRouter {
   const FabRouterOps *ops;
 };
@@ -30,11 +31,12 @@ fab_router_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 
   return router->ops->append (router, src, dst, flow_hash, path);
 }
 
-/* Shares (FabShare) of a transfer, appended; src = dst appends nothing. */
+/* Appends the shares (FabShare) of a transfer; src = dst appends nothing. */
 gboolean fab_router_spread (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash,
                             GArray *shares);
 
-/* The same for who has asked for the path of this flow already: one that spreads nothing is not asked again. */
+/* As fab_router_spread, for a caller that already has the path of this flow. A router that spreads nothing need not
+ * search again. */
 gboolean fab_router_spread_path (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash,
                                  const FabPath *path, GArray *shares);
 

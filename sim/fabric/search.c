@@ -59,7 +59,7 @@ side_reach (FabSearchSide *side, FabVertexId vertex, FabSearchMark found)
   }
 }
 
-/* A NIC is the way out of and into its own node, for what begins or ends inside. */
+/* Whether a path from or to `end` may use this NIC to leave or enter the node of `end`. */
 static gboolean
 is_way_in (const FabSearch *self, const FabVertex *nic, FabVertexId end)
 {
@@ -79,7 +79,7 @@ fab_search_is_passable (const FabSearch *self, FabVertexId id)
   return !self->stays_inside && (is_way_in (self, vertex, self->src) || is_way_in (self, vertex, self->dst));
 }
 
-/* Reaches everything one link further; links count in their own direction on both sides. */
+/* Expands the frontier by one link. Both sides count links in the link's own direction. */
 static void
 side_expand (const FabSearch *self, FabSearchSide *side)
 {
@@ -116,7 +116,7 @@ fab_search_is_meeting (const FabSearch *self, FabVertexId vertex)
   return there->stamp == self->stamp && (there->level == 0 || fab_search_is_passable (self, vertex));
 }
 
-/* The widest of the vertices where the sides have just met, the lowest of equals; FALSE when there is none. */
+/* Finds the widest vertex at which the two sides have just met, the lowest id of equals. FALSE: there is none. */
 static gboolean
 find_meeting (FabSearch *self)
 {
@@ -170,7 +170,7 @@ fab_search_run (FabSearch *self, FabVertexId src, FabVertexId dst)
   self->stays_inside = node != FAB_NO_NODE && node == fab_graph_vertex (self->graph, dst)->node;
   self->is_found = search (self, src, dst);
   if (!self->is_found && self->stays_inside) {
-    self->stays_inside = FALSE; /* a node whose parts meet outside only */
+    self->stays_inside = FALSE; /* the parts of this node are connected outside only */
     self->is_found = search (self, src, dst);
   }
   return self->is_found;
@@ -205,7 +205,7 @@ run_and_emit (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
   return fab_search_run (self, src, dst) && fab_search_emit (self, path);
 }
 
-/* Over the fabric. */
+/* Finds a path over the fabric. */
 static gboolean
 find_outside (FabSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
 {

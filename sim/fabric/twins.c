@@ -14,7 +14,7 @@ is_same_link (const FabLink *a, const FabLink *b, FabVertexId shift)
       && a->class_index == b->class_index && a->latency_ps == b->latency_ps;
 }
 
-/* Whether the links that stay inside are those of the model, in the same places, and only a NIC has others. */
+/* Whether the links that stay inside are those of the model at the same places, and only a NIC has other links. */
 static gboolean
 has_same_links (const FabGraph *graph, FabVertexId model, FabVertexId vertex)
 {

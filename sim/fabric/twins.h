@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* twins.h - nodes that are alike link by link: what holds inside one holds inside the other. */
+/* twins.h - symmetric nodes: their links are the same one by one, so what holds inside one holds inside the other. */
 #pragma once
 
 #include "sim/fabric/graph.h"
 
-/* Whether the n vertices from `other` on are a node like the n from `model` on: the same kinds, the same links inside,
- * in the same order, and only NICs joined to anything else. Each is all of its node. O(links). */
+/* Whether the n vertices from `other` on form a node symmetric to the n vertices from `model` on: the same kinds, the
+ * same links inside in the same order, and only NICs connected to the rest. Each range must be a whole node.
+ * O(links). */
 gboolean fab_twins (const FabGraph *graph, FabVertexId model, FabVertexId other, guint n);
 
-/* The vertices of the node that a vertex is in follow one another: the first of them, and how many. */
+/* Returns the first vertex of the node that contains `vertex`, and the number of its vertices, which are
+ * consecutive. */
 FabVertexId fab_twins_range (const FabGraph *graph, FabVertexId vertex, guint *n);
 
-/* A link inside the model, in its twin `shift` vertices on. */
+/* Returns the link that corresponds to `link` in the symmetric node `shift` vertices further on. */
 FabLinkId fab_twins_link (const FabGraph *graph, FabLinkId link, FabVertexId shift);
