@@ -4,11 +4,11 @@
 #include "sim/base/pool.h"
 #include "sim/solve/link_fold.h"
 
-/* What classes make of the arrays of flows that stay. */
+/* The arrays of a flow that stays, rewritten for classes of links. */
 typedef struct {
-  guint version;   /* of the fold that it is true for */
-  GArray *classes; /* guint */
-  GArray *weights; /* double */
+  guint version;   /* version of the fold for which it holds */
+  GArray *classes; /* of guint */
+  GArray *weights; /* of double */
 } Folded;
 
 struct _FabFolding {
@@ -16,9 +16,9 @@ struct _FabFolding {
   FabLinkFold *fold;
   double (*capacity) (gconstpointer owner, guint link);
   gpointer owner;
-  GHashTable *folded; /* of an array of links */
-  GPtrArray *staying; /* FabFoldedFlow that stay and are in */
-  FabBlocks apart;    /* guint: classes of flows that do not */
+  GHashTable *folded; /* by array of links */
+  GPtrArray *staying; /* FabFoldedFlow that stay */
+  FabBlocks apart;    /* guint: classes of the flows that do not stay */
 };
 
 static void
@@ -72,7 +72,7 @@ fab_folding_solve (FabFolding *self)
   fab_sharing_solve (self->sharing);
 }
 
-/* --- what a flow looks like in classes --- */
+/* --- a flow in terms of classes --- */
 
 static void
 set_capacity (FabFolding *self, guint link)
@@ -114,7 +114,7 @@ take_folded (FabFolding *self, const FabFoldedFlow *flow)
   return folded;
 }
 
-/* As the classes are now. */
+/* Rewrites the flow for the present classes. */
 static void
 look_up (FabFolding *self, FabFoldedFlow *flow)
 {
@@ -127,8 +127,8 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
   flow->sharer.n = folded->classes->len;
 }
 
-/* After classes were split: those that stay leave while their old ones still stand, and enter the new ones, in the
- * order in which they came. */
+/* After a split of classes: the flows that stay leave with their old classes and enter with the new ones, in the order
+ * in which they first came. */
 static void
 resettle (FabFolding *self, guint version)
 {

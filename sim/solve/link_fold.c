@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_fold.c - partition refinement: letting a stream in gathers its links by (class before, weight), new links by
- * (capacity, weight); a part that is not all of its class becomes a class. Members are in rings through arrays. */
+/* link_fold.c - partition refinement. Letting a stream in groups its links by (old class, weight), and new links by
+ * (capacity, weight); a group that is not all of its class becomes a new class. The members of a class form a ring in
+ * arrays. */
 #include "sim/solve/link_fold.h"
 
 #include "sim/base/mix.h"
@@ -8,15 +9,15 @@
 #define NONE G_MAXUINT
 
 typedef struct {
-  guint first; /* a member, which stands for all */
+  guint first; /* the member that represents all */
   guint n;
-  guint n_inside; /* of the stream at hand */
+  guint n_inside; /* members in the present stream */
 } Class;
 
-/* Links of the stream at hand that stay together. */
+/* Links of the present stream that stay together. */
 typedef struct {
   guint before;    /* their class; NONE: they are new */
-  double capacity; /* of new ones, else 0 */
+  double capacity; /* of new links, otherwise 0 */
   double weight;
   guint n;
   guint class;
@@ -27,11 +28,11 @@ struct _FabLinkFold {
   double (*capacity) (gconstpointer owner, guint link);
   gconstpointer owner;
   gboolean is_flat;
-  guint *class_of;    /* [n_links]; NONE: not met yet */
-  guint *next, *prev; /* [n_links] ring of the class */
+  guint *class_of;    /* [n_links]; NONE: not seen yet */
+  guint *next, *prev; /* [n_links]: the ring of the class */
   GArray *classes;    /* Class */
   GArray *parts;      /* Part */
-  GArray *part_of;    /* guint, of each link of the stream */
+  GArray *part_of;    /* guint per link of the stream */
   guint *slots;       /* [n_slots, a power of 2] 1 + index into parts; 0: empty */
   guint n_slots;
   guint version;
@@ -101,7 +102,7 @@ fab_link_fold_stands (const FabLinkFold *self, guint link)
 
 /* --- members --- */
 
-/* To be joined at once: there are never more classes than links. */
+/* Returns an empty class, which must get a member at once: there are never more classes than links. */
 static guint
 new_class (FabLinkFold *self)
 {
@@ -111,7 +112,7 @@ new_class (FabLinkFold *self)
   return self->classes->len - 1;
 }
 
-/* Not the last one. */
+/* The link must not be the last member of its class. */
 static void
 leave (FabLinkFold *self, guint link)
 {
@@ -207,7 +208,7 @@ take_part (FabLinkFold *self, guint before, double capacity, double weight)
   return self->parts->len - 1;
 }
 
-/* What of a stream belongs together. */
+/* Groups the links of a stream into parts. */
 static void
 find_parts (FabLinkFold *self, const guint *links, const double *weights, guint n)
 {
@@ -227,7 +228,7 @@ find_parts (FabLinkFold *self, const guint *links, const double *weights, guint 
   }
 }
 
-/* Where nothing of a class is outside, the first part keeps it. */
+/* When a stream covers a whole class, the first part keeps the class. */
 static void
 find_classes (FabLinkFold *self)
 {

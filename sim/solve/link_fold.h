@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_fold.h - links that are alike to everything that crosses them, gathered in classes: arrays in, arrays out.
+/* link_fold.h - groups links into classes whose members everything crosses in the same way: arrays in, arrays out. It
+ * knows no engine and no graph.
  *
- * Links of one class have the same capacity and carry the same weight of every stream that has been let in, or nothing
- * of it: their shares are equal at all times, so one of them stands for all in the solver. What treats a link apart
- * (a message on one path, a capacity that changes) splits it off, and what splits classes stays: there are as many
- * as there are differences, not as there are links. Knows no engine and no graph.
+ * The links of one class have the same capacity and carry the same weight of every stream that was let in, or nothing
+ * of it. Their shares are always equal, so one of them represents all in the solver. Anything that treats a link
+ * separately (a message on one path, a capacity that changes) splits it off. Classes are split but never merged, so
+ * there are as many classes as differences, however many links there are. One thread at a time may use a fold.
  */
 #pragma once
 
@@ -12,21 +13,22 @@
 
 typedef struct _FabLinkFold FabLinkFold;
 
-/* `capacity` is asked once per link. A fold that `is_flat` leaves every link alone. */
+/* `capacity` is called once per link. With `is_flat`, every link has a class of its own. (transfer full) */
 FabLinkFold *fab_link_fold_new (guint n_links, double (*capacity) (gconstpointer owner, guint link),
                                 gconstpointer owner, gboolean is_flat);
 void fab_link_fold_free (FabLinkFold *self); /* accepts NULL */
 
-/* The class of one link, which has it for itself from now on; below n_links. */
+/* Returns a class that holds only this link from now on; it is less than n_links. */
 guint fab_link_fold_apart (FabLinkFold *self, guint link);
 
-/* Splits classes until each is wholly inside the stream with one weight, or wholly outside. A link must not stand
- * twice. O(n). */
+/* Splits classes until each is either wholly in the stream with one weight or wholly outside it. A link must not
+ * appear twice. O(n). */
 void fab_link_fold_let_in (FabLinkFold *self, const guint *links, const double *weights, guint n);
 
-/* Goes up when a class is split that something had been let in by: what was made of classes before is out of date. */
+/* Returns a number that grows when a class used by a stream is split. Results that were derived from older classes are
+ * then out of date. */
 guint fab_link_fold_version (const FabLinkFold *self);
 
-/* Of a link that has been let in or split off: its class, and whether the link stands for it. */
+/* For a link that was let in or split off: its class, and whether the link represents the class. */
 guint fab_link_fold_class (const FabLinkFold *self, guint link);
 gboolean fab_link_fold_stands (const FabLinkFold *self, guint link);

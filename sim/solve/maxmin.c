@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/solve/maxmin.h"
 
-/* A link, or a flow's limit, and the level at which it stops what it holds. */
+/* The level at which a link, or a flow's limit, stops the flows that it holds back. */
 typedef struct {
   double level;
-  guint id; /* link; n_links + flow for a limit */
+  guint id; /* link; or n_links + flow for a limit */
 } Stop;
 
 struct _FabMaxmin {
   const FabMaxminProblem *problem;
   double *rates;
   guint *binding;
-  GArray *heap;                      /* Stop, binary heap by (level, id) */
+  GArray *heap;                      /* of Stop, a binary heap ordered by (level, id) */
   guint *link_starts;                /* [n_links + 1] into link_flows */
-  guint *link_entries;               /* entries by link: index into problem->links */
-  guint *entry_flow;                 /* flow of an entry */
-  double *left;                      /* capacity not taken by frozen flows */
+  guint *link_entries;               /* entries grouped by link: indices into problem->links */
+  guint *entry_flow;                 /* the flow of each entry */
+  double *left;                      /* capacity that frozen flows do not use */
   double *demand;                    /* sum of weight x share of the flows that still rise */
-  double *whole_left, *whole_demand; /* the two when they were last summed, not subtracted from */
-  guint n_links, n_entries;          /* allocated */
+  double *whole_left, *whole_demand; /* both when they were last summed, before subtractions */
+  guint n_links, n_entries;          /* allocated sizes */
 };
 
 FabMaxmin *
@@ -103,7 +103,7 @@ heap_drop_first (GArray *heap)
     heap_sift_down (heap, 0);
 }
 
-/* Entries sorted by link, so that a full link finds its flows. */
+/* Sorts the entries by link, so that a full link finds its flows. */
 static void
 index_links (FabMaxmin *self)
 {
@@ -174,7 +174,8 @@ freeze_flow (FabMaxmin *self, guint flow, double rate, guint binding)
   }
 }
 
-/* What repeated subtraction has rounded away is large beside what is left: the sums are to be made anew. */
+/* Whether the rounding errors of repeated subtraction are large beside what is left, so that the sums must be computed
+ * again. */
 static gboolean
 is_worn (const FabMaxmin *self, guint link)
 {
@@ -184,7 +185,7 @@ is_worn (const FabMaxmin *self, guint link)
       || self->demand[link] < worn * self->whole_demand[link];
 }
 
-/* The sums of a link from its flows. Each is worn only after it has shrunk a thousandfold, so this is rare. */
+/* Computes the sums of a link from its flows. This is rare: a sum must first shrink a thousandfold. */
 static void
 sum_link (FabMaxmin *self, guint link)
 {
@@ -215,7 +216,7 @@ freeze_link (FabMaxmin *self, guint link, double level)
   }
 }
 
-/* A link's level only rises while others freeze, so a stale first stop is put back, not searched for. */
+/* A link's level only rises while other flows freeze, so an outdated first stop is put back instead of searched for. */
 static void
 stop_first (FabMaxmin *self)
 {

@@ -12,21 +12,21 @@ typedef struct {
   guint n;
   guint *next, *prev; /* [cycle * n + vertex] */
   guint *spare;       /* [n * n]: capacity that no cycle uses */
-  guint *costs;       /* per cycle: 0: as asked */
+  guint *costs;       /* per cycle; 0: it meets the request */
   guint n_good;
-  guint *best; /* next, when most were good */
+  guint *best; /* `next` when most cycles met the request */
   guint n_best;
   guint64 random;
 } Pack;
 
-/* Kuhn's search for a matching: vertices tried so far, and who holds a target. */
+/* Kuhn's search for a matching, with the vertices tried so far and the holder of each target. */
 typedef struct {
   guint *links;        /* [n * n] */
   const guint *order;  /* of targets */
   const guint *limits; /* per target: how many may hold it */
-  guint *used;         /* [n * n]: of links, by those that hold */
-  guint *n_held;       /* per target */
-  guint64 tried;       /* targets */
+  guint *used;         /* [n * n]: links used, by holder */
+  guint *n_held;       /* per target: how many hold it */
+  guint64 tried;       /* targets tried */
 } Matching;
 
 static guint
@@ -41,7 +41,7 @@ random_below (Pack *self, guint n)
 
 /* --- the first permutations --- */
 
-/* One more link out of `from`, by moving others' if need be. */
+/* Adds one more link out of `from`, moving links of other vertices if need be. */
 static gboolean
 augment (Matching *self, guint n, guint from)
 {
@@ -66,7 +66,7 @@ augment (Matching *self, guint n, guint from)
   return FALSE;
 }
 
-/* A subgraph of `links` with `degree` links out of and into every vertex, in `used`. */
+/* Finds a subgraph of `links`, in `used`, with `degree` links out of and into every vertex. */
 static gboolean
 find_factor (Pack *self, guint *links, guint degree, guint *used)
 {
@@ -133,7 +133,7 @@ take_permutation (Pack *self, guint cycle, const guint *used, guint *factor)
       }
 }
 
-/* FALSE: the links do not suffice, whatever the order. */
+/* Returns FALSE when the links cannot suffice in any order. */
 static gboolean
 start (Pack *self)
 {
@@ -150,7 +150,7 @@ start (Pack *self)
   for (guint cycle = 0; cycle < n_cycles; cycle++) {
     gboolean is_found = find_factor (self, factor, 1, used);
 
-    g_assert (is_found); /* what is regular has a perfect matching */
+    g_assert (is_found); /* a regular graph has a perfect matching */
     take_permutation (self, cycle, used, factor);
     self->costs[cycle] = cost_of (self, cycle);
     self->n_good += self->costs[cycle] == 0;
@@ -160,7 +160,7 @@ start (Pack *self)
 
 /* --- the search --- */
 
-/* A little worse is taken now and then. */
+/* Accepts a slightly worse state now and then. */
 static gboolean
 is_taken (Pack *self, guint before, guint after)
 {
@@ -174,7 +174,7 @@ set_cost (Pack *self, guint cycle, guint cost)
   self->costs[cycle] = cost;
 }
 
-/* Exchanges links of two cycles, from `first` on until both are permutations again. Twice is nothing. */
+/* Exchanges links of two cycles, from `first` on, until both are permutations again. Doing it twice restores them. */
 static void
 exchange (Pack *self, guint p, guint q, guint first)
 {
@@ -193,7 +193,7 @@ exchange (Pack *self, guint p, guint q, guint first)
   } while (v != first);
 }
 
-/* A cycle that has the arc which p is to contain. */
+/* Returns a cycle that has the arc which cycle p must contain. */
 static guint
 holder_of (Pack *self, guint p)
 {
@@ -232,7 +232,7 @@ move_between_cycles (Pack *self)
   }
 }
 
-/* A target of v by a spare link, at random. */
+/* Returns a random target that v reaches by a spare link. */
 static guint
 spare_target (Pack *self, guint v)
 {
@@ -261,7 +261,8 @@ write_prev (Pack *self, guint cycle)
     self->prev[cycle * self->n + self->next[cycle * self->n + v]] = v;
 }
 
-/* Exchanges links of a cycle for spare ones along an alternating walk; undone where it does not close. */
+/* Exchanges links of a cycle for spare links along an alternating walk, and restores them when the walk does not
+ * close. */
 static void
 move_to_spare (Pack *self)
 {

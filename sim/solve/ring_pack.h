@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_pack.h - as many Hamiltonian cycles at once as are asked for, over links of limited number.
+/* ring_pack.h - finds several Hamiltonian cycles at once in a graph whose links have limited capacity.
  *
- * The cycles start as permutations: a subgraph in which every vertex has as many links out and in as there are
- * cycles, split into perfect matchings (there always is such a split: Koenig). Two permutations that exchange their
- * links on an alternating cycle stay permutations, and so do one and the links that none uses. A local search
- * over such exchanges merges their cycles, until each has one. Exact decompositions of complete graphs, tori
- * and cube meshes are found in milliseconds; where there is none the search ends with its budget.
+ * The cycles start as permutations: a subgraph in which every vertex has as many links out and in as there are cycles
+ * is split into perfect matchings (Koenig: such a split always exists). Two permutations that exchange links along an
+ * alternating cycle stay permutations, and so do one permutation and the unused links. A local search over such
+ * exchanges merges the cycles of each permutation until it has one. It finds exact decompositions of complete graphs,
+ * tori and cube meshes in milliseconds. Where there is none, it ends when its budget is spent.
  */
 #pragma once
 
@@ -18,11 +18,13 @@ typedef struct {
 } FabPackArc;
 
 typedef struct {
-  guint n; /* vertices, 2 to 64 */
+  guint n; /* vertices, from 2 to 64 */
   guint n_cycles;
-  const guint *capacity;     /* [n * n], from x n + to: cycles that may use the arc; 0 on the diagonal */
-  const FabPackArc *closers; /* [n_cycles]: an arc that each is to contain; NULL: any */
+  const guint
+      *capacity; /* [n * n], from x n + to: number of cycles that may use the arc; 0 on the diagonal */
+  const FabPackArc *closers; /* [n_cycles]: an arc that each cycle must contain; NULL: any cycle will do */
 } FabPackProblem;
 
-/* Writes next[cycle x n + vertex]; the cycles that are as asked come first. Returns their number. */
+/* Writes next[cycle x n + vertex], with the cycles that meet the request first, and returns their number. `n_moves` is
+ * the budget. */
 guint fab_pack_cycles (const FabPackProblem *problem, guint n_moves, guint *next);

@@ -5,7 +5,7 @@
 
 enum {
   MOVES_PER_VERTEX = 3000, /* for each size of a set */
-  MOST_CUT_VERTICES = 12,  /* every cut is looked at up to here */
+  MOST_CUT_VERTICES = 12,  /* up to this size every cut is examined */
   MOST_LOAD = 2,
 };
 
@@ -26,7 +26,7 @@ scale (const guint *counts, guint n, guint load)
   return capacity;
 }
 
-/* Links out of a set of vertices. */
+/* Returns the number of links out of a set of vertices. */
 static guint
 links_out (const guint *counts, guint n, guint64 set)
 {
@@ -39,7 +39,7 @@ links_out (const guint *counts, guint n, guint64 set)
   return sum;
 }
 
-/* No more cycles than links out of any set of vertices, as each leaves it at least once. */
+/* Returns an upper bound of the number of cycles: each cycle leaves every set of vertices at least once. */
 static guint
 count_most (const guint *counts, guint n)
 {
@@ -56,7 +56,7 @@ count_most (const guint *counts, guint n)
   return most;
 }
 
-/* The first `n_orders` cycles as lists, each from 0 on or from where its path starts. */
+/* Writes the first `n_orders` cycles as lists; each starts at 0 or where its path starts. */
 static FabRingSet
 write_set (const guint *next, guint n, guint n_orders, guint load, const FabPackArc *closers)
 {
@@ -100,7 +100,7 @@ keep_better (FabRingSet *best, FabRingSet found)
   }
 }
 
-/* From the most that can be downwards, in steps of a half; what a failed search found still counts. */
+/* Tries set sizes from the upper bound downwards in steps of a half. What a failed search found still counts. */
 FabRingSet
 fab_ring_search_cycles (const guint *counts, guint n)
 {
@@ -118,7 +118,7 @@ fab_ring_search_cycles (const guint *counts, guint n)
   return best;
 }
 
-/* A path is a cycle with an arc of its own from its end to its start. */
+/* A path becomes a cycle by an extra arc from its end to its start. */
 static FabRingSet
 find_paths (const guint *counts, guint n, const FabPackArc *ends, guint n_paths, guint copies, guint load)
 {
@@ -147,7 +147,7 @@ sum_of (const guint *counts, guint n)
   return sum;
 }
 
-/* All paths must be found, so sizes are tried from the most that the number of links allows downwards. */
+/* All paths must be found, so it tries sizes downwards from the most that the number of links allows. */
 FabRingSet
 fab_ring_search_paths (const guint *counts, guint n, const FabPackArc *ends, guint n_paths)
 {
@@ -164,8 +164,8 @@ fab_ring_search_paths (const guint *counts, guint n, const FabPackArc *ends, gui
   return best;
 }
 
-/* Always on to the lowest neighbour that is left, else to the lowest that is left, and to `last` at the end. Returns
- * the links on the way round. */
+/* Walks to the lowest unvisited neighbour, else to the lowest unvisited vertex, and ends at `last`. Returns the number
+ * of direct links on the walk. */
 static guint
 walk (const guint *counts, guint n, FabPackArc ends, guint *order)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharing_component.c - the flows that what changed can reach through links, solved by progressive filling. */
+/* sharing_component.c - solves all flows that a change can reach through links, by progressive filling. */
 #include "sim/solve/sharing_private.h"
 
 static void
@@ -20,7 +20,7 @@ reach_link (FabSharing *self, guint link)
   }
 }
 
-/* Every flow that shares links, directly or through others, with the links that changed. */
+/* Collects every flow that shares links, directly or through others, with the links that changed. */
 static void
 collect_components (FabSharing *self)
 {
@@ -70,7 +70,7 @@ write_problem (FabSharing *self)
   g_array_set_size (self->bindings, self->solved->len);
 }
 
-/* Of the links of the component, so that from here on changes can be solved level by level. */
+/* Records the levels of the component's links, so that later changes can be solved level by level. */
 static void
 note_levels (FabSharing *self)
 {

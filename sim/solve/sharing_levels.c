@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharing_levels.c - levels of links that are no longer right, made right in the order of the levels.
+/* sharing_levels.c - corrects the levels of links after a change, in the order of the levels.
  *
  * Link l is full at the level that solves
  *
  *   sum over its flows of  demand x min (level of l, lowest level of the flow's other links and limit) = capacity
  *
- * It depends only on levels below itself, so levels that solve this for every link are the max-min ones and no others
- * are. After a change the links for which it does not hold are looked at from the lowest level on, of the one that they
- * have and the one that they should have:
+ * This depends only on lower levels. So levels that solve it for every link are the max-min levels, and no other
+ * levels are. After a change, the links for which it does not hold are examined in ascending order of the lower of two
+ * levels: the one that they have and the one that they should have.
  *
- * - one that should be lower takes that level, which is final: all that it depends on is;
- * - one that should be higher takes that level, which may have to change once more when what lies between is settled.
- *   Then it holds nobody back, and is looked at again when the level comes that it should have.
+ * - A link whose level should be lower takes that level, which is final, because everything on which it depends is
+ * final.
+ * - A link whose level should be higher takes that level, which may change once more when lower levels are settled.
+ * Until then it holds back no flow, and it is examined again when the solve reaches its new level.
  *
- * Then the other links of the flows that fell or rose are looked at. So each link whose level changes is settled three
- * times at most, and nothing else is touched. It is the incremental search for fixed points of G. Ramalingam and
+ * Then the other links of the flows whose level changed are examined. So each link whose level changes is settled at
+ * most three times, and nothing else is touched. This is the incremental search for fixed points of G. Ramalingam and
  * T. Reps (J. Algorithms 21(2), 1996), with links for vertices.
  */
 #include <math.h>
@@ -67,13 +68,14 @@ take_stop (FabSharing *self)
 
 /* --- levels --- */
 
-/* The level that the link should have. Those who stop below it leave the rest to the others, which raises it. */
+/* Returns the level that the link should have. Flows that stop below it leave capacity to the others, which raises
+ * it. */
 static double
 find_level (FabSharing *self, guint link)
 {
   const FabSharingMember *members = self->lists[link].members;
   guint n = self->lists[link].n, n_below = G_MAXUINT, n_before;
-  double level = self->floor; /* what stops below it, does so here */
+  double level = self->floor; /* flows that stop below the floor stop below this level too */
 
   if (n == 0)
     return FAB_NO_LEVEL;
@@ -121,8 +123,8 @@ look_at (FabSharing *self, guint link)
     add_stop (self, link, MIN (self->levels[link], wanted));
 }
 
-/* Of one other link of a flow that stopped at `before` and now stops at `after`, for all that the link does. One that
- * is lower than both does not care. */
+/* Tells another link that one of its flows stopped at `before` and now stops at `after`, as far as other links decide.
+ * A link with a level below both is not affected. */
 static void
 tell_link (FabSharing *self, guint link, double before, double after)
 {
@@ -174,7 +176,8 @@ set_level (FabSharing *self, guint link, double level)
   g_array_set_size (self->risen, 0);
 }
 
-/* To what it should have as things are, which is mostly right; the second time it holds nobody back for now. */
+/* Raises the level to what it should be for now, which is usually final. On a second raise the link holds back no flow
+ * for the time being. */
 static void
 raise_level (FabSharing *self, guint link, double wanted)
 {
@@ -186,7 +189,7 @@ raise_level (FabSharing *self, guint link, double wanted)
     look_at (self, link);
 }
 
-/* What its level should be may have risen since the stop was set. */
+/* The level that it should have may have risen since the stop was set. */
 static void
 settle (FabSharing *self, FabSharingStop stop)
 {
