@@ -5,14 +5,15 @@
 
 typedef struct {
   const FabFootprint *footprint;
-  double bytes;      /* of streams */
-  double wire_bytes; /* of streams, times their protocol's factor */
+  double bytes;      /* of the streams */
+  double wire_bytes; /* of the streams, times the factor of their protocol */
 } FootprintSum;
 
 struct _FabMeter {
   const FabGraph *graph;
-  GArray *sums;       /* FootprintSum */
-  GHashTable *places; /* of a footprint in `sums`, 1 + index: messages of a schedule have a footprint each */
+  GArray *sums; /* FootprintSum */
+  /* from a footprint to 1 + its index in `sums`: every message of a schedule has its own footprint */
+  GHashTable *places;
   FabLinkLoad *loads;
 };
 

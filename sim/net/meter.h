@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meter.h - what every link has carried, in bytes of payload and of the line, by flows that ended.
+/* meter.h - counts what every link has carried by flows that ended, in payload bytes and in line bytes.
  *
- * Streams are metered by footprint, O(1) each, and spread over the links only when read.
- * Reading empties the meter.
+ * Streams are counted per footprint in O(1) and spread over the links only when the meter is read. Reading resets the
+ * meter. A meter owns its counters; one thread at a time may use it.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ void fab_meter_free (FabMeter *self);
 
 void fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes,
                               double wire_factor);
-/* Counted at once: the footprint may go. */
+/* Counts at once, so the footprint may be freed afterwards. */
 void fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes);
-/* Likewise, of all messages of a line together. */
+/* As fab_meter_add_once, for all messages of a line together. */
 void fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor);
 void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
 
-/* Writes loads[n_links] and starts again from zero. */
+/* Writes loads[n_links] and resets all counters to zero. */
 void fab_meter_take (FabMeter *self, FabLinkLoad *loads);

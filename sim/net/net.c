@@ -136,7 +136,7 @@ fab_flow_ps (double bytes, double rate_bytes_per_s)
   double ps = bytes / rate_bytes_per_s * (double) FAB_PS_PER_S;
 
   g_assert (rate_bytes_per_s > 0);
-  /* A little less, and less than a ps: what was rounded on the way must not cost one. */
+  /* Subtract a little, less than one ps: earlier rounding must not add a whole ps. */
   return ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ceil (ps - MIN (ps * 0x1p-51, 0.5));
 }
 
@@ -154,6 +154,6 @@ fab_stream_bound_ps (const FabStream *stream)
   double bytes = (double) stream->bytes * MIN (stream->wire_factor, 1);
   double ps = bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
 
-  /* Down, and 2^-50 less: the sums of weights are doubles. */
+  /* Round down, and by a further 2^-50, because the sums of weights are doubles. */
   return stream->latency_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));
 }

@@ -5,13 +5,13 @@
 
 #include "sim/base/mix.h"
 
-/* Something that takes from one link while it is on. */
+/* Something that reduces the capacity of one link while it is active. */
 typedef struct {
   FabLinkId link;
-  double fraction; /* of the line rate that it leaves */
+  double fraction; /* share of the line rate that it leaves */
   gboolean is_on;
-  FabTimePs at_ps, until_ps; /* of a spell; until 0: for good */
-  double on_ps, off_ps;      /* of bursts: means; 0: a spell */
+  FabTimePs at_ps, until_ps; /* of a spell; until_ps 0: for good */
+  double on_ps, off_ps;      /* mean durations of bursts; 0: a spell */
   guint64 seed, n_drawn;
 } Source;
 
@@ -26,9 +26,9 @@ struct _FabUnrest {
   FabEngine *engine;
   FabStuckFn is_stuck;
   gconstpointer owner;
-  GArray *sources;      /* Source, by link */
+  GArray *sources;      /* of Source, sorted by link */
   GArray *flows;        /* Flow */
-  guint n_spell_events; /* still to come */
+  guint n_spell_events; /* number still to come */
 };
 
 FabUnrestPlan *
@@ -83,7 +83,7 @@ source_at (const FabUnrest *self, guint index)
   return &g_array_index (self->sources, Source, index);
 }
 
-/* All that is on at the link of this source. */
+/* Applies everything that is active on the link of this source. */
 static void
 set_capacity (FabUnrest *self, guint index)
 {
@@ -98,7 +98,7 @@ set_capacity (FabUnrest *self, guint index)
   fab_net_set_capacity (self->net, link, fraction);
 }
 
-/* After an event that comes again for ever. */
+/* Called after an event that repeats for ever. */
 static void
 stop_if_stuck (FabUnrest *self)
 {
@@ -121,7 +121,7 @@ spell_change (gpointer owner, guint64 index)
   set_capacity (self, (guint) index);
 }
 
-/* Uniform in (0, 1]. */
+/* Draws a number uniform in (0, 1]. */
 static double
 draw (Source *source)
 {
@@ -181,7 +181,7 @@ list_sources (FabUnrest *self, const FabUnrestPlan *plan)
   g_array_sort (self->sources, compare_sources);
 }
 
-/* Bursts begin as they are found at any time: on with probability load / peak. */
+/* Bursts start in their steady state: active with probability load / peak. */
 static void
 schedule_sources (FabUnrest *self)
 {

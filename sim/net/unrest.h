@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unrest.h - what happens on a network beside the job: links that break and come back, others' bursts, others' flows.
+/* unrest.h - disturbances of a network beside the job: links that fail and recover, bursts and flows of other tenants.
  *
- *   capacity of a link = line rate x product over the spells and bursts that are on now
- *   bursts   on for an exponential time of mean `burst`, then off for one of mean burst x (peak - load) / load, so that
- *            the mean load is `load`; each link its own, from its seed
- *   flows    one stream at a time, each starting `every` after the one before, or when that has ended
+ *   capacity of a link = line rate x product over the spells and bursts that are active
+ *   bursts   active for an exponential time of mean `burst`, then off for one of mean burst x (peak - load) / load, so
+ *            that the mean load is `load`; each link draws its own times from its seed
+ *   flows    one stream at a time, each starting `every` after the start of the one before, or when that has ended
  *
- * Bursts and flows never end: where a link is dead for good and nothing of the job can go on, who runs the engine is
- * told by `is_stuck`, and the engine is stopped.
+ * Bursts and flows never end. `is_stuck` tells when a link is dead for good and nothing of the job can continue; the
+ * engine is then stopped.
+ *
+ * The object borrows the network and runs on its engine's thread.
  */
 #pragma once
 
 #include "sim/net/net.h"
 
-/* A share of the line rate for a time. */
+/* A link has this share of its line rate for a time. */
 typedef struct {
   FabLinkId link;
   double fraction;
-  FabTimePs at_ps, until_ps; /* 0: for good */
+  FabTimePs at_ps, until_ps; /* until_ps 0: for good */
 } FabSpell;
 
 typedef struct {
@@ -30,14 +32,14 @@ typedef struct {
 typedef struct {
   FabVertexId src, dst;
   FabBytes bytes;
-  FabBytesPerS limit_bytes_per_s; /* 0: none */
+  FabBytesPerS limit_bytes_per_s; /* 0: no limit */
   FabTimePs every_ps;
 } FabSideFlow;
 
 typedef struct {
   GArray *spells; /* FabSpell */
   GArray *bursts; /* FabBursts */
-  GArray *flows;  /* FabSideFlow; there is a path */
+  GArray *flows;  /* FabSideFlow, between vertices that a path connects */
 } FabUnrestPlan;
 
 FabUnrestPlan *fab_unrest_plan_new (void);
@@ -46,12 +48,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabUnrestPlan, fab_unrest_plan_free)
 
 typedef struct _FabUnrest FabUnrest;
 
-/* Whether nothing but what is here goes on. */
+/* Whether nothing continues except the disturbances. */
 typedef gboolean (*FabStuckFn) (gconstpointer owner);
 
-/* On a network with `set_capacity`, whose clock stands at 0. All outlive it but the plan. */
+/* Starts on a network with `set_capacity` whose clock is at 0. Everything but the plan must outlive it. (transfer
+ * full) */
 FabUnrest *fab_unrest_new (FabNet *net, const FabUnrestPlan *plan, FabStuckFn is_stuck, gconstpointer owner);
 /* Whether no spell will begin or end any more; TRUE for NULL. */
 gboolean fab_unrest_is_settled (const FabUnrest *self);
-void fab_unrest_free (FabUnrest *self); /* accepts NULL; before or after the network */
+void fab_unrest_free (FabUnrest *self); /* accepts NULL; may be called before or after the network is freed */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabUnrest, fab_unrest_free)
