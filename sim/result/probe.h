@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.h - what the executor has recorded of the iteration that just ended, in memory.
+/* probe.h - the records of the iteration that just ended, in memory.
  *
- * Overwritten by the next iteration, so that a run of 100 iterations needs no more
- * memory than one of 2: whoever wants to keep the rows writes them in between.
+ * The next iteration overwrites them, so that a run of 100 iterations needs no more memory than one of 2. A caller
+ * that keeps rows writes them in between. A probe owns its arrays; one thread at a time may use it.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ typedef struct {
   GArray *spans;       /* FabSpanRecord */
   GArray *collectives; /* FabCollectiveRecord */
   GArray *link_loads;  /* FabLinkLoadRecord */
-  GArray *exposures;   /* FabExposureRecord, by class, dimension, operation */
-  GArray *path;        /* FabPathRecord, in order of time */
+  GArray *exposures;   /* FabExposureRecord, by class, dimension and operation */
+  GArray *path;        /* FabPathRecord, in the order of time */
   GArray *samples;     /* FabLinkSampleRecord, by link, then by time */
   FabStepRecord step;
 } FabProbe;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queries.c - the questions people ask, by name: `fabricast query NAME`.
+/* queries.c - the named queries: `fabricast query NAME`.
  *
- * Each is one statement over the views of schema.c with :run bound, ordered so that the same run
- * always prints the same lines. A new question is one row here and one in docs/results-schema.md.
+ * Each is one statement over the views of schema.c with :run bound. It is ordered, so that the same run always prints
+ * the same lines. A new query is one row here and one in docs/results-schema.md.
  */
 #include "sim/result/store.h"
 

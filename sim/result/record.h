@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h - what a run records, as plain structs. The store writes them, exports print them.
+/* record.h - the records of a run as plain structs. The store writes them, exports print them.
  *
- * Times are ps since the start of the run; intervals are half open. `class` is a rank class:
- * ranks that do the same thing at the same time are one class with a multiplicity.
+ * Times are ps since the start of the run; intervals are half open. `class` is a rank class: ranks that do the same
+ * thing at the same time are one class with a multiplicity.
  */
 #pragma once
 
@@ -12,18 +12,18 @@
 
 typedef struct {
   const char *name;          /* of the scenario */
-  const char *scenario_yaml; /* resolved */
+  const char *scenario_yaml; /* the resolved scenario */
   const char *version;       /* of the program */
   const char *fidelity;
   gint64 seed;
   guint n_ranks;
   guint n_nodes;
   double peak_flops_per_s; /* of one accelerator, for MFU; 0 when the job computes nothing */
-  FabBytes memory_bytes;   /* of one accelerator; 0: not known */
-  double train_tokens;     /* of the whole training; 0: not said */
+  FabBytes memory_bytes;   /* of one accelerator; 0: unknown */
+  double train_tokens;     /* of the whole training; 0: not given */
 } FabRunRecord;
 
-/* One thing that a sweep varies; of several keys that move together "a & b", and values "1 & 2". */
+/* One thing that a sweep varies. Keys that change together are written "a & b", and their values "1 & 2". */
 typedef struct {
   const char *key;
   const char *const *values; /* NULL-ended */
@@ -31,18 +31,19 @@ typedef struct {
 
 typedef struct {
   const char *name, *summary; /* of the scenario; summary may be NULL */
-  const char *scenario_yaml;  /* resolved, before anything varies */
+  const char *scenario_yaml;  /* the resolved scenario before anything varies */
   const char *version;        /* of the program */
-  const char *fingerprint;    /* of all that its points depend on: what is the same sweep */
+  const char
+      *fingerprint; /* hash of everything that the points depend on; equal fingerprints mean the same sweep */
   const FabSweepAxisRecord *axes;
   guint n_axes;
-  gint64 n_points; /* product of the axes' values */
+  gint64 n_points; /* product of the numbers of values of all axes */
 } FabSweepRecord;
 
-/* One point of a sweep. What is not known is NAN, FAB_RECORD_UNKNOWN or NULL, and NULL in the table. */
+/* One point of a sweep. An unknown value is NAN, FAB_RECORD_UNKNOWN or NULL here, and NULL in the table. */
 #define FAB_RECORD_UNKNOWN G_MININT64
 typedef struct {
-  gint64 point;         /* mixed-radix index of the axes' items, the last axis fastest */
+  gint64 point;         /* mixed-radix index of the axes' values; the last axis changes fastest */
   const char *settings; /* "cluster.nodes=4 job.micro_batch=2" */
   double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
   double mfu_fraction, tokens_per_s, train_s;
@@ -51,12 +52,12 @@ typedef struct {
   double binding_fraction;
   double capex_usd, network_usd, power_watts, network_watts;
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
-  const char *problem; /* why it could not be played */
+  const char *problem; /* why the point could not be simulated */
 } FabSweepPointRecord;
 
 typedef enum { FAB_SWEEP_REAL, FAB_SWEEP_WHOLE, FAB_SWEEP_TEXT } FabSweepColumnKind;
 
-/* What the table has of a FabSweepPointRecord, in its order, after sweep_id. */
+/* The columns of the table of points, from fields of FabSweepPointRecord, after the column sweep_id. */
 typedef struct {
   const char *name;
   FabSweepColumnKind kind;
@@ -72,8 +73,8 @@ typedef struct {
   const char *name; /* "stage 3"; owned by the DAG */
 } FabRankClassRecord;
 
-/* On merged intervals of one rank class within [start, start + duration):
- * exposed = comm - overlapped; idle = duration - (compute + comm - overlapped). */
+/* Times are of merged intervals of one rank class within [start, start + duration): exposed = comm - overlapped; idle
+ * = duration - (compute + comm - overlapped). */
 typedef struct {
   guint iteration; /* from 0 */
   guint rank_class;
@@ -86,10 +87,10 @@ typedef struct {
   FabTimePs idle_ps;
 } FabIterationRecord;
 
-/* Of the whole job, mean over ranks; times as in FabIterationRecord. */
+/* A step of the whole job, as means over ranks; times as in FabIterationRecord. */
 typedef struct {
   FabIterationRecord times; /* rank_class is 0 */
-  double mfu_fraction;      /* model FLOPs (no recomputation) over peak x duration */
+  double mfu_fraction;      /* model FLOPs (without recomputation) over peak x duration */
   double hfu_fraction;      /* executed FLOPs over peak x duration */
   double tokens_per_s;      /* of the whole job */
 } FabStepRecord;
@@ -100,7 +101,7 @@ typedef enum { FAB_SPAN_COMPUTE, FAB_SPAN_COMM, FAB_SPAN_LOAD, FAB_SPAN_WAIT } F
 typedef struct {
   guint iteration;
   guint rank_class;
-  FabSpanKind kind;   /* WAIT: a collective waiting for its last rank to arrive */
+  FabSpanKind kind;   /* WAIT: the collective waits for its last rank */
   const char *stream; /* "compute", "comm", "loader"; static or owned by the DAG */
   const char *name;   /* "forward layer3", "all_reduce bucket2"; owned by the DAG */
   FabTimePs start_ps;
@@ -110,61 +111,62 @@ typedef struct {
 
 typedef struct {
   guint iteration;
-  guint index;           /* in the iteration */
+  guint index;           /* within the iteration */
   const char *name;      /* "bucket2" */
   const char *op;        /* "all_reduce" */
-  const char *dimension; /* of parallelism: "data" */
+  const char *dimension; /* dimension of parallelism: "data" */
   const char *algorithm; /* "ring"; NULL: none, as for send/recv */
   const char *protocol;  /* "simple"; NULL: none */
   guint n_channels;
   guint n_ranks;
-  FabBytes bytes;     /* size as nccl-tests counts it */
-  FabTimePs ready_ps; /* first rank arrived */
-  FabTimePs start_ps; /* last rank arrived */
+  FabBytes bytes;     /* size by the convention of nccl-tests */
+  FabTimePs ready_ps; /* when the first rank arrived */
+  FabTimePs start_ps; /* when the last rank arrived */
   FabTimePs end_ps;
-  FabTimePs exposed_ps;     /* part of [start, end) in which no compute ran, mean over ranks */
+  FabTimePs exposed_ps;     /* part of [start, end) during which nothing was computed, mean over ranks */
   double algbw_bytes_per_s; /* bytes / (end - start) */
   double busbw_bytes_per_s; /* algbw x the nccl-tests factor of the operation */
-  guint binding_link; /* the link that sets its rate when nothing else moves: index of a FabLinkRecord, or
-                             * FAB_RECORD_NO_LINK */
+  /* The link that sets its rate when nothing else moves: index of a FabLinkRecord, or FAB_RECORD_NO_LINK. */
+  guint binding_link;
 } FabCollectiveRecord;
 
 typedef struct {
   guint link;                         /* index */
   const char *from, *to;              /* "node0/gpu3", "leaf0" */
   const char *spec;                   /* "nvlink3" */
-  guint count;                        /* parallel links in this edge */
+  guint count;                        /* number of parallel links */
   FabBytesPerS line_rate_bytes_per_s; /* one direction, after coding */
   FabTimePs latency_ps;
 } FabLinkRecord;
 
-/* What a rank class said in one dimension by one operation; exposed_ps adds up to that of the class. */
+/* Communication of one rank class in one dimension by one operation. The exposed_ps of all rows add up to that of the
+ * class. */
 typedef struct {
   guint iteration;
   guint rank_class;
   const char *dimension; /* "data" */
   const char *op;        /* "all_reduce" */
-  guint n_collectives;   /* of the iteration's tasks; times are those within its start and end */
-  FabBytes bytes;        /* sizes of them, as nccl-tests counts */
+  guint n_collectives;   /* collectives of the iteration; times count only within its start and end */
+  FabBytes bytes;        /* sum of their sizes by the convention of nccl-tests */
   FabTimePs comm_ps;
-  FabTimePs exposed_ps; /* dimensions that communicate at once share it */
+  FabTimePs exposed_ps; /* dimensions that communicate at the same time share it */
 } FabExposureRecord;
 
-/* What the iteration waited for: spans that follow one another without a hole from its start to its end. */
+/* The critical path of an iteration: spans that follow one another without a gap from its start to its end. */
 typedef struct {
   guint iteration;
-  guint place; /* from 0 */
+  guint place; /* position on the path, from 0 */
   guint rank_class;
   const char *stream;
   FabSpanKind kind; /* never WAIT */
   const char *name;
-  FabTimePs start_ps; /* of the part within the iteration */
+  FabTimePs start_ps; /* start of the part within the iteration */
   FabTimePs end_ps;
   gint32 collective;  /* as in FabSpanRecord */
   guint binding_link; /* of the collective, or FAB_RECORD_NO_LINK */
 } FabPathRecord;
 
-/* Mean rate over a link while nothing begins or ends on it; payload. */
+/* Mean payload rate of a link during an interval in which nothing begins or ends on it. */
 typedef struct {
   guint iteration;
   guint link;
@@ -173,29 +175,29 @@ typedef struct {
   double bytes_per_s;
 } FabLinkSampleRecord;
 
-/* Memory of one rank of a class. */
+/* Memory of one rank of a class, by part. */
 typedef struct {
   guint rank_class;
   const char *part; /* "optimizer" */
   FabBytes bytes;
 } FabMemoryRecord;
 
-/* Traffic of one link in one iteration; links that carried nothing have no row. */
+/* Traffic of one link in one iteration. Links that carried nothing have no row. */
 typedef struct {
   guint iteration;
   guint link;
   FabBytes bytes;       /* payload */
-  double busy_fraction; /* line bytes, headers and stalls included, over line rate x duration */
+  double busy_fraction; /* line bytes (headers and stalls included) over line rate x duration */
 } FabLinkLoadRecord;
 
-/* What waited for one link in the whole run, where the network has queues; links to which nothing came have no row. */
+/* What waited for one link during the whole run, for networks with queues. Links without traffic have no row. */
 typedef struct {
   guint link;
-  FabBytes carried_bytes; /* payload, what was sent again too */
-  FabBytes most_bytes;    /* that waited at once */
-  double mean_bytes;      /* over the run */
-  guint64 n_stalls;       /* times that the far end had no room */
+  FabBytes carried_bytes; /* payload, including what was sent again */
+  FabBytes most_bytes;    /* largest queue */
+  double mean_bytes;      /* mean queue over the run */
+  guint64 n_stalls;       /* number of times that the far end had no room */
   guint64 n_marks;        /* packets marked */
-  guint64 n_pauses;       /* times that the far end stopped it */
-  guint64 n_drops;        /* packets lost in front of it */
+  guint64 n_pauses;       /* number of times that the far end paused the link */
+  guint64 n_drops;        /* packets lost in front of the link */
 } FabLinkQueueRecord;

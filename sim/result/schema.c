@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the tables and views of schema version 4. What they mean: docs/results-schema.md.
+/* schema.c - the tables and views of schema version 4. docs/results-schema.md describes them.
  *
- * Every table is STRICT and keyed by run (or sweep) first, so that one run is one contiguous range and a
- * question about it never reads another. Rows that come in great number are WITHOUT ROWID: their
- * key is their place. Columns carry their unit; nothing depends on the clock or the machine.
- * A change of anything here that a reader can notice is a new FAB_STORE_SCHEMA_VERSION.
+ * Every table is STRICT and keyed by run (or sweep) first. So one run is one contiguous range, and a query about it
+ * reads no other run. Tables with many rows are WITHOUT ROWID: they are stored in the order of their key. Columns
+ * carry their unit; nothing depends on the clock or the machine. Any change here that a reader can notice needs a new
+ * FAB_STORE_SCHEMA_VERSION.
  */
 #include "sim/result/store_private.h"
 
@@ -93,10 +93,10 @@ static const char collective_table[] =
     "  FOREIGN KEY (run_id, binding_link) REFERENCES link (run_id, link)\n"
     ") STRICT, WITHOUT ROWID;\n";
 
-/* A span has no foreign key to its iteration or its collective, because what is early in the next iteration (a
- * prefetched load, a stage of a pipeline that begins before the last one ends) is stored before that iteration is. A
- * deferred key would do, but makes SQLite search all spans at every new iteration: 24 s instead of 3 s for 2 million
- * spans in 100 iterations. */
+/* A span has no foreign key to its iteration or its collective, because spans that start early in the next iteration
+ * (a prefetched load, or a pipeline stage that begins before the last one ends) are stored before that iteration. A
+ * deferred key would work, but it makes SQLite search all spans at every new iteration: 24 s instead of 3 s for 2
+ * million spans in 100 iterations. */
 static const char detail_tables[] =
     "CREATE TABLE span (\n"
     "  run_id INTEGER NOT NULL,\n"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c - opening and closing a results file, and what went wrong in words.
+/* store.c - opens and closes a results file, and puts SQLite's errors into words.
  *
- * A file is ours when its application_id says so; a new one gets tables, id and version in one
- * transaction, so that a killed process leaves an empty file or a whole one. While it is open
- * for writing it is in WAL mode where the file system allows, so readers are never in the way;
- * the last writer to close turns it back into one plain file, which can be read from a
- * read-only directory.
+ * A file belongs to Fabricast when its application_id says so. A new file gets tables, id and version in one
+ * transaction, so that a killed process leaves either an empty file or a complete one. While it is open for writing it
+ * is in WAL mode where the file system allows, so that readers need not wait. The last writer that closes it turns it
+ * back into one plain file, which can be read from a read-only directory.
  */
 #include "sim/result/store_private.h"
 
@@ -67,7 +66,7 @@ fab_store_read_integer (FabStore *self, const char *sql, gint64 *value)
 
   if (is_read)
     *value = sqlite3_column_int64 (stmt, 0);
-  sqlite3_finalize (stmt); /* keeps the error of the step */
+  sqlite3_finalize (stmt); /* SQLite keeps the error of the step */
   return is_read;
 }
 
@@ -78,7 +77,7 @@ fab_store_set_patience (FabStore *self, guint patience_ms)
   sqlite3_busy_timeout (self->db, (gint) patience_ms);
 }
 
-/* Before SQLite: what the file system says, in words */
+/* Checks of the file system before SQLite opens the file */
 
 static gboolean
 check_directory (FabStore *self, GError **error)
@@ -126,7 +125,7 @@ check_path (FabStore *self, GError **error)
   return TRUE;
 }
 
-/* Whose file is it? */
+/* Refuses a file that belongs to another program or has a newer schema. */
 
 static gboolean
 check_owner (FabStore *self, gint64 application_id, gint64 version, GError **error)
@@ -150,7 +149,7 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
   return TRUE;
 }
 
-/* Sets has_schema; a file without anything in it has none and is fine. */
+/* Sets has_schema. A file without any content has no schema, and that is no error. */
 static gboolean
 identify (FabStore *self, GError **error)
 {
@@ -179,12 +178,13 @@ connect_file (FabStore *self, const char *file, gint flags)
   fab_store_set_patience (self, self->patience_ms);
   if (code != SQLITE_OK)
     return code;
-  return sqlite3_exec (self->db, "SELECT count (*) FROM sqlite_schema", NULL, NULL, NULL); /* really opens */
+  return sqlite3_exec (self->db, "SELECT count (*) FROM sqlite_schema", NULL, NULL,
+                       NULL); /* opens the file in fact */
 }
 
-/* A read-only connection can neither roll back what a killed writer left nor make the shared
- * memory of a WAL. The first needs a connection that may write; the second, in a directory where
- * nobody can write and without a log, needs none of it. */
+/* A read-only connection can neither roll back what a killed writer left nor create the shared memory of a WAL. The
+ * first case needs a connection that may write. The second needs none when the directory is read-only and there is no
+ * log. */
 static void
 connect_reader (FabStore *self)
 {
@@ -213,7 +213,7 @@ create_schema (FabStore *self, GError **error)
 
   if (!fab_store_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
     return FALSE;
-  if (self->has_schema) /* another process was quicker */
+  if (self->has_schema) /* another process created the schema first */
     return fab_store_exec (self, "ROLLBACK", "open", error);
   if (!fab_store_exec (self, sql, "create the tables", error))
     return FALSE;
@@ -234,13 +234,13 @@ open_writer (FabStore *self, GError **error)
   if (!identify (self, error))
     return FALSE;
   code = sqlite3_exec (self->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) & 0xff;
-  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) /* busy: stay as we are */
+  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) /* busy: keep the present mode */
     return fab_store_fail (self, "open for writing", error);
   if (!self->has_schema) {
     if (!create_schema (self, error))
       return FALSE;
     sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                               NULL); /* a full disk keeps it */
+                               NULL); /* fails on a full disk, which keeps the log */
   }
   return fab_store_exec (self, "PRAGMA foreign_keys = 1; PRAGMA cache_size = -" G_STRINGIFY (CACHE_KIB),
                          "open for writing", error);
@@ -290,7 +290,7 @@ fold_log (FabStore *self, GError **error)
   code = sqlite3_exec (self->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) & 0xff;
   if (code == SQLITE_OK)
     return TRUE;
-  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) { /* somebody else will close last */
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) { /* another process will close the file last */
     sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return TRUE;
   }

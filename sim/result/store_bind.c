@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_bind.c - which column of which table gets what of a record. `self` supplies the run, which is the first column
- * of every table. Texts are bound without a copy. */
+/* store_bind.c - binds the fields of each record to the columns of its table.
+ *
+ * `self` supplies the run, the first column of every table. Texts are bound without a copy. */
 #include "sim/result/store_private.h"
 
 #include <sqlite3.h>
@@ -18,7 +19,7 @@ bind_bytes (sqlite3_stmt *stmt, gint column, guint64 bytes)
   sqlite3_bind_int64 (stmt, column, (gint64) bytes);
 }
 
-/* NULL: none. */
+/* Binds an index; a negative one becomes NULL. */
 static void
 bind_index (sqlite3_stmt *stmt, gint column, gint64 index)
 {
@@ -39,7 +40,7 @@ bind_run (G_GNUC_UNUSED FabStore *self, sqlite3_stmt *stmt, gint column, gconstp
 {
   const FabRunRecord *run = row;
 
-  sqlite3_bind_null (stmt, column); /* SQLite counts */
+  sqlite3_bind_null (stmt, column); /* SQLite numbers the row itself */
   bind_text (stmt, column + 1, run->name);
   bind_text (stmt, column + 2, run->scenario_yaml);
   bind_text (stmt, column + 3, run->version);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_private.h - what the files of the store share. For sim/result and its tests only.
+/* store_private.h - shared by the files of the store, for sim/result and its tests only.
  *
- * SQLite's types are declared here by name, so that <sqlite3.h> stays in .c files of this room.
+ * SQLite's types are declared here by name, so that <sqlite3.h> is included by .c files of this folder only.
  */
 #pragma once
 
@@ -46,29 +46,29 @@ extern const FabInsert fab_inserts[FAB_N_INSERTS];
 
 struct _FabStore {
   char *path; /* as the user wrote it */
-  char *file; /* never a URI; ":memory:" is none */
+  char *file; /* never a URI; ":memory:" means no file */
   struct sqlite3 *db;
   FabStoreMode mode;
   guint patience_ms;
   gboolean has_schema; /* FALSE: an empty file, opened for reading */
-  gint64 data_version; /* of the file, when last asked */
-  gint64 chosen_sweep; /* that :sweep is; 0: the last */
+  gint64 data_version; /* of the file when it was last read */
+  gint64 chosen_sweep; /* the sweep that :sweep means; 0: the last */
   gboolean in_run;
   gint64 run_id;  /* of the open run */
-  gint64 n_spans; /* in the open run: the next span's number */
-  struct sqlite3_stmt *single[FAB_N_INSERTS], *batch[FAB_N_INSERTS]; /* prepared when first used */
+  gint64 n_spans; /* spans in the open run: the number of the next span */
+  struct sqlite3_stmt *single[FAB_N_INSERTS], *batch[FAB_N_INSERTS]; /* prepared at their first use */
 };
 
-/* What SQLite just reported, as a message: the file, what is wrong, what to do. `doing` completes
+/* Sets *error to what SQLite just reported, as a message with the file, the problem and the remedy. `doing` completes
  * "cannot ...". Returns FALSE. */
 gboolean fab_store_fail (FabStore *self, const char *doing, GError **error);
 
 gboolean fab_store_exec (FabStore *self, const char *sql, const char *doing, GError **error);
 
-/* The first column of the first row, which must exist. FALSE without an error: ask SQLite. */
+/* Reads the first column of the first row, which must exist. FALSE without an error: SQLite has the reason. */
 gboolean fab_store_read_integer (FabStore *self, const char *sql, gint64 *value);
 
-/* The sweep that :sweep stands for. */
+/* Sets *found to the sweep that :sweep means. */
 gboolean fab_store_find_sweep (FabStore *self, gint64 *found, GError **error);
 
 void fab_store_set_patience (FabStore *self, guint patience_ms);
@@ -76,4 +76,4 @@ void fab_store_set_patience (FabStore *self, guint patience_ms);
 /* Drops the open run, if any. */
 void fab_store_abandon_run (FabStore *self);
 
-extern const char *const fab_store_schema[]; /* tables and views as SQL, in order; ended by NULL */
+extern const char *const fab_store_schema[]; /* tables and views as SQL in order, ended by NULL */

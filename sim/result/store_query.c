@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_query.c - one read-only statement, and its answer as a FabTable.
+/* store_query.c - runs one read-only statement and returns its result as a FabTable.
  *
- * Whatever a person types goes through SQLite's authorizer: reading tables and calling functions
- * is allowed, anything that writes, opens another file or changes a setting is not.
+ * A user's statement passes SQLite's authorizer. Reading tables and calling functions is allowed; writing, opening
+ * another file or changing a setting is not.
  */
 #include "sim/result/store_private.h"
 
@@ -30,8 +30,9 @@ authorize (G_GNUC_UNUSED gpointer data, gint action, const char *first, const ch
     is_allowed = TRUE;
   else if (action == SQLITE_FUNCTION)
     is_allowed = g_strcmp0 (second, "load_extension") != 0;
-  else if (action
-           == SQLITE_UPDATE) /* how SQLite declares json_each and its like; it refuses a person's UPDATE */
+  else if (
+      action
+      == SQLITE_UPDATE) /* SQLite declares json_each and similar tables this way; it refuses a user's UPDATE itself */
     is_allowed = g_strcmp0 (first, "sqlite_master") == 0;
   else if (action == SQLITE_PRAGMA)
     is_allowed = g_strv_contains (allowed_pragmas, first);
@@ -50,7 +51,7 @@ fail_query (FabStore *self, gint code, GError **error)
   return fab_store_fail (self, "answer the query", error);
 }
 
-/* TRUE when nothing but blanks and comments follows. */
+/* Whether only blanks and comments follow. */
 static gboolean
 is_end (FabStore *self, const char *tail)
 {
@@ -87,7 +88,7 @@ compile (FabStore *self, const char *sql, GError **error)
   return NULL;
 }
 
-/* Which run */
+/* Choosing the run */
 
 gboolean
 fab_store_find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error)
@@ -112,8 +113,8 @@ fab_store_find_run (FabStore *self, gint64 run_id, gint64 *found, GError **error
   return TRUE;
 }
 
-/* A question about sweeps needs no run, and the other way round; but a run or a sweep that was named must be there, and
- * so must something be. */
+/* A query about sweeps needs no run, and a query about runs needs no sweep. But a run or sweep that was named must
+ * exist, and the file must hold at least one of either. */
 static gboolean
 check_content (FabStore *self, gint64 run_id, GError **error)
 {
@@ -157,7 +158,7 @@ read_cell (sqlite3_stmt *stmt, gint column, FabTable *table)
   case SQLITE_INTEGER: fab_table_add_integer (table, sqlite3_column_int64 (stmt, column)); break;
   default:
     text = (const char *) sqlite3_column_text (stmt, column);
-    fab_table_add_text (table, text != NULL ? text : ""); /* NULL: a blob of no bytes */
+    fab_table_add_text (table, text != NULL ? text : ""); /* NULL is a blob without bytes */
   }
 }
 
@@ -231,7 +232,7 @@ read_field (sqlite3_stmt *stmt, gint column)
   default:
     field.kind = FAB_CELL_TEXT;
     field.text = (const char *) sqlite3_column_text (stmt, column);
-    field.text = field.text != NULL ? field.text : ""; /* a blob of no bytes */
+    field.text = field.text != NULL ? field.text : ""; /* a blob without bytes */
   }
   return field;
 }

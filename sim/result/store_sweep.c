@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sweep.c - sweeps in and out.
+/* store_sweep.c - stores and reads sweeps.
  *
- * A sweep is found by its fingerprint. Its points come in batches, each batch one transaction, and a point that is
- * there already is left as it is: two processes that play the same sweep cannot make it twice.
+ * A sweep is found by its fingerprint. Its points are added in batches, one transaction each. A point that already
+ * exists stays unchanged, so two processes that run the same sweep cannot store it twice.
  */
 #include "sim/result/store_private.h"
 
@@ -16,7 +16,8 @@ prepare (FabStore *self, const char *sql)
 {
   sqlite3_stmt *stmt = NULL;
 
-  sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL); /* NULL: the step fails with what went wrong here */
+  /* stmt is NULL after an error; the step then fails with the reason */
+  sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL);
   return stmt;
 }
 
@@ -33,7 +34,7 @@ finish (FabStore *self, gboolean is_good, const char *doing, GError **error)
 
 /* --- a sweep --- */
 
-/* 0: there is none. FALSE: ask SQLite. */
+/* Sets *sweep_id to 0 when there is none. FALSE: SQLite has the reason. */
 static gboolean
 find_fingerprint (FabStore *self, const char *fingerprint, gint64 *sweep_id)
 {
@@ -175,7 +176,7 @@ fab_store_has_changed (FabStore *self)
   gint64 version = self->data_version;
 
   if (!fab_store_read_integer (self, "PRAGMA data_version", &self->data_version))
-    return TRUE; /* reading it will say what is wrong */
+    return TRUE; /* reading it later reports the problem */
   return self->data_version != version;
 }
 
@@ -235,7 +236,7 @@ fab_store_each_point (FabStore *self, gint64 sweep_id, FabSweepPointFunc on_poin
   return code == SQLITE_DONE || fab_store_fail (self, "read the points of the sweep", error);
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 void
 fab_store_choose_sweep (FabStore *self, gint64 sweep_id)
@@ -253,7 +254,7 @@ fab_store_find_sweep (FabStore *self, gint64 *found, GError **error)
   if (self->has_schema
       && (!fab_store_read_integer (self, "SELECT coalesce (max (sweep_id), 0) FROM sweep", &last)
           || !fab_store_read_integer (self, sql, &n_found))
-      && sqlite3_errcode (self->db) != SQLITE_ERROR) /* that table is not in older files */
+      && sqlite3_errcode (self->db) != SQLITE_ERROR) /* older files lack that table */
     return fab_store_fail (self, "answer the query", error);
   if (last == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "no sweep in %s yet; `fabricast sweep` writes one", self->path);

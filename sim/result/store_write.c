@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_write.c - one run in, as one transaction.
+/* store_write.c - writes one run as one transaction.
  *
- * BEGIN IMMEDIATE takes the write lock at once, so a second process waits at the door and not in
- * the middle. Each kind of row has two prepared statements, kept for the life of the store: one
- * for BATCH rows, which halves the time per row (a statement's start and end cost as much as a
- * row), and one for a single row. Texts are bound without a copy. A failure drops the whole run.
+ * BEGIN IMMEDIATE takes the write lock at once, so a second process waits before it starts and not in the middle. Each
+ * kind of row has two prepared statements, kept for the life of the store: one for BATCH rows, which halves the time
+ * per row (starting and ending a statement costs as much as a row), and one for a single row. Texts are bound without
+ * a copy. A failure drops the whole run.
  */
 #include "sim/result/store_private.h"
 
@@ -167,7 +167,7 @@ fab_store_commit_run (FabStore *self, GError **error)
   if (sqlite3_exec (self->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
     return fail_run (self, "keep the run", error);
   self->in_run = FALSE;
-  /* Into the file proper, as far as readers let us, so that the log is not the only copy of it. */
+  /* Copies the log into the file as far as readers allow, so that the log is not the only copy. */
   sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   return TRUE;
 }
@@ -181,10 +181,11 @@ fab_store_abandon_run (FabStore *self)
   }
   if (!self->in_run)
     return;
-  if (!sqlite3_get_autocommit (self->db)) /* some errors end the transaction themselves */
+  if (!sqlite3_get_autocommit (self->db)) /* some errors end the transaction by themselves */
     sqlite3_exec (self->db, "ROLLBACK", NULL, NULL, NULL);
   self->in_run = FALSE;
-  sqlite3_busy_timeout (self->db, 0); /* a full disk needs the log's space back, if nobody reads in it */
+  sqlite3_busy_timeout (self->db,
+                        0); /* on a full disk the log's space must be freed, unless someone reads it */
   sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
   fab_store_set_patience (self, self->patience_ms);
 }

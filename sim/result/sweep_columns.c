@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_columns.c - what is kept of a point of a sweep, in the order of the table. A new figure is a row here, a column
- * in schema.c and a field of FabSweepPointRecord. */
+/* sweep_columns.c - the columns that are stored for a point of a sweep, in the order of the table. A new figure needs
+ * a row here, a column in schema.c and a field in FabSweepPointRecord. */
 #include "sim/result/record.h"
 
 #define REAL(name)                                                    \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - a query's answer as text, CSV and JSON.
+/* table.c - prints a query's result as text, CSV and JSON.
  *
- * JSON is written here and not by json-glib, whose doubles always take 17 digits (0.1 would be
- * 0.10000000000000001); tests/unit/test_store.c reads it back with json-glib. Numbers are
- * formatted with the g_ascii family, so the locale's decimal comma never shows.
+ * This file writes JSON itself, because json-glib always prints doubles with 17 digits (0.1 would be
+ * 0.10000000000000001); tests/unit/test_store.c reads it back with json-glib. Numbers are formatted with the g_ascii
+ * functions, which ignore the decimal comma of a locale.
  */
 #include "sim/result/table.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct {
   gboolean is_numeric;
-  gboolean is_fixed; /* reals share `decimals`, so that the points stand in one column */
+  gboolean is_fixed; /* reals share `decimals`, so that their points are aligned */
   gint decimals;
   glong width;
 } Column;
@@ -60,7 +60,7 @@ is_plain (const char *text)
   return *text == '\0';
 }
 
-/* One line without control characters, which a terminal would obey. */
+/* Returns one line without control characters, which a terminal would execute. */
 static char *
 printable (const char *text)
 {

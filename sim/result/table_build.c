@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_build.c - a table cell by cell. */
+/* table_build.c - builds a table cell by cell. */
 #include "sim/result/table.h"
 
 FabTable *
@@ -24,7 +24,7 @@ shortest_real (double real)
   return g_strdup (buffer);
 }
 
-/* Room doubles whenever it is full, which is at powers of two. */
+/* The array doubles when it is full, which happens at powers of two. */
 static void
 add_cell (FabTable *self, FabCell cell)
 {
