@@ -8,12 +8,12 @@
 #include "sim/scenario/faults.h"
 #include "sim/scenario/placement.h"
 
-/* Where the members of a node's part are, while the graph is built. */
+/* Location of the members of a node's part while the graph is built. */
 typedef struct {
   const FabPartSpec *spec;
-  guint part;       /* name in the graph */
+  guint part;       /* index of its name in the graph */
   guint n;          /* members that are kept */
-  FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same ones */
+  FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same vertices */
 } Part;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
   const FabNodeSpec *node;
   const FabWhatIf *what_if;
   FabGraphBuilder *builder;
-  guint sharers; /* consecutive nodes with parts in common, 1: none */
+  guint sharers; /* number of consecutive nodes that share parts; 1: none do */
   Part *parts;   /* [node->parts.n] */
 } Build;
 
@@ -42,7 +42,7 @@ part_at (const FabNodeSpec *node, guint index)
   return (const FabPartSpec *) node->parts.data + index;
 }
 
-/* Members of a kind over all of the node's parts. */
+/* Counts the members of a kind over all parts of the node. */
 static guint
 count_kind (const FabNodeSpec *node, FabPartKind kind)
 {
@@ -74,7 +74,7 @@ changed_ps (FabTimePs time_ps, double change)
   return (FabTimePs) ((double) time_ps * (1 + change) + 0.5);
 }
 
-/* The same with the numbers that one asks about. */
+/* Applies a what-if question to the numbers of a link. */
 static void
 change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *rate, FabTimePs *latency_ps)
 {
@@ -88,7 +88,7 @@ change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *r
     link_class->messages.rate_change = (1 + link_class->messages.rate_change) * what_if->rate_factor - 1;
 }
 
-/* `rate` 0: the entry's. */
+/* `rate` 0: the rate of the entry. */
 static FabLinkForm
 link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
 {
@@ -103,7 +103,7 @@ link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
 }
 
-/* Accelerators and NICs beyond what the scenario asks for are left out, the first ones stay. */
+/* Keeps the first accelerators and NICs, as many as the scenario asks for. */
 static void
 add_parts (Build *build)
 {
@@ -153,7 +153,7 @@ add_vertices (Build *build, guint node)
   }
 }
 
-/* "gpu" is all members of a part, "gpu3" one of them. */
+/* Finds a part by name: "gpu" means all of its members, "gpu3" one of them. */
 static const Part *
 find_part (const Build *build, const char *name, guint *first, guint *n)
 {
@@ -171,21 +171,21 @@ find_part (const Build *build, const char *name, guint *first, guint *n)
         && g_ascii_string_to_unsigned (name + length, 10, 0, (guint64) part->spec->count - 1, &member,
                                        NULL)) {
       *first = (guint) member;
-      *n = member < part->n; /* 0: left out by gpus_per_node or nics_per_node */
+      *n = member < part->n; /* 0: gpus_per_node or nics_per_node leaves it out */
       return part;
     }
   }
-  g_assert_not_reached (); /* the catalogue was checked */
+  g_assert_not_reached (); /* the catalogue check makes this impossible */
 }
 
-/* A tree from the larger side to the smaller one: member i of m is below member floor (i n / m) of n. */
+/* A tree from the larger side to the smaller one: member i of m belongs to member floor (i n / m) of n. */
 static gboolean
 is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
 {
   return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
 }
 
-/* Whether the wire joins member i of its `from` to member j of its `to`. */
+/* Whether the wire connects member i of its `from` to member j of its `to`. */
 static gboolean
 is_joined (const FabWireSpec *wire, guint64 i, guint64 all_from, guint64 j, guint64 all_to)
 {
@@ -207,10 +207,10 @@ add_wire (Build *build, const FabWireSpec *wire, guint node)
   FabLinkForm form = link_form (build, wire->link, (guint) wire->count, 0);
   guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
   guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
-  gboolean is_within = strcmp (wire->from, wire->to) == 0; /* a pair comes up twice */
+  gboolean is_within = strcmp (wire->from, wire->to) == 0; /* each pair appears twice */
 
   if (from->spec->shared > 1 && to->spec->shared > 1 && node % build->sharers > 0)
-    return; /* the first node of the domain joined them */
+    return; /* the first node of the domain has already connected them */
   for (guint i = 0; i < n_from; i++)
     for (guint j = 0; j < n_to; j++) {
       FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
@@ -230,14 +230,14 @@ add_nodes (Build *build)
   }
 }
 
-/* Nodes that collectives see: those that share parts are one. */
+/* Counts the nodes as collectives see them: nodes that share parts count as one. */
 static guint
 count_domains (const Build *build)
 {
   return MAX ((guint) build->cluster->nodes / build->sharers, 1);
 }
 
-/* Members of a kind, node by node, in the order of the parts. */
+/* Returns the members of a kind, node by node, in the order of the parts. */
 static FabVertexId *
 collect_kind (const Build *build, FabPartKind kind, guint *per_domain)
 {
@@ -259,7 +259,7 @@ find_link_form (gconstpointer build, const char *name)
   return link_form (build, name, 1, 0);
 }
 
-/* The NICs of every place, `k` each, where each machine is put. (transfer full) */
+/* Returns the NICs of every place, `k` each, at the place of each machine. (transfer full) */
 static FabVertexId *
 place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint k)
 {
@@ -293,7 +293,7 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
   if (cluster->nics_per_node == 0)
     return TRUE;
   guint n_ports = kept_of_kind (build->cluster, build->node,
-                                FAB_PART_NIC); /* of a machine, not of a domain */
+                                FAB_PART_NIC); /* counted per machine, not per domain */
   guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
   g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
   FabFabricEnv env = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assemble.h - a checked scenario becomes a graph with placed ranks.
+/* assemble.h - builds the graph of a checked scenario and places its ranks.
  *
- * Per node the parts and wires of its catalogue entry, cut to the GPUs and NICs that the scenario asks for;
- * between nodes the fabric. Everything here can fail; nothing after it can.
+ * Each node gets the parts and wires of its catalogue entry, reduced to the GPUs and NICs that the scenario asks for.
+ * The fabric connects the nodes. Everything here can fail; nothing after it can.
  */
 #pragma once
 
@@ -10,24 +10,27 @@
 #include "sim/scenario/scenario.h"
 #include "sim/work/cluster.h"
 
-/* "What would a faster one change": every link of this class at a multiple of its rate, and its times changed by a part
- * of them (0.1: a tenth longer). */
+/* A what-if question: every link of one class gets a multiple of its rate, and its times change by a fraction (0.1:
+ * ten per cent longer). */
 typedef struct {
-  const char *link_class; /* NULL: no link is changed */
+  const char *link_class; /* NULL: no link changes */
   double rate_factor;
-  gboolean keeps_messages; /* which were measured by themselves; else their bytes are as much faster */
+  /* message times were measured separately and stay; otherwise they get faster with the rate */
+  gboolean keeps_messages;
   double latency_change, endpoint_change, messages_change;
-  gboolean is_intact; /* faults and background loads are left out */
+  gboolean is_intact; /* leaves out faults and background loads */
 } FabWhatIf;
 
 typedef struct {
   FabGraph *graph;
   FabRouter *router;
-  FabCluster cluster;    /* points into the two above */
-  FabUnrestPlan *unrest; /* what happens while the job runs; NULL: nothing */
+  FabCluster cluster;    /* points into graph and router */
+  FabUnrestPlan *unrest; /* disturbances during the job; NULL: none */
 } FabPlant;
 
-/* NULL when the scenario cannot be built: a graph in parts, say, or a fault of a part that is not there. */
+/* Builds the graph. Returns NULL with *error when the scenario cannot be built: for example when the graph falls
+ * apart, or a fault names a missing part. what_if may be NULL. The plant owns its members; its graph may be read from
+ * any thread, its router used by one at a time. (transfer full) */
 FabPlant *fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error);
 void fab_plant_free (FabPlant *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPlant, fab_plant_free)

@@ -14,7 +14,7 @@ const char *const fab_unsure_names[] = {
 
 /* --- what is uncertain --- */
 
-/* A number that is not there cannot be changed. */
+/* Returns 0 for a number that is absent: it cannot be changed. */
 static double
 fraction_of (const FabLinkSpec *spec, FabUnsureKind kind)
 {
@@ -114,7 +114,7 @@ fab_band_free (FabBand *self)
   g_free (self);
 }
 
-/* The two ends of one number; until all are known, `low` and `high` hold sums of squares. */
+/* Adds the two ends of one number. Until all numbers are done, `low` and `high` hold sums of squares. */
 static void
 add_ends (FabBand *self, guint which, const double *values, const double *less, const double *more,
           double *largest)

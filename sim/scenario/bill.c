@@ -27,7 +27,7 @@ is_included (const FabBillCount *self, FabProductKind kind)
           || (kind == FAB_PRODUCT_NIC && self->node->has_nics));
 }
 
-/* An accelerator's watts are its entry's. */
+/* The watts of an accelerator come from its catalogue entry. */
 static double
 watts_of (const FabBillCount *self, const FabBillRow *row)
 {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bill_network.c - NICs, switches, cables and transceivers of the fabric, counted from the graph. */
+/* bill_network.c - counts the NICs, switches, cables and transceivers of the fabric in the graph. */
 #include <math.h>
 
 #include "sim/scenario/bill_private.h"
 #include "sim/scenario/switch_count.h"
 
-/* Links of the fabric that are alike. */
+/* Links of the fabric that are the same. */
 typedef struct {
-  FabLinkId first; /* of them */
-  guint n_nics;    /* ends that are NICs */
+  FabLinkId first; /* one of them */
+  guint n_nics;    /* number of ends that are NICs */
   guint64 n;
 } LinkKind;
 
 typedef struct {
   FabBillCount *count;
   const FabGraph *graph;
-  const gboolean *is_switch; /* per vertex: of the fabric */
-  const double *fill;        /* per vertex: part of the ports up of a leaf that its NICs can fill; others 1 */
+  const gboolean *is_switch; /* per vertex: whether it is a switch of the fabric */
+  const double *fill;        /* per vertex: share of a leaf's uplinks that its NICs can fill; 1 for others */
   GArray *kinds;             /* LinkKind */
 } Network;
 
 /* Switches with the same links to the same neighbours. */
 typedef struct {
   const FabGraph *graph;
-  FabVertexId id; /* of one of them */
+  FabVertexId id; /* one of them */
   guint n;
 } Alike;
 
@@ -50,7 +50,8 @@ add_cables (Network *self, const FabNeed *need, guint64 count)
     fab_bill_add_found (self->count, &optic, count * (guint64) cable->n_optics);
 }
 
-/* Outside all machines, and no neighbour but NICs and switches: a rack's own switches are no part of the fabric. */
+/* Whether a vertex lies outside all machines and has only NICs and switches as neighbours: a rack's own switches are
+ * not part of the fabric. */
 static gboolean
 is_fabric_switch (const FabGraph *graph, FabVertexId id)
 {
@@ -69,7 +70,7 @@ is_fabric_switch (const FabGraph *graph, FabVertexId id)
   return TRUE;
 }
 
-/* Whether a link leads out of a machine into the fabric or to another machine, or within the fabric. */
+/* Whether a link leads from a machine to the fabric or to another machine, or lies within the fabric. */
 static gboolean
 is_fabric_link (const Network *self, const FabLink *link)
 {
@@ -82,7 +83,7 @@ is_fabric_link (const Network *self, const FabLink *link)
       && (dst->kind == FAB_VERTEX_NIC || self->is_switch[link->dst]);
 }
 
-/* Parallel links that are counted: uplinks that nothing below can fill are not bought. */
+/* Returns the parallel links that count: uplinks that nothing below can fill are not bought. */
 static guint
 links_of (const Network *self, const FabLink *link)
 {
@@ -122,7 +123,7 @@ tally_links (Network *self)
   }
 }
 
-/* `has_uplinks` FALSE: of NICs alone. */
+/* `has_uplinks` FALSE: only the links of NICs. */
 static void
 add_links (Network *self, gboolean has_uplinks)
 {
@@ -149,7 +150,7 @@ links_per_port (const Network *self, const FabProductSpec *product, const FabLin
   return MAX (1, (guint) MIN (fit, (double) product->links_per_port));
 }
 
-/* Neighbours with equal links are one group; `n_alike` vertices have the same ones. */
+/* Groups the neighbours with equal links; `n_alike` vertices have the same groups. */
 static GArray *
 group_ports (const Network *self, const Alike *alike, const FabProductSpec *product, gboolean *can_deal)
 {
@@ -176,7 +177,7 @@ group_ports (const Network *self, const Alike *alike, const FabProductSpec *prod
   return groups;
 }
 
-/* The fastest of its links; its ports are of that kind. */
+/* Returns the fastest link of a switch, which decides the kind of its ports. */
 static FabLinkId
 fastest_link (const FabGraph *graph, FabVertexId id)
 {
@@ -219,7 +220,7 @@ add_switches (Network *self, const Alike *alike)
   self->count->bill->n_switches += count.n_switches;
 }
 
-/* --- switches that are alike --- */
+/* --- identical switches --- */
 
 static guint
 alike_hash (gconstpointer key)
@@ -264,8 +265,8 @@ has_nics (const Network *self, FabVertexId id)
   return FALSE;
 }
 
-/* Spines with the same neighbours may be one product: what a leaf has to each of them ends there. A switch with NICs is
- * beside them, and one for itself. */
+/* Spines with the same neighbours may be one product that ends all links of a leaf to them. A switch with NICs is
+ * counted on its own. */
 static void
 add_all_switches (Network *self)
 {
@@ -293,7 +294,7 @@ add_all_switches (Network *self)
     add_switches (self, g_ptr_array_index (all, i));
 }
 
-/* One switch, when its ports are enough for every NIC that there is room for: no fabric does more. */
+/* Uses a single switch when its ports suffice for every NIC that has a place: no fabric does better. */
 static gboolean
 add_one_switch (Network *self)
 {
@@ -322,8 +323,8 @@ add_one_switch (Network *self)
   return TRUE;
 }
 
-/* Where places are left empty on purpose, their uplinks are there (cluster.places); else a leaf that is not full has as
- * many as its NICs can fill. */
+/* When places stay empty on purpose (cluster.places), their uplinks exist. Otherwise a leaf that is not full has as
+ * many uplinks as its NICs can fill. */
 static double *
 fill_of (const Network *self)
 {

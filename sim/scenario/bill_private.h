@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bill_private.h - a bill while it is counted: shared by bill.c and bill_network.c. */
+/* bill_private.h - a bill while it is being counted, shared by bill.c and bill_network.c. */
 #pragma once
 
 #include "sim/scenario/bill.h"
@@ -9,14 +9,14 @@ typedef struct {
   const FabCatalog *catalog;
   const FabCostSpec *cost;
   const FabGraph *graph;
-  const FabProductSpec *node; /* NULL: none */
+  const FabProductSpec *node; /* NULL: the catalogue has none */
   FabBill *bill;
 } FabBillCount;
 
-/* `count` more of a product, which may be NULL. */
+/* Adds `count` of a product, which may be NULL. */
 void fab_bill_add (FabBillCount *self, const FabNeed *need, const FabProductSpec *product, guint64 count);
-/* The same of the product that serves the need. */
+/* Adds `count` of the product that meets the need. */
 void fab_bill_add_found (FabBillCount *self, const FabNeed *need, guint64 count);
 
-/* NICs, switches, cables, optics. O(vertices + links). */
+/* Adds NICs, switches, cables and optics. O(vertices + links). */
 void fab_bill_add_network (FabBillCount *self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binding.h - the link that sets the pace of a job's communication. */
+/* binding.h - finds the link that limits a job's communication. */
 #pragma once
 
 #include "sim/fabric/graph.h"
@@ -7,9 +7,10 @@
 
 typedef struct {
   FabLinkId link; /* FAB_NO_LINK: no link binds */
-  double
-      fraction; /* of the exposed time of the iteration's collectives, or of all of their time where none is */
+  /* Share of the exposed time of the iteration's collectives; when nothing is exposed, of all of their time. */
+  double fraction;
 } FabBinding;
 
-/* Of collectives bound by one link, those with most exposed time; of equal links the lowest. O(collectives + links). */
+/* Returns the link that binds the collectives with the most exposed time; of equal links, the lowest id. O(collectives
+ * + links). */
 FabBinding fab_binding_find (const FabProbe *probe, const FabGraph *graph);

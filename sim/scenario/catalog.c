@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* catalog.c - the entries of all catalogue files, found by name.
  *
- * One reader fills the sections of every file and owns what is in them; the catalogue indexes
- * them by name. An overlay indexes a scenario's own entries and asks the shipped catalogue
- * for the rest; it owns neither. Lookup O(1), loading linear in the files.
+ * One reader fills the sections of every file and owns their contents; the catalogue indexes them by name. An overlay
+ * indexes a scenario's own entries and asks the shipped catalogue for the rest; it owns neither. A lookup is O(1);
+ * loading is linear in the files.
  */
 #include "sim/scenario/catalog.h"
 
@@ -13,10 +13,10 @@
 #include "sim/scenario/catalog_params.h"
 
 struct _FabCatalog {
-  const FabCatalog *shipped;           /* overlay only */
+  const FabCatalog *shipped;           /* of an overlay only */
   GPtrArray *names[FAB_N_SECTIONS];    /* in file order */
   GHashTable *entries[FAB_N_SECTIONS]; /* name -> spec */
-  FabDiagnostics *diagnostics;         /* the rest: loaded only */
+  FabDiagnostics *diagnostics;         /* from here on: of a loaded catalogue only */
   FabSchemaReader *reader;
   GPtrArray *docs, *sections; /* FabYamlDoc, FabCatalogSections; one per file */
 };
@@ -101,7 +101,7 @@ fab_catalog_free (FabCatalog *self)
   g_free (self);
 }
 
-/* Of equal names the first counts; that there are two is reported elsewhere. */
+/* Indexes the first of several equal names. The duplicate is reported elsewhere. */
 static void
 index_sections (FabCatalog *self, const FabCatalogSections *sections)
 {
@@ -132,7 +132,7 @@ load_file (FabCatalog *self, const char *path, GError **error)
     g_propagate_error (error, problem);
     return FALSE;
   }
-  if (doc == NULL) /* its diagnostics are kept, the other files are read on */
+  if (doc == NULL) /* its diagnostics are kept, and the other files are still read */
     return TRUE;
   g_ptr_array_add (self->docs, doc);
   sections = g_new0 (FabCatalogSections, 1);

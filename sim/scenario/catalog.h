@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - links, accelerators, nodes, model shapes and products, each number with its source.
+/* catalog.h - links, accelerators, nodes, models and products, each number with its source.
  *
- * The shipped entries are models/catalog/<anything>.yaml; a scenario may hold sections of
- * the same form, and its entries win over shipped ones of the same name. Rates are
- * one direction. Line rate, what packets leave of it, and what was measured are three
- * numbers kept apart.
+ * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its entries
+ * replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers leave,
+ * and the measured share are three separate numbers. A loaded catalogue is read-only: any thread may use it.
  */
 #pragma once
 
@@ -12,27 +11,27 @@
 #include "sim/fabric/graph.h" /* FabDrive */
 #include "sim/scenario/schema.h"
 
-/* rate(drive) = lanes x signalling x coding x payload/(payload + overhead) x achievable */
+/* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
 typedef struct {
   gint64 payload_bytes;       /* payload of one packet; 0 with overhead 0: no packets */
   gint64 overhead_bytes;      /* header, CRC and framing of one packet */
-  double achievable_fraction; /* measured: best observed rate over payload rate */
-  const char *source;         /* of all three */
+  double achievable_fraction; /* measured: best observed rate over the payload rate */
+  const char *source;         /* source of these three numbers */
 } FabLinkDriveSpec;
 
-/* What a link's numbers were measured with; to_bytes 0: they were not. */
+/* What a link's numbers were measured with; to_bytes 0: they were not measured. */
 typedef struct {
   FabBytes from_bytes, to_bytes;  /* message sizes */
-  double held_out_error_fraction; /* median, of rows that no number was fitted to */
+  double held_out_error_fraction; /* median error over the rows that were not used for fitting */
   gint64 n_rows, n_held_out;
 } FabLinkMeasured;
 
-/* 95 % half-widths as a part of the number; 0: none is known. */
+/* 95 % half-widths as a fraction of the number; 0: unknown. */
 typedef struct {
   double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
 } FabLinkUncertainty;
 
-/* What NCCL reaches of a port whose entry has no collective_fraction, unless a scenario says otherwise. */
+/* Share of a port's rate that NCCL reaches when neither its entry (collective_fraction) nor the scenario gives one. */
 #define FAB_NET_FRACTION 0.9588
 
 typedef struct {
@@ -42,51 +41,52 @@ typedef struct {
   gint64 lanes;
   FabBytesPerS signalling_bytes_per_s; /* per lane, one direction, written in Gb/s (GT/s x bits) */
   double coding_fraction;              /* line coding and FEC: 0.98461538 for 128b/130b */
-  FabTimePs latency_ps;                /* one traversal: wire and the port behind it */
+  FabTimePs latency_ps;                /* of one traversal: wire and the port behind it */
   const char *flow_control;
   FabLinkDriveSpec copy, kernel;
   FabLinkDriveSpec multimem; /* payload_bytes 0: no switch reduces on this link */
-  FabTimePs
-      endpoint_ps; /* NIC ports: both adapters and their driver, on top of the wires, for a small message */
-  double collective_fraction; /* NIC ports: share of `copy` that a collective library reaches; 0: not known */
+  /* NIC ports: what both adapters and their driver add to a small message, beyond the wires. */
+  FabTimePs endpoint_ps;
+  /* NIC ports: share of `copy` that a collective library reaches; 0: unknown. */
+  double collective_fraction;
   const char *collective_source;
-  gboolean has_sharp;    /* NIC ports: the switches of this network can reduce */
-  FabParamList messages; /* FabMessageRegime: what one message takes from end to end; empty: not measured */
+  gboolean has_sharp;    /* NIC ports: the switches of this network can reduce in-network */
+  FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
   const char *source, *date;
 } FabLinkSpec;
 
-/* Line rate after coding, packet headers included; what a link's capacity is. */
+/* Returns the capacity of a link: the line rate after coding, packet headers included. */
 FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
-/* Line bytes that one payload byte costs: >= 1. */
+/* Returns the line bytes that one payload byte costs, >= 1. */
 double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
-/* What all links of the entry have in common; points into the entry. */
+/* Returns what all links of the entry share; it points into the entry. */
 FabLinkClass fab_link_spec_class (const FabLinkSpec *spec);
 
 typedef struct {
   const char *name, *summary;
-  const char *architecture;     /* "ampere", "hopper": what library constants are keyed by */
-  double peak_fp16_flops_per_s; /* dense matrix, BF16/FP16 */
-  double peak_fp32_flops_per_s; /* dense FP32 */
-  double peak_tf32_flops_per_s; /* dense matrix, TF32; 0: none */
-  double peak_fp8_flops_per_s;  /* dense matrix, FP8; 0: none */
-  double matmul_fraction;       /* of peak_fp16: the best matrix multiplication ever measured; 0: not known */
-  gint64 n_sms;                 /* streaming multiprocessors, compute units; 0: not known */
+  const char *architecture;     /* "ampere", "hopper": the key of library constants */
+  double peak_fp16_flops_per_s; /* dense matrix rate, BF16/FP16 */
+  double peak_fp32_flops_per_s; /* dense FP32 rate */
+  double peak_tf32_flops_per_s; /* dense matrix rate, TF32; 0: not supported */
+  double peak_fp8_flops_per_s;  /* dense matrix rate, FP8; 0: not supported */
+  double matmul_fraction;       /* best measured matrix multiplication over peak_fp16; 0: unknown */
+  gint64 n_sms;                 /* streaming multiprocessors or compute units; 0: unknown */
   FabBytes memory_bytes;
   FabBytesPerS memory_bytes_per_s;
   gint64 power_watts;
   const char *source, *date;
 } FabAcceleratorSpec;
 
-/* Vertices of a node: `count` of each part, named part0, part1, ... (just `part` when one). */
+/* Vertices of a node: `count` of each part, called part0, part1, ... (or `part` when there is one). */
 typedef enum {
   FAB_PART_ACCELERATOR,
   FAB_PART_SWITCH,
   FAB_PART_NIC,
-  FAB_PART_HOST,    /* a socket */
-  FAB_PART_BRIDGE,  /* a host bridge, where a node tells several of one socket apart */
-  FAB_PART_MEMORY,  /* of a socket: what is staged through the host crosses its link */
+  FAB_PART_HOST,    /* a CPU socket */
+  FAB_PART_BRIDGE,  /* a host bridge, for nodes that distinguish several in one socket */
+  FAB_PART_MEMORY,  /* memory of a socket: data staged through the host crosses its link */
   FAB_PART_STORAGE, /* a drive */
 } FabPartKind;
 
@@ -94,38 +94,39 @@ typedef struct {
   const char *name; /* "gpu", "nvswitch", "plx", "cpu", "nic" */
   int kind;         /* FabPartKind */
   gint64 count;
-  gint64 shared; /* 1, or how many consecutive nodes have these members in common: a rack's NVLink switches */
+  /* How many consecutive nodes share these members (a rack's NVLink switches); 1: not shared. */
+  gint64 shared;
 } FabPartSpec;
 
-/* How the members of two parts are joined. */
+/* How the members of two parts are connected. */
 typedef enum {
-  FAB_WIRE_BLOCK, /* trees: member i of the larger part to member floor (i * n / m) of the smaller */
-  FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; once per pair when from = to */
-  FAB_WIRE_RING,  /* within one part: each member to the next, the last to the first */
+  FAB_WIRE_BLOCK, /* trees: member i of the larger part to member floor (i * n / m) of the smaller part */
+  FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; each pair once when from = to */
+  FAB_WIRE_RING,  /* within one part: each member to the next one, and the last to the first */
   FAB_WIRE_PAIRS, /* within one part: member 0 to 1, 2 to 3, ... */
 } FabWireMap;
 
 typedef struct {
-  const char *from, *to; /* a part ("gpu") or one member ("gpu3") */
+  const char *from, *to; /* a part ("gpu") or one member of it ("gpu3") */
   const char *link;      /* link entry */
-  gint64 count;          /* parallel links bundled into one edge */
+  gint64 count;          /* parallel links in one edge */
   int map;               /* FabWireMap */
 } FabWireSpec;
 
 typedef struct {
   const char *name, *summary;
   const char *accelerator; /* accelerator entry */
-  const char *nic;         /* link entry of a NIC's port to the network; NULL: no NICs */
+  const char *nic;         /* link entry of a NIC's network port; NULL: no NICs */
   int cpu;                 /* FabCpu */
-  int p2p, gdr;            /* FabReach: the farthest pair that talks without host memory */
-  FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the usual one */
-  FabModelChoice route;    /* FAB_MODEL_ROUTE: likewise */
+  int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
+  FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
+  FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing */
   FabParamList parts;      /* FabPartSpec */
   FabParamList wires;      /* FabWireSpec */
   const char *source, *date;
 } FabNodeSpec;
 
-/* How many consecutive nodes have parts in common and so are one domain for collectives; 1: none do. */
+/* Returns how many consecutive nodes share parts and so form one domain for collectives; 1: none do. */
 guint fab_node_spec_sharers (const FabNodeSpec *spec);
 
 typedef struct {
@@ -136,35 +137,36 @@ typedef struct {
 
 typedef enum {
   FAB_PRODUCT_ACCELERATOR,
-  FAB_PRODUCT_NODE, /* a machine without accelerators and NICs, unless the price has them in it */
+  FAB_PRODUCT_NODE, /* a machine; its price may include accelerators and NICs */
   FAB_PRODUCT_NIC,
   FAB_PRODUCT_SWITCH,
   FAB_PRODUCT_CABLE,
-  FAB_PRODUCT_OPTIC, /* a transceiver, at one end of a cable */
+  FAB_PRODUCT_OPTIC, /* a transceiver at one end of a cable */
   FAB_N_PRODUCT_KINDS,
 } FabProductKind;
 
 extern const char *const fab_product_kind_names[]; /* "accelerator", "node", ...; NULL-ended */
 
-enum { FAB_SWITCH_LEAST_PORTS = 4 }; /* fewer make no tree */
+enum { FAB_SWITCH_LEAST_PORTS = 4 }; /* a tree needs at least this many */
 
-/* What can be bought: the price and the watts of one piece. */
+/* A product with its price and watts per piece. */
 typedef struct {
   const char *name, *summary;
   int kind; /* FabProductKind */
-  /* The entry that it is: ACCELERATOR, NODE; of the others, the link whose port or wire it is. NULL: not of the kind */
+  /* The entry that the product is, for ACCELERATOR and NODE; for other kinds, the link of its port or wire. NULL:
+   * none. */
   const char *accelerator, *node, *link;
   gint64 n_ports;                      /* SWITCH */
-  gint64 links_per_port;               /* SWITCH: slower links that a port can be split into, at most */
-  gint64 reach_mm;                     /* CABLE: how long one can be */
-  gint64 n_optics;                     /* CABLE: transceivers that it needs; 0: its ends are part of it */
-  double price_usd, low_usd, high_usd; /* 0: no price is known; low and high 0: no spread is */
-  double power_watts;                  /* cables: 0 is none; others: 0 is not known */
-  gboolean has_accelerators, has_nics; /* NODE: they are in its price */
+  gint64 links_per_port;               /* SWITCH: most slower links into which a port can be split */
+  gint64 reach_mm;                     /* CABLE: largest length */
+  gint64 n_optics;                     /* CABLE: transceivers that it needs; 0: they are part of it */
+  double price_usd, low_usd, high_usd; /* 0: the price is unknown; low and high 0: the spread is unknown */
+  double power_watts;                  /* for cables 0 means none; for others, unknown */
+  gboolean has_accelerators, has_nics; /* NODE: its price includes them */
   const char *source, *date;
 } FabProductSpec;
 
-/* The five sections, as a catalogue file or a scenario holds them. */
+/* The five sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -173,20 +175,22 @@ typedef struct {
   FabParamList products;     /* FabProductSpec */
 } FabCatalogSections;
 
-extern const FabParam fab_catalog_params[]; /* of FabCatalogSections */
+extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
 
 typedef struct _FabCatalog FabCatalog;
 
-/* Reads every *.yaml of the directory in name order. Duplicate names and wires or nodes that
- * name an unknown entry are diagnostics. */
+/* Reads every *.yaml of the directory in the order of names. Duplicate names, and wires or nodes that name a missing
+ * entry, are diagnostics. (transfer full) */
 FabCatalog *fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error);
 
-/* All that its files say, with every default; of a loaded one. Equal texts are equal catalogues. (transfer full) */
+/* Returns everything that the files of a loaded catalogue say, with all defaults. Equal texts mean equal catalogues.
+ * (transfer full) */
 char *fab_catalog_write (const FabCatalog *self);
 void fab_catalog_free (FabCatalog *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCatalog, fab_catalog_free)
 
-/* A view with the scenario's own entries before the shipped ones; both must outlive it. */
+/* Returns a view in which the scenario's own entries come before the shipped ones. Both must outlive it. (transfer
+ * full) */
 FabCatalog *fab_catalog_overlay (const FabCatalog *shipped, const FabCatalogSections *own);
 
 const FabLinkSpec *fab_catalog_link (const FabCatalog *self, const char *name);
@@ -195,7 +199,8 @@ const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
 const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
 const FabProductSpec *fab_catalog_product (const FabCatalog *self, const char *name);
 
-/* For `describe` and for nearest-name messages: NULL-ended, own entries first. (transfer container) */
+/* Sections, for `describe` and for messages with the nearest name. fab_catalog_names returns a NULL-ended list, own
+ * entries first. (transfer container) */
 typedef enum {
   FAB_SECTION_LINKS,
   FAB_SECTION_ACCELERATORS,
@@ -205,8 +210,8 @@ typedef enum {
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 
-/* Whether a scenario brought the entry itself, or another of that name. */
+/* Whether the scenario itself defines an entry with this name. */
 gboolean fab_catalog_is_own (const FabCatalog *self, FabCatalogSection section, const char *name);
 
-/* Where an entry was written, for messages; NULL when not from a file. */
+/* Returns where an entry was written, for messages; NULL when it is not from a file. */
 const FabMark *fab_catalog_mark (const FabCatalog *self, gconstpointer field);

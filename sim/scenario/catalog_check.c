@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_check.c - what entries must obey beyond their tables.
+/* catalog_check.c - the rules for entries that their tables cannot express.
  *
- * Unique names, wires that end at parts of their node, packets that have a payload, and, for what
- * we ship, a source and a date on every entry. Every breach is a diagnostic at the field.
- * O(entries + parts + wires).
+ * Names are unique, wires end at parts of their node, packets have a payload, and every shipped entry has a source and
+ * a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
  */
 #include <string.h>
 
@@ -44,7 +43,8 @@ check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is
     fab_schema_report (reader, &drive->payload_bytes, "these packets have no source");
 }
 
-/* Short messages may be faster than the wire for a while (caches, buckets of a rate limit); long ones may not. */
+/* Short messages may be faster than the wire for a while (caches, the buckets of a rate limit); long messages may
+ * not. */
 static void
 check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMessageRegime *last)
 {
@@ -90,7 +90,7 @@ check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
 static void
 check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shipped)
 {
-  const double most = 1e15; /* what 4096 of, twice as fast, still fits 64 bits */
+  const double most = 1e15; /* so that 4096 times twice this rate still fits 64 bits */
   double rate = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction;
   check_drive (reader, &link->copy, is_shipped);
   check_drive (reader, &link->kernel, is_shipped);
@@ -111,7 +111,7 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
 
 /* Nodes ---------------------------------------------------------------------------------------------- */
 
-/* `end` is the part's name, or one member's: "gpu", or "gpu3" of a part with more than 3. */
+/* Whether `end` names a part, or one of its members: "gpu", or "gpu3" of a part with more than 3. */
 static gboolean
 names_part (GHashTable *parts, const char *end)
 {
@@ -147,7 +147,7 @@ check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *pa
     fab_schema_report (reader, end, "node '%s' has no part '%s'", node->name, *end);
 }
 
-/* "gpu1" beside a part "gpu" of more than one. */
+/* Whether `name` looks like a member of the part: "gpu1" beside a part "gpu" of more than one. */
 static gboolean
 is_member_name (const char *name, const FabPartSpec *part)
 {
@@ -158,7 +158,7 @@ is_member_name (const char *name, const FabPartSpec *part)
                                      &member, NULL);
 }
 
-/* `by_name` is filled: name -> FabPartSpec. */
+/* Fills `by_name`: name -> FabPartSpec. */
 static void
 check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_name)
 {
@@ -184,7 +184,7 @@ check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_na
                        node->name);
 }
 
-/* Parts that nodes have in common make one domain of them, so all such parts say the same number. */
+/* Nodes that share parts form one domain, so all shared parts must give the same number. */
 static void
 check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
 {
@@ -211,7 +211,7 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
   g_autoptr (GHashTable) parts = g_hash_table_new (g_str_hash, g_str_equal);
   const FabWireSpec *wires = node->wires.data;
 
-  if (node->name == NULL) /* the missing name was reported */
+  if (node->name == NULL) /* the missing name is already reported */
     return;
   check_parts (reader, node, parts);
   check_sharing (reader, node);
@@ -239,7 +239,7 @@ check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean 
   gboolean is_accelerator = product->kind == FAB_PRODUCT_ACCELERATOR,
            is_node = product->kind == FAB_PRODUCT_NODE;
 
-  if (product->name == NULL) /* the missing name was reported */
+  if (product->name == NULL) /* the missing name is already reported */
     return;
   if (is_accelerator != (product->accelerator != NULL) || is_node != (product->node != NULL)
       || (!is_accelerator && !is_node) != (product->link != NULL))
@@ -293,7 +293,8 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        check_name (reader, seen, section, (const char *const *) entry); /* `name` is first in all five */
+        /* `name` is the first member of all five structs */
+        check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
       }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* catalog_params.c - the keys of links, accelerators, nodes, models and products.
  *
- * `source` and `date` are optional here, for entries that a scenario brings itself; shipped
- * entries must have them (catalog_check.c). Constant data only.
+ * `source` and `date` are optional here, for entries that a scenario defines itself; shipped entries must have them
+ * (catalog_check.c). Constant data only.
  */
 #include "sim/scenario/catalog_params.h"
 

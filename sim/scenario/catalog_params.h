@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.h - the rows of the five catalogue sections, wherever they stand: private to sim/scenario.
+/* catalog_params.h - the rows of the five catalogue sections, private to sim/scenario.
  *
- * A catalogue file holds them at the root, a scenario beside its own keys; `struct_` and
- * `prefix_` say where in the struct: FAB_CATALOG_ROWS (FabScenarioSpec, own.).
+ * A catalogue file holds the sections at its root, a scenario beside its own keys. `struct_` and `prefix_` say where
+ * they are in the struct: FAB_CATALOG_ROWS (FabScenarioSpec, own.).
  */
 #pragma once
 
@@ -47,15 +47,15 @@ extern const FabParam fab_product_params[];
     .help = "What is bought: prices and watts."                                                       \
   }
 
-/* Checks that no table can say, over several files' sections at once (NULL-ended): a name is unique
- * within its section, wires end at parts of their node, packet sizes make sense. `is_shipped`:
- * every entry must have a source and a date. */
+/* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
+ * its section, wires end at parts of their node, packet sizes are consistent. `is_shipped`: every entry must have a
+ * source and a date. */
 void fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *const *all,
                                  gboolean is_shipped);
 
-/* FabSchemaNamesFn over a FabCatalog. */
+/* A FabSchemaNamesFn for a FabCatalog. */
 const char **fab_catalog_reference_names (gpointer catalog, FabRefers refers);
 
-/* The entries of one section; `entry_size` may be NULL. */
+/* Returns the entries of one section; `entry_size` may be NULL. */
 const FabParamList *fab_catalog_section (const FabCatalogSections *sections, guint section,
                                          gsize *entry_size);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnostics.c - collecting mistakes and printing each under its source line.
+/* diagnostics.c - collects mistakes and prints each with its source line.
  *
- * What a mark points at is copied when a diagnostic is added, cut to a window around
- * its column, so that neither long lines nor a dead document matter. The same message at
- * the same place counts once: an alias repeats what is wrong behind it. Control
- * characters never reach the terminal. Only MAX_KEPT are kept, the rest is counted, which
- * bounds what a hostile file can cost. The nearest name is in nearest.c.
+ * When a diagnostic is added, the source line is copied and cut to a window around its column, so that long lines and
+ * freed documents do not matter. The same message at the same position counts once, because an alias repeats the
+ * mistakes behind it. Control characters never reach the terminal. Only MAX_KEPT mistakes are kept and the rest is
+ * counted, which bounds the cost of a hostile file. The nearest name is in nearest.c.
  */
 #include "sim/scenario/diagnostics.h"
 
@@ -17,7 +16,7 @@
 #define MAX_SHOWN 50
 #define MAX_HINTS 100
 #define MAX_MESSAGE 500 /* characters */
-#define WINDOW 100      /* characters of a long source line */
+#define WINDOW 100      /* in characters, of a long source line */
 #define WINDOW_BEFORE 60
 
 typedef struct {
@@ -67,7 +66,7 @@ fab_diagnostics_free (FabDiagnostics *self)
   g_free (self);
 }
 
-/* The character at `p`, and where the next begins; 0xFFFD for a byte that is not UTF-8. */
+/* Returns the character at `p` and advances to the next; 0xFFFD for a byte that is not UTF-8. */
 static gunichar
 next_char (const char **p, const char *end)
 {
@@ -88,7 +87,7 @@ is_control (gunichar c)
       || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* One line of printable text: what a terminal would act on is spelt out. */
+/* Returns one line of printable text. Characters on which a terminal would act are spelt out. */
 static char *
 printable_message (const char *text)
 {
@@ -110,7 +109,7 @@ printable_message (const char *text)
   return g_string_free (out, FALSE);
 }
 
-/* The window of the source line and, below it, the underline at the same screen columns. */
+/* Makes the window of the source line and, below it, the underline at the same screen columns. */
 static void
 make_excerpt (Entry *entry, const FabMark *mark)
 {
@@ -206,7 +205,7 @@ compare_numbers (guint a, guint b)
   return (a > b) - (a < b);
 }
 
-/* Files by name, lines and columns within; what has no file comes last, what has no line as it came. */
+/* Sorts by file name, line and column. Mistakes without a file come last; those without a line keep their order. */
 static int
 compare_entries (gconstpointer a, gconstpointer b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_params.c - the keys of `faults` and `background`, and which of them go together. */
+/* fault_params.c - the keys of `faults` and `background`, and the rules for combining them. */
 #include "sim/scenario/fault_params.h"
 
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
@@ -68,7 +68,7 @@ fab_fault_spec_is_timed (const FabFaultSpec *spec)
   return spec->at_ps > 0 || spec->until_ps > 0;
 }
 
-/* Whether the keys that name what is meant are there. */
+/* Checks that the keys which name the broken part are there. */
 static void
 check_names (FabSchemaReader *reader, const FabFaultSpec *fault)
 {

@@ -8,12 +8,12 @@
 #include "sim/scenario/names.h"
 #include "sim/scenario/nics.h"
 
-/* The machine before anything was changed. */
+/* The machine before any change. */
 typedef struct {
   const FabScenario *scenario;
   const FabNames *names;     /* of the graph */
-  const FabVertexId *nics;   /* machine by machine */
-  guint n_machines, n_ports; /* NICs of a machine */
+  const FabVertexId *nics;   /* NICs, machine by machine */
+  guint n_machines, n_ports; /* n_ports: NICs of one machine */
 } Site;
 
 typedef struct {
@@ -41,9 +41,9 @@ find (const Search *self, const char *const *name, guint kinds, const char *noun
                          fab_scenario_mark (self->site->scenario, name), self->diagnostics);
 }
 
-/* --- which links a fault means --- */
+/* --- links of a fault --- */
 
-/* Each link with its reverse. */
+/* Appends a link and its reverse. */
 static void
 append_both (const FabGraph *graph, FabLinkId link, GArray *links)
 {
@@ -106,7 +106,7 @@ append_between (const Search *self, const FabFaultSpec *fault, GArray *links)
     report_not_joined (self, from, to, fault);
 }
 
-/* What breaks while the job runs breaks at the ports; what is dead from the start is not there at all. */
+/* Faults during the run hit the ports only. What is dead from the start is removed from the graph. */
 static gboolean
 hits_ports_only (const FabFaultSpec *fault)
 {
@@ -128,7 +128,7 @@ append_rail (const Search *self, const FabFaultSpec *fault, GArray *links)
                    hits_ports_only (fault), links);
 }
 
-/* May name a link twice. (transfer full) */
+/* Returns the links of a fault; a link may appear twice. (transfer full) */
 static GArray *
 links_of (const Search *self, const FabFaultSpec *fault)
 {
@@ -150,7 +150,7 @@ links_of (const Search *self, const FabFaultSpec *fault)
   return links;
 }
 
-/* --- which links others use --- */
+/* --- links of background traffic --- */
 
 static gboolean
 is_uplink (const FabGraph *graph, FabLinkId link)
@@ -169,7 +169,7 @@ is_loaded (const Search *self, FabLinkId link, const char *pattern)
   return fab_names_link_fits (self->site->names, link, pattern);
 }
 
-/* (transfer full) */
+/* Returns the links that a background load uses. (transfer full) */
 static GArray *
 loaded_links (const Search *self, const FabBackgroundSpec *one)
 {
@@ -187,7 +187,7 @@ loaded_links (const Search *self, const FabBackgroundSpec *one)
   return links;
 }
 
-/* --- from the start --- */
+/* --- changes from the start --- */
 
 static void
 change (FabLinkChange *one, const FabFaultSpec *fault)
@@ -196,7 +196,7 @@ change (FabLinkChange *one, const FabFaultSpec *fault)
   one->added_ps = fab_ps_add (one->added_ps, fault->latency_ps);
 }
 
-/* A fault changes a link once, however often it means it. */
+/* Applies a fault once to each of its links, however often it names them. */
 static void
 add_fault (const Search *self, const FabFaultSpec *fault, guint8 *is_changed, FabLinkChange *changes)
 {
@@ -222,7 +222,7 @@ add_load (const Search *self, const FabBackgroundSpec *one, FabLinkChange *chang
     changes[g_array_index (links, FabLinkId, i)].rate_fraction *= 1 - one->load_fraction;
 }
 
-/* What becomes of each link. (transfer full) */
+/* Returns the change of each link. (transfer full) */
 static FabLinkChange *
 list_changes (const Site *site, const FabGraph *graph, FabDiagnostics *diagnostics)
 {
@@ -248,7 +248,7 @@ list_changes (const Site *site, const FabGraph *graph, FabDiagnostics *diagnosti
   return changes;
 }
 
-/* --- while the job runs --- */
+/* --- changes during the run --- */
 
 static void
 add_spells (const Search *self, const FabFaultSpec *fault, FabUnrestPlan *plan)
@@ -278,7 +278,7 @@ add_bursts (const Search *self, const FabBackgroundSpec *one, guint64 seed, FabU
   }
 }
 
-/* A part by its name, or "node3" for the first NIC of a machine. */
+/* Finds a part by its name; "node3" means the first NIC of a machine. */
 static FabVertexId
 find_end (const Search *self, const char *const *name)
 {
@@ -310,7 +310,7 @@ add_flow (const Search *self, const FabBackgroundSpec *one, FabUnrestPlan *plan)
   g_array_append_val (plan->flows, flow);
 }
 
-/* In the graph as it is then. (transfer full) */
+/* Plans the disturbances in the changed graph. (transfer full) */
 static FabUnrestPlan *
 plan_unrest (const Site *site, const FabGraph *graph, FabDiagnostics *diagnostics)
 {
@@ -351,7 +351,7 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
   Site site = { scenario, names, nics, n_machines, n_ports };
   g_autofree FabLinkChange *changes = list_changes (&site, graph, diagnostics);
-  g_autoptr (FabUnrestPlan) before = plan_unrest (&site, graph, diagnostics); /* for its mistakes */
+  g_autoptr (FabUnrestPlan) before = plan_unrest (&site, graph, diagnostics); /* only for its diagnostics */
   if (!fab_diagnostics_check (diagnostics, error))
     return FALSE;
   fab_graph_change (graph, changes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_file.c - JSON of others to entries of `models`.
+/* model_file.c - converts JSON of other projects to entries of `models`.
  *
- * The nodes of the entry carry the marks of the JSON that they come from. They belong to the document of the
- * scenario, or to one of their own when only the entry is wanted. Linear in the document and the files.
+ * The nodes of the entry carry the marks of the JSON from which they come. They belong to the document of the
+ * scenario, or to a document of their own when only the entry is wanted. Linear in the document and the files.
  */
 #include "sim/scenario/model_file.h"
 
@@ -105,7 +105,8 @@ fab_model_file_nearest (const FabModelFile *self, const char *word, const char *
 
 /* Names ---------------------------------------------------------------------------------------------- */
 
-/* Llama-2-7b/config.json is Llama-2-7b, small.json is small, config.json alone `fallback`. */
+/* Derives the name from the path: Llama-2-7b/config.json is Llama-2-7b, small.json is small, config.json alone is
+ * `fallback`. */
 static char *
 name_of_path (const char *path, const char *fallback)
 {
@@ -146,7 +147,7 @@ new_name (const FabYamlNode *models, const char *wanted)
 
 /* Entries -------------------------------------------------------------------------------------------- */
 
-/* The entry of a file, without name; NULL: a diagnostic was added. */
+/* Returns the entry of a file, without its name; NULL: a diagnostic was added. */
 static FabYamlNode *
 make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *format)
 {
@@ -170,8 +171,8 @@ make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *form
   return fab_diagnostics_count (self->diagnostics) == n_before ? entry : NULL;
 }
 
-/* The list `models` of the document, made when it is missing; NULL: something else stands there, or there is no
- * room. */
+/* Returns the list `models` of the document, created when it is missing. NULL: the key holds something else, or the
+ * document is full. */
 static FabYamlNode *
 models_of (FabModelFile *self)
 {
@@ -184,7 +185,7 @@ models_of (FabModelFile *self)
   return models != NULL && models->kind == FAB_YAML_SEQUENCE ? models : NULL;
 }
 
-/* Turns the path that `value` holds into the name of a new entry. */
+/* Replaces the path in `value` by the name of a new entry. */
 static void
 read_model (FabYamlDoc *doc, FabYamlNode *value, const FabModelFileFormat *format,
             FabDiagnostics *diagnostics)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nearest.c - which known name a mistyped one was meant to be.
+/* nearest.c - finds the known name that a mistyped one was meant to be.
  *
- * Optimal string alignment: insertions, deletions, replacements and swaps of
- * neighbours cost 1 each, case costs nothing. A name is near when it differs in at most a
- * third of its letters, or when the word is its beginning; of equally near ones the one of
- * most equal length wins, then the first. O(n m) per candidate, in three rows on the stack; words
- * over MAX_WORD bytes are near to nothing.
+ * The distance is optimal string alignment: insertions, deletions, replacements and swaps of neighbours cost 1 each,
+ * case costs nothing. A name is near when it differs in at most a third of its letters, or when it begins with the
+ * word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with three rows
+ * on the stack. Words over MAX_WORD bytes have no near names.
  */
 #include "sim/scenario/diagnostics.h"
 

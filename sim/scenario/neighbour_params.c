@@ -21,7 +21,7 @@ spec_at (const FabParamList *neighbours, guint index)
   return (const FabNeighbourSpec *) neighbours->data + index;
 }
 
-/* 1 + the neighbour that has the node; 0: none does. */
+/* Returns 1 + the neighbour that uses the node; 0: none does. */
 static guint
 owner_of (const FabParamList *neighbours, gint64 node, guint n_known)
 {

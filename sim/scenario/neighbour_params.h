@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neighbour_params.h - other jobs on nodes of the same machine, as a scenario gives them. */
+/* neighbour_params.h - other jobs on nodes of the same machine, as a scenario describes them. */
 #pragma once
 
 #include "sim/scenario/catalog.h"
 
 typedef struct {
-  const char *name;            /* what reports call it */
-  gint64 nodes, first, stride; /* nodes first, first + stride, ...: so many */
+  const char *name;            /* its name in reports */
+  gint64 nodes, first, stride; /* it uses `nodes` nodes: first, first + stride, ... */
   FabModelChoice job;          /* FAB_MODEL_WORKLOAD */
 } FabNeighbourSpec;
 
 extern const FabParam fab_neighbour_params[];
 
-/* Reports nodes that are not there or taken twice, and a machine of which nothing is left. `node` may be NULL (it is
- * reported elsewhere). */
+/* Reports nodes that do not exist or are used twice, and a machine without nodes left for the job. `node` may be NULL,
+ * which is reported elsewhere. */
 void fab_neighbour_check_all (FabSchemaReader *reader, const FabParamList *neighbours,
                               const FabNodeSpec *node, gint64 n_nodes);
 
-/* The nodes of neighbour `which`, or, with G_MAXUINT, those that no neighbour has; ascending, of `n_nodes`.
+/* Returns the nodes of neighbour `which`, or with G_MAXUINT those without a neighbour; ascending, of `n_nodes`.
  * (transfer full) */
 guint *fab_neighbour_nodes (const FabParamList *neighbours, guint which, guint n_nodes, guint *n);

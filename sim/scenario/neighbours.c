@@ -106,7 +106,7 @@ begin (gpointer owner, guint64 which)
   fab_executor_begin_iteration (g_array_index (self->all, Neighbour, which).executor);
 }
 
-/* The next one begins at once, as an event of its own; others must not run for ever beside a job that hangs. */
+/* Starts the next iteration as an event of its own. Neighbours must not run for ever beside a job that hangs. */
 static void
 ended (gpointer owner, guint64 which)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neighbours.h - jobs of others on the same engine and network, iteration after iteration as long as the engine runs.
+/* neighbours.h - jobs of other tenants on the same engine and network. They repeat their iterations as long as the
+ * engine runs.
  *
- * A job of a scenario, first or other, is a cluster of its nodes, a library of its own and a DAG; others have an
- * executor as well, that starts its next iteration when one has ended.
+ * Every job of a scenario has a cluster with its nodes, a library of its own and a DAG. A neighbour also has an
+ * executor that starts its next iteration when one has ended. The objects run on the engine's thread.
  */
 #pragma once
 
@@ -10,17 +11,17 @@
 #include "sim/scenario/assemble.h"
 #include "sim/work/executor.h"
 
-/* The first job: `which` of the functions here. */
+/* As `which` in the functions below: the scenario's own job. */
 #define FAB_FIRST_JOB G_MAXUINT
 
 typedef struct {
-  FabCluster cluster; /* its nodes alone */
+  FabCluster cluster; /* its nodes only */
   FabLibrary *library;
   FabDag *dag;
   FabJobTotals totals;
 } FabJob;
 
-/* NULL and *error when it cannot be built. All that is handed in outlives it. */
+/* Returns NULL and *error when the job cannot be built. All arguments must outlive it. (transfer full) */
 FabJob *fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant,
                      guint which, GError **error);
 void fab_job_free (FabJob *self);
@@ -28,7 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabJob, fab_job_free)
 
 typedef struct _FabNeighbours FabNeighbours;
 
-/* What they share; `first` is the executor of the first job, which may hang. */
+/* What the neighbours share; `first` is the executor of the first job, which may hang. */
 typedef struct {
   FabEngine *engine;
   FabNet *net;
@@ -36,11 +37,11 @@ typedef struct {
   const FabExecutor *first;
 } FabNeighbourhood;
 
-/* All neighbours of the scenario, launched. */
+/* Starts all neighbours of the scenario. (transfer full) */
 FabNeighbours *fab_neighbours_new (const FabScenario *scenario, const FabRegistry *registry,
                                    const FabPlant *plant, const FabNeighbourhood *at, GError **error);
 void fab_neighbours_free (FabNeighbours *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNeighbours, fab_neighbours_free)
 
-/* FabStepRecord of the iterations of one of them that have ended. */
+/* Returns the FabStepRecord of all completed iterations of one neighbour. */
 const GArray *fab_neighbours_steps (const FabNeighbours *self, guint which);

@@ -7,11 +7,11 @@
 typedef struct {
   const FabCluster *cluster;
   guint *network;  /* [vertices] 1 + number; 0: none */
-  GArray *reaches; /* guint, per network: how many nodes have a NIC on it */
-  guint widest;    /* the largest of them */
+  GArray *reaches; /* guint per network: how many nodes have a NIC on it */
+  guint widest;    /* the largest of the reaches */
 } Networks;
 
-/* From a NIC, or through the fabric, but not through nodes. */
+/* Numbers everything that a NIC reaches through the fabric, but not through nodes. */
 static void
 spread (Networks *self, FabVertexId nic, guint number)
 {
@@ -121,7 +121,7 @@ count_good (const Networks *self, guint node)
   return n;
 }
 
-/* --- cut in two --- */
+/* --- a network in pieces --- */
 
 static gboolean
 throw_cut (const Networks *self, GError **error)
@@ -146,7 +146,7 @@ throw_cut (const Networks *self, GError **error)
       b);
 }
 
-/* What is inside nodes must hang together; dead parts have no links and are not missed, but GPUs are. */
+/* The parts inside a node must be connected. Dead parts have no links and may be missing, but GPUs may not. */
 static gboolean
 check_whole (const FabCluster *cluster, GError **error)
 {
@@ -181,7 +181,7 @@ check_whole (const FabCluster *cluster, GError **error)
 
 /* --- the choice --- */
 
-/* Those good in most nodes, the first of equals; ascending. */
+/* Chooses the NICs that are good in most nodes, the first of equals; ascending. */
 static void
 choose_slots (const Networks *self, guint n_slots, gboolean *is_chosen)
 {
@@ -213,7 +213,7 @@ nearest_spare (const Networks *self, guint node, guint slot, const gboolean *is_
     if (best == G_MAXUINT || ABS ((int) spare - (int) slot) < ABS ((int) best - (int) slot))
       best = spare;
   }
-  g_assert (best != G_MAXUINT); /* every node has as many good ones as are chosen */
+  g_assert (best != G_MAXUINT); /* every node has as many good NICs as are chosen */
   return best;
 }
 

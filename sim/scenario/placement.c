@@ -22,7 +22,7 @@ fill_spread (guint *places, guint n_nodes, guint n_places)
     places[i] = (guint) ((guint64) i * n_places / n_nodes);
 }
 
-/* The first n_nodes of a shuffle (Fisher and Yates). */
+/* Fills in the first n_nodes of a shuffle (Fisher and Yates). */
 static void
 fill_random (guint *places, guint n_nodes, guint n_places, guint64 seed)
 {

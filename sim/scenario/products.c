@@ -5,9 +5,9 @@
 
 static const double rate_rounding = 1e-6;
 
-/* How well a product serves; what stands first counts first. */
+/* How well a product meets a need; earlier members count first. */
 typedef struct {
-  gboolean is_same; /* the link's own, at its own rate */
+  gboolean is_same; /* it is the link's own product, at its own rate */
   FabBytesPerS rate_bytes_per_s;
   gboolean is_own, has_price;
   double usd;

@@ -12,12 +12,12 @@ struct _FabSimulation {
   FabEngine *engine;
   FabNet *net;
   FabExecutor *executor;
-  FabUnrest *unrest;         /* NULL: nothing goes on beside the job */
-  FabNeighbours *neighbours; /* NULL: the job has the machine for itself */
-  char *resolved;            /* scenario as YAML, made when asked for */
+  FabUnrest *unrest;         /* NULL: no disturbances */
+  FabNeighbours *neighbours; /* NULL: the job has the machine to itself */
+  char *resolved;            /* the scenario as YAML, made on request */
 };
 
-/* All that could follow one another must fit the clock. */
+/* Checks that the clock can hold all tasks, even one after the other. */
 static gboolean
 check_length (const FabSimulation *self, GError **error)
 {
@@ -38,7 +38,7 @@ check_length (const FabSimulation *self, GError **error)
                     seconds / days, fab_ps_to_seconds (FAB_TIME_MAX) / 2 / days);
 }
 
-/* Of one accelerator, in the precision that the job computes in. */
+/* Returns the peak of one accelerator in the precision of the job. */
 static double
 peak_flops_per_s (const FabSimulation *self)
 {
@@ -53,7 +53,7 @@ is_stuck (gconstpointer executor)
   return fab_executor_find_hang (executor, &hang);
 }
 
-/* A side flow whose ends lie in two parts of a machine. */
+/* Refuses a side flow whose ends lie in two disconnected parts of the machine. */
 static gboolean
 check_flows (const FabSimulation *self, GError **error)
 {
@@ -168,7 +168,7 @@ fab_simulation_step (FabSimulation *self)
   return fab_executor_run_iteration (self->executor);
 }
 
-/* What waits for buffers that wait for each other. */
+/* Reports buffers that wait for each other. */
 static gboolean
 check_jam (const FabSimulation *self, GError **error)
 {

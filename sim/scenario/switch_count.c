@@ -9,7 +9,7 @@ divide_up (guint64 a, guint64 b)
   return (a + b - 1) / b;
 }
 
-/* Ports of a plane when every neighbour's links are dealt out to `n_planes`. */
+/* Returns the ports of a plane when every neighbour distributes its links over `n_planes`. */
 static guint64
 ports_of_plane (const FabPortGroup *groups, guint n_groups, guint n_planes)
 {

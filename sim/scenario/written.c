@@ -74,7 +74,7 @@ fab_scenario_written (const FabScenario *self, const FabParam *table, gconstpoin
   g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse ("written", yaml, strlen (yaml), diagnostics);
   GString *out = g_string_new (NULL);
 
-  g_assert (doc != NULL); /* it was written by ourselves */
+  g_assert (doc != NULL); /* the text is our own, so it parses */
   for (const FabParam *row = table; row->key != NULL; row++)
     if (but == NULL || !g_strv_contains (but, row->key))
       append_written (out, self, row, in, fab_yaml_doc_root (doc));

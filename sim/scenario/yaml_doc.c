@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_doc.c - libyaml's events to a tree of nodes; the only file that includes yaml.h.
+/* yaml_doc.c - turns libyaml's events into a tree of nodes; the only file that includes yaml.h.
  *
- * One recursive descent over events, at most FAB_YAML_MAX_DEPTH deep. What libyaml refuses
- * ends the reading with one diagnostic; what we refuse on top (duplicate keys, tags, merge
- * keys, keys that are no text) is noted and reading goes on. An alias copies what its
- * anchor names; too much of that is an error at the alias. O(size of the expanded tree).
+ * It descends recursively over the events, at most FAB_YAML_MAX_DEPTH deep. An error of libyaml ends the reading with
+ * one diagnostic. Our own rules (no duplicate keys, tags, merge keys or keys that are not text) give diagnostics, and
+ * reading continues. An alias copies what its anchor names; too many copies are an error at the alias. O(size of the
+ * expanded tree).
  */
 #include "sim/scenario/yaml_doc.h"
 
@@ -19,11 +19,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (yaml_event_t, yaml_event_delete)
 typedef struct {
   FabYamlDoc *doc;
   const FabYamlSource *source;
-  gsize offset; /* bytes before what libyaml sees, on the first line */
+  gsize offset; /* bytes on the first line before the part that libyaml sees */
   gsize column; /* the same in characters */
   FabDiagnostics *diagnostics;
   yaml_parser_t *parser;
-  GHashTable *anchors; /* name -> node; to NULL while the node is being read */
+  GHashTable *anchors; /* from name to node; NULL while the node is being read */
 } Reader;
 
 static FabYamlNode *read_node (Reader *self, const yaml_event_t *event, guint depth);
@@ -58,7 +58,7 @@ is_at_end (const Reader *self, const FabMark *mark)
       && fab_yaml_source_char (mark) == 0;
 }
 
-/* libyaml's own complaint, moved to where the mistake is when it stands at the end of the text. */
+/* Reports libyaml's error. When it points at the end of the text, the position is moved to the mistake. */
 static void
 report_problem (const Reader *self)
 {
@@ -166,7 +166,7 @@ read_sequence (Reader *self, const FabMark *mark, guint depth)
   }
 }
 
-/* Notes what is wrong with a key; TRUE when it is a new text. `seen` maps texts to key nodes. */
+/* Reports what is wrong with a key; TRUE when it is a new text. `seen` maps texts to key nodes. */
 static gboolean
 check_key (Reader *self, FabYamlNode *key, GHashTable *seen)
 {
@@ -192,7 +192,7 @@ check_key (Reader *self, FabYamlNode *key, GHashTable *seen)
   return FALSE;
 }
 
-/* One key and its value; FALSE: stop. `event` holds the key. */
+/* Reads one key and its value; FALSE: stop. `event` holds the key. */
 static gboolean
 read_pair (Reader *self, FabYamlNode *mapping, GHashTable *seen, const yaml_event_t *event, guint depth)
 {
@@ -231,7 +231,7 @@ read_mapping (Reader *self, const FabMark *mark, guint depth)
       return NULL;
   }
   if (node->n > 0 && node->keys[0]->mark.text == mark->text && node->keys[0]->mark.column == mark->column)
-    node->mark.length = node->keys[0]->mark.length; /* block style: underline its first key */
+    node->mark.length = node->keys[0]->mark.length; /* in block style, underline the first key */
   return node;
 }
 
@@ -287,7 +287,7 @@ read_node (Reader *self, const yaml_event_t *event, guint depth)
   return node;
 }
 
-/* Stream start, document, its one node, and nothing behind it. An empty text is a null scalar. */
+/* Reads the stream start, the document with its one node, and the end. An empty text is a null scalar. */
 static FabYamlNode *
 read_document (Reader *self)
 {
@@ -334,7 +334,7 @@ fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset, 
   return read_document (&reader);
 }
 
-/* Takes `source`. */
+/* Takes ownership of `source`. */
 static FabYamlDoc *
 read_whole (FabYamlSource *source, FabDiagnostics *diagnostics)
 {

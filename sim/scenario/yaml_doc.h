@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_doc.h - a YAML file as a tree of nodes with positions. The only door to libyaml.
+/* yaml_doc.h - a YAML file as a tree of nodes with positions. Only this part of the program uses libyaml.
  *
- * Limits, so that a hostile file costs little: file 4 MiB, depth 64, 200 000 nodes
- * after aliases are expanded (an alias bomb is an error at the alias). One document
- * per file; duplicate keys, non-text keys, tags and merge keys (<<) are errors.
+ * Limits bound the cost of a hostile file: 4 MiB per file, depth 64, 200 000 nodes after aliases are expanded (an
+ * alias bomb is an error at the alias). A file holds one document. Duplicate keys, keys that are not text, tags and
+ * merge keys (<<) are errors. A document owns its nodes; one thread at a time may change it.
  */
 #pragma once
 
@@ -25,39 +25,38 @@ struct _FabYamlNode {
 
 typedef struct _FabYamlDoc FabYamlDoc;
 
-/* NULL and *error (FAB_ERROR_IO) when the file cannot be read, NULL and diagnostics
- * when it is not good YAML. The root is a mapping (an empty file is an empty one). Duplicate keys,
- * tags and merge keys are diagnostics, yet the rest is returned so that its mistakes show as well. */
+/* Returns NULL and *error (FAB_ERROR_IO) when the file cannot be read, NULL and diagnostics when it is not valid YAML.
+ * The root is a mapping; an empty file is an empty mapping. Duplicate keys, tags and merge keys are diagnostics, but
+ * the rest is returned so that its mistakes are shown too. (transfer full) */
 FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error);
-/* The same from memory; `name` stands for the path in messages. */
+/* Reads from memory; messages call the text `name`. (transfer full) */
 FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
 void fab_yaml_doc_free (FabYamlDoc *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlDoc, fab_yaml_doc_free)
 
 FabYamlNode *fab_yaml_doc_root (const FabYamlDoc *self);
 
-/* Value of a key; NULL when absent or when the node is no mapping. */
+/* Returns the value of a key; NULL when it is absent or the node is not a mapping. */
 FabYamlNode *fab_yaml_get (const FabYamlNode *mapping, const char *key);
 
-/* `assignment` is "a.b.c=value"; the value is YAML (`8`, `400Gb/s`, `{kind: fluid}`), list
- * items are named by index (`links.0.latency`), a new last one by `+` (`faults.+={what: nic, ...}`).
- * Creates missing mappings on the way. The new node's mark is in file "--set", line 0, with the
- * assignment as its text. A scalar on the way that is the short form of a model (`fidelity: fluid`)
- * becomes {kind: fluid}. FALSE: a diagnostic was added. */
+/* Applies `assignment`, "a.b.c=value". The value is YAML (`8`, `400Gb/s`, `{kind: fluid}`). List items are named by
+ * index (`links.0.latency`), a new last item by `+` (`faults.+={what: nic, ...}`). Missing mappings on the path are
+ * created. The new node's mark is in file "--set", line 0, with the assignment as its text. A scalar on the path that
+ * is the short form of a model (`fidelity: fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
-/* Lays the files that the root's `include` names (one, or a list; relative to the file that names them) under the
- * document, and takes the key out. Mappings merge, what the document says wins; a mapping of another `kind`, a value
- * and a list replace what was there, but the lists of the root are joined, an entry replacing one of the same `name`.
- * Of two files the later wins. FALSE: diagnostics were added. */
+/* Merges the files that the root's `include` names (one, or a list; relative to the file that names them) under the
+ * document, and removes the key. Mappings are merged, and the document's own values win. A mapping of another `kind`,
+ * a scalar and a list replace what the file had; but the lists of the root are joined, and an entry replaces one of
+ * the same `name`. Of two files, the later wins. FALSE: diagnostics were added. */
 gboolean fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics);
 
-/* The tree as text. (transfer full) */
+/* Returns the tree as text. (transfer full) */
 char *fab_yaml_node_text (const FabYamlNode *node);
 
-/* Writing YAML, block style: begin the root, keys and values in turn, end it. `scalar` writes numbers,
- * units and words and quotes only what would break or read as null; `text` also quotes what other YAML
- * readers take for a truth value, a number or a date. */
+/* Writes YAML in block style: begin the root, write keys and values in turn, end the root. `scalar` writes numbers,
+ * units and words, and quotes only what would break or read as null. `text` also quotes what other YAML readers take
+ * for a truth value, a number or a date. */
 typedef struct _FabYamlWriter FabYamlWriter;
 FabYamlWriter *fab_yaml_writer_new (void);
 void fab_yaml_writer_key (FabYamlWriter *self, const char *key);
@@ -65,4 +64,4 @@ void fab_yaml_writer_scalar (FabYamlWriter *self, const char *text);
 void fab_yaml_writer_text (FabYamlWriter *self, const char *text);
 void fab_yaml_writer_begin (FabYamlWriter *self, FabYamlKind kind);
 void fab_yaml_writer_end (FabYamlWriter *self);
-char *fab_yaml_writer_finish (FabYamlWriter *self); /* frees the writer */
+char *fab_yaml_writer_finish (FabYamlWriter *self); /* frees the writer; (transfer full) */

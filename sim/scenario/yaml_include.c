@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_include.c - `include: [a.yaml, b.yaml]`: files laid under a document.
+/* yaml_include.c - merges the files of `include: [a.yaml, b.yaml]` under a document.
  *
- * A file is read into the document that includes it, so that its marks live as long and its values count towards the
- * same limit. A file may include others, relative to itself; one that includes itself is refused where it does so.
- * The tree below is built upwards: first file, over it the second, over all the document. O(values x keys beside them).
+ * An included file is read into the including document, so that its marks live as long and its values count towards
+ * the same limit. A file may include others, relative to itself; a file that includes itself is refused at that place.
+ * Files are merged in order, and the document comes last. O(values x keys beside them).
  */
 #include <string.h>
 
@@ -16,11 +16,11 @@
 typedef struct {
   FabYamlDoc *doc;
   FabDiagnostics *diagnostics;
-  GPtrArray *open; /* char, full paths of the files that are being read */
+  GPtrArray *open; /* char: full paths of the files that are being read */
   guint n_files;
 } Includer;
 
-/* Takes the value of a key out of a mapping; NULL when it is not there. */
+/* Removes a key from a mapping and returns its value; NULL when the key is absent. */
 static FabYamlNode *
 take (FabYamlNode *mapping, const char *key)
 {
@@ -44,7 +44,7 @@ text_of (const FabYamlNode *mapping, const char *key)
   return node != NULL && node->kind == FAB_YAML_SCALAR ? node->text : NULL;
 }
 
-/* Two mappings of different kinds have different keys. */
+/* Mappings of different kinds have different keys, so they do not merge. */
 static gboolean
 can_merge (const FabYamlNode *under, const FabYamlNode *over)
 {
@@ -74,7 +74,7 @@ join_lists (const FabYamlNode *under, FabYamlNode *over)
   }
 }
 
-/* What `under` says and `over` does not goes into `over`. */
+/* Adds to `over` what `under` has and `over` has not. */
 static void
 lay_under (const FabYamlNode *under, FabYamlNode *over, gboolean is_root)
 {
@@ -92,7 +92,7 @@ lay_under (const FabYamlNode *under, FabYamlNode *over, gboolean is_root)
 
 static gboolean read_includes (Includer *self, FabYamlNode *root);
 
-/* Whether this file may be read now; else a diagnostic was added. */
+/* Whether this file may be read now; if not, a diagnostic was added. */
 static gboolean
 check_file (Includer *self, const FabYamlNode *name, const char *full)
 {
@@ -110,7 +110,7 @@ check_file (Includer *self, const FabYamlNode *name, const char *full)
   return TRUE;
 }
 
-/* The root of a file with all that it includes under it; NULL: a diagnostic was added. */
+/* Returns the root of a file after merging all that it includes; NULL: a diagnostic was added. */
 static FabYamlNode *
 read_file (Includer *self, const FabYamlNode *name)
 {
@@ -146,7 +146,7 @@ check_name (Includer *self, const FabYamlNode *name)
   return FALSE;
 }
 
-/* From the last name to the first: what is already there wins. */
+/* Goes from the last name to the first: values that are already there win. */
 static gboolean
 read_includes (Includer *self, FabYamlNode *root)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_set.c - `--set a.b.c=value`: one assignment laid over a document.
+/* yaml_set.c - applies one assignment `--set a.b.c=value` to a document.
  *
- * The path is walked from the root; mappings that are missing are made, a scalar on the way
- * is read as the short form of a model, {kind: scalar}; `list.+` is a new item at the end of a list. New nodes carry
- * marks into the assignment, so that later messages point at the command line. O(keys on the path).
+ * The path is followed from the root. Missing mappings are created, and a scalar on the path is read as the short form
+ * of a model, {kind: scalar}; `list.+` is a new item at the end of a list. New nodes carry marks into the assignment,
+ * so that later messages point at the command line. O(keys on the path).
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ make_mapping (const Setter *self, FabYamlNode *node, const FabMark *mark)
   return TRUE;
 }
 
-/* Where the value of this key stands, made when it is missing; NULL: a diagnostic was added. */
+/* Returns the place of a key's value, created when it is missing; NULL: a diagnostic was added. */
 static FabYamlNode **
 slot_in_mapping (const Setter *self, FabYamlNode *mapping, const char *name, const FabMark *mark)
 {
@@ -86,7 +86,7 @@ slot_in_sequence (const Setter *self, FabYamlNode *sequence, const char *name, c
   return NULL;
 }
 
-/* A new last item; what is not there yet becomes a list. */
+/* Adds a new last item. A missing value becomes a list. */
 static FabYamlNode **
 slot_at_end (const Setter *self, FabYamlNode *list, const FabMark *mark)
 {
@@ -107,7 +107,7 @@ slot_at_end (const Setter *self, FabYamlNode *list, const FabMark *mark)
   return &list->values[list->n - 1];
 }
 
-/* One step down the path: `at` is `length` bytes of the assignment. */
+/* Takes one step along the path: `at` is `length` bytes of the assignment. */
 static FabYamlNode **
 step (const Setter *self, FabYamlNode *node, const char *at, gsize length)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_source.c - a text, its lines, and what makes it unfit to be YAML.
+/* yaml_source.c - a text, its lines, and the checks before it is read as YAML.
  *
- * Encoding is checked here, before libyaml sees the text, because its own messages about it
- * have no line. U+0085, U+2028 and U+2029 are refused: YAML 1.1 ends lines there and editors
- * do not, so every line number behind them would be wrong. One pass, O(size).
+ * Encoding is checked here, before libyaml sees the text, because libyaml's own messages about it have no line.
+ * U+0085, U+2028 and U+2029 are refused: YAML 1.1 ends lines there and editors do not, so every later line number
+ * would be wrong. One pass, O(size).
  */
 #include "sim/scenario/yaml_source.h"
 
@@ -14,7 +14,7 @@
 #include "sim/base/error.h"
 
 #define MAX_SIZE (4u * 1024u * 1024u)
-#define MAX_READ (MAX_SIZE + 4u) /* a mark and one more than is allowed */
+#define MAX_READ (MAX_SIZE + 4u) /* the byte order mark, and one byte more than is allowed */
 
 static void
 index_lines (FabYamlSource *self)
@@ -96,7 +96,7 @@ line_start (const FabYamlSource *self, gsize line)
   return line < self->lines->len ? g_array_index (self->lines, gsize, line) : self->size;
 }
 
-/* Without its line end. */
+/* Returns the length without the line end. */
 static gsize
 line_length (const FabYamlSource *self, gsize line)
 {

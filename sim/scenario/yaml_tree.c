@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_tree.c - the nodes of a YAML document, and the document itself.
  *
- * Aliases are copied, not shared, so that --set below one of them changes that place only; the node limit
- * bounds what copies can cost, and texts are shared. A node owns its two arrays; the
- * document owns nodes and texts. No libyaml here: parsing is yaml_doc.c.
+ * Aliases are copied, not shared, so that --set below one of them changes that place only. The node limit bounds the
+ * cost of copies, and texts are shared. A node owns its two arrays; the document owns nodes and texts. This file does
+ * not use libyaml: parsing is in yaml_doc.c.
  */
 #include "sim/scenario/yaml_tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_tree.h - building the node tree of a document: private to yaml_*.c.
+/* yaml_tree.h - builds the node tree of a document: private to yaml_*.c.
  *
- * The document owns its nodes and its sources (the file and every --set); both die with it.
+ * The document owns its nodes and its sources (the file and every --set) and frees them with itself.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct _FabYamlDoc {
   FabYamlNode *root;
-  GPtrArray *nodes;    /* FabYamlNode, all of them */
-  GStringChunk *texts; /* what scalars say */
+  GPtrArray *nodes;    /* all FabYamlNode of the tree */
+  GStringChunk *texts; /* the texts of scalars */
   GPtrArray *sources;  /* FabYamlSource */
 };
 
@@ -23,14 +23,14 @@ FabYamlDoc *fab_yaml_tree_new (void);
 /* NULL when the document is full. */
 FabYamlNode *fab_yaml_tree_node (FabYamlDoc *doc, FabYamlKind kind, const FabMark *mark);
 FabYamlNode *fab_yaml_tree_scalar (FabYamlDoc *doc, const char *text, const FabMark *mark);
-/* A deep copy, no deeper than `depth` more levels; NULL when the document is full or the copy too deep. */
+/* Returns a deep copy, at most `depth` levels deep; NULL when the document is full or the copy would be deeper. */
 FabYamlNode *fab_yaml_tree_copy (FabYamlDoc *doc, const FabYamlNode *node, guint depth);
 
-/* `key` is NULL for a sequence and new to a mapping. */
+/* `key` is NULL for a sequence; in a mapping it must be new. */
 void fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *value);
 
-/* Reads the YAML behind `offset` of a source; NULL: a diagnostic was added. An empty text is a null scalar. */
+/* Reads the YAML behind `offset` of a source. NULL: a diagnostic was added. An empty text is a null scalar. */
 FabYamlNode *fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset,
                                  FabDiagnostics *diagnostics);
-/* The same of a whole source, which the document takes; an empty one is an empty mapping. */
+/* Reads a whole source, which the document takes over. An empty text is an empty mapping. */
 FabYamlNode *fab_yaml_tree_add (FabYamlDoc *doc, FabYamlSource *source, FabDiagnostics *diagnostics);

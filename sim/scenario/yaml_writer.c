@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_writer.c - block-style YAML, without libyaml.
+/* yaml_writer.c - writes block-style YAML, without libyaml.
  *
- * Two spaces per level, `- ` before list items, `{}` and `[]` for what is empty. Text is
- * written plain when that reads back as the same text and double-quoted otherwise.
- * Linear in what is written; misuse (a key in a list, an unclosed mapping) asserts.
+ * It uses two spaces per level, `- ` before list items, and `{}` and `[]` for empty values. Text is written plain when
+ * that reads back as the same text, and double-quoted otherwise. Linear in the output. Misuse (a key in a list, an
+ * unclosed mapping) asserts.
  */
 #include "sim/scenario/yaml_doc.h"
 
@@ -13,7 +13,7 @@ typedef struct {
   FabYamlKind kind;
   guint n;
   guint indent;
-  gboolean is_in_item; /* the first key stands behind its item's `- ` */
+  gboolean is_in_item; /* the first key is on the line of its item's `- ` */
 } Frame;
 
 struct _FabYamlWriter {
@@ -48,7 +48,7 @@ start_line (FabYamlWriter *self, Frame *frame)
   g_string_append_printf (self->out, "%*s", (int) frame->indent, "");
 }
 
-/* Before a value: a list item begins a line, a mapping's value follows its key. */
+/* Called before a value: a list item begins a line, a mapping's value follows its key. */
 static void
 start_value (FabYamlWriter *self)
 {
@@ -70,7 +70,7 @@ is_null_word (const char *text)
   return g_strv_contains (words, text);
 }
 
-/* What YAML 1.1 tools read as a truth value, number or date instead of a text. */
+/* Whether YAML 1.1 tools read the text as a truth value, a number or a date. */
 static gboolean
 is_other_word (const char *text)
 {
@@ -83,7 +83,7 @@ is_other_word (const char *text)
       || (is_number && strspn (text, "0123456789abcdefxoABCDEF.+-_:eTZ ") == strlen (text));
 }
 
-/* Plain style is kept to characters that mean nothing to YAML where they stand. */
+/* Plain style is used only for characters that have no meaning for YAML at their position. */
 static gboolean
 is_plain (const char *text)
 {
