@@ -4,13 +4,13 @@
 #include "sim/work/exposure.h"
 #include "sim/work/samples.h"
 
-/* What a stream is doing; since_ps -1: nothing. */
+/* What a stream is doing; since_ps -1: it is idle. */
 typedef struct {
   FabTimePs since_ps;
   FabTaskId task;
 } Lane;
 
-/* Of the iteration's collectives that a class joins. */
+/* The collectives of the iteration that a class joins. */
 typedef struct {
   guint n_collectives;
   FabBytes bytes;
@@ -144,7 +144,7 @@ class_record (const FabAccount *self, guint rank_class, guint iteration, FabTime
   return record;
 }
 
-/* Mean over ranks, rounded down to a ps; 128 bits hold the sum of any number of ranks. */
+/* Returns the mean over ranks, rounded down to a ps; 128 bits hold the sum of any number of ranks. */
 static FabIterationRecord
 mean_over_ranks (const FabAccount *self, const GArray *records)
 {
@@ -215,7 +215,7 @@ add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray 
   g_assert (exposed_ps == record->exposed_ps);
 }
 
-/* Time of the collective in which a rank did not compute, mean over the ranks that join it. */
+/* Returns the time of the collective during which a rank did not compute, mean over the ranks that join it. */
 static FabTimePs
 exposed_of (const FabAccount *self, const FabCollectiveRecord *record)
 {

@@ -3,11 +3,11 @@
 
 #include "sim/fabric/twins.h"
 
-/* A node that others are like. */
+/* A node to which others are symmetric. */
 typedef struct {
-  FabVertexId first; /* of its vertices */
+  FabVertexId first; /* first of its vertices */
   guint n;
-  FabFootprintBuilder *uses; /* NULL: none yet */
+  FabFootprintBuilder *uses; /* NULL: it has no hops yet */
 } Model;
 
 struct _FabAlike {
@@ -17,14 +17,14 @@ struct _FabAlike {
   gboolean *is_alike; /* [n_nodes] */
 };
 
-/* From the model's vertices to the node's. */
+/* Returns the distance from the model's vertices to the node's vertices. */
 static FabVertexId
 shift_of (const FabAlike *self, guint node)
 {
   return fab_group_gpu (self->group, node, 0) - fab_group_gpu (self->group, node % self->period, 0);
 }
 
-/* All GPUs of the group's node are in one machine, at the model's places. */
+/* Whether all GPUs of the group's node are in one machine, at the same positions as in the model. */
 static gboolean
 has_same_places (const FabAlike *self, guint node)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alike.h - nodes of a group in which the same happens: one is looked at, its links are counted for all.
+/* alike.h - symmetric nodes of a group: one of them is examined, and its links are counted for all.
  *
- * With a period of k, what happens inside node i is what happens inside node i mod k, the model, if the two are alike
- * (sim/fabric/twins.h). The caller says what the models do, leaves the others out, and has them all added at the end.
+ * With a period of k, what happens inside node i is the same as inside node i mod k, the model node, if the two nodes
+ * are symmetric (sim/fabric/twins.h). The caller adds the hops of the model nodes and leaves out the others; at the
+ * end one call adds them all. The object owns its arrays; one thread may use it.
  */
 #pragma once
 
@@ -10,24 +11,24 @@
 
 typedef struct _FabAlike FabAlike;
 
-/* NULL: there are no such nodes, or they are not to be taken for each other. */
+/* Returns NULL when no nodes are symmetric, or when the graph forbids the use of symmetry. (transfer full) */
 FabAlike *fab_alike_new (const FabGroup *group, guint period);
 void fab_alike_free (FabAlike *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabAlike, fab_alike_free)
 
-/* Whether the node stands for, or is like, the model of its number; a model is. FALSE where `self` is NULL. */
+/* Whether the node is a model node or symmetric to the model node of its number; FALSE for a NULL `self`. */
 gboolean fab_alike_has (const FabAlike *self, guint node);
 guint fab_alike_model (const FabAlike *self, guint node);
 
-/* Whether a hop may be counted so: not where it matters who else uses the same links. */
+/* Whether a hop may be counted this way. It may not when its cost depends on who else uses the same links. */
 static inline gboolean
 fab_alike_takes (const FabHop *hop)
 {
   return !fab_hop_kind_is_net (hop->kind) && hop->duplex_stretch <= 1;
 }
 
-/* A hop inside a model, as fab_hop_use (). */
+/* Adds a hop inside a model node; parameters as in fab_hop_use (). */
 void fab_alike_use (FabAlike *self, guint model, const FabHop *hop, double weight, double net_stretch);
 
-/* Adds what the models do for all that are like them. */
+/* Adds the hops of the model nodes for all nodes symmetric to them. */
 void fab_alike_add (FabAlike *self, FabFootprintBuilder *builder);

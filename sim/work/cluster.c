@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cluster.c - from every GPU of a node breadth-first until all NICs of the node are found: twice at most, as in a
- * path search (sim/fabric/search.h), first inside its machine and then, for NICs that are not there or have no path
- * there, out of the machine's NICs and through the fabric. */
+/* cluster.c - counts the links from every GPU of a node to its NICs, breadth-first. At most two searches are needed
+ * per GPU, by the rules of sim/fabric/search.h: first inside its machine, and then, for NICs that are elsewhere or not
+ * reached, out of the machine's NICs and through the fabric. */
 #include "sim/work/cluster.h"
 
 #include "sim/fabric/path.h"
@@ -17,8 +17,8 @@ find_in_node (const FabCluster *self, guint node, FabVertexId vertex)
   return G_MAXUINT;
 }
 
-/* Those of a node come before those of the next, as they were added to the graph; within a node they ascend but where
- * one stands in for another (sim/scenario/nics.h). */
+/* NICs were added to the graph node by node. Within a node they ascend, except where one replaces another
+ * (sim/scenario/nics.h). */
 guint
 fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
 {
@@ -40,13 +40,13 @@ fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
 
 typedef struct {
   const FabCluster *cluster;
-  guint32 machine;       /* where the GPU is */
-  gboolean stays_inside; /* no way out through NICs */
+  guint32 machine;       /* machine of the GPU */
+  gboolean stays_inside; /* the path must not leave through NICs */
   guint *levels;         /* [vertices]; G_MAXUINT: not reached */
-  GArray *queue;         /* FabVertexId: reached, in order */
+  GArray *queue;         /* FabVertexId in the order in which they were reached */
 } Walk;
 
-/* As fab_search_is_passable () for paths from the GPU to a NIC. */
+/* By the rules of fab_search_is_passable () for paths from the GPU to a NIC. */
 static gboolean
 is_passable (const Walk *self, FabVertexId id)
 {
@@ -81,7 +81,7 @@ walk_forget (Walk *self)
   g_array_set_size (self->queue, 0);
 }
 
-/* A NIC that `row` has no entry for. Inside counts only in one machine. */
+/* Whether the NIC has no entry in `row` yet. A search inside covers one machine only. */
 static gboolean
 is_sought (const Walk *self, const guint *row, guint nic)
 {
@@ -102,7 +102,7 @@ count_sought (const Walk *self, const guint *row)
   return n;
 }
 
-/* Fills in the NICs of `row` that are reached. */
+/* Sets the entries of `row` for the NICs that are reached. */
 static void
 walk (Walk *self, FabVertexId gpu, guint *row)
 {
@@ -153,7 +153,7 @@ fab_cluster_measure (FabCluster *self)
   }
 }
 
-/* (transfer full) */
+/* Returns the rows of `nodes` in `all`. (transfer full) */
 static FabVertexId *
 rows_of (const FabVertexId *all, guint per_node, const guint *nodes, guint n_nodes)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cluster.h - where ranks and NICs are: the assembled graph as a job sees it.
+/* cluster.h - where ranks and NICs are in the assembled graph, as a job sees it.
  *
- * Rank r is accelerator r % gpus_per_node of node r / gpus_per_node.
+ * Rank r is accelerator r % gpus_per_node of node r / gpus_per_node. A cluster owns its arrays and borrows graph and
+ * router. After fab_cluster_measure () it is read-only.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "sim/fabric/router.h"
 #include "sim/work/device.h"
 
-/* Whose processors the sockets are: host software is slower on some. */
+/* The maker of the processors: host software is slower on some. */
 typedef enum { FAB_CPU_INTEL, FAB_CPU_AMD, FAB_CPU_ARM, FAB_CPU_POWER } FabCpu;
 
 typedef struct {
@@ -19,30 +20,34 @@ typedef struct {
   FabVertexId *gpus;   /* [n_nodes * gpus_per_node] */
   FabVertexId *nics;   /* [n_nodes * nics_per_node] */
   FabVertexId *drives; /* [n_nodes * drives_per_node] */
-  guint *nic_hops; /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: no path */
-  const char *architecture; /* of the accelerators: key of library constants */
+  /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
+  guint *nic_hops;
+  const char *architecture; /* of the accelerators: the key of library constants */
   FabDevice device;         /* one accelerator */
   FabCpu cpu;
-  FabReach p2p, gdr; /* the farthest pair of GPUs, of GPU and NIC, that needs no host memory between */
-  gboolean has_pxn;  /* bytes go by NVLink to the GPU beside the right NIC: sim/work/relay.h */
-  gboolean has_gds;  /* drives write into GPU memory */
+  FabReach p2p,
+      gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
+  /* Bytes may go by NVLink to the GPU near the right NIC (PXN): sim/work/relay.h. */
+  gboolean has_pxn;
+  gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
 } FabCluster;
 
-/* What follows from where ranks and NICs are: to be called once all of the above is there but `nic_hops`. Nodes are
- * alike, so the first one is looked at. As many links as the router's paths have. */
+/* Computes what follows from the positions of ranks and NICs. Call it when all members except `nic_hops` are set.
+ * Nodes are symmetric, so only the first one is examined. It counts the links of the router's paths. */
 void fab_cluster_measure (FabCluster *self);
 
-/* The cluster as if it had these nodes alone, in this order (ascending); measured already. To be cleared. */
+/* Makes `view` a cluster that consists of these nodes only, in this order (ascending). `cluster` must be measured.
+ * Clear the view after use. */
 void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes);
 
-/* Its index in `nics`, of all nodes; G_MAXUINT: it is none of them. */
+/* Returns the index of a vertex in `nics`; G_MAXUINT: it is not a NIC of the cluster. */
 guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
 
-/* How far apart two vertices are by the router's path, and that path; FAB_N_REACHES, farther than any, where there is
- * none. */
+/* Returns the distance of two vertices on the router's path, and that path; FAB_N_REACHES, which is more than any
+ * distance, when there is no path. */
 FabReach fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path);
 
-/* Frees what the arrays above hold; graph and router are others'. */
+/* Frees the arrays; graph and router belong to others. */
 void fab_cluster_clear (FabCluster *self);
 
 static inline guint
@@ -60,8 +65,8 @@ fab_cluster_n_ranks (const FabCluster *self)
 /* Ranks that take part in a collective: whole or partial nodes, all with the same local ranks. */
 typedef struct {
   const FabCluster *cluster;
-  guint n_nodes;       /* the first n_nodes of the cluster */
-  guint gpus_per_node; /* the first gpus_per_node of each */
+  guint n_nodes;       /* the first n_nodes nodes of the cluster */
+  guint gpus_per_node; /* the first gpus_per_node accelerators of each node */
 } FabGroup;
 
 static inline guint

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* critical.h - the critical path of an iteration: what it waited for, from its end back to its start.
+/* critical.h - the critical path of an iteration: each task on it started when the one before it ended.
  *
- * A task begins the moment the last one that it waits for ends, and a collective the moment its last rank arrives. So
- * from the task that ends last, one goes back to the one that released it (for a collective: that released its last
- * rank), and so on: the spans follow one another without a hole and add up to the iteration's duration. Of several that
- * end at the same time, the one whose end the clock handled last released the task.
+ * A task begins when the last task for which it waits ends, and a collective begins when its last rank arrives. So the
+ * search goes back from the task that ends last to the task that released it (for a collective: that released its last
+ * rank), and so on. The spans follow one another without a gap and add up to the duration of the iteration. When
+ * several tasks end at the same time, the one whose end the clock handled last counts as the releasing one.
  *
- * A task may have begun in the iteration before (a load that is prefetched): the path has the part of it in this one.
+ * A task may have begun in the iteration before (a prefetched load): the path contains the part that lies in this
+ * iteration.
  */
 #pragma once
 
 #include "sim/work/dag.h"
 
-/* What the executor knows of an iteration. */
+/* What the executor recorded of an iteration. */
 typedef struct {
   const FabDag *dag;
   guint iteration;
-  const FabTimePs *begin_ps;          /* per task: began, or arrived at its collective */
-  const FabTaskId *released_by;       /* per task: of the same iteration, FAB_NO_TASK: none */
-  const FabTaskId *arrived;           /* per collective: its last rank's task */
+  const FabTimePs *begin_ps;          /* per task: when it began, or arrived at its collective */
+  const FabTaskId *released_by;       /* per task: releasing task of the same iteration, or FAB_NO_TASK */
+  const FabTaskId *arrived;           /* per collective: the task of its last rank */
   const FabCollectiveRecord *records; /* per collective */
 } FabTrail;
 
 #define FAB_NO_TASK G_MAXUINT32
 
-/* Appends to `path` (FabPathRecord), in order of time. `last` ends the iteration at `end_ps`. */
+/* Appends the path to `path` (FabPathRecord) in the order of time. `last` is the task that ends the iteration at
+ * `end_ps`. */
 void fab_critical_path (const FabTrail *trail, FabTaskId last, FabTimePs start_ps, FabTimePs end_ps,
                         GArray *path);

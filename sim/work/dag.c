@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `task` waits for `before`, of this iteration or of the one before. */
+/* `task` waits for `before`, a task of this iteration or of the previous one. */
 typedef struct {
   FabTaskId task, before;
 } Edge;
@@ -181,7 +181,7 @@ fab_dag_builder_own (FabDagBuilder *self, gpointer data, GDestroyNotify free_fn)
   g_array_append_val (self->owned, owned);
 }
 
-/* Edges by the task that is waited for. */
+/* Groups the edges by the task for which others wait. */
 static void
 index_edges (const GArray *edges, guint n_tasks, guint **n_waits, guint **starts, FabTaskId **next)
 {
@@ -210,7 +210,7 @@ compare_guint (gconstpointer a, gconstpointer b)
   return *x < *y ? -1 : *x > *y;
 }
 
-/* Sorts `n` numbers and keeps one of each; returns how many are left. */
+/* Sorts `n` numbers and removes duplicates; returns how many are left. */
 static guint
 keep_distinct (guint *numbers, guint n)
 {
@@ -250,7 +250,7 @@ index_joins (FabDag *dag)
   dag->join_starts[dag->n_collectives] = n_kept;
 }
 
-/* Kahn's order reaches every task exactly when there is no cycle. */
+/* Kahn's algorithm reaches every task exactly when there is no cycle. */
 static void
 assert_acyclic (const FabDag *dag)
 {

@@ -19,7 +19,7 @@ struct _FabExecutor {
   FabProbe probe;
   guint n_ended;
   guint n_busy;       /* tasks and collectives that have begun and not ended */
-  gboolean has_ended; /* the current iteration */
+  gboolean has_ended; /* the current iteration has ended */
 };
 
 static void task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task);
@@ -59,7 +59,7 @@ fab_executor_probe (const FabExecutor *self)
   return &self->probe;
 }
 
-/* Event arguments name a task or a collective of a slot. */
+/* The argument of an event identifies a task or a collective of a slot. */
 static guint64
 pack (const FabExecutor *self, const FabSlot *slot, guint32 index)
 {
@@ -97,7 +97,8 @@ iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
 
 /* --- tasks --- */
 
-/* One less to wait for: task `by` of the same iteration, or FAB_NO_TASK for one of the iteration before. */
+/* Task `task` has one task less to wait for: `by` of the same iteration, or FAB_NO_TASK for one of the previous
+ * iteration. */
 static void
 release (FabExecutor *self, FabSlot *slot, FabTaskId task, FabTaskId by)
 {
@@ -161,7 +162,7 @@ work_done (gpointer owner, guint64 arg)
 
 /* --- collectives --- */
 
-/* A message need not have come all the way before the next one goes. */
+/* With messages, the next message may leave before the one before it has arrived. */
 static void
 check_bound (const FabExecutor *self, const FabDagCollective *collective, const FabCollectiveRecord *record,
              gboolean has_messages)
@@ -230,7 +231,7 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
 }
 
 /* The last rank has arrived. */
-/* What classes of service know it by. */
+/* Returns the name by which classes of service know the traffic. */
 static const char *
 traffic_of (const FabExecutor *self, const FabDagCollective *collective)
 {
@@ -283,7 +284,7 @@ collective_arrive (FabExecutor *self, FabSlot *slot, FabTaskId task)
     collective_begin (self, slot, index);
 }
 
-/* Alone on the accelerator, rounded up to a ps. */
+/* Returns the duration when the task has the accelerator to itself, rounded up to a ps. */
 static FabTimePs
 compute_ps (const FabExecutor *self, const FabSlot *slot, const FabTask *task)
 {
@@ -321,7 +322,8 @@ task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task)
 
 /* --- iterations --- */
 
-/* Waits of this iteration, and those of the one before that are not done yet. */
+/* Sets the number of tasks to wait for: those of this iteration, and those of the previous one that are not done
+ * yet. */
 static void
 slot_launch (FabExecutor *self, guint iteration)
 {
@@ -341,7 +343,7 @@ slot_launch (FabExecutor *self, guint iteration)
     for (guint i = dag->carried_starts[task]; !before->is_done[task] && i < dag->carried_starts[task + 1];
          i++)
       slot->n_waiting[dag->carried[i]]++;
-  /* What starts now cannot release others before this loop has passed: every end is an event. */
+  /* Tasks that start here cannot release others before this loop ends, because every end is an event. */
   for (FabTaskId task = 0; task < dag->n_tasks; task++)
     if (slot->n_waiting[task] == 0) {
       slot->released_by[task] = FAB_NO_TASK;

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a ps: any share of 1 to 7 dimensions, and in it of 1 to 9 operations, is a whole number of them. */
+/* Fractions of a ps: any share among 1 to 7 dimensions, and within it among 1 to 9 operations, is a whole number of
+ * them. */
 #define DIMENSION_PARTS 420 /* least common multiple of 1 to 7 */
-#define OP_PARTS 2520       /* of 1 to 9 */
+#define OP_PARTS 2520       /* least common multiple of 1 to 9 */
 
 G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
 
@@ -14,14 +15,14 @@ typedef struct {
   FabTimePs time_ps;
   FabDimension dimension;
   FabOp op;
-  gint change; /* of how many are under way */
+  gint change; /* of the number of active collectives */
 } Edge;
 
-/* What is under way at an instant, and what has added up until then. */
+/* What is active at an instant, and the sums until then. */
 typedef struct {
   guint n_talks[FAB_N_DIMENSIONS][FAB_N_OPS];
-  guint n_ops[FAB_N_DIMENSIONS]; /* with a talk */
-  guint n_dimensions;            /* with an operation */
+  guint n_ops[FAB_N_DIMENSIONS]; /* number of operations with active collectives */
+  guint n_dimensions;            /* number of dimensions with active operations */
   FabTimePs comm_ps[FAB_N_DIMENSIONS][FAB_N_OPS];
   __int128 exposed_parts[FAB_N_DIMENSIONS][FAB_N_OPS];
 } Sweep;
@@ -65,7 +66,7 @@ pass_edge (Sweep *self, const Edge *edge)
   self->n_dimensions += (*n_ops > 0) - had_op;
 }
 
-/* A time in which nothing begins or ends. */
+/* Adds an interval in which nothing begins or ends. */
 static void
 pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
 {
@@ -79,7 +80,7 @@ pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
     }
 }
 
-/* Edges at the same time may come in any order: no time lies between them. */
+/* Edges at the same time may come in any order, because no time lies between them. */
 static void
 sweep_edges (Sweep *self, const GArray *edges, const FabIntervalSet *compute)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jitter.c - z is the inverse of the normal distribution at a uniform number: AS 241, PPND16 (M. J. Wichura, The
- * percentage points of the normal distribution, Applied Statistics 37, 1988), good to 1 part in 10^16. */
+/* jitter.c - z is the inverse of the normal distribution at a uniform number, computed by AS 241, PPND16 (M. J.
+ * Wichura, The percentage points of the normal distribution, Applied Statistics 37, 1988), accurate to 1 part in
+ * 10^16. */
 #include "sim/work/jitter.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 enum { DEGREE = 7 };
 
-/* Numerator and denominator of a rational function, from the constant term up. */
+/* Numerator and denominator of a rational function, from the constant term upwards. */
 typedef struct {
   double above[DEGREE + 1], below[DEGREE + 1];
 } Rational;

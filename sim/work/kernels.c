@@ -4,9 +4,9 @@
 /* The kernel that runs on a stream. */
 typedef struct {
   gboolean is_running;
-  __int128 left;      /* ps x multiprocessors, when it was last counted */
-  FabTimePs since_ps; /* when that was */
-  FabTimer end;       /* 0: it stands still */
+  __int128 left;      /* work left in ps x SMs, at the time since_ps */
+  FabTimePs since_ps; /* when `left` was computed */
+  FabTimer end;       /* 0: the kernel makes no progress */
   FabDone done;
 } Kernel;
 
@@ -17,7 +17,7 @@ struct _FabKernels {
   Kernel *kernels;      /* per stream */
   guint *n_held;        /* per rank class: channels that move bytes */
   guint *stream_starts; /* [n_classes + 1] into streams */
-  guint *streams;       /* by rank class */
+  guint *streams;       /* sorted by rank class */
 };
 
 static void
@@ -79,7 +79,7 @@ kernel_done (gpointer owner, guint64 stream)
   kernel->done.fn (kernel->done.owner, kernel->done.arg);
 }
 
-/* Its end, at the rate of now. */
+/* Schedules the kernel's end at the present rate. */
 static void
 schedule (FabKernels *self, guint stream)
 {
@@ -108,7 +108,7 @@ fab_kernels_start (FabKernels *self, guint stream, FabTimePs duration_ps, FabDon
   schedule (self, stream);
 }
 
-/* What was done at the rate until now; one that has nothing left ends now anyway. */
+/* Subtracts the work done at the rate until now. A kernel without work left ends at this time. */
 static void
 count (FabKernels *self, guint stream, guint n_free)
 {

@@ -25,7 +25,8 @@ at (const FabIntervalSet *self, guint index)
   return &g_array_index (self->intervals, FabInterval, index);
 }
 
-/* First interval that ends at or after `time_ps`, from the back because adding is mostly in order. */
+/* Returns the first interval that ends at or after `time_ps`, searching from the back because intervals mostly come in
+ * order. */
 static guint
 first_reaching (const FabIntervalSet *self, FabTimePs time_ps)
 {

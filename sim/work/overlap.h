@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap.h - what of one set of time intervals lies under another.
+/* overlap.h - sets of time intervals, and how much of one set lies within another.
  *
- * An interval set is kept merged and sorted: intervals neither touch nor overlap.
+ * A set is kept merged and sorted: its intervals neither touch nor overlap. It owns its array; one thread at a time
+ * may use it.
  */
 #pragma once
 

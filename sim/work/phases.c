@@ -74,10 +74,10 @@ fab_phases_hops (const FabPhases *self, guint send, GError **error)
 
 /* --- who waits for whom --- */
 
-/* What each rank got in the last phase in which it got anything; in turn, got or sent. */
+/* What each rank received in the last phase in which it received anything; for sends in turn, received or sent. */
 typedef struct {
   GArray **got;  /* [n_ranks] of guint: messages */
-  guint *phases; /* [n_ranks] when */
+  guint *phases; /* [n_ranks] number of that phase */
   guint n_ranks;
 } Inbox;
 
@@ -109,7 +109,7 @@ inbox_add (Inbox *self, guint rank, guint phase, guint message)
   g_array_append_val (self->got[rank], message);
 }
 
-/* What a send waits for. */
+/* Lists the messages for which a send waits. */
 static void
 list_before (const Inbox *inbox, const FabSend *send, GArray *before)
 {
@@ -164,7 +164,7 @@ typedef struct {
   gboolean has_failed;
 } Emitting;
 
-/* A lane per hop; numbers that others wait for are lanes. */
+/* Adds one lane per hop. The numbers for which others wait are lanes. */
 static guint
 emit_send (gpointer owner, guint send, const GArray *after, guint *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_form.c - what phases come to as one stream: footprint, steps, and how slow waiting makes them. */
+/* phases_form.c - summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
 #include "sim/work/phases_private.h"
 #include "sim/work/wait_time.h"
 
@@ -12,13 +12,14 @@ typedef struct {
 typedef struct {
   const FabPhases *phases;
   const FabAlgorithmEnv *env;
-  FabFootprintBuilder *whole, *part; /* of all phases, of the one at hand */
-  Way *ways, *next; /* [n_ranks] the longest to what each got, before and after the phase at hand */
+  FabFootprintBuilder *whole, *part; /* of all phases, and of the present phase */
+  Way *ways,
+      *next; /* [n_ranks] the longest sequence to what each rank received, before and after the present phase */
   gboolean *has_next;
   Way longest;
   FabCollectiveForm *form;
-  double intra_bytes_per_s, inter_bytes_per_s; /* of the slowest hop so far */
-  double s_per_byte;                           /* of all phases so far, one after another */
+  double intra_bytes_per_s, inter_bytes_per_s; /* rates of the slowest hops so far */
+  double s_per_byte;                           /* sum over the phases so far, one after another */
 } Forming;
 
 static gboolean
@@ -44,7 +45,7 @@ note_hop (Forming *self, const FabHop *hop)
     form->intra_technology = hop->technology;
 }
 
-/* A step between nodes costs a library more than any inside, whatever the wires. */
+/* For a library a step between nodes costs more than any step inside a node, whatever the wires. */
 static gboolean
 is_longer (const Way *a, const Way *b)
 {
@@ -61,7 +62,7 @@ note_next (Forming *self, guint rank, const Way *way)
   self->has_next[rank] = TRUE;
 }
 
-/* The receiver waits for all that it gets in a phase; in turn, the sender too. */
+/* The receiver waits for everything that it receives in a phase; for sends in turn, the sender waits too. */
 static void
 note_way (Forming *self, const FabSend *send, const FabHop *hop)
 {
@@ -118,7 +119,7 @@ form_phase (Forming *self, guint phase, GError **error)
   return TRUE;
 }
 
-/* All messages, whose hops have been found before, to be timed as they wait for one another. */
+/* All messages, whose hops are already known, for timing them as they wait for one another. */
 typedef struct {
   const FabPhases *phases;
   const FabAlgorithmEnv *env;
@@ -143,8 +144,8 @@ time_send (gpointer owner, guint send, const GArray *after, guint *n)
   return message + 1 - hops->len;
 }
 
-/* Ranks that need not wait in a phase are ahead in the next: less than the sum of the phases. `builder` knows which
- * directions of links are used. */
+/* Ranks that need not wait in a phase are ahead in the next, so the result is less than the sum of the phases.
+ * `builder` knows which directions of links are used. */
 static double
 time_phases (const Forming *forming)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_private.h - what is in phases: for phases.c, which orders and sends them, and phases_form.c. */
+/* phases_private.h - the parts of phases, for phases.c, which orders and sends them, and phases_form.c. */
 #pragma once
 
 #include "sim/work/phases.h"
@@ -16,18 +16,18 @@ struct _FabPhases {
   FabWays *ways;
   gboolean is_pipeline;
   GArray *sends;  /* FabSend, phase by phase */
-  GArray *starts; /* guint: first send of each phase */
+  GArray *starts; /* guint: index of the first send of each phase */
   gboolean is_next;
 };
 
-/* The first send of a phase; beyond the last, how many there are. */
+/* Returns the first send of a phase; beyond the last phase, the number of sends. */
 guint fab_phases_start (const FabPhases *self, guint phase);
 
-/* The hops that share a send. (transfer full) */
+/* Returns the hops that share a send. (transfer full) */
 GArray *fab_phases_hops (const FabPhases *self, guint send, GError **error);
 
-/* Adds the messages of send `send`, which are consecutive; returns the first and how many. */
+/* Adds the messages of send `send`, which are consecutive. Returns the first and sets *n to their number. */
 typedef guint (*FabPhasesAdd) (gpointer owner, guint send, const GArray *after, guint *n);
 
-/* All sends, each with the messages that it waits for. */
+/* Calls `add` for all sends, each with the messages for which it waits. */
 void fab_phases_wait_in_order (const FabPhases *self, FabPhasesAdd add, gpointer owner);

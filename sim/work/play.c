@@ -5,14 +5,14 @@
 #include "sim/work/step_cost.h"
 
 typedef struct {
-  FabNetLine *line;   /* NULL: a stream per message */
-  double bytes;       /* of a message */
-  FabTimePs ready_ps; /* when what is known lets the next message begin */
-  FabTimePs extra_ps; /* from the arrival of a message until it is passed on */
-  guint next, n_gone; /* the next message to begin; how many have left */
-  guint n_missing;    /* that it waits for: feeds, and the message before */
+  FabNetLine *line;   /* NULL: each message is a stream */
+  double bytes;       /* of one message */
+  FabTimePs ready_ps; /* earliest begin of the next message, as far as known */
+  FabTimePs extra_ps; /* time from the arrival of a message until it is passed on */
+  guint next, n_gone; /* the next message to begin; number of messages that have left */
+  guint n_missing;    /* what it still waits for: feeds, and the message before */
   gboolean
-      is_acked; /* a step's cost follows the arrival, less the wires: buffers on the way do not hide it */
+      is_acked; /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
   guint n_messages;
 } LaneState;
 
@@ -20,9 +20,9 @@ struct _FabPlay {
   FabSchedule *schedule;
   FabNet *net;
   FabPlaySpec spec;
-  FabTimePs gap_ps; /* between two messages of a lane */
+  FabTimePs gap_ps; /* pause between two messages of a lane */
   FabTimePs last_ps;
-  guint64 n_left; /* messages that are not known to arrive */
+  guint64 n_left; /* messages whose arrival is not yet known */
   LaneState *lanes;
   guint *n_known; /* per feed: messages that have come */
 };
@@ -35,7 +35,7 @@ now_ps (const FabPlay *self)
   return fab_engine_now (self->net->env.engine);
 }
 
-/* Counts what the next message waits for; ready as soon as it has all. */
+/* Counts what the next message waits for; it is ready as soon as it has everything. */
 static void
 lane_prepare (FabPlay *self, guint index)
 {
@@ -47,7 +47,7 @@ lane_prepare (FabPlay *self, guint index)
     lane->n_missing += self->n_known[i] + fab_schedule_feed_at (schedule, i)->offset <= lane->next;
 }
 
-/* One thing less to wait for. */
+/* The next message of a lane waits for one thing less. */
 static void
 lane_release (FabPlay *self, guint index, FabTimePs at_ps)
 {
@@ -59,7 +59,7 @@ lane_release (FabPlay *self, guint index, FabTimePs at_ps)
     lane_begin (self, index);
 }
 
-/* --- messages that come --- */
+/* --- arriving messages --- */
 
 static void
 feed_came (gpointer owner, guint64 arg)
@@ -72,8 +72,8 @@ feed_came (gpointer owner, guint64 arg)
     lane_release (self, feed->lane, now_ps (self));
 }
 
-/* Message `number` of a lane that feeds another will be passed on at `at_ps`. What the other waits for it may know at
- * once: it can say when it begins. */
+/* Message `number` of a lane that feeds another will be passed on at `at_ps`. The waiting lane may be told at once, so
+ * that it can schedule its begin. */
 static void
 feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
 {
@@ -131,7 +131,7 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
     fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
 }
 
-/* --- messages that go --- */
+/* --- departing messages --- */
 
 static void
 lane_left (gpointer owner, guint64 index)
@@ -184,8 +184,8 @@ lane_begin (FabPlay *self, guint index)
 
 /* --- begin and end --- */
 
-/* A limit of the whole binds where its bytes come from: lanes that hand on have no more to send. Where every lane sends
- * once, after others, each is as much slower than it could be. */
+/* Returns the limit of a lane. The limit of the whole collective applies at the source of its bytes: lanes that
+ * forward have no more to send. When every lane sends once, after others, each is slower in proportion. */
 static double
 lane_limit (const FabPlay *self, guint index)
 {

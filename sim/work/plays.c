@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/work/plays.h"
 
-/* A schedule is that of a footprint, in so many chunks. */
+/* A schedule belongs to a footprint and a number of chunks. */
 typedef struct {
   const FabFootprint *footprint;
   guint n_chunks;
@@ -10,7 +10,7 @@ typedef struct {
 
 struct _FabPlays {
   FabNet *net;
-  GHashTable *known; /* Known, keys too */
+  GHashTable *known; /* of Known, which are keys and values */
 };
 
 static guint

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rails.h - which NICs a collective between nodes uses, and which GPU of a node stands beside each. */
+/* rails.h - the NICs that a collective between nodes uses, and the GPU next to each. */
 #pragma once
 
 #include "sim/work/cluster.h"
 
-/* The local rank with fewest hops to the NIC, other than `taken` (G_MAXUINT: none is); of k equals the (nic mod k)-th,
- * so that NICs which share their neighbours share them evenly. */
+/* Returns the local rank with the fewest hops to the NIC, other than `taken` (G_MAXUINT: none). Of k equals it is the
+ * (nic mod k)-th, so that NICs with the same neighbours share them evenly. */
 guint fab_rails_gpu (const FabGroup *group, guint nic, guint taken, guint *hops);
 
-/* The NICs that are as near to a GPU of the group as any is: those of GPUs that take part. (transfer full) */
+/* Returns the NICs nearest to some GPU of the group, i.e. the NICs of participating GPUs. (transfer full) */
 guint *fab_rails_list (const FabGroup *group, guint *n_rails);

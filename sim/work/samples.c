@@ -6,11 +6,11 @@ typedef struct {
   double busy_fraction;
 } Busy;
 
-/* The rate over the link changes. */
+/* A change of the rate over a link. */
 typedef struct {
   FabTimePs time_ps;
   double change_bytes_per_s;
-  gint change; /* of how many collectives use it */
+  gint change; /* change of the number of collectives that use it */
 } Step;
 
 static gint
@@ -31,7 +31,7 @@ compare_steps (gconstpointer a, gconstpointer b)
   return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
 }
 
-/* Links that bind some collective, the busiest first. */
+/* Returns the links that bind some collective, the busiest first. */
 static GArray *
 find_links (const GArray *records, const GArray *loads)
 {
@@ -56,7 +56,7 @@ find_links (const GArray *records, const GArray *loads)
   return links;
 }
 
-/* Payload bytes over a link per byte of the collective, 0: it does not use it. O(log n). */
+/* Returns the payload bytes over a link per byte of the collective; 0: the collective does not use it. O(log n). */
 static double
 weight_on (const FabFootprint *footprint, FabLinkId link)
 {
@@ -107,7 +107,7 @@ add_link (const FabDag *dag, const GArray *records, guint link, GArray *samples)
     FabLinkSampleRecord sample = { iteration, link, step->time_ps, step[1].time_ps, 0 };
 
     n_moving += step->change;
-    rate = n_moving > 0 ? rate + step->change_bytes_per_s : 0; /* rounding ends where nothing moves */
+    rate = n_moving > 0 ? rate + step->change_bytes_per_s : 0; /* drop rounding errors when nothing moves */
     sample.bytes_per_s = rate;
     if (n_moving > 0 && sample.start_ps < sample.end_ps)
       g_array_append_val (samples, sample);

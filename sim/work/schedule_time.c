@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_time.c - what a schedule takes without a network, when somebody says what each message does.
+/* schedule_time.c - the duration of a schedule without a network, when a function gives the time of each message.
  *
- * Message i of every lane, then message i + 1 of every lane, is an order in which none waits for a later one, so that
- * one walk through them finds the longest way. O(messages + waits), in memory too.
+ * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later one. So
+ * one walk through them finds the longest path. O(messages + waits) time and memory.
  */
 #include <string.h>
 
 #include "sim/work/schedule_private.h"
 
-/* What goes on beside a message at its step. */
+/* What goes on at the same time as a message. */
 typedef struct {
-  double port_weight; /* of all that go through its busier port; 0: inside a node */
-  gboolean is_both;   /* and another comes the other way meanwhile */
+  double port_weight; /* sum over all messages that use its busier port; 0: inside a node */
+  gboolean is_both;   /* another message uses the port in the other direction */
 } MessageWay;
 
-/* Messages are numbered lane by lane. `firsts` [n_lanes + 1]. */
+/* Messages are numbered lane by lane. `firsts` is [n_lanes + 1]. */
 static guint *
 number_messages (const FabSchedule *self)
 {
@@ -44,7 +44,7 @@ visit_in_order (const FabSchedule *self, const guint *firsts, VisitFn visit, gpo
 
 typedef void (*NextFn) (gpointer data, guint message, guint next);
 
-/* Those that wait for a message. */
+/* Visits the messages that wait for a message. */
 static void
 visit_next (const FabSchedule *self, const guint *firsts, guint lane, guint message, NextFn visit,
             gpointer data)
@@ -88,7 +88,7 @@ level_message (gpointer data, guint lane, guint message)
   visit_next (self->schedule, self->firsts, lane, message, raise_level, self);
 }
 
-/* Messages in the order of their levels; `starts` [n_levels + 1]. */
+/* Sorts the messages by level; `starts` is [n_levels + 1]. */
 static guint *
 sort_by_level (const guint *levels, guint n, guint n_levels, guint *starts)
 {
@@ -100,21 +100,21 @@ sort_by_level (const guint *levels, guint n, guint n_levels, guint *starts)
   for (guint level = 0; level < n_levels; level++)
     starts[level + 1] += starts[level];
   for (guint i = n; i-- > 0;)
-    order[--starts[levels[i] + 1]] = i; /* from the end of its level */
+    order[--starts[levels[i] + 1]] = i; /* fill from the end of its level */
   for (guint level = 0; level < n_levels; level++)
     starts[level] = starts[level + 1];
   starts[n_levels] = n;
   return order;
 }
 
-/* Its level counts from 0 as if every message took one step: those of one level are under way together. */
+/* The level of a message counts from 0 as if every message took one step. Messages of one level are active together. */
 static const FabLane *
 lane_of (const Levels *levels, guint message)
 {
   return fab_schedule_lane_at (levels->schedule, levels->lanes[message]);
 }
 
-/* What goes through a port in the level at hand. */
+/* What uses a port at the present level. */
 typedef struct {
   guint level;
   double weight;
@@ -132,7 +132,7 @@ add_to_port (PortLoad *loads, FabLinkId port, guint level, double weight)
   loads[port] = (PortLoad){ level, load_of_port (loads, port, level) + weight };
 }
 
-/* `loads` [links]; levels count from 1 there. */
+/* `loads` is [links]; levels count from 1 there. */
 static void
 find_ways_of_level (const Levels *levels, const guint *messages, guint n, guint level, PortLoad *loads)
 {
@@ -177,7 +177,7 @@ find_ways (FabSchedule *self, const guint *firsts)
     find_ways_of_level (&found, order + starts[level], starts[level + 1] - starts[level], level + 1, loads);
 }
 
-/* --- the longest way --- */
+/* --- the longest path --- */
 
 typedef struct {
   const FabSchedule *schedule;

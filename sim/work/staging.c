@@ -16,7 +16,7 @@ is_on_the_way (FabVertexKind kind)
   return kind == FAB_VERTEX_SWITCH || kind == FAB_VERTEX_BRIDGE || kind == FAB_VERTEX_HOST;
 }
 
-/* Appends what is one link further from `vertex`, inside its node. */
+/* Appends the vertices one link from `vertex` inside its node. */
 static void
 look_around (const FabGraph *graph, FabVertexId vertex, GArray *seen)
 {
@@ -32,7 +32,7 @@ look_around (const FabGraph *graph, FabVertexId vertex, GArray *seen)
   }
 }
 
-/* In order of distance: a node is small enough to look at all of it. */
+/* Visits in the order of distance: a node is small enough to examine all of it. */
 gboolean
 fab_staging_near (const FabGraph *graph, FabVertexId vertex, FabVertexId *staging)
 {

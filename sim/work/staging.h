@@ -4,6 +4,6 @@
 
 #include "sim/work/cluster.h"
 
-/* The host memory nearest to a vertex of a node: that of its own socket. Without memory in the node's entry, the
- * nearest socket itself stands for it. FALSE: the node has neither. */
+/* Finds the host memory nearest to a vertex of a node: that of its own socket. When the node's entry has no memory,
+ * the nearest socket stands for it. FALSE: the node has neither. */
 gboolean fab_staging_near (const FabGraph *graph, FabVertexId vertex, FabVertexId *staging);

@@ -5,16 +5,16 @@
 
 typedef struct {
   FabFootprint *footprint;
-  double left;     /* of it, from 1 to 0 */
-  guint n_missing; /* that it waits for */
-  GArray *waiting; /* guint: those that wait for it */
+  double left;     /* share of the message that is left, from 1 to 0 */
+  guint n_missing; /* number of messages for which it waits */
+  GArray *waiting; /* guint: messages that wait for it */
 } Message;
 
 struct _FabWaitTime {
   const FabGraph *graph;
   GArray *messages;
-  GArray *active;                   /* guint: under way */
-  GArray *starts, *links, *weights; /* of those: entries of the sharing problem */
+  GArray *active;                   /* guint: active messages */
+  GArray *starts, *links, *weights; /* of the active messages: entries of the sharing problem */
   GArray *shares, *rates;
   double *capacities; /* [n_links] */
   FabMaxmin *maxmin;
@@ -106,7 +106,7 @@ enter (FabWaitTime *self, guint index)
   g_array_append_val (self->starts, self->links->len);
 }
 
-/* Rates are messages per second and byte. */
+/* Rates are in messages per second, per byte of the collective. */
 static void
 solve (FabWaitTime *self)
 {
@@ -150,7 +150,7 @@ end_message (FabWaitTime *self, guint index, GArray *started)
   }
 }
 
-/* To the next end of a message; what ends with it but for rounding ends now. */
+/* Advances to the next end of a message. Messages that end at the same time except for rounding end too. */
 static double
 advance (FabWaitTime *self)
 {

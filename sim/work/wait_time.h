@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_time.h - how long messages that wait for one another take on idle links, without latency.
+/* wait_time.h - the duration of messages that wait for one another on idle links, without latency.
  *
- * Those that are under way share links by weighted max-min, as on the fluid network; one starts when the last that it
- * waits for has ended. Per byte of the collective: all times are in proportion to it.
+ * Active messages share links by weighted max-min, as on the fluid network; a message starts when the last message for
+ * which it waits has ended. Times are per byte of the collective, because all are proportional to it. One thread may
+ * use the object.
  */
 #pragma once
 
@@ -14,8 +15,9 @@ FabWaitTime *fab_wait_time_new (const FabGraph *graph);
 void fab_wait_time_free (FabWaitTime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabWaitTime, fab_wait_time_free)
 
-/* A message, after those in `after`. Takes the footprint. Returns its index. */
+/* Adds a message that waits for those in `after`. It takes ownership of the footprint and returns the message's
+ * index. */
 guint fab_wait_time_add (FabWaitTime *self, FabFootprint *footprint, const guint *after, guint n_after);
 
-/* From the first message's start to the last one's end. */
+/* Returns the time from the first message's start to the last one's end, in s per byte. */
 double fab_wait_time_s_per_byte (FabWaitTime *self);
