@@ -31,7 +31,7 @@ fab_axis_split_number (const char *text, double *number, const char **unit)
   return end != text && isfinite (*number);
 }
 
-/* 12 digits: steps of 0.1 do not show what doubles make of them. */
+/* 12 digits, so that steps of 0.1 do not show the rounding of doubles. */
 static void
 add_number (FabAxis *self, double number, const char *unit)
 {
@@ -129,7 +129,7 @@ check_range (const FabAxis *self, const char *text, const Range *range, double n
   return TRUE;
 }
 
-/* Of values, with the last one where rounding alone keeps it out. */
+/* Counts the values, and includes the last one when only rounding excludes it. */
 static double
 count_values (const Range *range)
 {

@@ -6,7 +6,7 @@
 #include "sim/base/error.h"
 #include "sim/study/machine.h"
 
-/* A whole number of the job; `fallback` where the job has no such key. */
+/* Returns a whole number of the job; `fallback` when the job has no such key. */
 static guint64
 whole_of (const FabYamlNode *mapping, const char *key, guint64 fallback)
 {
@@ -46,7 +46,7 @@ add_whole (GPtrArray *sets, const char *key, guint64 value)
   g_ptr_array_add (sets, g_strdup_printf ("job.%s=%" G_GUINT64_FORMAT, key, value));
 }
 
-/* What is written per GPU stays; what is written for the job grows. */
+/* Keeps what is given per GPU, and scales what is given for the whole job. */
 static gboolean
 keep_each (const FabBatch *self, guint n, GPtrArray *sets, GError **error)
 {
@@ -62,7 +62,8 @@ keep_each (const FabBatch *self, guint n, GPtrArray *sets, GError **error)
   return TRUE;
 }
 
-/* Fewer micro-batches first, then smaller ones: the largest size that divides what a copy of the model has. */
+/* Reduces the number of micro-batches first, then their size: to the largest one that divides the share of a copy of
+ * the model. */
 static gboolean
 keep_all (const FabBatch *self, guint n, GPtrArray *sets, GError **error)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* better.h - which of two points is to be preferred, by a figure. */
+/* better.h - compares two points by a figure. */
 #pragma once
 
 #include "sim/study/point.h"
 
-/* The point has the figure: it was played, and its job has such a thing. */
+/* Whether the point has the figure: it was simulated, and the figure applies to its job. */
 gboolean fab_figure_is_known (const FabFigure *figure, const FabPoint *point);
 
-/* Below 0: `a` is to be preferred to `b`, which may be NULL or without the figure; 0: neither is. */
+/* Returns a value below 0 when `a` is better than `b`, 0 when neither is better. `b` may be NULL or without the
+ * figure. */
 int fab_figure_compare (const FabFigure *figure, const FabPoint *a, const FabPoint *b);

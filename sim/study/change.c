@@ -25,14 +25,14 @@ fab_change_free (FabChange *self)
 
 /* --- kinds --- */
 
-/* What a change is made of. */
+/* The parts of a change. */
 typedef struct {
   const char *text;
   const FabScenario *scenario;
   GPtrArray *sets; /* char * */
 } Making;
 
-/* The network of switches that reduce is NCCL's to use. */
+/* Switches that reduce in-network are an option of NCCL. */
 static gboolean
 make_switch (Making *self, const char *key, GError **error)
 {
@@ -48,7 +48,7 @@ make_switch (Making *self, const char *key, GError **error)
   return TRUE;
 }
 
-/* A rate keeps the entry; an entry has its own rate. */
+/* A rate keeps the link entry; an entry brings its own rate. */
 static gboolean
 make_nic (Making *self)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change.h - what may become of a scenario, in the words of whoever asks: "nic=node2/nic1:50%" is broken, "800Gb/s" are
- * its adapters, 72 GPUs are one NVLink domain. A change is a few assignments. */
+/* change.h - changes of a scenario in short words: "nic=node2/nic1:50%" halves a NIC, "800Gb/s" sets the rate of the
+ * adapters, 72 sets the GPUs of an NVLink domain. A change consists of a few assignments. */
 #pragma once
 
 #include "sim/scenario/scenario.h"
 
 typedef enum {
-  FAB_CHANGE_FAULT,  /* KIND=NAME:WHAT, see below */
-  FAB_CHANGE_SHARP,  /* on, off: the network's switches reduce */
-  FAB_CHANGE_NVLS,   /* on, off: NVLink switches reduce */
+  FAB_CHANGE_FAULT,  /* KIND=NAME:WHAT, described below */
+  FAB_CHANGE_SHARP,  /* on, off: whether the network's switches reduce */
+  FAB_CHANGE_NVLS,   /* on, off: whether NVLink switches reduce */
   FAB_CHANGE_NIC,    /* 800Gb/s: the rate of the ports; ib-xdr: their link entry */
-  FAB_CHANGE_DOMAIN, /* 72: GPUs of an NVLink domain */
+  FAB_CHANGE_DOMAIN, /* 72: number of GPUs of an NVLink domain */
   FAB_CHANGE_GPUS,
   FAB_CHANGE_NODES,
   FAB_CHANGE_SET, /* any KEY=VALUE */
@@ -25,20 +25,21 @@ typedef struct {
   char **sets; /* NULL-ended */
 } FabChange;
 
-/* Of a scenario that was loaded without it. NULL and *error, which says what would be right. */
+/* Reads a change of a scenario that was loaded without it. Returns NULL and *error, which says what would be right.
+ * (transfer full) */
 FabChange *fab_change_parse (FabChangeKind kind, const char *text, const FabScenario *scenario,
                              GError **error);
 void fab_change_free (FabChange *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabChange, fab_change_free)
 
-/* A key that both set, so that they cannot be together; NULL: there is none. Items added to a list are none. (transfer
- * full) */
+/* Returns a key that both changes set, so that they exclude each other; NULL: there is none. Adding items to a list
+ * does not count. (transfer full) */
 char *fab_change_clash (const FabChange *a, const FabChange *b);
 
 /* --- faults ---
  *
  *   link=A->B, nic=node2/nic1, rail=3, switch=spine1, gpu=11 or gpu=node1/gpu3
- *   :50% of its rate (of a GPU: its speed), :dead, :+2us of latency;  @1s..2s: then, else from the start
+ *   :50% of its rate (of a GPU: its speed), :dead, :+2us of latency;  @1s..2s: only then, else from the start
  *
- * (transfer full): the assignment. NULL and *error. */
+ * Returns the assignment (transfer full); NULL and *error. */
 char *fab_change_fault (const char *text, guint gpus_per_node, GError **error);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_fault.c - a fault in one word: KIND=NAME:WHAT@WHEN, as an item of `faults` or of the job's `stragglers`. */
+/* change_fault.c - reads a fault written as KIND=NAME:WHAT@WHEN, as an item of `faults` or of the job's
+ * `stragglers`. */
 #include <string.h>
 
 #include "sim/base/error.h"
 #include "sim/study/axis.h"
 #include "sim/study/change.h"
 
-/* The word in its parts; those that are not there are NULL. */
+/* The parts of the word; absent parts are NULL. */
 typedef struct {
   char *kind, *name, *what, *at, *until;
 } Word;
@@ -23,7 +24,7 @@ word_clear (Word *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Word, word_clear)
 
-/* Takes what stands behind the last `sign` of `text` away from it; NULL: it is not there. */
+/* Cuts off what follows the last `sign` of `text` and returns it; NULL: `sign` is absent. */
 static char *
 cut (char *text, const char *sign)
 {
@@ -55,7 +56,7 @@ read_word (const char *text, Word *word, GError **error)
   return TRUE;
 }
 
-/* As YAML quotes it. */
+/* Quotes a text for YAML. */
 static char *
 quoted (const char *text)
 {
@@ -89,7 +90,7 @@ read_rank (const char *name, guint gpus_per_node, guint64 *rank)
   return TRUE;
 }
 
-/* A slow GPU is a straggler of the job. */
+/* A slow GPU becomes a straggler of the job. */
 static char *
 gpu_fault (const Word *word, guint gpus_per_node, GError **error)
 {

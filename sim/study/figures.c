@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* figures.c - what a point is compared by: names, columns, how they are read and shown. */
+/* figures.c - the figures by which points are compared: their names, their columns, and how they are read and shown. */
 #include <string.h>
 
 #include "sim/base/error.h"
@@ -144,7 +144,7 @@ fab_figure_names (void)
 /* --- text --- */
 
 typedef struct {
-  const char *unit; /* NULL: the end */
+  const char *unit; /* NULL ends the list */
   double factor;    /* in ascending order */
 } Scale;
 
@@ -173,7 +173,7 @@ unit_of (FabFigureKind kind)
                                      : FAB_UNIT_FACTOR;
 }
 
-/* As trainings are counted: days from two of them on, hours likewise. */
+/* Shows times as people count trainings: in days from two days on, and in hours likewise. */
 static char *
 show_time (double seconds)
 {
@@ -216,7 +216,7 @@ parse_scaled (const Scale *scale, const char *text, double *value)
   return FALSE;
 }
 
-/* Days and hours are how trainings are counted; the units of scenarios end at seconds. */
+/* Accepts days and hours too, because trainings are counted in them; the units of scenarios end at seconds. */
 static gboolean
 parse_time (const char *text, double *seconds, GError **error)
 {

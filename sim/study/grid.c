@@ -81,7 +81,7 @@ add_key (FabGrid *self, FabGridAxis *axis, const char *text, GError **error)
   return TRUE;
 }
 
-/* The end of the first "KEY=VALUES": a blank outside of brackets and quotes that no comma precedes. */
+/* Returns the end of the first "KEY=VALUES": a blank outside brackets and quotes that does not follow a comma. */
 static const char *
 end_of_key (const char *text)
 {

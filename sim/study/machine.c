@@ -68,7 +68,7 @@ fab_machine_set_gpus (const FabScenario *scenario, guint n, GPtrArray *sets, GEr
 
 /* --- domains --- */
 
-/* A smaller domain is a part of each node, with its share of the NICs. */
+/* Makes each domain a part of a node, with its share of the NICs. */
 static gboolean
 divide_nodes (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
 {
@@ -88,12 +88,12 @@ divide_nodes (const FabScenario *scenario, guint n, GPtrArray *sets, GError **er
 }
 
 typedef struct {
-  const FabNodeSpec *node; /* NULL: there is none */
-  guint gpus;              /* of it */
-  GString *known;          /* domains of nodes with this GPU */
+  const FabNodeSpec *node; /* NULL: the catalogue has none */
+  guint gpus;              /* of the node */
+  GString *known;          /* domains of the nodes with this GPU */
 } Search;
 
-/* Of several the first, whole machines before those that share a switch. */
+/* Of several it takes the first, whole machines before machines that share a switch. */
 static Search
 find_node (const FabScenario *scenario, guint n)
 {

@@ -43,7 +43,7 @@ typedef struct {
   const FabStudy *study;
   FabPlan *plan;
   FabBytes most_bytes;
-  GArray *starts; /* guint: where families begin, and the end of the last */
+  GArray *starts; /* guint: index of each family's first candidate, and the end of the last family */
 } Plays;
 
 static FabCandidate *
@@ -137,7 +137,7 @@ rank (FabPlan *self, const GArray *starts, const FabFigure *by)
   g_ptr_array_sort_with_data (self->ranking, better_first, (gpointer) by);
 }
 
-/* What a rank has; 0: not known. */
+/* Sets *bytes to the memory of a rank's device; 0: unknown. */
 static gboolean
 device_bytes (const FabStudy *study, FabBytes *bytes, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - several ways to do the same work, each at its best, ranked.
+/* plan.h - compares several strategies for the same work, each with its best settings.
  *
- * A way is a family of candidates that differ in how much memory they need: batches from the smallest on, each with its
- * remedies, from none on. Of a batch the first candidate that fits is played and the others are passed over; where none
- * fits, no larger batch of the family is tried. Families are played at once on all processors; what comes out does not
- * depend on how many there are.
+ * A family is a list of candidates that differ in how much memory they need: batches from the smallest on, and for
+ * each batch its memory-saving options, from none on. For each batch the first candidate that fits is simulated and
+ * the others are skipped. When none fits, larger batches of the family are not tried. Families are simulated in
+ * parallel; the result does not depend on the number of threads.
  */
 #pragma once
 
@@ -12,18 +12,18 @@
 #include "sim/study/study.h"
 
 typedef enum {
-  FAB_CANDIDATE_PASSED_OVER, /* a smaller batch does not fit, or the same fits with less of a remedy */
+  FAB_CANDIDATE_PASSED_OVER, /* a smaller batch does not fit, or the batch fits with a cheaper option */
   FAB_CANDIDATE_PLAYED,
-  FAB_CANDIDATE_TOO_LARGE,  /* its trial has the point with its memory only */
-  FAB_CANDIDATE_IMPOSSIBLE, /* its trial has the problem */
+  FAB_CANDIDATE_TOO_LARGE,  /* its trial has the point, with its memory only */
+  FAB_CANDIDATE_IMPOSSIBLE, /* its trial has the reason */
 } FabCandidateState;
 
 typedef struct {
   const char *strategy; /* static: "zero3" */
   char *division;       /* "tensor 8, pipeline 4"; "-": none */
-  char *batch;          /* "2 x 16": sequences, micro-batches */
-  const char *remedy;   /* static: "full" */
-  guint family, size;   /* numbers of the family and of the batch in it; candidates stand in that order */
+  char *batch;          /* "2 x 16": sequences times micro-batches */
+  const char *remedy;   /* static: "full" (recomputation) */
+  guint family, size;   /* number of the family, and of the batch in it; candidates are in this order */
   char **sets;          /* assignments, NULL-ended */
   FabCandidateState state;
   FabTry trial;
@@ -34,16 +34,17 @@ void fab_candidate_free (FabCandidate *self);
 
 typedef struct {
   GPtrArray *candidates; /* FabCandidate, owned */
-  GPtrArray *ranking;    /* FabCandidate: the best of every family that fits, the best first */
+  GPtrArray *ranking;    /* FabCandidate: the best of every family that fits, in the order of preference */
   guint n_played, n_weighed;
 } FabPlan;
 
-/* Takes the candidates, of which there is one at least. `most_bytes`: what a rank may need; 0: what its device has.
- * NULL and *error where the scenario itself cannot be read. */
+/* Takes ownership of the candidates, at least one. `most_bytes` is the memory that a rank may use; 0: what its device
+ * has. Returns NULL and *error when the scenario itself cannot be read. (transfer full) */
 FabPlan *fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by,
                         FabBytes most_bytes, GError **error);
 void fab_plan_free (FabPlan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPlan, fab_plan_free)
 
-/* Of the family's candidates that are too large the one that needs least; NULL: one fits, or none was weighed. */
+/* When all candidates of the family are too large, returns the one that needs the least memory. NULL: one fits, or
+ * none was examined. */
 const FabCandidate *fab_plan_smallest (const FabPlan *self, guint family);

@@ -26,8 +26,8 @@ take_times (FabPoint *self, const FabStepRecord *step)
   self->tokens_per_s = step->tokens_per_s;
 }
 
-/* What busbw counts: what a rank has to send at least, whatever the algorithm. From stage to stage one class sends and
- * the other receives. */
+/* What a rank has to send at least by the definition of busbw, whatever the algorithm. Between pipeline stages one
+ * class sends and the other receives. */
 static double
 sent_bytes (const FabDag *dag)
 {

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* point.h - one scenario played to its end, in the figures that studies compare. */
+/* point.h - the result of one simulated scenario, in the figures that studies compare. */
 #pragma once
 
 #include "sim/scenario/simulation.h"
 #include "sim/scenario/spending.h"
 
-/* Of the last iteration, mean over ranks; 0: there is no such figure. */
+/* Of the last iteration, as means over ranks; 0: the figure does not apply. */
 typedef struct {
   guint n_ranks, n_nodes;
   double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
   double mfu_fraction, tokens_per_s;
-  double train_s;               /* of the whole training */
-  FabBytes memory_bytes;        /* of the fullest rank */
-  FabBytes memory_max_bytes;    /* that a rank has */
-  double sent_bytes;            /* by a rank in a step, at least: sizes x the factor of busbw */
-  double binding_fraction;      /* of the communication that the binding link sets the pace of */
+  double train_s;            /* of the whole training */
+  FabBytes memory_bytes;     /* of the rank that needs most */
+  FabBytes memory_max_bytes; /* memory that a rank has */
+  /* What a rank sends in a step at least: sizes x the busbw factors of nccl-tests. */
+  double sent_bytes;
+  double binding_fraction;      /* share of the communication that the binding link limits */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
 } FabPoint;
 
-/* Of a simulation of the scenario that was played to its end. NULL and *error when a figure cannot be told. */
+/* Returns the point of a simulation of the scenario that has run to its end. NULL and *error when a figure cannot be
+ * computed. (transfer full) */
 FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
-/* NULL and *error when it cannot be built, or hangs. */
+/* Simulates a scenario. Returns NULL and *error when it cannot be built, or hangs. (transfer full) */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
-/* The same, but what needs more than `most_bytes` of memory (0: any) is not played: it has no times. */
+/* As fab_point_play, but a scenario that needs more than `most_bytes` of memory (0: any) is not simulated: its point
+ * has no times. */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  FabBytes most_bytes, GError **error);
 void fab_point_free (FabPoint *self);
@@ -42,23 +45,24 @@ typedef enum {
 } FabFigureKind;
 
 typedef struct {
-  const char *name;   /* as people ask for it: "exposed" */
+  const char *name;   /* the name that users write: "exposed" */
   const char *column; /* with its unit: "exposed_fraction" */
   FabFigureKind kind;
   const char *summary;
   double (*value) (
-      const FabPoint *point); /* seconds, fraction, per second, bytes, US dollars, joules, watts */
+      /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
+      const FabPoint *point);
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
-  gboolean is_gain;                             /* more is better; FALSE: less */
-  const char *unknown; /* why not: "the job does not say how many tokens it trains with" */
+  gboolean is_gain;                             /* larger is better; FALSE: smaller is */
+  const char *unknown; /* why it is unknown: "the job does not say how many tokens it trains with" */
 } FabFigure;
 
 extern const FabFigure fab_figures[]; /* ended by a row without name */
 
-const FabFigure *fab_figure_find (const char *name); /* NULL: there is none */
+const FabFigure *fab_figure_find (const char *name); /* NULL: there is no such figure */
 char *fab_figure_names (void);                       /* "step, exposed, ...". (transfer full) */
 
-/* "620.4 ms", "30 days", "52.3%", "$42.84M", "13.2 kWh". (transfer full) */
+/* Shows a value for reading: "620.4 ms", "30 days", "52.3%", "$42.84M", "13.2 kWh". (transfer full) */
 char *fab_figure_show (FabFigureKind kind, double value);
-/* The same as a person writes it; FALSE and *error, which says what would be right. */
+/* Reads a value as a person writes it; FALSE and *error, which says what would be right. */
 gboolean fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **error);

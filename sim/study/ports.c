@@ -41,7 +41,7 @@ compare_rates (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* A port: what can be bought, or whatever the machine has. */
+/* Whether a port can be bought or is the one that the machine has. */
 static gboolean
 is_product (const FabCatalog *catalog, const char *link)
 {
@@ -56,7 +56,7 @@ is_product (const FabCatalog *catalog, const char *link)
   return FALSE;
 }
 
-/* Of a technology, those that are fast enough, the slowest first. */
+/* Returns the ports of a technology that are fast enough, the slowest first. */
 static GPtrArray *
 candidates (const FabCatalog *catalog, const char *technology, double rate)
 {
@@ -64,7 +64,8 @@ candidates (const FabCatalog *catalog, const char *technology, double rate)
   GPtrArray *all = g_ptr_array_new_with_free_func (port_free);
   gboolean has_products = FALSE;
 
-  for (guint pass = 0; pass < 2 && !has_products; pass++) /* products, or where there are none all ports */
+  for (guint pass = 0; pass < 2 && !has_products;
+       pass++) /* first the products, then, when there are none, all ports */
     for (guint i = 0; names[i] != NULL; i++) {
       const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
 

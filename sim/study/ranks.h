@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.h - processes that were started together, here or on many machines, and send each other bytes.
+/* ranks.h - the interface of processes that were started together, on one or many machines, and exchange bytes.
  *
- * Whoever can start them fills this in: a module that is loaded when the program was started so. It is called by one
- * thread only. Nothing here fails: what is sent to a rank that died is lost, and of that rank nothing is heard.
+ * A module that is loaded under a launcher (MPI) implements it. One thread only may call it. No function fails:
+ * messages to a rank that has died are lost, and nothing arrives from that rank.
  */
 #pragma once
 
@@ -14,19 +14,21 @@ typedef struct _FabRanks FabRanks;
 
 struct _FabRanks {
   guint abi;           /* FAB_RANKS_ABI */
-  guint rank, n_ranks; /* this one, of how many */
-  guint n_here;        /* of them on this machine */
+  guint rank, n_ranks; /* this rank, and the number of ranks */
+  guint n_here;        /* how many of them run on this machine */
   const char *host;
 
-  /* Takes a copy, and does not wait. */
+  /* Sends a copy of the bytes, without waiting. */
   void (*send) (FabRanks *self, guint to, gconstpointer bytes, gsize size);
 
-  /* A message that is there replaces what *bytes held; FALSE: there is none. Those of one rank keep their order. */
+  /* Replaces the content of *bytes by a message that has arrived; FALSE: there is none. Messages of one rank keep
+   * their order. */
   gboolean (*receive) (FabRanks *self, guint *from, GByteArray *bytes);
 
-  /* Frees it. `is_whole`: all ranks are still here and leave too; otherwise nobody waits for the others. */
+  /* Ends the membership and frees it. `is_whole`: all ranks are still present and leave too; otherwise no rank waits
+   * for the others. */
   void (*leave) (FabRanks *self, gboolean is_whole);
 };
 
-/* The one symbol of a module, "fab_ranks_join". NULL: there are no other ranks. */
+/* The only symbol of a module, "fab_ranks_join". It returns NULL when there are no other ranks. */
 typedef FabRanks *(*FabRanksFunc) (void);

@@ -9,7 +9,7 @@
 #include "sim/study/batch.h"
 #include "sim/study/machine.h"
 
-static const double least_bend = 0.02; /* of efficiency per doubling: less is none */
+static const double least_bend = 0.02; /* a smaller change of the efficiency per doubling is no bend */
 
 void
 fab_scaling_free (FabScaling *self)
@@ -64,7 +64,7 @@ init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *b
   point->trial.sets = (const char *const *) point->sets->pdata;
 }
 
-/* --- the band --- */
+/* --- uncertainty --- */
 
 typedef struct {
   const FabScenario *scenario;
@@ -84,7 +84,8 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError *
   return fab_simulation_check_hang (simulation, error);
 }
 
-/* Building a machine only to see that all of its numbers are certain would take as long as playing it. */
+/* Checks the catalogue first: building a machine only to find that all of its numbers are certain would take as long
+ * as simulating it. */
 static gboolean
 is_certain (const FabCatalog *catalog)
 {
@@ -105,7 +106,7 @@ typedef struct {
   FabScaling *scaling;
 } Bands;
 
-/* A band that cannot be found is none: the point itself was played. */
+/* When the band cannot be computed, the point has none: the point itself was simulated. */
 static void
 find_band (gpointer data, guint item)
 {
@@ -130,9 +131,9 @@ find_band (gpointer data, guint item)
   fab_band_free (band);
 }
 
-/* --- what follows --- */
+/* --- results --- */
 
-/* One GPU that only communicates takes no time, and has no rate. */
+/* A single GPU that only communicates takes no time and has no rate. */
 static gboolean
 has_rate (const FabScalePoint *point)
 {
@@ -169,14 +170,14 @@ set_efficiencies (FabScaling *self, gboolean is_strong)
   }
 }
 
-/* Change of the efficiency per doubling from one point to the next. */
+/* Returns the change of the efficiency per doubling from one point to the next. */
 static double
 slope (const FabScalePoint *from, const FabScalePoint *to)
 {
   return (to->efficiency - from->efficiency) / log2 ((double) to->n_gpus / from->n_gpus);
 }
 
-/* Where the slope falls most; of three points in a row, the one in the middle. */
+/* Finds the middle of the three consecutive points where the slope falls most. */
 static void
 find_bend (FabScaling *self)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.h - one job on more and more GPUs: how much of them is left, where it bends, where the network takes over.
+/* scaling.h - one job on growing numbers of GPUs: its efficiency, where the efficiency bends, and where the network
+ * dominates.
  *
- *   efficiency at n GPUs = rate (n) / n over rate (n0) / n0,     n0: the first that takes time
+ *   efficiency at n GPUs = rate (n) / n over rate (n0) / n0,     n0: the first number of GPUs that takes time
  *
- * where the rate is tokens per second, or steps x GPUs (weak) or steps (strong) of jobs without tokens. Weak scaling
- * keeps the batch of every GPU, strong scaling that of the job: fewer micro-batches in a step, then smaller ones.
+ * The rate is tokens per second; for jobs without tokens it is steps x GPUs (weak) or steps (strong). Weak scaling
+ * keeps the batch per GPU. Strong scaling keeps the batch of the job: first the number of micro-batches per step
+ * falls, then their size.
  */
 #pragma once
 
@@ -15,34 +17,36 @@ typedef struct {
   guint n_gpus;
   GPtrArray *sets; /* char *, NULL-ended */
   FabTry trial;
-  double efficiency;    /* 0: it has none */
-  double low_s, high_s; /* band of the step; both 0: nothing is uncertain, or it was not asked for */
+  double efficiency;    /* 0: the point has no efficiency */
+  double low_s, high_s; /* uncertainty of the step; both 0: nothing is uncertain, or it was not requested */
 } FabScalePoint;
 
-/* Points by their numbers; -1: there is none. */
+/* Points are given by their index; -1: there is none. */
 typedef struct {
-  FabScalePoint *points; /* [n], GPUs ascending */
+  FabScalePoint *points; /* [n], in ascending order of GPUs */
   guint n;
-  gint first, last; /* that have an efficiency */
-  gint efficient;   /* the last before the efficiency falls below the bound */
-  gint bend;        /* where it falls that much faster, per doubling, than before: the most of all */
-  gint dominated;   /* the first from which on exposed communication takes longer than computing */
-  double slope_before, slope_after; /* at the bend, per doubling; negative falls */
+  gint first, last; /* the first and the last point with an efficiency */
+  gint efficient;   /* the last point before the efficiency falls below the bound */
+  gint bend;        /* the point after which the efficiency falls most, per doubling, compared with before */
+  /* The first point from which on exposed communication takes longer than computing. */
+  gint dominated;
+  double slope_before, slope_after; /* at the bend, per doubling; negative values fall */
 } FabScaling;
 
 typedef struct {
   const FabAxis *gpus; /* whole numbers */
   gboolean is_strong, has_band;
-  double bound; /* of the efficiency, at most 1: 0.9 */
+  double bound; /* lower bound of the efficiency, at most 1: 0.9 */
 } FabScalingSpec;
 
-/* From one node to 16 times the scenario's GPUs, in doublings. (transfer full) */
+/* Returns doublings from one node to 16 times the scenario's GPUs. (transfer full) */
 FabAxis *fab_scaling_default (const FabScenario *scenario);
 
-/* NULL and *error where none can be played, or takes time: the first one's problem. */
+/* Returns NULL and *error when no point can be simulated or takes time; *error is that of the first point. (transfer
+ * full) */
 FabScaling *fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **error);
 void fab_scaling_free (FabScaling *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScaling, fab_scaling_free)
 
-/* What follows from points that are played. */
+/* Computes the efficiencies and the marked points from simulated points. */
 void fab_scaling_judge (FabScaling *self, const FabScalingSpec *spec);

@@ -25,7 +25,7 @@ note (Search *self, guint item, const FabTrial *trial)
   }
 }
 
-/* Tries `n_items` values that lie evenly from `from` to `to`, ends too, each once. */
+/* Tries `n_items` values at equal distances from `from` to `to`, both included, each once. */
 static gboolean
 try_between (Search *self, guint from, guint to, guint n_items, GError **error)
 {
@@ -47,7 +47,7 @@ try_between (Search *self, guint from, guint to, guint n_items, GError **error)
   return TRUE;
 }
 
-/* Below `first` and above the largest value under it that was tried in vain. */
+/* Closes the gap between the largest value known to miss the target and `first`. */
 static gboolean
 close_in (Search *self, guint unmet, GError **error)
 {
@@ -58,7 +58,7 @@ close_in (Search *self, guint unmet, GError **error)
 
     if (!try_between (self, from, MAX (from, to), n, error))
       return FALSE;
-    /* What was tried and lies below the first that met it did not. */
+    /* Of the values tried below the first that meets the target, none meets it. */
     for (guint i = n; i-- > 0;) {
       guint item = n == 1 ? from : from + (guint) ((guint64) (MAX (from, to) - from) * i / (n - 1));
 
@@ -71,7 +71,7 @@ close_in (Search *self, guint unmet, GError **error)
   return TRUE;
 }
 
-/* Twice more, each time between the neighbours of the best point. */
+/* Tries two more rounds, each between the neighbours of the best point. */
 static gboolean
 look_around (Search *self, guint spacing, GError **error)
 {

@@ -57,7 +57,7 @@ take_search (FabSize *self, const FabSearch *search)
   }
 }
 
-/* One value at least can be played, and has the figure of the target. */
+/* At least one value must be simulated and have the figure of the target. */
 static gboolean
 check_played (const FabSize *self, const FabTarget *target, GError **error)
 {

@@ -32,7 +32,7 @@ play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
   return TRUE;
 }
 
-/* Whether the targets hold when every figure is off by the same part as at the answer. */
+/* Whether the targets hold when every figure is off by the same fraction as at the answer. */
 static gboolean
 is_met_off (const FabSizeSpec *spec, const FabPoint *point, const FabPoint *at, const FabBand *band,
             gboolean is_bad)

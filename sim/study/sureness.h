@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sureness.h - how far the figures of a play may be off, and so what is enough. */
+/* sureness.h - the uncertainty of the figures of a study, and the range of its answer that follows. */
 #pragma once
 
 #include "sim/scenario/band.h"
@@ -7,14 +7,16 @@
 
 typedef struct {
   FabBand
-      *band; /* of the targets' figures at the answer, in their order; NULL: no link says how unsure it is */
+      /* Of the targets' figures at the answer, in their order; NULL: no link has an uncertainty. */
+      *band;
   gint64
-      answer_low; /* the first value that was tried which meets the targets if the figures are off to the good, by
-                          * as much there as at the answer */
-  gint64 answer_high; /* and to the bad; -1: none does */
+      /* The first tried value that meets the targets if the figures are better than predicted, by the same fraction as
+       * the band at the answer. */
+      answer_low;
+  gint64 answer_high; /* as answer_low, if the figures are worse; -1: no value meets the targets */
 } FabSureness;
 
-/* FALSE and *error. Where nothing meets the targets, of the value that comes closest. */
+/* FALSE and *error. When no value meets the targets, the band is that of the closest value. */
 gboolean fab_size_sureness (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size,
                             FabSureness *sureness, GError **error);
 void fab_sureness_clear (FabSureness *self);

@@ -7,8 +7,8 @@
 #include "sim/study/sweep_pool.h"
 #include "sim/study/sweep_ranks.h"
 
-/* How long something finished may not be in the file; how long a cancelled sweep waits for points that are being
- * played; how long to sleep while there is nothing to do, which is less where others may say something. */
+/* The longest time that a result may be missing from the file; how long a cancelled sweep waits for points that are
+ * running; how long to sleep when there is nothing to do, which is shorter when other ranks may send something. */
 #define COMMIT_US (200 * 1000)
 #define FAREWELL_US (1000 * 1000)
 #define NAP_US (50 * 1000)
@@ -19,20 +19,20 @@ typedef struct {
   FabStore *store;
   FabSweepOutcome *outcome;
   FabSweepPool *pool;
-  FabSweepRanks *ranks; /* NULL: there are none */
+  FabSweepRanks *ranks; /* NULL: there are no other ranks */
 
-  guint8 *marks; /* per point: it is in the file, or was given to somebody */
-  gint64 n_left; /* that are not marked */
-  gint64 cursor; /* where to look for one */
+  guint8 *marks; /* per point: it is in the file, or was assigned to somebody */
+  gint64 n_left; /* points that are not marked */
+  gint64 cursor; /* where to look for the next one */
   guint n_jumps;
 
-  GPtrArray *pending; /* FabSweepPointRecord, not in the file yet */
-  gint64 pending_us;  /* since when */
+  GPtrArray *pending; /* FabSweepPointRecord that are not in the file yet */
+  gint64 pending_us;  /* when the oldest pending record was added */
   gint64 began_us;
-  gboolean has_company; /* another process plays the same sweep */
+  gboolean has_company; /* another process works on the same sweep */
 } Sweep;
 
-/* --- which point next --- */
+/* --- choosing the next point --- */
 
 static gint64
 next_point (Sweep *self)
@@ -46,7 +46,7 @@ next_point (Sweep *self)
   return self->cursor;
 }
 
-/* FabSweepGiveFunc */
+/* A FabSweepGiveFunc. */
 static guint
 give (gpointer data, gint64 *points, guint n)
 {
@@ -67,7 +67,7 @@ feed_pool (Sweep *self)
   fab_sweep_pool_give (self->pool, points, give (self, points, n));
 }
 
-/* Points of ranks that died are there again. */
+/* Makes the points of ranks that died available again. */
 static void
 take_back (Sweep *self, const GArray *lost)
 {
@@ -90,7 +90,7 @@ note (const Sweep *self, const char *sentence)
     self->spec->note (self->spec->data, sentence);
 }
 
-/* What others put into the file need not be played here. */
+/* Marks the points that other processes have stored, so that they are not simulated here. */
 static gboolean
 look_at_file (Sweep *self, GError **error)
 {
@@ -108,7 +108,8 @@ look_at_file (Sweep *self, GError **error)
   return TRUE;
 }
 
-/* Two processes at the same place play everything twice: go on somewhere else, which differs between processes. */
+/* Two processes at the same position would simulate everything twice: continue elsewhere, at a position that differs
+ * between processes. */
 static void
 jump (Sweep *self)
 {
@@ -120,7 +121,7 @@ jump (Sweep *self)
   self->has_company = TRUE;
 }
 
-/* --- into the file --- */
+/* --- writing to the file --- */
 
 static gboolean
 keep_pending (Sweep *self, GError **error)
@@ -149,7 +150,7 @@ keep_pending (Sweep *self, GError **error)
   return !fab_store_has_changed (self->store) || look_at_file (self, error);
 }
 
-/* Takes what was played during a nap. FALSE: it cannot be kept. */
+/* Takes over what was simulated during a nap. FALSE: it cannot be stored. */
 static gboolean
 collect (Sweep *self, gint64 nap_us, GError **error)
 {
@@ -167,7 +168,7 @@ collect (Sweep *self, gint64 nap_us, GError **error)
   return now_us - self->pending_us < COMMIT_US || keep_pending (self, error);
 }
 
-/* --- the whole of it --- */
+/* --- the whole sweep --- */
 
 static gboolean
 is_cancelled (const FabSweepSpec *spec)
@@ -216,7 +217,7 @@ play_all (Sweep *self, GError **error)
   return TRUE;
 }
 
-/* What is being played is waited for a moment, for it is nearly done, or takes long. */
+/* Waits a moment for running points: they are nearly done, or take long. */
 static gboolean
 say_farewell (Sweep *self, GError **error)
 {
@@ -259,7 +260,7 @@ begin (Sweep *self, GError **error)
   return fab_store_open_sweep (self->store, &record, &self->outcome->sweep_id, error);
 }
 
-/* What is there already. */
+/* Marks the points that the file already has. */
 static gboolean
 look_back (Sweep *self, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.h - every point of a grid played and kept, so that nothing finished is lost and nothing is played twice.
+/* sweep.h - simulates every point of a grid and stores it, so that no result is lost or computed twice.
  *
- * Points are played on all processors, and by other ranks where there are any; one thread of one process gives them
- * out, and writes what was played into the file, at most 0.2 s after it was finished. A point that is in the file is
- * not played again, whoever put it there. So a sweep that was killed goes on where it was, and processes that know
- * nothing of each other can play one sweep into one file: points are the same whoever plays them.
+ * Points are simulated on all processors, and by other ranks when there are any. One thread of one process distributes
+ * them and writes the results to the file, at most 0.2 s after they are finished. A point that is already in the file
+ * is not simulated again, whichever process stored it. So a sweep that was killed continues where it stopped, and
+ * independent processes can work on one sweep in one file: the result of a point does not depend on the process.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "sim/study/sweep_plan.h"
 
 typedef struct {
-  gint64 n_points, n_there; /* in the file when it began */
-  gint64 n_done;            /* in the file now, or about to be */
+  gint64 n_points, n_there; /* n_there: points in the file at the start */
+  gint64 n_done;            /* points in the file now, or about to be written */
   gint64 elapsed_us;
 } FabSweepProgress;
 
@@ -22,37 +22,40 @@ typedef struct {
   const FabStudy *study;
   const FabGrid *grid;
   const FabSweepPlan *plan;
-  const char *version; /* of the program */
-  guint n_threads;     /* that play, in this process */
-  FabRanks *ranks;     /* NULL: there are no others */
+  const char *version; /* version of the program */
+  guint n_threads;     /* threads of this process that simulate */
+  FabRanks *ranks;     /* NULL: there are no other ranks */
 
-  /* Of the person; every one may be NULL. */
+  /* Reports to the user; each may be NULL. */
   gpointer data;
-  void (*progress) (gpointer data, const FabSweepProgress *progress); /* many times a second */
+  void (*progress) (gpointer data, const FabSweepProgress *progress); /* called many times per second */
   void (*note) (gpointer data, const char *sentence);
   gboolean (*is_cancelled) (gpointer data);
 } FabSweepSpec;
 
 typedef struct {
   gint64 sweep_id, n_points;
-  gint64 n_there;   /* in the file when it began */
-  gint64 n_played;  /* by this process and its ranks */
-  gint64 n_foreign; /* by others meanwhile */
+  gint64 n_there;   /* points in the file at the start */
+  gint64 n_played;  /* points simulated by this process and its ranks */
+  gint64 n_foreign; /* points that other processes stored in the meantime */
   gboolean is_cancelled;
   gboolean
-      has_threads; /* cancelled while long points were played: threads are still at them, and use all that the spec
-                           names. Leave the program. */
+      /* Cancelled while long points were running: threads still work on them and use everything that the spec names,
+       * so the caller must end the program. */
+      has_threads;
 } FabSweepOutcome;
 
-/* FALSE and *error: the file cannot be written, or the scenario's files changed meanwhile; what was committed stays. */
+/* FALSE and *error: the file cannot be written, or the scenario's files changed during the sweep. Results that were
+ * committed stay. */
 gboolean fab_sweep_run (const FabSweepSpec *spec, FabStore *store, FabSweepOutcome *outcome, GError **error);
 
-/* --- parts of it --- */
+/* --- ranks --- */
 
-/* Of a rank that is not 0: plays what rank 0 gives it until that says that it is enough. `problem`: why this rank
- * cannot, for the person at rank 0; NULL: it can. Leaves the ranks. FALSE: rank 0 is gone, or this one was cancelled;
- * threads may still play: leave the program. */
+/* The part of a rank other than 0: simulates what rank 0 assigns until rank 0 ends the sweep, and leaves the ranks.
+ * `problem`: why this rank cannot take part, which rank 0 reports; NULL: it can. FALSE: rank 0 is gone, or this rank
+ * was cancelled; threads may still be working, so the caller must end the program. */
 gboolean fab_sweep_help (const FabSweepSpec *spec, const char *problem);
 
-/* Rank 0 has nothing for the others to do, for something went wrong before it began. Leaves the ranks. */
+/* For rank 0 when something fails before the sweep begins: tells the other ranks that there is nothing to do, and
+ * leaves the ranks. */
 void fab_sweep_dismiss (FabRanks *ranks);

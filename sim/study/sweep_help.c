@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_help.c - the other ranks' side: play what rank 0 gives, report it, ask for more. */
+/* sweep_help.c - the side of the other ranks: simulate what rank 0 assigns, report it, ask for more. */
 #include <string.h>
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include "sim/study/sweep_pool.h"
 #include "sim/study/sweep_ranks.h"
 
-/* A report waits so long for more to say; a rank that has nothing to say says so after PING_US. Rank 0 may be busy with
- * its file for minutes, but not for longer than SILENCE_US. */
+/* A report waits REPORT_US for more results. A rank without news sends a sign of life after PING_US. Rank 0 may be
+ * busy with its file for minutes, but not for longer than SILENCE_US. */
 #define REPORT_US (20 * 1000)
 #define PING_US G_USEC_PER_SEC
 #define SILENCE_US (360 * G_USEC_PER_SEC)
@@ -16,11 +16,11 @@
 
 typedef struct {
   const FabSweepSpec *spec;
-  FabSweepPool *pool; /* NULL: this rank plays nothing */
+  FabSweepPool *pool; /* NULL: this rank simulates nothing */
   GByteArray *message;
   GPtrArray *played;
   gint64 heard_us, reported_us;
-  gboolean has_asked; /* and was given nothing since */
+  gboolean has_asked; /* it has asked for points and not received any since */
   gboolean has_ended, is_whole;
 } Help;
 

@@ -5,7 +5,7 @@
 
 #include "sim/base/error.h"
 
-/* Points that are read to see whether anything of a sweep can be. */
+/* Number of points that are read to check that a sweep is possible. */
 enum { MOST_SAMPLES = 32 };
 
 void
@@ -28,7 +28,7 @@ load_point (const FabStudy *study, const FabGrid *grid, gint64 point, GError **e
   return fab_study_load (study, (const char *const *) sets, error);
 }
 
-/* The first point, or where it cannot be read, the first that can of some all over the grid. */
+/* Loads the first point, or when it cannot be read, the first readable one of several all over the grid. */
 static FabScenario *
 load_any_point (const FabStudy *study, const FabGrid *grid, GError **error)
 {
@@ -43,7 +43,7 @@ load_any_point (const FabStudy *study, const FabGrid *grid, GError **error)
   return scenario;
 }
 
-/* Without what varies; where the scenario is not whole so, as one of its points. */
+/* Loads the scenario without the keys that vary; when it is incomplete without them, one of its points. */
 static FabScenario *
 load_head (const FabStudy *study, const FabGrid *grid)
 {
@@ -54,14 +54,14 @@ load_head (const FabStudy *study, const FabGrid *grid)
 
 /* --- fingerprint --- */
 
-/* With its end, so that what follows cannot be taken for it. */
+/* Adds the terminating NUL too, so that the next text cannot be confused with this one. */
 static void
 add_text (GChecksum *sum, const char *text)
 {
   g_checksum_update (sum, (const guchar *) text, (gssize) strlen (text) + 1);
 }
 
-/* What a value that is no number stands for: it may name a file. */
+/* A value that is not a number may name a file, so this adds what it stands for. */
 static void
 add_meaning (GChecksum *sum, const FabStudy *study, const char *key, const char *value)
 {
@@ -118,7 +118,7 @@ fab_sweep_plan_new (const FabStudy *study, const FabGrid *grid, const char *vers
   g_autoptr (FabScenario) alone = fab_study_load (study, NULL, &problem);
   g_autoptr (FabScenario) point = load_any_point (study, grid, error);
 
-  if (point == NULL) { /* a file that cannot be read says it itself, not what varies */
+  if (point == NULL) { /* the problem is in a file, not in the keys that vary */
     if (alone == NULL && error != NULL) {
       g_clear_error (error);
       g_propagate_error (error, g_steal_pointer (&problem));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_plan.h - what a sweep is: the scenario that it varies, and a fingerprint of all that its points depend on. */
+/* sweep_plan.h - the identity of a sweep: the scenario that it varies, and a fingerprint of everything on which its
+ * points depend. */
 #pragma once
 
 #include "sim/study/grid.h"
@@ -8,15 +9,17 @@
 typedef struct {
   char *name, *summary; /* of the scenario; summary may be NULL */
   char
-      *scenario_yaml; /* resolved: without what varies, or as its first point where it is not whole without */
+      /* The resolved scenario without the keys that vary; or with those of its first point when it is incomplete
+       * without them. */
+      *scenario_yaml;
   char *fingerprint;
 } FabSweepPlan;
 
-/* NULL and *error when the scenario cannot be read, or not with what varies. */
+/* Returns NULL and *error when the scenario cannot be read, with or without the keys that vary. (transfer full) */
 FabSweepPlan *fab_sweep_plan_new (const FabStudy *study, const FabGrid *grid, const char *version,
                                   GError **error);
 void fab_sweep_plan_free (FabSweepPlan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPlan, fab_sweep_plan_free)
 
-/* The scenario's files still say the same. */
+/* Whether the scenario's files are unchanged. */
 gboolean fab_sweep_plan_holds (const FabSweepPlan *self, const FabStudy *study, const FabGrid *grid);

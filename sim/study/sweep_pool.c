@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/sweep_pool.h"
 
-/* Points that wait are worth so much work, so that feeding costs little and little is lost with a process. */
+/* The points in stock are worth STOCK_MS of work, so that feeding costs little and little is lost when a process
+ * dies. */
 enum { STOCK_MS = 50, MOST_STOCK = 4096 };
 
 struct _FabSweepPool {
@@ -10,14 +11,14 @@ struct _FabSweepPool {
   GThread **threads;
   guint n_threads;
 
-  GMutex lock; /* of what follows */
-  GCond work;  /* there are points, or it closes */
-  GCond news;  /* something was played, or points run short */
+  GMutex lock; /* protects all members below */
+  GCond work;  /* signalled when there are points, or the pool closes */
+  GCond news;  /* signalled when a point is finished, or points run short */
   GQueue waiting;
   GPtrArray *played;
   guint n_busy;
   guint64 n_done;
-  gint64 busy_us; /* over all threads, for n_done */
+  gint64 busy_us; /* summed over all threads, for n_done points */
   gboolean is_closed;
 };
 
@@ -69,7 +70,7 @@ work (gpointer data)
   return NULL;
 }
 
-/* --- the one that feeds them --- */
+/* --- the feeding thread --- */
 
 static void
 free_record (gpointer record)
@@ -134,7 +135,7 @@ fab_sweep_pool_give (FabSweepPool *self, const gint64 *points, guint n)
   g_mutex_unlock (&self->lock);
 }
 
-/* Locked. */
+/* Call it with the lock held. */
 static guint
 stock (const FabSweepPool *self)
 {

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_pool.h - the threads of a process that play points, and the thread that feeds them and takes what they have.
+/* sweep_pool.h - the threads of a process that simulate points, and the thread that feeds them and collects their
+ * results.
  *
- * One thread calls these functions; it sleeps in fab_sweep_pool_take until there is something to do. */
+ * One thread calls these functions; it sleeps in fab_sweep_pool_take until there is something to do. The pool owns its
+ * threads. */
 #pragma once
 
 #include "sim/study/sweep_record.h"
 
 typedef struct _FabSweepPool FabSweepPool;
 
-/* `study` and `grid` must outlive it. */
+/* `study` and `grid` must outlive it. (transfer full) */
 FabSweepPool *fab_sweep_pool_new (const FabStudy *study, const FabGrid *grid, guint n_threads);
 
-/* Waits for points that are being played. */
+/* waits for points that are running */
 void fab_sweep_pool_free (FabSweepPool *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPool, fab_sweep_pool_free)
 
 void fab_sweep_pool_give (FabSweepPool *self, const gint64 *points, guint n);
 
-/* How many more would keep it busy for a while; 0: it has enough. */
+/* Returns how many more points would keep the pool busy for a while; 0: it has enough. */
 guint fab_sweep_pool_wants (FabSweepPool *self);
 
-/* Moves what was played to `played` (FabSweepPointRecord, transfer full), after waiting up to `wait_us` for there to be
- * something, or for points to run short. */
+/* Moves finished results to `played` (FabSweepPointRecord, transfer full). It waits up to `wait_us` for results, or
+ * until points run short. */
 void fab_sweep_pool_take (FabSweepPool *self, gint64 wait_us, GPtrArray *played);
 
-/* Drops the points that nobody has begun. */
+/* Drops the points that no thread has begun. */
 void fab_sweep_pool_stop (FabSweepPool *self);
 
-/* Nothing is being played, nor waits for it. */
+/* Whether no point is running or waiting. */
 gboolean fab_sweep_pool_is_idle (FabSweepPool *self);

@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* How long nothing may be heard of a rank, which speaks every second, and how often rank 0 does. */
+/* SILENCE_US: a rank sends something every second and counts as dead after this silence. PING_US: how often rank 0
+ * sends. */
 #define SILENCE_US (10 * G_USEC_PER_SEC)
 #define PING_US G_USEC_PER_SEC
 #define NAP_US 1000
@@ -17,10 +18,10 @@ typedef struct {
   guint n_wanted;
   gint64 heard_us;
   char *host;
-  pid_t process;    /* where it is on this machine and can be seen from here, else 0 */
-  gboolean plays;   /* said hello, and plays the same sweep */
-  gboolean is_dead; /* as far as we know */
-  gboolean is_gone; /* said bye */
+  pid_t process;    /* its process when it runs on this machine and is visible here, otherwise 0 */
+  gboolean plays;   /* it said hello and works on the same sweep */
+  gboolean is_dead; /* as far as rank 0 knows */
+  gboolean is_gone; /* it said goodbye */
 } Helper;
 
 struct _FabSweepRanks {
@@ -28,7 +29,7 @@ struct _FabSweepRanks {
   char *fingerprint;
   FabSweepNoteFunc note;
   gpointer data;
-  Helper *helpers; /* per rank; that of rank 0 is not used */
+  Helper *helpers; /* one per rank; that of rank 0 is unused */
   GByteArray *message;
   gint64 listened_us, pinged_us;
 };
@@ -64,9 +65,9 @@ static void G_GNUC_PRINTF (2, 3) say (FabSweepRanks *self, const char *format, .
     self->note (self->data, sentence);
 }
 
-/* --- hearing --- */
+/* --- receiving --- */
 
-/* The next text of a message, which ends with it or with a 0. */
+/* Returns the next text of a message; it ends at a NUL or at the end of the message. */
 static char *
 take_text (const guint8 **bytes, gsize *n_left)
 {
@@ -79,7 +80,7 @@ take_text (const guint8 **bytes, gsize *n_left)
   return text;
 }
 
-/* Its process; of one that is elsewhere it is not known. */
+/* Whether its process exists. For a rank on another machine that is unknown. */
 static gboolean
 is_seen (const Helper *helper)
 {
@@ -175,7 +176,7 @@ bury (FabSweepRanks *self, guint rank, GArray *lost)
   lose_points (helper, lost);
 }
 
-/* A rank that was told to stop says bye, whatever it has. */
+/* Handles a goodbye: a rank that was told to stop leaves, whatever points it has. */
 static void
 take_leave (FabSweepRanks *self, GArray *lost)
 {
@@ -184,7 +185,7 @@ take_leave (FabSweepRanks *self, GArray *lost)
       lose_points (&self->helpers[r], lost);
 }
 
-/* Time in which nobody listened does not count as silence. */
+/* Time in which rank 0 did not listen does not count as silence. */
 static void
 forgive (FabSweepRanks *self, gint64 now_us)
 {
@@ -231,7 +232,7 @@ fab_sweep_ranks_hear (FabSweepRanks *self, GPtrArray *played, GArray *lost)
   ping (self, now_us);
 }
 
-/* --- giving --- */
+/* --- sending --- */
 
 static void
 feed_one (FabSweepRanks *self, guint rank, FabSweepGiveFunc give, gpointer data)

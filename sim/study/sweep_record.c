@@ -33,7 +33,7 @@ fab_sweep_record_free (FabSweepPointRecord *self)
   g_free (self);
 }
 
-/* Nothing is known of it. */
+/* Returns a record in which everything is unknown. */
 static FabSweepPointRecord *
 new_record (void)
 {
@@ -49,7 +49,7 @@ new_record (void)
 
 /* --- from a point and to one --- */
 
-/* In a FabPoint 0 is what is not known. */
+/* In a FabPoint, 0 means unknown. */
 static double
 known_real (double value)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_record.h - a point of a sweep on its way: from where it was played to the file, and back to what prints it. */
+/* sweep_record.h - a point of a sweep in transit: from the thread that simulated it to the file, and back to the code
+ * that prints it. */
 #pragma once
 
 #include "sim/result/record.h"
 #include "sim/study/grid.h"
 #include "sim/study/study.h"
 
-/* Of a point that was played, or has its problem. Owns its texts. */
+/* Returns the record of a point that has a result or a problem. The record owns its texts. (transfer full) */
 FabSweepPointRecord *fab_sweep_record_new (const FabGrid *grid, gint64 point, const FabTry *trial);
 void fab_sweep_record_free (FabSweepPointRecord *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPointRecord, fab_sweep_record_free)
 
-/* What was played: `trial` gets a point or a problem. */
+/* Gives `trial` the point or the problem of a record. */
 void fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial);
 
-/* As bytes, for another process on a machine of the same kind. */
+/* Appends the record as bytes, for another process on a machine of the same kind. */
 void fab_sweep_record_write (const FabSweepPointRecord *self, GByteArray *bytes);
 
-/* Takes one from the front of *bytes; NULL: there is no whole one. */
+/* Takes one record from the front of *bytes; NULL: there is no complete one. (transfer full) */
 FabSweepPointRecord *fab_sweep_record_read (const guint8 **bytes, gsize *n_left);

@@ -6,7 +6,7 @@
 #include "sim/base/error.h"
 #include "sim/study/axis.h"
 
-/* `days` is `train` in days: days<=30. */
+/* `days` is the figure `train` with a bound in days: days<=30. */
 static gboolean
 parse_bound (const FabFigure *figure, const char *name, const char *text, double *bound, GError **error)
 {

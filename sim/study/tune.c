@@ -85,7 +85,8 @@ find_point (const FabTune *self, const guint *values)
   return NULL;
 }
 
-/* What every knob sets; those that stand as written set nothing, so that the first point is the scenario itself. */
+/* Applies the assignments of every knob. Knobs at their written value set nothing, so that the first point is the
+ * scenario itself. */
 static FabTunePoint *
 point_at (FabTune *self, const guint *values)
 {
@@ -119,7 +120,7 @@ fab_tune_is_good (const FabTune *self, const FabTunePoint *point)
       && (self->most_bytes == 0 || played->memory_bytes <= self->most_bytes);
 }
 
-/* Of those that are as good the one that was asked for first. */
+/* Of equally good points, the one that was requested first is better. */
 static gboolean
 is_better (const FabTune *self, const FabTunePoint *point, const FabTunePoint *than)
 {
@@ -161,7 +162,7 @@ play_grid (FabTune *self, const FabStudy *study)
 
 /* --- coordinate search --- */
 
-/* All values of one knob; the best one stays. FALSE: it was there already. */
+/* Simulates all values of one knob and keeps the best. FALSE: that is the present value. */
 static gboolean
 turn_knob (FabTune *self, const FabStudy *study, guint *values, guint knob)
 {
@@ -192,7 +193,7 @@ search_from (FabTune *self, const FabStudy *study, guint *values)
   }
 }
 
-/* From the scenario as written, from all smallest and from all largest values. */
+/* Starts from the scenario as written, from all smallest and from all largest values. */
 static void
 search (FabTune *self, const FabStudy *study)
 {
@@ -206,7 +207,7 @@ search (FabTune *self, const FabStudy *study)
     }
     search_from (self, study, values);
   }
-  /* The best may have been met on the way of one start and left by a tie: its curves are played in any case. */
+  /* One start may have met the best point and left it by a tie, so its curves are simulated in any case. */
   guint values[MOST_KNOBS];
   memcpy (values, self->best ? self->best->values : self->written->values, self->knobs->len * sizeof (guint));
   search_from (self, study, values);

@@ -18,8 +18,8 @@ axis_new (const char *key)
   return self;
 }
 
-/* Three digits are what one would write, and of sizes whole numbers (6.23MiB is no whole number of bytes); equal ones
- * once. */
+/* Values have three digits, as a person would write them; sizes are whole numbers (6.23MiB is not a whole number of
+ * bytes); equal values appear once. */
 static void
 add_number (FabAxis *self, double number, const char *unit)
 {
@@ -43,7 +43,7 @@ add_range (FabAxis *self, double from, double to, double factor, const char *uni
   add_number (self, to, unit);
 }
 
-/* Of NIC ports that are products. */
+/* Considers the NIC ports that are products. */
 static FabAxis *
 rates_of_ports (const FabStudy *study, const char *key)
 {
@@ -108,7 +108,7 @@ around (const char *key, double number, const char *unit)
       add_number (self, value, "");
   else if (is_whole)
     add_range (self, MAX (1, floor (from)), to, 2, "");
-  else if (*unit == '\0' && number <= 1) /* a share */
+  else if (*unit == '\0' && number <= 1) /* a fraction */
     add_range (self, from, 1, step_factor, "");
   else if (strcmp (unit, "%") == 0)
     add_range (self, from, MIN (to, 100), step_factor, unit);
