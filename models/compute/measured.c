@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured.c - times of layers as somebody measured them.
+/* measured.c - compute times of layers that somebody measured.
  *
- *   forward   = the row's time x tokens / the row's tokens (as it stands where the row has none)
- *   backward  = likewise; twice forward where the row has none
+ *   forward   = the row's time x tokens / the row's tokens (unscaled when the row has no tokens)
+ *   backward  = likewise; twice forward when the row has no backward time
  *
- * A row fits a layer of the same name, or one whose name is the row's and a number: `block` fits block0, block1, ...
- * but `block1` not block10. Of several rows that fit, the longest name counts; of these, the one that names the
- * segment. A row without segment is the time of the whole layer, which segments share as they share its forward
- * FLOPs.
+ * A row fits a layer of the same name, or a layer whose name is the row's name and a number: `block` fits block0,
+ * block1, ... but `block1` does not fit block10. Of several rows that fit, the longest name wins; of these, the one
+ * that names the segment. A row without segment is the time of the whole layer, which its segments share in proportion
+ * to their forward FLOPs.
  *
- * Times are those of one rank: who divides the model (tensor parallelism) measures the divided layer. Nothing is
- * scaled by the number of ranks.
+ * Times are those of one rank: for a divided model (tensor parallelism) the user measures the divided layer. Nothing
+ * is scaled by the number of ranks.
  */
 #include <string.h>
 
@@ -91,7 +91,7 @@ is_closer (const TimeParams *a, const TimeParams *b)
   return a_length > b_length || (a_length == b_length && a->segment != NULL && b->segment == NULL);
 }
 
-/* NULL: none fits. */
+/* Returns NULL when no row fits. */
 static const TimeParams *
 find_time (const MeasuredParams *params, const FabLayer *layer, const FabSegment *segment)
 {
@@ -120,7 +120,7 @@ measured_seconds (gconstpointer params, G_GNUC_UNUSED const FabDevice *device, c
   const TimeParams *time = find_time (params, pass->layer, pass->segment);
   double seconds;
 
-  g_assert (time != NULL); /* check_layers */
+  g_assert (time != NULL); /* guaranteed by check_layers */
   seconds = fab_ps_to_seconds (time->forward_ps);
   if (pass->is_backward)
     seconds = time->backward_ps > 0 ? fab_ps_to_seconds (time->backward_ps) : 2 * seconds;
@@ -142,7 +142,7 @@ is_used (const TimeParams *time, const FabLayerStack *stack)
   return FALSE;
 }
 
-/* A time of no layer is a slip of the pen. */
+/* A time that fits no layer is a typing error. */
 static gboolean
 check_used (const MeasuredParams *params, const FabLayerStack *stack, GError **error)
 {

@@ -3,8 +3,8 @@
  *
  *   t = FLOPs executed / (peak x mfu)
  *
- * Counted on the FLOPs that are executed, recomputation included, as training papers that fix
- * "50 % MFU while computing" do. The MFU of a whole iteration is a result, never this input.
+ * The FLOPs are those executed, recomputation included, as in training papers that assume "50 % MFU while computing".
+ * The MFU of a whole iteration is a result, never this input.
  */
 #include "models/models.h"
 #include "sim/work/layers.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* custom.c - switches, links between them and ports of NICs, written by hand: any fabric there is.
+/* custom.c - any fabric: the scenario lists the switches, the links between them and the ports of NICs.
  *
  * A switch with a count is `name0`, `name1`, ...; links and attach rules name all of them (`leaf`) or one (`leaf3`).
  */
@@ -94,7 +94,7 @@ static const FabParam custom_params[] = {
   { .key = NULL },
 };
 
-/* Members [first, first + n) of the switches called `name`; NULL: there are none. */
+/* Finds members [first, first + n) of the switches called `name`; NULL: there are none. */
 static const SwitchSpec *
 find_switch (const CustomParams *p, const char *name, guint *first, guint *n)
 {
@@ -119,7 +119,7 @@ find_switch (const CustomParams *p, const char *name, guint *first, guint *n)
   return NULL;
 }
 
-/* "3" or "0-15"; NULL is everything. */
+/* Parses "3" or "0-15"; NULL means everything. */
 static gboolean
 parse_range (const char *text, guint *first, guint *last)
 {
@@ -136,7 +136,7 @@ parse_range (const char *text, guint *first, guint *last)
   return TRUE;
 }
 
-/* --- what can be said before there is a graph --- */
+/* --- checks before there is a graph --- */
 
 static void
 check_names (const CustomParams *p, FabCheck *check)
@@ -215,7 +215,7 @@ members_of (const Custom *self, const char *name, guint *n)
   return self->members[spec - (const SwitchSpec *) self->params->switches.data] + first;
 }
 
-/* Whether member i of n is joined to member j of m. */
+/* Whether member i of n is connected to member j of m. */
 static gboolean
 is_mapped (int map, guint64 i, guint64 n, guint64 j, guint64 m)
 {
@@ -240,7 +240,7 @@ join (const Custom *self, const JoinSpec *spec, GError **error)
   guint n_from, n_to, n_joined = 0;
   const FabVertexId *from = members_of (self, spec->from, &n_from), *to = members_of (self, spec->to, &n_to);
   FabLinkForm form = fab_fabric_link (self->env, spec->link, spec->cable_mm);
-  gboolean is_within = from == to && n_from == n_to; /* a pair comes up twice */
+  gboolean is_within = from == to && n_from == n_to; /* each pair appears twice */
 
   if (!check_pairs (spec, n_from, n_to, error))
     return FALSE;

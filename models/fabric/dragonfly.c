@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dragonfly.c - groups of routers, all joined to each other inside a group, and every group to every other.
+/* dragonfly.c - groups of routers: every router is connected to all others of its group, and every group to every
+ * other.
  *
- *   links between two groups = routers_per_group x global_ports / (groups - 1), rounded down, unless global_links says
- *   ends of these links go round the routers of a group in turn
+ *   links between two groups = routers_per_group x global_ports / (groups - 1), rounded down, or global_links
  *
- * (J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.) The
- * defaults are those of Slingshot in Frontier: 32 switches of 64 ports per group, 16 to NICs, 31 inside, 9 outside.
+ * The ends of these links are assigned to the routers of a group in turn. (J. Kim, W. Dally, S. Scott, D. Abts,
+ * "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.) The defaults are those of Slingshot in
+ * Frontier: 32 switches of 64 ports per group, 16 ports to NICs, 31 inside the group, 9 to other groups.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -49,7 +50,7 @@ static const FabParam dragonfly_params[] = {
 
 typedef struct {
   const FabFabricEnv *env;
-  guint n_groups, group_size; /* routers of a group */
+  guint n_groups, group_size; /* group_size: routers per group */
   FabVertexId *routers;       /* [n_groups * group_size] */
 } Dragonfly;
 
@@ -82,7 +83,7 @@ join_groups_inside (const Dragonfly *self, const FabLinkForm *form)
   }
 }
 
-/* Every link is one of its own; `at` is the router of each group that has the next. */
+/* Every link is an edge of its own; `at` is the router of each group that gets the next one. */
 static void
 join_groups (const Dragonfly *self, guint n_links, const FabLinkForm *form)
 {
@@ -125,7 +126,7 @@ count_global_links (const DragonflyParams *p, guint n_groups, guint *n_links, GE
                     ports, *n_links, n_groups - 1);
 }
 
-/* A key or two too large would fill the memory before anything is seen. */
+/* Refuses sizes that would fill the memory before anything is reported. */
 static gboolean
 check_size (const Dragonfly *self, GError **error)
 {

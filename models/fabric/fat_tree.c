@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fat_tree.c - two or three tiers of switches of one radix, as few of them as their ports allow.
+/* fat_tree.c - two or three tiers of switches with the same number of ports (radix), as few as the ports allow.
  *
  *   leaf    down d, up u = d x rate ratio / oversubscription, rounded up;  d + u <= radix
  *   spine   the fewest per pod whose ports down take all uplinks of the pod's leaves
  *   core    likewise for the uplinks of spine s of all pods
  *
- * (C. Leiserson, IEEE Trans. Computers C-34(10), 1985; M. Al-Fares, A. Loukissas, A. Vahdat, SIGCOMM 2008.) Two
- * tiers of radix r join r x r / 2 ports without oversubscription, three tiers r^3 / 4. Wiring: sim/fabric/clos.h.
+ * (C. Leiserson, IEEE Trans. Computers C-34(10), 1985; M. Al-Fares, A. Loukissas, A. Vahdat, SIGCOMM 2008.) Without
+ * oversubscription, two tiers of radix r connect r x r / 2 ports and three tiers r^3 / 4. The wiring is in
+ * sim/fabric/clos.h.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -80,7 +81,8 @@ check_ports (const char *what, guint64 needed, guint radix, GError **error)
                     radix);
 }
 
-/* The fewest of `n_most` switches above such that each takes its links of n_below switches with `up` links. */
+/* Returns the fewest of `n_most` upper switches such that each has enough ports for its links from n_below switches
+ * with `up` links. */
 static guint
 fewest_above (guint n_below, guint up, guint ports)
 {
@@ -91,7 +93,7 @@ fewest_above (guint n_below, guint up, guint ports)
   return n;
 }
 
-/* Ports down of a switch that has as many up as the oversubscription wants. */
+/* Returns the ports down of a switch whose ports up meet the oversubscription. */
 static guint
 ports_down (guint radix, double oversubscription, double ratio)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leaf_spine.c - leaves take all NICs of their nodes; every leaf has uplinks to every spine.
+/* leaf_spine.c - leaves connect all NICs of their nodes; every leaf has uplinks to every spine.
  *
  *   ports down = nodes_per_leaf x NICs of a node (in one plane)
  *   ports up   = ports down x port rate / (oversubscription x uplink rate), rounded up
  *
- * Ports up go to the spines in turn, each a link of its own (sim/fabric/clos.h). Planes are such networks side by
- * side.
+ * Uplinks go to the spines in turn, each as a link of its own (sim/fabric/clos.h). Planes are parallel copies of this
+ * network.
  */
 #include "models/models.h"
 #include "sim/fabric/clos.h"

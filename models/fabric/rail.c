@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rail.c - a rail-optimised leaf-spine: leaf r of a unit takes NIC r of each of the unit's nodes.
+/* rail.c - a rail-optimised leaf-spine network: leaf r of a unit connects NIC r of each node of the unit.
  *
- * Units of nodes_per_leaf nodes; every leaf has nodes_per_leaf / oversubscription links to the spine layer,
- * which is one vertex: it never blocks, and even spreading over the spines is assumed. One unit needs no spine,
- * unless there are several rails, which would else not be joined.
+ * A unit has nodes_per_leaf nodes. Every leaf has nodes_per_leaf / oversubscription links to the spine layer. That
+ * layer is one vertex: it never blocks, because even spreading over the spines is assumed. One unit needs no spine,
+ * unless it has several rails, which would otherwise be disconnected.
  */
 #include <math.h>
 

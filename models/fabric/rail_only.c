@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rail_only.c - one network per rail, joined nowhere: NIC r of a node reaches NIC r of the others, and no other.
+/* rail_only.c - one network per rail without connections between rails: NIC r of a node reaches only NIC r of other
+ * nodes.
  *
- * A rail is a leaf-spine of its own (sim/fabric/clos.h). What has to get to another rail changes it inside a node
+ * A rail is a leaf-spine network of its own (sim/fabric/clos.h). Traffic to another rail changes rails inside a node
  * (W. Wang et al., "Rail-only: a low-cost high-performance network for training LLMs", arXiv 2307.12169).
  */
 #include "models/models.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch.c - one switch that never blocks joins every NIC: the ideal, and the small cluster. */
+/* switch.c - one switch that never blocks connects every NIC: the ideal network, or a small cluster. */
 #include "models/models.h"
 #include "sim/fabric/fabric.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torus.c - a router beside every node, joined to its neighbours along two or three axes, the ends joined as well.
+/* torus.c - a router per node, connected to its neighbours along two or three axes, with wrap-around links.
  *
- * Place = x + X (y + Y z). A ring of two has one link, of one none. Sizes that are not given: divisors of the number
- * of places, as equal as there are. The NICs of a node hang on its router, so nothing relays through a node.
+ * Place = x + X (y + Y z). A ring of two routers has one link, a ring of one none. Sizes that are not given become
+ * divisors of the number of places, as equal as possible. The NICs of a node are connected to its router, so nothing
+ * is relayed through a node.
  */
 #include <math.h>
 
@@ -52,7 +53,7 @@ torus_check (gconstpointer params, FabCheck *check)
                     "give the sizes of all %d axes, or of none", (int) p->dimensions);
 }
 
-/* The largest divisor of n that is at most the root. */
+/* Returns the largest divisor of n that is at most `root`. */
 static guint
 divisor_below (guint n, double root)
 {
@@ -75,7 +76,7 @@ find_sizes (const TorusParams *p, guint n_places, guint sizes[3])
   sizes[2] = p->x > 0 ? (guint) MAX (1, p->z) : z;
 }
 
-/* Each router to the next along the axis; the last to the first where there are more than two. */
+/* Connects each router to the next along the axis, and the last to the first when there are more than two. */
 static void
 join_axis (const FabFabricEnv *env, const FabVertexId *routers, const guint sizes[3], guint axis,
            const FabLinkForm *form)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* analytic.c - everything sees an empty fabric.
+/* analytic.c - every transfer sees an empty fabric.
  *
  *   send    t = sum (hop latency) + bytes / min over links of rate / share of the bytes
  *   stream  t = startup + bytes / min (limit, min over links of line rate / line weight)
  *
- * No link state, so nothing contends: the floor for every other network
+ * There is no link state, so nothing contends: this is the lower bound for every other network
  * (tests/property/prop_fidelity.c). O(hops) per transfer, O(1) per stream.
  */
 #include "models/models.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fluid.c - flows share links by weighted max-min, and all of a flow's links advance together.
+/* fluid.c - flows share links by weighted max-min, and all links of a flow advance together.
  *
- *   rates       max-min over line rate / line weight (sim/solve/sharing.h), again whenever flows
- *               start or end: together for what happens at once, and only for the flows that they can
- *               affect; links that a job's collectives cross alike are one (sim/solve/folding.h)
+ *   rates       max-min over line rate / line weight (sim/solve/sharing.h), solved again when flows start or end: once
+ *               for everything at the same time, and only for the flows that are affected; links that a job's
+ *               collectives cross in the same way are one (sim/solve/folding.h)
  *   completion  now + remaining / rate, rounded up to a ps
  *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
  *
- * A flow that is alone in the network is not entered on its links at all, so the one
- * collective at a time of a DDP job costs O(1), whatever the number of links.
- * A link that loses some of its rate, or all, changes the rates of what crosses it from then on.
- * No queues: no loss, no head-of-line blocking.
+ * A flow that is alone in the network is not entered on its links at all. So the one collective at a time of a DDP job
+ * costs O(1), whatever the number of links. When a link loses some or all of its rate, the rates of the flows on it
+ * change from then on. There are no queues: no loss and no head-of-line blocking.
  */
 #include <math.h>
 
@@ -19,7 +18,7 @@
 #include "sim/net/net.h"
 #include "sim/solve/folding.h"
 
-/* Links of a message on one path. */
+/* The links of a message on one path. */
 typedef struct {
   FabPath path;
   double line_weights[FAB_PATH_MAX_LINKS];
@@ -27,7 +26,7 @@ typedef struct {
 } SendLinks;
 
 typedef struct {
-  FabFoldedFlow folded;     /* rate is in bytes of the stream or message per second */
+  FabFoldedFlow folded;     /* its rate is in bytes of the stream or message per second */
   double alone_bytes_per_s; /* rate when nothing else moves */
   double remaining_bytes;
   double rate_bytes_per_s;
@@ -36,19 +35,19 @@ typedef struct {
   FabDone done;
   FabBytes bytes;
   const FabFootprint *footprint; /* NULL for sends on one path */
-  FabFootprint *spread;          /* the same, of a send on several paths; the flow's own */
-  SendLinks *own;                /* of a send on one path */
+  FabFootprint *spread;          /* the footprint of a send on several paths; owned by the flow */
+  SendLinks *own;                /* for a send on one path */
 } Flow;
 
 typedef struct {
   FabNet base;
   FabPool flows, send_links;
   FabFolding *folding;
-  gboolean is_solve_due; /* later in this instant */
+  gboolean is_solve_due; /* a solve is scheduled for the end of this instant */
   guint n_active;
   Flow *alone;
-  double *fractions; /* per link: of its line rate, where that changes; NULL: it never has */
-  guint n_changed;   /* links that have not all of it now */
+  double *fractions; /* per link: share of its line rate; NULL: no link has ever changed */
+  guint n_changed;   /* number of links below their full rate */
 } FluidNet;
 
 static void flow_end (gpointer owner, guint64 arg);
@@ -70,7 +69,7 @@ flow_set_rate (gpointer owner, FabSharer *sharer, double rate_bytes_per_s)
   if (flow->timer)
     fab_engine_cancel (engine, flow->timer);
   flow->timer = 0;
-  if (rate_bytes_per_s <= 0) /* over a dead link: it waits */
+  if (rate_bytes_per_s <= 0) /* waits at a dead link */
     return;
   flow->timer = fab_engine_after (engine, fab_flow_ps (flow->remaining_bytes, rate_bytes_per_s), flow_end,
                                   self, GPOINTER_TO_SIZE (flow));
@@ -85,7 +84,7 @@ solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
   fab_folding_solve (self->folding);
 }
 
-/* After what else is due now; a flow has no rate until then. */
+/* Solves after everything else that is due now; a new flow has no rate until then. */
 static void
 solve_soon (FluidNet *self)
 {
@@ -210,7 +209,7 @@ flow_take_path (FluidNet *self, Flow *flow)
                                                        flow->own->drive);
 }
 
-/* The parts on all paths advance together, as one message does. */
+/* The parts on all paths advance together, as one message. */
 static void
 flow_spread (Flow *flow)
 {
@@ -272,7 +271,7 @@ fluid_set_capacity (FabNet *net, FabLinkId link, double fraction)
   solve_soon (self);
 }
 
-/* What the link has now. */
+/* Returns the present capacity of a link. */
 static double
 capacity_of (gconstpointer owner, guint link)
 {

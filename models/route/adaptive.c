@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adaptive.c - as adaptive switches divide steady traffic that has the fabric to itself: in proportion to line
- * rates.
+/* adaptive.c - divides traffic as adaptive switches divide steady traffic on an otherwise idle fabric: in proportion
+ * to line rates.
  *
- *   minimal      1 - nonminimal of the bytes: over all the shortest paths, at every hop in proportion to the rates of
- *                the links that lead on
- *   nonminimal   the rest: over `vias` switches that have NICs, evenly, the shortest way there and on from there
+ *   minimal      1 - nonminimal of the bytes: over all shortest paths, at every hop in proportion to the rates of the
+ *                links that lead on
+ *   nonminimal   the rest: evenly over `vias` switches that have NICs, by the shortest paths to each and on from there
  *                (L. Valiant, SIAM J. Computing 11(2), 1982; UGAL decides by queues, here `nonminimal` does)
  *
- * Shares are fixed when a transfer starts: nothing reacts to other traffic.
+ * The shares are fixed when a transfer starts: they do not react to other traffic.
  */
 #include "models/models.h"
 #include "sim/base/mix.h"
@@ -61,8 +61,8 @@ adaptive_append (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
   return fab_multipath_best (((AdaptiveRouter *) router)->paths, src, dst, path);
 }
 
-/* Evenly over the switches with NICs, beginning anywhere, so that all of them take part over all pairs. What would
- * go by one that is out of reach, in another plane, takes the shortest paths. */
+/* Spreads evenly over the switches with NICs, starting at a different one for each pair, so that all of them are used
+ * over all pairs. The share of a switch that cannot be reached (in another plane) takes the shortest paths. */
 static gboolean
 spread_nonminimal (AdaptiveRouter *self, FabVertexId src, FabVertexId dst, GArray *shares)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ecmp.c - equal-cost multipath: at every switch a hash of the flow picks one of the links that lead on.
+/* ecmp.c - equal-cost multipath: at every switch a hash of the flow chooses one of the links that lead on.
  *
- * The hash sees source, destination, flow, switch and `seed` (RFC 2992 calls it hash-based selection; every switch
- * has a hash function of its own, so no polarisation). A flow keeps its path; two flows may collide while links stay
- * empty.
+ * The hash uses source, destination, flow, switch and `seed`. (RFC 2992 calls this hash-based selection. Every switch
+ * has a hash function of its own, so there is no polarisation.) A flow keeps its path; two flows may collide while
+ * other links stay empty.
  */
 #include "models/models.h"
 #include "sim/base/mix.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shortest.c - fewest links, then the widest, then the lowest id (sim/fabric/path.h).
+/* shortest.c - the path with the fewest links, then the widest, then the lowest id (sim/fabric/path.h).
  *
- * Every flow between two ends takes the same path. O(neighbourhoods of both ends).
+ * All flows between two ends take the same path. O(neighbourhoods of both ends).
  */
 #include "models/models.h"
 #include "sim/fabric/router.h"

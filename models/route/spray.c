@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spray.c - packet by packet over all the shortest paths: every link that leads on gets the same share, hop by hop.
+/* spray.c - sends packet by packet over all shortest paths: at every hop each link that leads on gets the same share.
  *
- * (A. Dixit et al., "On the impact of packet spraying in data center networks", INFOCOM 2013.) `append` gives the best
- * of these paths, for latency.
+ * (A. Dixit et al., "On the impact of packet spraying in data center networks", INFOCOM 2013.) `append` returns the
+ * best of these paths, for the latency.
  */
 #include "models/models.h"
 #include "sim/fabric/router.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layers.c - an explicit list of layers, each with its parameter tensors.
  *
- * A layer's forward pass is 2 FLOP per parameter and token unless given: right for matrices that
- * every token is multiplied with. An embedding is looked up (lookup: true) and costs nothing. What a layer keeps for
- * backward and hands to the next is given in bytes per token. A network for images takes an image for a token:
- * FLOPs and bytes are those of one image, and the job's sequence is 1.
+ * A layer's forward pass takes 2 FLOP per parameter and token unless given: this is right for matrices that multiply
+ * every token. An embedding is looked up (lookup: true) and takes no FLOPs. The data that a layer keeps for the
+ * backward pass, and its output, are given in bytes per token. For an image network a token is one image: FLOPs and
+ * bytes are those of one image, and the job's sequence is 1.
  */
 #include "sim/work/layers.h"
 #include "models/models.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* experts.c - decoders with experts: Mixtral, Qwen's and DeepSeek's, the last with latent attention too.
+/* experts.c - decoders with experts: Mixtral, and Qwen's and DeepSeek's, the last with latent attention.
  *
- * qwen2_moe's shared expert has a width of its own, which is a multiple of the others'; it is written as so many shared
- * experts with a gate. deepseek_v3's router has a bias for each expert (topk_method noaux_tc).
+ * The shared expert of qwen2_moe has a width of its own, a multiple of the other experts' width; it is written as that
+ * many shared experts with a gate. The router of deepseek_v3 has a bias for each expert (topk_method noaux_tc).
  */
 #include "models/format/huggingface/parts.h"
 

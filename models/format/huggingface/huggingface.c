@@ -95,7 +95,7 @@ fab_config_tie (const FabConfig *self, gboolean fallback)
   fab_config_set_flag (self, "tied", fab_config_flag (self, "tie_word_embeddings", fallback));
 }
 
-/* What changes cost or size, and a transformer shape cannot say. */
+/* Notes properties that change cost or size but that a transformer shape cannot express. */
 static void
 note_rest (const FabConfig *self)
 {

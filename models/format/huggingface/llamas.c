@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llamas.c - dense decoders built as Llama: RMSNorm, a gated MLP, rotary positions, few biases or none.
+/* llamas.c - dense decoders with the structure of Llama: RMSNorm, a gated MLP, rotary positions, few biases or none.
  *
- * mistral as llama; qwen2 with biases of queries, keys and values; qwen3 with norms of queries and keys; gemma with
- * tied embeddings and heads of 256, gemma2 with four norms a block, gemma3 with both; internlm with biases in the
- * attention; phi3 with fused matrices, which are as large.
+ * mistral equals llama. qwen2 has biases of queries, keys and values; qwen3 has norms of queries and keys. gemma has
+ * tied embeddings and heads of 256, gemma2 four norms per block, gemma3 both. internlm has biases in the attention.
+ * phi3 has fused matrices of the same size.
  */
 #include "models/format/huggingface/parts.h"
 

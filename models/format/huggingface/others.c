@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* others.c - GPT and its like, with LayerNorm and mostly with biases, and BERT.
+/* others.c - GPT and similar models, with LayerNorm and mostly with biases, and BERT.
  *
- * Falcon: norms of a block are one where attention and MLP run in parallel and share it (7B), two else; no biases of
- * matrices but of norms. MPT: learned positions unless ALiBi or rotary. OPT: two positions more than it says. Phi:
- * one norm for attention and MLP, biases of the output. BERT: its architecture says which heads it has.
+ * Falcon: a block has one norm when attention and MLP run in parallel and share it (7B), otherwise two; matrices have
+ * no biases, norms do. MPT: learned positions unless it uses ALiBi or rotary positions. OPT: two more positions than
+ * the file says. Phi: one norm for attention and MLP, biases of the output. BERT: its architecture name says which
+ * heads it has.
  */
 #include "models/format/huggingface/parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - what the families of config.json share. */
+/* parts.h - shared by the readers of the config.json families. */
 #pragma once
 
 #include "sim/scenario/model_file.h"
@@ -15,26 +15,28 @@ typedef struct {
   void (*read) (const FabConfig *config);
 } FabFamily;
 
-/* Ended by a row without type. */
+/* The families; each array ends with a row without type. */
 extern const FabFamily fab_huggingface_llamas[];
 extern const FabFamily fab_huggingface_experts[];
 extern const FabFamily fab_huggingface_others[];
 
-/* The value of a key; NULL when it is absent or null. */
+/* Returns the value of a key; NULL when it is absent or null. */
 const FabYamlNode *fab_config_get (const FabConfig *self, const char *key);
-/* A whole number from 0 to 1e8; `fallback` when absent. What is none is a diagnostic, and `fallback`. */
+/* Returns a whole number from 0 to 1e8; `fallback` when it is absent. Any other value is a diagnostic, and returns
+ * `fallback`. */
 gint64 fab_config_whole (const FabConfig *self, const char *key, gint64 fallback);
 gboolean fab_config_flag (const FabConfig *self, const char *key, gboolean fallback);
-/* NULL when absent or no text. */
+/* Returns NULL when the key is absent or not a text. */
 const char *fab_config_text (const FabConfig *self, const char *key);
 
-/* Hand a number on as the shape's `to`; it is a mistake that `key` is absent, or it is not. */
+/* Copy a number to the key `to` of the shape. fab_config_require reports an absent key; fab_config_pass returns FALSE
+ * for it. */
 void fab_config_require (const FabConfig *self, const char *key, const char *to);
 gboolean fab_config_pass (const FabConfig *self, const char *key, const char *to);
-/* Set a key of the shape to what the family has. */
+/* Set a key of the shape to a value that the family fixes. */
 void fab_config_set (const FabConfig *self, const char *to, const char *text);
 void fab_config_set_flag (const FabConfig *self, const char *to, gboolean value);
-/* tie_word_embeddings */
+/* Reads tie_word_embeddings. */
 void fab_config_tie (const FabConfig *self, gboolean fallback);
-/* Llama's own keys: widths, heads, vocabulary; RMSNorm, a gate, no biases. */
+/* Reads the keys of Llama: widths, heads, vocabulary; RMSNorm, a gated MLP, no biases. */
 void fab_config_read_llama (const FabConfig *self);

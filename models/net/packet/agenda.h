@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agenda.h - what the packet network does next: a 4-ary heap of 16-byte keys in (time, order of entry) order.
+/* agenda.h - the next actions of the packet network: a 4-ary heap of 16-byte keys in the order (time, order of entry).
  *
- * An entry is a kind and the number of what it is about: nothing to call, no slot, no cancelling. Links have one entry
- * for all that is under way on them, so the heap is as long as there are busy links, not packets.
- * In a header, because it is the innermost loop.
+ * An entry is a kind and the number of the object concerned. It needs no callback and no slot, and it cannot be
+ * cancelled. A link has one entry for everything on its wire, so the heap is as long as there are busy links, not
+ * packets. The code is in a header because it is the innermost loop.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum { AGENDA_KIND_BITS = 4, AGENDA_KINDS = 1 << AGENDA_KIND_BITS };
 
 typedef struct {
   FabTimePs at_ps;
-  guint32 order; /* wraps: entries that are due together are never 2^31 entries apart */
+  guint32 order; /* wraps around: entries that are due at the same time are never 2^31 entries apart */
   guint32 what;  /* number << AGENDA_KIND_BITS | kind */
 } AgendaEntry;
 
@@ -67,7 +67,7 @@ agenda_add (Agenda *self, FabTimePs at_ps, guint kind, guint32 number)
   self->entries[at] = entry;
 }
 
-/* The first one again, later. */
+/* Moves the first entry to a later time. */
 static inline void
 agenda_put_off_first (Agenda *self, FabTimePs at_ps)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* circles.c - which virtual lane a path takes on each of its links, so that no buffers wait for each other in a circle.
+/* circles.c - chooses the virtual lane that a path takes on each of its links, so that buffers never wait for each
+ * other in a cycle (deadlock-free lanes).
  *
- * A packet that holds room of one lane and wants room of the next makes the first wait for the second. Links without
- * loss stand still for ever where that goes round (W. Dally, C. Seitz, IEEE Trans. Computers C-36(5), 1987). A path
- * stays on its level as long as what it adds closes no circle, else it goes on one level up: levels only rise, so a
- * circle would have to lie within one. This is what lets tori and dragonflies run on InfiniBand (T. Skeie et al.,
- * "LASH", IPDPS 2002; J. Domke et al., "Deadlock-free oblivious routing for arbitrary topologies", IPDPS 2011), there
- * with one level for all of a path. Memory breaks the chain: it takes whatever comes.
+ * A packet that occupies one lane and needs room in the next makes the first lane wait for the second. Lossless links
+ * stop for ever when such waits form a cycle (W. Dally, C. Seitz, IEEE Trans. Computers C-36(5), 1987). A path stays
+ * on its level as long as its new waits close no cycle; otherwise it continues one level higher. Levels only rise
+ * along a path, so a cycle would have to lie within one level. This is how tori and dragonflies run on InfiniBand (T.
+ * Skeie et al., "LASH", IPDPS 2002; J. Domke et al., "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
+ * 2011), where a whole path has one level. Memory breaks the chain: it accepts whatever arrives.
  *
- * Up a tree and down again ranks rise from link to link: no circle, and nothing to look for. O(lanes) for what is new
- * and not so.
+ * On paths up a tree and down again, ranks rise from link to link, so there is no cycle and no search. O(lanes) for a
+ * new wait that does not rise.
  */
 #include "models/net/packet/parts.h"
 
@@ -21,15 +22,15 @@ struct _Waits {
   guint32 *ranks; /* per link */
   GArray *edges;  /* Edge */
   GArray *firsts; /* guint32 per lane: its first edge, or NONE */
-  GArray *seen;   /* guint32 per lane: the last search that came by */
+  GArray *seen;   /* guint32 per lane: number of the last search that visited it */
   GArray *stack;  /* guint32 */
   guint32 n_searches;
-  gboolean has_falls; /* some path goes to a lower rank */
+  gboolean has_falls; /* some path continues to a lower rank */
 };
 
 /* --- ranks --- */
 
-/* Links from the nearest memory; the largest is returned. */
+/* Computes the links from the nearest memory to each vertex, and returns the largest number. */
 static guint32
 find_heights (const FabGraph *graph, guint32 *heights)
 {
@@ -59,7 +60,7 @@ find_heights (const FabGraph *graph, guint32 *heights)
   return most;
 }
 
-/* Up, along and down in this order. */
+/* Ranks ascend in the order up, level, down. */
 static guint32
 rank_of (guint32 from, guint32 to, guint32 most)
 {
@@ -103,7 +104,7 @@ packet_circles_clear (PacketNet *self)
   g_free (self->waits);
 }
 
-/* --- who waits for whom --- */
+/* --- waits --- */
 
 static gboolean
 has_edge (const struct _Waits *self, guint32 from, guint32 to)
@@ -137,7 +138,7 @@ push_new (struct _Waits *self, guint32 lane)
   return is_new;
 }
 
-/* Whether `from` waits for `to`, by way of others too. */
+/* Whether `from` waits for `to`, directly or through others. */
 static gboolean
 waits_for (struct _Waits *self, guint32 from, guint32 to)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dcqcn.c - rate control over Ethernet by marks: Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments",
- * SIGCOMM 2015, section 3.
+/* dcqcn.c - rate control over Ethernet by ECN marks: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
+ * Deployments", SIGCOMM 2015, section 3.
  *
- *   switch    marks with a probability that rises from 0 at mark_from to mark_fraction at mark_all, and to 1 there
+ *   switch    marks with a probability that rises from 0 at mark_from to mark_fraction at mark_all, and is 1 above
  *   receiver  tells the sender at most once per cnp_every
  *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g
  *             not told:     alpha = (1 - g) alpha per alpha_every
- *             per increase_every, and per increase_bytes:
- *                           target += 0 for the first `recovery` times, then `increase`, and hyper_increase once both
- *                           have come so often; rate = (rate + target) / 2
+ *             per increase_every, and per increase_bytes: target += 0 for the first `recovery` times, then `increase`,
+ *             and hyper_increase once both have come so often; rate = (rate + target) / 2
  */
 #include <math.h>
 
 #include "models/net/packet/parts.h"
 #include "sim/base/mix.h"
 
-/* A thousandth of the line keeps a flow alive. */
+/* A flow keeps at least a thousandth of the line rate. */
 static const double least_fraction = 0.001;
 
 static double

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.c - senders: packets are made when the wire takes them, and so is their memory.
+/* flow.c - senders. A packet and its memory are made only when the wire takes it.
  *
- * A flow waits in the ring of its first lane while it has something to send, room in its window, and is not paced. What
- * arrived is told to the sender a quarter of a window at a time, after the latency of the way back; nothing that goes
- * the other way is sent for it.
+ * A flow waits in the ring of its first lane while it has something to send, has room in its window, and is not paced.
+ * The sender learns of arrivals a quarter of a window at a time, after the latency of the way back; no acknowledgement
+ * packets are simulated.
  */
 #include "models/net/packet/parts.h"
 
@@ -40,8 +40,8 @@ packet_flow_release (PacketNet *self, guint32 number)
   self->free_flow = number;
 }
 
-/* Two round trips of what the slowest link carries, and a few packets: enough to keep that busy while acks, which come
- * a quarter at a time, are on their way. */
+/* Returns the default window: two round trips at the rate of the slowest link, and a few packets. That keeps the link
+ * busy while acknowledgements, which come a quarter at a time, are on their way. */
 static FabBytes
 window_of (const PacketNet *self, const Way *way)
 {
@@ -78,7 +78,7 @@ packet_flow_join (PacketNet *self, guint32 number)
   packet_port_serve (self, self->lanes[flow->lane].link);
 }
 
-/* A NIC is told of it, and takes one message after another. */
+/* The NIC is told of a message, and begins one message after another. */
 static void
 begin_message (PacketNet *self, Flow *flow)
 {
@@ -151,7 +151,7 @@ packet_flow_take (PacketNet *self, guint32 number)
   flow->left_bytes -= size;
   flow->flight_bytes += size;
   flow->n_entries +=
-      way->is_lossy; /* it stays until its packets are gone: some may come again after its end */
+      way->is_lossy; /* it stays until its packets are gone: some may be sent again after its end */
   if (way->is_marked && self->params.has_dcqcn)
     packet_dcqcn_sent (self, number, size);
   if (flow->pace_ps_per_byte > 0)
@@ -199,7 +199,7 @@ packet_flow_resume (PacketNet *self, guint32 number)
   packet_flow_join (self, number);
 }
 
-/* Once. */
+/* Calls `left`, once. */
 static void
 tell_left (PacketNet *self, guint32 number)
 {
@@ -262,7 +262,7 @@ tell_arrived (PacketNet *self, FabDone arrived, gboolean is_late)
     arrived.fn (arrived.owner, arrived.arg);
 }
 
-/* The last byte is there. */
+/* The last byte has arrived. */
 static void
 end (PacketNet *self, guint32 number)
 {
@@ -273,7 +273,7 @@ end (PacketNet *self, guint32 number)
   if (flow->is_metered)
     packet_way_meter (self, flow);
   flow->is_over = TRUE;
-  flow->n_entries++; /* until all have been told */
+  flow->n_entries++; /* kept until all callbacks have run */
   tell_left (self, number);
   tell_arrived (self, arrived, has_nic);
   packet_flow_release (self, number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane.c - links and lanes as they are before anything crosses them: rates, room, and what keeps them from losing
+/* lane.c - links and lanes before anything crosses them: their rates, their room, and what keeps them from losing
  * packets. */
 #include <string.h>
 
@@ -22,7 +22,7 @@ packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
   }
 }
 
-/* What is under way on the link and the word of it on the way back, and 8 packets. */
+/* Returns the default buffer: what is on the wire in one round trip, and 8 packets. */
 static FabBytes
 room_of (const PacketNet *self, const FabLink *link)
 {

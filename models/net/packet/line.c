@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line.c - connections of a collective: every message is a flow, and arrivals are told in the order of sending.
+/* line.c - connections of a collective: every message is a flow, and arrivals are reported in the order of sending.
  *
- * Bytes cost what the connection's footprint says of each link. What the ends can do at most spaces its packets, from
- * one message to the next.
+ * The cost of a byte on each link comes from the connection's footprint. The limit of the ends spaces its packets,
+ * also from one message to the next.
  */
 #include <math.h>
 
@@ -12,9 +12,9 @@ typedef struct {
   PacketNet *net;
   FabConnection connection;
   guint32 way;
-  guint32 head, tail; /* flows of messages whose arrival has not been told, by `line_next` */
-  FabTimePs next_ps;  /* the ends can send again */
-  double bytes;       /* of all messages */
+  guint32 head, tail; /* flows of messages whose arrival is not reported yet, linked by `line_next` */
+  FabTimePs next_ps;  /* when the ends can send again */
+  double bytes;       /* sum over all messages */
 } Line;
 
 G_STATIC_ASSERT (sizeof (Line) <= PACKET_LINE_SIZE);
@@ -43,7 +43,7 @@ message_left (gpointer owner, guint64 number)
   line->connection.left (line->connection.owner, line->connection.arg);
 }
 
-/* With those behind it that were there before it. */
+/* Reports the message, and later ones that arrived before it. */
 static void
 message_arrived (gpointer owner, G_GNUC_UNUSED guint64 number)
 {
@@ -63,7 +63,7 @@ message_arrived (gpointer owner, G_GNUC_UNUSED guint64 number)
       line->tail = NONE;
     packet_flow_release (self, told);
     connection.arrives (connection.owner, connection.arg, at_ps);
-    if (is_last) /* and the line may be gone */
+    if (is_last) /* the callback may have freed the line */
       return;
   }
 }
@@ -85,7 +85,7 @@ packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin
   flow->arrived = (FabDone){ message_arrived, line, number };
   flow->drive = line->connection.drive;
   flow->line_next = NONE;
-  flow->n_entries++; /* until its arrival is told */
+  flow->n_entries++; /* kept until its arrival is reported */
   if (limit > 0)
     flow->pace_ps_per_byte = (double) FAB_PS_PER_S / limit;
   flow->next_ps = MAX (begin_ps, limit > 0 ? line->next_ps : 0);

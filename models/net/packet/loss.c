@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loss.c - what is dropped is sent again.
+/* loss.c - sends dropped packets again.
  *
- *   one path      go-back-N, as RoCE adapters do: the receiver takes packets in order only, says once which one it
- *                 misses, and the sender goes back to it; where nothing comes after a loss, a timeout does that
- *   many paths    order means nothing: what was lost is sent again after the way back, by itself, as SRD does
+ *   one path      go-back-N, as RoCE adapters do: the receiver accepts packets in order only and reports a missing one
+ *                 once, and the sender goes back to it; when nothing follows a loss, a timeout triggers this
+ *   many paths    packets need no order: a lost packet is sent again on its own, after the time of the way back, as in
+ *                 SRD
  */
 #include "models/net/packet/parts.h"
 
@@ -57,7 +58,7 @@ packet_loss_drop (PacketNet *self, guint32 packet_number)
   packet_flow_release (self, number);
 }
 
-/* The sender goes on from the packet that must come next. */
+/* Makes the sender continue from the packet that must come next. */
 static void
 go_back (PacketNet *self, guint32 number)
 {
@@ -86,7 +87,7 @@ packet_loss_nacked (PacketNet *self, guint32 number)
   packet_flow_release (self, number);
 }
 
-/* Once the last packet is out. */
+/* Starts the timeout once the last packet has left. */
 void
 packet_loss_watch (PacketNet *self, guint32 number)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet.c - packets of one MTU, hop by hop, over every link that there is.
+/* packet.c - packets of one MTU, hop by hop, over every link.
  *
  *   wire time of a packet on a link = payload x cost of the link / line rate          (port.c)
- *   senders                         a packet each in turn, as it goes                 (flow.c)
+ *   senders                         send one packet each in turn                      (flow.c)
  *   links without loss              a packet waits until there is room at the far end (port.c)
- *   paths                           the router's, by flow, or packet by packet        (ways.c)
- *   collectives as streams          every link's part apart                           (stream.c)
+ *   paths                           the router's, per flow or per packet              (ways.c)
+ *   collectives as streams          the part of every link separately                 (stream.c)
  *
- * What is due next is on an agenda of its own (agenda.h); the engine knows of the first entry only. One entry per
- * packet and hop, and one more when it had to wait. O(log busy links) each.
+ * Events are on an agenda of its own (agenda.h); the engine knows only its first entry. A packet needs one entry per
+ * hop, and one more when it had to wait. O(log busy links) each.
  */
 #include "models/models.h"
 #include "models/net/packet/parts.h"
 
-/* One of the first is the next one: its packet is on its way by then. */
+/* One of the first entries is the next one; by then its packet has been prefetched. */
 static inline void
 look_ahead (const PacketNet *self)
 {
@@ -70,7 +70,7 @@ arm (PacketNet *self)
   self->timer_ps = first_ps;
 }
 
-/* Until something else is due. */
+/* Runs until the engine has another event that is due first. */
 static void
 run (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
@@ -135,7 +135,7 @@ packet_set_capacity (FabNet *net, FabLinkId link, double fraction)
   packet_net_leave (self);
 }
 
-/* All lanes of it together. */
+/* Sums over all lanes of the link. */
 static FabLinkQueue
 packet_link_queue (const FabNet *net, FabLinkId link)
 {

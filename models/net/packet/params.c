@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.c - the table. Constants of DCQCN and of marking: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
- * Deployments", SIGCOMM 2015, as they were used there at 40 Gb/s. */
+/* params.c - the keys of the packet network. Constants of DCQCN and of marking: Y. Zhu et al., "Congestion Control for
+ * Large-Scale RDMA Deployments", SIGCOMM 2015, as used there at 40 Gb/s. */
 #include "models/net/packet/params.h"
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
@@ -8,7 +8,7 @@ static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none",
 static const char *const arbitrations[] = { "weighted", "strict", NULL };
 static const char *const balances[] = { "in_turn", "least_queue", NULL };
 
-/* Dimensions of the job, then what goes on beside it. */
+/* The dimensions of the job, then other traffic. */
 const char *const packet_traffics[] = { "data",    "tensor", "context",    "expert",     "pipeline",
                                         "offload", "other",  "neighbours", "background", NULL };
 

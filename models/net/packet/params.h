@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.h - what a scenario can say about the packet network. */
+/* params.h - the keys of the packet network. */
 #pragma once
 
 #include "sim/base/param.h"
@@ -8,16 +8,16 @@ enum { SWITCHING_CUT_THROUGH, SWITCHING_STORE_AND_FORWARD };
 enum { ARBITRATION_WEIGHTED, ARBITRATION_STRICT };
 enum { BALANCE_IN_TURN, BALANCE_LEAST_QUEUE };
 
-/* What keeps a link from losing packets; AUTO is settled link by link. */
+/* What keeps a link from losing packets. AUTO is decided link by link. */
 typedef enum { CONTROL_AUTO, CONTROL_CREDIT, CONTROL_PFC, CONTROL_DROP, CONTROL_NONE } Control;
 
-/* Traffic that classes of service can be for, by FabConnection's name; NULL-ended. */
+/* Names of traffic to which classes of service apply, by FabConnection.traffic; NULL-ended. */
 extern const char *const packet_traffics[];
 
 enum { PACKET_MOST_CLASSES = 15 };
 
 typedef struct {
-  gint of; /* in packet_traffics */
+  gint of; /* index in packet_traffics */
   gint64 weight;
 } PacketClassParams;
 
@@ -43,5 +43,5 @@ typedef struct {
 
 extern const FabParam packet_params[];
 
-/* What no table can say: classes that are there twice or too many. */
+/* Reports what no table can express: duplicate classes, or too many. */
 void packet_params_check (gconstpointer params, FabCheck *check);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port.c - what one link does: it takes the packets that wait for it one after another, and they arrive in that order.
+/* port.c - one link: it sends the packets that wait for it one after another, and they arrive in that order.
  *
- *   starts    at the time that the wire is free and the far end has room
+ *   starts    when the wire is free and the far end has room
  *   is free   start + size x time per byte
- *   goes on   cut-through: latency after the start, but not before the rest can follow in time;
- *             store-and-forward: latency after the wire is free
+ *   goes on   cut-through: latency after the start, but not before the rest can follow in time; store-and-forward:
+ *             latency after the wire is free
  *
- * Who waits is served in turn, packet by packet: queues of other links, and flows that begin here. A wire that nothing
- * waits for is not on the agenda.
+ * Queues of other links, and flows that begin here, are served in turn, packet by packet. A wire for which nothing
+ * waits has no entry on the agenda.
  */
 #include "models/net/packet/parts.h"
 
 FabTimePs
 packet_wire_ps (double ps_per_byte, guint32 bytes)
 {
-  /* A little less: what the product was rounded up by must not cost a ps. */
+  /* Slightly less, so that rounding in the product cannot add a ps. */
   double ps = ps_per_byte * bytes * (1 - 0x1p-51);
   FabTimePs whole_ps = (FabTimePs) ps;
 
   return whole_ps + ((double) whole_ps < ps);
 }
 
-/* --- rings of who waits --- */
+/* --- rings of waiting queues and flows --- */
 
 static guint32 *
 next_of (PacketNet *self, guint32 waiting)
@@ -29,7 +29,7 @@ next_of (PacketNet *self, guint32 waiting)
   return waiting & FLOW_BIT ? &self->flows[waiting & ~FLOW_BIT].next : &self->queues[waiting].next;
 }
 
-/* Behind all that wait. */
+/* Adds an entry behind all that wait. */
 void
 packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting)
 {
@@ -46,7 +46,7 @@ packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting)
   lane->ring = waiting;
 }
 
-/* The one that was just served: to the end of the ring, or out of it. */
+/* Moves the entry that was just served to the end of the ring, or removes it. */
 static void
 ring_advance (PacketNet *self, Lane *lane, guint32 served, gboolean stays)
 {
@@ -69,7 +69,7 @@ count_queued (PacketNet *self, Lane *lane, guint32 queued_bytes)
   lane->most_bytes = MAX (lane->most_bytes, queued_bytes);
 }
 
-/* The buffer at the end of a link has its room back at `at_ps`; the link's source is told of so much at a time. */
+/* The buffer at the end of a link gets its room back at `at_ps`; the link's source is told after a certain amount. */
 static void
 give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs at_ps)
 {
@@ -80,7 +80,7 @@ give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs 
   agenda_add (&self->agenda, at_ps + self->ports[lane->link].latency_ps, KIND_CREDIT, from);
 }
 
-/* PFC: what came over a link and waits at its end grows or shrinks. */
+/* PFC: the bytes that came over a link and wait at its end have changed. */
 static void
 hold (PacketNet *self, Lane *lane, guint32 from, guint32 held_bytes)
 {
@@ -110,7 +110,7 @@ has_room (const PacketNet *self, const Lane *lane)
 
 /* --- the wire --- */
 
-/* When a packet whose last byte comes at `tail_ps` can go on from the far end. */
+/* Returns when a packet whose last byte comes at `tail_ps` can continue from the far end. */
 static FabTimePs
 goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabTimePs latency_ps)
 {
@@ -125,7 +125,7 @@ goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabT
   return MAX (head_ps, follows_ps);
 }
 
-/* Start-time fair queueing: who comes late does not get what it has not asked for meanwhile. */
+/* Start-time fair queueing: a lane that comes late does not get the service for which it did not ask before. */
 static void
 count_served (const PacketNet *self, Port *port, Lane *lane, guint32 bytes)
 {
@@ -205,7 +205,7 @@ wake_later (PacketNet *self, guint32 link)
   agenda_add (&self->agenda, port->free_ps, KIND_WAKE, link);
 }
 
-/* Whether `lane` goes before the one that would go so far. */
+/* Whether `lane` is served before the present choice. */
 static gboolean
 goes_before (const PacketNet *self, const Lane *lane, const Lane *other)
 {
@@ -215,8 +215,8 @@ goes_before (const PacketNet *self, const Lane *lane, const Lane *other)
   return lane->served < other->served;
 }
 
-/* Of the lanes on which something waits that may go the one that has had least for its weight, the next in turn of
- * those that had as much; NULL: none. */
+/* Returns the waiting lane that has had the least service for its weight, the next in turn of equals; NULL: none may
+ * send. */
 static Lane *
 lane_to_serve (PacketNet *self, Port *port)
 {
@@ -309,7 +309,7 @@ enqueue (PacketNet *self, Lane *lane, const Hop *hop, guint32 number)
   queue->tail = number;
 }
 
-/* What comes first through an idle port does not wait. */
+/* A packet that comes first through an idle port does not wait. */
 static void
 forward (PacketNet *self, guint32 number, const Hop *hop)
 {
@@ -338,7 +338,8 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   enqueue (self, lane, hop, number);
 }
 
-/* What is wanted next lies far apart in memory: it comes while the agenda is sorted. Lanes are links on level 0. */
+/* Prefetches the data for the next steps, which lie far apart in memory, while the agenda is sorted. On level 0, lanes
+ * are links. */
 static inline void
 look_ahead (const PacketNet *self, const Hop *hop)
 {
@@ -348,7 +349,7 @@ look_ahead (const PacketNet *self, const Hop *hop)
     __builtin_prefetch (&self->ports[hop->lane]);
 }
 
-/* The first on the agenda is of this link. */
+/* The first entry of the agenda must be of this link. */
 void
 packet_port_arrive (PacketNet *self, guint32 link)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spread.c - whole paths out of the shares that a router gives to links.
+/* spread.c - makes whole paths from the shares that a router gives to links.
  *
- * Path by path from the source on: at every vertex the link that is furthest behind its share of the paths so far. So
- * after n paths a link is on n x share of them, to within one or two. Where shares go in a circle, as those by way of
- * other switches can, the circle is left out.
+ * Each path starts at the source and takes at every vertex the link that is furthest behind its share of the paths so
+ * far. So after n paths a link is on its share of them, to within one or two paths. Where shares form a cycle, as
+ * those through other switches can, the cycle is cut out.
  */
 #include "models/net/packet/parts.h"
 
-/* Index of the first share of a link that leaves `vertex`; shares are in the order of links. */
+/* Returns the index of the first share of a link that leaves `vertex`; shares are in the order of links. */
 static guint
 first_share (const FabGraph *graph, const GArray *shares, FabVertexId vertex)
 {
@@ -26,7 +26,7 @@ first_share (const FabGraph *graph, const GArray *shares, FabVertexId vertex)
   return low;
 }
 
-/* The share to follow out of a vertex. */
+/* Returns the share to follow out of a vertex. */
 static guint
 furthest_behind (const FabGraph *graph, const GArray *shares, const guint *n_used, FabVertexId vertex,
                  guint n_paths)
@@ -49,7 +49,7 @@ furthest_behind (const FabGraph *graph, const GArray *shares, const guint *n_use
   return best;
 }
 
-/* Back to where the path was at `vertex` before. */
+/* Goes back to the place where the path visited `vertex` before. */
 static void
 cut_circle (const FabGraph *graph, FabPath *path, FabVertexId src, FabVertexId vertex)
 {

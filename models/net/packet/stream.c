@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - a collective in steady state, which says what every link carries and not in which order.
+/* stream.c - a collective in steady state: its footprint says what every link carries, but not in which order.
  *
- * Every link sends its part as packets of its own, beside whatever else crosses it; the stream ends when the last link
- * is done. What a link's part gives way to, the other links' parts do not wait for. Only what no schedule of messages
- * is known for comes here.
+ * Every link sends its part as packets of its own, beside everything else that crosses it. The stream ends when the
+ * last link is done. When the part of one link is slowed by other traffic, the other links do not wait for it. Only
+ * collectives without a known schedule of messages use this.
  */
 #include "models/net/packet/parts.h"
 

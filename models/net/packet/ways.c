@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ways.c - the paths of a flow's packets, made once for what has the same ends and hash, and kept.
+/* ways.c - the paths of a flow's packets, made once for equal ends and hash, and kept.
  *
- * What the router spreads goes over `n_paths` paths in turn, which are so chosen that every link that leads on from a
- * vertex gets its share of them, as nearly as whole paths can. O(links) per path, once.
+ * Traffic that the router spreads uses `n_paths` paths in turn. They are chosen so that every link that leads on from
+ * a vertex gets its share, as nearly as whole paths allow. O(links) per path, once.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "sim/base/mix.h"
 
 typedef struct {
-  guint64 use; /* its hash */
+  guint64 use; /* hash of the PacketUse */
   guint32 n, number;
   FabLeg legs[];
 } KnownWay;
@@ -70,7 +70,7 @@ packet_ways_clear (PacketNet *self)
   g_free (self->queues);
 }
 
-/* The queue of what comes over one lane and waits for another. */
+/* Returns the queue for packets that come over one lane and wait for another. */
 static guint32
 queue_of (PacketNet *self, guint32 from, guint32 to)
 {
@@ -88,7 +88,7 @@ queue_of (PacketNet *self, guint32 from, guint32 to)
   return self->n_queues++;
 }
 
-/* Returns its lane. */
+/* Appends a hop and returns its lane. */
 static guint32
 add_hop (PacketNet *self, guint32 before, guint32 link, double cost, guint8 service)
 {
@@ -134,7 +134,7 @@ use_hash (PacketUse use)
   return sum;
 }
 
-/* Appends the hops of one leg; returns its last lane. */
+/* Appends the hops of one leg and returns its last lane. */
 static guint32
 add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketUse use)
 {
@@ -155,7 +155,7 @@ way_note (const PacketNet *self, Way *way, guint32 lane)
   way->is_marked |= control == CONTROL_DROP || control == CONTROL_PFC;
 }
 
-/* How long it takes to hear of what was sent, and at what rate it goes when nothing else does. */
+/* Computes the latency of the way back, and the rate when nothing else moves. */
 static void
 way_count (PacketNet *self, Way *way)
 {
@@ -252,7 +252,7 @@ packet_way_of_link (PacketNet *self, FabLinkId link, guint8 service)
   return *known = self->ways->len - 1;
 }
 
-/* --- what was carried --- */
+/* --- metering --- */
 
 static void
 meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
@@ -264,7 +264,7 @@ meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
   fab_meter_add_path (self->base.meter, &path, bytes, drive);
 }
 
-/* Packets took the paths in turn. */
+/* The packets took the paths in turn. */
 void
 packet_way_meter (PacketNet *self, const Flow *flow)
 {

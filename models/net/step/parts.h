@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - what the network `step` is made of: private to models/net/step. */
+/* parts.h - the parts of the network `step`, private to models/net/step. */
 #pragma once
 
 #include "models/models.h"
@@ -9,7 +9,7 @@
 
 typedef struct _Member Member;
 
-/* A line on a link, in the link's list. */
+/* A line in the list of lines of a link. */
 struct _Member {
   FabNetLine *line;
   Member *next, *prev;
@@ -17,31 +17,31 @@ struct _Member {
 
 typedef enum {
   LINE_IDLE,
-  LINE_WAITS,   /* for its message's begin */
-  LINE_FREE,    /* at the rate of a line that is alone, from `begin_ps` on */
-  LINE_SHARES,  /* in the sharing */
-  LINE_LEAVING, /* in the sharing, for the rest of this instant */
+  LINE_WAITS,   /* waits for the begin of its message */
+  LINE_FREE,    /* sends at the rate of a line that is alone, from `begin_ps` on */
+  LINE_SHARES,  /* takes part in the sharing */
+  LINE_LEAVING, /* takes part in the sharing until the end of this instant */
 } LineState;
 
 struct _FabNetLine {
   FabSharer sharer; /* rate is in payload bytes per second */
   LineState state;
-  guint n_tight; /* links that are */
+  guint n_tight; /* number of its links that are tight */
   double alone_bytes_per_s;
-  double left_bytes, rate_bytes_per_s; /* at `updated_ps`; of a free one, the whole and at its begin */
+  double left_bytes, rate_bytes_per_s; /* at `updated_ps`; for a free line: the whole message at its begin */
   FabTimePs updated_ps;
   FabTimer timer;
   FabConnection connection;
-  double sum_bytes;  /* of all its messages */
+  double sum_bytes;  /* sum over all its messages */
   Member *members;   /* [sharer.n] */
-  FabDone done;      /* of a stream or transfer; fn NULL: a line that others opened */
+  FabDone done;      /* of a stream or transfer; fn NULL: the caller opened the line */
   FabFootprint *own; /* of a transfer */
-  guint index;       /* in `open` */
+  guint index;       /* its index in `open` */
 };
 
 typedef struct {
   double capacity;
-  double demand; /* of all lines over it, each alone */
+  double demand; /* sum over all lines on it, each as if alone */
   guint n_lines;
   gboolean is_tight, is_slowed;
   Member *lines;
@@ -53,15 +53,15 @@ typedef struct {
   FabBlocks members;
   Link *links;
   GPtrArray *open;    /* FabNetLine */
-  GPtrArray *leaving; /* FabNetLine: left in this instant */
+  GPtrArray *leaving; /* FabNetLine that left in this instant */
   FabSharing *sharing;
-  FabFootprintBuilder *builder; /* of transfers */
+  FabFootprintBuilder *builder; /* for transfers */
   gboolean is_solve_due;
 } StepNet;
 
 FabNetLine *fab_step_open (FabNet *net, const FabConnection *connection);
 void fab_step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
 
-/* Lines of one message each, which close when it has left: single.c. */
+/* Open a line for one message, and close it when that has left: single.c. */
 void fab_step_stream (FabNet *net, const FabStream *stream);
 void fab_step_send (FabNet *net, const FabTransfer *transfer);

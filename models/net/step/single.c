@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* single.c - streams and transfers on the network `step`: lines of one message. */
+/* single.c - streams and transfers on the network `step`, as lines of one message. */
 #include "models/net/step/parts.h"
 
 void

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.c - collectives message by message; what is under way shares links by weighted max-min.
+/* step.c - collectives message by message; active messages share links by weighted max-min.
  *
  *   rate        max-min over line rate / line weight (sim/solve/sharing.h), as in fluid
- *   completion  begin + bytes / rate, rounded up to a ps; the wires' latency later it arrives
+ *   completion  begin + bytes / rate, rounded up to a ps; it arrives after the latency of the wires
  *   fairness    a link is shared per connection
  *
- * A link is tight when all lines over it together could fill it. A message over no tight link affects nobody: it is one
- * event, and nothing is solved. Others enter the sharing while they are under way; a line whose next message follows
- * in the same instant stays in it.
+ * A link is tight when all lines over it together could fill it. A message without a tight link affects no other: it
+ * is one event, and nothing is solved. Other messages take part in the sharing while they are active. A line whose
+ * next message follows in the same instant stays in it.
  */
 #include <math.h>
 
@@ -32,7 +32,7 @@ line_time (StepNet *self, FabNetLine *line, FabTimePs at_ps, FabEventFn fn)
   line->timer = fn ? fab_engine_at (self->base.env.engine, at_ps, fn, self, GPOINTER_TO_SIZE (line)) : 0;
 }
 
-/* From now on; 0: over a dead link, it waits. */
+/* Sends at this rate from now on; at rate 0 the line waits at a dead link. */
 static void
 line_go (StepNet *self, FabNetLine *line)
 {
@@ -57,7 +57,7 @@ line_set_rate (gpointer owner, FabSharer *sharer, double rate_bytes_per_s)
   line_go (self, line);
 }
 
-/* At the end of the instant: who has not begun again is out. */
+/* Runs at the end of the instant and removes the lines that have not begun another message. */
 static void
 solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
@@ -84,7 +84,7 @@ solve_soon (StepNet *self)
   self->is_solve_due = TRUE;
 }
 
-/* With what is left of its message; it has no rate until the end of the instant. */
+/* Enters the sharing with what is left of its message; the line has no new rate until the end of the instant. */
 static void
 line_share (StepNet *self, FabNetLine *line, double rate_bytes_per_s)
 {
@@ -97,7 +97,7 @@ line_share (StepNet *self, FabNetLine *line, double rate_bytes_per_s)
 
 /* --- tight links --- */
 
-/* A link of a line has become tight, or is no longer. */
+/* A link of the line has become tight, or is no longer tight. */
 static void
 line_tighten (StepNet *self, FabNetLine *line, gboolean is_tight)
 {
@@ -235,7 +235,7 @@ fab_step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_p
   line->sum_bytes += bytes;
   line->updated_ps = begin_ps;
   if (line->state == LINE_LEAVING && begin_ps == now_ps (self)) {
-    line->state = LINE_SHARES; /* at the rate that it has */
+    line->state = LINE_SHARES; /* it keeps its rate */
     line_go (self, line);
     return;
   }

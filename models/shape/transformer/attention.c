@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention.c - the attention segment: grouped queries, or multi-head latent attention.
  *
- * Grouped queries (Ainslie et al. 2023, arXiv 2305.13245): h -> q + k + v in one matrix, attended -> h.
- * Latent (DeepSeek-V2, arXiv 2405.04434, section 2.1): h -> q_lora -> heads (nope + rope) for queries, or h -> that at
- * once; h -> kv_lora + rope, kv_lora -> heads (nope + v) for keys and values. The ways down are whole on every
- * tensor-parallel rank, the ways up divided by heads.
+ * Grouped queries (Ainslie et al. 2023, arXiv 2305.13245): h -> q + k + v in one matrix, attended -> h. Latent
+ * (DeepSeek-V2, arXiv 2405.04434, section 2.1): h -> q_lora -> heads (nope + rope) for queries, or directly from h; h
+ * -> kv_lora + rope, kv_lora -> heads (nope + v) for keys and values. Every tensor-parallel rank has the whole
+ * down-projections; the up-projections are divided by heads.
  *
- * FLOPs of scores and values per token: 2 s (q + attended), the causal mask not counted; 4 s h for plain heads.
- * Kept for backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1): inputs of matrices and norms, queries,
- * keys and values; with full attention 2 a s for the softmax, and 3 a s more with dropout (its mask and its output).
- * A flash kernel keeps none of these but one fp32 number per head (Dao et al. 2022, arXiv 2205.14135).
+ * FLOPs of scores and values per token: 2 s (q + attended), without discount for the causal mask; 4 s h for plain
+ * heads. Kept for the backward pass (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1): inputs of matrices and
+ * norms, queries, keys and values; with full attention 2 a s for the softmax, and with dropout 3 a s more (its mask
+ * and its output). A flash kernel keeps only one fp32 number per head instead (Dao et al. 2022, arXiv 2205.14135).
  */
 #include "models/shape/transformer/parts.h"
 
@@ -105,7 +105,7 @@ add_scores (const FabTransformerParams *p, guint sequence, FabSegment *segment, 
     segment->saved_split_bytes += 4.0 * (double) p->heads;
   } else {
     segment->saved_score_bytes += (p->has_dropout ? 5.0 : 2.0) * scores;
-    /* scores out, softmax in and out, values in; dropout reads, writes and keeps its mask */
+    /* write scores, read and write softmax, read values; dropout reads, writes and stores its mask */
     op.bytes += (p->has_dropout ? 13.0 : 8.0) * scores;
   }
   fab_layer_stack_add_operator (stack, &op);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ends.c - what stands before and after the blocks.
+/* ends.c - the layers before and after the blocks.
  *
- * Embedding: V h, positions P h, token types h each (BERT), a norm where the model has one there. Looked up: no FLOPs.
- * Head: the last norm, BERT's transform (h x h and a norm), output V h unless tied, pooler h x h for the first token of
- * a sequence with a classifier on it.
- * Kept for backward (arXiv 2205.05198, section 4.3): inputs of norm and output, logits in fp32, a dropout mask.
+ * Embedding: V h parameters, positions P h, token types h each (BERT), and a norm where the model has one there. It is
+ * looked up, so it takes no FLOPs. Head: the last norm, BERT's transform (h x h and a norm), output V h unless tied,
+ * and a pooler h x h with a classifier for the first token of a sequence. Kept for the backward pass (arXiv
+ * 2205.05198, section 4.3): inputs of norm and output, logits in fp32, a dropout mask.
  */
 #include "models/shape/transformer/parts.h"
 
@@ -28,7 +28,7 @@ fab_transformer_add_embedding (const FabTransformerParams *p, FabLayerStack *sta
     segment->saved_whole_bytes += (double) p->hidden;
 }
 
-/* Dense, activation, norm: the head of a masked language model. */
+/* The head of a masked language model: a matrix, an activation and a norm. */
 static void
 add_transform (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
 {
@@ -66,7 +66,7 @@ add_output (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *s
     fab_transformer_add_tensor (stack, FAB_TENSOR_SPLIT, p->vocabulary);
 }
 
-/* One token of `sequence` goes through it. */
+/* One token of each `sequence` passes through it. */
 static void
 add_pooler (const FabTransformerParams *p, guint sequence, FabLayerStack *stack)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed_forward.c - the second half of a block: an MLP, or a router with experts.
  *
- * MLP: h -> f, activation, f -> h; gated (SwiGLU: Shazeer 2020, arXiv 2002.05202) with two matrices of h -> f.
- * Experts (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of
- * them for each token; shared experts see every token and are one wide MLP. Segments:
+ * MLP: h -> f, activation, f -> h; gated (SwiGLU: Shazeer 2020, arXiv 2002.05202) with two matrices of h -> f. Experts
+ * (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of them for
+ * each token; shared experts see every token and form one wide MLP. The segments are
+ *
  *   router    norm and router, on every rank
  *   shared    the shared experts; tensor parallelism divides them as an MLP
- *   experts   what stands between the two all-to-alls, each of per_token x h numbers a token
- * The matrices of all experts are one tensor each, as grouped matrix multiplications keep them.
+ *   experts   everything between the two all-to-alls, each of per_token x h numbers per token
  *
- * Kept for backward (arXiv 2205.05198): the inputs of matrices and of the activation; of a gate both, the product being
- * the input of the last matrix (fused SwiGLU; eager PyTorch keeps one more f). Experts keep the tokens sent to
- * them and, for the gradient of the router's weights, what they made of them.
+ * The matrices of all experts are one tensor each, as grouped matrix multiplications store them.
+ *
+ * Kept for the backward pass (arXiv 2205.05198): the inputs of matrices and of the activation; for a gate both of its
+ * inputs, because the product is the input of the last matrix (fused SwiGLU; eager PyTorch keeps one more f). Experts
+ * keep the tokens sent to them and, for the gradient of the router's weights, their outputs.
  */
 #include "models/shape/transformer/parts.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - what the files of the transformer share: its parameters, and how an operator enters a segment.
+/* parts.h - shared by the files of the transformer: its parameters, and the functions that add an operator to a
+ * segment.
  *
- * A matrix of n x k is kept as PyTorch keeps it: n outputs, k inputs. Bytes are of one token, with 2 bytes a number.
+ * A matrix of n x k is stored as in PyTorch: n outputs, k inputs. Bytes are per token, at 2 bytes per number.
  */
 #pragma once
 
@@ -36,21 +37,21 @@ typedef struct {
   FabEndsParams ends;
 } FabTransformerParams;
 
-extern const FabParam fab_transformer_params[]; /* of FabTransformerParams */
+extern const FabParam fab_transformer_params[]; /* describes FabTransformerParams */
 
-/* Widths that follow from the parameters, over all heads. */
+/* Widths that follow from the parameters, summed over all heads. */
 gint64 fab_transformer_query_width (const FabTransformerParams *p);
 gint64 fab_transformer_key_width (const FabTransformerParams *p);
 gint64 fab_transformer_value_width (const FabTransformerParams *p);
-gint64 fab_transformer_attended_width (const FabTransformerParams *p); /* what attention puts out */
+gint64 fab_transformer_attended_width (const FabTransformerParams *p); /* width of the output of attention */
 gint64 fab_transformer_feed_forward_width (const FabTransformerParams *p);
 gint64 fab_transformer_expert_width (const FabTransformerParams *p);
 gboolean fab_transformer_has_experts (const FabTransformerParams *p, gint64 layer);
 
-/* What a tensor-parallel group does with a matrix. */
+/* How a tensor-parallel group divides a matrix. */
 typedef enum {
-  FAB_MATRIX_WHOLE,  /* every rank has it */
-  FAB_MATRIX_COLUMN, /* its outputs are divided; every rank has the inputs */
+  FAB_MATRIX_WHOLE,  /* every rank has all of it */
+  FAB_MATRIX_COLUMN, /* its outputs are divided; every rank has all inputs */
   FAB_MATRIX_ROW,    /* its inputs are divided */
 } FabMatrixSplit;
 
@@ -59,17 +60,18 @@ typedef struct {
   gint64 n, k;
   FabMatrixSplit split;
   gboolean has_biases;
-  gboolean has_shared_input; /* somebody else keeps the input for backward */
-  gint64 experts, per_token; /* so many such matrices, and so many of them for a token; 0: one */
+  gboolean has_shared_input; /* another matrix already keeps the input for the backward pass */
+  /* Number of such matrices, and how many of them a token uses; 0: one matrix. */
+  gint64 experts, per_token;
 } FabMatrix;
 
 void fab_transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerStack *stack);
-/* `width` is that of what is normalised; FALSE `is_split`: every rank does it. */
+/* `width` is the width of the normalised vector; with `is_split` FALSE every rank normalises all of it. */
 void fab_transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *segment,
                                FabLayerStack *stack);
-/* An operator bound by memory that moves so many numbers of 2 bytes per token. */
+/* Adds an operator that is bound by memory and moves this many numbers of 2 bytes per token. */
 void fab_transformer_add_memory (const char *name, double numbers, gboolean is_split, FabLayerStack *stack);
-/* Adds the input of the block to what a segment put out, dropout before it. */
+/* Adds the input of the block to the output of a segment, after dropout. */
 void fab_transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack);
 void fab_transformer_add_tensor (FabLayerStack *stack, FabTensorKind kind, gint64 parameters);
 

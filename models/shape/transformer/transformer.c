@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transformer.c - a transformer from its dimensions.
  *
- * Per block, h hidden, f feed-forward width, q = k = v heads unless kv_heads is smaller:
- *   attention     h x (h + 2 h kv/heads) + h x h,       MLP  2 h f, or 3 h f when gated
+ * Parameters per block, with h hidden, f feed-forward width, and q = k = v heads unless kv_heads is smaller:
+ *
+ *   attention     h x (h + 2 h kv/heads) + h x h
+ *   MLP           2 h f, or 3 h f when gated
  *   two norms     2 h each with biases (LayerNorm), h without (RMSNorm)
- * and outside: token embedding V h, positions P h, final norm, output V h unless tied. attention.c, feed_forward.c and
- * ends.c have the rest: latent attention, experts, BERT's ends.
- * Forward FLOPs per token: 2 per parameter of every matrix, 4 s h per block for attention scores and
- * values (full, not halved for the causal mask: Narayanan et al. 2021, arXiv 2104.04473, appendix), 2 V h for
- * the output. Two other views: 6 N per token forward and backward leaves out the scores and counts the embedding
- * (Kaplan et al. 2020, arXiv 2001.08361, section 2.1); causal kernels do half of the scores, 2 s h.
- * What is kept for backward: Korthikanti et al. 2022, arXiv 2205.05198, operator by operator.
- * Tensors come in the order in which PyTorch modules register them: embeddings, blocks, final norm, output.
+ *
+ * Outside the blocks: token embedding V h, positions P h, final norm, output V h unless tied. attention.c,
+ * feed_forward.c and ends.c describe the rest: latent attention, experts, BERT's ends.
+ *
+ * Forward FLOPs per token: 2 per parameter of every matrix, 4 s h per block for attention scores and values (full, not
+ * halved for the causal mask: Narayanan et al. 2021, arXiv 2104.04473, appendix), 2 V h for the output. Other
+ * conventions: 6 N per token, forward and backward, leaves out the scores and counts the embedding (Kaplan et al.
+ * 2020, arXiv 2001.08361, section 2.1); causal kernels compute half of the scores, 2 s h.
+ *
+ * Kept for the backward pass: Korthikanti et al. 2022, arXiv 2205.05198, operator by operator. Tensors are in the
+ * order in which PyTorch modules register them: embeddings, blocks, final norm, output.
  */
 #include "models/models.h"
 #include "models/shape/transformer/parts.h"
@@ -38,7 +43,7 @@ add_matrix_tensors (const FabMatrix *matrix, FabLayerStack *stack)
     return;
   }
   fab_transformer_add_tensor (stack, kind, matrix->n * matrix->k);
-  if (matrix->has_biases) /* of a matrix divided by rows, added once, after the sum */
+  if (matrix->has_biases) /* the biases of a matrix divided by rows are added once, after the sum */
     fab_transformer_add_tensor (stack,
                                 matrix->split == FAB_MATRIX_COLUMN ? FAB_TENSOR_SPLIT : FAB_TENSOR_WHOLE,
                                 matrix->n);
@@ -98,7 +103,7 @@ fab_transformer_add_residual (const FabTransformerParams *p, FabSegment *segment
 {
   fab_transformer_add_memory ("residual", (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
   if (p->has_dropout)
-    segment->saved_whole_bytes += (double) p->hidden; /* the mask, a byte each */
+    segment->saved_whole_bytes += (double) p->hidden; /* the mask takes one byte per number */
 }
 
 static void
@@ -120,7 +125,8 @@ transformer_expand (gconstpointer params, guint sequence, FabLayerStack *stack)
   fab_transformer_add_head (p, sequence, stack);
 }
 
-/* At least as many as there are, in doubles, so that nothing overflows before it is refused. */
+/* Returns an upper bound of the parameters as a double, so that too large a model is refused before anything
+ * overflows. */
 static double
 most_parameters (const FabTransformerParams *p)
 {
