@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line.c - weighted least squares in two bounded unknowns, weights after Huber. O(n) a round, at most 30 rounds. */
+/* line.c - weighted least squares in two bounded unknowns, weights after Huber. O(n) a round. */
 #include "validate/fit/line.h"
 
 #include <math.h>
 
 const double fab_fit_huber = 1.345;
 static const double cap_scales = 4, settled_fraction = 1e-9;
-enum { MAX_ROUNDS = 30 };
 
 /* Of x = 1 / t (overhead) and y = m / t (ps per byte), whose sum with the unknowns should be 1. */
 typedef struct {
@@ -82,12 +81,12 @@ is_settled (const FabFitLine *a, const FabFitLine *b)
 }
 
 FabFitLine
-fab_fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits)
+fab_fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits, guint max_rounds)
 {
   double bend = fab_fit_huber * limits->scale_fraction;
   FabFitLine line = { 0 };
 
-  for (guint round = 0; round < MAX_ROUNDS; round++) {
+  for (guint round = 0; round < max_rounds; round++) {
     FabFitLine before = line;
     Sums sums = { 0 };
 

@@ -25,8 +25,12 @@ typedef struct {
 
 extern const double fab_fit_huber; /* in scales */
 
+/* Rounds of least squares at most: while it is searched where regimes end, and for the line of a regime that was found.
+ * Each round weights the points anew; where many lie near 1.345 scales it takes hundreds until nothing moves. */
+enum { FAB_FIT_SEARCH_ROUNDS = 30, FAB_FIT_LINE_ROUNDS = 1000 };
+
 /* At least 2 points of different sizes for both parameters to be determined; one is enough for some answer. */
-FabFitLine fab_fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits);
+FabFitLine fab_fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits, guint max_rounds);
 
 double fab_fit_line_time_ps (const FabFitLine *line, double size_bytes);
 double fab_fit_line_residual (const FabFitLine *line, const FabFitPoint *point);

@@ -1,129 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refine.c - one small nonlinear least squares per regime, then its covariance. O(n) a regime and step. */
+/* refine.c - the line of each regime, then its covariance. O(n) a regime and round. */
 #include "validate/fit/refine.h"
 
-#include <cminpack.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/order.h"
 
 enum { ENOUGH_DEGREES = 4 };
-
-/* Unknowns are scaled to be near 1: the overhead in start times, the slope in slopes of the start. */
-typedef struct {
-  const FabFitPoint *points;
-  FabFitLine scale, held; /* a held parameter keeps this value */
-  gboolean is_overhead_free, is_slope_free;
-  double bend;
-} Problem;
-
-static FabFitLine
-unpack (const Problem *self, const double *x)
-{
-  FabFitLine line = self->held;
-  guint i = 0;
-
-  if (self->is_overhead_free)
-    line.overhead_ps = x[i++] * self->scale.overhead_ps;
-  if (self->is_slope_free)
-    line.ps_per_byte = x[i] * self->scale.ps_per_byte;
-  return line;
-}
-
-/* The number whose square is Huber's loss, and how it grows with the residual. */
-static double
-soften (double residual, double bend, double *growth)
-{
-  double soft = sqrt (2 * bend * fabs (residual) - bend * bend);
-
-  *growth = 1;
-  if (fabs (residual) <= bend)
-    return residual;
-  *growth = bend / soft;
-  return residual < 0 ? -soft : soft;
-}
-
-static void
-fill_row (const Problem *self, int i, int n_points, double growth, double *jacobian)
-{
-  const FabFitPoint *point = &self->points[i];
-  int column = 0;
-
-  if (self->is_overhead_free)
-    jacobian[i + n_points * column++] = growth * self->scale.overhead_ps / point->time_ps;
-  if (self->is_slope_free)
-    jacobian[i + n_points * column] = growth * self->scale.ps_per_byte * point->size_bytes / point->time_ps;
-}
-
-/* cminpack's callback: residuals (flag 1) or their derivatives (flag 2). */
-static int
-evaluate (void *data, int n_points, int n_unknowns, const double *x, double *residuals, double *jacobian,
-          int leading, int flag)
-{
-  const Problem *self = data;
-  FabFitLine line = unpack (self, x);
-
-  (void) n_unknowns;
-  (void) leading;
-  for (int i = 0; i < n_points; i++) {
-    double growth, soft = soften (fab_fit_line_residual (&line, &self->points[i]), self->bend, &growth);
-
-    if (flag == 1)
-      residuals[i] = soft;
-    else
-      fill_row (self, i, n_points, growth, jacobian);
-  }
-  return 0;
-}
-
-static FabFitLine
-minimise (const Problem *self, const FabFitLine *start, guint n)
-{
-  int n_unknowns = self->is_overhead_free + self->is_slope_free, pivots[2], lwa = 5 * n_unknowns + (int) n;
-  g_autofree double *residuals = g_new (double, n), *jacobian = g_new (double, 2 * n),
-                    *work = g_new (double, lwa);
-  double x[2] = { 0 };
-  int i = 0;
-
-  if (self->is_overhead_free)
-    x[i++] = start->overhead_ps / self->scale.overhead_ps;
-  if (self->is_slope_free)
-    x[i] = start->ps_per_byte / self->scale.ps_per_byte;
-  if (n_unknowns > 0)
-    lmder1 (evaluate, (void *) self, (int) n, n_unknowns, x, residuals, jacobian, (int) n, 1e-12, pivots,
-            work, lwa);
-  return unpack (self, x);
-}
-
-/* A parameter that leaves its bound on the way is held there, and the other found anew. */
-static void
-refine_line (FabFitRegime *regime, const FabFitPoint *points, const FabFitLimits *limits)
-{
-  guint n = regime->end - regime->first;
-  FabFitLine start = regime->line;
-  Problem problem = { points + regime->first,
-                      start,
-                      start,
-                      start.overhead_ps > 0,
-                      start.ps_per_byte > limits->min_ps_per_byte,
-                      fab_fit_huber * limits->scale_fraction };
-  FabFitLine line = minimise (&problem, &start, n);
-
-  if (line.overhead_ps < 0) {
-    problem.is_overhead_free = FALSE;
-    problem.held.overhead_ps = 0;
-    line = minimise (&problem, &start, n);
-  }
-  if (line.ps_per_byte < limits->min_ps_per_byte) {
-    problem.is_slope_free = FALSE;
-    problem.held.ps_per_byte = limits->min_ps_per_byte;
-    line = minimise (&problem, &start, n);
-  }
-  regime->line = (FabFitLine){ MAX (line.overhead_ps, 0), MAX (line.ps_per_byte, limits->min_ps_per_byte) };
-  regime->is_without_overhead = !problem.is_overhead_free;
-  regime->is_without_rate = !problem.is_slope_free;
-}
 
 double
 fab_fit_student_95 (guint degrees)
@@ -186,8 +70,9 @@ find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimit
     guint first = k > 0 ? cuts->ends[k - 1] : 0;
 
     regimes[k] = (FabFitRegime){ .first = first, .end = cuts->ends[k] };
-    regimes[k].line = fab_fit_line (points + first, cuts->ends[k] - first, limits);
-    refine_line (&regimes[k], points, limits);
+    regimes[k].line = fab_fit_line (points + first, cuts->ends[k] - first, limits, FAB_FIT_LINE_ROUNDS);
+    regimes[k].is_without_overhead = regimes[k].line.overhead_ps <= 0;
+    regimes[k].is_without_rate = regimes[k].line.ps_per_byte <= limits->min_ps_per_byte;
   }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refine.h - the last word on each regime's line (Levenberg and Marquardt, by cminpack) and how sure it is.
+/* refine.h - each regime's line and how sure it is.
  *
  * Intervals are 95 %, of Student's t with the points of the regime (of all where it has few) less the parameters as
  * degrees of freedom: what varies from size to size is the error, not what varies between samples of one size, of

@@ -39,7 +39,7 @@ fab_fit_scale (const FabFitPoint *points, guint n)
 double
 fab_fit_run_cost (const FabFitPoint *points, guint n, const FabFitLimits *limits)
 {
-  FabFitLine line = fab_fit_line (points, n, limits);
+  FabFitLine line = fab_fit_line (points, n, limits, FAB_FIT_SEARCH_ROUNDS);
   double cost = 0;
 
   for (guint i = 0; i < n; i++)
