@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/collective.h"
+#include "models/models.h"
 #include "sim/base/json.h"
 
 char *
@@ -115,14 +116,13 @@ print_row (const CollectiveRequest *request, const FabPrediction *row, guint64 c
 static const char *
 reason (const FabPrediction *row, double per_byte, double counted)
 {
-  if (strcmp (row->algorithm, "nvls") == 0)
-    return "the switch adds and copies, so that a GPU sends its buffer and one n-th of the result";
-  if (g_str_has_prefix (row->algorithm, "nvls") || g_str_has_prefix (row->algorithm, "collnet"))
-    return "switches add and copy on the way";
-  if (strcmp (row->algorithm, "tree") == 0 && per_byte > counted)
-    return "an inner rank of a tree passes the whole buffer on";
-  if (strcmp (row->algorithm, "binomial") == 0)
-    return "a rank has the whole buffer for each of its children";
+  const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) fab_registry_find (&fab_models,
+                                                                                  FAB_MODEL_ALGORITHM,
+                                                                                  row->algorithm);
+
+  if (algorithm != NULL && algorithm->wire_reason != NULL
+      && (per_byte > counted || !algorithm->explains_more_only))
+    return algorithm->wire_reason;
   return per_byte < counted ? "the bytes are spread over several such links"
                             : "bytes cross it more than once, as on a way through host memory";
 }

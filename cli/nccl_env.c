@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/collective.h"
+#include "models/library/nccl/names.h"
 #include "sim/base/error.h"
 #include "sim/scenario/diagnostics.h"
 
@@ -16,24 +17,16 @@ typedef struct {
   const char *name;
   Convert convert;       /* NULL: refused, or without effect */
   const char *key;       /* of the scenario */
-  const char *may_be;    /* what the value may be */
+  const char *may_be;    /* what the value may be; %s stands for the names of the algorithms */
   const char *otherwise; /* why it is refused, and what to do; NULL: it changes nothing that is predicted */
 } Variable;
 
 char *
 collective_nccl_name (const char *name)
 {
-  static const char *const names[][2] = { { "nvlstree", "nvls_tree" },
-                                          { "collnetdirect", "collnet_direct" },
-                                          { "collnetchain", "collnet_chain" } };
-  char *lower = g_ascii_strdown (name, -1);
+  const char *model = fab_nccl_algorithm_model (name);
 
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (strcmp (lower, names[i][0]) == 0) {
-      g_free (lower);
-      return g_strdup (names[i][1]);
-    }
-  return lower;
+  return model != NULL ? g_strdup (model) : g_ascii_strdown (name, -1);
 }
 
 static void
@@ -54,13 +47,11 @@ is_one_of (const char *name, const char *const *names)
 static gboolean
 convert_algorithm (const char *value, const char *key, GPtrArray *sets)
 {
-  static const char *const known[] = { "ring", "tree", "collnet_direct", "collnet_chain", "nvls", "nvls_tree",
-                                       "pat",  NULL };
-  g_autofree char *name = collective_nccl_name (value);
+  const char *model = fab_nccl_algorithm_model (value);
 
-  if (!is_one_of (name, known))
+  if (model == NULL)
     return FALSE;
-  add_set (sets, key, name);
+  add_set (sets, key, model);
   return TRUE;
 }
 
@@ -147,8 +138,7 @@ convert_level (const char *value, const char *key, GPtrArray *sets)
   return TRUE;
 }
 
-#define ALGORITHMS \
-  "one of Ring, Tree, CollnetDirect, CollnetChain, NVLS, NVLSTree, PAT; lists and ^ are not supported"
+#define ALGORITHMS "one of %s; lists and ^ are not supported"
 #define PROTOCOLS "one of LL, LL128, Simple; lists and ^ are not supported"
 #define LEVELS "one of LOC, NVL, PIX, PXB, PHB, NODE, SYS"
 #define COUNTS "a number from 1 to 64"
@@ -218,7 +208,10 @@ collective_add_nccl_env (const char *assignment, GPtrArray *sets, GError **error
   if (value == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "-x %s: not set in the environment; write %s=VALUE", name,
                       name);
-  if (variable->convert && !variable->convert (value, variable->key, sets))
-    return fab_throw (error, FAB_ERROR_INPUT, "-x %s=%s: it must be %s", name, value, variable->may_be);
-  return TRUE;
+  if (variable->convert == NULL || variable->convert (value, variable->key, sets))
+    return TRUE;
+  g_autofree char *algorithms = fab_nccl_algorithm_names ();
+  g_auto (GStrv) around = g_strsplit (variable->may_be, "%s", 2);
+  g_autofree char *may_be = g_strjoinv (algorithms, around);
+  return fab_throw (error, FAB_ERROR_INPUT, "-x %s=%s: it must be %s", name, value, may_be);
 }

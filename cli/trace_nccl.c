@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/trace.h"
+#include "models/library/nccl/names.h"
 
 typedef struct {
   const char *op;
@@ -76,7 +77,7 @@ char *
 fab_trace_nccl_kernel (const FabTraceSpan *span)
 {
   const Names *row = names_of (span->op);
-  const char *algorithm = span->algorithm && strcmp (span->algorithm, "tree") == 0 ? "TREE" : "RING";
+  const char *algorithm = fab_nccl_algorithm_kernel (span->algorithm);
 
   if (strcmp (row->kernel, "SendRecv") == 0)
     return g_strdup ("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");

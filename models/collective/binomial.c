@@ -112,6 +112,8 @@ const FabAlgorithmOps fab_algorithm_binomial = {
   .info = { .name = "binomial",
             .summary = "Binomial trees from rank 0 with whole buffers, as Open MPI has them.",
             .doc = "docs/models/binomial.md" },
+  .preference = 110,
+  .wire_reason = "a rank has the whole buffer for each of its children",
   .supports = binomial_supports,
   .form = binomial_form,
   .schedule = binomial_schedule,

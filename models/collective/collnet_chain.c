@@ -110,7 +110,6 @@ collnet_chain_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgo
     return FALSE;
   fab_stages_form (stages, TRUE, form);
   form->n_channels = n_rails;
-  form->is_in_network = TRUE;
   return TRUE;
 }
 
@@ -144,6 +143,9 @@ const FabAlgorithmOps fab_algorithm_collnet_chain = {
   .info = { .name = "collnet_chain",
             .summary = "Reduction in the network's switches; chains through the GPUs of nodes.",
             .doc = "docs/models/collnet_chain.md" },
+  .preference = 60,
+  .reduces_in = FAB_REDUCES_IN_NETWORK_SWITCH,
+  .wire_reason = "switches add and copy on the way",
   .supports = collnet_chain_supports,
   .form = collnet_chain_form,
   .schedule = collnet_chain_schedule,

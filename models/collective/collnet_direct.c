@@ -104,7 +104,6 @@ collnet_direct_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env
     return FALSE;
   fab_stages_form (stages, TRUE, form);
   form->n_channels = n_rails;
-  form->is_in_network = TRUE;
   return TRUE;
 }
 
@@ -154,6 +153,9 @@ const FabAlgorithmOps fab_algorithm_collnet_direct = {
   .info = { .name = "collnet_direct",
             .summary = "Reduction in the network's switches; everyone to everyone inside nodes.",
             .doc = "docs/models/collnet_direct.md" },
+  .preference = 50,
+  .reduces_in = FAB_REDUCES_IN_NETWORK_SWITCH,
+  .wire_reason = "switches add and copy on the way",
   .supports = collnet_direct_supports,
   .form = collnet_direct_form,
   .schedule = collnet_direct_schedule,

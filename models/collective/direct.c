@@ -95,6 +95,7 @@ const FabAlgorithmOps fab_algorithm_direct = {
   .info = { .name = "direct",
             .summary = "Every rank to every other at once, over the path between the two.",
             .doc = "docs/models/direct.md" },
+  .preference = 90,
   .supports = direct_supports,
   .form = direct_form,
   .schedule = direct_schedule,

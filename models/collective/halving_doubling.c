@@ -125,6 +125,7 @@ const FabAlgorithmOps fab_algorithm_halving_doubling = {
   .info = { .name = "halving_doubling",
             .summary = "Exchanges over doubling distances: 2 log2 n steps for an all-reduce.",
             .doc = "docs/models/halving_doubling.md" },
+  .preference = 80,
   .supports = halving_supports,
   .form = halving_form,
   .schedule = halving_schedule,

@@ -131,6 +131,7 @@ const FabAlgorithmOps fab_algorithm_hierarchical = {
   .info = { .name = "hierarchical",
             .summary = "Inside the node, between GPUs of the same number, inside the node again.",
             .doc = "docs/models/hierarchical.md" },
+  .preference = 100,
   .supports = hierarchical_supports,
   .form = hierarchical_form,
   .schedule = hierarchical_schedule,

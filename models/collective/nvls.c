@@ -32,7 +32,6 @@ nvls_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
     return FALSE;
   fab_stages_form (stages, TRUE, form);
   form->n_channels = 1;
-  form->is_in_network = TRUE;
   return TRUE;
 }
 
@@ -60,6 +59,9 @@ const FabAlgorithmOps fab_algorithm_nvls = {
   .info = { .name = "nvls",
             .summary = "NVLink SHARP: the switch of one node reduces loads and multiplies stores.",
             .doc = "docs/models/nvls.md" },
+  .preference = 30,
+  .reduces_in = FAB_REDUCES_IN_NODE_SWITCH,
+  .wire_reason = "the switch adds and copies, so that a GPU sends its buffer and one n-th of the result",
   .supports = nvls_supports,
   .form = nvls_form,
   .schedule = nvls_schedule,

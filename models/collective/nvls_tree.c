@@ -151,7 +151,6 @@ nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorith
     return FALSE;
   fab_stages_form (stages, TRUE, form);
   form->n_channels = n_channels;
-  form->is_in_network = TRUE;
   return TRUE;
 }
 
@@ -180,6 +179,9 @@ const FabAlgorithmOps fab_algorithm_nvls_tree = {
   .info = { .name = "nvls_tree",
             .summary = "NVLink SHARP in each node, two binary trees between nodes per GPU.",
             .doc = "docs/models/nvls_tree.md" },
+  .preference = 40,
+  .reduces_in = FAB_REDUCES_IN_NODE_SWITCH,
+  .wire_reason = "switches add and copy on the way",
   .supports = nvls_tree_supports,
   .form = nvls_tree_form,
   .schedule = nvls_tree_schedule,

@@ -104,6 +104,7 @@ const FabAlgorithmOps fab_algorithm_pat = {
   .info = { .name = "pat",
             .summary = "Parallel aggregated trees: log2 (n) steps, one GPU per node.",
             .doc = "docs/models/pat.md" },
+  .preference = 70,
   .supports = pat_supports,
   .form = pat_form,
   .schedule = pat_schedule,

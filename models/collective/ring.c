@@ -296,6 +296,7 @@ const FabAlgorithmOps fab_algorithm_ring = {
   .info = { .name = "ring",
             .summary = "Rings over the GPUs of each node and one NIC per ring between nodes.",
             .doc = "docs/models/ring.md" },
+  .preference = 10,
   .supports = ring_supports,
   .form = ring_form,
   .schedule = ring_schedule,

@@ -204,18 +204,18 @@ mpi_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED Fa
   gboolean is_in_network = FALSE;
 
   for (guint i = 0; library->algorithms[i]; i++) {
-    const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) library->algorithms[i];
+    const FabAlgorithmOps *algorithm = library->algorithms[i];
     const FabCollectiveForm *form;
     FabSchedule *schedule;
 
     if (!can_use (self, algorithm, group, op))
       continue;
+    is_in_network = algorithm->reduces_in != FAB_REDUCES_IN_RANKS;
+    if (is_in_network)
+      continue;
     form = fab_library_form (library, algorithm, group, op, &env, error);
     if (form == NULL)
       return FALSE;
-    is_in_network = form->is_in_network;
-    if (is_in_network)
-      continue;
     schedule = find_schedule (self, form, algorithm, group, op, error);
     if (schedule == NULL)
       return FALSE;

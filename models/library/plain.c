@@ -46,7 +46,7 @@ plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED 
   const PlainLibrary *self = (const PlainLibrary *) library;
 
   for (guint i = 0; library->algorithms[i]; i++) {
-    const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) library->algorithms[i];
+    const FabAlgorithmOps *algorithm = library->algorithms[i];
     const FabCollectiveForm *form;
 
     if (!is_wanted (self, algorithm) || !algorithm->supports (group, op))

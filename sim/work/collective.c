@@ -72,6 +72,27 @@ fab_plan_wire_per_byte (const FabCollectivePlan *plan)
   return plan->footprint ? plan->footprint->binding_weight * plan->wire_factor : 0;
 }
 
+static gint
+compare_preference (gconstpointer a, gconstpointer b)
+{
+  guint first = (*(const FabAlgorithmOps *const *) a)->preference;
+  guint second = (*(const FabAlgorithmOps *const *) b)->preference;
+
+  return first < second ? -1 : first > second;
+}
+
+const FabAlgorithmOps **
+fab_algorithms_by_preference (const FabModelInfo *const *algorithms)
+{
+  GPtrArray *sorted = g_ptr_array_new ();
+
+  for (guint i = 0; algorithms[i] != NULL; i++)
+    g_ptr_array_add (sorted, (gpointer) algorithms[i]);
+  g_ptr_array_sort (sorted, compare_preference);
+  g_ptr_array_add (sorted, NULL);
+  return (const FabAlgorithmOps **) g_ptr_array_free (sorted, FALSE);
+}
+
 typedef struct {
   const FabAlgorithmOps *algorithm;
   FabGroup group;
@@ -91,7 +112,7 @@ void
 fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms)
 {
   self->ops = ops;
-  self->algorithms = algorithms;
+  self->algorithms = fab_algorithms_by_preference (algorithms);
   self->forms = g_array_new (FALSE, FALSE, sizeof (KnownForm *));
   g_array_set_clear_func (self->forms, known_form_clear);
 }
@@ -100,6 +121,7 @@ void
 fab_library_clear (FabLibrary *self)
 {
   g_clear_pointer (&self->forms, g_array_unref);
+  g_clear_pointer (&self->algorithms, g_free);
 }
 
 void

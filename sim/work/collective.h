@@ -49,7 +49,6 @@ typedef struct {
       fill_s_per_byte; /* chunks one after another: so much later, per byte of chunk, does the last one end than the
                              rate of the footprint says; 0: every rank is busy from the first step on */
   double limit_bytes_per_s; /* of size: phases that follow one another; 0: the footprint's rate is all */
-  gboolean is_in_network;   /* switches reduce or multiply */
 } FabCollectiveForm;
 
 /* What the library's environment adds to an algorithm's own knowledge. */
@@ -59,8 +58,23 @@ typedef struct {
                          none, not even theirs */
 } FabAlgorithmEnv;
 
+/* Where the parts of the ranks are added up. */
+typedef enum {
+  FAB_REDUCES_IN_RANKS,          /* a GPU or a CPU adds what it receives to what it has */
+  FAB_REDUCES_IN_NODE_SWITCH,    /* the switch between the GPUs of a node adds and copies: NVLink SHARP */
+  FAB_REDUCES_IN_NETWORK_SWITCH, /* switches between nodes add and copy: InfiniBand SHARP */
+} FabReductionPlace;
+
 typedef struct {
   FabModelInfo info;
+  /* A library that does not estimate times (plain, mpi) takes the supported algorithm with the smallest number, and so
+   * does one that estimates the same time for two. No two algorithms have the same number. */
+  guint preference;
+  FabReductionPlace reduces_in;
+  /* Why the busiest link carries another number of bytes per byte of size than fab_op_bus_factor () counts: a clause
+   * for a person. NULL: nothing that is special to this algorithm. */
+  const char *wire_reason;
+  gboolean explains_more_only; /* `wire_reason` holds only where the link carries more than is counted */
   gboolean (*supports) (const FabGroup *group, FabOp op);
   /* The group has at least 2 ranks and is supported. FALSE when some hop has no path. */
   gboolean (*form) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
@@ -77,6 +91,9 @@ typedef struct {
 
 /* Latency of the wires over all steps of a form, saturating. */
 FabTimePs fab_form_latency_ps (const FabCollectiveForm *form);
+
+/* The algorithms of a NULL-ended array in any order, by `preference`. (transfer container: free with g_free) */
+const FabAlgorithmOps **fab_algorithms_by_preference (const FabModelInfo *const *algorithms);
 
 typedef struct _FabCollectivePlan FabCollectivePlan;
 
@@ -123,18 +140,21 @@ typedef struct _FabLibrary FabLibrary;
 
 typedef struct {
   FabModelInfo info;
-  /* Algorithms: NULL-ended array of FabAlgorithmOps' infos. */
+  /* `algorithms`: NULL-ended array of FabAlgorithmOps' infos, in any order. */
   FabLibrary *(*create) (const FabModelInfo *const *algorithms, gconstpointer params);
   gboolean (*plan) (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
                     FabCollectivePlan *plan, GError **error);
   void (*destroy) (FabLibrary *library);
+  /* Whether a user of the library it stands for can ask for this algorithm by name, for any operation that it
+   * supports. NULL: for every one. */
+  gboolean (*can_be_chosen) (const FabModelInfo *algorithm);
 } FabLibraryOps;
 
 /* Base struct: first member of every library. Owns the forms that its plans point into. */
 struct _FabLibrary {
   const FabLibraryOps *ops;
-  const FabModelInfo *const *algorithms;
-  GArray *forms; /* of (group, op, algorithm), made once */
+  const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
+  GArray *forms;                      /* of (group, op, algorithm), made once */
 };
 
 void fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms);

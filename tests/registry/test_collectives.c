@@ -77,12 +77,12 @@ bytes_from (const FabGroup *group, guint rank, const FabFootprint *footprint)
 
 /* What a rank has that others need leaves it. */
 static double
-least_bytes_from (const FabCollectiveForm *form, FabOp op, guint n, guint rank)
+least_bytes_from (const FabAlgorithmOps *algorithm, FabOp op, guint n, guint rank)
 {
   double part = 1.0 / n;
 
   switch (op) {
-  case FAB_OP_ALL_REDUCE: return form->is_in_network ? 1 - part : 1;
+  case FAB_OP_ALL_REDUCE: return algorithm->reduces_in != FAB_REDUCES_IN_RANKS ? 1 - part : 1;
   case FAB_OP_REDUCE: return rank == 0 ? 0 : 1;
   case FAB_OP_BROADCAST: return rank == 0 ? 1 : 0;
   case FAB_OP_GATHER: return rank == 0 ? 0 : part;
@@ -97,13 +97,13 @@ least_bytes_from (const FabCollectiveForm *form, FabOp op, guint n, guint rank)
 }
 
 static void
-check_bytes (const FabGroup *group, FabOp op, const FabCollectiveForm *form)
+check_bytes (const FabGroup *group, const FabAlgorithmOps *algorithm, FabOp op, const FabCollectiveForm *form)
 {
   guint n = fab_group_n_ranks (group);
 
   for (guint rank = 0; rank < n; rank++)
     assert_true (bytes_from (group, rank, form->footprint)
-                 >= least_bytes_from (form, op, n, rank) * (1 - 1e-9));
+                 >= least_bytes_from (algorithm, op, n, rank) * (1 - 1e-9));
 }
 
 /* --- libraries --- */
@@ -163,15 +163,48 @@ check_library (const FabLibraryOps *ops, const FabGroup *group, const FabAlgorit
   fab_library_destroy (library);
 }
 
+/* The list of models.c from its end. (transfer container) */
+static const FabModelInfo **
+reversed_algorithms (void)
+{
+  const FabModelInfo *const *list = fab_models.lists[FAB_MODEL_ALGORITHM];
+  guint n = g_strv_length ((char **) list);
+  const FabModelInfo **reversed = g_new0 (const FabModelInfo *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    reversed[i] = list[n - 1 - i];
+  return reversed;
+}
+
+/* What NCCL chooses does not depend on the order in which models.c lists the algorithms. */
+static void
+check_order (FabLibrary *library, FabLibrary *reversed, const FabGroup *group, FabOp op, FabBytes bytes)
+{
+  FabCollectivePlan plan, other;
+
+  if (!fab_library_plan (library, group, op, bytes, &plan, NULL))
+    return;
+  assert_true (fab_library_plan (reversed, group, op, bytes, &other, NULL));
+  assert_string_equal (plan.algorithm, other.algorithm);
+  assert_string_equal (plan.protocol, other.protocol);
+  assert_int_equal (plan.startup_ps, other.startup_ps);
+  assert_int_equal (fab_plan_idle_ps (&plan), fab_plan_idle_ps (&other));
+}
+
 static void
 check_nccl (const FabGroup *group)
 {
   g_autoptr (Params) params = NULL;
+  g_autofree const FabModelInfo **algorithms = reversed_algorithms ();
   FabLibrary *library = library_new (&fab_library_nccl, "{}", &params);
+  FabLibrary *reversed = fab_library_nccl.create (algorithms, params->params);
 
   for (guint op = 0; op < FAB_N_OPS; op++)
-    for (FabBytes bytes = 1024; bytes <= 1024 * 1024 * 1024; bytes *= 1024)
+    for (FabBytes bytes = 1024; bytes <= 1024 * 1024 * 1024; bytes *= 1024) {
       check_plan (library, group, (FabOp) op, bytes);
+      check_order (library, reversed, group, (FabOp) op, bytes);
+    }
+  fab_library_destroy (reversed);
   fab_library_destroy (library);
 }
 
@@ -190,7 +223,7 @@ check_algorithm (const FabGroup *group, const FabAlgorithmOps *algorithm, FabOp 
     return;
   }
   check_form (group, op, &form);
-  check_bytes (group, op, &form);
+  check_bytes (group, algorithm, op, &form);
   fab_footprint_free (form.footprint);
   if (op != FAB_OP_ALL_REDUCE && op != FAB_OP_ALL_TO_ALL)
     return;

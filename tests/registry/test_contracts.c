@@ -101,12 +101,13 @@ static void
 check_form (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op, const FabCollectiveForm *form)
 {
   guint n = fab_cluster_n_ranks (&rig->cluster);
-  double best = (double) rig->spec.gpu_bytes_per_s / fewest_on_a_link (op, n, form->is_in_network);
+  gboolean is_in_network = algorithm->reduces_in != FAB_REDUCES_IN_RANKS;
+  double best = (double) rig->spec.gpu_bytes_per_s / fewest_on_a_link (op, n, is_in_network);
 
   assert_true (form->n_channels >= 1);
   assert_true (form->n_intra_steps + form->n_inter_steps >= 1);
   assert_true (received_by_gpus (rig->graph, form->footprint)
-               >= fewest_bytes (op, n, form->is_in_network) * (1 - 1e-9));
+               >= fewest_bytes (op, n, is_in_network) * (1 - 1e-9));
   assert_true (form->footprint->rate_bytes_per_s <= best * (1 + 1e-9));
   assert_true (is_slow_by_design (rig, algorithm, op)
                || form->footprint->rate_bytes_per_s >= best / 2 * (1 - 1e-9));

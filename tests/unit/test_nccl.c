@@ -212,14 +212,15 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
                                .inter_endpoint_ps = endpoints_ps[i / 12 % 3] };
     NcclCandidate candidate = { .group = &group,
                                 .architecture = hopper,
-                                .tuning = nccl_tuning (hopper, "nvls_tree"),
+                                .algorithm = nccl_algorithm ("nvls_tree"),
+                                .tuning = nccl_algorithm ("nvls_tree")->nccl,
                                 .protocol = NCCL_SIMPLE,
                                 .op = FAB_OP_ALL_REDUCE,
                                 .bytes = sizes[i / 4 % 3],
                                 .n_ranks = 8 * group.n_nodes,
                                 .most_channels = 16,
                                 .busbw_GBps = 360 };
-    double least_us = nccl_least_us (&candidate);
+    double least_us = candidate.algorithm->least_us (&candidate);
 
     candidate.form = &form;
     assert_true (least_us <= nccl_tuner_us (&candidate));

@@ -72,12 +72,14 @@ add_other (GArray *others, const char *key, const char *value)
   g_array_append_val (others, other);
 }
 
-/* NCCL sends directly in send_recv and what is made of it, by a protocol of its own choice; a scenario may hold its
- * other operations to it, NCCL has no such kernels. */
+/* An algorithm that nobody can ask the library for by name is no alternative. Where it runs, the library chooses its
+ * protocol too. */
 static gboolean
-is_foreign (const FabModelInfo *library, const char *algorithm)
+can_be_chosen (const FabModelInfo *library, const FabModelInfo *algorithm)
 {
-  return strcmp (library->name, "nccl") == 0 && strcmp (algorithm, "direct") == 0;
+  const FabLibraryOps *ops = (const FabLibraryOps *) library;
+
+  return ops->can_be_chosen == NULL || algorithm == NULL || ops->can_be_chosen (algorithm);
 }
 
 /* Every other algorithm, and the same one with every other protocol. */
@@ -85,16 +87,20 @@ static GArray *
 list_others (const Explain *self, const FabCollectivePlan *plan)
 {
   const FabModelInfo *library = fab_scenario_spec (self->scenario)->collectives.info;
-  const FabModelInfo *const *algorithms = self->study->registry->lists[FAB_MODEL_ALGORITHM];
+  const FabRegistry *registry = self->study->registry;
+  g_autofree const FabAlgorithmOps **algorithms = fab_algorithms_by_preference (
+      registry->lists[FAB_MODEL_ALGORITHM]);
   const char *const *choices = NULL;
   GArray *others = g_array_new (FALSE, TRUE, sizeof (Other));
 
   if (plan->algorithm == NULL || !has_key (library, "algorithm", &choices))
     return others;
   for (guint i = 0; algorithms[i] != NULL; i++)
-    if (strcmp (algorithms[i]->name, plan->algorithm) != 0 && !is_foreign (library, algorithms[i]->name))
-      add_other (others, "algorithm", algorithms[i]->name);
-  if (plan->protocol == NULL || is_foreign (library, plan->algorithm)
+    if (strcmp (algorithms[i]->info.name, plan->algorithm) != 0
+        && can_be_chosen (library, &algorithms[i]->info))
+      add_other (others, "algorithm", algorithms[i]->info.name);
+  if (plan->protocol == NULL
+      || !can_be_chosen (library, fab_registry_find (registry, FAB_MODEL_ALGORITHM, plan->algorithm))
       || !has_key (library, "protocol", &choices) || choices == NULL)
     return others;
   for (guint i = 0; choices[i] != NULL; i++)

@@ -230,7 +230,13 @@ note_size (FabStatement *statement, FabOp op)
 static void
 note_share (const Binding *self, FabStatement *statement, double share)
 {
-  if (self->plan->algorithm != NULL && strncmp (self->plan->algorithm, "nvls", 4) == 0)
+  const FabAlgorithmOps *algorithm = self->plan->algorithm == NULL
+                                       ? NULL
+                                       : (const FabAlgorithmOps *) fab_registry_find (
+                                           self->explain->study->registry, FAB_MODEL_ALGORITHM,
+                                           self->plan->algorithm);
+
+  if (algorithm != NULL && algorithm->reduces_in == FAB_REDUCES_IN_NODE_SWITCH)
     fab_statement_note (
         statement, "share: the switch adds and copies, so a GPU sends less than the factor of busbw counts; "
                    "that is why busbw can be above the link.");

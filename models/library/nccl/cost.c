@@ -17,23 +17,9 @@
 
 static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
 
-/* One round of NVLS: 16 channels, each 128 KiB for every GPU; half of that from 4 nodes on (src/transport/nvls.cc,
- * src/enqueue.cc). */
-enum { NVLS_CHANNELS = 16, NVLS_CHUNK_BYTES = 128 * 1024, NVLS_MANY_NODES = 4 };
-
 /* Messages are an eighth of a chunk: where a GPU's link carries chunks up and down a tree the last one gets half of it,
  * which is not in the fill (docs/models/step.md). Of more the schedule would be long. */
 enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 256 };
-
-/* One step of a channel's buffer for Simple; for the others what is left when NCCL halves chunks until a tree is full
- * (src/enqueue.cc, calcCollChunking). */
-static const guint tree_chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 32 * 1024, 512 * 1024 };
-
-static gboolean
-is_tree_like (const NcclCandidate *self)
-{
-  return nccl_is (self, "tree") || nccl_is (self, "collnet_direct") || nccl_is (self, "collnet_chain");
-}
 
 static gboolean
 is_over_nodes (const NcclCandidate *self)
@@ -57,11 +43,10 @@ intra_us (const NcclCandidate *self)
 
   if (form->intra_kind == FAB_HOP_DIRECT && g_strcmp0 (form->intra_technology, "PCIe") != 0) {
     us = self->tuning->nvlink_us[protocol];
-    if ((nccl_is (self, "ring") || nccl_is (self, "tree") || nccl_is (self, "direct"))
-        && self->architecture->step_us[protocol] > 0)
+    if (self->algorithm->has_measured_steps && self->architecture->step_us[protocol] > 0)
       us = self->architecture->step_us[protocol];
   }
-  if (nccl_is (self, "ring") && is_over_nodes (self))
+  if (self->algorithm->waits_for_proxies && is_over_nodes (self))
     us = MAX (us, MAX (ring_step_us[protocol], protocol == NCCL_LL ? 0 : nccl_proxy_us (self)));
   return MAX (us, wire_us);
 }
@@ -79,32 +64,16 @@ base_us (const NcclCandidate *self)
 {
   double us = self->architecture->base_us[self->protocol];
 
-  return us > 0 && !is_over_nodes (self) && (nccl_is (self, "ring") || nccl_is (self, "tree"))
+  return us > 0 && !is_over_nodes (self) && self->algorithm->has_measured_base
            ? us
            : self->tuning->base_us[self->protocol];
 }
 
-/* Between nodes a long ring of the Simple protocol does not hide its steps. */
-static double
-plateau_factor (const NcclCandidate *self)
-{
-  gboolean is_long = self->bytes / ((guint64) self->most_channels * self->n_ranks) >= 64;
-
-  if (self->protocol != NCCL_SIMPLE || !is_over_nodes (self) || !is_long || !nccl_is (self, "ring"))
-    return 1;
-  return self->architecture->generation >= 8 ? 1.4 : 1.9;
-}
-
-/* Bytes that fill a pipeline before its end moves: rounds of NVLS, chunks of a tree. 0: no pipeline. */
+/* Bytes that are on the way before the end of a pipeline moves. 0: it is no pipeline. */
 static FabBytes
 fill_bytes (const NcclCandidate *self)
 {
-  if (nccl_is (self, "nvls") || nccl_is (self, "nvls_tree"))
-    return (FabBytes) NVLS_CHANNELS * (NVLS_CHUNK_BYTES / (self->group->n_nodes < NVLS_MANY_NODES ? 1 : 2))
-         * self->group->gpus_per_node;
-  if (nccl_is (self, "tree"))
-    return (FabBytes) self->n_channels * tree_chunk_bytes[self->protocol];
-  return 0;
+  return self->algorithm->fill_bytes != NULL ? self->algorithm->fill_bytes (self) : 0;
 }
 
 static double
@@ -120,39 +89,17 @@ static double
 steps_us (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
-  double us = form->n_inter_steps * inter_us (self);
+  double intra = intra_us (self), inter = inter_us (self);
+  double us = self->algorithm->steps_us != NULL ? self->algorithm->steps_us (self, intra, inter)
+                                                : form->n_inter_steps * inter + form->n_intra_steps * intra;
 
-  if (nccl_is (self, "pat"))
-    return us / 3.5 + 2.8 * self->n_ranks;
-  if (nccl_is (self, "nvls") || nccl_is (self, "nvls_tree"))
-    us += self->tuning->nvlink_us[self->protocol]; /* all its steps inside a node at once */
-  else
-    us += form->n_intra_steps * intra_us (self);
-  return us * plateau_factor (self);
+  return us * nccl_plateau_factor (self);
 }
 
 static double
 startup_us (const NcclCandidate *self)
 {
-  double us = base_us (self) + fill_us (self);
-
-  return steps_us (self) + us * (nccl_is (self, "pat") ? 1 : plateau_factor (self));
-}
-
-/* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
- * same port: 24.88 of 48.89 GB/s (validate/measured/h100_10nodes_1gpu_sendrecv_10.csv). Where a node has several NICs
- * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s (h100_10nodes_sendrecv_80.csv). */
-static const double connection_fraction = 24.88 / 48.89, relayed_fraction = 15.23 / 48.89;
-
-static double
-connection_limit_bytes_per_s (const NcclCandidate *self)
-{
-  const FabCluster *cluster = self->group->cluster;
-  gboolean is_relayed = cluster->has_pxn && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
-  guint connections = self->op == FAB_OP_SEND_RECV ? 1 : self->n_ranks; /* that share a rank's bytes */
-  double rail_bytes_per_s = self->busbw_GBps * 1e9 / self->n_rails;
-
-  return connections * rail_bytes_per_s * (is_relayed ? relayed_fraction : connection_fraction);
+  return steps_us (self) + (base_us (self) + fill_us (self)) * nccl_plateau_factor (self);
 }
 
 /* A channel is one thread block, and moves so much at most: what the tuner gives a tree's channel on one node. */
@@ -185,19 +132,17 @@ lower (double *limit, double bytes_per_s)
 static double
 ends_bytes_per_s (const NcclCandidate *self)
 {
+  const NcclAlgorithm *algorithm = self->algorithm;
   const FabCollectiveForm *form = self->form;
   double factor = fab_op_bus_factor (self->op, self->n_ranks), limit = 0;
+  double own = algorithm->limit_bytes_per_s != NULL ? algorithm->limit_bytes_per_s (self) : 0;
 
-  if (!nccl_is (self, "direct"))
+  if (!algorithm->is_point_to_point)
     lower (&limit, channels_bytes_per_s (self));
   if (self->n_channels < form->n_channels)
     lower (&limit, few_channels_bytes_per_s (self));
-  if (nccl_is (self, "direct") && form->n_inter_steps > 0)
-    lower (&limit, connection_limit_bytes_per_s (self));
-  if (is_tree_like (self))
-    lower (&limit, nccl_tree_bytes_per_s (self));
-  if (self->protocol == NCCL_LL && nccl_is (self, "ring"))
-    lower (&limit, self->architecture->ll_GBps[nccl_column (self->group)] * 1e9 / factor);
+  if (own > 0)
+    lower (&limit, own);
   if (self->protocol == NCCL_LL && form->n_inter_steps > 0)
     lower (&limit, (ll_net_bytes_per_s + self->n_channels * ll_net_channel_bytes_per_s) / factor);
   return limit;
@@ -241,4 +186,41 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);
   plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
+}
+
+/* Seconds per byte of size if the steps of the ring come one after another: the mean over its hops. */
+static double
+steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
+{
+  const FabGraph *graph = group->cluster->graph;
+  double intra = 0, inter = 0;
+
+  for (guint i = 0; i < form->footprint->n; i++) {
+    FabLinkId link = form->footprint->links[i];
+    double seconds = form->footprint->line_weights[i]
+                   / (double) fab_graph_link (graph, link)->rate_bytes_per_s;
+
+    if (g_strcmp0 (fab_graph_link_class (graph, link)->technology, form->intra_technology) == 0)
+      intra = MAX (intra, seconds);
+    else
+      inter = MAX (inter, seconds);
+  }
+  return (form->n_intra_steps * intra + form->n_inter_steps * inter)
+       / (form->n_intra_steps + form->n_inter_steps);
+}
+
+/* A size that is no multiple of ranks x channels x block takes as long as the next one: the chunk of every step is a
+ * whole one, the channels or steps that have none wait. Counted as startup. */
+void
+nccl_round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
+{
+  const NcclBlock *block = &nccl_blocks[candidate->protocol];
+  FabBytes unit = (FabBytes) plan->n_ranks * plan->n_channels * block->threads * block->grain_bytes;
+  FabBytes rounded = (plan->bytes + unit - 1) / unit * unit;
+  double flow_s = fab_ps_to_seconds (fab_plan_idle_ps (plan) - plan->startup_ps);
+  double steps_s = (double) rounded * plan->wire_factor
+                 * steps_seconds_per_byte (candidate->group, candidate->form);
+
+  if (steps_s > flow_s)
+    plan->startup_ps = fab_ps_add (plan->startup_ps, fab_seconds_to_ps (steps_s - flow_s));
 }

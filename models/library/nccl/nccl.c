@@ -2,8 +2,8 @@
 /* nccl.c - what NCCL and RCCL make of the wires: algorithm, protocol, channels, and the time before bytes flow.
  *
  * Every algorithm and protocol that is possible is a candidate. The one that NCCL's tuner believes to be fastest runs
- * (choose.c), and takes the time that cost.c counts. What the tuner does not know of comes on top, as startup: the
- * chunks of old versions (round_chunks) and a host that issues more slowly than GPUs finish (wait_for_host).
+ * (choose.c), and takes the time that cost.c counts. A host that issues collectives more slowly than GPUs finish them
+ * adds to the startup (wait_for_host).
  */
 #include <string.h>
 
@@ -13,25 +13,6 @@
 #include "sim/scenario/catalog.h"
 
 static const char *const protocol_choices[] = { "auto", "ll", "ll128", "simple", NULL };
-
-/* A channel is one thread block. It is used when every thread has `threshold_bytes` to do (LL in a ring: of every
- * rank), and before NCCL 2.22 it moved multiples of threads x grain_bytes: src/enqueue.cc, src/collectives/device. */
-typedef struct {
-  guint threads, threshold_bytes, grain_bytes;
-} Block;
-
-static const Block blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };
-
-typedef struct {
-  FabTimePs issue_ps, issue_channel_ps;
-  gint64 gpus_per_process;
-  gint64 min_channels, max_channels;
-  gboolean has_whole_chunks, has_nvls, has_collnet;
-  double net_fraction;
-  const char *algorithm;
-  gint protocol; /* 0: auto, else NcclProtocol + 1 */
-  FabParamList measured;
-} NcclParams;
 
 static const FabParam nccl_params[] = {
   { .key = "gpus_per_process",
@@ -155,7 +136,7 @@ most_channels (const Choice *choice, guint n_rails)
 static guint
 count_channels (const NcclCandidate *candidate)
 {
-  const Block *block = &blocks[candidate->protocol];
+  const NcclBlock *block = &nccl_blocks[candidate->protocol];
   FabBytes least = (FabBytes) block->threads * block->threshold_bytes
                  * (candidate->protocol == NCCL_LL ? candidate->n_ranks : 1);
 
@@ -167,13 +148,13 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
 {
   const NcclParams *params = &choice->library->params;
   const FabCollectiveForm *form = candidate->form;
-  gboolean is_only_simple = candidate->tuning->base_us[NCCL_LL] <= 0;
+  guint protocols = candidate->algorithm->protocols;
 
-  if (is_only_simple || params->protocol == NCCL_SIMPLE + 1)
+  if (protocols == 1u << NCCL_SIMPLE || params->protocol == NCCL_SIMPLE + 1)
     return candidate->protocol == NCCL_SIMPLE;
   if (params->protocol != 0)
     return params->protocol == (gint) candidate->protocol + 1;
-  if (candidate->tuning->base_us[candidate->protocol] <= 0)
+  if ((protocols >> candidate->protocol & 1) == 0)
     return FALSE;
   if (candidate->protocol != NCCL_LL128)
     return TRUE;
@@ -202,37 +183,39 @@ try_protocols (Choice *choice, const FabCollectiveForm *form)
   }
 }
 
-/* Cheap questions first: an algorithm looks at every node to say what it supports. */
+/* Whether an algorithm may run. Cheap questions come first: a model looks at every node to say what it supports. */
 static gboolean
-is_wanted (const Choice *choice, const FabAlgorithmOps *algorithm)
+is_wanted (const Choice *choice, const FabAlgorithmOps *model)
 {
   const NcclParams *params = &choice->library->params;
-  const char *name = algorithm->info.name;
-  gboolean is_tree = strcmp (name, "tree") == 0;
-  FabOp op = choice->common.op;
+  const NcclCandidate *common = &choice->common;
+  const NcclAlgorithm *algorithm = common->algorithm;
 
-  if (is_tree && op != FAB_OP_ALL_REDUCE)
-    return FALSE; /* NCCL's trees do nothing else */
-  if (params->algorithm != NULL)
-    return strcmp (params->algorithm, name) == 0 && algorithm->supports (choice->common.group, op);
-  if (g_str_has_prefix (name, "nvls") && !params->has_nvls)
+  if (!nccl_has_op (algorithm, common->op))
     return FALSE;
-  if (g_str_has_prefix (name, "collnet") && !params->has_collnet)
+  if (params->algorithm != NULL && strcmp (params->algorithm, algorithm->model) != 0)
     return FALSE;
-  if (g_str_has_prefix (name, "nvls") && choice->common.group->cluster->p2p < FAB_REACH_NVL)
+  if (params->algorithm == NULL && algorithm->is_considered != NULL
+      && !algorithm->is_considered (params, common))
     return FALSE;
-  if (is_tree && choice->common.architecture->generation == 0 && choice->common.group->n_nodes > 1)
-    return FALSE; /* other than NVIDIA's: the chain of a tree's node crowds one way through a mesh; RCCL's do not */
-  if (strcmp (name, "direct") == 0 && op <= FAB_OP_REDUCE)
-    return FALSE; /* send and receive where nothing else can */
-  return algorithm->supports (choice->common.group, op);
+  return model->supports (common->group, common->op);
+}
+
+/* The model of an algorithm that is in every list. */
+static const FabAlgorithmOps *
+model_of (const NcclLibrary *self, const NcclAlgorithm *algorithm)
+{
+  for (guint i = 0; self->base.algorithms[i] != NULL; i++)
+    if (strcmp (self->base.algorithms[i]->info.name, algorithm->model) == 0)
+      return self->base.algorithms[i];
+  g_assert_not_reached ();
 }
 
 /* The rings' bandwidth: what NCCL's search would find, and how many channels that makes. */
 static gboolean
 measure_rings (Choice *choice, GError **error)
 {
-  const FabAlgorithmOps *ring = (const FabAlgorithmOps *) choice->library->base.algorithms[0];
+  const FabAlgorithmOps *ring = model_of (choice->library, nccl_searched_algorithm ());
   const FabGroup *group = choice->common.group;
   const FabCollectiveForm *form = fab_library_form (&choice->library->base, ring, group, FAB_OP_ALL_REDUCE,
                                                     &choice->env, error);
@@ -246,65 +229,45 @@ measure_rings (Choice *choice, GError **error)
   return TRUE;
 }
 
+static const NcclTuning *
+tuning_of (const NcclAlgorithm *algorithm, const NcclArchitecture *architecture)
+{
+  return architecture->is_rccl ? algorithm->rccl : algorithm->nccl;
+}
+
+/* Whether the tuner's estimate cannot be below the best one so far. */
+static gboolean
+is_hopeless (const Choice *choice)
+{
+  const NcclAlgorithm *algorithm = choice->common.algorithm;
+
+  return choice->best_us >= 0 && algorithm->least_us != NULL
+      && algorithm->least_us (&choice->common) >= choice->best_us;
+}
+
 static gboolean
 try_algorithms (Choice *choice, GError **error)
 {
   FabLibrary *library = &choice->library->base;
 
   for (guint i = 0; library->algorithms[i]; i++) {
-    const FabAlgorithmOps *algorithm = (const FabAlgorithmOps *) library->algorithms[i];
-    const NcclTuning *tuning = nccl_tuning (choice->common.architecture, algorithm->info.name);
+    const FabAlgorithmOps *model = library->algorithms[i];
+    const NcclAlgorithm *algorithm = nccl_algorithm (model->info.name);
+    const NcclTuning *tuning = algorithm ? tuning_of (algorithm, choice->common.architecture) : NULL;
     const FabCollectiveForm *form;
 
-    if (tuning == NULL || !is_wanted (choice, algorithm))
+    if (tuning == NULL)
       continue;
+    choice->common.algorithm = algorithm;
     choice->common.tuning = tuning;
-    if (choice->best_us >= 0 && nccl_least_us (&choice->common) >= choice->best_us)
+    if (!is_wanted (choice, model) || is_hopeless (choice))
       continue;
-    form = fab_library_form (library, algorithm, choice->common.group, choice->common.op, &choice->env,
-                             error);
+    form = fab_library_form (library, model, choice->common.group, choice->common.op, &choice->env, error);
     if (form == NULL)
       return FALSE;
     try_protocols (choice, form);
   }
   return TRUE;
-}
-
-/* Seconds per byte of size if the steps of the ring come one after another: the mean over its hops. */
-static double
-steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
-{
-  const FabGraph *graph = group->cluster->graph;
-  double intra = 0, inter = 0;
-
-  for (guint i = 0; i < form->footprint->n; i++) {
-    FabLinkId link = form->footprint->links[i];
-    double seconds = form->footprint->line_weights[i]
-                   / (double) fab_graph_link (graph, link)->rate_bytes_per_s;
-
-    if (g_strcmp0 (fab_graph_link_class (graph, link)->technology, form->intra_technology) == 0)
-      intra = MAX (intra, seconds);
-    else
-      inter = MAX (inter, seconds);
-  }
-  return (form->n_intra_steps * intra + form->n_inter_steps * inter)
-       / (form->n_intra_steps + form->n_inter_steps);
-}
-
-/* A size that is no multiple of ranks x channels x block takes as long as the next one: the chunk of every step is a
- * whole one, the channels or steps that have none wait. Counted as startup. */
-static void
-round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
-{
-  const Block *block = &blocks[candidate->protocol];
-  FabBytes unit = (FabBytes) plan->n_ranks * plan->n_channels * block->threads * block->grain_bytes;
-  FabBytes rounded = (plan->bytes + unit - 1) / unit * unit;
-  double flow_s = fab_ps_to_seconds (fab_plan_idle_ps (plan) - plan->startup_ps);
-  double steps_s = (double) rounded * plan->wire_factor
-                 * steps_seconds_per_byte (candidate->group, candidate->form);
-
-  if (steps_s > flow_s)
-    plan->startup_ps = fab_ps_add (plan->startup_ps, fab_seconds_to_ps (steps_s - flow_s));
 }
 
 /* Collectives in a row end no faster than the host issues them. */
@@ -328,14 +291,14 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   const NcclCandidate *best = &choice->best;
   double measured = nccl_measured_bytes_per_s (&params->measured, best->group, best->op);
 
-  plan->algorithm = best->tuning->algorithm;
+  plan->algorithm = best->algorithm->model;
   plan->protocol = protocol_choices[best->protocol + 1];
   nccl_cost (best, plan);
   if (measured > 0)
     plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s = measured;
-  if (params->has_whole_chunks && nccl_is (best, "ring") && plan->op != FAB_OP_BROADCAST
+  if (params->has_whole_chunks && best->algorithm->has_whole_chunks && plan->op != FAB_OP_BROADCAST
       && plan->op != FAB_OP_REDUCE)
-    round_chunks (best, plan);
+    nccl_round_chunks (best, plan);
   wait_for_host (params, best->architecture, plan);
 }
 
@@ -378,6 +341,13 @@ nccl_create (const FabModelInfo *const *algorithms, gconstpointer params)
   return &self->base;
 }
 
+/* ncclSend and ncclRecv have neither a value of NCCL_ALGO nor kernels for other operations. */
+static gboolean
+nccl_can_be_chosen (const FabModelInfo *model)
+{
+  return fab_nccl_algorithm_model (model->name) != NULL;
+}
+
 static void
 nccl_destroy (FabLibrary *library)
 {
@@ -396,4 +366,5 @@ const FabLibraryOps fab_library_nccl = {
   .create = nccl_create,
   .plan = nccl_plan,
   .destroy = nccl_destroy,
+  .can_be_chosen = nccl_can_be_chosen,
 };

@@ -1,106 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - what the files of the nccl library share: its constants, and one way to run a collective.
+/* parts.h - what the files of the nccl library share: its constants, its algorithms, and one candidate for a plan.
  *
- * tables.c  constants, NCCL's own and measured ones
- * choose.c  the time that NCCL's tuner believes in; the smallest one runs
- * cost.c    the time that it takes
- * measured.c  bus bandwidths of the cluster that somebody has measured
- * nccl.c    parameters, candidates, the host
+ * algorithms.c  one row for each algorithm that NCCL has: its names, operations, protocols, constants and formulas
+ * tables.c      constants of the protocols and of the generations of GPUs, from NCCL and from measurements
+ * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
+ * cost.c        the time that the chosen candidate really takes
+ * measured.c    bus bandwidths of the cluster that a user has measured
+ * wires.c       what the links of an algorithm's footprint allow
+ * nccl.c        parameters, the search over all candidates, and the host that issues collectives
  */
 #pragma once
 
+#include "models/library/nccl/names.h"
 #include "sim/work/collective.h"
 
+/* NCCL's protocols (src/include/device.h): how a receiver learns that data have arrived. LL: a flag beside every 8
+ * bytes. LL128: a flag of 8 bytes in every 128. Simple: none in the data, the sender sets a counter after a chunk. */
 typedef enum { NCCL_LL, NCCL_LL128, NCCL_SIMPLE, NCCL_N_PROTOCOLS } NcclProtocol;
 
 extern const double nccl_wire_factors[NCCL_N_PROTOCOLS]; /* bytes sent per payload byte */
 
-/* Constants of the tuner for one algorithm, microseconds per protocol: LL, LL128, Simple. 0: cannot run it. */
+/* The thread block that runs one channel (src/enqueue.cc, src/collectives/device). A channel is used when each thread
+ * has `threshold_bytes` of the collective's bytes to move; for LL, that many times the number of ranks. Before NCCL
+ * 2.22 a channel moved whole multiples of threads x `grain_bytes`. */
 typedef struct {
-  const char *algorithm; /* name of the algorithm model */
-  double base_us[NCCL_N_PROTOCOLS];
-  double nvlink_us[NCCL_N_PROTOCOLS]; /* a step over NVLink */
-  double pci_us[NCCL_N_PROTOCOLS];    /* over PCIe and through the host */
-  double net_us[NCCL_N_PROTOCOLS];    /* between nodes */
+  guint threads, threshold_bytes, grain_bytes;
+} NcclBlock;
+
+extern const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS];
+
+typedef struct {
+  FabTimePs issue_ps, issue_channel_ps;
+  gint64 gpus_per_process;
+  gint64 min_channels, max_channels;
+  gboolean has_whole_chunks, has_nvls, has_collnet;
+  double net_fraction;
+  const char *algorithm; /* NULL: the tuner chooses */
+  gint protocol;         /* 0: the tuner chooses, else NcclProtocol + 1 */
+  FabParamList measured;
+} NcclParams;
+
+/* Constants of the tuner for one algorithm, in microseconds, for LL, LL128 and Simple. */
+typedef struct {
+  double base_us[NCCL_N_PROTOCOLS];   /* once for each collective */
+  double nvlink_us[NCCL_N_PROTOCOLS]; /* for a step over NVLink */
+  double pci_us[NCCL_N_PROTOCOLS];    /* for a step over PCIe or through host memory */
+  double net_us[NCCL_N_PROTOCOLS];    /* for a step between nodes */
 } NcclTuning;
 
-/* What differs between GPUs. Bandwidths are GB/s; three of them are for 1, 2 and more nodes. */
+/* What differs between GPUs. Bandwidths are GB/s; arrays of three are for one, two and more nodes. */
 typedef struct {
   const char *name;    /* an accelerator's `architecture` */
-  gboolean is_rccl;    /* AMD: RCCL's step times */
-  gboolean has_ll128;  /* 128 bytes of a warp arrive in order */
+  gboolean is_rccl;    /* AMD: RCCL runs, with constants of its own */
+  gboolean has_ll128;  /* the 128 bytes that a warp stores arrive in order, which LL128 needs */
   guint generation;    /* compute capability, the first digit; 0 for others */
-  double issue_us;     /* of the host, per GPU and collective, with computers of that time */
+  double issue_us;     /* time in which a host of that generation's time issues one collective on one GPU */
   guint most_channels; /* on one node */
-  double ll_GBps[3];   /* all channels together */
-  double ring_ll128_GBps, tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3]; /* per channel */
-  /* Measured, in place of the tuner's base and NVLink steps when time is counted; 0: the tuner's are right. */
+  double ll_GBps[3];   /* bus bandwidth of LL, all channels together */
+  double ring_ll128_GBps, tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3]; /* of one channel */
+  /* Measured; cost.c takes them in place of the tuner's base and NVLink steps. 0: the tuner's are right. */
   double base_us[NCCL_N_PROTOCOLS], step_us[NCCL_N_PROTOCOLS];
 } NcclArchitecture;
 
-/* Never NULL: an unknown architecture has NCCL's most general numbers. */
+/* Never NULL: an unknown architecture has the numbers that NCCL falls back to. */
 const NcclArchitecture *nccl_architecture (const char *name);
 
-/* NULL: NCCL has no such algorithm. */
-const NcclTuning *nccl_tuning (const NcclArchitecture *architecture, const char *algorithm);
-
-/* What the links of a form give, bytes of size per second; G_MAXDOUBLE: it has none of that kind. */
+/* What the links of a footprint allow, in bytes of collective size per second; G_MAXDOUBLE: it has no such link. */
 typedef struct {
-  double node_bytes_per_s; /* nodes and their ports: NCCL's search does not look beyond */
-  /* Between an accelerator and a switch of its node: what passes the one goes over the other, of every channel. */
-  double every_bytes_per_s;
-  double other_bytes_per_s; /* where each channel has links of its own */
+  double node_bytes_per_s;  /* links inside nodes and of their ports; NCCL's search does not look beyond */
+  double every_bytes_per_s; /* links between an accelerator and its node's switch, which every channel uses */
+  double other_bytes_per_s; /* all other links; each channel has some of its own */
 } NcclWires;
 
-/* One way to run a collective. */
+typedef struct NcclAlgorithm NcclAlgorithm;
+
+/* One way to run a collective: an algorithm with a protocol. */
 typedef struct {
   const FabGroup *group;
   const NcclArchitecture *architecture;
-  const NcclTuning *tuning;
+  const NcclAlgorithm *algorithm;
+  const NcclTuning *tuning; /* of the algorithm on this architecture */
   const FabCollectiveForm *form;
   NcclProtocol protocol;
   FabOp op;
   FabBytes bytes;
   guint n_ranks;
-  guint most_channels, n_channels; /* that exist; that have enough to do */
-  guint n_rails;                   /* rings that the links allow; between nodes, one per NIC */
-  double busbw_GBps;               /* of the rings: what NCCL's search for channels finds */
-  const NcclWires *wires;          /* of the form */
+  guint most_channels;    /* that NCCL sets up */
+  guint n_channels;       /* of them, that have enough bytes to be used */
+  guint n_rails;          /* rings that do not share a link; between nodes one per NIC */
+  double busbw_GBps;      /* bus bandwidth of the rings, which NCCL's search for channels would find */
+  const NcclWires *wires; /* of the form */
 } NcclCandidate;
 
-static inline gboolean
-nccl_is (const NcclCandidate *self, const char *algorithm)
-{
-  return g_str_equal (self->tuning->algorithm, algorithm);
-}
+/* One algorithm of NCCL. A NULL function and a FALSE flag mean the usual case, which the comment gives. */
+struct NcclAlgorithm {
+  const char *model;      /* the algorithm model that says which links it uses: models/collective/MODEL.c */
+  const char *nccl_name;  /* in NCCL_ALGO: "CollnetDirect"; NULL: NCCL_ALGO cannot ask for it */
+  const char *kernel;     /* in names of kernels: "TREE"; NULL: "RING", whose kernels run it too */
+  const NcclTuning *nccl; /* NCCL's constants */
+  const NcclTuning *rccl; /* RCCL's; NULL: RCCL does not have it */
+  guint protocols;        /* bits: 1 << NcclProtocol */
+  guint ops; /* bits: 1 << FabOp; operations that it can run, where the model supports them too */
 
-/* 0, 1, 2: one, two, more nodes. */
+  /* Whether NCCL considers it when a user asks for no algorithm. NULL: always. */
+  gboolean (*is_considered) (const NcclParams *params, const NcclCandidate *candidate);
+
+  /* --- what the tuner estimates (choose.c) --- */
+
+  /* Latency in us, where a step inside a node takes `intra_us` and one between nodes `net_us`. NULL: base + steps. */
+  double (*latency_us) (const NcclCandidate *self, double intra_us, double net_us);
+  /* Rate in GB/s of collective size. Never NULL. */
+  double (*bandwidth_GBps) (const NcclCandidate *self);
+  /* Share of that rate that is left at the candidate's size. NULL: all. */
+  double (*size_correction) (const NcclCandidate *self);
+  /* A time in us that the estimate cannot be below, found without the form, which may be NULL here: forms of many nodes
+   * take long to make. NULL: nothing is known. */
+  double (*least_us) (const NcclCandidate *self);
+
+  /* --- what it takes (cost.c) --- */
+
+  /* Time in us of all steps that follow one another. NULL: the form's steps inside nodes and between them. */
+  double (*steps_us) (const NcclCandidate *self, double intra_us, double inter_us);
+  /* Bytes of size that are on the way before the end of a pipeline moves. NULL: it is no pipeline. */
+  FabBytes (*fill_bytes) (const NcclCandidate *self);
+  /* A limit of its end points in bytes of size per second; 0: none. NULL: none. */
+  double (*limit_bytes_per_s) (const NcclCandidate *self);
+
+  gboolean
+      is_searched; /* NCCL's search looks for channels of this shape; exactly one algorithm has this flag */
+  gboolean
+      waits_for_proxies; /* between nodes each of its steps waits for the proxy thread of some pair of nodes */
+  gboolean has_plateau;  /* nccl_plateau_factor () applies */
+  gboolean has_measured_base;  /* NcclArchitecture.base_us applies, on one node */
+  gboolean has_measured_steps; /* NcclArchitecture.step_us applies */
+  gboolean has_whole_chunks;   /* the parameter `whole_chunks` applies to it */
+  gboolean is_point_to_point;  /* ncclSend, ncclRecv: connections limit it, not what its channels can move */
+};
+
+/* Finds the row of an algorithm model; NULL: NCCL has no such algorithm. */
+const NcclAlgorithm *nccl_algorithm (const char *model);
+
+/* The row whose links give the bus bandwidth that NCCL's search finds. */
+const NcclAlgorithm *nccl_searched_algorithm (void);
+
+/* Column of the arrays of three: 0, 1, 2 for one, two and more nodes. */
 static inline guint
 nccl_column (const FabGroup *group)
 {
   return MIN (group->n_nodes - 1, 2);
 }
 
-/* choose.c: time in the tuner's eyes, microseconds. */
+static inline gboolean
+nccl_has_op (const NcclAlgorithm *self, FabOp op)
+{
+  return (self->ops >> op & 1) != 0;
+}
+
+/* --- choose.c --- */
+
+/* The tuner's estimate in us. */
 double nccl_tuner_us (const NcclCandidate *self);
 
-/* What that is at least, whatever the form, which may be NULL here: it takes long to find. 0: nothing is known. */
-double nccl_least_us (const NcclCandidate *self);
+/* Factor on the latency of a long Simple ring between nodes, which does not hide its steps; 1 for all else. */
+double nccl_plateau_factor (const NcclCandidate *self);
 
-/* What the tuner thinks channels of a tree can carry at most, bytes of size per second: without its correction for
- * sizes that do not fill the tree. */
-double nccl_tree_bytes_per_s (const NcclCandidate *self);
-
-/* What the adapters add to a step between nodes, beyond those that NCCL's constants were measured with. */
+/* Time in us that the adapters add to a step between nodes, beyond that of the adapters NCCL's constants stand for. */
 double nccl_adapters_us (const NcclCandidate *self);
 
-/* What one step between nodes costs the proxy thread at least, while others of the ring wait. */
+/* Time in us that one step between nodes costs the CPU's proxy thread at least. */
 double nccl_proxy_us (const NcclCandidate *self);
 
-/* cost.c: startup, limit and wire factor of the plan. */
+/* --- cost.c --- */
+
+/* Fills in the startup, the limit and the wire factor of the plan. */
 void nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan);
 
-/* measured.c: the table, and the rate of size that it gives a group; 0: it says nothing of it. */
+/* Adds to the startup of a plan that nccl_cost () has filled in what the whole chunks of NCCL before 2.22 cost: a size
+ * that is no multiple of ranks x channels x block takes as long as the next multiple. */
+void nccl_round_chunks (const NcclCandidate *self, FabCollectivePlan *plan);
+
+/* --- measured.c --- */
+
 typedef struct {
   gint op; /* FabOp */
   gint64 nodes;
@@ -108,7 +188,11 @@ typedef struct {
 } NcclMeasured;
 
 extern const FabParam nccl_measured_params[];
+
+/* The rate in bytes of size per second that the rows (NcclMeasured) give for a group; 0: they have none for it. */
 double nccl_measured_bytes_per_s (const FabParamList *rows, const FabGroup *group, FabOp op);
 
-/* wires.c: looked at once, O(links); `known` keeps them (NcclWires by form). */
+/* --- wires.c --- */
+
+/* What the links of a form allow. Made once for each form in O(links) and kept in `known` (NcclWires by form). */
 const NcclWires *nccl_wires (GHashTable *known, const FabGroup *group, const FabCollectiveForm *form);

@@ -22,23 +22,7 @@
 /* LL: lines of 16 B, 8 of them data. LL128: 128 B, 120 of them data. */
 const double nccl_wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 };
 
-/* "direct" is what ncclSend and ncclRecv do: NCCL does not tune it; the base is that of rings, Simple only. */
-static const NcclTuning nccl_tunings[] = {
-  { "ring", { 6.6, 14.0, 8.4 }, { 0.6, 1.9, 3.4 }, { 1.0, 2.5, 5.7 }, { 2.7, 4.0, 14.0 } },
-  { "tree", { 6.8, 14.0, 8.4 }, { 0.6, 1.25, 4.0 }, { 1.0, 1.9, 4.0 }, { 5.0, 8.5, 14.0 } },
-  { "nvls", { 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 18 } },
-  { "nvls_tree", { 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 20.9 } },
-  { "collnet_direct", { 0, 0, 0 }, { 0, 0, 3.7 }, { 0, 0, 3.7 }, { 0, 0, 31 } },
-  { "collnet_chain", { 0, 0, 0 }, { 0, 0, 2.8 }, { 0, 0, 2.8 }, { 0, 0, 30 } },
-  { "pat", { 0, 0, 8 }, { 0, 0, 4.0 }, { 0, 0, 4.0 }, { 0, 0, 14 } },
-  { "direct", { 6.6, 0, 8.4 }, { 0.6, 0, 3.4 }, { 1.0, 0, 5.7 }, { 2.7, 0, 14.0 } },
-};
-
-static const NcclTuning rccl_tunings[] = {
-  { "ring", { 6.6, 14.0, 8.4 }, { 0.8, 2.2, 3.6 }, { 1.0, 2.5, 5.7 }, { 9.5, 19.8, 15.1 } },
-  { "tree", { 6.8, 14.0, 8.4 }, { 0.8, 1.4, 2.5 }, { 1.0, 1.9, 4.0 }, { 11.8, 18.2, 20.8 } },
-  { "direct", { 6.6, 0, 8.4 }, { 0.8, 0, 3.6 }, { 1.0, 0, 5.7 }, { 9.5, 0, 15.1 } },
-};
+const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };
 
 #define VOLTA_CAPS                                                                           \
   .ll_GBps = { 39.0, 39.0, 20.4 }, .ring_ll128_GBps = 20, .tree_ll128_GBps = { 20, 20, 20 }, \
@@ -111,16 +95,4 @@ nccl_architecture (const char *name)
     if (strcmp (architectures[i].name, name) == 0)
       return &architectures[i];
   return &unknown;
-}
-
-const NcclTuning *
-nccl_tuning (const NcclArchitecture *architecture, const char *algorithm)
-{
-  const NcclTuning *table = architecture->is_rccl ? rccl_tunings : nccl_tunings;
-  guint n = architecture->is_rccl ? G_N_ELEMENTS (rccl_tunings) : G_N_ELEMENTS (nccl_tunings);
-
-  for (guint i = 0; i < n; i++)
-    if (strcmp (table[i].algorithm, algorithm) == 0)
-      return &table[i];
-  return NULL;
 }

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* algorithms.c - the algorithms of NCCL, one row each; adding one to NCCL is adding a row here.
+ *
+ * Constants and formulas of the tuner are those of NCCL v2.30.7 and of RCCL 2.21, both src/graph/tuning.cc. The order
+ * of the rows means nothing but the order in which messages name them.
+ */
+#include "models/library/nccl/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OP(op_) (1u << FAB_OP_##op_)
+#define PROTOCOL(protocol_) (1u << NCCL_##protocol_)
+
+/* --- ring --- */
+
+static double
+ring_GBps (const NcclCandidate *self)
+{
+  const NcclArchitecture *arch = self->architecture;
+  double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks), bus = self->busbw_GBps;
+
+  if (self->protocol == NCCL_LL)
+    bus = MIN (arch->ll_GBps[nccl_column (self->group)], 0.5 * bus);
+  else if (self->protocol == NCCL_LL128)
+    bus = MIN (0.92 * bus, self->most_channels * arch->ring_ll128_GBps);
+  return bus * per_step;
+}
+
+/* The time obeys the tuner's cap on the bus bandwidth of LL too. */
+static double
+ring_limit_bytes_per_s (const NcclCandidate *self)
+{
+  double factor = fab_op_bus_factor (self->op, self->n_ranks);
+
+  return self->protocol == NCCL_LL ? self->architecture->ll_GBps[nccl_column (self->group)] * 1e9 / factor
+                                   : 0;
+}
+
+/* --- tree --- */
+
+static double
+tree_GBps (const NcclCandidate *self)
+{
+  const NcclArchitecture *arch = self->architecture;
+  guint column = nccl_column (self->group);
+  double bus = self->busbw_GBps;
+
+  if (self->protocol == NCCL_LL)
+    bus = MIN (bus / 3.8, arch->ll_GBps[column]);
+  else if (self->protocol == NCCL_LL128)
+    bus = MIN (bus * (column == 0 ? 7.0 / 9 : 120.0 / 128),
+               self->most_channels * arch->tree_ll128_GBps[column]);
+  else
+    bus = MIN (0.92 * bus, self->most_channels * arch->tree_simple_GBps[column]);
+  return bus * 0.5;
+}
+
+/* Share of the bandwidth that is left at a size of 64 B x 2^i (tuning.cc, treeCorrectionFactor). */
+static double
+tree_correction (const NcclCandidate *self)
+{
+  static const double
+      corrections[NCCL_N_PROTOCOLS][24] = {
+        { 1.0, 1.0, 1.0, 1.0, .9, .8, .7, .7,  .7,  .7,  .6,  .5,
+          .4,  .4,  .5,  .6,  .7, .8, .9, 1.0, 1.0, 1.0, 1.0, 1.0 },
+        { 1.0, 1.0, 1.0, 1.0, 1.0, .9, .8, .8, .8, .7,  .6,  .6,
+          .6,  .6,  .6,  .6,  .8,  .9, .9, .9, .9, 1.0, 1.0, 1.0 },
+        { .9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9 },
+      };
+  guint i = 0;
+
+  for (FabBytes size = self->bytes >> 6; size > 1; size >>= 1)
+    i++;
+  return i < 24 && self->op == FAB_OP_ALL_REDUCE ? corrections[self->protocol][i] : 1;
+}
+
+/* On accelerators other than NVIDIA's the chain through the GPUs of a node crowds one way through their mesh, and RCCL
+ * takes no trees between nodes. */
+static gboolean
+tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
+{
+  return candidate->architecture->generation > 0 || candidate->group->n_nodes == 1;
+}
+
+/* Each channel has one chunk on its way: of Simple one step of the channel's buffer; of the others what is left when
+ * NCCL halves chunks until a tree is full (src/enqueue.cc, calcCollChunking). */
+static FabBytes
+tree_fill_bytes (const NcclCandidate *self)
+{
+  static const guint chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 32 * 1024, 512 * 1024 };
+
+  return (FabBytes) self->n_channels * chunk_bytes[self->protocol];
+}
+
+/* What the tuner estimates that channels can carry, without its correction for sizes that do not fill them. */
+static double
+limit_of_tuner_bytes_per_s (const NcclCandidate *self)
+{
+  return self->algorithm->bandwidth_GBps (self) * 1e9;
+}
+
+/* --- NVLS: switches of the node reduce --- */
+
+/* The efficiency that NCCL assumes (0.85, 0.74) is in the catalogue entries of the links. */
+static double
+nvls_GBps (const NcclCandidate *self)
+{
+  return self->form->footprint->rate_bytes_per_s / 1e9;
+}
+
+static double
+nvls_tree_GBps (const NcclCandidate *self)
+{
+  guint column = nccl_column (self->group);
+
+  return MIN (self->busbw_GBps * (column == 1 ? 2 : 1),
+              self->most_channels * self->architecture->nvls_tree_GBps[column])
+       * 0.5;
+}
+
+static double
+nvls_latency_us (G_GNUC_UNUSED const NcclCandidate *self, double intra_us, G_GNUC_UNUSED double net_us)
+{
+  return intra_us;
+}
+
+static double
+nvls_tree_latency_us (const NcclCandidate *self, double intra_us, double net_us)
+{
+  return intra_us + 2 * log2 (self->group->n_nodes) * net_us;
+}
+
+static double
+nvls_tree_least_us (const NcclCandidate *self)
+{
+  const NcclTuning *tuning = self->tuning;
+  double intra_us = MIN (tuning->nvlink_us[NCCL_SIMPLE], tuning->pci_us[NCCL_SIMPLE]);
+
+  return nvls_tree_latency_us (self, intra_us, tuning->net_us[NCCL_SIMPLE])
+       + (double) self->bytes / (nvls_tree_GBps (self) * 1e3);
+}
+
+/* All GPUs of a node do their step at once. */
+static double
+nvls_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double inter_us)
+{
+  return self->form->n_inter_steps * inter_us + self->tuning->nvlink_us[self->protocol];
+}
+
+/* One round: 16 channels, each 128 KiB for every GPU; half of that from 4 nodes on (src/transport/nvls.cc,
+ * src/enqueue.cc). */
+static FabBytes
+nvls_fill_bytes (const NcclCandidate *self)
+{
+  enum { CHANNELS = 16, CHUNK_BYTES = 128 * 1024, MANY_NODES = 4 };
+
+  return (FabBytes) CHANNELS * (CHUNK_BYTES / (self->group->n_nodes < MANY_NODES ? 1 : 2))
+       * self->group->gpus_per_node;
+}
+
+static gboolean
+nvls_is_considered (const NcclParams *params, const NcclCandidate *candidate)
+{
+  return params->has_nvls && candidate->group->cluster->p2p >= FAB_REACH_NVL;
+}
+
+/* --- CollNet: switches of the network reduce --- */
+
+static double
+collnet_chain_GBps (const NcclCandidate *self)
+{
+  return self->busbw_GBps * 0.5;
+}
+
+/* f GPUs share a NIC. */
+static double
+collnet_direct_GBps (const NcclCandidate *self)
+{
+  double f = MAX ((double) self->group->gpus_per_node / self->form->n_channels, 1);
+  double bus = self->busbw_GBps / (f - (f - 1) / 2);
+
+  return (self->architecture->generation >= 9 ? 0.85 * bus : bus) * 0.5;
+}
+
+static gboolean
+collnet_is_considered (const NcclParams *params, G_GNUC_UNUSED const NcclCandidate *candidate)
+{
+  return params->has_collnet;
+}
+
+/* --- PAT: parallel aggregated trees. 3.5 and 2.8 us for each rank are the tuner's --- */
+
+static double
+pat_GBps (const NcclCandidate *self)
+{
+  double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks);
+
+  return 0.75 * self->busbw_GBps * per_step;
+}
+
+static double
+pat_latency_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double net_us)
+{
+  return self->tuning->base_us[self->protocol] + log2 (self->group->n_nodes) * net_us / 3.5
+       + 2.8 * self->n_ranks;
+}
+
+static double
+pat_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double inter_us)
+{
+  return self->form->n_inter_steps * inter_us / 3.5 + 2.8 * self->n_ranks;
+}
+
+/* --- direct: ncclSend and ncclRecv, which NCCL's tuner does not know --- */
+
+static double
+direct_GBps (const NcclCandidate *self)
+{
+  return self->form->footprint->rate_bytes_per_s / nccl_wire_factors[self->protocol] / 1e9;
+}
+
+/* Where nothing else can do the operation. */
+static gboolean
+direct_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
+{
+  guint ops = OP (ALL_TO_ALL) | OP (SEND_RECV) | OP (GATHER) | OP (SCATTER);
+
+  return (ops >> candidate->op & 1) != 0;
+}
+
+/* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
+ * same port: 24.88 of 48.89 GB/s (validate/measured/h100_10nodes_1gpu_sendrecv_10.csv). Where a node has several NICs
+ * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s (h100_10nodes_sendrecv_80.csv). */
+static double
+direct_limit_bytes_per_s (const NcclCandidate *self)
+{
+  const double connection_fraction = 24.88 / 48.89, relayed_fraction = 15.23 / 48.89;
+  const FabCluster *cluster = self->group->cluster;
+  gboolean is_relayed = cluster->has_pxn && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
+  guint connections = self->op == FAB_OP_SEND_RECV ? 1 : self->n_ranks; /* that share a rank's bytes */
+  double rail_bytes_per_s = self->busbw_GBps * 1e9 / self->n_rails;
+
+  if (self->form->n_inter_steps == 0)
+    return 0;
+  return connections * rail_bytes_per_s * (is_relayed ? relayed_fraction : connection_fraction);
+}
+
+/* --- rows --- */
+
+#define TUNING(...) (&(const NcclTuning){ __VA_ARGS__ })
+
+static const NcclAlgorithm rows[] = {
+  { .model = "ring",
+    .nccl_name = "Ring",
+    .nccl = TUNING ({ 6.6, 14.0, 8.4 }, { 0.6, 1.9, 3.4 }, { 1.0, 2.5, 5.7 }, { 2.7, 4.0, 14.0 }),
+    .rccl = TUNING ({ 6.6, 14.0, 8.4 }, { 0.8, 2.2, 3.6 }, { 1.0, 2.5, 5.7 }, { 9.5, 19.8, 15.1 }),
+    .protocols = PROTOCOL (LL) | PROTOCOL (LL128) | PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE) | OP (ALL_GATHER) | OP (REDUCE_SCATTER) | OP (BROADCAST) | OP (REDUCE),
+    .bandwidth_GBps = ring_GBps,
+    .limit_bytes_per_s = ring_limit_bytes_per_s,
+    .is_searched = TRUE,
+    .waits_for_proxies = TRUE,
+    .has_plateau = TRUE,
+    .has_measured_base = TRUE,
+    .has_measured_steps = TRUE,
+    .has_whole_chunks = TRUE },
+  { .model = "tree",
+    .nccl_name = "Tree",
+    .kernel = "TREE",
+    .nccl = TUNING ({ 6.8, 14.0, 8.4 }, { 0.6, 1.25, 4.0 }, { 1.0, 1.9, 4.0 }, { 5.0, 8.5, 14.0 }),
+    .rccl = TUNING ({ 6.8, 14.0, 8.4 }, { 0.8, 1.4, 2.5 }, { 1.0, 1.9, 4.0 }, { 11.8, 18.2, 20.8 }),
+    .protocols = PROTOCOL (LL) | PROTOCOL (LL128) | PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE),
+    .is_considered = tree_is_considered,
+    .bandwidth_GBps = tree_GBps,
+    .size_correction = tree_correction,
+    .fill_bytes = tree_fill_bytes,
+    .limit_bytes_per_s = limit_of_tuner_bytes_per_s,
+    .has_measured_base = TRUE,
+    .has_measured_steps = TRUE },
+  { .model = "collnet_direct",
+    .nccl_name = "CollnetDirect",
+    .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 3.7 }, { 0, 0, 3.7 }, { 0, 0, 31 }),
+    .protocols = PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE) | OP (ALL_GATHER) | OP (REDUCE_SCATTER),
+    .is_considered = collnet_is_considered,
+    .bandwidth_GBps = collnet_direct_GBps,
+    .limit_bytes_per_s = limit_of_tuner_bytes_per_s },
+  { .model = "collnet_chain",
+    .nccl_name = "CollnetChain",
+    .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 2.8 }, { 0, 0, 2.8 }, { 0, 0, 30 }),
+    .protocols = PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE),
+    .is_considered = collnet_is_considered,
+    .bandwidth_GBps = collnet_chain_GBps,
+    .limit_bytes_per_s = limit_of_tuner_bytes_per_s },
+  { .model = "nvls",
+    .nccl_name = "NVLS",
+    .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 18 }),
+    .protocols = PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE) | OP (ALL_GATHER) | OP (REDUCE_SCATTER),
+    .is_considered = nvls_is_considered,
+    .latency_us = nvls_latency_us,
+    .bandwidth_GBps = nvls_GBps,
+    .steps_us = nvls_steps_us,
+    .fill_bytes = nvls_fill_bytes },
+  { .model = "nvls_tree",
+    .nccl_name = "NVLSTree",
+    .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 20.9 }),
+    .protocols = PROTOCOL (SIMPLE),
+    .ops = OP (ALL_REDUCE),
+    .is_considered = nvls_is_considered,
+    .latency_us = nvls_tree_latency_us,
+    .bandwidth_GBps = nvls_tree_GBps,
+    .least_us = nvls_tree_least_us,
+    .steps_us = nvls_steps_us,
+    .fill_bytes = nvls_fill_bytes },
+  { .model = "pat",
+    .nccl_name = "PAT",
+    .nccl = TUNING ({ 0, 0, 8 }, { 0, 0, 4.0 }, { 0, 0, 4.0 }, { 0, 0, 14 }),
+    .protocols = PROTOCOL (SIMPLE),
+    .ops = OP (ALL_GATHER) | OP (REDUCE_SCATTER),
+    .latency_us = pat_latency_us,
+    .bandwidth_GBps = pat_GBps,
+    .steps_us = pat_steps_us },
+  /* Its constants are those of rings. A scenario may ask for it by name for any operation; NCCL itself has no kernels
+   * for the others. */
+  { .model = "direct",
+    .nccl = TUNING ({ 6.6, 0, 8.4 }, { 0.6, 0, 3.4 }, { 1.0, 0, 5.7 }, { 2.7, 0, 14.0 }),
+    .rccl = TUNING ({ 6.6, 0, 8.4 }, { 0.8, 0, 3.6 }, { 1.0, 0, 5.7 }, { 9.5, 0, 15.1 }),
+    .protocols = PROTOCOL (LL) | PROTOCOL (SIMPLE),
+    .ops = (1u << FAB_N_OPS) - 1,
+    .is_considered = direct_is_considered,
+    .bandwidth_GBps = direct_GBps,
+    .limit_bytes_per_s = direct_limit_bytes_per_s,
+    .has_measured_steps = TRUE,
+    .is_point_to_point = TRUE },
+};
+
+const NcclAlgorithm *
+nccl_algorithm (const char *model)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (rows[i].model, model) == 0)
+      return &rows[i];
+  return NULL;
+}
+
+const NcclAlgorithm *
+nccl_searched_algorithm (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].is_searched)
+      return &rows[i];
+  g_assert_not_reached ();
+}
+
+/* --- names --- */
+
+const char *
+fab_nccl_algorithm_model (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].nccl_name != NULL
+        && (g_ascii_strcasecmp (rows[i].nccl_name, name) == 0
+            || g_ascii_strcasecmp (rows[i].model, name) == 0))
+      return rows[i].model;
+  return NULL;
+}
+
+char *
+fab_nccl_algorithm_names (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].nccl_name != NULL)
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", rows[i].nccl_name);
+  return g_string_free (names, FALSE);
+}
+
+const char *
+fab_nccl_algorithm_kernel (const char *model)
+{
+  const NcclAlgorithm *row = model != NULL ? nccl_algorithm (model) : NULL;
+
+  return row != NULL && row->kernel != NULL ? row->kernel : "RING";
+}
