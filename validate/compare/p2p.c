@@ -23,9 +23,10 @@ typedef struct {
 /* Of p2pBandwidthLatencyTest, "GPU" rows, less the wires of the path measured (some 0.1 to 0.4 us):
  *   pascal     DGX-1 P100: 3.0 itself, 9.1 to 10.2 a neighbour, 18.6 to 19.9 staged (uuudown/Tartan
  *              microbenchmark/scale_up_p2p_test/dgx1_ascending.txt)
- *   volta      1.86 to 2.00 a neighbour (ABCI; public file, repository unknown); the rest as `others`
- *   ampere     2.8 to 3.4 over NVSwitch (ABCI, likewise); staged 24.3 to 24.7 (public file, repository unknown)
- *   ada        1.21 to 1.44 over PCIe, 10.3 to 14.2 staged (RTX 6000 Ada; public file, repository unknown)
+ *   volta      1.86 to 2.00 a neighbour (aistabci/abci2.0benchmark pt2pt/README.md); the rest as `others`
+ *   ampere     2.8 to 3.4 over NVSwitch (the same); staged 24.3 to 24.7 (unattributed log)
+ *   ada        1.21 to 1.44 over PCIe, 10.3 to 14.2 staged (RTX 6000 Ada; luigifcruz/stelline docs/quickstart/
+ *              validated-hardware/server/asus-esc8000a-e12.md)
  *   blackwell  RTX 5090: 2.1 itself, 12.8 staged (NVIDIA/nccl-tests issue 287); a neighbour as `others`
  *   others     four GPUs with NVLink: 2.1 to 2.6 itself, 1.8 to 2.3 a neighbour, 11 to 19.6 staged (NVIDIA/cuda-samples
  *              issue 230); Hopper has no figure of its own */

@@ -30,7 +30,7 @@ gboolean fab_training_fit (const FabTrainingSource *source, guint row, const Fab
 
 /* Time of the slowest of `n_gpus` GPUs over that of the average one. GPUs of one kind differ by 8 % on average,
  * outliers left out, in five clusters (Sinha et al., "Not All GPUs Are Created Equal", SC 2022, arXiv 2208.11035,
- * abstract). Taken as the range between the whiskers of a box plot (from memory), 5.4 standard deviations of a normal
- * distribution, that is a deviation of 1.5 %; the largest of n is expected at the quantile (n - 3/8) / (n + 1/4)
- * (Blom 1958). */
+ * abstract). Taken as the range between the whiskers of a box plot (inferred: the abstract
+ * leaves outliers out), 5.4 standard deviations of a normal distribution, that is a deviation of 1.5 %; the largest of
+ * n is expected at the quantile (n - 3/8) / (n + 1/4) (Blom 1958). */
 double fab_training_slowest (guint n_gpus);

