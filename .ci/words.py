@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope; in tests,
-pipes that nobody reads."""
+pipes that nobody reads; in any file, notes to oneself."""
 import re
 
 from csource import code, files, read, report
@@ -18,6 +18,19 @@ WORDS = [
     (r"\bgoto\b", (), "use g_autoptr and return"),
     (r"\b_Thread_local\b|\b__thread\b", (), "hang the state off a context pointer"),
 ]
+
+# What a file says to its reader is a source, or a reason from which a number is inferred. Across line ends too.
+GAP = r"(?:\s|[#*|/])+"
+NOTES = [(re.compile(words.replace(" ", GAP)), instead) for words, instead in (
+    (r"\bfrom memory\b(?! to\b)", "name the source, or say 'inferred' and from what"),
+    (r"\bnot looked up\b", "name the source, or say 'inferred' and from what"),
+    (r"\brepositor(?:y|ies) unknown\b|\bunknown repositor(?:y|ies)\b", "name the repository, or say 'unattributed'"),
+    (r"\bstore ids?\b", "readers have no such store"),
+    (r"\b(?:TODO|FIXME|XXX)\b|\?\?\?", "do it, or open an issue"),
+    (r"\bsee chat\b|\bnote to self\b|\bnot sure (?:if|whether|that|about)\b", "say what is known"),
+)]
+OTHERS_TEXT = ("LICENSE", "tests/fixtures/", "tests/fuzz/", ".ci/words.py")
+BINARY = (".png", ".jpg", ".gz", ".zst", ".bin", ".enc", ".pdf", ".db")
 
 
 def line_of(text, position):
@@ -80,4 +93,10 @@ for path in files("*.py"):
     text = read(path)
     problems += [f"{path}:{line_of(text, m.start())}: a pipe that fills up stops the program: use tests/support/child.py"
                  for m in re.finditer(r"Popen\((?:[^()]|\([^()]*\))*PIPE", text)]
+for path in files():
+    if path.endswith(BINARY) or (path.startswith(OTHERS_TEXT) and not path.endswith("README.md")):
+        continue
+    text = read(path)
+    problems += [f"{path}:{line_of(text, m.start())}: {' '.join(m.group(0).split())}: {instead}"
+                 for pattern, instead in NOTES for m in pattern.finditer(text)]
 report(problems)
