@@ -54,18 +54,18 @@ advance (Play *play, guint stage, const GArray *actions)
 
 /* Length of the whole, and every pass done once. */
 static guint
-play (Schedule schedule, guint n_stages, guint n_virtual, guint n_micro)
+play (const char *name, guint n_stages, guint n_virtual, guint n_micro)
 {
   Play self = { .n_stages = n_stages,
                 .n_virtual = n_virtual,
                 .n_micro = n_micro,
-                .is_split = schedule == SCHEDULE_ZERO_BUBBLE };
+                .is_split = pipeline_schedule_named (name)->splits_backward };
   GArray *actions[MAX_STAGES];
   guint n_done = 0, end = 0;
   gboolean is_moving = TRUE;
 
   for (guint s = 0; s < n_stages; s++) {
-    actions[s] = pipeline_actions (schedule, n_stages, s, n_virtual, n_micro);
+    actions[s] = pipeline_actions (pipeline_schedule_named (name), n_stages, s, n_virtual, n_micro);
     self.clock[s] = 1;
   }
   while (is_moving) {
@@ -94,8 +94,8 @@ bubble_of_1f1b_and_gpipe (G_GNUC_UNUSED void **state)
 {
   for (guint p = 1; p <= 8; p *= 2)
     for (guint m = 1; m <= 32; m *= 2) {
-      assert_int_equal (play (SCHEDULE_1F1B, p, 1, m), 3 * (m + p - 1));
-      assert_int_equal (play (SCHEDULE_GPIPE, p, 1, m), 3 * (m + p - 1));
+      assert_int_equal (play ("1f1b", p, 1, m), 3 * (m + p - 1));
+      assert_int_equal (play ("gpipe", p, 1, m), 3 * (m + p - 1));
     }
 }
 
@@ -106,7 +106,7 @@ bubble_of_interleaved_is_divided (G_GNUC_UNUSED void **state)
   for (guint p = 2; p <= 8; p *= 2)
     for (guint v = 2; v <= 4; v *= 2)
       for (guint m = p; m <= 32; m += p)
-        assert_int_equal (play (SCHEDULE_INTERLEAVED, p, v, m), 3 * (m * v + p - 1));
+        assert_int_equal (play ("interleaved", p, v, m), 3 * (m * v + p - 1));
 }
 
 /* m (F + B + W) + (p - 1)(F + B - W), all of 1, once the pipeline is full. */
@@ -115,7 +115,7 @@ bubble_of_zero_bubble_is_a_third (G_GNUC_UNUSED void **state)
 {
   for (guint p = 2; p <= 8; p *= 2)
     for (guint m = 2 * p; m <= 32; m *= 2)
-      assert_int_equal (play (SCHEDULE_ZERO_BUBBLE, p, 1, m), 3 * m + p - 1);
+      assert_int_equal (play ("zero_bubble", p, 1, m), 3 * m + p - 1);
 }
 
 /* 1f1b keeps p - stage micro-batches alive, gpipe all. */
@@ -123,7 +123,7 @@ static void
 stages_keep_as_many_micro_batches_as_they_must (G_GNUC_UNUSED void **state)
 {
   for (guint stage = 0; stage < 4; stage++) {
-    g_autoptr (GArray) actions = pipeline_actions (SCHEDULE_1F1B, 4, stage, 1, 16);
+    g_autoptr (GArray) actions = pipeline_actions (pipeline_schedule_named ("1f1b"), 4, stage, 1, 16);
     guint alive = 0, most = 0;
 
     for (guint i = 0; i < actions->len; i++) {

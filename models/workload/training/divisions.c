@@ -52,13 +52,14 @@ static void
 add_schedules (GArray *divisions, const JobFacts *facts, Division *division)
 {
   const ParallelParams *p = &facts->params->parallel;
+  const PipelineSchedule *written = pipeline_schedule (p->schedule);
 
-  division->schedule = division->pipeline > 1 ? pipeline_schedules[SCHEDULE_1F1B] : NULL;
+  division->schedule = division->pipeline > 1 ? pipeline_schedule_usual () : NULL;
   g_array_append_val (divisions, *division);
-  if (division->pipeline == 1 || p->schedule == SCHEDULE_1F1B
-      || (p->schedule == SCHEDULE_INTERLEAVED && division->pipeline * p->virtual_stages > facts->n_blocks))
+  if (division->pipeline == 1 || written->is_usual
+      || (written->has_parts && division->pipeline * p->virtual_stages > facts->n_blocks))
     return;
-  division->schedule = pipeline_schedules[p->schedule];
+  division->schedule = written;
   g_array_append_val (divisions, *division);
 }
 
@@ -97,7 +98,7 @@ division_list (const JobFacts *facts)
 gboolean
 division_is_interleaved (const Division *self)
 {
-  return self->schedule == pipeline_schedules[SCHEDULE_INTERLEAVED];
+  return self->schedule != NULL && self->schedule->has_parts;
 }
 
 /* --- as text --- */
@@ -118,8 +119,8 @@ division_name (const Division *self)
   append_size (name, "context", self->context);
   append_size (name, "expert", self->expert);
   append_size (name, "pipeline", self->pipeline);
-  if (self->schedule != NULL && self->schedule != pipeline_schedules[SCHEDULE_1F1B])
-    g_string_append_printf (name, " %s", self->schedule);
+  if (self->schedule != NULL && !self->schedule->is_usual)
+    g_string_append_printf (name, " %s", self->schedule->name);
   if (name->len == 0)
     g_string_append_c (name, '-');
   return g_string_free (name, FALSE);
@@ -137,7 +138,7 @@ division_set (const Division *self, const JobFacts *facts)
                           ", context_kind: %s, expert: %" G_GINT64_FORMAT ", pipeline: %" G_GINT64_FORMAT,
                           context_kinds[p->context_kind], self->expert, self->pipeline);
   if (self->schedule != NULL) {
-    g_string_append_printf (set, ", schedule: %s, overlap_p2p: %s", self->schedule,
+    g_string_append_printf (set, ", schedule: %s, overlap_p2p: %s", self->schedule->name,
                             p->overlaps_p2p ? "true" : "false");
     if (division_is_interleaved (self))
       g_string_append_printf (set, ", virtual: %" G_GINT64_FORMAT, p->virtual_stages);

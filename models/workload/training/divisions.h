@@ -10,10 +10,11 @@
 #pragma once
 
 #include "models/workload/training/facts.h"
+#include "models/workload/training/pipeline.h"
 
 typedef struct {
   gint64 tensor, context, pipeline, expert;
-  const char *schedule; /* of pipeline_schedules; NULL: there are no stages */
+  const PipelineSchedule *schedule; /* NULL: there are no stages */
 } Division;
 
 GArray *division_list (const JobFacts *facts); /* Division. (transfer full) */

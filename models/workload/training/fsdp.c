@@ -337,12 +337,13 @@ static void
 fsdp_check (gconstpointer params, FabCheck *check)
 {
   const FsdpParams *p = params;
+  const PipelineSchedule *schedule = pipeline_schedule (p->train.parallel.schedule);
 
   train_check (&p->train, check);
-  if (p->train.parallel.schedule == SCHEDULE_ZERO_BUBBLE && p->train.parallel.pipeline > 1)
-    fab_check_fail (
-        check, &p->train.parallel.schedule,
-        "zero_bubble puts off weight gradients, for which units would have to stay whole: not with fsdp");
+  if (schedule->splits_backward && p->train.parallel.pipeline > 1)
+    fab_check_fail (check, &p->train.parallel.schedule,
+                    "%s puts off weight gradients, for which units would have to stay whole: not with fsdp",
+                    schedule->name);
   if (p->shard > 0 && !is_hybrid (p))
     fab_check_fail (check, &p->shard, "shard is for sharding: hybrid or hybrid_grad_op");
 }

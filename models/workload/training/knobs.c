@@ -217,10 +217,11 @@ static void
 add_virtual (FabKnob *knob, const JobFacts *facts)
 {
   const ParallelParams *p = &facts->params->parallel;
-  const char *plain = pipeline_schedules[p->schedule == SCHEDULE_INTERLEAVED ? SCHEDULE_1F1B : p->schedule];
+  const PipelineSchedule *written = pipeline_schedule (p->schedule);
+  const PipelineSchedule *plain = written->has_parts ? pipeline_schedule_usual () : written;
 
   for (gint64 n = 1; n == 1 || (n <= MOST_VIRTUAL && n * p->pipeline <= facts->n_blocks); n++) {
-    const char *schedule = n == 1 ? plain : pipeline_schedules[SCHEDULE_INTERLEAVED];
+    const PipelineSchedule *schedule = n == 1 ? plain : pipeline_schedule_for_parts ();
 
     if (n == p->virtual_stages)
       knob->written = knob->values->len;
@@ -228,7 +229,7 @@ add_virtual (FabKnob *knob, const JobFacts *facts)
       continue;
     fab_knob_add (knob, g_strdup_printf ("%" G_GINT64_FORMAT, n),
                   new_sets (g_strdup_printf ("job.parallel.virtual=%" G_GINT64_FORMAT, n),
-                            g_strdup_printf ("job.parallel.schedule=%s", schedule), NULL));
+                            g_strdup_printf ("job.parallel.schedule=%s", schedule->name), NULL));
   }
 }
 

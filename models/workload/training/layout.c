@@ -82,6 +82,7 @@ parse_order (const char *order, guint *axes, guint *n)
 void
 parallel_check (const ParallelParams *params, FabCheck *check)
 {
+  const PipelineSchedule *schedule = pipeline_schedule (params->schedule);
   guint axes[N_AXES + 1], n;
   g_auto (GStrv) words = g_strsplit (params->order, "-", 8);
 
@@ -92,10 +93,11 @@ parallel_check (const ParallelParams *params, FabCheck *check)
     fab_check_fail (check, &params->is_sequence, "sequence parallelism needs tensor: 2 or more");
   if (params->virtual_stages > 1 && params->pipeline == 1)
     fab_check_fail (check, &params->virtual_stages, "virtual needs pipeline: 2 or more");
-  else if (params->virtual_stages > 1 && params->schedule != SCHEDULE_INTERLEAVED)
-    fab_check_fail (check, &params->virtual_stages, "virtual is for schedule: interleaved");
-  if (params->schedule == SCHEDULE_INTERLEAVED && params->virtual_stages == 1 && params->pipeline > 1)
-    fab_check_fail (check, &params->schedule, "schedule interleaved needs virtual: 2 or more");
+  else if (params->virtual_stages > 1 && !schedule->has_parts)
+    fab_check_fail (check, &params->virtual_stages, "virtual is for schedule: %s",
+                    pipeline_schedule_for_parts ()->name);
+  if (schedule->has_parts && params->virtual_stages == 1 && params->pipeline > 1)
+    fab_check_fail (check, &params->schedule, "schedule %s needs virtual: 2 or more", schedule->name);
 }
 
 gboolean

@@ -43,18 +43,19 @@ boundary_bytes (const Train *train, const FabLayer *layer)
 static guint
 count_alive (const Stage *stage, guint chunk)
 {
+  const PipelineSchedule *schedule = pipeline_schedule (stage->train->params->parallel.schedule);
+  ActionKind last = schedule->splits_backward ? ACTION_WEIGHTS : ACTION_BACKWARD; /* that needs activations */
   guint alive = 0, most = 0;
 
   for (guint i = 0; i < stage->actions->len; i++) {
     const Action *action = &g_array_index (stage->actions, Action, i);
-    gboolean has_weights = stage->train->params->parallel.schedule != SCHEDULE_ZERO_BUBBLE;
 
     if (action->chunk != chunk)
       continue;
     if (action->kind == ACTION_FORWARD) {
       alive++;
       most = MAX (most, alive);
-    } else if (action->kind == (has_weights ? ACTION_BACKWARD : ACTION_WEIGHTS))
+    } else if (action->kind == last)
       alive--;
   }
   return most;

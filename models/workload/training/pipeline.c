@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/pipeline.h"
 
-const char *const pipeline_schedules[] = { "1f1b", "gpipe", "interleaved", "zero_bubble", NULL };
+#include <string.h>
 
 static void
 add (GArray *actions, ActionKind kind, guint chunk, guint micro)
@@ -12,7 +12,8 @@ add (GArray *actions, ActionKind kind, guint chunk, guint micro)
 }
 
 static void
-add_gpipe (GArray *actions, guint n_micro)
+add_gpipe (GArray *actions, G_GNUC_UNUSED guint n_stages, G_GNUC_UNUSED guint stage,
+           G_GNUC_UNUSED guint n_virtual, guint n_micro)
 {
   for (guint m = 0; m < n_micro; m++)
     add (actions, ACTION_FORWARD, 0, m);
@@ -21,7 +22,7 @@ add_gpipe (GArray *actions, guint n_micro)
 }
 
 static void
-add_1f1b (GArray *actions, guint n_stages, guint stage, guint n_micro)
+add_1f1b (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED guint n_virtual, guint n_micro)
 {
   guint warm = MIN (n_stages - 1 - stage, n_micro);
 
@@ -37,7 +38,7 @@ add_1f1b (GArray *actions, guint n_stages, guint stage, guint n_micro)
 /* A stage is `stage` micro-batches late with its weights: as many activations are alive as with 1f1b, and the stages
  * behind get their gradients one W earlier. */
 static void
-add_zero_bubble (GArray *actions, guint n_stages, guint stage, guint n_micro)
+add_zero_bubble (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED guint n_virtual, guint n_micro)
 {
   guint warm = MIN (n_stages - 1 - stage, n_micro), n_weights = 0;
 
@@ -81,17 +82,59 @@ add_interleaved (GArray *actions, guint n_stages, guint stage, guint n_virtual, 
   }
 }
 
+/* One line for each schedule: its name, its function, its flags. */
+#define SCHEDULES(row_)                                                                  \
+  row_ ("1f1b", add_1f1b, .is_usual = TRUE) row_ ("gpipe", add_gpipe, .is_usual = FALSE) \
+      row_ ("interleaved", add_interleaved, .has_parts = TRUE, .always_overlaps = TRUE)  \
+          row_ ("zero_bubble", add_zero_bubble, .splits_backward = TRUE, .always_overlaps = TRUE)
+
+#define ROW(name_, add_, ...) { .name = name_, .add = add_, __VA_ARGS__ },
+#define NAME(name_, ...) name_,
+
+static const PipelineSchedule rows[] = { SCHEDULES (ROW) };
+const char *const pipeline_schedules[] = { SCHEDULES (NAME) NULL };
+
+const PipelineSchedule *
+pipeline_schedule (gint index)
+{
+  g_assert (index >= 0 && index < (gint) G_N_ELEMENTS (rows));
+  return &rows[index];
+}
+
+const PipelineSchedule *
+pipeline_schedule_named (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (rows[i].name, name) == 0)
+      return &rows[i];
+  return NULL;
+}
+
+const PipelineSchedule *
+pipeline_schedule_usual (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].is_usual)
+      return &rows[i];
+  g_assert_not_reached ();
+}
+
+const PipelineSchedule *
+pipeline_schedule_for_parts (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].has_parts)
+      return &rows[i];
+  g_assert_not_reached ();
+}
+
 GArray *
-pipeline_actions (Schedule schedule, guint n_stages, guint stage, guint n_virtual, guint n_micro)
+pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
+                  guint n_micro)
 {
   GArray *actions = g_array_new (FALSE, FALSE, sizeof (Action));
 
   g_assert (stage < n_stages && n_micro > 0 && n_virtual > 0);
-  switch (schedule) {
-  case SCHEDULE_1F1B: add_1f1b (actions, n_stages, stage, n_micro); break;
-  case SCHEDULE_GPIPE: add_gpipe (actions, n_micro); break;
-  case SCHEDULE_INTERLEAVED: add_interleaved (actions, n_stages, stage, n_virtual, n_micro); break;
-  case SCHEDULE_ZERO_BUBBLE: add_zero_bubble (actions, n_stages, stage, n_micro); break;
-  }
+  schedule->add (actions, n_stages, stage, n_virtual, n_micro);
   return actions;
 }

@@ -1,33 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.h - in which order a pipeline stage does its passes: pure functions, no clock.
  *
- *   gpipe        all forward passes, then all backward passes (Huang et al. 2019, arXiv 1811.06965)
- *   1f1b         n_stages - 1 - stage forward passes, then one forward, one backward (Narayanan et al. 2021, arXiv
- *                2104.04473, PipeDream-flush); bubble (p - 1)(F + B) of a step of m (F + B)
- *   interleaved  1f1b over `virtual` parts of the model per stage, in rounds of n_stages micro-batches (the same paper,
- *                section 2.2; megatron/core/pipeline_parallel/schedules.py); bubble (p - 1)(F + B) / virtual
- *   zero_bubble  backward in two: for the activations' gradient (B), and for the weights' (W), which fills the end
- *                (Qi et al. 2023, arXiv 2401.10241, ZB-H1); bubble (p - 1)(F + B - W)
+ * p stages train m micro-batches in a step. The forward pass of a stage for one micro-batch takes F, the backward pass
+ * B. The bubble is the time for which a stage has nothing to do.
+ *
+ *   1f1b         A stage does p - 1 - stage forward passes, then one forward and one backward pass in turn (Narayanan
+ *                et al. 2021, arXiv 2104.04473, PipeDream-flush). Bubble: (p - 1)(F + B) in a step of m (F + B).
+ *   gpipe        All forward passes, then all backward passes (Huang et al. 2019, arXiv 1811.06965). Same bubble.
+ *   interleaved  As 1f1b, but each stage has v parts of the model (`virtual`), in rounds of p micro-batches (the same
+ *                paper, section 2.2; megatron/core/pipeline_parallel/schedules.py). Bubble: (p - 1)(F + B) / v.
+ *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the weights
+ *                (W), which fills the end (Qi et al. 2023, arXiv 2401.10241, ZB-H1). Bubble: (p - 1)(F + B - W).
+ *
+ * Adding a schedule is adding a row in pipeline.c.
  */
 #pragma once
 
 #include <glib.h>
 
-typedef enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_INTERLEAVED, SCHEDULE_ZERO_BUBBLE } Schedule;
-
-extern const char *const pipeline_schedules[]; /* NULL-ended, in the order of Schedule */
-
 typedef enum {
   ACTION_FORWARD,
-  ACTION_BACKWARD, /* zero_bubble: of the activations only */
-  ACTION_WEIGHTS,  /* zero_bubble: backward of the weights */
+  ACTION_BACKWARD, /* where the schedule splits backward passes: of the activations only */
+  ACTION_WEIGHTS,  /* the backward pass of the weights, where the schedule splits backward passes */
 } ActionKind;
 
+/* One pass of one stage through one part of the model for one micro-batch. */
 typedef struct {
   ActionKind kind;
-  guint chunk; /* part of the model of this stage, below n_virtual */
-  guint micro; /* micro-batch */
+  guint chunk; /* which of the stage's parts of the model, below n_virtual */
+  guint micro; /* which micro-batch of the step */
 } Action;
 
-/* Actions of one stage, in order. (transfer full) Interleaved asserts that n_micro is a multiple of n_stages. */
-GArray *pipeline_actions (Schedule schedule, guint n_stages, guint stage, guint n_virtual, guint n_micro);
+/* One schedule. */
+typedef struct {
+  const char *name;   /* as in the scenario */
+  gboolean is_usual;  /* what the scenario's default is; exactly one row has this flag */
+  gboolean has_parts; /* stages have several parts of the model; a step has a multiple of p micro-batches */
+  gboolean splits_backward; /* gradients of weights are passes of their own */
+  gboolean always_overlaps; /* stages compute while they send, whatever `overlap_p2p` says */
+  /* Appends the actions of one stage, in order. */
+  void (*add) (GArray *actions, guint n_stages, guint stage, guint n_virtual, guint n_micro);
+} PipelineSchedule;
+
+extern const char *const pipeline_schedules[]; /* the names of all rows, NULL-ended */
+
+/* The row of which `pipeline_schedules[index]` is the name. */
+const PipelineSchedule *pipeline_schedule (gint index);
+const PipelineSchedule *pipeline_schedule_named (const char *name); /* NULL: there is none */
+const PipelineSchedule *pipeline_schedule_usual (void);
+/* The schedule for stages that have several parts of the model. */
+const PipelineSchedule *pipeline_schedule_for_parts (void);
+
+/* Actions (Action) of one stage, in order. (transfer full) A schedule that has parts asserts that n_micro is a multiple
+ * of n_stages; another one ignores n_virtual. */
+GArray *pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
+                          guint n_micro);

@@ -152,8 +152,8 @@ add_stage (Train *train, guint index, guint bin)
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
                     .received = g_array_new (FALSE, FALSE, sizeof (Received)),
                     .made = g_array_new (FALSE, FALSE, sizeof (guint)),
-                    .actions = pipeline_actions ((Schedule) train->params->parallel.schedule, train->n_stages,
-                                                 index, n_virtual, train->n_micro) };
+                    .actions = pipeline_actions (pipeline_schedule (train->params->parallel.schedule),
+                                                 train->n_stages, index, n_virtual, train->n_micro) };
   for (Lane lane = 0; lane < N_LANES; lane++)
     stage->streams[lane] = -1;
   for (guint c = 0; c < n_virtual; c++) {

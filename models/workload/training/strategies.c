@@ -144,7 +144,8 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
 
   if (sizes->len == 0) {
     add_impossible (self, strategy, name,
-                    g_strdup ("schedule interleaved needs micro-batches in multiples of the stages"));
+                    g_strdup_printf ("schedule %s needs micro-batches in multiples of the stages",
+                                     division->schedule->name));
     return;
   }
   for (guint s = 0; s < sizes->len; s++)

@@ -49,6 +49,7 @@ static gboolean
 count_micro_batches (Train *train, GError **error)
 {
   const TrainParams *p = train->params;
+  const PipelineSchedule *schedule = pipeline_schedule (p->parallel.schedule);
   gint64 per_micro = p->micro_batch * train->layout.size[AXIS_DATA];
 
   train->n_micro = (guint) p->accumulation;
@@ -64,11 +65,10 @@ count_micro_batches (Train *train, GError **error)
   if (train->n_micro > MAX_MICRO_BATCHES)
     return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; %d are possible",
                       train->n_micro, MAX_MICRO_BATCHES);
-  if (p->parallel.schedule == SCHEDULE_INTERLEAVED && train->n_micro % train->n_stages != 0)
-    return fab_throw (
-        error, FAB_ERROR_INPUT,
-        "schedule interleaved needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
-        train->n_micro, train->n_stages);
+  if (schedule->has_parts && train->n_micro % train->n_stages != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "schedule %s needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
+                      schedule->name, train->n_micro, train->n_stages);
   return TRUE;
 }
 
@@ -77,7 +77,7 @@ count_micro_batches (Train *train, GError **error)
 static void
 run_action (Stage *stage, const Action *action)
 {
-  gboolean has_weights = stage->train->params->parallel.schedule != SCHEDULE_ZERO_BUBBLE;
+  gboolean has_weights = !pipeline_schedule (stage->train->params->parallel.schedule)->splits_backward;
 
   switch (action->kind) {
   case ACTION_FORWARD: stage_forward (stage, action->chunk, action->micro); break;
@@ -89,8 +89,8 @@ run_action (Stage *stage, const Action *action)
 static void
 run_actions (Stage *stage)
 {
-  gboolean is_early = stage->train->params->parallel.overlaps_p2p
-                   || stage->train->params->parallel.schedule >= SCHEDULE_INTERLEAVED;
+  const ParallelParams *parallel = &stage->train->params->parallel;
+  gboolean is_early = parallel->overlaps_p2p || pipeline_schedule (parallel->schedule)->always_overlaps;
   const GArray *actions = stage->actions;
 
   stage_receive (stage, &g_array_index (actions, Action, 0));
