@@ -65,8 +65,13 @@ read_file (const FabExplored *self, GError **error)
 static gboolean
 make_texts (FabExplored *self, GError **error)
 {
-  for (FabStrategyId id = 0; id < FAB_N_STRATEGIES; id++) {
-    const FabModelInfo *info = fab_registry_find (&fab_models, FAB_MODEL_WORKLOAD, fab_strategy_kind (id));
+  guint n = self->board->strategies->len;
+
+  self->texts = g_new0 (char *, n + 1);
+  self->is_cut = g_new0 (gboolean, n);
+  for (guint id = 0; id < n; id++) {
+    const FabModelInfo *info = fab_registry_find (&fab_models, FAB_MODEL_WORKLOAD,
+                                                  fab_knob_board_strategy (self->board, id)->kind);
     g_autoptr (FabYamlDoc) doc = read_file (self, error);
 
     if (doc == NULL)
@@ -118,8 +123,8 @@ fab_explored_free (FabExplored *self)
   g_free (self->path);
   g_strfreev (self->sets);
   fab_knob_board_free (self->board);
-  for (guint i = 0; i < FAB_N_STRATEGIES; i++)
-    g_free (self->texts[i]);
+  g_strfreev (self->texts);
+  g_free (self->is_cut);
   g_free (self);
 }
 

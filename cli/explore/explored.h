@@ -14,8 +14,8 @@ typedef struct {
   char **sets;               /* of the command line, laid over the file */
   const FabCatalog *catalog; /* the shipped one */
   FabKnobBoard *board;
-  char *texts[FAB_N_STRATEGIES];     /* YAML, per strategy */
-  gboolean is_cut[FAB_N_STRATEGIES]; /* keys were left out */
+  char **texts;     /* [board->strategies->len] YAML for each strategy, NULL-ended */
+  gboolean *is_cut; /* [board->strategies->len] whether keys were left out for it */
 } FabExplored;
 
 FabExplored *fab_explored_load (const char *path, char **sets, const FabCatalog *catalog, GError **error);

@@ -7,25 +7,10 @@
 
 #define BYTES_PER_GBIT 125000000u
 
-typedef struct {
-  const char *name, *kind, *stage;
-} Strategy;
-
-static const Strategy strategies[FAB_N_STRATEGIES] = {
-  { "ddp", "ddp", NULL },   { "zero1", "zero", "1" }, { "zero2", "zero", "2" },
-  { "zero3", "zero", "3" }, { "fsdp", "fsdp", NULL },
-};
-
-const char *
-fab_strategy_kind (FabStrategyId strategy)
+const FabStrategy *
+fab_knob_board_strategy (const FabKnobBoard *self, gint64 value)
 {
-  return strategies[strategy].kind;
-}
-
-guint
-fab_gradient_bytes (const char *type)
-{
-  return g_strcmp0 (type, "fp32") == 0 ? 4 : 2;
+  return g_ptr_array_index (self->strategies, (guint) value);
 }
 
 gint64
@@ -82,24 +67,26 @@ add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray 
 }
 
 static void
-add_strategy (const Strategy *strategy, GPtrArray *sets)
+add_strategy (const FabStrategy *strategy, GPtrArray *sets)
 {
   add_set (sets, "job.kind=%s", strategy->kind);
-  if (strategy->stage != NULL)
-    add_set (sets, "job.stage=%s", strategy->stage);
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
+    if (fab_strategy_must_write (strategy, key))
+      add_set (sets, "job.%s=%s", key->key, key->value);
 }
 
+/* Buckets are bytes for some kinds of jobs and gradients for others. */
 static void
 add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray *sets)
 {
-  const Strategy *strategy = &strategies[setting->values[FAB_KNOB_STRATEGY]];
-  gint64 mib = setting->values[FAB_KNOB_BUCKET];
+  gint64 strategy = setting->values[FAB_KNOB_STRATEGY], mib = setting->values[FAB_KNOB_BUCKET];
+  const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
 
-  if (strcmp (strategy->kind, "ddp") == 0)
-    add_set (sets, "job.bucket=%" G_GINT64_FORMAT "MiB", mib);
-  else if (strcmp (strategy->kind, "zero") == 0)
-    add_set (sets, "job.reduce_bucket=%" G_GINT64_FORMAT,
-             mib * 1024 * 1024 / self->gradient_bytes[setting->values[FAB_KNOB_STRATEGY]]);
+  if (param != NULL && param->type == FAB_PARAM_BYTES)
+    add_set (sets, "job.%s=%" G_GINT64_FORMAT "MiB", param->key, mib);
+  else if (param != NULL)
+    add_set (sets, "job.%s=%" G_GINT64_FORMAT, param->key,
+             mib * 1024 * 1024 / self->gradient_bytes[strategy]);
 }
 
 char **
@@ -113,7 +100,7 @@ fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *setting)
   if (now[FAB_KNOB_MODEL] != then[FAB_KNOB_MODEL])
     add_set (sets, "job.model=%s", self->names[FAB_KNOB_MODEL][now[FAB_KNOB_MODEL]]);
   if (is_other_strategy)
-    add_strategy (&strategies[now[FAB_KNOB_STRATEGY]], sets);
+    add_strategy (fab_knob_board_strategy (self, now[FAB_KNOB_STRATEGY]), sets);
   if (is_other_node || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS])
     add_machine (self, setting, sets);
   if (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate))
@@ -145,25 +132,37 @@ number_of (const FabYamlNode *mapping, const char *key, FabUnit unit)
   return text != NULL && fab_units_parse_whole (unit, text, &value, NULL) ? value : 0;
 }
 
-static gint64
-strategy_of (const FabYamlNode *job)
+/* Whether the job is what the strategy would make of it. */
+static gboolean
+is_strategy (const FabYamlNode *job, const FabStrategy *strategy)
 {
-  const char *kind = text_of (job, "kind"), *stage = text_of (job, "stage");
+  if (g_strcmp0 (strategy->kind, text_of (job, "kind")) != 0)
+    return FALSE;
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
+    if (fab_strategy_must_write (strategy, key) && g_strcmp0 (key->value, text_of (job, key->key)) != 0)
+      return FALSE;
+  return TRUE;
+}
 
-  for (gint64 i = 0; i < FAB_N_STRATEGIES; i++)
-    if (g_strcmp0 (strategies[i].kind, kind) == 0 && g_strcmp0 (strategies[i].stage, stage) == 0)
+static gint64
+strategy_of (const FabKnobBoard *self, const FabYamlNode *job)
+{
+  for (guint i = 0; i < self->strategies->len; i++)
+    if (is_strategy (job, fab_knob_board_strategy (self, i)))
       return i;
   return -1;
 }
 
 static gint64
-bucket_mib (const FabYamlNode *job)
+bucket_mib (const FabKnobBoard *self, const FabYamlNode *job)
 {
-  gint64 bytes = number_of (job, "bucket", FAB_UNIT_BYTES);
+  gint64 strategy = self->start.values[FAB_KNOB_STRATEGY], bytes = 0;
+  const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
 
-  if (bytes == 0)
-    bytes = number_of (job, "reduce_bucket", FAB_UNIT_COUNT) * fab_gradient_bytes (text_of (job, "gradient"));
-  return bytes > 0 ? CLAMP ((bytes + (1 << 19)) >> 20, 1, fab_knobs[FAB_KNOB_BUCKET].max) : 25;
+  if (param != NULL)
+    bytes = number_of (job, param->key, fab_param_unit (param->type))
+          * (param->type == FAB_PARAM_BYTES ? 1 : self->gradient_bytes[strategy]);
+  return bytes > 0 ? CLAMP ((bytes + (1 << 19)) >> 20, 1, fab_knob_controls[FAB_KNOB_BUCKET].max) : 25;
 }
 
 static gint64
@@ -176,7 +175,8 @@ rate_gbps (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNod
 
   if (rate == 0 && link != NULL)
     rate = fab_link_spec_line_rate (link);
-  return CLAMP ((gint64) ((rate + BYTES_PER_GBIT / 2) / BYTES_PER_GBIT), 1, fab_knobs[FAB_KNOB_RATE].max);
+  return CLAMP ((gint64) ((rate + BYTES_PER_GBIT / 2) / BYTES_PER_GBIT), 1,
+                fab_knob_controls[FAB_KNOB_RATE].max);
 }
 
 static gboolean
@@ -189,10 +189,10 @@ read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
   const char *model = text_of (job, "model"), *gradient = text_of (job, "gradient");
   gint64 *values = self->start.values;
 
-  for (guint i = 0; i < FAB_N_STRATEGIES; i++)
+  for (guint i = 0; gradient != NULL && i < self->strategies->len; i++)
     self->gradient_bytes[i] = fab_gradient_bytes (gradient);
   self->has_rate = cluster->nic_rate_bytes_per_s > 0;
-  values[FAB_KNOB_STRATEGY] = strategy_of (job);
+  values[FAB_KNOB_STRATEGY] = strategy_of (self, job);
   if (values[FAB_KNOB_STRATEGY] < 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "these knobs are of jobs of kind ddp, zero and fsdp; this job is another");
@@ -211,8 +211,8 @@ read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
         "'.', '_' and '-'");
   values[FAB_KNOB_RATE] = rate_gbps (self, cluster, node);
   values[FAB_KNOB_MICRO_BATCH] = CLAMP (number_of (job, "micro_batch", FAB_UNIT_COUNT), 1,
-                                        fab_knobs[FAB_KNOB_MICRO_BATCH].max);
-  values[FAB_KNOB_BUCKET] = bucket_mib (job);
+                                        fab_knob_controls[FAB_KNOB_MICRO_BATCH].max);
+  values[FAB_KNOB_BUCKET] = bucket_mib (self, job);
   return TRUE;
 }
 
@@ -248,6 +248,19 @@ offered (const FabCatalog *catalog, FabCatalogSection section)
   return names;
 }
 
+static void
+offer_strategies (FabKnobBoard *self)
+{
+  self->strategies = g_ptr_array_new ();
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    if (strategy->is_basic)
+      g_ptr_array_add (self->strategies, (gpointer) strategy);
+  self->gradient_bytes = g_new0 (guint, self->strategies->len);
+  self->names[FAB_KNOB_STRATEGY] = g_new0 (const char *, self->strategies->len + 1);
+  for (guint i = 0; i < self->strategies->len; i++)
+    self->names[FAB_KNOB_STRATEGY][i] = fab_knob_board_strategy (self, i)->name;
+}
+
 FabKnobBoard *
 fab_knob_board_new (FabScenario *scenario, GError **error)
 {
@@ -259,9 +272,7 @@ fab_knob_board_new (FabScenario *scenario, GError **error)
   self->scenario = scenario;
   self->names[FAB_KNOB_MODEL] = offered (fab_scenario_catalog (scenario), FAB_SECTION_MODELS);
   self->names[FAB_KNOB_NODE] = offered (fab_scenario_catalog (scenario), FAB_SECTION_NODES);
-  self->names[FAB_KNOB_STRATEGY] = g_new0 (const char *, FAB_N_STRATEGIES + 1);
-  for (guint i = 0; i < FAB_N_STRATEGIES; i++)
-    self->names[FAB_KNOB_STRATEGY][i] = strategies[i].name;
+  offer_strategies (self);
   g_assert (resolved != NULL); /* what was written reads back */
   if (!read_start (self, fab_yaml_get (fab_yaml_doc_root (resolved), "job"), error))
     return NULL;
@@ -275,6 +286,8 @@ fab_knob_board_free (FabKnobBoard *self)
     return;
   for (guint id = 0; id < FAB_N_KNOBS; id++)
     g_free (self->names[id]);
+  g_ptr_array_unref (self->strategies);
+  g_free (self->gradient_bytes);
   fab_scenario_free (self->scenario);
   g_free (self);
 }

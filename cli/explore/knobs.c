@@ -8,7 +8,7 @@
 
 enum { MAX_CLIENT = 32 };
 
-const FabKnob fab_knobs[FAB_N_KNOBS] = {
+const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
   [FAB_KNOB_MODEL] = { "model", "Model", "", "The neural network that is trained." },
   [FAB_KNOB_STRATEGY] = { "strategy", "Strategy", "",
                           "What every GPU keeps, and so what has to be sent: ddp keeps everything, zero1 to zero3 and "
@@ -47,7 +47,7 @@ const FabKnob fab_knobs[FAB_N_KNOBS] = {
 static gboolean
 is_choice (FabKnobId id)
 {
-  return fab_knobs[id].max == 0;
+  return fab_knob_controls[id].max == 0;
 }
 
 /* --- requests --- */
@@ -55,7 +55,7 @@ is_choice (FabKnobId id)
 static gboolean
 parse_value (const FabKnobBoard *self, FabKnobId id, const char *text, gint64 *value, GError **error)
 {
-  const FabKnob *knob = &fab_knobs[id];
+  const FabKnobControl *knob = &fab_knob_controls[id];
 
   if (!is_choice (id)) {
     if (g_ascii_string_to_signed (text, 10, knob->min, knob->max, value, NULL))
@@ -84,7 +84,7 @@ parse_pair (const FabKnobBoard *self, const char *name, const char *value, FabKn
             GError **error)
 {
   for (guint id = 0; id < FAB_N_KNOBS; id++)
-    if (strcmp (fab_knobs[id].name, name) == 0)
+    if (strcmp (fab_knob_controls[id].name, name) == 0)
       return parse_value (self, id, value, &setting->values[id], error);
   return fab_throw (
       error, FAB_ERROR_INPUT,
@@ -127,8 +127,8 @@ add_values (JsonBuilder *json, const FabKnobBoard *self, FabKnobId id)
   json_builder_begin_array (json);
   for (guint i = 0; is_choice (id) && self->names[id][i] != NULL; i++)
     json_builder_add_string_value (json, self->names[id][i]);
-  for (guint i = 0; !is_choice (id) && fab_knobs[id].steps[i] != 0; i++)
-    json_builder_add_int_value (json, fab_knobs[id].steps[i]);
+  for (guint i = 0; !is_choice (id) && fab_knob_controls[id].steps[i] != 0; i++)
+    json_builder_add_int_value (json, fab_knob_controls[id].steps[i]);
   json_builder_end_array (json);
 }
 
@@ -147,7 +147,7 @@ fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard 
   json_builder_set_member_name (json, key);
   json_builder_begin_array (json);
   for (guint id = 0; id < FAB_N_KNOBS; id++) {
-    const FabKnob *knob = &fab_knobs[id];
+    const FabKnobControl *knob = &fab_knob_controls[id];
 
     json_builder_begin_object (json);
     fab_json_add_text (json, "name", knob->name);
@@ -170,6 +170,6 @@ fab_knob_setting_add_json (JsonBuilder *json, const char *key, const FabKnobBoar
   json_builder_set_member_name (json, key);
   json_builder_begin_object (json);
   for (guint id = 0; id < FAB_N_KNOBS; id++)
-    add_value (json, fab_knobs[id].name, self, id, setting->values[id]);
+    add_value (json, fab_knob_controls[id].name, self, id, setting->values[id]);
   json_builder_end_object (json);
 }

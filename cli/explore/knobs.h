@@ -8,6 +8,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "models/workload/training/choices.h"
 #include "sim/scenario/scenario.h"
 
 typedef enum {
@@ -21,24 +22,16 @@ typedef enum {
   FAB_N_KNOBS,
 } FabKnobId;
 
-typedef enum {
-  FAB_STRATEGY_DDP,
-  FAB_STRATEGY_ZERO1,
-  FAB_STRATEGY_ZERO2,
-  FAB_STRATEGY_ZERO3,
-  FAB_STRATEGY_FSDP,
-  FAB_N_STRATEGIES
-} FabStrategyId;
-
 enum { FAB_KNOB_MAX_GPUS = 1024 };
 
 typedef struct {
   const char *name, *label, *unit, *help;
   gint64 min, max;  /* of a number; both 0: a choice among names */
   gint64 steps[16]; /* that a slider offers, ended by 0 */
-} FabKnob;
+} FabKnobControl;
 
-extern const FabKnob fab_knobs[FAB_N_KNOBS];
+/* How the page shows each knob. */
+extern const FabKnobControl fab_knob_controls[FAB_N_KNOBS];
 
 typedef struct {
   gint64 values[FAB_N_KNOBS]; /* of a choice: which of its names */
@@ -47,10 +40,11 @@ typedef struct {
 /* A scenario that can be explored. The names of its own catalogue count too, if they are plain. */
 typedef struct {
   FabScenario *scenario;
-  const char **names[FAB_N_KNOBS];        /* NULL-ended lists of choices; NULL for numbers */
-  FabKnobSetting start;                   /* where the scenario stands */
-  guint gradient_bytes[FAB_N_STRATEGIES]; /* of an element */
-  gboolean has_rate;                      /* it says how fast the NICs are */
+  const char **names[FAB_N_KNOBS]; /* NULL-ended lists of choices; NULL for numbers */
+  GPtrArray *strategies; /* const FabStrategy: those that are offered, in the order of their names */
+  guint *gradient_bytes; /* [strategies->len] of one gradient */
+  FabKnobSetting start;  /* where the scenario stands */
+  gboolean has_rate;     /* it says how fast the NICs are */
 } FabKnobBoard;
 
 /* Takes the scenario. NULL and *error when it is none to explore: no ddp, zero or fsdp, too many GPUs. */
@@ -69,9 +63,8 @@ char **fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *sett
 /* Where a name stands in a list; -1: nowhere. */
 gint64 fab_knob_index (const char *const *names, const char *name);
 
-guint fab_gradient_bytes (const char *type); /* of an element: "fp32" */
-
-const char *fab_strategy_kind (FabStrategyId strategy); /* "zero" */
+/* The strategy that stands at this value of its knob. */
+const FabStrategy *fab_knob_board_strategy (const FabKnobBoard *self, gint64 value);
 
 /* The knobs for the page: name, label, unit, help, values and which of them stands. */
 void fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self);

@@ -292,3 +292,18 @@ fab_job_knobs (const FabScenario *scenario, const char *names, GError **error)
       g_ptr_array_add (knobs, knob_of (&facts, &rows[i]));
   return g_steal_pointer (&knobs);
 }
+
+const FabParam *
+fab_job_knob_param (const char *kind, const char *knob)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabModelInfo *info = rows[i].kind;
+
+    if (info == NULL || strcmp (info->name, kind) != 0 || strcmp (rows[i].name, knob) != 0)
+      continue;
+    for (const FabParam *param = info->params; param->key != NULL; param++)
+      if (strcmp (param->key, rows[i].key) == 0)
+        return param;
+  }
+  return NULL;
+}

@@ -7,12 +7,24 @@
  */
 #include <string.h>
 
+#include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "models/workload/training/divisions.h"
 #include "sim/base/error.h"
 
 /* Micro-batches of more sequences than this are not tried. */
 enum { MOST_MICRO_BATCH = 64, MOST_MICRO_BATCH_DIVIDED = 8 };
+
+static const FabStrategyKey stage1[] = { { "stage", "1" }, { NULL, NULL } };
+static const FabStrategyKey stage2[] = { { "stage", "2" }, { NULL, NULL } };
+static const FabStrategyKey stage3[] = { { "stage", "3" }, { NULL, NULL } };
+static const FabStrategyKey full[] = { { "sharding", "full" }, { NULL, NULL } };
+static const FabStrategyKey grad_op[] = { { "sharding", "grad_op" }, { NULL, NULL } };
+static const FabStrategyKey hybrid[] = { { "sharding", "hybrid" }, { NULL, NULL } };
+static const FabStrategyKey overlapped[] = { { "distributed_optimizer", "true" },
+                                             { "overlap_grad_reduce", "true" },
+                                             { "overlap_param_gather", "true" },
+                                             { NULL, NULL } };
 
 static const char *const no_stage3[] = {
   "stage", "secondary", "shard", "quantized_weights", "quantized_gradients", "offload", NULL
@@ -23,50 +35,54 @@ static const char *const no_optimizer[] = { "distributed_optimizer", "overlap_gr
                                             "overlap_param_gather", NULL };
 
 const FabStrategy fab_strategies[] = {
-  { .name = "ddp", .summary = "PyTorch DDP: every rank has everything", .kind = "ddp" },
+  { .name = "ddp", .summary = "PyTorch DDP: every rank has everything", .kind = "ddp", .is_basic = TRUE },
   { .name = "zero1",
     .summary = "DeepSpeed ZeRO-1: optimizer states sharded",
     .kind = "zero",
-    .keys = "stage: 1",
-    .but = no_stage3 },
+    .keys = stage1,
+    .but = no_stage3,
+    .is_basic = TRUE },
   { .name = "zero2",
     .summary = "DeepSpeed ZeRO-2: gradients too",
     .kind = "zero",
-    .keys = "stage: 2",
-    .but = no_stage3 },
+    .keys = stage2,
+    .but = no_stage3,
+    .is_basic = TRUE },
   { .name = "zero3",
     .summary = "DeepSpeed ZeRO-3: parameters too",
     .kind = "zero",
-    .keys = "stage: 3",
-    .but = no_groups },
+    .keys = stage3,
+    .but = no_groups,
+    .is_basic = TRUE },
   { .name = "zero3-hpz",
     .summary = "ZeRO-3 with a second copy in every node (ZeRO++ hpZ)",
     .kind = "zero",
-    .keys = "stage: 3",
+    .keys = stage3,
     .node_key = "secondary",
     .but = no_groups,
     .needs_nodes = TRUE },
   { .name = "fsdp",
     .summary = "PyTorch FSDP: everything sharded",
     .kind = "fsdp",
-    .keys = "sharding: full",
-    .but = no_sharding },
+    .keys = full,
+    .but = no_sharding,
+    .is_basic = TRUE },
   { .name = "fsdp-grad-op",
     .summary = "FSDP, parameters whole from forward to backward (SHARD_GRAD_OP)",
     .kind = "fsdp",
-    .keys = "sharding: grad_op",
+    .keys = grad_op,
     .but = no_sharding },
   { .name = "hsdp",
     .summary = "FSDP inside nodes, copies over them (HYBRID_SHARD)",
     .kind = "fsdp",
-    .keys = "sharding: hybrid",
+    .keys = hybrid,
     .node_key = "shard",
     .but = no_sharding,
     .needs_nodes = TRUE },
   { .name = "megatron",
     .summary = "Megatron-LM: the model divided, distributed optimizer, both overlaps",
     .kind = "megatron",
-    .keys = "distributed_optimizer: true, overlap_grad_reduce: true, overlap_param_gather: true",
+    .keys = overlapped,
     .but = no_optimizer,
     .is_divided = TRUE },
   { .name = NULL },
@@ -80,11 +96,15 @@ typedef struct {
   guint n_families;
 } Space;
 
-static void
-append_keys (GString *job, const char *keys)
+gboolean
+fab_strategy_must_write (const FabStrategy *strategy, const FabStrategyKey *key)
 {
-  if (keys != NULL && *keys != '\0')
-    g_string_append_printf (job, ", %s", keys);
+  const FabModelInfo *info = fab_registry_find (&fab_models, FAB_MODEL_WORKLOAD, strategy->kind);
+
+  for (const FabParam *param = info->params; param->key != NULL; param++)
+    if (strcmp (param->key, key->key) == 0)
+      return g_strcmp0 (param->fallback, key->value) != 0;
+  g_assert_not_reached ();
 }
 
 /* "job={kind: zero, stage: 3, model: ...}". */
@@ -103,10 +123,12 @@ job_set (const JobFacts *facts, const FabStrategy *strategy)
   g_ptr_array_add (but, NULL);
   g_autofree char *shared = job_facts_shared (facts, strategy->kind, (const char *const *) but->pdata);
   g_string_append (job, strategy->kind);
-  append_keys (job, strategy->keys);
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
+    g_string_append_printf (job, ", %s: %s", key->key, key->value);
   if (strategy->node_key != NULL)
     g_string_append_printf (job, ", %s: %" G_GINT64_FORMAT, strategy->node_key, facts->per_node);
-  append_keys (job, shared);
+  if (*shared != '\0')
+    g_string_append_printf (job, ", %s", shared);
   g_string_append_c (job, '}');
   return g_string_free (job, FALSE);
 }

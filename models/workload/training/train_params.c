@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "models/workload/training/choices.h"
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/train.h"
 
@@ -14,4 +17,13 @@ train_check (const TrainParams *params, FabCheck *check)
   if (params->global_batch > 0 && params->accumulation > 1)
     fab_check_fail (check, &params->accumulation,
                     "accumulation follows from global_batch; only one of them can be given");
+}
+
+guint
+fab_gradient_bytes (const char *type)
+{
+  for (guint i = 0; gradient_types[i] != NULL; i++)
+    if (strcmp (gradient_types[i], type) == 0)
+      return (guint) gradient_bytes[i];
+  g_assert_not_reached ();
 }
