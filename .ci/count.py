@@ -3,12 +3,13 @@
 """count.py DIR...: the closing lines of `./dev test` from meson's own logs: what failed, what was skipped and why, and
 "N passed, N failed".
 
-A test says why it skips, or skips a part of itself, in lines that begin with "skipped: ". Exit code 1 when a test failed
-or none ran.
+A test says why it skips, or skips a part of itself, in lines that begin with "skipped: ". Of a test that speaks the Test
+Anything Protocol every case counts. Exit code 1 when a test failed or none ran.
 """
 import glob
 import json
 import os
+import re
 import sys
 
 PASSED = ("OK", "EXPECTEDFAIL")
@@ -27,6 +28,12 @@ def reasons(test):
     return said or ["skipped without a reason"] * (test["result"] in SKIPPED)
 
 
+def cases(test):
+    """[(name, is good)] of the Test Anything Protocol."""
+    found = re.findall(r"^(not )?ok \d+(?: - (.*))?$", test.get("stdout", ""), re.M)
+    return [(name, not bad) for bad, name in found]
+
+
 passed = skipped = 0
 failed = []
 for directory in sys.argv[1:]:
@@ -34,12 +41,15 @@ for directory in sys.argv[1:]:
         said = f"{os.path.basename(directory)}: {test['name']}: "
         for reason in reasons(test):
             print(said + reason)
+        good = [name for name, is_good in cases(test) if is_good]
+        bad = [name for name, is_good in cases(test) if not is_good]
         if test["result"] in PASSED:
-            passed += 1
+            passed += len(good) or 1
         elif test["result"] in SKIPPED:
             skipped += 1
         else:
-            failed.append(said + test["result"])
+            passed += len(good)
+            failed += [said + name for name in bad] or [said + test["result"]]
 
 print()
 for line in failed:

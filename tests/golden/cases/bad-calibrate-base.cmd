@@ -1,1 +1,0 @@
-fabricast calibrate $SCENARIOS/../validate/measured/links/slingshot11_alps_mpich_host.csv --base ib-edr

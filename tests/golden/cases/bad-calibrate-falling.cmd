@@ -1,1 +1,0 @@
-fabricast calibrate $SCENARIOS/../validate/measured/links/efa3_h200_pingpong.csv

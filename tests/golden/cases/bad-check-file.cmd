@@ -1,1 +1,0 @@
-fabricast collective --node dgx-a100 --check scenarios/hello.yaml; fabricast collective --node dgx-a100 --check missing; fabricast collective --node dgx-a100 --check fixtures/nccl-tests/no-redop.txt -o all_gather --tolerance 2x

@@ -1,1 +1,0 @@
-fabricast collective --node dgx-a10

@@ -1,1 +1,0 @@
-fabricast collective --node dgx-a100 --op allreduce_perv

@@ -1,1 +1,0 @@
-fabricast collective --node dgx-a100 -b 2M -e 1M

@@ -1,1 +1,0 @@
-fabricast rum $SCENARIOS/hello.yaml

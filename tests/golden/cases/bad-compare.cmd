@@ -1,1 +1,0 @@
-fabricast compare inputs/misspelt.yaml --fidelity fluit,analytic,fluid,fluid --against analitic

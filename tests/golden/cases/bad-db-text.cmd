@@ -1,1 +1,0 @@
-echo text >notes.txt; fabricast run $SCENARIOS/hello.yaml --db notes.txt

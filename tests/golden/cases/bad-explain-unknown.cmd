@@ -1,1 +1,0 @@
-fabricast explain $SCENARIOS/send-80b-200g.yaml mfu

@@ -1,1 +1,0 @@
-fabricast explore $SCENARIOS/send-80b-200g.yaml

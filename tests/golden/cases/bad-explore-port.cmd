@@ -1,1 +1,0 @@
-fabricast explore --port 70000

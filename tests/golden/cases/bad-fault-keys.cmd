@@ -1,1 +1,0 @@
-fabricast check inputs/fault-keys.yaml

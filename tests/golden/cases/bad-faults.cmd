@@ -1,1 +1,0 @@
-fabricast run inputs/faults.yaml --no-db

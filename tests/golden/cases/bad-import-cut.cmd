@@ -1,1 +1,0 @@
-head -27 fixtures/benchmarks/perftest-write.json | fabricast import -

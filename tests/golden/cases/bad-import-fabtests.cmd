@@ -1,1 +1,0 @@
-sed 's/^1k/1q/; s/9.27/92.7/' fixtures/benchmarks/fi-pingpong-cxi.txt | fabricast import -

@@ -1,1 +1,0 @@
-fabricast import fixtures/huggingface/gpt2.json --nodes 4

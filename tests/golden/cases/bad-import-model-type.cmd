@@ -1,1 +1,0 @@
-echo '{"architectures": ["MambaForCausalLM"], "model_type": "mamba"}' | fabricast import -

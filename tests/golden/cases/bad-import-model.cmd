@@ -1,1 +1,0 @@
-fabricast import inputs/bad-config.json

@@ -1,1 +1,0 @@
-sed 1,10d import/ibnetdiscover-edr.txt | fabricast import -

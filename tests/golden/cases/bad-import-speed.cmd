@@ -1,1 +1,0 @@
-sed 's/ 4xEDR$//' import/ibnetdiscover-edr.txt | fabricast import -

@@ -1,1 +1,0 @@
-head -30 import/nccl-p4d.xml | fabricast import -

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/hello.yaml --fromat json

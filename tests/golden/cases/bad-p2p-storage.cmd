@@ -1,1 +1,0 @@
-fabricast p2p --node dgx-h100 --storage

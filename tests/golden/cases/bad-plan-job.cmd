@@ -1,1 +1,0 @@
-fabricast plan $SCENARIOS/send-80b-200g.yaml

@@ -1,1 +1,0 @@
-fabricast plan $SCENARIOS/hello.yaml --strategies zero4

@@ -1,1 +1,0 @@
-fabricast report --db nothing.db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/hello.yaml >/dev/null && fabricast report --svg sweep

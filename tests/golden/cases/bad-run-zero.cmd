@@ -1,1 +1,0 @@
-fabricast query exposed --run 0

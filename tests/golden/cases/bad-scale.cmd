@@ -1,1 +1,0 @@
-fabricast scale $SCENARIOS/hello.yaml --gpus 8,4; fabricast scale $SCENARIOS/hello.yaml --gpus 8,x; fabricast scale $SCENARIOS/hello.yaml --gpus 12; fabricast scale $SCENARIOS/hello.yaml --efficiency 120%; fabricast scale $SCENARIOS/fault-nic-half-rate.yaml --strong; fabricast scale $SCENARIOS/hello.yaml --gpus 8:4:x2; fabricast scale $SCENARIOS/hello.yaml --set cluster.nods=2

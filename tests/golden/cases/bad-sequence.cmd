@@ -1,1 +1,0 @@
-fabricast describe models gpt2 --sequence 0

@@ -1,1 +1,0 @@
-fabricast check $SCENARIOS/hello.yaml --set cluster

@@ -1,1 +1,0 @@
-fabricast size $SCENARIOS/hello.yaml --vary cluster.fabric --target 'mfu>=30%'

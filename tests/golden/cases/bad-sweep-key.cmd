@@ -1,1 +1,0 @@
-fabricast sweep $SCENARIOS/hello.yaml --vary cluster.nodez=1,2

@@ -1,1 +1,0 @@
-fabricast sweep $SCENARIOS/hello.yaml

@@ -1,1 +1,0 @@
-fabricast topo --node dgx-a100 --format png

@@ -1,1 +1,0 @@
-fabricast trace --format perfetto -o t.json

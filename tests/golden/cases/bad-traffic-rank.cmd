@@ -1,1 +1,0 @@
-fabricast run inputs/traffic.yaml --no-db --set job.target=99

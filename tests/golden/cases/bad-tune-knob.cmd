@@ -1,1 +1,0 @@
-fabricast tune $SCENARIOS/hello.yaml --knobs prefetch

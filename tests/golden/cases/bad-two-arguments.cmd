@@ -1,1 +1,0 @@
-fabricast check one.yaml two.yaml

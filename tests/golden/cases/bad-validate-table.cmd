@@ -1,1 +1,0 @@
-fabricast validate dgxa100_allreduce_23

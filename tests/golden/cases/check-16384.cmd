@@ -1,1 +1,0 @@
-fabricast check $SCENARIOS/ddp-16384-gpus.yaml

@@ -1,1 +1,0 @@
-fabricast check $SCENARIOS/send-80b-1600g.yaml

@@ -1,1 +1,0 @@
-fabricast check $SCENARIOS/fabric-ddp-ecmp.yaml --quiet

@@ -1,1 +1,0 @@
-fabricast check $SCENARIOS/fault-nic-half-rate.yaml

@@ -1,1 +1,0 @@
-fabricast check --quiet $SCENARIOS/hello.yaml && echo good

@@ -1,1 +1,0 @@
-NCCL_MAX_NCHANNELS=8 fabricast collective --node dgx-a100 -b 1G -x NCCL_ALGO=RING -x NCCL_PROTO=Simple -x NCCL_MAX_NCHANNELS -x NCCL_DEBUG=INFO -x NCCL_PXN_DISABLE=1 -n 5 -w 2 -c 0; fabricast collective --node dgx-a100 -b 1G -x NCCL_P2P_DISABLE=1

@@ -1,1 +1,0 @@
-fabricast compare $SCENARIOS/fault-leaf-outage.yaml

@@ -1,1 +1,0 @@
-fabricast compare $SCENARIOS/neighbour-oversubscribed.yaml --fidelity analytic,fluid

@@ -1,1 +1,0 @@
-fabricast compare $SCENARIOS/zero3-13b-slow-fabric.yaml

@@ -1,1 +1,0 @@
-fabricast cost $SCENARIOS/ddp-2b-4nodes-200g.yaml --format csv

@@ -1,1 +1,0 @@
-fabricast cost $SCENARIOS/own-node.yaml

@@ -1,1 +1,0 @@
-fabricast describe job collective

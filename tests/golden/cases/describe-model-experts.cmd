@@ -1,1 +1,0 @@
-fabricast describe models deepseek-v3 --sequence 4096

@@ -1,1 +1,0 @@
-fabricast explain $SCENARIOS/hello.yaml --collective largest

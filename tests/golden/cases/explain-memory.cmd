@@ -1,1 +1,0 @@
-fabricast explain $SCENARIOS/fsdp-8b-straggler.yaml memory

@@ -1,1 +1,0 @@
-fabricast explain $SCENARIOS/megatron-405b.yaml mfu --set cluster.nodes=16

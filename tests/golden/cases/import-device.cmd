@@ -1,1 +1,0 @@
-mkfifo p; grep -c . p > n & fabricast import import/nvidia-smi-a100-nv12.txt -o p; wait; test -p p && test -s n && echo into the pipe; : > real.yaml; ln -s real.yaml link.yaml; fabricast import import/nvidia-smi-a100-nv12.txt -o link.yaml; test -L link.yaml && test -s real.yaml && echo through the link; fabricast import /dev/zero

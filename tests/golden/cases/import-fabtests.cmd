@@ -1,1 +1,0 @@
-fabricast import fixtures/benchmarks/fi-pingpong-cxi.txt fixtures/benchmarks/fi-pingpong-efa.txt

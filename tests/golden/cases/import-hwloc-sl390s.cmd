@@ -1,1 +1,0 @@
-fabricast import import/hwloc-sl390s.xml

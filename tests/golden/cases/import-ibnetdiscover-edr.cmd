@@ -1,1 +1,0 @@
-fabricast import import/ibnetdiscover-edr.txt

@@ -1,1 +1,0 @@
-fabricast import import/nccl-ncv4.xml

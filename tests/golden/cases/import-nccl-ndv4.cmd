@@ -1,1 +1,0 @@
-fabricast import import/nccl-ndv4.xml

@@ -1,1 +1,0 @@
-fabricast import import/nccl-p4d.xml

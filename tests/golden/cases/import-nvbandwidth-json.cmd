@@ -1,1 +1,0 @@
-fabricast import fixtures/benchmarks/nvbandwidth.json --size 64MiB

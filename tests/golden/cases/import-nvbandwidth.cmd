@@ -1,1 +1,0 @@
-fabricast import fixtures/benchmarks/nvbandwidth-rtx4090.txt | head -17

@@ -1,1 +1,0 @@
-fabricast import import/nvidia-smi-2gpu-phb.txt

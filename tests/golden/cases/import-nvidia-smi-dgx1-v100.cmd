@@ -1,1 +1,0 @@
-fabricast import import/nvidia-smi-dgx1-v100.txt

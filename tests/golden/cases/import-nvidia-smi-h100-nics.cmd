@@ -1,1 +1,0 @@
-fabricast import import/nvidia-smi-h100-nics.txt

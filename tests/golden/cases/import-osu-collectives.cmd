@@ -1,1 +1,0 @@
-fabricast import fixtures/benchmarks/osu-allreduce-full.txt fixtures/benchmarks/osu-alltoall-alps.txt

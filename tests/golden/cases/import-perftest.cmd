@@ -1,1 +1,0 @@
-fabricast import fixtures/benchmarks/perftest-read-write-hdr.txt

@@ -1,1 +1,0 @@
-fabricast import import/rccl-mi300x.xml

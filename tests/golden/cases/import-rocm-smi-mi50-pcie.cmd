@@ -1,1 +1,0 @@
-fabricast import import/rocm-smi-mi50-pcie.txt

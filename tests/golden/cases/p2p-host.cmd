@@ -1,1 +1,0 @@
-fabricast p2p --node host --nodes 2 --with $SCENARIOS/measured/rig-100m.yaml --nic rig-100m

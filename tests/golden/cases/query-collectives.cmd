@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/send-80b-1600g.yaml >/dev/null && fabricast query collectives

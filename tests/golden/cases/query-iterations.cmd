@@ -1,1 +1,0 @@
-for nodes in 1 2 4; do fabricast run $SCENARIOS/hello.yaml --set cluster.nodes=$nodes >/dev/null; done && fabricast query iterations --run 2

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/ddp-2b-4nodes-200g.yaml --iterations 1 >/dev/null && fabricast query links

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/hello.yaml --no-band >/dev/null && fabricast report --csv iterations

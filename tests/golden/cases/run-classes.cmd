@@ -1,1 +1,0 @@
-fabricast run inputs/classes.yaml --no-db

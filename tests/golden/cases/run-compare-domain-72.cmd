@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/compare-domain-72.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/compare-domain-8.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run scenarios/hello.yaml --no-db --format csv --iterations 1 --set job.model=fixtures/huggingface/gpt2.json --set job.micro_batch=8 && fabricast check scenarios/hello.yaml --set job.model=fixtures/huggingface/gpt2.json | sed -n '/^job/,$p'

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/ddp-16384-gpus.yaml

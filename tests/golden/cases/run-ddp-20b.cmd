@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/ddp-20b.yaml

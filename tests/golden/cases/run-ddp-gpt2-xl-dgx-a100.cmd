@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/ddp-gpt2-xl-dgx-a100.yaml

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/ddp-llama2-7b-16-dgx-h100.yaml

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/explore.yaml --no-db

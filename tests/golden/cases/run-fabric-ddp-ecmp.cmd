@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/fabric-ddp-ecmp.yaml

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/fault-leaf-outage.yaml

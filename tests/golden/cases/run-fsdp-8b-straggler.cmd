@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/fsdp-8b-straggler.yaml

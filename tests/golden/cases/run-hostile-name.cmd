@@ -1,1 +1,0 @@
-fabricast run inputs/hostile-name.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/hello.yaml --format json --no-db --set cluster.gpus_per_node=1

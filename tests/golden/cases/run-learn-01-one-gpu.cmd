@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/01-one-gpu.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/02-ring.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/03-buckets.yaml --no-db

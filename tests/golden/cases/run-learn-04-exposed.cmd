@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/04-exposed.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/05-latency.yaml --no-db

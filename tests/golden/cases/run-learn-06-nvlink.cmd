@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/06-nvlink.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/07-zero3.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/08-oversubscription.yaml --no-db

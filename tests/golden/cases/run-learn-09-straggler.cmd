@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/09-straggler.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/learn/10-under-5-percent.yaml --no-db

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/moe-mixtral-128-gpus.yaml

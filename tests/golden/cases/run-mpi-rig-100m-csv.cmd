@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/mpi-rig-100m.yaml --no-db --format csv

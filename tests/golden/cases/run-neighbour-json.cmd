@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/neighbour-oversubscribed.yaml --no-db --format json

@@ -1,1 +1,0 @@
-fabricast run inputs/own-link.yaml --no-db

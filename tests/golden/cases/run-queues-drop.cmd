@@ -1,1 +1,0 @@
-fabricast run inputs/queues.yaml --no-db --iterations 1 --set "fidelity={kind: packet, flow_control: drop, queue: 200kB}"

@@ -1,1 +1,0 @@
-fabricast run inputs/queues.yaml --no-db --format json

@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/send-80b-200g.yaml

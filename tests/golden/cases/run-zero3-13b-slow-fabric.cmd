@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/zero3-13b-slow-fabric.yaml

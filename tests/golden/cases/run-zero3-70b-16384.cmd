@@ -1,1 +1,0 @@
-fabricast run $SCENARIOS/zero3-70b-16384.yaml --no-db --format csv

@@ -1,1 +1,0 @@
-fabricast size $SCENARIOS/mpi-rig-100m.yaml --vary cluster.nic_rate=110..130Mb/s:5 --target 'step<=600ms' --format json

@@ -1,1 +1,0 @@
-fabricast tune $SCENARIOS/hello.yaml --memory 1GB

@@ -1,1 +1,0 @@
-fabricast whatif $SCENARIOS/ddp-llama2-7b-16-dgx-h100.yaml --nvls off --sharp on
