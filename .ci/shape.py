@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shape.py: no file over 400 lines, no function over 60, no FALSE returned as a pointer, a licence line on top."""
+"""shape.py: no file over 800 lines, no function over 80, no FALSE returned as a pointer, a licence line on top."""
 import re
 
 from csource import files, functions, read, report
 
-MAX_FILE, MAX_FUNCTION = 400, 60
+MAX_FILE, MAX_FUNCTION = 800, 80
 
 problems = []
 for path in files("*.c", "*.h"):
