@@ -391,6 +391,38 @@ fab_event_queue_earliest_ps (const FabEventQueue *self)
   return (FabTimePs) begin_ps;
 }
 
+/* The earliest of a bucket that was not cancelled; FAB_TIME_MAX: all were. */
+static FabTimePs
+first_of_bucket (const FabEventQueue *self, const Bucket *bucket)
+{
+  FabTimePs first_ps = FAB_TIME_MAX;
+
+  for (const Chunk *chunk = bucket->first; chunk; chunk = chunk->next)
+    for (guint i = 0; i < chunk->n; i++)
+      if (chunk->keys[i].time_ps < first_ps && self->slots[chunk->keys[i].slot].sequence != 0)
+        first_ps = chunk->keys[i].time_ps;
+  return first_ps;
+}
+
+/* Levels and their buckets come one after the other in time. */
+FabTimePs
+fab_event_queue_first_ps (const FabEventQueue *self)
+{
+  for (guint i = self->head; i < self->end; i++)
+    if (self->slots[self->front[i].slot].sequence != 0)
+      return self->front[i].time_ps;
+  for (guint level = 0; level < N_LEVELS; level++)
+    for (guint word = 0; word < N_DIGITS / 64; word++)
+      for (guint64 left = self->levels[level].occupied[word]; left != 0; left &= left - 1) {
+        guint digit = 64 * word + (guint) __builtin_ctzll (left);
+        FabTimePs first_ps = first_of_bucket (self, &self->levels[level].buckets[digit]);
+
+        if (first_ps != FAB_TIME_MAX)
+          return first_ps;
+      }
+  return FAB_TIME_MAX;
+}
+
 guint
 fab_event_queue_length (const FabEventQueue *self)
 {

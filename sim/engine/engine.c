@@ -4,8 +4,11 @@
 struct _FabEngine {
   FabEventQueue *queue;
   FabTimePs now_ps;
+  FabTimePs until_ps; /* where the run under way ends */
   guint64 n_events;
-  gboolean is_stopped;
+  const gint *cancel; /* NULL: nobody can cancel */
+  char *failure;      /* NULL: no invariant was broken */
+  gboolean is_stopped, is_cancelled;
 };
 
 FabEngine *
@@ -23,6 +26,7 @@ fab_engine_free (FabEngine *self)
   if (self == NULL)
     return;
   fab_event_queue_free (self->queue);
+  g_free (self->failure);
   g_free (self);
 }
 
@@ -52,16 +56,44 @@ fab_engine_cancel (FabEngine *self, FabTimer timer)
   return fab_event_queue_cancel (self->queue, timer);
 }
 
+/* Whether somebody wants the run to end; asked before every event, answered once in many. */
+static inline gboolean
+look_for_cancel (FabEngine *self)
+{
+  if (self->n_events % FAB_ENGINE_EVENTS_PER_LOOK == 0 && self->cancel != NULL
+      && g_atomic_int_get (self->cancel) != 0)
+    self->is_cancelled = self->is_stopped = TRUE;
+  return self->is_cancelled;
+}
+
+/* Without an end the next event need not be looked for. */
+static inline gboolean
+is_due (const FabEngine *self)
+{
+  return self->until_ps == FAB_TIME_NEVER || fab_event_queue_first_ps (self->queue) <= self->until_ps;
+}
+
 void
-fab_engine_run (FabEngine *self)
+fab_engine_run_until (FabEngine *self, FabTimePs until_ps)
 {
   FabEvent event;
 
-  self->is_stopped = FALSE;
-  while (!self->is_stopped && fab_event_queue_pop (self->queue, &self->now_ps, &event)) {
+  g_assert (until_ps >= self->now_ps);
+  self->until_ps = until_ps;
+  self->is_stopped = self->is_cancelled || self->failure != NULL;
+  while (!self->is_stopped && !look_for_cancel (self) && is_due (self)
+         && fab_event_queue_pop (self->queue, &self->now_ps, &event)) {
     self->n_events++;
     event.fn (event.owner, event.arg);
   }
+  if (!self->is_stopped && until_ps != FAB_TIME_NEVER)
+    self->now_ps = until_ps;
+}
+
+void
+fab_engine_run (FabEngine *self)
+{
+  fab_engine_run_until (self, FAB_TIME_NEVER);
 }
 
 void
@@ -70,10 +102,48 @@ fab_engine_stop (FabEngine *self)
   self->is_stopped = TRUE;
 }
 
+FabTimePs
+fab_engine_next_ps (const FabEngine *self)
+{
+  return fab_event_queue_first_ps (self->queue);
+}
+
+void
+fab_engine_set_cancel (FabEngine *self, const gint *cancel)
+{
+  self->cancel = cancel;
+}
+
+gboolean
+fab_engine_is_cancelled (const FabEngine *self)
+{
+  return self->is_cancelled;
+}
+
+void
+fab_engine_fail (FabEngine *self, const char *format, ...)
+{
+  va_list args;
+
+  self->is_stopped = TRUE;
+  if (self->failure != NULL)
+    return;
+  va_start (args, format);
+  self->failure = g_strdup_vprintf (format, args);
+  va_end (args);
+}
+
+const char *
+fab_engine_failure (const FabEngine *self)
+{
+  return self->failure;
+}
+
 gboolean
 fab_engine_advance (FabEngine *self, FabTimePs time_ps)
 {
-  if (self->is_stopped || fab_event_queue_earliest_ps (self->queue) <= time_ps)
+  if (self->is_stopped || look_for_cancel (self) || time_ps > self->until_ps
+      || fab_event_queue_earliest_ps (self->queue) <= time_ps)
     return FALSE;
   self->now_ps = time_ps;
   self->n_events++;

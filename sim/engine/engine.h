@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine.h - the simulated clock: it calls functions at their times, in (time, sequence) order.
  *
- * Callbacks return void: everything that can fail fails before the clock starts. An engine owns its queue and shares
- * no state with other engines, so each may run on a thread of its own. One thread at a time may use an engine.
+ * Callbacks return void: everything that a person can cause fails before the clock starts. A callback that finds a
+ * broken invariant fails the engine, which stops the clock for good and keeps the reason. All state hangs off the
+ * engine; two engines in one process know nothing of each other.
+ *
+ * Threads: one thread at a time uses an engine. The cancel flag may be set by any thread.
  */
 #pragma once
 
 #include "sim/base/event_queue.h"
+
+/* No event is due. */
+#define FAB_TIME_NEVER FAB_TIME_MAX
+
+/* The cancel flag is looked at once in so many events. */
+enum { FAB_ENGINE_EVENTS_PER_LOOK = 4096 };
 
 typedef struct _FabEngine FabEngine;
 
@@ -25,13 +34,30 @@ FabTimer fab_engine_after (FabEngine *self, FabTimePs delay_ps, FabEventFn fn, g
 /* Returns FALSE when the event has already happened or was cancelled. */
 gboolean fab_engine_cancel (FabEngine *self, FabTimer timer);
 
-/* Runs until no event is left or a callback calls fab_engine_stop (). */
+/* Runs until no event is left or a callback calls fab_engine_stop (). Does nothing once the engine has failed or was
+ * cancelled. */
 void fab_engine_run (FabEngine *self);
+/* Runs the events up to and including `until_ps`, which is not in the past, and leaves the clock there. When a callback
+ * stops the engine earlier, the clock stays at that callback's time. FAB_TIME_NEVER: the same as fab_engine_run (). */
+void fab_engine_run_until (FabEngine *self, FabTimePs until_ps);
 void fab_engine_stop (FabEngine *self);
 
-/* For a model that keeps a queue of its own and uses one engine event for the first entry. It moves the clock to the
- * time of the model's next entry and counts that as an event. It returns FALSE when another event may come at or
- * before that time, or when the engine was stopped; the model must then return to the engine. */
+/* Returns the time of the next event; FAB_TIME_NEVER when there is none. */
+FabTimePs fab_engine_next_ps (const FabEngine *self);
+
+/* Once `*cancel` is not 0 the engine stops within FAB_ENGINE_EVENTS_PER_LOOK events, for good. The flag is read
+ * atomically and must outlive the engine; NULL: there is none. */
+void fab_engine_set_cancel (FabEngine *self, const gint *cancel);
+gboolean fab_engine_is_cancelled (const FabEngine *self);
+
+/* Stops the clock for good, for an invariant is broken. The first text is kept; later ones are dropped. */
+void fab_engine_fail (FabEngine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Returns that text; NULL: the engine has not failed. */
+const char *fab_engine_failure (const FabEngine *self);
+
+/* For a caller that keeps a queue of its own and has one event here, for the first of that queue: moves the clock on to
+ * the next entry of its queue and counts it as an event. FALSE: something else may come first or at that time, the time
+ * is after that of fab_engine_run_until (), or the engine was stopped; then the caller returns to the engine. */
 gboolean fab_engine_advance (FabEngine *self, FabTimePs time_ps);
 
 guint64 fab_engine_events (const FabEngine *self); /* events handled so far */

@@ -81,15 +81,19 @@ pop (Model *self)
   FabTimePs time_ps = -1;
   FabEvent event = { 0 };
   FabTimePs earliest_ps = fab_event_queue_earliest_ps (self->queue);
+  FabTimePs first_ps = fab_event_queue_first_ps (self->queue);
   gboolean is_popped = fab_event_queue_pop (self->queue, &time_ps, &event);
 
   assert_int_equal (is_popped, self->live->len > 0);
-  if (!is_popped)
+  if (!is_popped) {
+    assert_true (first_ps == FAB_TIME_MAX);
     return;
+  }
   guint first = find_first (self->live);
   Known known = g_array_index (self->live, Known, first);
   assert_true (time_ps == known.time_ps);
   assert_true (earliest_ps <= time_ps);
+  assert_true (first_ps == time_ps);
   assert_true (event.arg == known.number);
   self->now_ps = time_ps;
   g_array_append_val (self->gone, known.timer);

@@ -138,6 +138,130 @@ two_engines_know_nothing_of_each_other (G_GNUC_UNUSED void **state)
   assert_string_equal (b->log->str, "3:1 ");
 }
 
+/* Events up to the time itself are handled, and the clock stands there afterwards, from where one can go on. */
+static void
+it_can_run_until_a_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  for (guint i = 1; i <= 3; i++)
+    fab_engine_at (self->engine, 10 * i, note, self, i);
+  fab_engine_run_until (self->engine, 5);
+  assert_string_equal (self->log->str, "");
+  assert_int_equal (fab_engine_now (self->engine), 5);
+  fab_engine_at (self->engine, 7, note, self, 9);
+  fab_engine_run_until (self->engine, 20);
+  assert_string_equal (self->log->str, "7:9 10:1 20:2 ");
+  assert_int_equal (fab_engine_now (self->engine), 20);
+  fab_engine_run_until (self->engine, 1000);
+  assert_string_equal (self->log->str, "7:9 10:1 20:2 30:3 ");
+  assert_int_equal (fab_engine_now (self->engine), 1000);
+}
+
+/* The clock stays where the callback stopped it. */
+static void
+a_stop_ends_a_run_until_a_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 1, note_and_stop, self, 1);
+  fab_engine_run_until (self->engine, 100);
+  assert_int_equal (fab_engine_now (self->engine), 1);
+}
+
+static void
+it_knows_what_comes_next (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+  FabTimer first;
+
+  assert_true (fab_engine_next_ps (self->engine) == FAB_TIME_NEVER);
+  first = fab_engine_at (self->engine, 3000, note, self, 1);
+  fab_engine_at (self->engine, 3001, note, self, 2);
+  assert_int_equal (fab_engine_next_ps (self->engine), 3000);
+  assert_true (fab_engine_cancel (self->engine, first));
+  assert_int_equal (fab_engine_next_ps (self->engine), 3001);
+  fab_engine_run (self->engine);
+  assert_true (fab_engine_next_ps (self->engine) == FAB_TIME_NEVER);
+}
+
+static void
+repeat_for_ever (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  if (fab_engine_events (self->engine) == 10)
+    g_atomic_int_set ((gint *) GSIZE_TO_POINTER (arg), 1);
+  fab_engine_after (self->engine, 1, repeat_for_ever, self, arg);
+}
+
+/* What would run for ever ends at the first look after the flag was set, and does not go on. */
+static void
+it_can_be_cancelled (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+  gint cancel = 0;
+
+  fab_engine_set_cancel (self->engine, &cancel);
+  fab_engine_after (self->engine, 1, repeat_for_ever, self, GPOINTER_TO_SIZE (&cancel));
+  assert_false (fab_engine_is_cancelled (self->engine));
+  fab_engine_run (self->engine);
+  assert_true (fab_engine_is_cancelled (self->engine));
+  assert_int_equal (fab_engine_events (self->engine), FAB_ENGINE_EVENTS_PER_LOOK);
+  fab_engine_run (self->engine);
+  assert_int_equal (fab_engine_events (self->engine), FAB_ENGINE_EVENTS_PER_LOOK);
+}
+
+/* A queue of the callback's own, without an end. */
+static void
+advance_for_ever (gpointer owner, guint64 step_ps)
+{
+  Recorder *self = owner;
+
+  while (fab_engine_advance (self->engine, fab_engine_now (self->engine) + (FabTimePs) step_ps)) {}
+}
+
+static void
+so_can_who_keeps_a_queue_of_its_own (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+  gint cancel = 0;
+
+  fab_engine_set_cancel (self->engine, &cancel);
+  fab_engine_at (self->engine, 0, advance_for_ever, self, 3);
+  fab_engine_run_until (self->engine, 100);
+  assert_int_equal (fab_engine_events (self->engine), 1 + 33);
+  cancel = 1;
+  fab_engine_at (self->engine, 100, advance_for_ever, self, 1);
+  fab_engine_run (self->engine);
+  assert_int_equal (fab_engine_events (self->engine), FAB_ENGINE_EVENTS_PER_LOOK);
+}
+
+static void
+fail_twice (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  note (owner, arg);
+  fab_engine_fail (self->engine, "link %u carried too much", 7u);
+  fab_engine_fail (self->engine, "and so did link %u", 8u);
+}
+
+/* The first reason is kept, and nothing is called any more. */
+static void
+it_can_fail (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 1, fail_twice, self, 1);
+  fab_engine_at (self->engine, 1, note, self, 2);
+  assert_null (fab_engine_failure (self->engine));
+  fab_engine_run (self->engine);
+  assert_string_equal (fab_engine_failure (self->engine), "link 7 carried too much");
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "1:1 ");
+}
+
 int
 main (void)
 {
@@ -148,6 +272,12 @@ main (void)
     cmocka_unit_test (stopping_leaves_the_rest_for_the_next_run),
     cmocka_unit_test (a_cancelled_call_is_not_made),
     cmocka_unit_test (two_engines_know_nothing_of_each_other),
+    cmocka_unit_test (it_can_run_until_a_time),
+    cmocka_unit_test (a_stop_ends_a_run_until_a_time),
+    cmocka_unit_test (it_knows_what_comes_next),
+    cmocka_unit_test (it_can_be_cancelled),
+    cmocka_unit_test (so_can_who_keeps_a_queue_of_its_own),
+    cmocka_unit_test (it_can_fail),
   };
 
   return cmocka_run_group_tests_name ("engine", tests, NULL, NULL);
