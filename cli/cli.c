@@ -178,6 +178,8 @@ fab_cli_fail (const char *command, const GError *error)
 {
   if (error == NULL)
     return FAB_EXIT_DONE;
+  if (g_error_matches (error, FAB_ERROR, FAB_ERROR_BROKEN))
+    g_error ("%s", error->message);
   if (error->code == FAB_ERROR_INPUT && strchr (error->message, '\n') != NULL)
     g_printerr ("%s%s", error->message, g_str_has_suffix (error->message, "\n") ? "" : "\n");
   else

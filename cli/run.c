@@ -95,7 +95,7 @@ play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations
   }
   if (store && (!store_queues (store, simulation, error) || !fab_store_commit_run (store, error)))
     return FALSE;
-  return fab_simulation_check_hang (simulation, error);
+  return fab_simulation_check (simulation, error);
 }
 
 static gboolean

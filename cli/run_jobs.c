@@ -29,7 +29,7 @@ play_alone (const FabScenario *scenario, guint which, FabRunJob *job, GError **e
     g_array_append_val (steps, fab_simulation_probe (simulation)->step);
   job->n_nodes = fab_simulation_cluster (simulation)->n_nodes;
   job->alone_ps = mean_ps (steps);
-  return fab_simulation_check_hang (simulation, error);
+  return fab_simulation_check (simulation, error);
 }
 
 gboolean

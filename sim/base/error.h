@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.h - the errors that a user can cause. Programming mistakes are asserted instead. */
+/* error.h - the errors that a person can cause, and those of a run that cannot be trusted or was cancelled; programming
+ * mistakes assert instead. */
 #pragma once
 
 #include <glib.h>
@@ -9,8 +10,10 @@
 typedef enum {
   FAB_ERROR_INPUT,       /* the input is wrong: exit code 2 */
   FAB_ERROR_IO,          /* a file could not be read or written: exit code 2 */
-  FAB_ERROR_UNSUPPORTED, /* this machine cannot do it: exit code 3 */
-  FAB_ERROR_HUNG,        /* the job waits for a broken part and never ends: exit code 1 */
+  FAB_ERROR_UNSUPPORTED, /* not possible on this machine: exit code 3 */
+  FAB_ERROR_HUNG,        /* the job waits for ever for what is broken: exit code 1 */
+  FAB_ERROR_CANCELLED,   /* whoever asked for the work wants it no more */
+  FAB_ERROR_BROKEN,      /* a run broke an invariant that it checks itself: no figure of it may be shown */
 } FabErrorCode;
 
 GQuark fab_error_quark (void);

@@ -188,8 +188,14 @@ check_jam (const FabSimulation *self, GError **error)
       from, to);
 }
 
-gboolean
-fab_simulation_check_hang (const FabSimulation *self, GError **error)
+void
+fab_simulation_set_cancel (FabSimulation *self, const gint *cancel)
+{
+  fab_engine_set_cancel (self->engine, cancel);
+}
+
+static gboolean
+check_hang (const FabSimulation *self, GError **error)
 {
   const FabGraph *graph = self->plant->graph;
   FabHang hang;
@@ -205,6 +211,18 @@ fab_simulation_check_hang (const FabSimulation *self, GError **error)
                     "iteration %u never ends: %s %s, begun at %s, hangs on link %s -> %s, dead since %s",
                     hang.collective.iteration, hang.collective.op, hang.collective.name, begun, from, to,
                     since);
+}
+
+gboolean
+fab_simulation_check (const FabSimulation *self, GError **error)
+{
+  const char *failure = fab_engine_failure (self->engine);
+
+  if (failure != NULL)
+    return fab_throw (error, FAB_ERROR_BROKEN, "%s", failure);
+  if (fab_engine_is_cancelled (self->engine))
+    return fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+  return check_hang (self, error);
 }
 
 const FabProbe *

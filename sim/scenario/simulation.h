@@ -20,11 +20,16 @@ FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabR
 void fab_simulation_free (FabSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 
-/* Simulates the next iteration. Returns FALSE when all have run, or when the job hangs. */
+/* Plays the next iteration. FALSE when all have run, and when it did not end: fab_simulation_check () says why. To play
+ * a scenario to its end, take run.h. */
 gboolean fab_simulation_step (FabSimulation *self);
 
-/* Returns FALSE and *error (FAB_ERROR_HUNG, with the collective, the link and the time) when the last step hung. */
-gboolean fab_simulation_check_hang (const FabSimulation *self, GError **error);
+/* FALSE and *error when the last step did not end: FAB_ERROR_HUNG says which collective waits on which link since when,
+ * FAB_ERROR_BROKEN which invariant does not hold, FAB_ERROR_CANCELLED that the flag was set. */
+gboolean fab_simulation_check (const FabSimulation *self, GError **error);
+
+/* Once `*cancel` is not 0, which any thread may set, a step ends soon (sim/engine/engine.h). NULL: nobody cancels. */
+void fab_simulation_set_cancel (FabSimulation *self, const gint *cancel);
 
 /* Returns the FabStepRecord of a neighbour's iterations so far. */
 const GArray *fab_simulation_neighbour_steps (const FabSimulation *self, guint which);

@@ -126,5 +126,5 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
     return g_steal_pointer (&weighed);
   while (fab_simulation_step (simulation)) {}
-  return fab_simulation_check_hang (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
+  return fab_simulation_check (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
 }

@@ -81,7 +81,7 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError *
     return FALSE;
   while (fab_simulation_step (simulation)) {}
   *values = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps);
-  return fab_simulation_check_hang (simulation, error);
+  return fab_simulation_check (simulation, error);
 }
 
 /* Checks the catalogue first: building a machine only to find that all of its numbers are certain would take as long

@@ -23,7 +23,7 @@ play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
   if (simulation == NULL)
     return FALSE;
   while (fab_simulation_step (simulation)) {}
-  g_autoptr (FabPoint) point = fab_simulation_check_hang (simulation, error)
+  g_autoptr (FabPoint) point = fab_simulation_check (simulation, error)
                                  ? fab_point_of (self->scenario, simulation, error)
                                  : NULL;
   if (point == NULL)

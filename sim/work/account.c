@@ -140,7 +140,11 @@ class_record (const FabAccount *self, guint rank_class, guint iteration, FabTime
 
   record.exposed_ps = record.comm_ps - record.overlapped_ps;
   record.idle_ps = record.duration_ps - record.compute_ps - record.exposed_ps;
-  g_assert (record.exposed_ps >= 0 && record.idle_ps >= 0);
+  if (record.exposed_ps < 0 || record.idle_ps < 0)
+    fab_engine_fail (self->env.engine,
+                     "iteration %u, class %u: exposed %" G_GINT64_FORMAT " ps and idle %" G_GINT64_FORMAT
+                     " ps, which cannot be negative",
+                     iteration, rank_class, record.exposed_ps, record.idle_ps);
   return record;
 }
 
@@ -212,7 +216,11 @@ add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray 
       if (added.n_collectives > 0 || added.comm_ps > 0)
         g_array_append_val (records, added);
     }
-  g_assert (exposed_ps == record->exposed_ps);
+  if (exposed_ps != record->exposed_ps)
+    fab_engine_fail (self->env.engine,
+                     "iteration %u, class %u: its dimensions are exposed for %" G_GINT64_FORMAT
+                     " ps, the class for %" G_GINT64_FORMAT " ps",
+                     record->iteration, record->rank_class, exposed_ps, record->exposed_ps);
 }
 
 /* Returns the time of the collective during which a rank did not compute, mean over the ranks that join it. */
@@ -242,8 +250,9 @@ check_rate (const FabAccount *self, FabLinkId id, FabTimePs now_ps)
   double most = (double) fab_graph_link (graph, id)->rate_bytes_per_s * fab_ps_to_seconds (now_ps);
 
   if (self->env.net->ops->shares_links && self->line_bytes[id] > most * (1 + 1e-9))
-    g_error ("%s: link %u carried %.17g bytes by %" G_GINT64_FORMAT " ps, its rate allows %.17g",
-             self->env.net->ops->info.name, id, self->line_bytes[id], now_ps, most);
+    fab_engine_fail (self->env.engine,
+                     "%s: link %u carried %.17g bytes by %" G_GINT64_FORMAT " ps, its rate allows %.17g",
+                     self->env.net->ops->info.name, id, self->line_bytes[id], now_ps, most);
 }
 
 static void

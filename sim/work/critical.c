@@ -34,14 +34,15 @@ reverse (GArray *path, guint first)
     g_array_index (path, FabPathRecord, i).place = i - first;
 }
 
-void
+gboolean
 fab_critical_path (const FabTrail *trail, FabTaskId last, FabTimePs start_ps, FabTimePs end_ps, GArray *path)
 {
   guint first = path->len;
   FabTaskId id = last;
 
   while (end_ps > start_ps) {
-    g_assert (id != FAB_NO_TASK);
+    if (id == FAB_NO_TASK)
+      break;
     const FabTask *task = &trail->dag->tasks[id];
     gboolean is_collective = task->collective >= 0;
     FabTimePs begin_ps = is_collective ? trail->records[task->collective].start_ps : trail->begin_ps[id];
@@ -54,4 +55,5 @@ fab_critical_path (const FabTrail *trail, FabTaskId last, FabTimePs start_ps, Fa
     id = trail->released_by[is_collective ? trail->arrived[task->collective] : id];
   }
   reverse (path, first);
+  return end_ps <= start_ps;
 }

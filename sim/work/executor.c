@@ -85,7 +85,9 @@ iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
   for (guint c = 0; c < self->env.dag->n_collectives; c++)
     g_array_append_val (self->probe.collectives, slot->records[c]);
   fab_account_close (self->account, slot->iteration, &self->probe);
-  fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path);
+  if (!fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path))
+    fab_engine_fail (self->env.engine, "iteration %u: its critical path has a hole at its beginning",
+                     slot->iteration);
   slot->is_live = FALSE;
   self->has_ended = TRUE;
   self->n_ended++;
@@ -173,10 +175,11 @@ check_bound (const FabExecutor *self, const FabDagCollective *collective, const 
   FabTimePs bound_ps = fab_stream_bound_ps (&stream) - (has_messages ? stream.latency_ps : 0);
 
   if (record->end_ps - record->start_ps < bound_ps)
-    g_error ("%s: collective %u (%s %s) of iteration %u took %" G_GINT64_FORMAT
-             " ps, its bound is %" G_GINT64_FORMAT " ps (link %u)",
-             self->env.net->ops->info.name, record->index, record->op, record->name, record->iteration,
-             record->end_ps - record->start_ps, bound_ps, record->binding_link);
+    fab_engine_fail (self->env.engine,
+                     "%s: collective %u (%s %s) of iteration %u took %" G_GINT64_FORMAT
+                     " ps, its bound is %" G_GINT64_FORMAT " ps (link %u)",
+                     self->env.net->ops->info.name, record->index, record->op, record->name,
+                     record->iteration, record->end_ps - record->start_ps, bound_ps, record->binding_link);
 }
 
 static void
@@ -386,10 +389,10 @@ fab_executor_run_iteration (FabExecutor *self)
   fab_executor_begin_iteration (self);
   fab_engine_run (self->env.engine);
   FabHang hang;
-  if (!self->has_ended
-      && (fab_executor_find_hang (self, &hang) || fab_executor_find_jam (self) != FAB_NO_LINK))
-    return FALSE;
-  if (!self->has_ended)
-    g_error ("iteration %u never ends: its tasks wait for each other", self->n_ended);
-  return TRUE;
+  if (!self->has_ended && !fab_engine_is_cancelled (self->env.engine) && !fab_executor_find_hang (self, &hang)
+      && fab_executor_find_jam (self) == FAB_NO_LINK)
+    fab_engine_fail (self->env.engine, "iteration %u never ends: its tasks wait for each other",
+                     self->n_ended);
+  return self->has_ended && fab_engine_failure (self->env.engine) == NULL
+      && !fab_engine_is_cancelled (self->env.engine);
 }

@@ -7,9 +7,8 @@
  * transfer, so that a straggler is not blamed on the network. Compute is slower while collectives move bytes
  * (kernels.h) and on slow ranks (`slowness`).
  *
- * The executor checks itself: a collective that ends before its physical bound, or a link that carried more than its
- * rate, aborts with the ids. It owns its state, borrows everything in its environment, and runs on the engine's
- * thread.
+ * Checks itself: a collective that ends before its physical bound, a link that carried more than its rate, an iteration
+ * whose tasks wait for each other and an account that does not add up fail the engine with the ids.
  */
 #pragma once
 
@@ -40,10 +39,11 @@ FabExecutor *fab_executor_new (const FabExecutorEnv *env);
 void fab_executor_free (FabExecutor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
 
-/* Starts the next iteration, for a caller that runs the engine itself. */
+/* Launches the next iteration, for a caller that runs the engine itself. */
 void fab_executor_begin_iteration (FabExecutor *self);
 
-/* Runs to the end of the next iteration. Returns FALSE when all iterations have run, or when the iteration hangs. */
+/* Runs to the end of the next iteration. FALSE when all have run, when the iteration hangs, and when the engine failed or
+ * was cancelled. */
 gboolean fab_executor_run_iteration (FabExecutor *self);
 
 /* A collective that waits for a link that is dead for good, while everything else waits for the collective. */

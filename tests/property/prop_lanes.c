@@ -44,7 +44,7 @@ plays (const char *fabric, const char *job, const char *fidelity, GError **error
       fabric, job, fidelity);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
 
-  return fab_simulation_step (play->simulation) || fab_simulation_check_hang (play->simulation, error);
+  return fab_simulation_step (play->simulation) || fab_simulation_check (play->simulation, error);
 }
 
 static void

@@ -5,8 +5,8 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/work/executor.h"
-#include "tests/support/aborts.h"
+#include "sim/work/account.h"
+#include "sim/work/critical.h"
 #include "tests/support/rig.h"
 
 typedef struct {
@@ -251,6 +251,31 @@ links_say_what_they_carried (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Runs the job's only iteration, which must not end, and returns what the engine says about it. */
+static const char *
+failure_of (Job *job)
+{
+  assert_false (fab_executor_run_iteration (job->executor));
+  return fab_engine_failure (job->net.engine);
+}
+
+/* A job of one all-reduce of 100 bytes, on a network whose streams are those of `stream`. */
+static Job *
+job_on (FabNetOps *ops, void (*stream) (FabNet *net, const FabStream *stream))
+{
+  Job *job = job_new ();
+
+  fab_dag_builder_join (job->builder,
+                        fab_dag_builder_stream (job->builder,
+                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                        all_reduce (job, 100));
+  job_start (job, 1);
+  *ops = fab_net_fluid;
+  ops->stream = stream;
+  job->net.net->ops = ops;
+  return job;
+}
+
 /* A network that is faster than its links: 1 ps for everything. */
 static void
 liar_stream (FabNet *net, const FabStream *stream)
@@ -258,25 +283,37 @@ liar_stream (FabNet *net, const FabStream *stream)
   fab_engine_after (net->env.engine, 1, stream->done.fn, stream->done.owner, stream->done.arg);
 }
 
+/* 100 bytes at 1 byte per ps; the bound is rounded down. */
 static void
-play_on_a_liar (void)
+a_collective_beats_no_bound (G_GNUC_UNUSED void **state)
 {
-  FabNetOps liar = fab_net_analytic;
-  g_autoptr (Job) job = job_new ();
+  FabNetOps liar;
+  g_autoptr (Job) job = job_on (&liar, liar_stream);
 
-  fab_dag_builder_join (job->builder,
-                        fab_dag_builder_stream (job->builder,
-                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
-                        all_reduce (job, 100));
-  job_start (job, 1);
-  liar.stream = liar_stream;
-  job->net.net->ops = &liar;
-  fab_executor_run_iteration (job->executor);
+  assert_string_equal (failure_of (job), "fluid: collective 0 (all_reduce r) of iteration 0 took 1 ps, its "
+                                         "bound is 99 ps (link 0)");
+}
+
+/* It takes its time, but moves the bytes twice: 200 on each link in 150 ps, of 1 byte per ps. */
+static void
+twofold_stream (FabNet *net, const FabStream *stream)
+{
+  fab_meter_add_once (net->meter, stream->footprint, 200);
+  fab_engine_after (net->env.engine, 150, stream->done.fn, stream->done.owner, stream->done.arg);
+}
+
+static void
+a_link_carries_no_more_than_its_rate (G_GNUC_UNUSED void **state)
+{
+  FabNetOps liar;
+  g_autoptr (Job) job = job_on (&liar, twofold_stream);
+
+  assert_string_equal (failure_of (job), "fluid: link 0 carried 200 bytes by 150 ps, its rate allows 150");
 }
 
 /* Two classes that want the same two collectives in opposite order. */
 static void
-play_a_deadlock (void)
+an_iteration_ends (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Job) job = job_new ();
   guint first = all_reduce (job, 1), second = all_reduce (job, 1);
@@ -289,14 +326,67 @@ play_a_deadlock (void)
     fab_dag_builder_join (job->builder, stream, c == 0 ? second : first);
   }
   job_start (job, 1);
-  fab_executor_run_iteration (job->executor);
+  assert_string_equal (failure_of (job), "iteration 0 never ends: its tasks wait for each other");
 }
 
+/* A task of 25 ps that is said to have ended at 40 ps, while the clock is still at 0. */
 static void
-what_cannot_be_aborts (G_GNUC_UNUSED void **state)
+nobody_works_longer_than_an_iteration (G_GNUC_UNUSED void **state)
 {
-  assert_true (aborts (play_on_a_liar));
-  assert_true (aborts (play_a_deadlock));
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
+  FabProbe probe;
+
+  work (job, stream, FAB_SPAN_COMPUTE, 25, "A");
+  job_start (job, 1);
+  FabAccount *account = fab_account_new (
+      &(FabExecutorEnv){ .engine = job->net.engine, .net = job->net.net, .dag = job->dag });
+  fab_probe_init (&probe);
+  fab_account_begin (account, 0, 0);
+  fab_account_end (account, stream, 40);
+  fab_account_close (account, 0, &probe);
+  assert_string_equal (fab_engine_failure (job->net.engine),
+                       "iteration 0, class 0: exposed 0 ps and idle -40 ps, which cannot be negative");
+  fab_probe_clear (&probe);
+  fab_account_free (account);
+}
+
+/* B ran 10-30 and was released by nobody, so that nothing is known of 0-10. */
+static void
+a_critical_path_has_no_hole (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
+  g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (FabPathRecord));
+  const FabTimePs begin_ps[] = { 0, 10 };
+  const FabTaskId released_by[] = { FAB_NO_TASK, FAB_NO_TASK };
+
+  work (job, stream, FAB_SPAN_COMPUTE, 10, "A");
+  work (job, stream, FAB_SPAN_COMPUTE, 20, "B");
+  job_start (job, 1);
+  FabTrail trail = { job->dag, 0, begin_ps, released_by, NULL, NULL };
+  assert_true (fab_critical_path (&trail, 1, 10, 30, path));
+  assert_false (fab_critical_path (&trail, 1, 0, 30, path));
+}
+
+/* The iteration that a flag ends is neither over nor broken. */
+static void
+it_can_be_cancelled (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  const gint cancel = 1;
+
+  fab_dag_builder_join (job->builder,
+                        fab_dag_builder_stream (job->builder,
+                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                        all_reduce (job, 100));
+  job_start (job, 1);
+  fab_engine_set_cancel (job->net.engine, &cancel);
+  assert_false (fab_executor_run_iteration (job->executor));
+  assert_true (fab_engine_is_cancelled (job->net.engine));
+  assert_null (fab_engine_failure (job->net.engine));
 }
 
 /* Freed with the second iteration's collective on its way: nothing leaks (ASan), nothing is called. */
@@ -324,7 +414,12 @@ main (void)
     cmocka_unit_test (a_task_can_wait_for_the_iteration_before),
     cmocka_unit_test (a_task_over_an_end_is_split_there),
     cmocka_unit_test (links_say_what_they_carried),
-    cmocka_unit_test (what_cannot_be_aborts),
+    cmocka_unit_test (a_collective_beats_no_bound),
+    cmocka_unit_test (a_link_carries_no_more_than_its_rate),
+    cmocka_unit_test (an_iteration_ends),
+    cmocka_unit_test (nobody_works_longer_than_an_iteration),
+    cmocka_unit_test (a_critical_path_has_no_hole),
+    cmocka_unit_test (it_can_be_cancelled),
     cmocka_unit_test (it_can_be_freed_between_iterations),
   };
 

@@ -126,7 +126,7 @@ a_job_that_hangs_is_not_outlived (G_GNUC_UNUSED void **state)
   g_autoptr (Play) play = play_new (catalog, whole, NULL);
 
   assert_false (fab_simulation_step (play->simulation));
-  assert_false (fab_simulation_check_hang (play->simulation, NULL));
+  assert_false (fab_simulation_check (play->simulation, NULL));
 }
 
 static void

@@ -243,7 +243,7 @@ play (const Asked *self, const FabWhatIf *what_if, GError **error)
     return NULL;
   }
   fab_simulation_step (simulation);
-  return fab_simulation_check_hang (simulation, error) ? g_steal_pointer (&simulation) : NULL;
+  return fab_simulation_check (simulation, error) ? g_steal_pointer (&simulation) : NULL;
 }
 
 static gboolean

@@ -44,7 +44,7 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   if (self->simulation == NULL)
     return FALSE;
   while (fab_simulation_step (self->simulation)) {}
-  if (!fab_simulation_check_hang (self->simulation, error))
+  if (!fab_simulation_check (self->simulation, error))
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, error);
   return self->point != NULL;

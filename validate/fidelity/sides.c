@@ -73,7 +73,7 @@ play_one (gpointer data, guint item)
                                                                         &self->problem)
                                                   : NULL;
   while (simulation != NULL && fab_simulation_step (simulation)) {}
-  if (simulation != NULL && fab_simulation_check_hang (simulation, &self->problem))
+  if (simulation != NULL && fab_simulation_check (simulation, &self->problem))
     take (self, scenario, simulation);
 }
 

@@ -246,7 +246,7 @@ fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GErr
   if (simulation == NULL)
     return NULL;
   while (fab_simulation_step (simulation)) {}
-  if (!fab_simulation_check_hang (simulation, error))
+  if (!fab_simulation_check (simulation, error))
     return NULL;
   FabVariant *self = fab_variant_of (scenario, simulation);
   self->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
