@@ -5,97 +5,25 @@
 
 #include "models/models.h"
 #include "sim/scenario/binding.h"
+#include "sim/scenario/run.h"
 
-static gboolean
-store_links (FabStore *store, const FabSimulation *simulation, GError **error)
-{
-  guint n = fab_graph_n_links (fab_simulation_cluster (simulation)->graph);
-  gboolean is_stored = TRUE;
-
-  for (FabLinkId id = 0; id < n && is_stored; id++) {
-    FabLinkRecord record = fab_simulation_link_record (simulation, id);
-
-    is_stored = fab_store_add_links (store, &record, 1, error);
-    g_free ((char *) record.from);
-    g_free ((char *) record.to);
-  }
-  return is_stored;
-}
-
-static gboolean
-store_memory (FabStore *store, const GArray *memory, GError **error)
-{
-  return memory == NULL
-      || fab_store_add_memory (store, (const FabMemoryRecord *) (gpointer) memory->data, memory->len, error);
-}
-
-static gboolean
-store_begin (FabStore *store, FabSimulation *simulation, gint64 *run_id, GError **error)
-{
-  FabRunRecord run = fab_simulation_run_record (simulation);
-  const FabDag *dag = fab_simulation_dag (simulation);
-
-  return fab_store_begin_run (store, &run, run_id, error)
-      && fab_store_add_classes (store, dag->classes, dag->n_classes, error)
-      && store_memory (store, fab_simulation_totals (simulation)->memory, error)
-      && store_links (store, simulation, error);
-}
-
-#define ROWS(type, array) (const type *) (gpointer) (array)->data, (array)->len
-
-static gboolean
-store_iteration (FabStore *store, const FabProbe *probe, GError **error)
-{
-  return fab_store_add_steps (store, &probe->step, 1, error)
-      && fab_store_add_iterations (store, ROWS (FabIterationRecord, probe->iterations), error)
-      && fab_store_add_collectives (store, ROWS (FabCollectiveRecord, probe->collectives), error)
-      && fab_store_add_spans (store, ROWS (FabSpanRecord, probe->spans), error)
-      && fab_store_add_link_loads (store, ROWS (FabLinkLoadRecord, probe->link_loads), error)
-      && fab_store_add_exposures (store, ROWS (FabExposureRecord, probe->exposures), error)
-      && fab_store_add_path (store, ROWS (FabPathRecord, probe->path), error)
-      && fab_store_add_link_samples (store, ROWS (FabLinkSampleRecord, probe->samples), error);
-}
-
-static gboolean
-store_queues (FabStore *store, const FabSimulation *simulation, GError **error)
-{
-  g_autoptr (GArray) queues = fab_simulation_link_queues (simulation);
-
-  return fab_store_add_link_queues (store, ROWS (FabLinkQueueRecord, queues), error);
-}
-
-#undef ROWS
+typedef struct {
+  gint64 since_us, n_iterations;
+} Progress;
 
 /* On a terminal, and only when it takes longer than a second. */
-static void
-show_progress (gint64 since_us, guint done, gint64 all)
+static gboolean
+show_progress (gpointer owner, G_GNUC_UNUSED const FabSimulation *simulation, guint n_done)
 {
-  if (g_get_monotonic_time () - since_us < G_USEC_PER_SEC || !isatty (STDERR_FILENO))
-    return;
-  if (done == all)
+  const Progress *self = owner;
+
+  if (g_get_monotonic_time () - self->since_us < G_USEC_PER_SEC || !isatty (STDERR_FILENO))
+    return TRUE;
+  if (n_done == self->n_iterations)
     g_printerr ("\r\033[K");
   else
-    g_printerr ("\riteration %u of %" G_GINT64_FORMAT, done, all);
-}
-
-/* What ended before a hang is kept. */
-static gboolean
-play_iterations (FabSimulation *simulation, FabStore *store, gint64 n_iterations, GArray *steps,
-                 GError **error)
-{
-  gint64 since_us = g_get_monotonic_time ();
-
-  while (fab_simulation_step (simulation)) {
-    const FabProbe *probe = fab_simulation_probe (simulation);
-
-    g_array_append_val (steps, probe->step);
-    show_progress (since_us, steps->len, n_iterations);
-    if (store && !store_iteration (store, probe, error))
-      return FALSE;
-  }
-  if (store && (!store_queues (store, simulation, error) || !fab_store_commit_run (store, error)))
-    return FALSE;
-  return fab_simulation_check (simulation, error);
+    g_printerr ("\riteration %u of %" G_GINT64_FORMAT, n_done, self->n_iterations);
+  return TRUE;
 }
 
 static gboolean
@@ -110,11 +38,15 @@ build (const FabScenario *scenario, const FabWhatIf *what_if, FabRunResult *resu
 static gboolean
 play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError **error)
 {
+  Progress progress = { g_get_monotonic_time (), fab_scenario_spec (scenario)->iterations };
+  FabRunOptions options = { .store = store,
+                            .run_id = &result->run_id,
+                            .steps = result->steps,
+                            .progress = show_progress,
+                            .owner = &progress };
   FabBinding binding;
 
-  if ((store && !store_begin (store, result->simulation, &result->run_id, error))
-      || !play_iterations (result->simulation, store, fab_scenario_spec (scenario)->iterations, result->steps,
-                           error))
+  if (!fab_simulation_run (result->simulation, &options, error))
     return FALSE;
   binding = fab_binding_find (fab_simulation_probe (result->simulation),
                               fab_simulation_cluster (result->simulation)->graph);

@@ -5,6 +5,7 @@
 #include "models/models.h"
 #include "sim/base/json.h"
 #include "sim/scenario/neighbour_params.h"
+#include "sim/scenario/run.h"
 
 /* Mean of FabStepRecord, rounded down; 0 of none. */
 static FabTimePs
@@ -25,11 +26,11 @@ play_alone (const FabScenario *scenario, guint which, FabRunJob *job, GError **e
 
   if (simulation == NULL)
     return FALSE;
-  while (fab_simulation_step (simulation))
-    g_array_append_val (steps, fab_simulation_probe (simulation)->step);
+  if (!fab_simulation_run (simulation, &(FabRunOptions){ .steps = steps }, error))
+    return FALSE;
   job->n_nodes = fab_simulation_cluster (simulation)->n_nodes;
   job->alone_ps = mean_ps (steps);
-  return fab_simulation_check (simulation, error);
+  return TRUE;
 }
 
 gboolean

@@ -46,6 +46,8 @@ gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *
                                      GError **error);
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
+/* Drops the run that was begun and not committed, if there is one. */
+void fab_store_abandon_run (FabStore *self);
 
 /* --- sweeps --- */
 

@@ -73,7 +73,4 @@ gboolean fab_store_find_sweep (FabStore *self, gint64 *found, GError **error);
 
 void fab_store_set_patience (FabStore *self, guint patience_ms);
 
-/* Drops the open run, if any. */
-void fab_store_abandon_run (FabStore *self);
-
-extern const char *const fab_store_schema[]; /* tables and views as SQL in order, ended by NULL */
+extern const char *const fab_store_schema[]; /* tables and views as SQL, in order; ended by NULL */

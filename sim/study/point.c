@@ -2,6 +2,7 @@
 #include "sim/study/point.h"
 
 #include "sim/scenario/binding.h"
+#include "sim/scenario/run.h"
 
 void
 fab_point_free (FabPoint *self)
@@ -125,6 +126,5 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   take_totals (weighed, simulation);
   if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
     return g_steal_pointer (&weighed);
-  while (fab_simulation_step (simulation)) {}
-  return fab_simulation_check (simulation, error) ? fab_point_of (scenario, simulation, error) : NULL;
+  return fab_simulation_run (simulation, NULL, error) ? fab_point_of (scenario, simulation, error) : NULL;
 }

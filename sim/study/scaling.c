@@ -6,6 +6,7 @@
 #include "sim/base/crew.h"
 #include "sim/base/error.h"
 #include "sim/scenario/band.h"
+#include "sim/scenario/run.h"
 #include "sim/study/batch.h"
 #include "sim/study/machine.h"
 
@@ -75,13 +76,13 @@ static gboolean
 play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Bander *self = owner;
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (self->scenario, self->registry, what_if, error);
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
+                                                           error);
 
   if (simulation == NULL)
     return FALSE;
-  while (fab_simulation_step (simulation)) {}
   *values = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps);
-  return fab_simulation_check (simulation, error);
+  return TRUE;
 }
 
 /* Checks the catalogue first: building a machine only to find that all of its numbers are certain would take as long

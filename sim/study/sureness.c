@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/sureness.h"
 
+#include "sim/scenario/run.h"
+
 typedef struct {
   const FabScenario *scenario;
   const FabRegistry *registry;
@@ -18,14 +20,10 @@ static gboolean
 play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Owner *self = data;
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (self->scenario, self->registry, what_if, error);
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
+                                                           error);
+  g_autoptr (FabPoint) point = simulation != NULL ? fab_point_of (self->scenario, simulation, error) : NULL;
 
-  if (simulation == NULL)
-    return FALSE;
-  while (fab_simulation_step (simulation)) {}
-  g_autoptr (FabPoint) point = fab_simulation_check (simulation, error)
-                                 ? fab_point_of (self->scenario, simulation, error)
-                                 : NULL;
   if (point == NULL)
     return FALSE;
   take_values (self->spec, point, values);

@@ -11,7 +11,7 @@
 
 #include "sim/base/error.h"
 #include "sim/scenario/band.h"
-#include "sim/scenario/simulation.h"
+#include "sim/scenario/run.h"
 
 const char *const fab_bound_names[] = {
   [FAB_BOUND_STARTUP] = "startup",
@@ -242,8 +242,9 @@ play (const Asked *self, const FabWhatIf *what_if, GError **error)
     fab_throw (error, FAB_ERROR_INPUT, "--set: the job is the collective itself and stays as it is");
     return NULL;
   }
-  fab_simulation_step (simulation);
-  return fab_simulation_check (simulation, error) ? g_steal_pointer (&simulation) : NULL;
+  return fab_simulation_run (simulation, &(FabRunOptions){ .n_iterations = 1 }, error)
+           ? g_steal_pointer (&simulation)
+           : NULL;
 }
 
 static gboolean

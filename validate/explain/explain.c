@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/scenario/run.h"
 #include "validate/explain/parts.h"
 
 void
@@ -40,11 +41,8 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   self->out->statements = g_ptr_array_new_with_free_func (free_statement);
   self->scenario = fab_study_load (study, NULL, error);
   if (self->scenario != NULL)
-    self->simulation = fab_simulation_new (self->scenario, study->registry, NULL, error);
+    self->simulation = fab_scenario_run (self->scenario, study->registry, NULL, NULL, error);
   if (self->simulation == NULL)
-    return FALSE;
-  while (fab_simulation_step (self->simulation)) {}
-  if (!fab_simulation_check (self->simulation, error))
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, error);
   return self->point != NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/crew.h"
+#include "sim/scenario/run.h"
 
 FabSide *
 fab_side_new (const char *name, const FabStudy *study, char **sets)
@@ -69,11 +70,10 @@ play_one (gpointer data, guint item)
     return;
   g_autoptr (FabScenario) scenario = fab_study_load (&self->study, (const char *const *) self->sets,
                                                      &self->problem);
-  g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, self->study.registry, NULL,
-                                                                        &self->problem)
+  g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, self->study.registry, NULL,
+                                                                      NULL, &self->problem)
                                                   : NULL;
-  while (simulation != NULL && fab_simulation_step (simulation)) {}
-  if (simulation != NULL && fab_simulation_check (simulation, &self->problem))
+  if (simulation != NULL)
     take (self, scenario, simulation);
 }
 

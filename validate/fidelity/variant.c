@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/scenario/run.h"
+
 const char *const fab_fact_names[FAB_N_FACTS + 1] = {
   [FAB_FACT_STEP] = "step",
   [FAB_FACT_COMPUTE] = "compute",
@@ -241,12 +243,9 @@ FabVariant *
 fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
 {
   gint64 start_us = g_get_monotonic_time ();
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (scenario, registry, NULL, NULL, error);
 
   if (simulation == NULL)
-    return NULL;
-  while (fab_simulation_step (simulation)) {}
-  if (!fab_simulation_check (simulation, error))
     return NULL;
   FabVariant *self = fab_variant_of (scenario, simulation);
   self->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
