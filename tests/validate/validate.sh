@@ -119,6 +119,13 @@ training_mistakes() {
   has err "nearest is 'kind'"
 }
 
+# A step that never ends has no time: the row and what it waits for are named, and nothing is printed for it.
+training_hang() {
+  expect 1 training hf-playbook --set 'faults=[{what: rail, rail: 0, dead: true, at: 1ms}]'
+  has err 'hf-playbook row 104: iteration 0 never ends: all_reduce bucket0'
+  [ ! -s "$work/out" ]
+}
+
 # The neighbour takes half of the uplink, which analytic does not see: -50 %.
 fidelity_exceeded() {
   cat >"$work/accept.yaml" <<'EOF'

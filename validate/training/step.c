@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/scenario/simulation.h"
+#include "sim/scenario/run.h"
 
 static const double deviation_fraction = 0.08 / 5.4;
 static const double least_fraction = 0.001; /* that the mfu model takes */
@@ -25,22 +25,20 @@ fab_training_step (const FabTrainingSource *source, guint row, double mfu_fracti
   g_autoptr (FabScenario) scenario = yaml ? fab_scenario_parse (name, yaml, strlen (yaml), env->sets,
                                                                 env->registry, env->catalog, error)
                                           : NULL;
-  g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, env->registry, NULL, error)
-                                                  : NULL;
+  g_autoptr (FabSimulation) simulation = scenario
+                                           ? fab_scenario_run (scenario, env->registry, NULL, NULL, error)
+                                           : NULL;
 
   if (simulation == NULL) {
     if (scenario != NULL || yaml == NULL)
       g_prefix_error (error, "%s: ", name);
     return FALSE;
   }
-  while (fab_simulation_step (simulation)) {
-    const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
-
-    *step = (FabTrainingStep){ .step_s = fab_ps_to_seconds (times->duration_ps),
-                               .compute_s = fab_ps_to_seconds (times->compute_ps),
-                               .comm_s = fab_ps_to_seconds (times->comm_ps),
-                               .exposed_s = fab_ps_to_seconds (times->exposed_ps) };
-  }
+  const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
+  *step = (FabTrainingStep){ .step_s = fab_ps_to_seconds (times->duration_ps),
+                             .compute_s = fab_ps_to_seconds (times->compute_ps),
+                             .comm_s = fab_ps_to_seconds (times->comm_ps),
+                             .exposed_s = fab_ps_to_seconds (times->exposed_ps) };
   return TRUE;
 }
 
