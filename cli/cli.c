@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/crew.h"
 #include "sim/base/error.h"
 
 static void
@@ -171,6 +172,16 @@ fab_cli_printable (const char *text)
       g_string_append_unichar (out, c);
   }
   return g_string_free (out, FALSE);
+}
+
+guint
+fab_cli_threads (void)
+{
+  const char *wanted = g_getenv ("FABRICAST_THREADS");
+
+  if (wanted == NULL)
+    return 0;
+  return (guint) CLAMP (g_ascii_strtoull (wanted, NULL, 10), 1, FAB_CREW_MOST_THREADS);
 }
 
 FabExit

@@ -74,6 +74,10 @@ FabCatalog *fab_cli_catalog (GError **error);
  * (transfer full) */
 char *fab_cli_data_path (const char *name, GError **error);
 
+/* How many threads play what is independent: FABRICAST_THREADS in the environment; 0, as many as there are processors,
+ * where it is not set. */
+guint fab_cli_threads (void);
+
 /* Where a module may be, the likeliest first, NULL-ended; `built`: its folder in the build. (transfer full) */
 GPtrArray *fab_cli_module_directories (const char *built);
 

@@ -70,7 +70,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
     [FAB_FORMAT_TEXT] = fab_plan_text, [FAB_FORMAT_JSON] = fab_plan_json, [FAB_FORMAT_CSV] = fab_plan_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models };
+  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   FabPlanView view = { .by = catalog ? fab_best_figure (o->by, error) : NULL,
                        .top = (guint) MAX (o->top, 0) };
   g_autofree char *machine = NULL;

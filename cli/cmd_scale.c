@@ -79,7 +79,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   if (gpus == NULL)
     return FALSE;
   spec.gpus = gpus;
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models };
+  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   g_autoptr (FabScaling) scaling = fab_scaling_play (&study, &spec, error);
   if (scaling == NULL)
     return FALSE;

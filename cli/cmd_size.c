@@ -112,7 +112,7 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autofree char *title = catalog ? title_of (path, o->sets, catalog, error) : NULL;
   if (title == NULL)
     return -1;
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models };
+  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
                                                            : fab_axis_usual (&study, o->vary, error);
   FabSizeSpec spec = { axis, (const FabTarget *) (gpointer) targets->data, targets->len };

@@ -152,7 +152,9 @@ prepare (Session *self, GError **error)
   self->catalog = self->grid != NULL ? fab_cli_catalog (error) : NULL;
   if (self->catalog == NULL)
     return FALSE;
-  self->study = (FabStudy){ self->path, (const char *const *) o->sets, self->catalog, &fab_models };
+  self->study = (FabStudy){ self->path,         (const char *const *) o->sets,
+                            self->catalog,      &fab_models,
+                            fab_cli_threads (), NULL };
   self->plan = fab_sweep_plan_new (&self->study, self->grid, FAB_VERSION, error);
   return self->plan != NULL;
 }
@@ -167,7 +169,8 @@ count_threads (const Session *self)
 
   if (self->options->jobs > 0)
     return (guint) self->options->jobs;
-  return n_here > 1 ? MAX (1, MIN (fab_crew_size (), share)) : fab_crew_size ();
+  return n_here > 1 ? MAX (1, MIN (fab_crew_size (fab_cli_threads ()), share))
+                    : fab_crew_size (fab_cli_threads ());
 }
 
 static FabSweepSpec
@@ -185,14 +188,6 @@ spec_of (Session *self)
                          .is_cancelled = is_cancelled };
 }
 
-/* Those of this machine may still play: nothing that they use may go. */
-static void G_GNUC_NORETURN
-leave (int code)
-{
-  fflush (stdout);
-  _exit (code);
-}
-
 static gboolean
 explain_end (const FabSweepOutcome *outcome, const char *db)
 {
@@ -201,8 +196,6 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
   g_printerr ("fabricast sweep: stopped; %s has %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
               " points, and the same command goes on from there\n",
               db, n, outcome->n_points);
-  if (outcome->has_threads)
-    leave (FAB_EXIT_INPUT);
   return FALSE;
 }
 
@@ -245,15 +238,21 @@ lead (Session *self, GError **error)
   return print_points (self, store, &outcome, db, error) && fab_store_close (&store, error);
 }
 
-/* A rank that is not 0 says nothing: rank 0 says it. */
+/* A rank that is not 0 says nothing, rank 0 says it, but for a broken invariant. Where the ranks did not end together MPI
+ * was not shut down, and what it would do at exit may wait for ranks that are gone. */
 static gboolean
-help (Session *self, const GError *problem)
+help (Session *self, const GError *problem, GError **error)
 {
+  g_autoptr (GError) broken = NULL;
   FabSweepSpec spec = problem == NULL ? spec_of (self) : (FabSweepSpec){ .ranks = self->ranks };
 
   spec.is_cancelled = is_cancelled;
-  if (!fab_sweep_help (&spec, problem != NULL ? problem->message : NULL))
-    leave (FAB_EXIT_INPUT);
+  if (!fab_sweep_help (&spec, problem != NULL ? problem->message : NULL, &broken)) {
+    if (broken == NULL)
+      _exit (FAB_EXIT_INPUT);
+    g_propagate_error (error, g_steal_pointer (&broken));
+    return FALSE;
+  }
   return problem == NULL;
 }
 
@@ -269,7 +268,7 @@ sweep (const SweepOptions *o, const char *path, GError **error)
     return FALSE;
   gboolean is_prepared = prepare (&self, &problem);
   if (self.ranks != NULL && self.ranks->rank > 0) {
-    is_done = help (&self, problem);
+    is_done = help (&self, problem, error);
   } else if (is_prepared) {
     is_done = lead (&self, error);
   } else {

@@ -48,7 +48,7 @@ tune (const TuneOptions *o, const char *path, GError **error)
     [FAB_FORMAT_TEXT] = fab_tune_text, [FAB_FORMAT_JSON] = fab_tune_json, [FAB_FORMAT_CSV] = fab_tune_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models };
+  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   const FabFigure *by = catalog ? fab_best_figure (o->by, error) : NULL;
   FabBytes most_bytes;
 

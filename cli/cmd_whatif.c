@@ -162,7 +162,7 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
 
   if (changes == NULL)
     return FALSE;
-  FabStudy study = { path, (const char *const *) o->base, catalog, &fab_models };
+  FabStudy study = { path, (const char *const *) o->base, catalog, &fab_models, fab_cli_threads (), NULL };
   g_autofree char *apart = say_apart (changes), *title = title_of (scenario);
   g_autoptr (GPtrArray) sides = sides_of (changes, &study, changes->len > 1 && apart == NULL);
   fab_sides_play (sides);

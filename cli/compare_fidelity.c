@@ -102,7 +102,7 @@ take_problem (const FabCompareOptions *o, const FabScenario *as_written, const c
 {
   g_autoptr (GError) problem = cause;
 
-  if (o->fidelity == NULL && problem->code != FAB_ERROR_HUNG
+  if (o->fidelity == NULL && problem->code != FAB_ERROR_HUNG && problem->code != FAB_ERROR_BROKEN
       && g_strcmp0 (name, fab_scenario_spec (as_written)->fidelity.info->name) != 0) {
     g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
 
@@ -124,7 +124,8 @@ play_all (const FabCompareOptions *o, const char *path, const FabScenario *as_wr
   g_autofree GError **problems = g_new0 (GError *, n + 1);
   gboolean is_played = TRUE;
 
-  fab_crew_run (n, play_one, &(Plays){ o, path, as_written, played->catalog, names, variants, problems });
+  fab_crew_run (fab_cli_threads (), n, play_one,
+                &(Plays){ o, path, as_written, played->catalog, names, variants, problems });
   for (guint i = 0; i < n; i++) {
     if (variants[i] != NULL)
       g_ptr_array_add (played->variants, variants[i]);

@@ -227,7 +227,9 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GErr
   if (variants != NULL && variants->values->len > MOST_VARIANTS)
     return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are more than a page has; at most %d",
                       o->vary, variants->values->len, MOST_VARIANTS);
-  FabStudy study = { paths[0], (const char *const *) o->sets, catalog, &fab_models };
+  FabStudy study = {
+    paths[0], (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL
+  };
   g_autoptr (GPtrArray) sides = variants ? sides_of_axis (&study, variants)
                                          : sides_of_files (&study, paths, n_paths);
   fab_sides_play (sides);

@@ -262,7 +262,7 @@ looked_init (Looked *self, const FabPlan *plan)
 {
   self->labels = g_ptr_array_new_with_free_func (g_free);
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabPointsRow));
-  self->none = (FabTry){ NULL, NULL, NULL };
+  self->none = (FabTry){ .point = NULL };
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
     FabPointsRow row = { NULL, candidate->state == FAB_CANDIDATE_TOO_LARGE ? &self->none : &candidate->trial,

@@ -136,7 +136,7 @@ play_seeds (const FabRunSeeds *request, const FabCatalog *catalog, gint64 first_
       return FALSE;
   if (request->db != NULL)
     return TRUE;
-  fab_crew_run (n, play_item, &(Plays){ request, catalog, first_seed, each, errors });
+  fab_crew_run (fab_cli_threads (), n, play_item, &(Plays){ request, catalog, first_seed, each, errors });
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (samples, each[i]->data, each[i]->len);
     g_array_unref (each[i]);

@@ -116,7 +116,8 @@ validate (const Options *o, char **names, guint n_names, FabExit *exit_code, GEr
       || (cases = choose_cases (limits, names, n_names, error)) == NULL)
     return FALSE;
   report = fab_fidelity_report_new (&(FabFidelitySuite){ limits, folder, catalog, &fab_models,
-                                                         (const char *const *) fidelities },
+                                                         (const char *const *) fidelities,
+                                                         fab_cli_threads () },
                                     cases, error);
   if (report == NULL)
     return FALSE;

@@ -30,7 +30,8 @@ rows_init (Rows *self, const FabWhatIfView *view)
     self->labels[i][0] = g_strdup (side->name);
     self->labels[i][1] = g_strdup_printf ("%u", side->point ? side->point->n_ranks : 0);
     self->labels[i][2] = g_strdup_printf ("%u", side->point ? side->point->n_nodes : 0);
-    self->tries[i] = (FabTry){ NULL, side->point, side->problem ? side->problem->message : NULL };
+    self->tries[i] = (FabTry){ .point = side->point,
+                               .problem = side->problem ? side->problem->message : NULL };
     self->rows[i] = (FabPointsRow){ (const char *const *) self->labels[i], &self->tries[i], NULL };
   }
   self->points = (FabPoints){ columns, N_LABELS, 2, self->rows, self->n };

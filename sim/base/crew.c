@@ -23,25 +23,22 @@ take_items (gpointer data)
 }
 
 guint
-fab_crew_size (void)
+fab_crew_size (guint n_threads)
 {
-  const char *wanted = g_getenv ("FABRICAST_THREADS");
-  guint64 n_threads = wanted != NULL ? g_ascii_strtoull (wanted, NULL, 10) : g_get_num_processors ();
-
-  return (guint) CLAMP (n_threads, 1, FAB_CREW_MOST_THREADS);
+  return CLAMP (n_threads > 0 ? n_threads : g_get_num_processors (), 1, FAB_CREW_MOST_THREADS);
 }
 
 void
-fab_crew_run (guint n, FabCrewFn work, gpointer data)
+fab_crew_run (guint n_threads, guint n, FabCrewFn work, gpointer data)
 {
   Crew self = { n, 0, work, data };
-  guint n_threads = MIN (fab_crew_size (), MAX (n, 1));
-  g_autofree GThread **others = g_new (GThread *, n_threads);
+  guint n_working = MIN (fab_crew_size (n_threads), MAX (n, 1));
+  g_autofree GThread **others = g_new (GThread *, n_working);
 
   g_assert (n < G_MAXINT - FAB_CREW_MOST_THREADS);
-  for (guint i = 1; i < n_threads; i++)
+  for (guint i = 1; i < n_working; i++)
     others[i] = g_thread_new ("crew", take_items, &self);
   take_items (&self);
-  for (guint i = 1; i < n_threads; i++)
+  for (guint i = 1; i < n_working; i++)
     g_thread_join (others[i]);
 }

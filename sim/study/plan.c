@@ -56,17 +56,9 @@ static void
 play_candidate (const Plays *self, FabCandidate *candidate)
 {
   FabTry *trial = &candidate->trial;
-  g_autoptr (GError) problem = NULL;
 
-  if (trial->problem == NULL) {
-    g_autoptr (FabScenario) scenario = fab_study_load (self->study, (const char *const *) candidate->sets,
-                                                       &problem);
-
-    if (scenario != NULL)
-      trial->point = fab_point_play_within (scenario, self->study->registry, self->most_bytes, &problem);
-    if (trial->point == NULL)
-      trial->problem = g_strdup (problem->message);
-  }
+  trial->sets = (const char *const *) candidate->sets;
+  fab_try_play_within (self->study, trial, self->most_bytes);
   candidate->state = trial->point == NULL     ? FAB_CANDIDATE_IMPOSSIBLE
                    : trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED
                                               : FAB_CANDIDATE_TOO_LARGE;
@@ -103,6 +95,21 @@ find_starts (const FabPlan *plan)
       g_array_append_val (starts, i);
   g_array_append_val (starts, plan->candidates->len);
   return starts;
+}
+
+/* Whether all could be told. */
+static gboolean
+check_candidates (const FabPlan *plan, GError **error)
+{
+  for (guint i = 0; i < plan->candidates->len; i++) {
+    const GError *trouble = candidate_at (plan, i)->trial.trouble;
+
+    if (trouble != NULL) {
+      g_propagate_error (error, g_error_copy (trouble));
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 /* --- ranking --- */
@@ -160,7 +167,9 @@ fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by
   if (most_bytes == 0 && !device_bytes (study, &most_bytes, error))
     return NULL;
   g_autoptr (GArray) starts = find_starts (self);
-  fab_crew_run (starts->len - 1, play_family, &(Plays){ study, self, most_bytes, starts });
+  fab_crew_run (study->n_threads, starts->len - 1, play_family, &(Plays){ study, self, most_bytes, starts });
+  if (!check_candidates (self, error))
+    return NULL;
   rank (self, starts, by);
   return g_steal_pointer (&self);
 }

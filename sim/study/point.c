@@ -111,13 +111,15 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GErr
 FabPoint *
 fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
 {
-  return fab_point_play_within (scenario, registry, 0, error);
+  return fab_point_play_within (scenario, registry, NULL, error);
 }
 
 FabPoint *
-fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry, FabBytes most_bytes,
+fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
                        GError **error)
 {
+  const FabBytes most_bytes = limits != NULL ? limits->most_bytes : 0;
+  const FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, NULL, error);
 
@@ -126,5 +128,5 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   take_totals (weighed, simulation);
   if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
     return g_steal_pointer (&weighed);
-  return fab_simulation_run (simulation, NULL, error) ? fab_point_of (scenario, simulation, error) : NULL;
+  return fab_simulation_run (simulation, &options, error) ? fab_point_of (scenario, simulation, error) : NULL;
 }

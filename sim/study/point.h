@@ -25,10 +25,15 @@ typedef struct {
 FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
 /* Simulates a scenario. Returns NULL and *error when it cannot be built, or hangs. (transfer full) */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
-/* As fab_point_play, but a scenario that needs more than `most_bytes` of memory (0: any) is not simulated: its point
- * has no times. */
+
+typedef struct {
+  FabBytes most_bytes; /* what needs more memory than this is not played: it has no times; 0: any */
+  const gint *cancel;  /* the play ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+} FabPointLimits;
+
+/* The same within limits; `limits` may be NULL. */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
-                                 FabBytes most_bytes, GError **error);
+                                 const FabPointLimits *limits, GError **error);
 void fab_point_free (FabPoint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 

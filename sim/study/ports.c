@@ -82,21 +82,23 @@ candidates (const FabCatalog *catalog, const char *technology, double rate)
   return all;
 }
 
-static void
+static gboolean
 add_until_met (GPtrArray *result, GPtrArray *ports, const FabStudy *study, const FabTarget *targets,
-               guint n_targets)
+               guint n_targets, GError **error)
 {
   for (guint i = 0; i < ports->len; i++) {
     FabPort *port = g_ptr_array_index (ports, i);
     FabTry *tries[] = { &port->trial };
 
-    fab_study_play (study, tries, 1);
+    if (!fab_study_play (study, tries, 1, error))
+      return FALSE;
     port->is_met = port->trial.point != NULL && fab_targets_are_met (targets, n_targets, port->trial.point);
     g_ptr_array_add (result, port);
     ports->pdata[i] = NULL;
     if (port->is_met)
-      return;
+      return TRUE;
   }
+  return TRUE;
 }
 
 static const char *
@@ -131,7 +133,8 @@ fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *target
     if (t > 0 && strcmp (technology, own) == 0)
       continue;
     g_autoptr (GPtrArray) ports = candidates (study->catalog, technology, (double) bytes_per_s);
-    add_until_met (result, ports, study, targets, n_targets);
+    if (!add_until_met (result, ports, study, targets, n_targets, error))
+      return NULL;
   }
   return g_steal_pointer (&result);
 }

@@ -107,7 +107,7 @@ typedef struct {
   FabScaling *scaling;
 } Bands;
 
-/* When the band cannot be computed, the point has none: the point itself was simulated. */
+/* A band that cannot be found is none, for the point itself was played; a broken invariant is trouble of the point. */
 static void
 find_band (gpointer data, guint item)
 {
@@ -115,6 +115,7 @@ find_band (gpointer data, guint item)
   FabScalePoint *point = &self->scaling->points[item];
   double step_s = point->trial.point ? point->trial.point->step_s : 0;
   FabBand *band = NULL;
+  GError *problem = NULL;
 
   if (point->trial.point == NULL)
     return;
@@ -124,12 +125,27 @@ find_band (gpointer data, guint item)
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, self->study->registry, NULL, NULL);
   Bander bander = { scenario, self->study->registry };
   if (fab_band_find (scenario, fab_simulation_cluster (simulation)->graph, &step_s, 1, play_changed, &bander,
-                     &band, NULL)
+                     &band, &problem)
       && band != NULL) {
     point->low_s = band->low[0];
     point->high_s = band->high[0];
   }
   fab_band_free (band);
+  if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN))
+    point->trial.trouble = g_steal_pointer (&problem);
+  g_clear_error (&problem);
+}
+
+static gboolean
+find_bands (const FabStudy *study, FabScaling *self, GError **error)
+{
+  fab_crew_run (study->n_threads, self->n, find_band, &(Bands){ study, self });
+  for (guint i = 0; i < self->n; i++)
+    if (self->points[i].trial.trouble != NULL) {
+      g_propagate_error (error, g_error_copy (self->points[i].trial.trouble));
+      return FALSE;
+    }
+  return TRUE;
 }
 
 /* --- results --- */
@@ -246,7 +262,8 @@ fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **er
     init_point (&self->points[i], scenario, &batch, spec->is_strong);
     tries[i] = &self->points[i].trial;
   }
-  fab_study_play (study, tries, self->n);
+  if (!fab_study_play (study, tries, self->n, error))
+    return NULL;
   fab_scaling_judge (self, spec);
   if (self->first < 0) {
     const FabScalePoint *first = &self->points[0];
@@ -256,7 +273,7 @@ fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **er
                                     : "on none of these numbers of GPUs anything takes time");
     return NULL;
   }
-  if (spec->has_band)
-    fab_crew_run (self->n, find_band, &(Bands){ study, self });
+  if (spec->has_band && !find_bands (study, self, error))
+    return NULL;
   return g_steal_pointer (&self);
 }

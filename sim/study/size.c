@@ -23,14 +23,15 @@ typedef struct {
 } Trials;
 
 static gboolean
-try_values (gpointer data, const guint *items, guint n, FabTrial *trials, G_GNUC_UNUSED GError **error)
+try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError **error)
 {
   const Trials *self = data;
   g_autofree FabTry **tries = g_new (FabTry *, n);
 
   for (guint i = 0; i < n; i++)
     tries[i] = &self->size->points[items[i]].trial;
-  fab_study_play (self->study, tries, n);
+  if (!fab_study_play (self->study, tries, n, error))
+    return FALSE;
   for (guint i = 0; i < n; i++) {
     const FabPoint *point = tries[i]->point;
 

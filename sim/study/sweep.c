@@ -159,6 +159,8 @@ collect (Sweep *self, gint64 nap_us, GError **error)
   gint64 now_us;
 
   fab_sweep_pool_take (self->pool, nap_us, self->pending);
+  if (!fab_sweep_pool_check (self->pool, error))
+    return FALSE;
   if (self->ranks != NULL)
     fab_sweep_ranks_hear (self->ranks, self->pending, lost);
   take_back (self, lost);
@@ -217,7 +219,7 @@ play_all (Sweep *self, GError **error)
   return TRUE;
 }
 
-/* Waits a moment for running points: they are nearly done, or take long. */
+/* What is being played is waited for a moment, in which much of it ends; what takes longer is cancelled. */
 static gboolean
 say_farewell (Sweep *self, GError **error)
 {
@@ -278,11 +280,7 @@ play_and_keep (Sweep *self, GError **error)
   gboolean is_good = play_all (self, error) && (!self->outcome->is_cancelled || say_farewell (self, error))
                   && keep_pending (self, error);
 
-  if (!is_good)
-    fab_sweep_pool_stop (self->pool);
-  self->outcome->has_threads = self->outcome->is_cancelled && !fab_sweep_pool_is_idle (self->pool);
-  if (!self->outcome->has_threads)
-    fab_sweep_pool_free (self->pool);
+  fab_sweep_pool_free (self->pool);
   return is_good;
 }
 

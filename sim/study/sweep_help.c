@@ -95,8 +95,8 @@ free_record (gpointer record)
   fab_sweep_record_free (record);
 }
 
-static void
-play_until_end (Help *self)
+static gboolean
+play_until_end (Help *self, GError **error)
 {
   FabRanks *ranks = self->spec->ranks;
   guint from;
@@ -109,12 +109,15 @@ play_until_end (Help *self)
       fab_sweep_pool_take (self->pool, LOOK_US, self->played);
     else
       g_usleep (LOOK_US);
+    if (self->pool != NULL && !fab_sweep_pool_check (self->pool, error))
+      return FALSE;
     report (self);
   }
+  return self->has_ended;
 }
 
 gboolean
-fab_sweep_help (const FabSweepSpec *spec, const char *problem)
+fab_sweep_help (const FabSweepSpec *spec, const char *problem, GError **error)
 {
   FabRanks *ranks = spec->ranks;
   Help self = { .spec = spec, .heard_us = g_get_monotonic_time () };
@@ -124,14 +127,13 @@ fab_sweep_help (const FabSweepSpec *spec, const char *problem)
   self.played = g_ptr_array_new_with_free_func (free_record);
   self.pool = problem == NULL ? fab_sweep_pool_new (spec->study, spec->grid, spec->n_threads) : NULL;
   say_hello (&self, problem);
-  play_until_end (&self);
+  gboolean is_good = play_until_end (&self, error);
   ranks->send (ranks, 0, &bye, sizeof bye);
   ranks->leave (ranks, self.has_ended && self.is_whole);
-  if (self.has_ended)
-    fab_sweep_pool_free (self.pool);
+  fab_sweep_pool_free (self.pool);
   g_ptr_array_unref (self.played);
   g_byte_array_unref (self.message);
-  return self.has_ended;
+  return is_good;
 }
 
 void

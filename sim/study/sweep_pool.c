@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/sweep_pool.h"
 
-/* The points in stock are worth STOCK_MS of work, so that feeding costs little and little is lost when a process
- * dies. */
+#include "sim/base/error.h"
+
+/* Points that wait are worth so much work, so that feeding costs little and little is lost with a process. */
 enum { STOCK_MS = 50, MOST_STOCK = 4096 };
 
 struct _FabSweepPool {
-  const FabStudy *study;
+  FabStudy study; /* the caller's, which can be cancelled here */
   const FabGrid *grid;
+  gint cancel; /* atomic */
   GThread **threads;
   guint n_threads;
 
@@ -20,21 +22,36 @@ struct _FabSweepPool {
   guint64 n_done;
   gint64 busy_us; /* summed over all threads, for n_done points */
   gboolean is_closed;
+  GError *broken; /* the first; NULL: none */
 };
 
 /* --- the threads --- */
 
+/* NULL and *trouble: nothing can be said about the point. */
 static FabSweepPointRecord *
-play (const FabSweepPool *self, gint64 point)
+play (const FabSweepPool *self, gint64 point, GError **trouble)
 {
   g_auto (GStrv) sets = fab_grid_sets (self->grid, point);
   FabTry trial = { .sets = (const char *const *) sets };
-  FabSweepPointRecord *record;
+  FabSweepPointRecord *record = NULL;
 
-  fab_try_play (self->study, &trial);
-  record = fab_sweep_record_new (self->grid, point, &trial);
+  fab_try_play (&self->study, &trial);
+  if (trial.trouble != NULL)
+    g_propagate_error (trouble, g_steal_pointer (&trial.trouble));
+  else
+    record = fab_sweep_record_new (self->grid, point, &trial);
   fab_try_clear (&trial);
   return record;
+}
+
+/* Locked. What was cancelled is played again another time. */
+static void
+keep (FabSweepPool *self, FabSweepPointRecord *record, GError *trouble)
+{
+  if (record != NULL)
+    g_ptr_array_add (self->played, record);
+  if (self->broken == NULL && g_error_matches (trouble, FAB_ERROR, FAB_ERROR_BROKEN))
+    self->broken = g_error_copy (trouble);
 }
 
 static gint64 *
@@ -56,13 +73,14 @@ work (gpointer data)
     self->n_busy++;
     g_mutex_unlock (&self->lock);
     gint64 since_us = g_get_monotonic_time ();
-    FabSweepPointRecord *record = play (self, *point);
+    g_autoptr (GError) trouble = NULL;
+    FabSweepPointRecord *record = play (self, *point, &trouble);
     g_free (point);
     g_mutex_lock (&self->lock);
     self->n_busy--;
     self->n_done++;
     self->busy_us += g_get_monotonic_time () - since_us;
-    g_ptr_array_add (self->played, record);
+    keep (self, record, trouble);
     if (g_queue_get_length (&self->waiting) <= self->n_threads)
       g_cond_signal (&self->news);
   }
@@ -83,7 +101,8 @@ fab_sweep_pool_new (const FabStudy *study, const FabGrid *grid, guint n_threads)
 {
   FabSweepPool *self = g_new0 (FabSweepPool, 1);
 
-  self->study = study;
+  self->study = *study;
+  self->study.cancel = &self->cancel;
   self->grid = grid;
   self->n_threads = n_threads;
   g_mutex_init (&self->lock);
@@ -111,6 +130,7 @@ fab_sweep_pool_free (FabSweepPool *self)
   if (self == NULL)
     return;
   fab_sweep_pool_stop (self);
+  g_atomic_int_set (&self->cancel, 1);
   g_mutex_lock (&self->lock);
   self->is_closed = TRUE;
   g_cond_broadcast (&self->work);
@@ -121,6 +141,7 @@ fab_sweep_pool_free (FabSweepPool *self)
   g_cond_clear (&self->work);
   g_cond_clear (&self->news);
   g_ptr_array_unref (self->played);
+  g_clear_error (&self->broken);
   g_free (self->threads);
   g_free (self);
 }
@@ -170,6 +191,19 @@ fab_sweep_pool_take (FabSweepPool *self, gint64 wait_us, GPtrArray *played)
     g_ptr_array_add (played, g_steal_pointer (&self->played->pdata[i]));
   g_ptr_array_set_size (self->played, 0);
   g_mutex_unlock (&self->lock);
+}
+
+gboolean
+fab_sweep_pool_check (FabSweepPool *self, GError **error)
+{
+  gboolean is_whole;
+
+  g_mutex_lock (&self->lock);
+  is_whole = self->broken == NULL;
+  if (!is_whole)
+    g_propagate_error (error, g_error_copy (self->broken));
+  g_mutex_unlock (&self->lock);
+  return is_whole;
 }
 
 gboolean

@@ -130,23 +130,25 @@ is_better (const FabTune *self, const FabTunePoint *point, const FabTunePoint *t
       || fab_figure_compare (self->by, point->trial.point, than->trial.point) < 0;
 }
 
-static void
-play (FabTune *self, const FabStudy *study, FabTunePoint *const *points, guint n)
+static gboolean
+play (FabTune *self, const FabStudy *study, FabTunePoint *const *points, guint n, GError **error)
 {
   g_autofree FabTry **tries = g_new (FabTry *, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
     tries[i] = &points[i]->trial;
-  fab_study_play (study, tries, n);
+  if (!fab_study_play (study, tries, n, error))
+    return FALSE;
   for (guint i = 0; i < n; i++)
     if (is_better (self, points[i], self->best))
       self->best = points[i];
+  return TRUE;
 }
 
 /* --- the whole grid --- */
 
-static void
-play_grid (FabTune *self, const FabStudy *study)
+static gboolean
+play_grid (FabTune *self, const FabStudy *study, GError **error)
 {
   guint values[MOST_KNOBS] = { 0 }, k;
   g_autoptr (GPtrArray) points = g_ptr_array_new ();
@@ -156,15 +158,16 @@ play_grid (FabTune *self, const FabStudy *study)
     for (k = 0; k < self->knobs->len && ++values[k] == n_values (self, k); k++)
       values[k] = 0;
   } while (k < self->knobs->len);
-  play (self, study, (FabTunePoint *const *) points->pdata, points->len);
   self->is_whole = TRUE;
+  return play (self, study, (FabTunePoint *const *) points->pdata, points->len, error);
 }
 
 /* --- coordinate search --- */
 
-/* Simulates all values of one knob and keeps the best. FALSE: that is the present value. */
+/* All values of one knob; the best one stays. *is_moving becomes TRUE where it is another one than before. */
 static gboolean
-turn_knob (FabTune *self, const FabStudy *study, guint *values, guint knob)
+turn_knob (FabTune *self, const FabStudy *study, guint *values, guint knob, gboolean *is_moving,
+           GError **error)
 {
   guint n = n_values (self, knob), before = values[knob], best = before;
   g_autofree FabTunePoint **points = g_new (FabTunePoint *, n);
@@ -173,29 +176,33 @@ turn_knob (FabTune *self, const FabStudy *study, guint *values, guint knob)
     values[knob] = v;
     points[v] = point_at (self, values);
   }
-  play (self, study, points, n);
+  if (!play (self, study, points, n, error))
+    return FALSE;
   for (guint v = 0; v < n; v++)
     if (is_better (self, points[v], points[best]))
       best = v;
   values[knob] = best;
-  return best != before;
+  *is_moving |= best != before;
+  return TRUE;
 }
 
-static void
-search_from (FabTune *self, const FabStudy *study, guint *values)
+static gboolean
+search_from (FabTune *self, const FabStudy *study, guint *values, GError **error)
 {
   gboolean is_moving = TRUE;
 
   for (guint round = 0; is_moving && round < MOST_ROUNDS; round++) {
     is_moving = FALSE;
     for (guint k = 0; k < self->knobs->len; k++)
-      is_moving |= turn_knob (self, study, values, k);
+      if (!turn_knob (self, study, values, k, &is_moving, error))
+        return FALSE;
   }
+  return TRUE;
 }
 
-/* Starts from the scenario as written, from all smallest and from all largest values. */
-static void
-search (FabTune *self, const FabStudy *study)
+/* From the scenario as written, from all smallest and from all largest values. */
+static gboolean
+search (FabTune *self, const FabStudy *study, GError **error)
 {
   for (guint start = 0; start < 3; start++) {
     guint values[MOST_KNOBS];
@@ -205,12 +212,13 @@ search (FabTune *self, const FabStudy *study)
 
       values[k] = start == 0 ? written : start == 1 ? 0 : n_values (self, k) - 1;
     }
-    search_from (self, study, values);
+    if (!search_from (self, study, values, error))
+      return FALSE;
   }
   /* One start may have met the best point and left it by a tie, so its curves are simulated in any case. */
   guint values[MOST_KNOBS];
   memcpy (values, self->best ? self->best->values : self->written->values, self->knobs->len * sizeof (guint));
-  search_from (self, study, values);
+  return search_from (self, study, values, error);
 }
 
 /* --- all --- */
@@ -237,8 +245,7 @@ begin (FabTune *self, const FabStudy *study, GError **error)
   self->written = written;
   if (!fab_figure_is_known (self->by, written->trial.point))
     return fab_throw (error, FAB_ERROR_INPUT, "there is no '%s' here: %s", self->by->name, self->by->unknown);
-  play (self, study, &written, 1);
-  return TRUE;
+  return play (self, study, &written, 1, error);
 }
 
 FabTune *
@@ -254,10 +261,8 @@ fab_tune_find (const FabStudy *study, const GPtrArray *knobs, const FabFigure *b
   self->n_all = 1;
   if (!begin (self, study, error))
     return NULL;
-  if (self->n_all <= FAB_TUNE_GRID)
-    play_grid (self, study);
-  else
-    search (self, study);
+  if (self->n_all <= FAB_TUNE_GRID ? !play_grid (self, study, error) : !search (self, study, error))
+    return NULL;
   return g_steal_pointer (&self);
 }
 

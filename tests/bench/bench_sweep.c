@@ -79,7 +79,7 @@ static BenchSample
 play_sweep (gpointer data)
 {
   Sweep *self = data;
-  FabStudy study = { self->path, NULL, self->catalog, &fab_models };
+  FabStudy study = { .path = self->path, .sets = NULL, .catalog = self->catalog, .registry = &fab_models };
   g_autoptr (FabGrid) grid = fab_grid_new ((const char *const[]){ "cluster.nic_rate=4..400Gb/s:4", NULL },
                                            NULL, NULL);
   FabTry tries[N_POINTS] = { 0 }, *all[N_POINTS];
@@ -91,7 +91,7 @@ play_sweep (gpointer data)
     tries[i].sets = (const char *const *) sets[i];
     all[i] = &tries[i];
   }
-  fab_study_play (&study, all, N_POINTS);
+  fab_study_play (&study, all, N_POINTS, NULL);
   took_s = bench_now_s () - since_s;
   for (guint i = 0; i < N_POINTS; i++)
     g_strfreev (sets[i]);

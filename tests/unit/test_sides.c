@@ -13,7 +13,9 @@ static FabCatalog *catalog;
 static FabStudy
 study (void)
 {
-  return (FabStudy){ FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog, &fab_models };
+  return (FabStudy){
+    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = NULL, .catalog = catalog, .registry = &fab_models
+  };
 }
 
 static char **

@@ -16,7 +16,7 @@ static char *scenario;
 static FabStudy
 study_of (const char *const *sets)
 {
-  return (FabStudy){ scenario, sets, catalog, &fab_models };
+  return (FabStudy){ .path = scenario, .sets = sets, .catalog = catalog, .registry = &fab_models };
 }
 
 static FabTarget

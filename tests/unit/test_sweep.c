@@ -3,7 +3,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
-#include "sim/study/sweep_plan.h"
+#include "sim/study/sweep.h"
 #include "sim/study/sweep_record.h"
 #include "tests/support/random.h"
 
@@ -144,7 +144,9 @@ another_version_is_another_sweep (G_GNUC_UNUSED void **state)
 {
   static const char *const few[] = { "seed=1,2", NULL }, *const others[] = { "seed=1,3", NULL };
   g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
-  FabStudy study = { FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog, &fab_models };
+  FabStudy study = {
+    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = NULL, .catalog = catalog, .registry = &fab_models
+  };
   g_autoptr (FabGrid) grid = fab_grid_new (few, NULL, NULL), other = fab_grid_new (others, NULL, NULL);
   g_autoptr (FabSweepPlan) a = fab_sweep_plan_new (&study, grid, "1", NULL),
                            b = fab_sweep_plan_new (&study, grid, "1", NULL),
@@ -157,13 +159,47 @@ another_version_is_another_sweep (G_GNUC_UNUSED void **state)
   assert_true (fab_sweep_plan_holds (a, &study, grid));
 }
 
+static gboolean
+always (G_GNUC_UNUSED gpointer data)
+{
+  return TRUE;
+}
+
+/* Two threads are at points that take hours; the sweep comes back, with its threads joined and nothing in the file. */
+static void
+a_cancelled_sweep_leaves_no_thread (G_GNUC_UNUSED void **state)
+{
+  static const char *const long_ones[] = { "seed=1,2,3", NULL };
+  static const char *const sets[] = { "fidelity=packet", "iterations=1000000", NULL };
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  FabStudy study = {
+    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = sets, .catalog = catalog, .registry = &fab_models
+  };
+  g_autoptr (FabGrid) grid = fab_grid_new (long_ones, NULL, NULL);
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (&study, grid, "1", NULL);
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  g_autoptr (GError) error = NULL;
+  FabSweepSpec spec = {
+    .study = &study, .grid = grid, .plan = plan, .version = "1", .n_threads = 2, .is_cancelled = always
+  };
+  FabSweepOutcome outcome;
+
+  assert_true (fab_sweep_run (&spec, store, &outcome, &error));
+  assert_true (outcome.is_cancelled);
+  assert_int_equal (outcome.n_played, 0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_last_axis_is_fastest),     cmocka_unit_test (zipped_keys_share_an_axis),
-    cmocka_unit_test (grids_that_cannot_be_say_why), cmocka_unit_test (any_text_is_a_grid_or_an_error),
-    cmocka_unit_test (a_record_survives_the_way),    cmocka_unit_test (another_version_is_another_sweep),
+    cmocka_unit_test (the_last_axis_is_fastest),
+    cmocka_unit_test (zipped_keys_share_an_axis),
+    cmocka_unit_test (grids_that_cannot_be_say_why),
+    cmocka_unit_test (any_text_is_a_grid_or_an_error),
+    cmocka_unit_test (a_record_survives_the_way),
+    cmocka_unit_test (another_version_is_another_sweep),
+    cmocka_unit_test (a_cancelled_sweep_leaves_no_thread),
   };
 
   return cmocka_run_group_tests_name ("sweep", tests, NULL, NULL);

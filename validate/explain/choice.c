@@ -144,7 +144,7 @@ explain_choice (const Explain *self, FabStatement *statement, guint collective)
   if (plan->algorithm == NULL)
     return;
   if (fab_cluster_n_ranks (fab_simulation_cluster (self->simulation)) <= MOST_RANKS)
-    fab_crew_run (others->len, time_other, &work);
+    fab_crew_run (self->study->n_threads, others->len, time_other, &work);
   for (guint i = 0; i < others->len; i++)
     if (work.others[i].seconds > 0 && (best == NULL || work.others[i].seconds < best->seconds))
       best = &work.others[i];

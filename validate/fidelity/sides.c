@@ -80,7 +80,9 @@ play_one (gpointer data, guint item)
 void
 fab_sides_play (GPtrArray *sides)
 {
-  fab_crew_run (sides->len, play_one, sides);
+  guint n_threads = sides->len > 0 ? fab_sides_at (sides, 0)->study.n_threads : 0;
+
+  fab_crew_run (n_threads, sides->len, play_one, sides);
 }
 
 gboolean

@@ -122,7 +122,7 @@ fab_fidelity_report_new (const FabFidelitySuite *suite, const GPtrArray *cases, 
   g_autofree GError **errors = g_new0 (GError *, cases->len + 1);
   GError *first = NULL;
 
-  fab_crew_run (cases->len, play_case, &(Plays){ suite, cases, results, errors });
+  fab_crew_run (suite->n_threads, cases->len, play_case, &(Plays){ suite, cases, results, errors });
   for (guint i = 0; i < cases->len; i++) {
     if (results[i] != NULL)
       g_ptr_array_add (self->results, results[i]);

@@ -33,6 +33,7 @@ typedef struct {
   const FabCatalog *catalog;
   const FabRegistry *registry;
   const char *const *fidelities; /* NULL-ended, all known */
+  guint n_threads;               /* that play at once; 0: as many as there are processors */
 } FabFidelitySuite;
 
 /* Plays those cases (FabFidelityCase). NULL and *error when one cannot be played. */
