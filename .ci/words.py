@@ -11,6 +11,12 @@ WORDS = [
     (r"\b_?exit \(|\bquick_exit \(", ("cli/", "tests/"), "only cli ends the program; return a GError"),
     (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/"), "only cli speaks to a person; return a GError"),
     (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/"), "only cli prints; return the text"),
+    (r"\b(?:g_error|g_critical|g_warning|g_message|abort|atexit|signal|sigaction) \(",
+     ("cli/", "tests/", "sim/scenario/schema_read.c", "sim/scenario/yaml_doc.c"),  # a wrong table, no memory
+     "return a GError; a run that breaks an invariant calls fab_engine_fail"),
+    (r"\b(?:g_getenv|g_setenv|getenv|setenv|setlocale) \(",
+     ("cli/", "tests/", "validate/measure/cuda/symbols.c", "validate/measure/nccl/nccl.c"),  # as CUDA and NCCL do
+     "only cli reads the environment of the program; hand it down"),
     (r"\b(?:s?rand|s?random|[dejlmn]rand48|g_random_\w+) \(|\bg_rand_new \(", (), "it has no seed of ours"),
     (r"\bg_rand_\w+ \(", ("tests/",), "randomness comes from FabRng"),
     (r"\bato(?:i|l|ll|f) \(", (), "use g_ascii_string_to_signed or fab_units_parse_*"),

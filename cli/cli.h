@@ -87,6 +87,6 @@ FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *
 /* Text of a scenario for a terminal: control characters as \\x1b, line ends too. (transfer full) */
 char *fab_cli_printable (const char *text);
 
-/* Prints the error to stderr and returns the exit code that its kind has; FAB_EXIT_DONE for NULL, which is --help. A broken
- * invariant (FAB_ERROR_BROKEN) is a mistake of the program and aborts. */
+/* Prints the error to stderr and returns the exit code that its kind has; FAB_EXIT_DONE for NULL, which is --help. A
+ * broken invariant (FAB_ERROR_BROKEN) is a mistake of the program and aborts. */
 FabExit fab_cli_fail (const char *command, const GError *error);

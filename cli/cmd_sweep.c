@@ -238,8 +238,8 @@ lead (Session *self, GError **error)
   return print_points (self, store, &outcome, db, error) && fab_store_close (&store, error);
 }
 
-/* A rank that is not 0 says nothing, rank 0 says it, but for a broken invariant. Where the ranks did not end together MPI
- * was not shut down, and what it would do at exit may wait for ranks that are gone. */
+/* A rank that is not 0 says nothing, rank 0 says it, but for a broken invariant. Where the ranks did not end together
+ * MPI was not shut down, and what it would do at exit may wait for ranks that are gone. */
 static gboolean
 help (Session *self, const GError *problem, GError **error)
 {

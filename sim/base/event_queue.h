@@ -47,8 +47,8 @@ gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent 
  * empty. */
 FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
-/* The time of the first event, FAB_TIME_MAX when there is none. Looks through the bucket that comes next where the front
- * is empty, and changes nothing. */
+/* The time of the first event, FAB_TIME_MAX when there is none. Looks through the bucket that comes next where the
+ * front is empty, and changes nothing. */
 FabTimePs fab_event_queue_first_ps (const FabEventQueue *self);
 
 guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */

@@ -30,8 +30,8 @@ void fab_try_play (const FabStudy *study, FabTry *self);
 /* The same for what may need `most_bytes` of memory (0: any): more is not played, and has no times. */
 void fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes);
 
-/* Plays those that have none of these yet, several at once; what comes out does not depend on how many. FALSE and *error:
- * one of them was cancelled, or broke an invariant. */
+/* Plays those that have none of these yet, several at once; what comes out does not depend on how many. FALSE and
+ * *error: one of them was cancelled, or broke an invariant. */
 gboolean fab_study_play (const FabStudy *study, FabTry *const *tries, guint n, GError **error);
 
 void fab_try_clear (FabTry *self); /* frees its point, problem and trouble, not the sets */

@@ -42,8 +42,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
 /* Launches the next iteration, for a caller that runs the engine itself. */
 void fab_executor_begin_iteration (FabExecutor *self);
 
-/* Runs to the end of the next iteration. FALSE when all have run, when the iteration hangs, and when the engine failed or
- * was cancelled. */
+/* Runs to the end of the next iteration. FALSE when all have run, when the iteration hangs, and when the engine
+ * failed or was cancelled. */
 gboolean fab_executor_run_iteration (FabExecutor *self);
 
 /* A collective that waits for a link that is dead for good, while everything else waits for the collective. */
