@@ -6,13 +6,13 @@
 
 enum { FAB_CREW_MOST_THREADS = 256 };
 
-/* How many threads work at once where `n_threads` are wanted: at least 1, at most FAB_CREW_MOST_THREADS; 0 stands for
- * as many as there are processors. */
+/* Returns the number of threads of a pool: `n_threads`, at least 1 and at most FAB_CREW_MOST_THREADS; 0 stands for the
+ * number of processors. */
 guint fab_crew_size (guint n_threads);
 
 typedef void (*FabCrewFn) (gpointer data, guint item);
 
-/* Calls `work` for items 0 to n - 1, `n_threads` at once (0: one per processor), each once; returns when all are
- * done. Which thread does which, and in what order they end, is not said: what an item writes, no other item may
- * touch. On one processor, and for one item, no thread is made. */
+/* Calls `work` once for each item from 0 to n - 1 and returns when all calls have ended. `n_threads` items run at once
+ * (0: one per processor), in no particular order and on no particular thread, so an item must not write what another
+ * item reads or writes. The calling thread works too; with one thread or one item, no thread is started. */
 void fab_crew_run (guint n_threads, guint n, FabCrewFn work, gpointer data);

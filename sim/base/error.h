@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.h - the errors that a person can cause, and those of a run that cannot be trusted or was cancelled; programming
- * mistakes assert instead. */
+/* error.h - the errors that a user can cause, and those of a run that was cancelled or cannot be trusted. Programming
+ * mistakes are asserted instead. */
 #pragma once
 
 #include <glib.h>

@@ -47,11 +47,11 @@ gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent 
  * empty. */
 FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
-/* The time of the first event, FAB_TIME_MAX when there is none. Looks through the bucket that comes next where the
- * front is empty, and changes nothing. */
+/* Returns the time of the first event; FAB_TIME_MAX when the queue is empty. It changes nothing, and searches the first
+ * bucket when the front is empty. */
 FabTimePs fab_event_queue_first_ps (const FabEventQueue *self);
 
-guint fab_event_queue_length (const FabEventQueue *self); /* without cancelled ones */
+guint fab_event_queue_length (const FabEventQueue *self); /* without the cancelled events */
 
 /* Asserts the order of the events, that every key is in its bucket, and that the slot table is consistent. */
 void fab_event_queue_check (const FabEventQueue *self);

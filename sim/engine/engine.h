@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine.h - the simulated clock: it calls functions at their times, in (time, sequence) order.
  *
- * Callbacks return void: everything that a person can cause fails before the clock starts. A callback that finds a
- * broken invariant fails the engine, which stops the clock for good and keeps the reason. All state hangs off the
- * engine; two engines in one process know nothing of each other.
- *
- * Threads: one thread at a time uses an engine. The cancel flag may be set by any thread.
+ * Callbacks return void: everything that a user can cause fails before the clock starts. A callback that finds a broken
+ * invariant fails the engine, which stops the clock for good and keeps the reason. An engine owns its queue and shares
+ * no state with other engines, so each may run on a thread of its own. One thread at a time may use an engine; the
+ * cancel flag may be set by any thread.
  */
 #pragma once
 
@@ -55,9 +54,10 @@ void fab_engine_fail (FabEngine *self, const char *format, ...) G_GNUC_PRINTF (2
 /* Returns that text; NULL: the engine has not failed. */
 const char *fab_engine_failure (const FabEngine *self);
 
-/* For a caller that keeps a queue of its own and has one event here, for the first of that queue: moves the clock on to
- * the next entry of its queue and counts it as an event. FALSE: something else may come first or at that time, the time
- * is after that of fab_engine_run_until (), or the engine was stopped; then the caller returns to the engine. */
+/* For a model that keeps a queue of its own and uses one engine event for the first entry. It moves the clock to the
+ * time of the model's next entry and counts that as an event. It returns FALSE when another event may come at or
+ * before that time, when that time is after the end of fab_engine_run_until (), or when the engine was stopped; the
+ * model must then return to the engine. */
 gboolean fab_engine_advance (FabEngine *self, FabTimePs time_ps);
 
 guint64 fab_engine_events (const FabEngine *self); /* events handled so far */

@@ -27,7 +27,7 @@ choice_of (const FabScenario *scenario, guint which)
 
 FabJob *
 fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
-             GError **error)
+             const gint *cancel, GError **error)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const FabModelChoice *choice = choice_of (scenario, which);
@@ -42,8 +42,10 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
   self->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
   FabWorkloadEnv env = { &self->cluster, self->library, expand_model, fab_scenario_catalog (scenario),
                          (guint64) fab_scenario_spec (scenario)->seed };
+  self->library->cancel = cancel;
   if (!ops->build (&env, choice->params, builder, &self->totals, error))
     return NULL;
+  self->library->cancel = NULL;
   self->dag = fab_dag_builder_freeze (builder);
   return g_steal_pointer (&self);
 }
@@ -152,7 +154,7 @@ fab_neighbours_new (const FabScenario *scenario, const FabRegistry *registry, co
   self->all = g_array_new (FALSE, FALSE, sizeof (Neighbour));
   g_array_set_clear_func (self->all, neighbour_clear);
   for (guint i = 0; i < fab_scenario_spec (scenario)->neighbours.n; i++) {
-    FabJob *job = fab_job_new (scenario, registry, plant, i, error);
+    FabJob *job = fab_job_new (scenario, registry, plant, i, NULL, error);
 
     if (job == NULL)
       return NULL;

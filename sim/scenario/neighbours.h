@@ -21,9 +21,10 @@ typedef struct {
   FabJobTotals totals;
 } FabJob;
 
-/* Returns NULL and *error when the job cannot be built. All arguments must outlive it. (transfer full) */
+/* Returns NULL and *error when the job cannot be built, or once `*cancel` is not 0 (NULL: nobody cancels). The
+ * scenario, the registry and the plant must outlive it. (transfer full) */
 FabJob *fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant,
-                     guint which, GError **error);
+                     guint which, const gint *cancel, GError **error);
 void fab_job_free (FabJob *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabJob, fab_job_free)
 

@@ -79,10 +79,19 @@ take_iteration (const FabSimulation *simulation, const FabRunOptions *options, g
   return options->store == NULL || store_iteration (options->store, probe, error);
 }
 
+/* The executor prepares much before its first event. */
+static gboolean
+is_cancelled (const FabRunOptions *options)
+{
+  return options->cancel != NULL && g_atomic_int_get (options->cancel) != 0;
+}
+
 static gboolean
 play (FabSimulation *simulation, const FabRunOptions *options, GError **error)
 {
   for (guint n_done = 0; options->n_iterations == 0 || n_done < options->n_iterations; n_done++) {
+    if (is_cancelled (options))
+      return fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
     if (!fab_simulation_step (simulation))
       return fab_simulation_check (simulation, error);
     if (!take_iteration (simulation, options, n_done + 1, error))
@@ -125,7 +134,8 @@ FabSimulation *
 fab_scenario_run (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                   const FabRunOptions *options, GError **error)
 {
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, registry, what_if, error);
+  const gint *cancel = options != NULL ? options->cancel : NULL;
+  g_autoptr (FabSimulation) simulation = fab_simulation_build (scenario, registry, what_if, cancel, error);
 
   return simulation != NULL && fab_simulation_run (simulation, options, error) ? g_steal_pointer (&simulation)
                                                                                : NULL;

@@ -19,8 +19,8 @@ typedef struct {
   FabStore *store;
   gint64 *run_id; /* number of the run in the store; NULL: not asked for */
   GArray *steps;  /* a FabStepRecord per iteration is appended; NULL: not asked for */
-  /* The run ends soon once it is not 0, which any thread may set. It must outlive the simulation. NULL: nobody
-   * cancels. */
+  /* Building and running end soon once it is not 0, which any thread may set. It must outlive the simulation. NULL:
+   * nobody cancels. */
   const gint *cancel;
   /* Called after each iteration, on the thread of the run, while the probe holds that iteration. FALSE cancels. NULL:
    * not called. */

@@ -109,7 +109,7 @@ add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error
 
 static FabSimulation *
 simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
-                guint which, GError **error)
+                guint which, const gint *cancel, GError **error)
 {
   g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
 
@@ -117,7 +117,7 @@ simulation_new (const FabScenario *scenario, const FabRegistry *registry, const 
   self->plant = fab_plant_new (scenario, what_if, error);
   if (self->plant == NULL)
     return NULL;
-  self->job = fab_job_new (scenario, registry, self->plant, which, error);
+  self->job = fab_job_new (scenario, registry, self->plant, which, cancel, error);
   if (self->job == NULL || !check_length (self, error) || !check_flows (self, error))
     return NULL;
   build_executor (self);
@@ -125,19 +125,34 @@ simulation_new (const FabScenario *scenario, const FabRegistry *registry, const 
 }
 
 FabSimulation *
+fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                      const gint *cancel, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (FabSimulation) self = simulation_new (scenario, registry, what_if, FAB_FIRST_JOB, cancel,
+                                                   &problem);
+
+  if (self != NULL && add_neighbours (self, registry, &problem))
+    return g_steal_pointer (&self);
+  if (cancel != NULL && g_atomic_int_get (cancel) != 0)
+    fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+  else
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return NULL;
+}
+
+FabSimulation *
 fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                     GError **error)
 {
-  g_autoptr (FabSimulation) self = simulation_new (scenario, registry, what_if, FAB_FIRST_JOB, error);
-
-  return self != NULL && add_neighbours (self, registry, error) ? g_steal_pointer (&self) : NULL;
+  return fab_simulation_build (scenario, registry, what_if, NULL, error);
 }
 
 FabSimulation *
 fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
                           GError **error)
 {
-  return simulation_new (scenario, registry, NULL, which, error);
+  return simulation_new (scenario, registry, NULL, which, NULL, error);
 }
 
 const GArray *

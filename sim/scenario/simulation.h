@@ -13,6 +13,9 @@ typedef struct _FabSimulation FabSimulation;
 /* `scenario` and `registry` must outlive it; what_if may be NULL. (transfer full) */
 FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry,
                                    const FabWhatIf *what_if, GError **error);
+/* The same, which ends early with FAB_ERROR_CANCELLED once `*cancel` is not 0; any thread may set it. */
+FabSimulation *fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry,
+                                     const FabWhatIf *what_if, const gint *cancel, GError **error);
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB. (transfer
  * full) */
 FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,
@@ -20,8 +23,8 @@ FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabR
 void fab_simulation_free (FabSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 
-/* Plays the next iteration. FALSE when all have run, and when it did not end: fab_simulation_check () says why. To play
- * a scenario to its end, take run.h. */
+/* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
+ * fab_simulation_check () says why. run.h plays a scenario to its end. */
 gboolean fab_simulation_step (FabSimulation *self);
 
 /* FALSE and *error when the last step did not end: FAB_ERROR_HUNG says which collective waits on which link since when,

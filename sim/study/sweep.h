@@ -41,15 +41,15 @@ typedef struct {
   gboolean is_cancelled;
 } FabSweepOutcome;
 
-/* FALSE and *error: the file cannot be written, the scenario's files changed meanwhile, or a point broke an invariant
- * (FAB_ERROR_BROKEN); what was committed stays. No thread is left behind. */
+/* FALSE and *error: the file cannot be written, the scenario's files changed during the sweep, or a point broke an
+ * invariant (FAB_ERROR_BROKEN). Results that were committed stay. No thread is left running. */
 gboolean fab_sweep_run (const FabSweepSpec *spec, FabStore *store, FabSweepOutcome *outcome, GError **error);
 
 /* --- ranks --- */
 
-/* Of a rank that is not 0: plays what rank 0 gives it until that says that it is enough. `problem`: why this rank
- * cannot, for the person at rank 0; NULL: it can. Leaves the ranks. FALSE: rank 0 is gone, this one was cancelled, or,
- * with *error, a point broke an invariant. No thread is left behind. */
+/* The part of a rank other than 0: simulates what rank 0 assigns until rank 0 ends the sweep, and leaves the ranks.
+ * `problem`: why this rank cannot take part, which rank 0 reports; NULL: it can. FALSE: rank 0 is gone, this rank was
+ * cancelled, or, with *error, a point broke an invariant. No thread is left running. */
 gboolean fab_sweep_help (const FabSweepSpec *spec, const char *problem, GError **error);
 
 /* For rank 0 when something fails before the sweep begins: tells the other ranks that there is nothing to do, and

@@ -13,7 +13,7 @@ typedef struct _FabSweepPool FabSweepPool;
 /* `study` and `grid` must outlive it. (transfer full) */
 FabSweepPool *fab_sweep_pool_new (const FabStudy *study, const FabGrid *grid, guint n_threads);
 
-/* Cancels what is being played, and waits for that. */
+/* Cancels the points that are running, and waits for their threads. */
 void fab_sweep_pool_free (FabSweepPool *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPool, fab_sweep_pool_free)
 
@@ -29,7 +29,7 @@ void fab_sweep_pool_take (FabSweepPool *self, gint64 wait_us, GPtrArray *played)
 /* FALSE and *error: a point broke an invariant of the simulation, so that it is neither played nor impossible. */
 gboolean fab_sweep_pool_check (FabSweepPool *self, GError **error);
 
-/* Drops the points that nobody has begun. */
+/* Drops the points that no thread has begun. */
 void fab_sweep_pool_stop (FabSweepPool *self);
 
 /* Whether no point is running or waiting. */

@@ -6,9 +6,10 @@
  *   exposed = comm - overlapped,  idle = duration - (compute + comm - overlapped)
  *
  * A task that runs across the end of an iteration is split there. The step of the whole job is the mean over ranks.
- * Exposed time is shared among the dimensions of parallelism (exposure.h); work of kind COMM that is no collective (a
- * copy) counts as send_recv of dimension `other`. Also spreads the meter's bytes over the links. A link that carried
- * more than its rate, and times that are negative or do not add up, fail the engine.
+ * Exposed time is shared among the dimensions of parallelism (exposure.h). Work of kind COMM that is not a collective
+ * (a copy) counts as send_recv of dimension `other`. The account also spreads the meter's bytes over the links. A link
+ * that carried more than its rate, and times that are negative or do not add up, fail the engine. The account owns its
+ * arrays and runs on the executor's thread.
  */
 #pragma once
 

@@ -165,6 +165,10 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
     if (known->algorithm == algorithm && known->op == op && is_same_group (&known->group, group))
       return &known->form;
   }
+  if (self->cancel != NULL && g_atomic_int_get (self->cancel) != 0) {
+    fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+    return NULL;
+  }
   g_autofree KnownForm *made = g_new0 (KnownForm, 1);
   *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
   if (!derive_form (self, made) && !algorithm->form (group, op, env, &made->form, error))

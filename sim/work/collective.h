@@ -155,6 +155,9 @@ struct _FabLibrary {
   const FabLibraryOps *ops;
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
   GArray *forms;                      /* of (group, op, algorithm), made once */
+  /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
+   * nobody cancels. */
+  const gint *cancel;
 };
 
 void fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms);

@@ -25,7 +25,7 @@ typedef struct {
 
 #define FAB_NO_TASK G_MAXUINT32
 
-/* Appends to `path` (FabPathRecord), in order of time. `last` ends the iteration at `end_ps`. FALSE: before the first
- * span of the path nothing is known, so that it has a hole, and the records cannot be trusted. */
+/* Appends the path to `path` (FabPathRecord) in the order of time. `last` is the task that ends the iteration at
+ * `end_ps`. Returns FALSE when the path has a hole before its first span: then the records cannot be trusted. */
 gboolean fab_critical_path (const FabTrail *trail, FabTaskId last, FabTimePs start_ps, FabTimePs end_ps,
                             GArray *path);

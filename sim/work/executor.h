@@ -7,8 +7,9 @@
  * transfer, so that a straggler is not blamed on the network. Compute is slower while collectives move bytes
  * (kernels.h) and on slow ranks (`slowness`).
  *
- * Checks itself: a collective that ends before its physical bound, a link that carried more than its rate, an iteration
- * whose tasks wait for each other and an account that does not add up fail the engine with the ids.
+ * The executor checks itself: a collective that ends before its physical bound, a link that carried more than its rate,
+ * an iteration whose tasks wait for each other, and an account that does not add up fail the engine with the ids. It
+ * owns its state, borrows everything in its environment, and runs on the engine's thread.
  */
 #pragma once
 

@@ -146,7 +146,7 @@ find_flows (Doubting *self, const FabScenario *scenario, const FabPlant *plant, 
   self->has_others = n_neighbours > 0 || (plant->unrest != NULL && plant->unrest->flows->len > 0);
   add_job (self, self->dag, 0);
   for (guint i = 0; i < n_neighbours; i++) {
-    FabJob *job = fab_job_new (scenario, registry, plant, i, error);
+    FabJob *job = fab_job_new (scenario, registry, plant, i, NULL, error);
 
     if (job == NULL)
       return FALSE;
