@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layers.h - a neural network as training traffic sees it: layers of segments, operators and tensors.
+/* layers.h - a neural network as a list of layers, with what each computes, stores and sends in training.
  *
- * Layers are in forward order, tensors in registration order. A segment is what lies between two places where ranks
- * of a model-parallel group talk: tensor parallelism puts an all-reduce after each (Megatron: one after attention,
- * one after the MLP), expert parallelism an all-to-all before and after its experts, context parallelism moves keys
- * and values through its attention. Parameter counts are exact; FLOPs are of one forward pass for one token
- * (a multiply-add is two); bytes are per token with activations of 2 bytes.
+ * A layer consists of segments, operators and tensors. Layers are in the order of the forward pass, tensors in the
+ * order in which a framework registers them. A segment ends where model-parallel ranks have to communicate: with
+ * tensor parallelism an all-reduce follows each segment (Megatron-LM: one after attention, one after the MLP), with
+ * expert parallelism an all-to-all comes before and after the experts, and with context parallelism ranks exchange
+ * keys and values in attention.
+ *
+ * Numbers of parameters are exact. FLOPs are those of one forward pass for one token; a multiply-add counts as two.
+ * Bytes are per token, with activations of 2 bytes per value.
  */
 #pragma once
 
@@ -13,44 +16,47 @@
 #include "sim/work/device.h"
 
 typedef enum {
-  FAB_OPERATOR_MATMUL,    /* every token times a matrix of k x n */
-  FAB_OPERATOR_ATTENTION, /* scores and values of all heads */
-  FAB_OPERATOR_MEMORY,    /* norms, activations, lookups: bound by memory, FLOPs do not count */
+  FAB_OPERATOR_MATMUL,    /* multiplies each token with a matrix of k x n */
+  FAB_OPERATOR_ATTENTION, /* computes scores and values of all heads */
+  FAB_OPERATOR_MEMORY, /* norms, activations, lookups: memory traffic takes the time, FLOPs do not matter */
 } FabOperatorKind;
 
 typedef struct {
   const char *name; /* static: "qkv", "scores", "norm" */
   FabOperatorKind kind;
   double flops;      /* forward, per token */
-  double bytes;      /* activations read and written forward, per token; not the matrix */
-  gint64 n, k;       /* MATMUL: columns, rows; of one expert where there are several */
-  gint64 n_matrices; /* MATMUL: experts that the tokens are spread over, else 1 */
-  gboolean is_split; /* ranks of a tensor-parallel group have 1/n of it each; else all of them do it */
+  double bytes;      /* activations that the forward pass reads and writes, per token; without the matrix */
+  gint64 n, k;       /* MATMUL: columns and rows of the matrix; of one expert's where there are several */
+  gint64 n_matrices; /* MATMUL: number of experts among which the tokens are divided, else 1 */
+  /* Each of the n ranks of a tensor-parallel group does 1/n of it; else each does all of it. */
+  gboolean is_split;
 } FabOperator;
 
 typedef enum {
-  FAB_TENSOR_WHOLE, /* every rank of a tensor-parallel group has it */
-  FAB_TENSOR_SPLIT, /* each has its part */
-  FAB_TENSOR_EXPERT, /* of experts: expert-parallel ranks have some of them each, tensor-parallel ranks their part */
+  FAB_TENSOR_WHOLE, /* every rank of a tensor-parallel group has all of it */
+  FAB_TENSOR_SPLIT, /* every rank of a tensor-parallel group has its part of it */
+  /* Of experts: every expert-parallel rank has some of the experts, every tensor-parallel rank its part of these. */
+  FAB_TENSOR_EXPERT,
 } FabTensorKind;
 
 typedef struct {
   guint64 parameters;
   FabTensorKind kind;
-  guint segment; /* of its layer */
+  guint segment; /* index of the segment of its layer that uses it */
 } FabTensor;
 
 typedef struct {
   const char *name;     /* static: "attention", "mlp", "router", "shared", "experts", "embedding", "head" */
   GArray *operators;    /* FabOperator */
-  double forward_flops; /* per token, sum of the operators */
-  gboolean is_split;    /* tensor parallelism ends it with an all-reduce of hidden_bytes per token */
-  double context_bytes; /* keys and values of a token, which context parallelism sends around; 0: none */
-  double
-      expert_bytes; /* of a token, to its experts (and as many back): experts per token x hidden; 0: none */
-  double saved_whole_bytes; /* kept for backward, per token: what tensor parallelism does not divide, */
-  double saved_split_bytes; /* what it does, */
-  double saved_score_bytes; /* and what selective recomputation saves (attention scores; divided too) */
+  double forward_flops; /* per token, the sum of the operators */
+  gboolean is_split;    /* tensor parallelism ends the segment with an all-reduce of hidden_bytes per token */
+  double context_bytes; /* keys and values of a token, which context-parallel ranks exchange; 0: none */
+  /* Bytes that a token sends to its experts, and receives from them again: experts per token x hidden; 0: none. */
+  double expert_bytes;
+  /* Activations that are kept for the backward pass, per token. */
+  double saved_whole_bytes; /* those that tensor parallelism does not divide among its ranks */
+  double saved_split_bytes; /* those that it divides */
+  double saved_score_bytes; /* attention scores: divided too, and not kept with selective recomputation */
 } FabSegment;
 
 typedef struct {
@@ -59,15 +65,17 @@ typedef struct {
   GArray *tensors;  /* FabTensor */
   guint64 parameters;
   double forward_flops_per_token;
-  double hidden_bytes; /* of a token between this layer and the next */
-  gboolean
-      is_block; /* one of the repeated ones: what FSDP wraps, pipelines divide and recomputation repeats */
+  double hidden_bytes; /* what a token sends from this layer to the next */
+  /* It is one of the repeated layers (transformer blocks): FSDP wraps each of them, a pipeline divides them among its
+   * stages, and full recomputation computes each a second time. */
+  gboolean is_block;
 } FabLayer;
 
 typedef struct {
   GArray *layers; /* FabLayer */
   guint64 parameters;
-  guint64 active_parameters; /* that a token is multiplied with: fewer with experts */
+  /* Those that a token is multiplied with; fewer than all where there are experts. */
+  guint64 active_parameters;
   double forward_flops_per_token;
 } FabLayerStack;
 
@@ -75,11 +83,11 @@ FabLayerStack *fab_layer_stack_new (void);
 void fab_layer_stack_free (FabLayerStack *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLayerStack, fab_layer_stack_free)
 
-/* Each goes to the last layer, or to the last segment of the last layer. */
+/* A segment or tensor is added to the last layer, an operator to the last segment of the last layer. */
 FabLayer *fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes); /* takes `name` */
 FabSegment *fab_layer_stack_add_segment (FabLayerStack *self, const char *name);
 void fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op);
-/* `active_parameters`: of it, that a token is multiplied with. */
+/* `active_parameters`: the part of the parameters that a token is multiplied with. */
 void fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 parameters,
                                  guint64 active_parameters);
 
@@ -103,32 +111,33 @@ fab_layer_tensor (const FabLayer *self, guint index)
 
 typedef struct {
   FabModelInfo info;
-  /* Appends the layers for sequences of `sequence` tokens. */
+  /* Appends the network's layers to the stack, for sequences of `sequence` tokens. */
   void (*expand) (gconstpointer params, guint sequence, FabLayerStack *stack);
 } FabShapeOps;
 
-/* One pass of one rank through one segment. */
+/* One pass (forward or backward) of one rank through one segment. */
 typedef struct {
   const FabLayer *layer;
   const FabSegment *segment;
-  gboolean is_backward; /* else forward, or its recomputation */
-  double tokens;        /* that the rank works on */
+  gboolean is_backward; /* else it is a forward pass, or the recomputation of one */
+  double tokens;        /* on which the rank works */
   guint n_split;        /* ranks of the tensor-parallel group */
   guint n_expert;       /* ranks of the expert-parallel group */
   FabPrecision precision;
 } FabPass;
 
-/* FLOPs of it that the rank executes: backward is twice forward. */
+/* FLOPs that the rank executes in the pass. A backward pass has twice those of a forward pass: one matrix product for
+ * the gradients of the activations, one for those of the weights. */
 double fab_pass_flops (const FabPass *self);
 
 typedef struct {
   FabModelInfo info;
-  /* Of one pass of a layer that `check_layers` has let through; > 0 where the pass does anything. */
+  /* Time of one pass through a layer that `check_layers` accepts; > 0 where the pass computes anything. */
   double (*seconds) (gconstpointer params, const FabDevice *device, const FabPass *pass);
-  /* Whether it has a time for every layer of the stack; the error names all that it has none for. To be called before
-   * the first `seconds`. NULL: it has one for every layer. */
+  /* Whether the model has a time for every layer of the stack; the error names all layers that it has none for. Must be
+   * called before the first `seconds`. NULL: it has a time for every layer. */
   gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
 } FabComputeOps;
 
-/* `check_layers` of the chosen model. */
+/* Calls `check_layers` of the chosen model. */
 gboolean fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error);

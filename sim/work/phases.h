@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases.h - an algorithm as phases: in each some ranks send, and what a rank sends waits for what it got last.
+/* phases.h - an algorithm described as phases, from which both its form and its schedule are made.
  *
- * Its form and its schedule both come out of that. What goes between nodes is spread over the NICs of the two GPUs.
- * Where nothing is in chunks, phases follow one another: the form's limit is what that takes (wait_time.h), where it is
- * below the footprint's rate. In a pipeline chunks are in all phases at once, and only the first one pays for each:
- * the form's fill.
+ * In each phase some ranks send to others. A rank sends when it has received everything that was sent to it in the last
+ * earlier phase in which it received anything; it does not wait for the other ranks. Bytes between nodes are spread
+ * evenly over the NICs of the two GPUs (ways.h).
+ *
+ * Without a pipeline a phase moves whole buffers, and links that only other phases use are idle meanwhile. The form's
+ * limit is the rate that remains (computed by wait_time.h), where it is below the footprint's rate. In a pipeline the
+ * chunks of a buffer are in all phases at once, and only the first chunk pays for each phase: this is the form's fill.
  */
 #pragma once
 
@@ -16,18 +19,22 @@ FabPhases *fab_phases_new (const FabGroup *group, gboolean is_pipeline);
 void fab_phases_free (FabPhases *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPhases, fab_phases_free)
 
-/* What is sent from now on belongs to a phase after all so far; without effect where nothing was sent since. */
+/* Starts a phase: what is sent from now on comes after all phases so far. No effect where nothing was sent since the
+ * last call. */
 void fab_phases_next (FabPhases *self);
 
-/* `weight` bytes per byte of size from one rank to another. */
+/* In this phase rank `from` sends `weight` bytes per byte of size to rank `to`. */
 void fab_phases_send (FabPhases *self, guint from, guint to, double weight);
 
-/* The same by calls that block: it also waits for what either end has sent in turn before. Not in a pipeline. */
+/* The same with calls that block: a rank starts a call when its last one has ended. So the message also waits for what
+ * either rank has received, or sent by this function, in the last phase in which it did so. Not for a pipeline. */
 void fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight);
 
-/* All of the form but n_channels, which is 1. */
+/* Makes the form; its n_channels is 1. FALSE and *error when two ranks have no path. */
 gboolean fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiveForm *form,
                           GError **error);
 
+/* Adds all messages to a schedule; a pipeline cuts each into `n_chunks`. FALSE and *error when two ranks have no
+ * path. */
 gboolean fab_phases_schedule (const FabPhases *self, const FabAlgorithmEnv *env, guint n_chunks,
                               FabSchedule *schedule, GError **error);

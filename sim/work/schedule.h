@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.h - the step form of a collective: messages, and what each waits for.
+/* schedule.h - a collective as messages, and which message waits for which.
  *
- * A lane is a hop with the messages that follow one another on it, all of one weight. Message i of a lane waits until
- * message i of each lane that feeds it has arrived (`offset` 0: a chunk that is handed on) or message i - 1
- * (`offset` 1: the step before), and until its own lane's message before has left. So a ring over n ranks is n lanes,
- * not n^2 messages. A schedule does not change once it plays and may be under way several times at once: play.h.
+ * A lane is a hop together with the messages that follow one another on it; all messages of a lane have the same share
+ * of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that feeds
+ * this one, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i - 1
+ * (`offset` 1: the rank passes on what it received in the step before). So a ring over n ranks is n lanes, and not n^2
+ * messages that are described one by one.
+ *
+ * A schedule does not change once it is played, and may be played several times at once (play.h).
  */
 #pragma once
 
@@ -16,34 +19,35 @@ FabSchedule *fab_schedule_new (const FabCluster *cluster);
 void fab_schedule_free (FabSchedule *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSchedule, fab_schedule_free)
 
-/* `n_messages` over a hop, each `weight` x the collective's bytes; takes what the hop owns. `net_stretch` as in
- * fab_hop_use (). Returns its index. */
+/* Adds a lane with `n_messages` over a hop, each of `weight` bytes per byte of size, and returns its index. Takes what
+ * the hop owns. `net_stretch` is that of fab_hop_use (). */
 guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages);
 
-/* What `lane` waits for. With offset 0 `from` is a lane before it. */
+/* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
 void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
 
 guint fab_schedule_n_lanes (const FabSchedule *self);
 guint64 fab_schedule_n_messages (const FabSchedule *self);
 
-/* A message and what goes on at the same step. */
+/* One message, and what other messages of the same step do to its two ports. */
 typedef struct {
   const FabHop *hop;
-  double bytes;
-  double port_bytes; /* its own and those of others through the busier of its two ports */
-  gboolean is_both;  /* one comes the other way through one of them */
+  double bytes;      /* of the message */
+  double port_bytes; /* of all messages of this step through the busier of its two ports, its own included */
+  gboolean is_both;  /* another message comes the other way through one of the two ports */
 } FabMessageStep;
 
+/* Returns the time of one message, in any unit. */
 typedef double (*FabMessageTime) (gconstpointer data, const FabMessageStep *step);
 
-/* From the first message's start to the last one's end when each takes that time. */
+/* From the start of the first message to the end of the last, where `time` says how long each takes. */
 double fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data);
 
-/* A size of messages over links of which one knows what sizes were measured. */
+/* The size of messages over links of which some sizes were measured. */
 typedef struct {
   FabBytes bytes;
-  gboolean is_outside; /* of those */
+  gboolean is_outside; /* it is below the smallest size that was measured, or above the largest */
 } FabMessageSize;
 
-/* Appends to `sizes` (FabMessageSize) those of a collective that are not among them. */
+/* Appends to `sizes` (FabMessageSize) the sizes of this collective's messages that are not in it yet. */
 void fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes);

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch_tree.h - a tree of the network's switches over one rail, in which they reduce what comes up and multiply
- * what goes down (InfiniBand SHARP).
+/* switch_tree.h - a tree of network switches that reduce on the way up and copy on the way down (InfiniBand SHARP).
  *
- * Its leaves are the switches that the rail's NICs are plugged into; its root is the switch from which the
- * farthest leaf is nearest. Above a leaf one stream goes up for all NICs below it, and one comes down.
+ * The tree joins the NICs of one rail: NIC number `nic` of every node. Its leaves are the switches into which these
+ * NICs are plugged. Its root is the switch whose distance to the farthest leaf is smallest. A switch adds the streams
+ * that arrive from below and sends one stream up; it sends a copy of what comes down to each switch or NIC below it.
  */
 #pragma once
 
 #include "sim/work/stages.h"
 
 typedef struct {
-  guint nic;
+  guint nic; /* of the rail: the number of the NIC in each node */
   guint n_nodes;
-  FabVertexId *leaves; /* [n_nodes] the switch of each node's NIC */
+  FabVertexId *leaves; /* [n_nodes] the switch into which each node's NIC is plugged */
   guint n_switches;
-  FabVertexId *switches; /* every one after its parent; the root first */
-  guint *parents;        /* [n_switches] indices; G_MAXUINT: the root */
-  guint *n_below;        /* [n_switches] nodes below it */
+  FabVertexId *switches; /* [n_switches] the root first, each switch after its parent */
+  guint *parents;        /* [n_switches] index of the parent in `switches`; G_MAXUINT: it is the root */
+  guint *n_below;        /* [n_switches] nodes below the switch */
 } FabSwitchTree;
 
-/* Whether every NIC of the rail is plugged into a switch that reduces. */
+/* Whether every NIC of the rail is plugged into a switch that can reduce. */
 gboolean fab_switch_tree_is_possible (const FabGroup *group, guint nic);
 
-/* NULL and *error: it is not possible, or no switch reaches all of these. */
+/* NULL and *error when that is not so, or when no switch reaches all of these switches. */
 FabSwitchTree *fab_switch_tree_new (const FabGroup *group, guint nic, GError **error);
 void fab_switch_tree_free (FabSwitchTree *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSwitchTree, fab_switch_tree_free)
 
-/* How much of the size one NIC sends and receives, and what becomes of it on the way. */
+/* What goes up the tree and down again. */
 typedef struct {
-  double up, down;
-  gboolean is_summed_up;   /* one stream for all nodes below; else one for each */
-  gboolean is_copied_down; /* likewise */
+  double up, down; /* bytes per byte of size that one NIC sends, that one NIC receives */
+  /* A switch sends one stream up for all nodes below it; else one stream for each node. */
+  gboolean is_summed_up;
+  /* A switch receives one stream from above for all nodes below; else one for each node. */
+  gboolean is_copied_down;
 } FabSwitchPass;
 
-/* From GPU `local` of every node over its NIC to the root and back: node i's list in `lists` says what it waits
- * for, and afterwards what brings it the result. */
+/* Adds the stages from GPU `local` of every node over its NIC up to the root, and down to the GPUs again. List i of
+ * `lists` says for which stages node i waits before it sends; on return it holds the stage that brings node i the
+ * result. FALSE and *error when there is no path. */
 gboolean fab_switch_tree_pass (const FabSwitchTree *self, FabStages *stages, const FabGroup *group,
                                guint local, const FabSwitchPass *pass, const GPtrArray *lists,
                                GError **error);

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* two_trees.h - two binary trees over the same nodes, in which no node forwards twice.
+/* two_trees.h - two binary trees over the same n nodes, arranged so that every node has the same work.
  *
- * Half of the bytes goes over each tree. The first is the binary tree in which the level of a node is how often 2
- * divides its number: odd nodes are leaves, node 0 is on top with one child. In the second the nodes
- * change places so that leaves become inner nodes: every node then receives and sends as much as any other (Sanders,
- * Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel
- * Computing 35(12), 2009). Depth: ceil (log2 (n)).
+ * Each tree carries half of the bytes. In one tree alone the leaves would only receive (or only send). In the first
+ * tree a node's level is the number of times that 2 divides its number: odd nodes are leaves, node 0 is the root and
+ * has one child. In the second tree the nodes change places, so that leaves of the first are inner nodes of the
+ * second. Then every node receives and sends as many bytes as any other (Sanders, Speck, Traeff: Two-tree algorithms
+ * for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009). The depth is ceil (log2 (n)).
  */
 #pragma once
 
 #include <glib.h>
 
 typedef enum {
-  FAB_TREE_ROOTS_APART, /* the second mirrored (even n) or shifted by one (odd n), as NCCL does: its own root */
-  FAB_TREE_ROOTS_AT_0, /* node 0 is the root of both, the other nodes change places */
+  /* The second tree is the first one mirrored (n even) or shifted by one node (n odd), as NCCL has it. Its root is
+   * another node. */
+  FAB_TREE_ROOTS_APART,
+  /* Node 0 is the root of both trees, and the other nodes change places. */
+  FAB_TREE_ROOTS_AT_0,
 } FabTreeRoots;
 
 typedef struct {
   guint n;
-  guint *parents; /* [n]; G_MAXUINT: the root */
-  guint *order;   /* [n] nodes, every one after its parent */
-  guint *n_children;
+  guint *parents;    /* [n] parent of each node; G_MAXUINT: it is the root */
+  guint *order;      /* [n] all nodes, each after its parent */
+  guint *n_children; /* [n] */
 } FabTree;
 
+/* Makes tree number `which`, 0 or 1, over `n` nodes. */
 FabTree *fab_tree_new (guint n, guint which, FabTreeRoots roots);
 void fab_tree_free (FabTree *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTree, fab_tree_free)
