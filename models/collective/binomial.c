@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binomial.c - binomial trees with rank 0 as root, whole buffers: what Open MPI's are.
+/* binomial.c - binomial trees with rank 0 as root that move whole buffers, as in Open MPI.
  *
- * reduce: at distance 1, 2, 4, ... every rank that is an odd multiple of it hands what it has summed to the rank that
- * far below, which takes one at a time; gather likewise, scatter the other way round from the farthest, with the parts
- * of a rank's subtree. broadcast: a rank that has the buffer sends it to all its children at once, which share its NIC;
- * rank r has r + d for every power of two d > r. all_reduce: reduce, then broadcast. Of n = 2^k ranks, T for a message:
+ * reduce      For distances d = 1, 2, 4, ...: every rank that is an odd multiple of d sends its sum to the rank d
+ *             below. A rank receives from one child at a time.
+ * gather      The same, with the parts of all ranks in the sender's subtree. scatter is a gather backwards.
+ * broadcast A rank that has the buffer sends it to all its children at once; these transfers share its NIC. Rank r
+ * has
+ *             the children r + d for every power of two d > r.
+ * all_reduce A reduce, then a broadcast.
  *
- *   reduce k T, broadcast (k + ... + 1) T = k(k+1)/2 T
+ * With n = 2^k ranks and the time T of one message: reduce takes k T, broadcast (k + ... + 1) T = k(k+1)/2 T.
  *
- * (Open MPI coll_base_topo.c: in-order binomial trees to reduce, bmtree to broadcast; coll_base_bcast.c).
+ * Source: Open MPI coll_base_topo.c (in-order binomial trees for reduce, bmtree for broadcast), coll_base_bcast.c.
  */
 #include "models/models.h"
 #include "sim/work/phases.h"
@@ -16,7 +19,7 @@
 typedef struct {
   FabPhases *phases;
   guint n_ranks;
-  gboolean has_parts; /* each rank has its own part of the size */
+  gboolean has_parts; /* gather and scatter: each rank has its own part of the size */
 } Tree;
 
 static double
@@ -34,7 +37,7 @@ add_step (const Tree *self, guint distance, gboolean is_up)
                              weight_of (self, rank, distance));
 }
 
-/* To all children. */
+/* A rank sends to all its children. */
 static void
 hand_out (const Tree *self, guint rank)
 {
@@ -46,7 +49,7 @@ hand_out (const Tree *self, guint rank)
     fab_phases_send (self->phases, rank, rank + distance, 1);
 }
 
-/* A rank is as deep in the tree as it has bits that are set. */
+/* The depth of a rank in the tree is the number of bits that are set in its number. */
 static guint
 depth_of (guint rank)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collnet_chain.c - InfiniBand SHARP between nodes, a chain through the GPUs of each.
+/* collnet_chain.c - InfiniBand SHARP between nodes, a chain through the GPUs of each node.
  *
- * Per rail, all_reduce sums along a chain of the node's GPUs to the one beside the NIC, in the network's switches
- * up to a root, and comes back the same way, both at once. A NIC carries 1/k of the size each way over k rails.
+ * all_reduce, on each of the k rails: a chain of the node's GPUs adds up to the GPU beside the NIC; network switches
+ * add the sums of the nodes on the way up to a root; the result comes back the same way. Both directions work at
+ * once. A NIC carries 1/k of the size in each direction.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -13,8 +14,8 @@
 typedef struct {
   const FabGroup *group;
   FabStages *stages;
-  guint *order;   /* local ranks, that beside the NIC first, and round from there */
-  guint n_beside; /* rails that begin there */
+  guint *order; /* local ranks: the GPU beside the NIC first, then the others in the order of their numbers */
+  guint n_beside; /* rails whose chains begin at that GPU */
   guint n_rails;
   GError **error;
 } RailBuild;
@@ -64,7 +65,7 @@ add_rail (RailBuild *build, guint nic)
       && add_chains (build, FALSE, lists);
 }
 
-/* The GPU beside each NIC; `counts`: NICs that each GPU stands beside. */
+/* Finds the GPU beside each NIC; `counts` receives the number of NICs of each GPU. */
 static guint *
 find_heads (const FabGroup *group, const guint *rails, guint n_rails, guint *counts)
 {

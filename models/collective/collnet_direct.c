@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collnet_direct.c - InfiniBand SHARP between nodes, everyone to everyone inside.
+/* collnet_direct.c - InfiniBand SHARP between nodes, all GPUs to all GPUs inside each node.
  *
- * Beside each of the k NICs of a node (rails) stands its head. all_reduce: every GPU sends part r of k to head r,
- * which sends the node's sum to the network; its switches reduce on the way up to a root and multiply on the way
- * down; head r sends the result to the other GPUs. A NIC carries 1/k of the size each way, whatever the number of
- * nodes, where a ring's carries 2(n-1)/n / k.
+ * A node has k NICs (rails). The GPU beside NIC r is the head of rail r.
  *
- * all_gather and reduce_scatter (where every GPU is the head of one rail): switches multiply what comes down,
- * 1/(nodes k) up and 1/k down per NIC; or reduce what goes up, 1/k up and 1/(nodes k) down.
+ * all_reduce Every GPU sends part r of k to head r, which adds these parts. The network's switches add the sums of
+ * all
+ *              nodes on the way up to a root and copy the result on the way down. Head r sends it to the other GPUs of
+ *              its node. A NIC carries 1/k of the size in each direction, however many nodes there are; a NIC of a ring
+ *              carries 2(n-1)/n / k.
+ * all_gather, reduce_scatter Only where every GPU is the head of one rail. In an all_gather a NIC sends 1/(nodes k)
+ * of
+ *              the size, and the switches copy what comes down, 1/k. In a reduce_scatter a NIC sends 1/k, the switches
+ *              add on the way up, and 1/(nodes k) comes down.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -20,11 +24,11 @@ typedef struct {
   FabOp op;
   FabStages *stages;
   guint head, nic;
-  double share; /* of the size, on this rail */
+  double share; /* part of the size that this rail carries */
   GError **error;
 } RailBuild;
 
-/* Between the head of a node and each of its other GPUs. */
+/* Adds the stages between the head of a node and each of the node's other GPUs. */
 static gboolean
 add_inside (RailBuild *build, guint node, gboolean is_to_head, GArray *list)
 {
@@ -66,7 +70,7 @@ add_rail (RailBuild *build)
   const FabGroup *group = build->group;
   g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (group, build->nic, build->error);
   g_autoptr (GPtrArray) lists = fab_stage_lists_new (group->n_nodes);
-  double own = build->share / group->n_nodes; /* a node's part of the rail's */
+  double own = build->share / group->n_nodes; /* what one node has of the rail's part */
   gboolean is_gather = build->op == FAB_OP_ALL_GATHER, is_scatter = build->op == FAB_OP_REDUCE_SCATTER;
   FabSwitchPass pass = { .up = is_gather ? own : build->share,
                          .down = is_scatter ? own : build->share,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct.c - every rank to every other that it has something for, all at once.
+/* direct.c - every rank sends to each rank for which it has something, all at once.
  *
- * Bytes per pair and byte of size, n ranks:
- *   all_reduce             1/n (each rank reduces its part), then 1/n (and hands it out)
+ * Bytes from each rank to each other per byte of size, with n ranks:
+ *   all_reduce                                               1/n for a rank to reduce, then 1/n of the result
  *   reduce_scatter, all_gather, all_to_all, gather, scatter  1/n
- *   broadcast, reduce      1, from and to rank 0
- *   send_recv              1, to the next rank
- * One step; all_reduce two. A full mesh uses all its wires that way; behind a switch, it takes the time of a ring with
- * less latency.
+ *   broadcast, reduce                                        1, from rank 0 or to rank 0
+ *   send_recv                                                1, to the next rank only
+ * An all_reduce has two steps, all others have one. On a full mesh this uses all wires. Behind a switch it takes as
+ * long as a ring, with less latency.
  */
 #include "models/models.h"
 #include "sim/work/phases.h"

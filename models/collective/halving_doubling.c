@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* halving_doubling.c - recursive halving, recursive doubling, and both (Rabenseifner).
+/* halving_doubling.c - recursive halving, recursive doubling, and both together (Rabenseifner's all-reduce).
  *
- * reduce_scatter: with the rank at distance 1, 2, 4, ... each rank exchanges half of what it still reduces, so the
- * largest part goes to the nearest; all_gather: the other way round; all_reduce: one after the other.
- * log2 n steps each, (n-1)/n of the size.
- * Other n: p is the largest power of two below n; the first n - p pairs of neighbours act as one. The lower of a pair
- * hands its data to the upper first and gets its result last.
+ * reduce_scatter For distances d = 1, 2, 4, ...: each rank exchanges half of what it still has to reduce with the
+ * rank at
+ *                 distance d, so that the largest part goes to the nearest rank.
+ * all_gather      The same backwards.
+ * all_reduce      A reduce_scatter, then an all_gather.
+ * reduce_scatter and all_gather take log2 n steps each, in which each rank sends (n-1)/n of the size.
+ *
+ * Where n is no power of two, p is the largest power of two below n, and the first n - p pairs of neighbours act as
+ * one rank each. The lower rank of a pair hands its data to the upper one before, and receives its result afterwards.
  */
 #include "models/models.h"
 #include "sim/work/phases.h"
@@ -14,7 +18,7 @@ typedef struct {
   FabPhases *phases;
   FabOp op;
   guint n_ranks;
-  guint n_groups; /* a power of two: ranks and pairs of them */
+  guint n_groups; /* ranks and pairs of ranks that act as one; a power of two */
 } Halving;
 
 static guint
@@ -29,7 +33,7 @@ rank_of (const Halving *self, guint group)
   return group < n_pairs (self) ? 2 * group + 1 : group + n_pairs (self);
 }
 
-/* What the result of a group is of the size. */
+/* The part of the size that is the result of a group. */
 static double
 part_of (const Halving *self, guint group)
 {
@@ -38,7 +42,7 @@ part_of (const Halving *self, guint group)
   return (group < n_pairs (self) ? 2.0 : 1.0) / self->n_ranks;
 }
 
-/* The parts of all groups that are as `group` in the bits of `modulus` - 1. */
+/* The sum of the parts of all groups whose number has the same remainder as `group` when it is divided by `modulus`. */
 static double
 sum_of_parts (const Halving *self, guint group, guint modulus)
 {
@@ -71,7 +75,7 @@ rejoin (Halving *self)
   }
 }
 
-/* Between the ranks of each pair: into the upper one, or back. */
+/* In each pair the lower rank sends to the upper one, or the upper one back. */
 static void
 fold (Halving *self, gboolean is_back, double weight)
 {
@@ -80,7 +84,7 @@ fold (Halving *self, gboolean is_back, double weight)
     fab_phases_send (self->phases, 2 * group + (is_back ? 1 : 0), 2 * group + (is_back ? 0 : 1), weight);
 }
 
-/* A rank's own part stays with it in what is scattered or gathered. */
+/* In reduce_scatter and all_gather a rank does not send its own part. */
 static FabPhases *
 halving_phases (const FabGroup *group, FabOp op)
 {

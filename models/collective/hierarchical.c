@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hierarchical.c - inside the node, between nodes, inside the node again.
+/* hierarchical.c - first inside each node, then between nodes, then inside each node again.
  *
- * all_reduce: the GPUs of a node reduce and scatter, each GPU all-reduces its part with its peers of the same number
- * over its NICs, and the GPUs of a node gather. reduce_scatter is the first two, all_gather the last two. Between
- * nodes it is a ring; inside, all pairs at once where a wire joins every pair, else a ring in the order of the GPUs.
- * A pipeline: chunks follow one another through the phases.
+ * all_reduce: the GPUs of a node reduce-scatter; each GPU all-reduces its part with the GPUs of the same number in
+ * the other nodes, over its NICs; the GPUs of a node all-gather. A reduce_scatter is the first two phases, an
+ * all_gather the last two. Between nodes it is a ring. Inside a node all pairs of GPUs send at once where a wire
+ * joins every pair; else it is a ring in the order of the GPUs. It is a pipeline: chunks follow one another through
+ * the phases.
  *
- * g GPUs per node, N nodes, per byte of size and GPU: (g-1)/g inside, (N-1)/(N g) between nodes; all_reduce twice.
+ * With g GPUs in each of N nodes, each GPU sends per byte of size (g-1)/g inside its node and (N-1)/(N g) between
+ * nodes, and twice that in an all_reduce.
  */
 #include "models/models.h"
 #include "sim/work/phases.h"
@@ -47,7 +49,7 @@ is_full_mesh (const FabGroup *group)
   return TRUE;
 }
 
-/* In every node each GPU sends to the one `distance` on. */
+/* In every node each GPU sends to the GPU whose number is larger by `distance`, counted round the node. */
 static void
 send_inside (Hierarchy *self, guint distance, double weight)
 {
@@ -59,7 +61,7 @@ send_inside (Hierarchy *self, guint distance, double weight)
                        rank_at (self, node, (local + distance) % g), weight);
 }
 
-/* Reduce-scatter or all-gather of the node: what goes round or across is the same. */
+/* The reduce-scatter or the all-gather inside each node; both send the same bytes. */
 static void
 go_inside (Hierarchy *self)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvls.c - NVLink SHARP: the switch that all GPUs of a node hang on reduces what it reads and multiplies what it is
- * sent.
+/* nvls.c - NVLink SHARP in one node: the switch adds what GPUs read through it and copies what they write through it.
  *
- * GPU i owns part i of n. To reduce, it loads its part through the switch, which reads it from all GPUs and
- * answers with the sum; to gather, it stores its part through the switch, which writes it to all. Per byte of size a
- * GPU sends and receives
+ * GPU i of n owns part i of the bytes. To reduce, it loads its part through the switch, which reads that part from all
+ * GPUs and returns the sum. To gather, it stores its part through the switch, which writes it to all GPUs. Bytes that a
+ * GPU sends and receives per byte of size:
  *   all_reduce 1 + 1/n and 1/n + 1, reduce_scatter 1 and 1/n, all_gather 1/n and 1.
  */
 #include "models/models.h"

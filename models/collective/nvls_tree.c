@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvls_tree.c - NVLink SHARP in each node, two binary trees between the nodes for each GPU's part.
+/* nvls_tree.c - NVLink SHARP inside each node, and two binary trees between the nodes for each GPU's part.
  *
- * GPU i of a node loads the node's sum of part i of g through the switch, reduces it up and broadcasts it down two
- * trees over each of its NICs, equal shares of it on each, and stores the result through the switch. Its NICs carry
- * twice the part (once with 2 nodes), where a tree's carries twice the whole over the NICs: the same; the GPUs'
- * links carry 1 + 1/g instead of 2.
+ * A node has g GPUs. GPU i loads the node's sum of part i through the switch, reduces it up two trees over the nodes,
+ * broadcasts the result down again, and stores it through the switch. Where GPU i has several NICs, each carries two
+ * trees and an equal share of the part. The NICs of a GPU carry twice its part (once with two nodes), as those of the
+ * tree algorithm do; the GPUs' own links carry 1 + 1/g per byte of size, where those of a tree carry 2.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -16,9 +16,9 @@
 typedef struct {
   const FabGroup *group;
   FabStages *stages;
-  guint local, nic; /* GPU of each node, and the NIC at hand */
-  double weight;    /* of one tree */
-  guint n_sharing;  /* GPUs of one NIC */
+  guint local, nic; /* the GPU of each node whose part it is, and its NIC */
+  double weight;    /* bytes per byte of size that one tree carries */
+  guint n_sharing;  /* GPUs that share the NIC */
   GError **error;
 } PartBuild;
 
@@ -36,7 +36,8 @@ add_between (PartBuild *build, guint from, guint to, guint n_children, const GAr
   return TRUE;
 }
 
-/* `ready`: per node, what the part waits for; afterwards the stages that bring its sum over all nodes. */
+/* Adds one tree. List i of `ready` says for which stages the part of node i waits; on return it has the stages that
+ * bring node i the sum over all nodes. */
 static gboolean
 add_tree (PartBuild *build, guint which, const GPtrArray *ready)
 {
@@ -61,7 +62,8 @@ add_tree (PartBuild *build, guint which, const GPtrArray *ready)
   return TRUE;
 }
 
-/* One tree over one NIC, from the GPU's sum of each node; `arrived`: per node, what its store waits for. */
+/* Adds one tree over one NIC. It starts with the sums that the GPU has loaded (`sums`, for each node a list for each
+ * GPU). Appends to list i of `arrived` the stages for which the store in node i has to wait. */
 static gboolean
 add_share (PartBuild *build, guint which, const GPtrArray *sums, const GPtrArray *arrived)
 {
@@ -83,7 +85,8 @@ add_share (PartBuild *build, guint which, const GPtrArray *sums, const GPtrArray
   return TRUE;
 }
 
-/* `sums`: per node, lists per GPU; its sum over the node, and then what its store waits for. */
+/* Adds all trees of one GPU's part. `sums` has for each node a list for each GPU: at first the stages that load its
+ * sum, on return the stages for which its store has to wait. */
 static gboolean
 add_part (PartBuild *build, const GArray *nics, const GPtrArray *sums)
 {

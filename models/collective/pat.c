@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pat.c - parallel aggregated trees: all_gather and reduce_scatter in log2 (n) steps, one GPU per node.
+/* pat.c - parallel aggregated trees: all_gather and reduce_scatter in log2 (n) steps, with one GPU per node.
  *
- * Every rank's part spreads over a binomial tree of its own, the same turned round: first to the rank half the
- * ranks away, then both to those a quarter away, and so on; what a rank sends to one other in a step goes in one
- * message. In the step of distance d these are as many parts as there are odd multiples of d below n.
- * reduce_scatter is the same backwards. In sum every rank sends (n-1)/n of the size: as few bytes as a ring in
- * fewer steps, but over far hops.
+ * In an all_gather every rank's part spreads over a binomial tree of its own; the trees of all ranks have the same
+ * shape, turned round by their ranks' numbers. In the first step a part goes to the rank n/2 away, in the second the
+ * two ranks that have it send it n/4 on, and so on. Whatever a rank sends to one other rank in a step goes in one
+ * message: in the step of distance d these are as many parts as there are odd multiples of d below n. A
+ * reduce_scatter is the same backwards. In total each rank sends (n-1)/n of the size, as in a ring, in fewer steps,
+ * but over longer distances.
  */
 #include "models/models.h"
 #include "sim/work/collective.h"
 #include "sim/work/stages.h"
 #include "sim/work/ways.h"
 
-/* Over all NICs of the two. */
+/* Adds one message, spread over all NICs of the two ranks. */
 static gboolean
 add_send (const FabWays *ways, guint from, guint to, double weight, const GPtrArray *arrived,
           FabStages *stages, GArray *sent, GError **error)
@@ -30,7 +31,7 @@ add_send (const FabWays *ways, guint from, guint to, double weight, const GPtrAr
   return TRUE;
 }
 
-/* Every rank sends its parts for the step of distance d. */
+/* Adds the step of distance d, in which every rank sends. */
 static gboolean
 add_step (const FabWays *ways, FabOp op, guint distance, const GPtrArray *arrived, FabStages *stages,
           GError **error)
@@ -52,7 +53,7 @@ add_step (const FabWays *ways, FabOp op, guint distance, const GPtrArray *arrive
   return TRUE;
 }
 
-/* all_gather begins with the farthest, so that the many parts of the last steps go to near ranks. */
+/* An all_gather begins with the longest distance, so that the many parts of its last steps go to near ranks. */
 static gboolean
 add_steps (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
 {

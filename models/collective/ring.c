@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.c - hierarchical rings as NCCL builds them.
+/* ring.c - rings over all ranks, built as NCCL builds them.
  *
- * A ring visits every GPU of a node over the intra-node links and leaves for the next node through a NIC;
- * there are as many rings as NICs (rails), with equal parts. It enters at the GPU nearest to the NIC. Where a second
- * GPU stands beside the NIC the ring leaves from that one, on the same rail; where each NIC has one GPU it leaves
- * by the next NIC, the two swapped on odd nodes so that no hop crosses rails but the last of an odd number of nodes
- * (NCCL src/graph/connect.cc, "Alternate rings to avoid crossing rails"). NICs that are far from every GPU that takes
- * part carry no ring. One node behind switches: one ring. GPUs that are wired to each other: as many as the
- * wires allow (ring_search.h).
+ * A ring visits every GPU of a node over the links inside the node, and then leaves for the next node through a NIC.
+ * There are as many rings as NICs in a node (rails), and each carries an equal part of the bytes. A ring enters a
+ * node at the GPU nearest to its NIC. Where a second GPU is beside the same NIC, the ring leaves from that GPU, on
+ * the same rail. Where each NIC has one GPU, the ring leaves by the next NIC, and on odd nodes the two NICs change
+ * roles; then no hop between nodes changes rails, except the last one of an odd number of nodes (NCCL
+ * src/graph/connect.cc, "Alternate rings to avoid crossing rails"). A NIC that is far from every GPU of the group
+ * carries no ring. In one node whose GPUs are behind switches there is one ring; where GPUs are wired to each other
+ * there are as many rings as the wires allow (ring_search.h).
  *
- * Per byte of size, every ring link carries (n ranks; Patarasuk and Yuan, JPDC 69(2), 2009)
- *   all_reduce 2(n-1)/n, all_gather and reduce_scatter (n-1)/n,
- *   broadcast and reduce 1, on the links of a chain that starts (ends) at rank 0, the same on every ring
- * and as many steps follow one another: 2(n-1), n-1, n-1; of these 2(nodes-1) or nodes-1 between nodes.
+ * Bytes that every link of a ring carries per byte of size, with n ranks, and steps that follow one another
+ * (Patarasuk and Yuan, JPDC 69(2), 2009):
+ *   all_reduce                   2(n-1)/n, in 2(n-1) steps, 2(nodes-1) of them between nodes
+ *   all_gather, reduce_scatter   (n-1)/n, in n-1 steps, nodes-1 of them between nodes
+ *   broadcast, reduce            1, in n-1 steps, nodes-1 of them between nodes; a chain from rank 0, or to rank 0
  */
 #include "models/models.h"
 #include "sim/work/alike.h"
@@ -25,15 +27,15 @@ is_chain (FabOp op)
   return op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE;
 }
 
-/* Broadcast flows round the ring from rank 0 and ends before it, reduce begins after rank 0 and ends in it:
- * neither uses the hop that would close the ring. */
+/* A broadcast goes round the ring from rank 0 and ends at the rank before it. A reduce begins at the rank after rank 0
+ * and ends at rank 0. Neither uses the hop that would close the ring. */
 static guint
 first_stop (const FabRings *rings, guint ring, FabOp op)
 {
   return is_chain (op) ? fab_rings_root (rings, ring) + (op == FAB_OP_REDUCE ? 1 : 0) : 0;
 }
 
-/* Of all rings, each from its first stop on. */
+/* The hops of all rings, each ring from its first stop on. */
 typedef struct {
   FabOp op;
   guint n_ranks, n_rings, n_channels, per_ring;
@@ -87,7 +89,7 @@ find_hops (const FabGroup *group, FabOp op, Hops *self, GError **error)
 
 /* --- form --- */
 
-/* The slowest hop's words: one PCIe hop makes the ring's steps those of PCIe. */
+/* The slowest hop says what kind of steps the ring has: one hop over PCIe makes all its steps those of PCIe. */
 static void
 note_hop (FabCollectiveForm *form, const FabHop *hop, double slowest_bytes_per_s[2])
 {
@@ -105,18 +107,19 @@ note_hop (FabCollectiveForm *form, const FabHop *hop, double slowest_bytes_per_s
     form->intra_technology = hop->technology;
 }
 
-/* A form as it grows, hop by hop and node by node: over all rings there are as many as ranks times NICs of a node. */
+/* A form that is being made hop by hop and node by node, because all rings together have ranks x NICs hops. */
 typedef struct {
   const FabRings *rings;
   double weight, net_stretch;
   FabFootprintBuilder *builder;
   FabCollectiveForm *form;
   double slowest_bytes_per_s[2];
-  FabAlike *alike;   /* of even nodes, and of odd ones; NULL: none */
-  gboolean *is_told; /* [rings * ranks of the two models] what is counted for all nodes that are like them */
+  FabAlike *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
+  /* [rings * ranks of these two nodes] hops that have been counted for all symmetric nodes. */
+  gboolean *is_told;
 } Growth;
 
-/* Whether the hop from a stop stays inside a node; those of even nodes follow one order, of odd ones another. */
+/* Whether the hop from a stop stays inside a node. Even nodes have one order of GPUs, odd nodes another. */
 static gboolean
 is_told (const Growth *self, guint ring, guint stop, gboolean **told)
 {
@@ -175,7 +178,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
   return TRUE;
 }
 
-/* Time per byte of size on the slowest link of a hop, with all that the footprint puts there. */
+/* Time in seconds per byte of size on the slowest link of a hop, with all bytes that the footprint puts on it. */
 static double
 hop_s_per_byte (const FabGraph *graph, const FabFootprint *footprint, const FabHop *hop)
 {
@@ -190,7 +193,8 @@ hop_s_per_byte (const FabGraph *graph, const FabFootprint *footprint, const FabH
   return slowest;
 }
 
-/* A chunk goes down all hops of a chain, on all rings at once; of these hops the rate of the whole counts one. */
+/* The fill of a chain: a chunk passes all hops one after another, on all rings at once, and the rate of the whole
+ * contains the time of one hop only. */
 static double
 find_fill (const Hops *hops, const FabGroup *group, const FabAlgorithmEnv *env, FabFootprintBuilder *builder,
            double rate_bytes_per_s)
@@ -242,7 +246,7 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
   return TRUE;
 }
 
-/* all_reduce is reduce_scatter and all_gather: the same hops, twice as much on each. */
+/* An all_reduce is a reduce_scatter and an all_gather: the same hops, with twice as many bytes on each. */
 static gboolean
 ring_derive (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiveForm *known,
              FabCollectiveForm *form)
@@ -258,7 +262,8 @@ ring_derive (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiv
 
 /* --- messages --- */
 
-/* In every step all ranks send on what they got in the one before; down a chain goes each chunk, the next behind it. */
+/* In a ring every rank sends in each step what it received in the step before. In a chain each chunk goes from rank to
+ * rank, with the next chunk behind it. */
 static void
 add_ring (const Hops *hops, guint ring, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule)
 {

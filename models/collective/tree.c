@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.c - two binary trees over the nodes, and a chain through the GPUs of each.
+/* tree.c - two binary trees over the nodes, and a chain through the GPUs of each node.
  *
- * Per rail a pair of trees (sim/work/two_trees.h), each with half of the rail's bytes. all_reduce reduces up to the
- * root and broadcasts down again, both at once; broadcast and reduce go one way, and node 0 is the root of both
- * trees. In a node the bytes go through a chain of its GPUs that ends at the one beside the NIC (at rank 0 in the root
- * of broadcast and reduce) and goes round from there, so that chains of different NICs do not meet. One node: a chain.
+ * Each rail has a pair of trees (sim/work/two_trees.h), and each tree carries half of the rail's bytes. An all_reduce
+ * reduces up to the root and broadcasts down again, both at once in a pipeline. Broadcast and reduce go one way only,
+ * and node 0 is the root of both trees. Inside a node the bytes pass a chain of its GPUs. The chain ends at the GPU
+ * beside the NIC (in the root node of broadcast and reduce at rank 0) and visits the other GPUs in the order of their
+ * numbers from there on, so that chains of different NICs use different links. A group in one node has one chain.
  *
- * Every node is inner node of at most one tree: it receives (sends) 3 halves there and 1 in the other, so a NIC
- * carries twice its rail's bytes each way, whatever the number of nodes, in 2 log2 (nodes) steps.
+ * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other tree
+ * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2 (nodes)
+ * steps.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -19,8 +21,8 @@
 
 /* The chain of a node. */
 typedef struct {
-  guint *order; /* [gpus_per_node] local ranks: the end first, to which a reduction flows */
-  guint door;   /* index in `order` of the GPU beside the NIC */
+  guint *order; /* [gpus_per_node] local ranks, beginning with the end to which a reduction flows */
+  guint door;   /* index in `order` of the GPU beside the NIC, where bytes enter and leave the node */
 } Chain;
 
 typedef struct {
@@ -29,16 +31,17 @@ typedef struct {
   const FabTree *tree;
   guint nic;
   guint n_trees;
-  guint n_beside; /* trees that begin at the same door: they go through the chain of a node side by side */
+  guint n_beside; /* trees that begin at the same GPU: they use the chain of a node at the same time */
   double weight, net_stretch;
-  gboolean is_rooted; /* both trees in node 0 */
+  gboolean is_rooted; /* both trees have their root in node 0 */
   Chain chain, root_chain;
-  FabAlike *alike; /* nodes whose chains are the same; NULL: none */
-  FabHop *hops
-      [2]; /* [gpus_per_node] of the model's chain: up to the place before, down from it; no shares: not found */
-  GArray *
-      *arrived; /* [n_nodes] stages that end at the node's door; while broadcasting, the one that brings it */
-  GArray *summed; /* stages after which the root's first GPU has everything */
+  FabAlike *alike; /* nodes whose chains are symmetric; NULL: none */
+  /* [gpus_per_node] hops of symmetric chains: up to the place before, and down from it. A hop without shares has not
+   * been found yet. */
+  FabHop *hops[2];
+  /* [n_nodes] stages that end at the GPU beside the NIC; in a broadcast the one that brings the bytes. */
+  GArray **arrived;
+  GArray *summed; /* stages after which the first GPU of the root has the sum of all nodes */
   GError **error;
 } TreeBuild;
 
@@ -78,7 +81,8 @@ gpu_at (const TreeBuild *build, guint node, guint index)
   return fab_group_gpu (build->group, node, chain_of (build, node)->order[index]);
 }
 
-/* Of the chain that all nodes have, between the place and the one before. NULL: it has no path. */
+/* The hop between two neighbours in the chain of a node, for all nodes whose chains are symmetric. NULL: there is no
+ * path. */
 static const FabHop *
 find_alike (TreeBuild *build, guint from, guint to)
 {
@@ -119,7 +123,8 @@ add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, g
   return TRUE;
 }
 
-/* The children of one parent share its NIC; where both trees have their root in one node, so do these. */
+/* How many transfers share a parent's NIC: its children of one tree, and those of both trees where both have the same
+ * root. */
 static guint
 count_beside (const TreeBuild *build, guint parent)
 {
@@ -128,7 +133,7 @@ count_beside (const TreeBuild *build, guint parent)
   return build->tree->n_children[parent] * (is_shared_root ? 2 : 1);
 }
 
-/* From one node's door to that of its parent or child. */
+/* From the GPU beside the NIC of a node to the one of its parent or child. */
 static gboolean
 add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage)
 {
@@ -144,8 +149,8 @@ add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage
   return TRUE;
 }
 
-/* The node's chain towards its first GPU; what children sent comes in at the door. `ready`: after which the sum is
- * there. */
+/* Adds the stages of a reduction along the node's chain to its first GPU. What the node's children have sent comes in
+ * at the GPU beside the NIC. On return `ready` has the stages after which the sum is complete. */
 static gboolean
 reduce_in_node (TreeBuild *build, guint node, GArray *ready)
 {
@@ -187,7 +192,7 @@ reduce_up (TreeBuild *build)
   return TRUE;
 }
 
-/* From the node's first GPU, which has it after `ready`, through its chain. */
+/* Adds the stages of a broadcast from the node's first GPU, which has the bytes after `ready`, along its chain. */
 static gboolean
 broadcast_in_node (TreeBuild *build, guint node, GArray *ready)
 {
@@ -230,7 +235,7 @@ broadcast_down (TreeBuild *build)
   return TRUE;
 }
 
-/* The NICs, two trees on each, and the GPU that stands beside it. One node: one tree, which uses none. */
+/* The NICs, each with two trees, and the GPU beside each. A group in one node has one tree, which uses no NIC. */
 typedef struct {
   guint *nics, *doors;
   guint n_rails, n_trees;
@@ -246,7 +251,7 @@ count_at_door (const Rails *rails, guint door)
   return n;
 }
 
-/* What a form looks at once. */
+/* What is the same for all trees of a form and is found once. */
 typedef struct {
   FabAlike *alike;
   double net_stretch;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi.c - a library that passes messages, one step of the algorithm after another: Open MPI, MPICH.
+/* mpi.c - a library that sends messages, one step of the algorithm after another: Open MPI, MPICH.
  *
- *   time = longest way through the algorithm's messages, each of which takes
- *          T (m)                            between nodes, by `messages` of the NICs' link
- *          endpoint + wires + m / rate      where that has none, and inside a node
- *        + b / rate                         of the b bytes that other messages send through its port meanwhile
- *        + m / reduce_rate                  where it is added to what the receiver has
- *   startup = the longest way, less the longest way of bytes alone at the links' own rates
+ *   time = the longest sequence of the algorithm's messages that wait for one another. A message of m bytes takes
+ *          T (m)                        between nodes: the measured time, `messages` of the link of the NICs
+ *          endpoint + wires + m / rate  inside a node, and where the link has no measured times
+ *        + b / rate                     where other messages send b bytes through the same port at that step
+ *        + m / reduce_rate              where the receiver adds it to what it has
+ *   startup = that time, minus the time of the same sequence with bytes / rate of the links alone
  *
- * T is that of `both` when a message comes the other way through a NIC of its ends at the same step. Bytes are the
- * network's: the plan is a stream over the algorithm's footprint, no faster than its messages follow one another. Where
- * messages were measured faster than their wires (bursts), what was measured rules: so much less flows.
- * O(messages) per plan; owns a schedule per group, operation and algorithm.
+ * T (m) is the time that was measured with traffic in both directions where a message comes the other way through one
+ * of the two NICs in the same step. A network plays the bytes: the plan is a stream over the algorithm's footprint,
+ * whose rate is limited so that it is no faster than its messages follow one another. Some messages were measured to
+ * be faster than their wires (bursts). Then the measured time counts, and the stream carries so many bytes less.
+ *
+ * A plan takes O(messages). The library owns a schedule for each group, operation and algorithm.
  */
 #include <string.h>
 
@@ -48,19 +50,19 @@ typedef struct {
 typedef struct {
   FabLibrary base;
   MpiParams params;
-  GArray *schedules; /* KnownSchedule, each made once */
+  GArray *schedules; /* KnownSchedule: those made so far */
 } MpiLibrary;
 
-/* What is measured holds what is lost, so nothing is taken off the links' rates. */
+/* Measured times of messages contain what is lost on the way, so that NICs lose nothing on top. */
 static const FabAlgorithmEnv env = { .net_stretch = 0 };
 
 /* --- messages --- */
 
 typedef struct {
-  double reduce_s_per_byte; /* of a message, on the mean over all of them on a way */
+  double reduce_s_per_byte; /* time of adding, averaged over all messages of a sequence */
 } Cost;
 
-/* An all-reduce adds in the first half of its steps; the others hand the result out. */
+/* An all-reduce adds in the first half of its steps and distributes the result in the second half. */
 static Cost
 cost_of (const MpiLibrary *self, FabOp op)
 {
@@ -88,7 +90,8 @@ message_s (gconstpointer data, const FabMessageStep *step)
   return s + step->bytes * cost->reduce_s_per_byte;
 }
 
-/* How much earlier it was measured to end than its wires let it, whatever a band asks about; 0 for most. */
+/* How much earlier a message was measured to end than its wires allow, in seconds; 0 for most messages. Taken from the
+ * measurement itself, without the factor by which an uncertainty band varies it. */
 static double
 lead_s (gconstpointer data, const FabMessageStep *step)
 {
@@ -131,12 +134,12 @@ find_schedule (MpiLibrary *self, const FabCollectiveForm *form, const FabAlgorit
 
 /* --- plan --- */
 
-/* The part of the bytes that flows, so that they take no longer than their messages. */
+/* The part of the bytes that the stream carries, so that it takes no longer than the messages do. */
 static double
 part_that_flows (FabSchedule *schedule, FabCollectivePlan *plan, const Cost *cost, double way_s,
                  double wires_s)
 {
-  const double least = 1e-6; /* messages that were measured shorter than the latency of their wires */
+  const double least = 1e-6; /* where messages were measured to be shorter than the latency of their wires */
   double room_s = way_s - fab_ps_to_seconds (plan->latency_ps);
 
   if (room_s >= wires_s || fab_schedule_longest (schedule, plan->bytes, lead_s, cost) <= 0)

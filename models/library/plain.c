@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain.c - the first algorithm that can do it, or the one that is asked for, and no software at all.
+/* plain.c - collectives as in a textbook: links have latency and rate, software takes no time.
  *
- *   startup = intra steps x longest intra hop + inter steps x longest inter hop      (link latencies)
+ *   startup = steps inside nodes x latency of the longest hop inside a node
+ *           + steps between nodes x latency of the longest hop between nodes
  *
- * The textbook's collective: 2(n-1)/n x S/B + latency for a ring. To see what the wires alone
- * allow; `nccl` says what a library makes of them.
+ * It takes the algorithm that the scenario asks for, or the preferred one of those that can do the operation. A ring
+ * over n ranks takes 2(n-1)/n x S/B plus latency for an all-reduce of S bytes at B bytes per second. It shows what
+ * the wires alone allow; `nccl` says what a library makes of them.
  */
 #include <string.h>
 

@@ -27,7 +27,7 @@ ring_GBps (const NcclCandidate *self)
   return bus * per_step;
 }
 
-/* The time obeys the tuner's cap on the bus bandwidth of LL too. */
+/* The tuner's cap on the bus bandwidth of LL limits the real time too. */
 static double
 ring_limit_bytes_per_s (const NcclCandidate *self)
 {
@@ -75,16 +75,17 @@ tree_correction (const NcclCandidate *self)
   return i < 24 && self->op == FAB_OP_ALL_REDUCE ? corrections[self->protocol][i] : 1;
 }
 
-/* On accelerators other than NVIDIA's the chain through the GPUs of a node crowds one way through their mesh, and RCCL
- * takes no trees between nodes. */
+/* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would use one
+ * way through their mesh for all bytes, which RCCL's trees do not do. */
 static gboolean
 tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
 {
   return candidate->architecture->generation > 0 || candidate->group->n_nodes == 1;
 }
 
-/* Each channel has one chunk on its way: of Simple one step of the channel's buffer; of the others what is left when
- * NCCL halves chunks until a tree is full (src/enqueue.cc, calcCollChunking). */
+/* Each channel has one chunk on its way. A chunk of Simple is one step of the channel's buffer; one of LL or LL128 is
+ * what remains after NCCL has halved chunks until all levels of the tree have one (src/enqueue.cc,
+ * calcCollChunking). */
 static FabBytes
 tree_fill_bytes (const NcclCandidate *self)
 {
@@ -141,7 +142,7 @@ nvls_tree_least_us (const NcclCandidate *self)
        + (double) self->bytes / (nvls_tree_GBps (self) * 1e3);
 }
 
-/* All GPUs of a node do their step at once. */
+/* All GPUs of a node do their steps at once, so that they cost one step. */
 static double
 nvls_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double inter_us)
 {
@@ -173,7 +174,7 @@ collnet_chain_GBps (const NcclCandidate *self)
   return self->busbw_GBps * 0.5;
 }
 
-/* f GPUs share a NIC. */
+/* f GPUs share a NIC. The formula is the tuner's. */
 static double
 collnet_direct_GBps (const NcclCandidate *self)
 {
@@ -220,7 +221,7 @@ direct_GBps (const NcclCandidate *self)
   return self->form->footprint->rate_bytes_per_s / nccl_wire_factors[self->protocol] / 1e9;
 }
 
-/* Where nothing else can do the operation. */
+/* NCCL uses it only for operations that no other algorithm can do. */
 static gboolean
 direct_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
 {

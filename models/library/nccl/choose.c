@@ -14,7 +14,8 @@
 double
 nccl_adapters_us (const NcclCandidate *self)
 {
-  const double usual_us = 0.73; /* of InfiniBand adapters (ib-hdr), on which NCCL's steps were measured */
+  const double usual_us =
+      0.73; /* adapters of InfiniBand HDR (entry ib-hdr), on which NCCL's steps were measured */
   double us = 1e6 * fab_ps_to_seconds (self->form->inter_endpoint_ps) - usual_us;
 
   /* Simple flushes what the NIC has written before the GPU may read it, which takes the adapters' latency again. */

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.c - the time that a choice of the tuner takes.
+/* cost.c - the time that the candidate takes which the tuner has chosen.
  *
- *   startup = base + intra steps x step + inter steps x (network step + adapters)  (x 1.4 or 1.9: rings, Simple, nodes)
- *           + what a pipeline needs to fill
- *   rate    = the footprint's, over the wire factor; never above what the protocol's end points can
+ *   startup = base + steps inside nodes x step + steps between nodes x (network step + adapters) + pipeline fill
+ *             all of it x 1.4 or 1.9 for long Simple rings between nodes (nccl_plateau_factor)
+ *   rate    = the footprint's rate / the protocol's wire factor, and at most what the end points can do
  *
- * The footprint is physics: links, packets, what switches reduce. Constants per step contain the wire, so link
- * latencies are not added again; a step over slower wires takes what these take.
+ * The footprint stands for physics: links, packets, switches that reduce. The constants for a step contain the
+ * latency of usual wires, so that link latencies are not added; where the wires' latency is longer than a step, it
+ * counts instead.
  *
- * Ends of the LL protocol. Over a network its data lie in host memory and a CPU thread reads the flag of every 16-byte
- * line before it posts them (src/transport/net.cc): 2.5 GB/s and 1 GB/s more for each channel, in all. Measured on 1,
- * 2, 4 and 8 channels, 64 to 512 KiB, 16 GPUs: 3.4, 4.1, 6.0 and 10.5 GB/s (validate/measured/
- * dgxa100_hdr_allreduce_16_ring.csv, what every doubling adds to the time).
+ * End points of the LL protocol between nodes. Its data are in host memory, and a CPU thread reads the flag of every
+ * line of 16 bytes before it posts the data to the NIC (src/transport/net.cc). All channels together reach 2.5 GB/s
+ * plus 1 GB/s for each channel. Measured with 1, 2, 4 and 8 channels, 64 to 512 KiB, 16 GPUs: 3.4, 4.1, 6.0 and 10.5
+ * GB/s (validate/measured/dgxa100_hdr_allreduce_16_ring.csv: what each doubling of the size adds to the time).
  */
 #include "models/library/nccl/parts.h"
 
 static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
 
-/* Messages are an eighth of a chunk: where a GPU's link carries chunks up and down a tree the last one gets half of it,
- * which is not in the fill (docs/models/step.md). Of more the schedule would be long. */
+/* Sizes of messages where a network plays the collective message by message. A message is an eighth of a chunk: where a
+ * GPU's link carries chunks up and down a tree, the last chunk gets only half of the link, which the fill does not
+ * contain (docs/models/step.md). Smaller messages would make schedules long. */
 enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 256 };
 
 static gboolean
@@ -27,12 +29,12 @@ is_over_nodes (const NcclCandidate *self)
   return self->group->n_nodes > 1;
 }
 
-/* In a ring over nodes every step waits for some pair of proxy threads. Measured, LL128 and Simple: 3.5 and 6 us (16
- * A100, dgxa100_hdr_allreduce_16_ring), 7 and 6 to 13 us (80 H100, h100_10nodes_allgather_80); LL: 1.0 us, the tuner's
- * own. */
+/* Shortest time of a step in a ring between nodes, where every step waits for the proxy threads of some pair of nodes.
+ * LL: the tuner's own 1.0 us. LL128 and Simple are between what was measured: 3.5 and 6 us (16 A100,
+ * dgxa100_hdr_allreduce_16_ring), 7 and 6 to 13 us (80 H100, h100_10nodes_allgather_80). */
 static const double ring_step_us[NCCL_N_PROTOCOLS] = { 1.0, 4.0, 5.0 };
 
-/* A step between GPUs of a node. */
+/* Time of a step between GPUs of a node. */
 static double
 intra_us (const NcclCandidate *self)
 {
@@ -69,7 +71,7 @@ base_us (const NcclCandidate *self)
            : self->tuning->base_us[self->protocol];
 }
 
-/* Bytes that are on the way before the end of a pipeline moves. 0: it is no pipeline. */
+/* Bytes of size that are on the way before the last hop of a pipeline moves any. 0: it is no pipeline. */
 static FabBytes
 fill_bytes (const NcclCandidate *self)
 {
@@ -84,7 +86,7 @@ fill_us (const NcclCandidate *self)
   return seconds * nccl_wire_factors[self->protocol] * 1e6;
 }
 
-/* What steps that follow one another cost. */
+/* Time of all steps that follow one another. */
 static double
 steps_us (const NcclCandidate *self)
 {
@@ -102,7 +104,8 @@ startup_us (const NcclCandidate *self)
   return steps_us (self) + (base_us (self) + fill_us (self)) * nccl_plateau_factor (self);
 }
 
-/* A channel is one thread block, and moves so much at most: what the tuner gives a tree's channel on one node. */
+/* What all channels together can move, in bytes of size per second. A channel is one thread block, and can move what
+ * the tuner assumes for a tree's channel on one node. */
 static double
 channels_bytes_per_s (const NcclCandidate *self)
 {
@@ -110,8 +113,8 @@ channels_bytes_per_s (const NcclCandidate *self)
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
-/* With fewer channels than rails, NICs and wires are left that no channel uses; the ports of a node's switch are used
- * all the same. */
+/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing. The links between GPUs
+ * and the switch of their node are used as before. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
 {
@@ -128,7 +131,7 @@ lower (double *limit, double bytes_per_s)
     *limit = bytes_per_s;
 }
 
-/* What the end points can do, bytes of size per second; 0: no limit. */
+/* What the end points of the candidate can do, in bytes of size per second; 0: they set no limit. */
 static double
 ends_bytes_per_s (const NcclCandidate *self)
 {
@@ -188,7 +191,7 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
 }
 
-/* Seconds per byte of size if the steps of the ring come one after another: the mean over its hops. */
+/* Seconds per byte of size if the steps of the ring follow one another: the mean over its hops. */
 static double
 steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
 {
@@ -209,8 +212,7 @@ steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
        / (form->n_intra_steps + form->n_inter_steps);
 }
 
-/* A size that is no multiple of ranks x channels x block takes as long as the next one: the chunk of every step is a
- * whole one, the channels or steps that have none wait. Counted as startup. */
+/* Every step moves a whole chunk, and channels or steps that have no chunk wait. The additional time is startup. */
 void
 nccl_round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
 {

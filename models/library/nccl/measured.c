@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured.c - bus bandwidths that somebody has measured on the cluster, in place of what its links allow.
+/* measured.c - bus bandwidths that a user has measured on the cluster, in place of what its links allow.
  *
  *   measured: [{op: all_reduce, nodes: 2, busbw: 361.7GB/s}, {op: all_reduce, nodes: 4, busbw: 160.1GB/s}]
  *
- * For an operation that has rows, between nodes: bytes of size flow at busbw / factor (nccl-tests), after the startup
- * that the library counts anyway. Between two rows busbw is a power of the number of nodes: a straight line over
- * log nodes; outside of them it is that of the nearest row. What was measured is all GPUs of every node in one group;
- * a group with g of G GPUs of each node has as many of its node's adapters, and g / G of the busbw, because G / g such
- * groups run side by side. It never makes links faster than they are: the footprint still bounds the stream.
+ * For an operation between nodes that has rows, the rate in bytes of size is busbw / factor (nccl-tests); the startup
+ * is counted as without a measurement. Between the numbers of nodes of two rows busbw is a power of the number of
+ * nodes: a straight line where both axes are logarithmic. Outside of the rows it is that of the nearest row.
+ *
+ * A measurement is of all GPUs of every node in one group. A group with g of the G GPUs of each node has the busbw x
+ * g / G, because G / g such groups run side by side and share the adapters of a node. A measurement never makes links
+ * faster than they are, because the footprint still limits the stream.
  */
 #include <math.h>
 

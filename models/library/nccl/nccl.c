@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl.c - what NCCL and RCCL make of the wires: algorithm, protocol, channels, and the time before bytes flow.
+/* nccl.c - the library NCCL (RCCL on AMD): it chooses algorithm, protocol and number of channels for each collective.
  *
- * Every algorithm and protocol that is possible is a candidate. The one that NCCL's tuner believes to be fastest runs
- * (choose.c), and takes the time that cost.c counts. A host that issues collectives more slowly than GPUs finish them
- * adds to the startup (wait_for_host).
+ * Every combination of algorithm and protocol that is possible is a candidate. The candidate for which NCCL's tuner
+ * estimates the shortest time runs (choose.c), and takes the time that cost.c counts. Where the host issues collectives
+ * more slowly than GPUs finish them, the difference is added to the startup (wait_for_host).
  */
 #include <string.h>
 
@@ -100,20 +100,20 @@ static const FabParam nccl_params[] = {
 typedef struct {
   FabLibrary base;
   NcclParams params;
-  GHashTable *wires; /* of a form, NcclWires */
+  GHashTable *wires; /* NcclWires by FabCollectiveForm */
 } NcclLibrary;
 
-/* What all candidates of one collective share. */
+/* The choice of a candidate for one collective. */
 typedef struct {
   NcclLibrary *library;
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
-  double best_us; /* < 0: none yet */
+  double best_us; /* the tuner's estimate for `best`; < 0: there is none yet */
 } Choice;
 
-/* NCCL's search finds channels of about 20 GB/s inside a node, or one per NIC, and doubles them; again on newer
- * GPUs over few NICs. */
+/* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per NIC
+ * between nodes, and doubles their number; on Hopper and later GPUs with fewer than 8 NICs twice. */
 static guint
 most_channels (const Choice *choice, guint n_rails)
 {
@@ -132,7 +132,7 @@ most_channels (const Choice *choice, guint n_rails)
   return (guint) CLAMP (n, params->min_channels, params->max_channels);
 }
 
-/* Of these, the ones that have enough to do. */
+/* The number of those channels that have enough bytes to be used. */
 static guint
 count_channels (const NcclCandidate *candidate)
 {
@@ -201,7 +201,7 @@ is_wanted (const Choice *choice, const FabAlgorithmOps *model)
   return model->supports (common->group, common->op);
 }
 
-/* The model of an algorithm that is in every list. */
+/* The model of an algorithm. Every list of models has the one that is asked for here. */
 static const FabAlgorithmOps *
 model_of (const NcclLibrary *self, const NcclAlgorithm *algorithm)
 {
@@ -211,7 +211,7 @@ model_of (const NcclLibrary *self, const NcclAlgorithm *algorithm)
   g_assert_not_reached ();
 }
 
-/* The rings' bandwidth: what NCCL's search would find, and how many channels that makes. */
+/* Finds the bus bandwidth of the rings, which NCCL's search would find, and the number of channels that follows. */
 static gboolean
 measure_rings (Choice *choice, GError **error)
 {
@@ -270,7 +270,7 @@ try_algorithms (Choice *choice, GError **error)
   return TRUE;
 }
 
-/* Collectives in a row end no faster than the host issues them. */
+/* Collectives that follow one another end no faster than the host issues them. */
 static void
 wait_for_host (const NcclParams *params, const NcclArchitecture *architecture, FabCollectivePlan *plan)
 {

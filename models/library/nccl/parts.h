@@ -126,11 +126,11 @@ struct NcclAlgorithm {
   /* A limit of its end points in bytes of size per second; 0: none. NULL: none. */
   double (*limit_bytes_per_s) (const NcclCandidate *self);
 
-  gboolean
-      is_searched; /* NCCL's search looks for channels of this shape; exactly one algorithm has this flag */
-  gboolean
-      waits_for_proxies; /* between nodes each of its steps waits for the proxy thread of some pair of nodes */
-  gboolean has_plateau;  /* nccl_plateau_factor () applies */
+  /* NCCL's search looks for channels of this shape; exactly one algorithm has this flag. */
+  gboolean is_searched;
+  /* Between nodes each of its steps waits for the proxy thread of some pair of nodes. */
+  gboolean waits_for_proxies;
+  gboolean has_plateau;        /* nccl_plateau_factor () applies */
   gboolean has_measured_base;  /* NcclArchitecture.base_us applies, on one node */
   gboolean has_measured_steps; /* NcclArchitecture.step_us applies */
   gboolean has_whole_chunks;   /* the parameter `whole_chunks` applies to it */

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - NCCL's constants (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL's (src/graph/tuning.cc of
- * 2.21), and what measurements put in their place. Constant data only.
+/* tables.c - constants of NCCL's protocols and of GPUs.
  *
- * The measured pairs fit base + steps x step to the small sizes of calibration tables; NCCL's own are upper
- * estimates for older machines. Where nothing was measured the field is 0 and the tuner's number counts.
- *   ampere     LL: 8 and 30 steps, polaris_a100_ss11_allreduce_8, dgxa100_hdr_allreduce_16_ring
- *   hopper     LL: 6 and 14 steps, alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9 us);
- *              LL128 likewise; Simple: 32 us beyond the bytes' own at 6 steps (the first), 31 at 3
- *              (snellius_h100_allgather_4), 43 at 7 (h100x8_nvswitch_allgather_8)
- *   blackwell  taken from hopper: no small sizes of a calibration table show it
- *   cdna3      LL and Simple: 14 steps, mi300x_allreduce_8 (13.8 us; 31 to 60 us beyond the bytes' own); cdna4 likewise
- *   issue_us   small sizes of one process with n GPUs, over n: 48.2 us / 8 (dgx1_p100_nvlink1_allreduce_8), 59.8 / 12
- *              (dgx2_v100_broadcast_12), 11.6 / 2 (rtx2080ti_pcie3_nop2p_broadcast_2), 34.7 / 8
- *              (a100x8_nvswitch_allreduce_8), 11.0 / 2 (rtx4090_nop2p_allreduce_2_b), 16.9 / 4
- *              (snellius_h100_allgather_4); others assumed
+ * They are those of NCCL (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL (2.21, src/graph/tuning.cc).
+ * NCCL's base and step times are upper estimates for older machines; `base_us` and `step_us` replace them where small
+ * sizes of calibration tables (validate/measured/) say better. They are fitted to base + steps x step = the measured
+ * time.
+ *
+ *   ampere     LL: 8 and 30 steps in polaris_a100_ss11_allreduce_8 and dgxa100_hdr_allreduce_16_ring
+ *   hopper     LL and LL128: 6 and 14 steps in alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9 us).
+ *              Simple, after the time of the bytes: 32 us at 6 steps (alps_gh200_ss11_allreduce_4), 31 us at 3
+ *              (snellius_h100_allgather_4), 43 us at 7 (h100x8_nvswitch_allgather_8)
+ *   blackwell  those of hopper, because no calibration table shows small sizes
+ *   cdna3      LL and Simple: 14 steps in mi300x_allreduce_8 (13.8 us; after the time of the bytes 31 to 60 us)
+ *   cdna4      those of cdna3
+ *
+ * `issue_us` is the time of small sizes where one process drives n GPUs, divided by n: 48.2 us / 8
+ * (dgx1_p100_nvlink1_allreduce_8), 59.8 / 12 (dgx2_v100_broadcast_12), 11.6 / 2 (rtx2080ti_pcie3_nop2p_broadcast_2),
+ * 34.7 / 8 (a100x8_nvswitch_allreduce_8), 11.0 / 2 (rtx4090_nop2p_allreduce_2_b), 16.9 / 4
+ * (snellius_h100_allgather_4). Those of other architectures are assumed.
  */
 #include "models/library/nccl/parts.h"
 
 #include <string.h>
 
-/* LL: lines of 16 B, 8 of them data. LL128: 128 B, 120 of them data. */
+/* A line of LL has 16 bytes, 8 of them data. A line of LL128 has 128 bytes, 120 of them data. */
 const double nccl_wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 };
 
 const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };

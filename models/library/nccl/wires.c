@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wires.c - what the links of a form give, looked at once: a plan is made for every bucket of a job. */
+/* wires.c - the rates that the links of a form allow. They are found once for each form, because a job has a plan for
+ * every bucket. */
 #include "models/library/nccl/parts.h"
 
 static gboolean
