@@ -3,21 +3,21 @@
 
 enum { DENSE, EXPERTS, N_SORTS };
 
-/* Of one sort of tensors. */
+/* The buckets of one sort of tensors: experts, or all others. */
 typedef struct {
   FabFamily *family;
   Lane lane;
   const char *name; /* "bucket", "experts" */
   FabBytes filled_bytes;
   guint n_closed;
-  GArray *held; /* FabBytes: closed, not launched yet */
+  GArray *held; /* FabBytes: buckets that are closed and not reduced yet */
 } Sort;
 
 struct _Buckets {
   Stage *stage;
   BucketsParams params;
   Sort sorts[N_SORTS];
-  GArray *launched; /* FabTaskId */
+  GArray *launched; /* FabTaskId: reductions so far */
 };
 
 Buckets *

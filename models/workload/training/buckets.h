@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buckets.h - gradients gathered into buckets, each reduced by one collective of the data-parallel ranks.
+/* buckets.h - gradients that are collected in buckets, each of which is reduced by one collective.
  *
- * Experts are not on every data-parallel rank: their gradients go to buckets of their own, which the ranks reduce that
- * hold the same experts.
+ * The data-parallel ranks reduce a bucket together. Experts are not on every data-parallel rank, so that their
+ * gradients go to buckets of their own; those ranks reduce them that hold the same experts.
  */
 #pragma once
 
@@ -10,15 +10,17 @@
 
 typedef struct {
   FabOp op;                     /* ALL_REDUCE or REDUCE_SCATTER */
-  FabBytes first_bytes, bytes;  /* a bucket closes when it holds so much; 0: never */
-  FabBytes bytes_per_parameter; /* of a gradient on the wire */
-  gboolean overlaps;            /* launched when full; else at the flush */
-  gboolean is_closed_before;    /* before the tensor that would exceed the cap, not after it */
-  DataPart part;                /* ranks of a group; DATA_ONE: all data-parallel ranks */
+  FabBytes first_bytes;         /* the first bucket closes when it holds so much; 0: never */
+  FabBytes bytes;               /* the others close when they hold so much; 0: never */
+  FabBytes bytes_per_parameter; /* of one gradient on the wire */
+  gboolean overlaps;         /* a bucket is reduced as soon as it is closed; else all of them at the flush */
+  gboolean is_closed_before; /* it closes before the tensor that would exceed the cap; else after it */
+  DataPart part;             /* which data-parallel ranks reduce a bucket; DATA_ONE: all */
   guint block;
-  /* How a bucket is sent when `op` is not all; takes `name`. NULL: by `op`. Experts always go by `op`. */
+  /* Sends a bucket in another way than by one collective `op`. Takes `name`. NULL: by `op`. Buckets of experts always
+   * go by `op`. */
   gboolean (*send) (Stage *stage, FabBytes bytes, char *name, FabTaskId *task);
-  /* What follows a bucket that was sent by `task`. NULL: nothing. */
+  /* Adds what comes after a bucket that `task` has sent. NULL: nothing. */
   gboolean (*sent) (Stage *stage, FabBytes bytes, FabTaskId *task);
 } BucketsParams;
 
@@ -27,9 +29,9 @@ typedef struct _Buckets Buckets;
 Buckets *buckets_new (Stage *stage, const BucketsParams *params);
 void buckets_free (gpointer self);
 
-/* The gradient of a tensor is ready, after the last compute task. */
+/* Adds the gradient of a tensor, which is ready when the last compute task ends. */
 void buckets_add (Buckets *self, guint layer, guint tensor);
-/* Launches what is left. */
+/* Reduces all buckets that have not been reduced yet, the last one whatever it holds. */
 void buckets_flush (Buckets *self);
-/* The next compute task waits for all that was launched. */
+/* Makes the next compute task wait for all reductions so far. */
 void buckets_wait (Buckets *self);

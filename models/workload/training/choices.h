@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choices.h - what of a training job a planner may choose: strategies, how the model is divided, knobs.
+/* choices.h - what `plan`, `tune` and `explore` may change in a training job: strategy, division of the model, knobs.
  *
- * The model, the machine, the sequences of a step and every other key that the scenario writes stay as they are.
+ * The model, the machine, the number of sequences in a step and all other keys of the scenario stay as they are.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ typedef struct {
 typedef struct {
   const char *name, *summary;
   const char *kind; /* the model of the job: "zero" */
-  const FabStrategyKey
-      *keys; /* that make it this strategy, ended by a row without key; NULL: the kind alone does */
+  /* That make it this strategy, ended by a row without key; NULL: the kind alone does. */
+  const FabStrategyKey *keys;
   const char *node_key;   /* a key that is the number of ranks of a node; NULL: none */
   const char *const *but; /* keys that a job of this kind may have and this strategy must not; NULL: none */
   gboolean is_divided;    /* the model itself is divided too */
@@ -32,14 +32,14 @@ extern const FabStrategy fab_strategies[];
 /* Whether a key has to be written: its value is not the default of the strategy's kind. */
 gboolean fab_strategy_must_write (const FabStrategy *strategy, const FabStrategyKey *key);
 
-/* Candidates of the strategies that `names` lists ("ddp,zero3"; NULL or "all": every one), and the job as written
- * before them; `sequences` are those of a step. (transfer full); NULL and *error for an unknown name, or a job that is
- * no training job. */
+/* The candidates (FabCandidate) of the strategies in `names` ("ddp,zero3"; NULL or "all": every strategy). The first
+ * one is the job as the scenario has it. Sets *sequences to the sequences of a step. (transfer full) NULL and *error
+ * for an unknown name, or when the job is no training job. */
 GPtrArray *fab_strategy_candidates (const FabScenario *scenario, const char *names, double *sequences,
                                     GError **error);
 
-/* The knobs that the scenario's job has, of those that `names` lists (NULL: bucket, prefetch, micro_batch as far as
- * the job has them). (transfer full) */
+/* The knobs (FabKnob) of the scenario's job that `names` lists ("bucket,recompute"); NULL: those of bucket, prefetch
+ * and micro_batch that the job has. (transfer full) NULL and *error for a name that the job does not have. */
 GPtrArray *fab_job_knobs (const FabScenario *scenario, const char *names, GError **error);
 
 /* The parameter of a kind of job that a knob turns: "bucket" turns `reduce_bucket` of zero. NULL: that kind has no such

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ddp.c - data parallel training as PyTorch's DistributedDataParallel schedules it.
+/* ddp.c - data-parallel training as PyTorch's DistributedDataParallel schedules it.
  *
- *   - backward yields tensors' gradients in reverse registration order; they fill buckets in that order; a bucket
- *     closes when it has reached its cap, the first one's cap being small (torch/csrc/distributed/c10d/reducer:
- *     compute_bucket_assignment_by_size, 1 MiB then 25 MiB); experts have buckets of their own;
- *   - a bucket's all-reduce is launched when its last gradient is ready and the one before is launched; without
- *     overlap all are launched after backward, as frameworks do that accumulate gradients in FP32 elsewhere;
- *   - with gradient accumulation only the last micro-batch is reduced (no_sync), or each one;
- *   - the optimizer runs after backward and the last all-reduce, at the speed of memory.
+ *   - The backward pass yields the gradients of tensors in the reverse of the order in which they are registered. They
+ *     fill buckets in that order. A bucket closes when it has reached its cap, which is smaller for the first one
+ *     (torch/csrc/distributed/c10d/reducer, compute_bucket_assignment_by_size: 1 MiB, then 25 MiB). Experts have
+ *     buckets of their own.
+ *   - The all-reduce of a bucket starts when its last gradient is ready and that of the bucket before has started.
+ *     Without overlap all start after the backward pass, as in frameworks that accumulate gradients in FP32 elsewhere.
+ *   - With gradient accumulation, gradients are reduced in the last micro-batch only (no_sync), or in each.
+ *   - The optimizer runs after the backward pass and the last all-reduce, at the rate of the accelerator's memory.
  */
 #include "models/models.h"
 #include "models/workload/training/buckets.h"
@@ -90,7 +91,7 @@ ddp_gradient (Stage *stage, const PassAt *at, guint tensor)
   buckets_add (stage->state, at->layer, tensor);
 }
 
-/* The end of a backward pass. */
+/* Called at the end of each layer's backward pass. */
 static void
 ddp_after_backward (Stage *stage, const PassAt *at)
 {

@@ -34,7 +34,7 @@ most_context (const JobFacts *facts)
   return facts->params->sequence >= LONG_SEQUENCE ? MAX (written, MOST_CONTEXT) : written;
 }
 
-/* Most ranks up to `most` that can share the experts; 1: there are none, or they do not divide. */
+/* The largest number of ranks, at most `most`, that can share the experts evenly; 1: there are no experts, or none. */
 static gint64
 most_experts (const JobFacts *facts, const Division *division, gint64 most)
 {

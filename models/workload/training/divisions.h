@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* divisions.h - the ways to divide a model among ranks that are worth a trial.
+/* divisions.h - the ways of dividing a model among ranks that `plan` tries.
  *
- *   tensor    powers of two within the domain that the accelerators' own links join, that divide the heads
- *   pipeline  divides the blocks, or a power of two (the middle stages have one block more); up to 64
- *   context   where sequences are long (16384 tokens and more) or the scenario has it: up to 8, or as written
- *   Where a model does not say what goes from layer to layer, what a division sends is not known: there is none.
- *   expert    where the model has experts: 1, the most that divides them and the data axis, the most inside the domain
+ *   tensor    powers of two that divide the attention heads, up to the number of ranks that the accelerators' own links
+ *             join
+ *   pipeline  numbers that divide the blocks, and powers of two (then the middle stages have one block more); up to 64
+ *   context   powers of two up to 8, or up to what the scenario has, where sequences have 16384 tokens and more or the
+ *             scenario has context parallelism
+ *   expert    where the model has experts: 1; the largest number that divides them and the data axis; and the largest
+ *             such number inside the ranks that the accelerators' own links join
+ *
+ * Where a model does not say how many bytes go from layer to layer, the communication of a division is not known, and
+ * none is tried.
  */
 #pragma once
 
@@ -21,8 +26,8 @@ GArray *division_list (const JobFacts *facts); /* Division. (transfer full) */
 
 gboolean division_is_interleaved (const Division *self);
 
-/* "tensor 8, pipeline 4"; "-": not divided. (transfer full) */
+/* For a person: "tensor 8, pipeline 4"; "-": the model is not divided. (transfer full) */
 char *division_name (const Division *self);
 
-/* "job.parallel={tensor: 8, sequence: true, ...}". (transfer full) */
+/* As an assignment to the scenario: "job.parallel={tensor: 8, sequence: true, ...}". (transfer full) */
 char *division_set (const Division *self, const JobFacts *facts);

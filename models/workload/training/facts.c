@@ -123,14 +123,14 @@ job_facts_micro_batches (const JobFacts *self, gint64 per_rank, gint64 most, gin
   return sizes;
 }
 
-/* Of all training jobs. */
+/* The beginning of every training job's struct. */
 typedef struct {
   TrainParams train;
 } SharedParams;
 
 static const FabParam shared_params[] = { TRAIN_PARAMS (SharedParams, train), { .key = NULL } };
 
-/* The type of gradients, which every kind has under its own roof. */
+/* Appends the type of gradients, a key that every kind of job has in a table of its own. */
 static void
 append_gradient (GString *keys, const JobFacts *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - what the choices of a training job depend on. */
+/* facts.h - facts about a training job on which its choices (choices.h) depend. */
 #pragma once
 
 #include "models/workload/training/train.h"
@@ -7,25 +7,27 @@
 
 typedef struct {
   const FabScenario *scenario;
-  const FabModelInfo *info;  /* of the job's kind */
-  const TrainParams *params; /* first member of every training job's */
+  const FabModelInfo *info; /* the model of the job: ddp, zero, fsdp, megatron */
+  /* The keys that all training jobs share: the first member of every job's struct. */
+  const TrainParams *params;
   gint64 n_ranks, n_nodes, per_node;
-  gint64
-      domain; /* ranks that the accelerators' own links join: a node, or the nodes that share its switches */
+  /* Ranks that the accelerators' own links join: a node, or the nodes that share its switches. */
+  gint64 domain;
   gint64 global_batch;                 /* sequences of a step */
-  gint64 n_blocks, n_heads, n_experts; /* of the model; 0: not known, or none */
-  gboolean has_activations;            /* the model says what goes from layer to layer */
+  gint64 n_blocks, n_heads, n_experts; /* of the neural network; 0: not known, or none */
+  gboolean has_activations;            /* the neural network says how many bytes go from layer to layer */
 } JobFacts;
 
 gboolean job_facts_init (JobFacts *self, const FabScenario *scenario, GError **error);
 
-/* Data-parallel ranks of the job as written; 0: its ranks do not divide so. */
+/* The data-parallel ranks of the job as the scenario has it; 0: its ranks cannot be divided so. */
 gint64 job_facts_data_ranks (const JobFacts *self);
 
-/* Sequences of a micro-batch worth a trial, ascending: powers of two, and what is written, that divide those of a
- * rank so that their number is a multiple of `round`. (transfer full) */
+/* Numbers of sequences in a micro-batch that are worth a trial, ascending (gint64): powers of two up to `most`, and
+ * what the scenario has. Each divides the `per_rank` sequences of a rank into micro-batches whose number is a
+ * multiple of `round`. (transfer full) */
 GArray *job_facts_micro_batches (const JobFacts *self, gint64 per_rank, gint64 most, gint64 round);
 
-/* The job's keys that another one of `kind` has too, as far as the scenario writes them, without those of `but`:
+/* The keys that the scenario writes for its job and that a job of `kind` has too, without those in `but`:
  * "model: gpt2-xl, sequence: 2048". (transfer full) */
 char *job_facts_shared (const JobFacts *self, const char *kind, const char *const *but);

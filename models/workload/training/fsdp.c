@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsdp.c - sharded data parallel training as PyTorch's FullyShardedDataParallel schedules it (torch/distributed/fsdp).
+/* fsdp.c - sharded data-parallel training as PyTorch's FullyShardedDataParallel schedules it
+ * (torch/distributed/fsdp).
  *
- * Every block is a unit, what is left (embedding, last norm, head) is the root unit, which stays whole from its first
- * use to the end of backward. A unit is gathered before its forward and, unless it stayed whole, before its backward
- * pass; its gradients are reduce-scattered after backward. Gathers and reduce-scatters are issued in program order on
- * one communicator, so each waits for those before it:
- *   forward    gather k is issued at once, but at most `in_flight` units are whole or on their way: it waits until
- *              unit k - in_flight has computed (limit_all_gathers)
- *   backward   prefetch pre: gather k - 1 before backward of k, so it comes before reduce-scatter k; post: when
- *              backward of k has computed, before reduce-scatter k; none: after it
- * Hybrid sharding gathers and reduce-scatters inside shard groups, and then sums the shards over the groups on a
- * communicator of its own.
+ * Every block is a unit. All other layers (embedding, last norm, head) are the root unit, which stays whole from its
+ * first use to the end of the backward pass. Before the forward pass of a unit its parameters are gathered; before
+ * its backward pass too, unless it stayed whole. After the backward pass its gradients are reduce-scattered. All
+ * these collectives are issued in program order on one communicator, so that each waits for those before it.
+ *
+ *   forward    The gather of unit k is issued at once, but at most `in_flight` units are whole or on their way: it
+ *              waits until unit k - in_flight has computed (limit_all_gathers).
+ *   backward   With prefetch `pre` the gather of k - 1 is issued before the backward pass of k, and so comes before the
+ *              reduce-scatter of k. With `post` it is issued after the backward pass of k, before the reduce-scatter of
+ *              k. With `none` it is issued after that reduce-scatter.
+ *
+ * Hybrid sharding gathers and reduce-scatters inside groups of `shard` ranks, and then sums the shards over the
+ * groups on another communicator.
  */
 #include "models/workload/training/fsdp.h"
 
@@ -182,7 +186,7 @@ after_forward (Stage *stage, const PassAt *at)
   note_computed (self);
 }
 
-/* The unit whose backward pass comes after that of `index`; 0: none. */
+/* The unit whose backward pass comes after that of unit `index`; 0: there is none. */
 static guint
 next_backward (const Fsdp *self, guint index)
 {
@@ -220,7 +224,7 @@ reduce (Fsdp *self, guint index)
   fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient], &self->stage->last_compute,
              self->sums);
   if (self->sums->len > n_before)
-    sum = g_array_index (self->sums, FabTaskId, n_before); /* of what is not experts */
+    sum = g_array_index (self->sums, FabTaskId, n_before); /* the reduction of all but the experts */
   if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name), &sum, &whole)) {
     g_array_append_val (self->sums, whole);
     sum = whole;

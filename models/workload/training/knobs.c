@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* knobs.c - what a training job lets one turn without changing what it trains: keys, values worth a trial, sources.
+/* knobs.c - the keys of a training job that change its speed and not what it trains, and the values that are worth a
+ * trial.
  *
- * Values are those that people use around the framework's default; what the scenario has is always among them. A step
- * keeps its sequences: where a micro-batch is larger there are fewer of them.
+ * The values are those that people use around the framework's default, and the one that the scenario has. A step keeps
+ * its number of sequences: where micro-batches are larger there are fewer of them.
  */
 #include <string.h>
 
@@ -17,12 +18,12 @@ enum { MOST_MICRO_BATCH = 64, MOST_VIRTUAL = 16 };
 
 typedef struct {
   const char *name;
-  const FabModelInfo *kind; /* of job; NULL: every one that trains */
-  gint64 stage;             /* of zero: 3; -3: any other one; 0: whatever kind */
+  const FabModelInfo *kind; /* the model of the job; NULL: every training job */
+  gint64 stage;             /* of zero: 3: stage 3 only; -3: any other stage only; 0: no condition */
   const char *key;          /* of the job */
-  const char *values;       /* ascending; NULL: counted */
+  const char *values;       /* ascending; NULL: they depend on the job and are computed */
   const char *source;
-  gboolean is_usual; /* turned when nobody says what is to be */
+  gboolean is_usual; /* `tune` turns it when the user does not say which knobs to turn */
 } KnobRow;
 
 static const KnobRow rows[] = {
@@ -190,7 +191,7 @@ add_choices (FabKnob *knob, const JobFacts *facts, const KnobRow *row, const Fab
   }
 }
 
-/* --- values that are counted --- */
+/* --- values that are computed --- */
 
 static void
 add_micro_batches (FabKnob *knob, const JobFacts *facts)
@@ -208,11 +209,11 @@ add_micro_batches (FabKnob *knob, const JobFacts *facts)
     fab_knob_add (knob, label,
                   new_sets (g_strdup_printf ("job.global_batch=%" G_GINT64_FORMAT, facts->global_batch),
                             g_strdup_printf ("job.micro_batch=%" G_GINT64_FORMAT, size),
-                            g_strdup ("job.accumulation=1"))); /* which global_batch stands for */
+                            g_strdup ("job.accumulation=1"))); /* it follows from global_batch */
   }
 }
 
-/* 1 is the schedule that has no parts, or the scenario's own. */
+/* One part per stage needs another schedule: the scenario's own if it has no parts, else the usual one. */
 static void
 add_virtual (FabKnob *knob, const JobFacts *facts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanes.c - streams, tasks and groups of a stage. */
+/* lanes.c - the functions with which strategies make streams, tasks and collectives of a pipeline stage. */
 #include "models/workload/training/train.h"
 #include "sim/base/error.h"
 
@@ -71,8 +71,8 @@ stage_note (Stage *stage, guint collective)
   g_array_append_val (stage->made, collective);
 }
 
-/* Data-parallel groups have ranks of all bins of a stage: the first bin makes their collectives, the others, which do
- * the same in the same order, join them. Takes *name. */
+/* Finds the collective that a task joins. A data-parallel group has ranks of all bins of a stage (slow.h). The first
+ * bin makes the collective; the other bins do the same in the same order, and join it. Takes *name. */
 static gboolean
 find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
 {
@@ -285,7 +285,7 @@ stage_weight_bytes (const Stage *stage)
   return MAX (fab_precision_bytes ((FabPrecision) stage->train->params->precision), 2);
 }
 
-/* The first layer of the first chunk: other parts have gone back before. */
+/* The first layer of the first part of the model: the passes of the other parts come before. */
 gboolean
 stage_ends_backward (const Stage *stage, const PassAt *at)
 {

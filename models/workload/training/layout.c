@@ -56,7 +56,7 @@ const FabParam parallel_params[] = {
   { .key = NULL },
 };
 
-/* Axis indices in order; N_AXES stands for ep. FALSE: not every axis once. */
+/* Reads "tp-cp-ep-dp-pp" into axes; N_AXES stands for ep. FALSE: some axis is not there exactly once. */
 static gboolean
 parse_order (const char *order, guint *axes, guint *n)
 {
@@ -137,7 +137,7 @@ layout_init (Layout *self, const FabCluster *cluster, const ParallelParams *para
 
 /* --- groups --- */
 
-/* How many values a coordinate takes within a group, and from one group to the next. */
+/* The values that a coordinate takes within a group, and from one group to the next. */
 typedef struct {
   guint n_in, in_step; /* in the group */
   guint n_out, out_step, first;
@@ -167,7 +167,7 @@ span_of (const Layout *self, const Selection *selection, Axis axis)
   return selection->varies[axis] ? (Span){ n, 1, 1, 0, first } : (Span){ 1, 0, n, 1, first };
 }
 
-/* Axes from the smallest stride up, so that ranks ascend. */
+/* Sorts the axes by stride, the smallest first, so that ranks come out in ascending order. */
 static void
 sort_axes (const Layout *self, Axis *axes)
 {
@@ -182,7 +182,7 @@ sort_axes (const Layout *self, Axis *axes)
     }
 }
 
-/* The index-th combination of the coordinates' values, as a rank. */
+/* The rank of the index-th combination of coordinates. */
 static guint
 combine (const Layout *self, const Axis *axes, const Span *spans, gboolean is_group, guint index)
 {

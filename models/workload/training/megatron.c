@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* megatron.c - data parallel training as Megatron-LM schedules it (megatron/core/distributed, its names of options).
+/* megatron.c - data-parallel training as Megatron-LM schedules it (megatron/core/distributed; names are its options).
  *
- * Gradients live in one buffer, last registered first, in buckets of max (40e6, 1e6 x ranks) parameters; without
- * overlap_grad_reduce, and on all pipeline stages but the first, there is one bucket per part of the model
- * (distributed_data_parallel.py). In the last micro-batch a bucket that is full
- * is all-reduced, or, with the distributed optimizer, reduce-scattered: every rank updates its part of each bucket
- * and the parameters are gathered again, after the optimizer, or with overlap_param_gather bucket by bucket while the
- * next step's forward pass waits only for what it needs.
+ * Gradients are in one buffer, in the reverse of the order in which tensors are registered. The buffer is divided into
+ * buckets of max (40e6, 1e6 x data-parallel ranks) parameters. Without overlap_grad_reduce, and on all pipeline stages
+ * but the first, each part of the model has one bucket (distributed_data_parallel.py). In the last micro-batch a full
+ * bucket is all-reduced. With the distributed optimizer it is reduce-scattered instead, and each rank updates its part
+ * of each bucket; then the parameters are gathered again: after the optimizer, or with overlap_param_gather bucket by
+ * bucket, while the forward pass of the next step waits only for the buckets that it needs.
  */
 #include "models/models.h"
 #include "models/workload/training/buckets.h"
@@ -15,7 +15,7 @@
 typedef struct {
   TrainParams train;
   gint gradient; /* index of gradient_types */
-  gint64 bucket; /* parameters; 0: Megatron's rule */
+  gint64 bucket; /* in parameters; 0: Megatron-LM's own rule, as above */
   gboolean is_distributed, overlaps_reduce, overlaps_gather;
 } MegatronParams;
 
@@ -50,13 +50,13 @@ static const FabParam megatron_params[] = {
 typedef struct {
   guint first_layer;
   ParameterCount count;
-  GArray *gathers; /* FabTaskId: on their way; NULL: not issued yet */
+  GArray *gathers; /* FabTaskId: gathers on their way; NULL: not issued yet */
   gboolean is_there;
 } Part;
 
 typedef struct {
   Buckets *buckets;
-  GArray *parts; /* Part; with overlap_param_gather */
+  GArray *parts; /* Part; used with overlap_param_gather */
 } Megatron;
 
 static const MegatronParams *
@@ -82,7 +82,7 @@ part_clear (gpointer data)
   g_clear_pointer (&((Part *) data)->gathers, g_array_unref);
 }
 
-/* Parts of as many parameters as a bucket. */
+/* Divides the layers of a stage into parts of as many parameters as a bucket has. */
 static void
 add_parts (Stage *stage, GArray *parts)
 {
@@ -147,7 +147,8 @@ free_state (gpointer data)
   g_free (self);
 }
 
-/* A layer waits for its part, and then the next part is issued (finish_param_sync, param_and_grad_buffer.py). */
+/* A layer waits for the gather of its part; then the gather of the next part is issued (finish_param_sync,
+ * param_and_grad_buffer.py). */
 static void
 before_forward (Stage *stage, const PassAt *at)
 {

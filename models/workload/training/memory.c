@@ -39,12 +39,14 @@ boundary_bytes (const Train *train, const FabLayer *layer)
   return layer->hidden_bytes / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
-/* Micro-batches of one part of the model whose activations are alive at once, at most. */
+/* The largest number of micro-batches of one part of the model whose activations are alive at once. */
 static guint
 count_alive (const Stage *stage, guint chunk)
 {
   const PipelineSchedule *schedule = pipeline_schedule (stage->train->params->parallel.schedule);
-  ActionKind last = schedule->splits_backward ? ACTION_WEIGHTS : ACTION_BACKWARD; /* that needs activations */
+  ActionKind last = schedule->splits_backward
+                      ? ACTION_WEIGHTS
+                      : ACTION_BACKWARD; /* the last pass that needs the activations */
   guint alive = 0, most = 0;
 
   for (guint i = 0; i < stage->actions->len; i++) {
@@ -79,7 +81,7 @@ chunk_bytes (const Stage *stage, guint index, Recompute recompute)
   return (kept * count_alive (stage, index) + largest) * train->tokens;
 }
 
-/* Of all parts of the model that the stage has. */
+/* Bytes of the activations of all parts of the model that the stage has. */
 static double
 activation_bytes (const Stage *stage, Recompute recompute)
 {
@@ -131,11 +133,11 @@ fullest_stage (const Train *train, const FabJobTotals *totals)
   return fullest;
 }
 
-/* One change of the job and what it frees. */
+/* A change of the job, and the bytes that it frees. */
 typedef struct {
-  const char *change; /* as a scenario writes it */
+  const char *change; /* "recompute: full", as a scenario writes it */
   double freed_bytes;
-  gboolean frees_state; /* parameters, gradients or optimizer */
+  gboolean frees_state; /* it frees parameters, gradients or optimizer states; else activations */
 } Remedy;
 
 static void
@@ -144,7 +146,7 @@ add_hint (FabJobTotals *totals, const char *change, double left_bytes)
   fab_job_totals_add_hint (totals, g_strdup_printf ("with %s: %.3g GB", change, left_bytes / 1e9));
 }
 
-/* Single changes that are enough; else the two strongest together, when they are. */
+/* Chooses every single change that is enough. If there is none, the two strongest, if they are enough together. */
 static void
 choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, double capacity)
 {

@@ -4,7 +4,7 @@
 #include "sim/work/hop.h"
 #include "sim/work/staging.h"
 
-static const double adam_bytes = 30; /* of memory traffic per parameter */
+static const double adam_bytes = 30; /* memory traffic of Adam for one parameter; see offload.h */
 
 static const char *const places[] = { "none", "cpu", "nvme", NULL };
 
@@ -31,7 +31,7 @@ typedef struct {
   const FabCluster *cluster;
   gboolean is_to_gpu;
   FabFootprintBuilder *builder;
-  FabTimePs latency_ps; /* of the longest way so far */
+  FabTimePs latency_ps; /* of the longest path so far */
 } Ways;
 
 static gboolean
@@ -60,7 +60,7 @@ add_memory (Ways *ways, Train *train, FabVertexId gpu)
   return add_way (ways, gpu, memory, 1, &train->error);
 }
 
-/* Each GPU has its part of the node's drives, or shares one with its neighbours. */
+/* Each GPU has its part of the node's drives; where there are fewer drives than GPUs, neighbours share one. */
 static gboolean
 add_drives (Ways *ways, Train *train, guint rank)
 {
@@ -79,7 +79,7 @@ add_drives (Ways *ways, Train *train, guint rank)
   return TRUE;
 }
 
-/* Of all ranks of the stage; the DAG owns it. NULL: it cannot be. */
+/* The footprint of a copy of all ranks of the stage; the DAG owns it. NULL: there is no path. */
 static FabFootprint *
 find_ways (Stage *stage, const Copy *copy, FabTimePs *latency_ps)
 {
@@ -147,7 +147,7 @@ offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after
   return TRUE;
 }
 
-/* Of one node, all sockets: what their memories' links carry. */
+/* The rate of the memory of one node: that of the links of all its sockets' memories. */
 static double
 host_bytes_per_s (Train *train)
 {
@@ -174,7 +174,7 @@ host_bytes_per_s (Train *train)
   return rate;
 }
 
-/* Bytes of states that come from drives per parameter: 12 of Adam and 4 of the gradient. */
+/* Reads the states from the drives. These are 16 bytes for each parameter: 12 of Adam and 4 of the gradient. */
 static FabTaskId
 read_states (Stage *stage, OffloadTo place, double parameters, FabTaskId after)
 {

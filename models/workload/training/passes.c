@@ -3,7 +3,7 @@
 
 #include "models/workload/training/talks.h"
 
-/* Segments of a layer that nothing is sent between. */
+/* Consecutive segments of a layer between which nothing is sent. They are one compute task. */
 typedef struct {
   guint first, n;
 } Piece;
@@ -33,7 +33,7 @@ train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_back
   return seconds;
 }
 
-/* --- what lies between communications --- */
+/* --- pieces of a layer between communication --- */
 
 static gboolean
 next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
@@ -60,7 +60,8 @@ piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, gb
   return seconds;
 }
 
-/* "forward block3", "forward block3.attention" when the layer is in pieces; `suffix` "" or ".recompute". */
+/* "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
+ * ".recompute". */
 static char *
 piece_name (const char *what, const FabLayer *layer, const Piece *piece, const char *suffix)
 {
@@ -116,8 +117,9 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
 
 /* --- backward --- */
 
-/* Part of a piece's backward pass in which its first matrices' weight gradients are computed, while the gradient of
- * its input is summed up: of the segment's split matrices all but the last, and half of their backward. */
+/* The share of a piece's backward pass that computes the gradients of the weights of its first matrices, while the
+ * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the segment
+ * but the last. */
 static double
 window_of (const Stage *stage, const FabSegment *segment)
 {
@@ -126,7 +128,8 @@ window_of (const Stage *stage, const FabSegment *segment)
 
   if (!segment_is_split (stage, segment) || !segment_has_input (segment)
       || (stage->expert != NULL
-          && segment->expert_bytes > 0)) /* the sum is sent on to where tokens came from */
+          && segment->expert_bytes
+                 > 0)) /* the sum still has to be sent to the ranks from which the tokens came */
     return 0;
   for (guint i = 0; i < segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
@@ -156,7 +159,7 @@ piece_parameters (const FabLayer *layer, const Piece *piece)
   return parameters;
 }
 
-/* One task per tensor, last registered first, the time spread over them by parameters. */
+/* One task for each tensor, the last registered first. Each gets a share of the time by its number of parameters. */
 static void
 backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
 {
@@ -194,7 +197,9 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   double window = has_weights ? window_of (stage, talk.segment) : 0;
   FabTaskId context = 0, sum = 0, input = 0;
   gboolean has_context = talk_before (&talk, TRUE, &context);
-  gboolean has_input = window > 0 && stage_is_sequence_parallel (stage) /* once more, for the weights */
+  gboolean has_input = window > 0
+                    && stage_is_sequence_parallel (
+                           stage) /* gathered once more, for the gradients of the weights */
                     && talk_send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
                                   talk_tensor_bytes (&talk), &input);
 
@@ -219,7 +224,7 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
     stage_wait (stage, sum);
 }
 
-/* Attention scores once more, where they are not kept. */
+/* Time of computing the attention scores a second time, where they are not kept. */
 static double
 score_seconds (const Train *train, const FabLayer *layer)
 {

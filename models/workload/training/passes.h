@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* passes.h - a stage's way through its layers, with the communication inside them.
+/* passes.h - the forward and backward passes of a stage through its layers, with the communication inside them.
  *
- * Tensor parallelism (Shoeybi et al. 2019, arXiv 1909.08053): a divided segment ends its forward pass with an
- * all-reduce of hidden bytes x tokens, and its backward pass with another one, which runs while the weights'
- * gradients of the segment's first matrices are computed (megatron/core/tensor_parallel/layers.py). With sequence
- * parallelism (Korthikanti et al. 2022, arXiv 2205.05198) each is a reduce-scatter, an all-gather precedes the
- * segment, and backward gathers its input once more, beside the compute.
- * Expert parallelism: an all-to-all to the experts and one back, both ways.
- * Context parallelism: keys and values go around the group while attention computes, and their gradients too in
- * backward; or all are gathered before (Llama 3, arXiv 2407.21783, section 3.3.2).
+ * Tensor parallelism (Shoeybi et al. 2019, arXiv 1909.08053): the forward pass of a divided segment ends with an
+ * all-reduce of hidden bytes x tokens. Its backward pass ends with another one, during which the gradients of the
+ * weights of the segment's first matrices are computed (megatron/core/tensor_parallel/layers.py). With sequence
+ * parallelism (Korthikanti et al. 2022, arXiv 2205.05198) a reduce-scatter takes the place of each all-reduce, an
+ * all-gather comes before the segment, and the backward pass gathers the segment's input once more while it computes.
+ *
+ * Expert parallelism: an all-to-all sends tokens to the experts and another one sends the results back, in both
+ * passes.
+ *
+ * Context parallelism: keys and values go round the group while attention computes, and in the backward pass their
+ * gradients too; or all are gathered before (Llama 3, arXiv 2407.21783, section 3.3.2).
  */
 #pragma once
 
@@ -18,10 +21,10 @@ typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
 extern const char *const context_kinds[];
 
 void stage_forward (Stage *stage, guint chunk, guint micro);
-/* All of it, or without the weights' gradients. */
+/* The whole backward pass, or (`has_weights` FALSE) the part that computes the gradients of the activations. */
 void stage_backward (Stage *stage, guint chunk, guint micro, gboolean has_weights);
-/* The weights' gradients that were left out. */
+/* The rest of such a backward pass: the gradients of the weights. */
 void stage_weights (Stage *stage, guint chunk, guint micro);
 
-/* Seconds of one rank for one micro-batch through a layer, without communication. */
+/* Time in seconds of one rank for one micro-batch through a layer, without communication. */
 double train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_backward);

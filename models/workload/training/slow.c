@@ -40,7 +40,7 @@ const FabParam jitter_params[] = {
 
 /* One replica of the model in one iteration. */
 typedef struct {
-  double slowest; /* of its stages */
+  double slowest; /* factor of its slowest stage */
   guint replica;  /* data index */
 } Draw;
 
@@ -49,10 +49,10 @@ struct _Slow {
   GArray *stragglers; /* StragglerParams */
   guint64 seed;
   double sigma;
-  guint unit, n_classes; /* data indices that stay together; classes of jitter */
+  guint unit, n_classes; /* replicas that are never divided; number of bins that jitter makes */
   GArray *bins;          /* SlowBin */
   guint n_gaps;
-  gint64 iteration; /* that factors are of; -1: none yet */
+  gint64 iteration; /* of which `factors` are; -1: none yet */
   double *factors;  /* [n_stages * n_bins] */
 };
 
@@ -80,7 +80,7 @@ straggler_at (const Slow *self, guint index)
   return &g_array_index (self->stragglers, StragglerParams, index);
 }
 
-/* A straggler among the data indices [first, first + unit); -1: none. */
+/* A straggler among the replicas [first, first + unit); -1: none. */
 static gint64
 find_straggler (const Slow *self, guint first)
 {
@@ -98,7 +98,7 @@ add_bin (Slow *self, SlowBin bin)
   g_array_append_val (self->bins, bin);
 }
 
-/* Replicas [first, end), none of which straggles. */
+/* Adds bins for the replicas [first, end), none of which has a straggler. */
 static void
 add_gap (Slow *self, guint first, guint end)
 {
@@ -239,7 +239,7 @@ rank_factor (const Slow *self, guint rank, guint iteration)
   return factor;
 }
 
-/* `of[stage * n + data]`: the slowest rank of each replica in each stage. (transfer full) */
+/* Draws the factor of the slowest rank of each replica in each stage: `of[stage * n + data]`. (transfer full) */
 static double *
 draw_all (const Slow *self, guint iteration)
 {
@@ -275,7 +275,7 @@ slowest_of (const Slow *self, const double *of, guint stage, guint replica)
   return slowest;
 }
 
-/* Units of the gap that a bin belongs to, the slowest first. */
+/* The units of a run of replicas without stragglers, the slowest first. */
 static GArray *
 sort_gap (const Slow *self, const double *of, guint gap)
 {

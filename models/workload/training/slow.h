@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow.h - ranks that are slower than others: stragglers, and jitter that every rank draws anew in every step.
+/* slow.h - ranks that are slower than others: stragglers, and jitter that each rank has anew in every step.
  *
- * Ranks that do the same are one class only as long as they take the same time. The data axis is divided into bins:
- * a straggler's replica of the model is a bin of its own (its tensor-parallel neighbours and its pipeline wait for it),
- * and with jitter the other replicas are divided into a few (sim/work/jitter.h): the slowest alone, the others by how
- * slow they are, each with the mean of its replicas. A replica is in each stage as slow as its slowest rank there.
+ * Ranks that do the same are one rank class only as long as they also take the same time. So the data axis is divided
+ * into bins. The replica of the model that contains a straggler is a bin of its own, because its tensor-parallel
+ * neighbours and its pipeline wait for the straggler. With jitter the other replicas are divided into a few bins
+ * (sim/work/jitter.h): the slowest alone, the others by how slow they are, each bin with the mean of its replicas. In
+ * each stage a replica is as slow as its slowest rank there.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 
 typedef struct {
   gint64 rank;
-  double slowness; /* >= 1: multiple of the time that its kernels take */
+  double slowness; /* >= 1: factor on the time of its kernels */
 } StragglerParams;
 
 typedef struct {
@@ -23,19 +24,19 @@ typedef struct {
 extern const FabParam straggler_params[];
 extern const FabParam jitter_params[];
 
-/* Replicas of the model that are one class. */
+/* A bin: replicas of the model that are one rank class in each stage. */
 typedef struct {
   guint first_data, n_data;
-  char *name; /* "rank 5"; NULL: all of them */
+  char *name; /* "rank 5"; NULL: there is only one bin */
   /* private */
-  gint64 straggler; /* its rank; -1: none */
-  guint gap,
-      first_place; /* which replicas it shares draws with, and its place among them, the slowest first */
+  gint64 straggler;  /* rank of the straggler in it; -1: none */
+  guint gap;         /* the run of replicas without stragglers in which it is */
+  guint first_place; /* its first place in that run, the slowest first */
 } SlowBin;
 
 typedef struct _Slow Slow;
 
-/* `stragglers` holds StragglerParams. Copies what it needs. NULL and *error when a rank is not there. */
+/* `stragglers` has StragglerParams. Copies what it needs. NULL and *error when a straggler is no rank of the job. */
 Slow *slow_new (const Layout *layout, const FabParamList *stragglers, const JitterParams *jitter,
                 guint64 seed, GError **error);
 void slow_free (Slow *self);
@@ -43,9 +44,9 @@ void slow_free (Slow *self);
 guint slow_n_bins (const Slow *self);
 const SlowBin *slow_bin (const Slow *self, guint index);
 
-/* Whether anything is slow. */
+/* Whether any rank is a straggler or has jitter. */
 gboolean slow_is_needed (const Slow *self);
-/* What no factor exceeds, but once in 1e15 draws. */
+/* A number that factors do not exceed, except in one of 1e15 draws. */
 double slow_most (const Slow *self);
-/* How long kernels of a bin take in a stage and iteration, as a multiple of the usual. */
+/* The factor on the time of kernels of a bin, in a stage and an iteration. */
 double slow_factor (Slow *self, guint stage, guint bin, guint iteration);

@@ -3,7 +3,7 @@
 
 #include "sim/base/error.h"
 
-/* An input that a stage has asked for. */
+/* An input that a stage has started to receive. */
 typedef struct {
   Action action;
   FabTaskId task;
@@ -34,8 +34,8 @@ count_blocks (const FabLayerStack *stack, guint *first)
   return n;
 }
 
-/* Blocks of the parts before `part`: what does not divide goes to the parts in the middle, for the first has the
- * embedding and the last the head. */
+/* The number of blocks in all parts before `part`. If the blocks cannot be divided evenly, parts in the middle have one
+ * more, because the first part has the embedding and the last one the head. */
 static guint
 blocks_before (guint part, guint n_parts, guint n_blocks)
 {
@@ -98,7 +98,7 @@ add_groups (Stage *stage)
     stage->next = stage_pairs (stage, (stage->index + 1) % train->n_stages);
 }
 
-/* "stage 1, slowest". (transfer full); NULL: all ranks are alike. */
+/* "stage 1, slowest". (transfer full) NULL: all ranks of the job are one class. */
 static char *
 class_name (const Stage *stage)
 {
@@ -110,7 +110,7 @@ class_name (const Stage *stage)
              : g_strdup_printf ("stage %u", stage->index);
 }
 
-/* Of all ranks of the stage and bin, or of one of them: ", rank 5". */
+/* Adds a rank class: all ranks of the stage and bin (`is_whole`), or one of them, whose name ends with ", rank 5". */
 static void
 add_class (Stage *stage, gboolean is_whole, guint rank, guint n_ranks)
 {
@@ -199,7 +199,7 @@ train_add_stages (Train *train, GError **error)
 
 /* --- ranks that are classes of their own --- */
 
-/* Another rank of the same class: it does the same, in the same collectives. */
+/* Adds another rank of the same class. It does the same as the first, and joins the same collectives. */
 static void
 add_alone (Stage *stage, Stage *first, guint rank)
 {
@@ -237,14 +237,15 @@ train_add_alone (Train *train)
 
 /* --- between stages --- */
 
-/* A transfer crosses the boundary between a part of the model and the next one. */
+/* A transfer between two consecutive parts of the model. */
 typedef struct {
-  guint boundary; /* between this part and the next */
+  guint boundary; /* number of the part before the boundary */
   gboolean is_forward;
   guint micro, bin;
 } Crossing;
 
-/* What an action of a stage needs, or makes. FALSE: the ends of the model. */
+/* Finds the transfer that brings the input of an action, or (`is_result`) that takes its result on. FALSE: there is
+ * none, because it is an end of the model. */
 static gboolean
 find_crossing (const Stage *stage, const Action *action, gboolean is_result, Crossing *crossing)
 {
@@ -273,7 +274,7 @@ find_transfer (Train *train, const Crossing *crossing)
 
   if (train->transfers[index] >= 0)
     return (guint) train->transfers[index];
-  /* From the last stage to the first one ranks descend. */
+  /* Ranks ascend from a stage to the next one, except from the last stage to the first. */
   gboolean is_up = crossing->is_forward == (from + 1 < train->n_stages);
   if (train->error == NULL)
     fab_family_plan_send (train->stages[crossing->bin * train->n_stages + from].next, train->env->library,

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - the stages of a pipeline and what goes between them. */
+/* stages.h - the stages of a pipeline, and the activations and gradients that go from stage to stage. */
 #pragma once
 
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/train.h"
 
-/* Rank classes, layers, actions and groups of every stage. */
+/* Makes the stages: rank classes, layers, actions and groups. */
 gboolean train_add_stages (Train *train, GError **error);
 void stage_clear (Stage *stage);
-/* The other ranks of every class, where the job is not folded; once the first have been played. */
+/* Makes the other ranks of every class, where ranks are not folded into classes. The first rank of each class must have
+ * all its tasks already. */
 void train_add_alone (Train *train);
 
-/* Asks for the input of an action that comes from another stage, after what the stage computes last. */
+/* Starts to receive the input of an action from another stage, after the last compute task so far. */
 void stage_receive (Stage *stage, const Action *action);
-/* The next compute task waits for that input. */
+/* Makes the next compute task wait for that input. */
 void stage_await (Stage *stage, const Action *action);
-/* Sends the result on. */
+/* Sends the result of an action to the stage that needs it. If `is_blocking`, the next compute task waits until it has
+ * arrived. */
 void stage_send (Stage *stage, const Action *action, gboolean is_blocking);

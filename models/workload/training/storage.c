@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage.c - bytes between storage and GPUs.
+/* storage.c - the time to move bytes between storage and GPUs.
  *
- * All GPUs of a node move their bytes at once, each in equal parts from (or to) every drive, or through its nearest
- * NIC:
+ * All GPUs of a node move their bytes at the same time. Each reads an equal part from every drive (or writes it), or
+ * uses its nearest NIC:
  *
- *   seconds = bytes per rank / rate,   rate = min(what the links of the node let through, drives x `rate` / GPUs,
- *                                              `rate` / GPUs and `total` / ranks for network storage)
+ *   seconds = bytes of a rank / rate
+ *   rate    = min (what the links of the node let through,
+ *                  drives x `rate` / GPUs of the node                       for drives
+ *                  `rate` / GPUs of the node, `total` / ranks of the job    for network storage)
  *
- * Directly where cluster.gds is on; else over the memory of the GPU's socket, in and out (docs/gpudirect.md). The two
- * legs are pipelined: the slower one counts, and a link of both carries the bytes twice. What links reach is the
- * catalogue's: a drive's `copy` share of its port. Drives that write slower than they read need `rate`.
+ * Bytes move directly where cluster.gds is on. Otherwise they go into the memory of the GPU's socket and out of it
+ * (docs/gpudirect.md). The two halves of the way work at once, so that the slower one counts, and a link that is in
+ * both carries the bytes twice. The catalogue says what links reach: a drive reaches the `copy` share of its port.
+ * Drives that write more slowly than they read need `rate`.
  *
- * A checkpoint that is written asynchronously blocks until its bytes are in host memory, and then crosses the rest of
- * the way beside training (PyTorch's torch.distributed.checkpoint.async_save copies to host memory first).
+ * An asynchronous checkpoint stops training until its bytes are in host memory. They go the rest of the way while
+ * training goes on (PyTorch's torch.distributed.checkpoint.async_save copies to host memory first).
  */
 #include "models/workload/training/storage.h"
 
@@ -122,7 +125,7 @@ add_leg (const Way *way, FabVertexId from, FabVertexId to, double weight, GError
   return TRUE;
 }
 
-/* Links are as fast in the other direction: what is written takes the way of what is read. */
+/* Links have the same rate in both directions, so that a write takes the path of a read. */
 static gboolean
 add_whole_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
 {
@@ -166,7 +169,7 @@ add_gpu (const Way *way, guint local, GError **error)
   return add_way (way, cluster->nics[nic], gpu, 1, error);
 }
 
-/* Bytes per second of one of the first `n_gpus` of a node, all moving bytes at once. */
+/* The rate in bytes per second of each of the first `n_gpus` GPUs of a node, while all of them move bytes. */
 static gboolean
 links_rate (Way *way, guint n_gpus, double *rate, GError **error)
 {
@@ -185,7 +188,7 @@ links_rate (Way *way, guint n_gpus, double *rate, GError **error)
   return TRUE;
 }
 
-/* What storage itself gives each of `n_gpus` of `n_nodes`. */
+/* The rate that the storage itself gives to each of `n_gpus` GPUs in each of `n_nodes` nodes. */
 static double
 storage_rate (const FabCluster *cluster, FabStoragePlace place, FabBytesPerS rate, FabBytesPerS total,
               guint n_nodes, guint n_gpus)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage.h - time to load batches from storage and to write checkpoints to it. Pure functions of cluster and keys.
+/* storage.h - the time to load batches from storage and to write checkpoints to it. Pure functions of cluster and keys.
  *
- * Errors (the node has no drives; no path) are for the person.
+ * Errors say to the user what is missing: the node has no drives, or there is no path to them.
  */
 #pragma once
 
@@ -14,16 +14,17 @@ typedef enum {
 } FabStoragePlace;
 
 typedef struct {
-  FabTimePs time_ps; /* of a batch; 0: from bytes_per_sample */
+  FabTimePs time_ps; /* of one batch; 0: it follows from bytes_per_sample */
   FabBytes bytes_per_sample;
-  gint from;                      /* FabStoragePlace */
-  FabBytesPerS rate_bytes_per_s;  /* of a drive, or of network storage to a node; 0: what the links carry */
-  FabBytesPerS total_bytes_per_s; /* network storage, to all nodes together; 0: no limit */
+  gint from; /* FabStoragePlace */
+  /* Of one drive, or of network storage to one node; 0: the links set the rate. */
+  FabBytesPerS rate_bytes_per_s;
+  FabBytesPerS total_bytes_per_s; /* of network storage to all nodes together; 0: no limit */
   gboolean is_prefetching;
 } FabLoaderParams;
 
 typedef struct {
-  gint64 every; /* steps between two; 0: none are written */
+  gint64 every; /* steps from one checkpoint to the next; 0: none is written */
   gint to;      /* FabStoragePlace */
   FabBytesPerS rate_bytes_per_s, total_bytes_per_s;
   gboolean is_asynchronous, is_sharded;
@@ -32,23 +33,24 @@ typedef struct {
 extern const FabParam fab_loader_params[];     /* the table `data_loader` */
 extern const FabParam fab_checkpoint_params[]; /* the table `checkpoint` */
 
-/* What does not fit together; for the `check` of a workload. */
+/* Report keys that do not fit together; for the `check` of a workload. */
 void fab_loader_check (const FabLoaderParams *self, FabCheck *check);
 
-/* Seconds until every rank has its batch of `n_samples`, all ranks loading at once. 0 when neither a time nor bytes are
- * given. */
+/* Time in seconds until every rank has its batch of `n_samples` samples, while all ranks load at once. 0 where the
+ * scenario gives neither a time nor bytes. */
 gboolean fab_loader_seconds (const FabLoaderParams *self, const FabCluster *cluster, double n_samples,
                              double *seconds, GError **error);
 
 typedef struct {
-  double blocking_s;   /* training stands still */
-  double background_s; /* then bytes are written beside it; 0 unless asynchronous */
+  double blocking_s;   /* training waits */
+  double background_s; /* afterwards bytes are written while training goes on; 0 unless asynchronous */
 } FabCheckpointTime;
 
-/* `state_bytes`: of the whole job, all ranks together; sharded over them, or in the memory of rank 0. */
+/* `state_bytes` are those of the whole job: all ranks have a shard of them each, or rank 0 has all. */
 gboolean fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
                               FabCheckpointTime *time, GError **error);
 
-/* What checkpoints add to a step of `step_s` on the average: the next one waits for the one that is being written. */
+/* What checkpoints add to a step of `step_s` seconds, on average over all steps. A checkpoint waits until the one
+ * before has been written. */
 double fab_checkpoint_step_seconds (const FabCheckpointParams *self, const FabCheckpointTime *time,
                                     double step_s);

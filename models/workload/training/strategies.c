@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strategies.c - every way to train the scenario's model on its machine with its global batch.
+/* strategies.c - all strategies, and all ways of training the scenario's model on its machine with its global batch.
  *
- * A strategy is a kind of job and the keys that make it what it is; what the scenario writes of the keys that all
- * training jobs share goes along. Strategies that divide the model do so in every way that divides evenly
- * (divisions.c). Each has micro-batches from 1 on, and of each recomputation from none on, for where memory is short.
+ * A candidate is a strategy with a division of the model, a size of micro-batches and a kind of recomputation. It keeps
+ * those keys of the scenario's job that all training jobs share. Strategies that divide the model are tried with every
+ * division of divisions.c, and all strategies with micro-batches from one sequence on. Recomputation comes in the order
+ * none, selective, full: more of it needs less memory.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "models/workload/training/divisions.h"
 #include "sim/base/error.h"
 
-/* Micro-batches of more sequences than this are not tried. */
+/* The largest numbers of sequences in a micro-batch that are tried. */
 enum { MOST_MICRO_BATCH = 64, MOST_MICRO_BATCH_DIVIDED = 8 };
 
 static const FabStrategyKey stage1[] = { { "stage", "1" }, { NULL, NULL } };

@@ -33,7 +33,7 @@ talk_send (const Talk *talk, Lane lane, FabFamily *family, FabOp op, double byte
                      task);
 }
 
-/* Tokens of a rank go to their experts; with sequence parallelism it has its part of them. */
+/* Bytes that a rank sends to experts, for all its tokens; with sequence parallelism it has some of the tokens only. */
 static double
 expert_bytes (const Talk *talk)
 {
@@ -43,7 +43,7 @@ expert_bytes (const Talk *talk)
        / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
-/* What a token has between ranks that share the segment: of experts, one copy for each that it went to. */
+/* After experts a token has one copy for each expert that it went to. */
 double
 talk_tensor_bytes (const Talk *talk)
 {
@@ -65,8 +65,8 @@ stage_is_sequence_parallel (const Stage *stage)
   return stage->train->params->parallel.is_sequence;
 }
 
-/* The end of an embedding is a sum over the ranks' parts of the vocabulary, its beginning is tokens; the head ends
- * with the loss. */
+/* An embedding begins with tokens and ends with a sum over the ranks' parts of the vocabulary. The head ends with the
+ * loss. */
 gboolean
 segment_has_input (const FabSegment *segment)
 {
@@ -79,7 +79,7 @@ has_output (const FabSegment *segment)
   return strcmp (segment->name, "head") != 0;
 }
 
-/* Keys and values of the others, n - 1 times those of a rank; both ways what a neighbour sends is counted once. */
+/* A rank receives the keys and values of the n - 1 others. What a neighbour sends counts once, in either direction. */
 static gboolean
 send_context (const Talk *talk, double times, FabTaskId *task)
 {

@@ -107,7 +107,7 @@ run_actions (Stage *stage)
   }
 }
 
-/* Samples of the step: a rank has those of its data-parallel index. */
+/* Loads the samples of the step; a rank loads those of its data-parallel replica. */
 static void
 load_batch (Stage *stage)
 {
@@ -129,7 +129,8 @@ load_batch (Stage *stage)
   stage_wait (stage, load);
 }
 
-/* Weights and optimizer state of the whole job; what the mean step pays for it, its compute taken as its length. */
+/* Adds what the average step pays for checkpoints of all weights and optimizer states. The length of a step is taken
+ * to be its compute time. */
 static void
 write_checkpoint (Stage *stage)
 {
@@ -150,7 +151,7 @@ write_checkpoint (Stage *stage)
   stage_compute (stage, 0, g_strdup ("written"));
 }
 
-/* All ranks agree on the norm of the gradients when each holds a part of them. */
+/* Where each rank has a part of the gradients, an all-reduce of all ranks gives the norm of all gradients. */
 static void
 agree_on_norm (Stage *stage)
 {
@@ -289,7 +290,7 @@ train_clear (Train *train)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Train, train_clear)
 
-/* Which class is which stage and bin, for as long as the job runs. */
+/* Which rank class is which stage and bin. It lives as long as the job. */
 typedef struct {
   Slow *slow;
   guint n_stages, n_classes;

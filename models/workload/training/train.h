@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* train.h - one iteration of a training job: what every strategy has in common.
+/* train.h - one iteration of a training job: what all strategies share.
  *
- * A rank class is a pipeline stage. train_build () plays each stage's passes on its compute stream in the order of the
- * schedule; model-parallel communication is part of the passes (passes.h), and a strategy, which says how parameters,
- * gradients and optimizer states are spread over data-parallel ranks, hangs its communication on hooks. What overlaps
- * is what the streams leave.
+ * A rank class is a pipeline stage (and a bin, where some ranks are slower than others: slow.h). train_build () makes
+ * the forward and backward passes of each stage as tasks on its compute stream, in the order of the pipeline
+ * schedule. Model-parallel communication is part of the passes (passes.h). A strategy says how parameters, gradients
+ * and optimizer states are spread over the data-parallel ranks; it adds its communication in hooks, on streams of its
+ * own. The simulation finds out which communication overlaps with compute: tasks of different streams run at the same
+ * time.
  */
 #pragma once
 
@@ -34,9 +36,9 @@ typedef enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL } Recompute;
 
 extern const char *const recompute_kinds[];
 extern const char *const gradient_types[]; /* "fp32", "bf16", "fp16"; NULL-ended */
-extern const FabBytes gradient_bytes[];    /* of one number */
+extern const FabBytes gradient_bytes[];    /* of one number of each of these types */
 
-/* Rows of a strategy's table for the TrainParams at `field_` of its struct. */
+/* Rows of a parameter table, for the member `field_` (TrainParams) of the struct `type_`. */
 #define TRAIN_ROW(type_, field_, member_) G_STRUCT_OFFSET (type_, field_.member_)
 #define TRAIN_PARAMS(type_, field_)                                                                          \
   { .key = "model",                                                                                          \
@@ -152,13 +154,13 @@ void train_check (const TrainParams *params, FabCheck *check);
 
 typedef struct _Train Train;
 
-/* Streams of a stage, in the order in which they are made. */
+/* Streams of a stage, in the order in which they are made. Tasks of one stream run one after another. */
 typedef enum {
   LANE_LOADER,
   LANE_COMPUTE,
-  LANE_DATA,    /* communicator of the shard group, or of all data-parallel ranks */
-  LANE_GATHER,  /* of gathers, where they do not use that of the reductions */
-  LANE_REPLICA, /* of the replicas of shard groups */
+  LANE_DATA,    /* collectives of the shard group, or of all data-parallel ranks */
+  LANE_GATHER,  /* gathers, where they have a stream of their own beside the reductions */
+  LANE_REPLICA, /* collectives among the replicas of a shard */
   LANE_EXPERT_DATA,
   LANE_TENSOR,
   LANE_CONTEXT,
@@ -175,74 +177,76 @@ typedef enum {
   N_LANES,
 } Lane;
 
-/* From the accelerators to host memory or drives, or back. */
+/* The path from the accelerators to host memory or drives, or back. */
 typedef struct {
-  const FabFootprint *footprint; /* NULL: not looked for yet */
+  const FabFootprint *footprint; /* NULL: not found yet */
   FabTimePs latency_ps;
 } Way;
 
-/* Of one rank. Experts: those that other data-parallel ranks do not have. */
+/* Numbers of parameters of one rank. `experts` are those that not all data-parallel ranks have. */
 typedef struct {
   guint64 dense, experts;
 } ParameterCount;
 
-/* One rank class. Where the job is not folded, the first rank of what would be one; the others follow it. */
+/* One rank class: a pipeline stage, or those of its ranks that are in one bin. Where ranks are not folded into
+ * classes, it is the first rank of what would be one, and the other ranks do what the first does. */
 typedef struct Stage {
   Train *train;
-  guint index, bin, rank_class; /* of the pipeline stage; of Slow */
+  guint index, bin, rank_class; /* number of the pipeline stage; of the bin (slow.h) */
   gint64 streams[N_LANES];      /* -1: not made yet */
-  GArray *waits;                /* FabTaskId: what the next compute task waits for */
+  GArray *waits;                /* FabTaskId: tasks for which the next compute task waits */
   FabTaskId last_compute;
   gboolean has_compute, has_load;
-  FabTaskId load;                       /* of the batch */
-  double compute_s;                     /* of all compute tasks */
-  FabFamily *tensor, *context, *expert; /* NULL: of one rank */
-  FabFamily *next;                      /* pairs of this stage's ranks and the next one's */
-  GArray *chunks;                       /* Chunk */
-  GArray *actions;                      /* Action */
-  GArray *received;                     /* inputs that are on their way */
-  gpointer state;                       /* the strategy's */
-  guint n_shared;                       /* collectives with other bins of the stage that it has joined */
-  struct Stage *first;                  /* whose collectives it joins; NULL: it makes its own */
-  GArray *made;                         /* guint: collectives, in the order in which they were joined */
-  guint n_followed;                     /* of those of `first` */
-  Way ways[2][2];                       /* [to drives][to the GPU] */
-  ParameterCount count;                 /* of all layers of the stage */
-  guint64 parameters;                   /* both */
+  FabTaskId load;                       /* the task that loads the batch */
+  double compute_s;                     /* sum of all compute tasks in seconds */
+  FabFamily *tensor, *context, *expert; /* model-parallel groups; NULL: groups of one rank */
+  FabFamily *next;                      /* pairs of a rank of this stage and one of the next stage */
+  GArray *chunks;                       /* Chunk: parts of the model */
+  GArray *actions;                      /* Action: passes in order */
+  GArray *received;                     /* inputs that are being received */
+  gpointer state;                       /* owned by the strategy */
+  guint n_shared;       /* number of collectives with other bins of the stage that it has joined */
+  struct Stage *first;  /* the first rank of its class, whose collectives it joins; NULL: it makes its own */
+  GArray *made;         /* guint: its collectives, in the order in which they were joined */
+  guint n_followed;     /* number of collectives of `first` that it has joined */
+  Way ways[2][2];       /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
+  ParameterCount count; /* parameters of all layers of the stage */
+  guint64 parameters;   /* both sorts together */
 } Stage;
 
-/* Consecutive layers of the model. */
+/* Consecutive layers of the model: one part of the model that a stage has. */
 typedef struct {
   guint first_layer, n_layers;
 } Chunk;
 
-/* Where a pass is. */
+/* The layer and micro-batch of a pass. */
 typedef struct {
   guint layer, micro;
-  gboolean is_last; /* micro-batch of the step */
+  gboolean is_last; /* it is the last micro-batch of the step */
 } PassAt;
 
-/* Hooks, called while a stage's tasks are being made; NULL: nothing to do. */
+/* Hooks of a strategy, which are called while the tasks of a stage are being made. NULL: nothing to do. */
 typedef struct {
   void (*begin) (Stage *stage);
   void (*before_forward) (Stage *stage, const PassAt *at);
   void (*after_forward) (Stage *stage, const PassAt *at);
   void (*before_backward) (Stage *stage, const PassAt *at);
-  /* After the compute task that yields the gradient of one tensor of the layer; only in micro-batches of which
-   * `splits_backward` says so. */
+  /* Called after the compute task that yields the gradient of one tensor of the layer, in those micro-batches for which
+   * `splits_backward` returns TRUE. */
   void (*gradient) (Stage *stage, const PassAt *at, guint tensor);
   gboolean (*splits_backward) (const Stage *stage, const PassAt *at);
   void (*after_backward) (Stage *stage, const PassAt *at);
   void (*before_optimizer) (Stage *stage);
   void (*after_optimizer) (Stage *stage);
-  /* Parameters that the optimizer of one rank updates. */
+  /* Number of parameters that the optimizer of one rank updates. */
   double (*optimizer_parameters) (const Stage *stage);
   void (*memory) (const Stage *stage, FabJobTotals *totals);
   void (*free_state) (gpointer state);
-  /* Whether it has done the optimizer's step itself, elsewhere than on the accelerator. */
+  /* Whether the strategy has added the optimizer step itself, on the CPUs. */
   gboolean (*optimizes) (Stage *stage);
-  gboolean (*is_sharded) (
-      const Stage *stage); /* no rank can tell the norm of all gradients; NULL: each can */
+  /* Whether each rank has a part of the gradients only, so that the norm of all gradients needs an all-reduce. NULL:
+   * each rank has all gradients of its stage. */
+  gboolean (*is_sharded) (const Stage *stage);
 } Strategy;
 
 typedef struct {
@@ -259,17 +263,19 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
-  Stage *stages; /* [n_bins * n_stages]: rank classes, bin by bin */
-  Stage *alone;  /* [n_alone] the ranks beyond the first of every class, where the job is not folded */
+  Stage *stages; /* [n_bins * n_stages] rank classes, bin by bin */
+  /* [n_alone] all ranks but the first of every class, where ranks are not folded into classes. */
+  Stage *alone;
   guint n_alone;
-  GArray **shared; /* [n_stages] guint: collectives that all bins of a stage join, in order */
+  /* [n_stages] guint: collectives that all bins of a stage join, in the order in which they were made. */
+  GArray **shared;
   Slow *slow;
-  double tokens;     /* of one rank and micro-batch */
-  gint64 *transfers; /* [n_transfers] between stages: collective; -1: not made yet */
+  double tokens;     /* of one rank in one micro-batch */
+  gint64 *transfers; /* [n_transfers] collective of each transfer between stages; -1: not made yet */
   guint n_transfers;
-  gint64 norm;      /* collective of all ranks before the optimizer; -1: not made yet */
+  gint64 norm;      /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
   GArray *families; /* KnownFamily */
-  GError *error;    /* the first; nothing is planned after it */
+  GError *error;    /* the first error; nothing is planned after it */
 };
 
 gboolean train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
@@ -279,61 +285,65 @@ gboolean train_build (const FabWorkloadEnv *env, const TrainParams *params, cons
 /* --- for strategies --- */
 
 guint stage_stream (Stage *stage, Lane lane);
-/* A compute task; it waits for all that stage_wait () was told. Takes `name`. */
+/* Adds a compute task, which waits for all tasks of stage_wait (). Takes `name`. */
 FabTaskId stage_compute (Stage *stage, double seconds, char *name);
 void stage_wait (Stage *stage, FabTaskId task);
 
-/* Families that live as long as the job; NULL: the error is set. */
+/* Concurrent groups (sim/work/family.h), which live as long as the job. NULL: train->error is set. */
 FabFamily *train_family (Train *train, const Selection *selection);
-FabFamily *stage_pairs (Stage *stage, guint to); /* of this stage's ranks and those of another one */
-/* Groups of data-parallel ranks of a stage (context-parallel ranks hold the same parameters: they belong to it). */
+FabFamily *stage_pairs (Stage *stage, guint to); /* pairs of a rank of this stage and one of stage `to` */
+/* Groups of data-parallel ranks of a stage. Context-parallel ranks have the same parameters and are in the group
+ * too. */
 FabFamily *stage_data_family (Stage *stage, DataPart part, guint block);
-/* Of ranks that hold the same experts. */
+/* Groups of ranks that hold the same experts. */
 FabFamily *stage_expert_data_family (Stage *stage);
 
 typedef struct {
   Lane lane;
   FabDimension dimension;
-  FabFamily *family; /* NULL: nothing is sent */
+  FabFamily *family; /* the groups; NULL: nothing is sent */
   FabOp op;
   FabBytes bytes;
 } Comm;
 
-/* A collective of one stage, after its last compute task. FALSE: of one rank or of no bytes, no task was made.
- * Takes `name`. */
+/* Adds a collective after the last compute task of the stage. FALSE: no task was made, because groups have one rank,
+ * there are no bytes, or an error has come before. Takes `name`. */
 gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task);
-/* The same after another task than the last compute task; NULL: at once. */
+/* The same after another task; NULL: it may start at once. */
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
                            FabTaskId *task);
 
-/* The collective that the first rank of the class has joined at this place; FALSE: the stage is to make it, and then to
- * note it for the others. */
+/* Finds the collective that the first rank of the class has joined at this place. FALSE: the stage has to make it, and
+ * then calls stage_note () for the other ranks. */
 gboolean stage_follow (Stage *stage, guint *collective);
 void stage_note (Stage *stage, guint collective);
 
-/* Gathers so many parameters over the ranks that have the same, after the last compute task; appends the tasks. */
+/* Adds all-gathers of so many parameters among the ranks that have the same, after the last compute task. Appends the
+ * tasks to `tasks`. */
 void stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks);
-/* The next compute task waits for them; empties the array. */
+/* Makes the next compute task wait for all `tasks`, and empties the array. */
 void stage_wait_all (Stage *stage, GArray *tasks);
 
-/* The job cannot be built. */
+/* Sets train->error, unless it is set already: the job cannot be built. */
 void train_fail (Train *train, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 gboolean stage_has_layer (const Stage *stage, guint layer);
 
-guint stage_n_ranks (const Stage *stage);          /* of the class */
+guint stage_n_ranks (const Stage *stage);          /* ranks of the class */
 guint *stage_ranks (const Stage *stage, guint *n); /* (transfer full) */
-guint stage_n_replicas (const Stage *stage);      /* ranks with the same parameters when nothing is sharded */
-guint stage_data_per_node (const Stage *stage);   /* of the data axis, neighbours in one node */
-FabBytes stage_weight_bytes (const Stage *stage); /* of one parameter as it is multiplied with */
+guint stage_n_replicas (
+    const Stage *stage); /* ranks that have the same parameters where nothing is sharded */
+guint stage_data_per_node (const Stage *stage); /* ranks along the data axis that are in one node */
+FabBytes stage_weight_bytes (
+    const Stage *stage); /* bytes of one parameter in the precision of matrix products */
 
-/* Whether the pass of this layer is the last of the stage's part of a backward pass. */
+/* Whether the backward pass of a micro-batch ends, in this stage, with this layer. */
 gboolean stage_ends_backward (const Stage *stage, const PassAt *at);
-/* The same of its part of the model, of which there are several with virtual stages. */
+/* Whether it ends, in one of the parts of the model that the stage has, with this layer. */
 gboolean stage_ends_chunk (const Stage *stage, const PassAt *at);
 
-/* Of one rank: what tensor and expert parallelism leave of a tensor. */
+/* The parameters of a tensor that one rank has, where tensor and expert parallelism divide it. */
 guint64 train_tensor_parameters (const Train *train, const FabTensor *tensor);
 ParameterCount train_layer_count (const Train *train, guint layer);
-/* Of the stage, when they are divided among all ranks that have the same. */
+/* The parameters of one rank of the stage, if they are divided among all ranks that have the same. */
 double stage_shard_parameters (const Stage *stage);

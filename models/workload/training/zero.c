@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero.c - data parallel training as DeepSpeed's ZeRO schedules it (deepspeed/runtime/zero, its names of options).
+/* zero.c - data-parallel training as DeepSpeed's ZeRO schedules it (deepspeed/runtime/zero; names are its options).
  *
- *   stage 1  optimizer states are sharded. Gradients gather in buckets of reduce_bucket elements and are summed after
- *            the last micro-batch; each rank updates its part; parameters are gathered in allgather_bucket elements.
- *   stage 2  gradients are sharded too: every micro-batch reduces its own.
- *   stage 3  parameters are sharded too: see zero3.c.
+ *   stage 1  Optimizer states are sharded. Gradients are collected in buckets of reduce_bucket elements and summed
+ *            after the last micro-batch. Each rank updates its part. Then parameters are gathered, allgather_bucket
+ *            elements at a time.
+ *   stage 2  Gradients are sharded too: they are summed in every micro-batch.
+ *   stage 3  Parameters are sharded too: zero3.c.
  *
- * In stages 1 and 2 a bucket is summed by one all-reduce of which every rank keeps its part, for buckets hold parts of
- * several ranks (use_multi_rank_bucket_allreduce, DeepSpeed's default); without it by a reduce-scatter, the volume
- * that the ZeRO paper counts (Rajbhandari et al. 2020, arXiv 1910.02054, section 7). Without overlap_comm the sum runs
- * on the compute stream: backward waits for it.
+ * In stages 1 and 2 an all-reduce sums a bucket, and each rank keeps its part of the result, because a bucket has
+ * parts of several ranks (use_multi_rank_bucket_allreduce, DeepSpeed's default). Without that option it is a
+ * reduce-scatter, with the number of bytes that the ZeRO paper counts (Rajbhandari et al. 2020, arXiv 1910.02054,
+ * section 7). Without overlap_comm the sum is on the compute stream, and the backward pass waits for it.
  */
 #include "models/workload/training/zero.h"
 
@@ -102,7 +103,7 @@ zero_overlaps (const ZeroParams *self)
   return self->overlap == ZERO_OVERLAP_AUTO ? self->stage == 3 : self->overlap == ZERO_OVERLAP_YES;
 }
 
-/* Of what was reduced every rank keeps its part, in 16 bits. */
+/* Each rank keeps its part of what was reduced, with 16 bits for each gradient. */
 gboolean
 zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task)
 {
@@ -176,7 +177,7 @@ optimizer_parameters (const Stage *stage)
   return stage_shard_parameters (stage);
 }
 
-/* Gathers what the ranks have updated; the next step waits for it. */
+/* Gathers the parameters that the ranks have updated. The next step waits for it. */
 static void
 after_optimizer (Stage *stage)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero.h - what the stages of ZeRO have in common. */
+/* zero.h - what the three stages of ZeRO share. */
 #pragma once
 
 #include "models/workload/training/offload.h"
@@ -20,7 +20,8 @@ typedef struct {
 
 gboolean zero_overlaps (const ZeroParams *self);
 
-/* Hooks of all stages: gradients of a bucket go to where the optimizer is, and its step there. */
+/* Hooks that all stages use. With offload, the first copies the gradients of a bucket to the place of the optimizer,
+ * and the second adds the optimizer step there. */
 gboolean zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task);
 gboolean zero_optimizes (Stage *stage);
 gboolean zero_is_sharded (const Stage *stage);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero3.c - sharded parameters as DeepSpeed's coordinator moves them (partitioned_param_coordinator.py).
+/* zero3.c - sharded parameters as DeepSpeed's coordinator gathers and releases them
+ * (partitioned_param_coordinator.py).
  *
- * The uses of tensors in one micro-batch, forward and back, are a trace. Before a layer computes
- *   - what it lacks is gathered at once, and the compute stream waits for all that the layer needs;
- *   - for every module of it the next tensors of the trace that are not whole are gathered ahead, prefetch_bucket
- *     elements at a time, as long as no more than max_live are whole.
- * After use a tensor is released unless it is used again within max_reuse_distance elements. Tensors below the
- * persistence threshold are always whole, and gathered once after the optimizer. Gradients gather in buckets and are
- * reduced in every micro-batch by a reduce-scatter, on a communicator of its own: gathers use the world group
+ * The order in which one micro-batch uses the tensors, forward and backward, is called the trace. Before a layer
+ * computes
+ *   - the tensors that it needs and that are not whole are gathered, and the compute stream waits for them;
+ *   - for every module of the layer the next tensors of the trace that are not whole are gathered ahead,
+ *     prefetch_bucket elements at a time, as long as at most max_live elements are whole.
+ * After its use a tensor is released, unless it is used again within max_reuse_distance elements. Tensors below the
+ * persistence threshold are always whole, and are gathered once after the optimizer. Gradients are collected in
+ * buckets; every micro-batch reduce-scatters them on a communicator of its own: gathers use the world group
  * (partition_parameters.py), reductions the engine's data-parallel group.
  *
- * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside nodes once the first forward pass
- * of the step has filled it, qwZ sends 8 bits per parameter, of that copy too, qgZ 4 bits per gradient in two
- * all-to-alls. The kernels that quantise and their scales are not counted.
- * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards within groups, summed over the groups in the last micro-batch.
+ * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside each node, once the first
+ * forward pass of the step has filled it. qwZ sends 8 bits for each parameter, also from that copy. qgZ sends 4 bits
+ * for each gradient, in two all-to-alls. The kernels that quantise, and the scales of the numbers, are not counted.
+ *
+ * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards are within groups of ranks, and gradients are summed over the
+ * groups in the last micro-batch.
  */
 #include "models/workload/training/zero3.h"
 #include "models/workload/training/buckets.h"
@@ -27,7 +31,7 @@ params_of (const Stage *stage)
 
 /* --- gradients --- */
 
-/* 4 bits each: to the ranks of the node, which add up, then to the others. */
+/* Sends a bucket with 4 bits for each gradient: first to the ranks of the node, which add, then to the other nodes. */
 static gboolean
 send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
 {
@@ -45,7 +49,7 @@ send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
   return is_sent;
 }
 
-/* MiCS sums the shards over the groups, bucket by bucket in the last micro-batch (mics.py). */
+/* MiCS sums the shards of each bucket over the groups, in the last micro-batch (mics.py). */
 static gboolean
 sent (Stage *stage, FabBytes bytes, FabTaskId *task)
 {

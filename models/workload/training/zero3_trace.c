@@ -40,7 +40,8 @@ zero3_add_items (Zero3 *self)
   g_array_append_val (self->layer_items, self->items->len);
 }
 
-/* Use `index` of a micro-batch is of this item: all forward, then all backward. */
+/* The item that use number `index` of a micro-batch is of: all uses of the forward pass, then all of the backward
+ * pass. */
 static TraceItem *
 use_at (const Zero3 *self, gint64 index, gboolean *is_backward)
 {
@@ -50,7 +51,6 @@ use_at (const Zero3 *self, gint64 index, gboolean *is_backward)
   return zero3_item (self, (guint) (*is_backward ? 2 * (gint64) n - 1 - index : index));
 }
 
-/* Elements that are used between the use of an item in a pass and its next one in the same micro-batch. */
 guint64
 zero3_reuse_distance (const Zero3 *self, guint layer)
 {
@@ -62,7 +62,7 @@ zero3_reuse_distance (const Zero3 *self, guint layer)
   return elements;
 }
 
-/* Shards that are not on the accelerator come there first. */
+/* Gathers tensors; shards that are not on the accelerator are copied there first. */
 static gboolean
 gather_from (Zero3 *self, const Comm *comm, FabTaskId *task)
 {
@@ -114,7 +114,6 @@ zero3_gather (Zero3 *self, TraceRange range, gboolean is_backward, gint64 *end)
   }
 }
 
-/* Uses of the layer in the pass. */
 TraceRange
 zero3_uses (const Zero3 *self, guint layer, gboolean is_backward)
 {
