@@ -229,6 +229,44 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Every row names a model that exists, and has what no row can do without. */
+static void
+rows_are_complete (G_GNUC_UNUSED void **state)
+{
+  const FabModelInfo *const *models = fab_models.lists[FAB_MODEL_ALGORITHM];
+  guint n_rows = 0, n_searched = 0;
+
+  for (guint i = 0; models[i] != NULL; i++) {
+    const NcclAlgorithm *row = nccl_algorithm (models[i]->name);
+
+    if (row == NULL)
+      continue;
+    n_rows++;
+    n_searched += row->is_searched;
+    assert_true (row->nccl != NULL && row->bandwidth_GBps != NULL && row->ops != 0);
+    assert_true ((row->protocols >> NCCL_SIMPLE & 1) != 0);
+    assert_true (!row->is_searched || row == nccl_searched_algorithm ());
+    if (row->nccl_name != NULL)
+      assert_string_equal (fab_nccl_algorithm_model (row->nccl_name), row->model);
+  }
+  assert_int_equal (n_rows, 8);
+  assert_int_equal (n_searched, 1);
+}
+
+static void
+names_are_those_of_nccl (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *names = fab_nccl_algorithm_names ();
+
+  assert_string_equal (names, "Ring, Tree, CollnetDirect, CollnetChain, NVLS, NVLSTree, PAT");
+  assert_string_equal (fab_nccl_algorithm_model ("COLLNETDIRECT"), "collnet_direct");
+  assert_string_equal (fab_nccl_algorithm_model ("nvls_tree"), "nvls_tree");
+  assert_null (fab_nccl_algorithm_model ("direct")); /* NCCL_ALGO cannot ask for send and receive */
+  assert_string_equal (fab_nccl_algorithm_kernel ("tree"), "TREE");
+  assert_string_equal (fab_nccl_algorithm_kernel ("nvls"), "RING");
+  assert_string_equal (fab_nccl_algorithm_kernel (NULL), "RING");
+}
+
 int
 main (void)
 {
@@ -242,6 +280,8 @@ main (void)
     cmocka_unit_test (chains_do_not_round),
     cmocka_unit_test (a_slow_host_is_waited_for),
     cmocka_unit_test (least_time_holds_for_every_form),
+    cmocka_unit_test (rows_are_complete),
+    cmocka_unit_test (names_are_those_of_nccl),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -134,6 +134,27 @@ stages_keep_as_many_micro_batches_as_they_must (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The names and the rows are one list, of which one is the default and one is for stages with several parts. */
+static void
+rows_have_names_and_flags (G_GNUC_UNUSED void **state)
+{
+  guint n_usual = 0, n_parts = 0;
+
+  for (gint i = 0; pipeline_schedules[i] != NULL; i++) {
+    const PipelineSchedule *row = pipeline_schedule (i);
+
+    assert_string_equal (row->name, pipeline_schedules[i]);
+    assert_ptr_equal (pipeline_schedule_named (row->name), row);
+    n_usual += row->is_usual;
+    n_parts += row->has_parts;
+  }
+  assert_int_equal (n_usual, 1);
+  assert_int_equal (n_parts, 1);
+  assert_string_equal (pipeline_schedule_usual ()->name, "1f1b");
+  assert_string_equal (pipeline_schedule_for_parts ()->name, "interleaved");
+  assert_null (pipeline_schedule_named ("none"));
+}
+
 int
 main (void)
 {
@@ -142,6 +163,7 @@ main (void)
     cmocka_unit_test (bubble_of_interleaved_is_divided),
     cmocka_unit_test (bubble_of_zero_bubble_is_a_third),
     cmocka_unit_test (stages_keep_as_many_micro_batches_as_they_must),
+    cmocka_unit_test (rows_have_names_and_flags),
   };
 
   return cmocka_run_group_tests_name ("pipeline", tests, NULL, NULL);
