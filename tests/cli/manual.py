@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -20,6 +21,11 @@ def plain(roff):
     """Without fonts, macros and escapes of dashes."""
     text = re.sub(r"\\f[RBIP]", "", roff).replace("\\-", "-").replace("\\&", "")
     return re.sub(r"^\.[A-Z]+ ?", "", text, flags=re.M).replace('"', "")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
 
 
 def man_sections():
@@ -88,6 +94,9 @@ class Manual(CliTest):
                 with self.subTest(example):
                     line = example.strip().replace("> docs/", "> ")
                     self.assertTrue(line.startswith(f"fabricast {command}"))
+                    if "--listen :7471" in line:  # which others on this machine may have
+                        port = str(free_port())
+                        line = line.replace(":7471", ":" + port).replace("--peer localhost", "--peer localhost:" + port)
                     if command == "explore":
                         self.check_served(line, env)
                         continue
