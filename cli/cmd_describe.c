@@ -33,9 +33,8 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = {
-  "links", "accelerators", "nodes", "models", "products", NULL
-};
+static const char *const catalog_sections[] = { "links",    "accelerators", "nodes", "models",
+                                                "products", "technologies", NULL };
 
 /* --- parameter tables --- */
 
@@ -138,6 +137,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabNodeSpec *node;
   const FabModelSpec *model;
   const FabProductSpec *product;
+  const FabTechnology *technology;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -156,6 +156,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     product = fab_catalog_product (catalog, name);
     *summary = product ? product->summary : NULL;
     return product;
+  case FAB_SECTION_TECHNOLOGIES:
+    technology = fab_catalog_technology (catalog, name);
+    *summary = technology ? technology->summary : NULL;
+    return technology;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);
@@ -184,6 +188,10 @@ list_entries (const Describe *d, FabCatalogSection section)
 
   if (section == FAB_SECTION_LINKS && !d->only_names) {
     fab_describe_links (d->catalog);
+    return;
+  }
+  if (section == FAB_SECTION_TECHNOLOGIES && !d->only_names) {
+    fab_describe_technologies (d->catalog);
     return;
   }
   for (guint i = 0; names[i]; i++) {

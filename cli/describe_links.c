@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* describe_links.c - links as a table by technology, and the rates that one link's numbers make. O(links^2). */
+/* describe_links.c - links as a table by technology, technologies as one, and the rates that one link's
+ * numbers make. O(links^2). */
 #include "cli/describe_links.h"
 
 #include <string.h>
@@ -78,4 +79,29 @@ fab_describe_links (const FabCatalog *catalog)
   g_print ("  %-26s %8s %8s %8s %8s\n", "link", "line", "copy", "kernel", "reduced");
   for (guint i = 0; i < technologies->len; i++)
     print_technology (catalog, names, g_ptr_array_index (technologies, i));
+}
+
+static const char *
+choice_of (const char *key, int value)
+{
+  const FabParam *row = fab_catalog_params[FAB_SECTION_TECHNOLOGIES].table;
+
+  while (strcmp (row->key, key) != 0)
+    row++;
+  return row->choices[value];
+}
+
+void
+fab_describe_technologies (const FabCatalog *catalog)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_TECHNOLOGIES);
+
+  g_print ("%-20s %-14s %-14s %s\n", "technology", "joins", "flow control", "summary");
+  for (guint i = 0; names[i]; i++) {
+    const FabTechnology *technology = fab_catalog_technology (catalog, names[i]);
+
+    g_print ("%-20s %-14s %-14s %s\n", names[i], choice_of ("joins", technology->joins),
+             choice_of ("flow_control", technology->flow_control),
+             technology->summary ? technology->summary : "");
+  }
 }

@@ -149,7 +149,7 @@ append_ports (GString *text, const FabSizeView *view)
     g_autofree char *figure = show (target->figure, point);
 
     g_string_append_printf (text, "  %-10s%s (%s, %.4g Gb/s): %s %s%s\n", i == 0 ? "nearest" : "",
-                            port->link->name, port->link->technology,
+                            port->link->name, port->technology->name,
                             (double) fab_link_spec_line_rate (port->link) * 8 / 1e9,
                             point ? target->figure->name : "it cannot be played", point ? figure : "",
                             port->is_met || point == NULL ? "" : ", which is not enough");
@@ -252,7 +252,7 @@ add_ports (JsonBuilder *json, const FabSizeView *view)
 
     json_builder_begin_object (json);
     fab_json_add_text (json, "link", port->link->name);
-    fab_json_add_text (json, "technology", port->link->technology);
+    fab_json_add_text (json, "technology", port->technology->name);
     fab_json_add_real (json, "rate_bytes_per_s", (double) fab_link_spec_line_rate (port->link));
     fab_json_add_text (json, "is_met", port->is_met ? "yes" : "no");
     for (guint t = 0; t < view->spec->n_targets && port->trial.point != NULL; t++)

@@ -45,7 +45,7 @@ add_link (JsonBuilder *json, const FabTopology *topology, FabLinkId id)
   add_name (json, "from", topology, link->src);
   add_name (json, "to", topology, link->dst);
   fab_json_add_text (json, "link", link_class->name);
-  fab_json_add_text (json, "technology", link_class->technology);
+  fab_json_add_text (json, "technology", link_class->technology->name);
   fab_json_add_whole (json, "count", link->count);
   fab_json_add_real (json, "rate_GBps", (double) link->rate_bytes_per_s / 1e9);
   fab_json_add_real (json, "latency_ns", (double) link->latency_ps / 1e3);

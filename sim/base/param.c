@@ -64,9 +64,13 @@ const char *
 fab_refers_name (FabRefers refers)
 {
   static const char *const names[] = {
-    [FAB_REFERS_LINK] = "link",           [FAB_REFERS_ACCELERATOR] = "accelerator",
-    [FAB_REFERS_NODE] = "node",           [FAB_REFERS_MODEL] = "model",
-    [FAB_REFERS_ALGORITHM] = "algorithm", [FAB_REFERS_FILES] = "file or list of files",
+    [FAB_REFERS_LINK] = "link",
+    [FAB_REFERS_ACCELERATOR] = "accelerator",
+    [FAB_REFERS_NODE] = "node",
+    [FAB_REFERS_MODEL] = "model",
+    [FAB_REFERS_ALGORITHM] = "algorithm",
+    [FAB_REFERS_FILES] = "file or list of files",
+    [FAB_REFERS_TECHNOLOGY] = "technology",
   };
 
   g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));

@@ -91,8 +91,8 @@ fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class)
     if (g_str_equal (g_array_index (self->classes, FabLinkClass, i).name, link_class->name))
       return i;
   FabLinkClass added = *link_class;
-  added.is_pcie = g_strcmp0 (added.technology, "PCIe") == 0;
-  added.is_c2c = added.technology != NULL && g_str_has_suffix (added.technology, "C2C");
+  if (added.technology == NULL)
+    added.technology = &fab_technology_unnamed;
   g_array_append_val (self->classes, added);
   return self->classes->len - 1;
 }

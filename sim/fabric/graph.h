@@ -8,6 +8,7 @@
 #pragma once
 
 #include "sim/fabric/messages.h"
+#include "sim/fabric/technology.h"
 
 typedef guint32 FabVertexId;
 typedef guint32 FabLinkId;
@@ -43,15 +44,15 @@ typedef struct {
 
 /* The properties that links of one catalogue entry share. */
 typedef struct {
-  const char *name;          /* the catalogue owns this and the next text, and outlives the graph */
-  const char *technology;    /* "NVLink", "PCIe": the key for a library's constants */
+  const char *name; /* the catalogue owns this text and the technology, and outlives the graph */
+  const FabTechnology *technology; /* NULL when handed in: the builder puts fab_technology_unnamed */
+  FabFlowControl flow_control;
   double cost[FAB_N_DRIVES]; /* line bytes per payload byte, >= 1: headers and measured loss */
   FabTimePs endpoint_ps;     /* what the adapters at both ends add to the latency of a message */
   /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
   double collective_stretch;
-  FabMessages messages;     /* measured time of one message between two such ports */
-  gboolean has_reduction;   /* a switch at its end can reduce and multicast data */
-  gboolean is_pcie, is_c2c; /* derived from the technology by the builder */
+  FabMessages messages;   /* measured time of one message between two such ports */
+  gboolean has_reduction; /* a switch at its end can reduce and multicast data */
 } FabLinkClass;
 
 typedef struct {

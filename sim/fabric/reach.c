@@ -22,7 +22,7 @@ fab_reach_parse (const char *name, FabReach *reach)
 /* What a path passes between its two ends. */
 typedef struct {
   guint n_switches, n_bridges, n_hosts;
-  gboolean has_pcie, has_c2c;
+  gboolean has_bus, is_coherent;
 } Passed;
 
 static Passed
@@ -32,10 +32,10 @@ count_passed (const FabGraph *graph, const FabPath *path)
 
   for (guint i = 0; i < path->n; i++) {
     FabVertexKind kind = fab_graph_vertex (graph, fab_graph_link (graph, path->links[i])->dst)->kind;
-    const FabLinkClass *link_class = fab_graph_link_class (graph, path->links[i]);
+    int joins = fab_graph_link_class (graph, path->links[i])->technology->joins;
 
-    passed.has_pcie = passed.has_pcie || link_class->is_pcie;
-    passed.has_c2c = passed.has_c2c || link_class->is_c2c;
+    passed.has_bus = passed.has_bus || joins == FAB_JOINS_DEVICES;
+    passed.is_coherent = passed.is_coherent || joins == FAB_JOINS_COHERENTLY;
     if (i + 1 == path->n)
       break;
     passed.n_switches += kind == FAB_VERTEX_SWITCH;
@@ -56,38 +56,45 @@ fab_reach_of_path (const FabGraph *graph, const FabPath *path)
     return FAB_REACH_SYS;
   if (passed.n_bridges > 1)
     return FAB_REACH_NODE;
-  if (passed.n_hosts == 1 && passed.has_c2c)
+  if (passed.n_hosts == 1 && passed.is_coherent)
     return FAB_REACH_PXB;
   if (passed.n_hosts + passed.n_bridges > 0)
     return FAB_REACH_PHB;
-  if (!passed.has_pcie)
+  if (!passed.has_bus)
     return FAB_REACH_NVL;
   return passed.n_switches > 1 ? FAB_REACH_PXB : FAB_REACH_PIX;
 }
 
-/* Only Intel sockets are joined by these links. */
-static gboolean
-is_intel_host (const FabGraph *graph, FabVertexId vertex)
+/* Returns what the technologies of a socket's links make of bytes that pass the socket. */
+static double
+host_stretch (const FabGraph *graph, FabVertexId vertex)
 {
+  double stretch = 1;
   FabLinkId first;
   guint n = fab_graph_out_links (graph, vertex, &first);
 
   if (fab_graph_vertex (graph, vertex)->kind != FAB_VERTEX_HOST)
-    return FALSE;
-  for (FabLinkId link = first; link < first + n; link++) {
-    const char *technology = fab_graph_link_class (graph, link)->technology;
+    return 1;
+  for (FabLinkId link = first; link < first + n; link++)
+    stretch = MAX (stretch, fab_graph_link_class (graph, link)->technology->host_stretch);
+  return stretch;
+}
 
-    if (strcmp (technology, "UPI") == 0 || strcmp (technology, "QPI") == 0)
-      return TRUE;
-  }
-  return FALSE;
+double
+fab_path_host_stretch (const FabGraph *graph, const FabPath *path)
+{
+  double stretch = 1;
+
+  for (guint i = 0; i + 1 < path->n; i++)
+    stretch = MAX (stretch, host_stretch (graph, fab_graph_link (graph, path->links[i])->dst));
+  return stretch;
 }
 
 gboolean
-fab_path_passes_intel_host (const FabGraph *graph, const FabPath *path)
+fab_path_has_p2p (const FabGraph *graph, const FabPath *path)
 {
-  for (guint i = 0; i + 1 < path->n; i++)
-    if (is_intel_host (graph, fab_graph_link (graph, path->links[i])->dst))
-      return TRUE;
-  return FALSE;
+  for (guint i = 0; i < path->n; i++)
+    if (!fab_graph_link_class (graph, path->links[i])->technology->has_p2p)
+      return FALSE;
+  return TRUE;
 }

@@ -4,9 +4,9 @@
  * The order is that of NCCL's path types (src/include/graph.h): each reach includes those before it. An accelerator
  * never forwards traffic, so NCCL's NVB (NVLink through another GPU) does not exist here.
  *
- * When an accelerator is connected to its socket by a coherent link (technology "...-C2C": Grace Hopper and Grace
- * Blackwell), NCCL does not count that socket as a host bridge. It orders C2C (to another accelerator of the socket)
- * and P2C (to a PCIe device of it) before PHB, so both count as PXB here, which GPUDirect uses by default.
+ * When a coherent link connects an accelerator to its socket (FAB_JOINS_COHERENTLY), NCCL does not count that socket as
+ * a host bridge. It orders C2C (to another accelerator of the socket) and P2C (to a PCIe device of it) before PHB, so
+ * both count as PXB here, which GPUDirect uses by default.
  */
 #pragma once
 
@@ -30,5 +30,9 @@ gboolean fab_reach_parse (const char *name, FabReach *reach);
 /* Returns the reach of a path inside one node, from the vertices that it passes. The reach of an empty path is NONE. */
 FabReach fab_reach_of_path (const FabGraph *graph, const FabPath *path);
 
-/* Whether the path passes an Intel socket: one that UPI or QPI joins to another socket. */
-gboolean fab_path_passes_intel_host (const FabGraph *graph, const FabPath *path);
+/* Returns the line time of kernels' bytes over that of the links alone: the largest `host_stretch` of the technologies
+ * that connect the sockets on the path to others; 1 where the path passes no such socket. */
+double fab_path_host_stretch (const FabGraph *graph, const FabPath *path);
+
+/* Whether every link of the path lets devices reach each other's memory. */
+gboolean fab_path_has_p2p (const FabGraph *graph, const FabPath *path);

@@ -93,7 +93,7 @@ static FabLinkForm
 link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
 {
   const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
-  FabLinkClass link_class = fab_link_spec_class (spec);
+  FabLinkClass link_class = fab_catalog_link_class (fab_scenario_catalog (build->scenario), spec);
   FabBytesPerS own_rate = fab_link_spec_line_rate (spec);
   FabTimePs latency_ps = spec->latency_ps;
 

@@ -35,7 +35,7 @@ need_of_link (const Network *self, FabProductKind kind, FabLinkId id)
 
   return (FabNeed){ .kind = kind,
                     .name = link_class->name,
-                    .technology = link_class->technology,
+                    .technology = link_class->technology->name,
                     .rate_bytes_per_s = link->rate_bytes_per_s / link->count };
 }
 

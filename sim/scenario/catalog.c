@@ -53,26 +53,6 @@ fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive)
   return packets / d->achievable_fraction;
 }
 
-FabLinkClass
-fab_link_spec_class (const FabLinkSpec *spec)
-{
-  FabLinkClass self = { .name = spec->name,
-                        .technology = spec->technology,
-                        .endpoint_ps = spec->endpoint_ps,
-                        .messages = { .regimes = spec->messages.data,
-                                      .n = spec->messages.n,
-                                      .factor = 1,
-                                      .from_bytes = spec->measured.from_bytes,
-                                      .to_bytes = spec->measured.to_bytes },
-                        .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
-
-  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
-    self.cost[drive] = fab_link_spec_cost (spec, drive);
-  if (spec->collective_fraction > 0)
-    self.collective_stretch = 1 / spec->collective_fraction;
-  return self;
-}
-
 static FabCatalog *
 catalog_new (void)
 {
@@ -174,15 +154,28 @@ free_doc (gpointer doc)
 }
 
 static void
+check_wires (FabCatalog *self, const FabParamList *links)
+{
+  const GPtrArray *nodes = self->names[FAB_SECTION_NODES];
+
+  for (guint i = 0; i < nodes->len; i++)
+    fab_catalog_check_wires (self->reader, links, fab_catalog_node (self, g_ptr_array_index (nodes, i)));
+}
+
+static void
 check_all (FabCatalog *self)
 {
   guint n = self->sections->len;
 
   g_ptr_array_add (self->sections, NULL);
   fab_catalog_check_sections (self->reader, (const FabCatalogSections *const *) self->sections->pdata, TRUE);
-  for (guint i = 0; i < n; i++)
-    fab_schema_check_references (self->reader, fab_catalog_params, g_ptr_array_index (self->sections, i),
-                                 fab_catalog_reference_names, self);
+  for (guint i = 0; i < n; i++) {
+    const FabCatalogSections *sections = g_ptr_array_index (self->sections, i);
+
+    check_wires (self, &sections->links);
+    fab_schema_check_references (self->reader, fab_catalog_params, sections, fab_catalog_reference_names,
+                                 self);
+  }
 }
 
 FabCatalog *
@@ -265,6 +258,41 @@ fab_catalog_product (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_PRODUCTS, name);
 }
 
+const FabTechnology *
+fab_catalog_technology (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_TECHNOLOGIES, name);
+}
+
+const FabTechnology *
+fab_catalog_link_technology (const FabCatalog *self, const FabLinkSpec *spec)
+{
+  return spec->technology != NULL ? fab_catalog_technology (self, spec->technology) : &fab_technology_unnamed;
+}
+
+FabLinkClass
+fab_catalog_link_class (const FabCatalog *catalog, const FabLinkSpec *spec)
+{
+  const FabTechnology *technology = fab_catalog_link_technology (catalog, spec);
+  int flow_control = spec->flow_control > 0 ? spec->flow_control - 1 : technology->flow_control;
+  FabLinkClass self = { .name = spec->name,
+                        .technology = technology,
+                        .flow_control = (FabFlowControl) flow_control,
+                        .endpoint_ps = spec->endpoint_ps,
+                        .messages = { .regimes = spec->messages.data,
+                                      .n = spec->messages.n,
+                                      .factor = 1,
+                                      .from_bytes = spec->measured.from_bytes,
+                                      .to_bytes = spec->measured.to_bytes },
+                        .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
+
+  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
+    self.cost[drive] = fab_link_spec_cost (spec, drive);
+  if (spec->collective_fraction > 0)
+    self.collective_stretch = 1 / spec->collective_fraction;
+  return self;
+}
+
 gboolean
 fab_catalog_is_own (const FabCatalog *self, FabCatalogSection section, const char *name)
 {
@@ -295,6 +323,7 @@ fab_catalog_reference_names (gpointer catalog, FabRefers refers)
     [FAB_REFERS_ACCELERATOR] = FAB_SECTION_ACCELERATORS,
     [FAB_REFERS_NODE] = FAB_SECTION_NODES,
     [FAB_REFERS_MODEL] = FAB_SECTION_MODELS,
+    [FAB_REFERS_TECHNOLOGY] = FAB_SECTION_TECHNOLOGIES,
   };
 
   return fab_catalog_names (catalog, sections[refers]);

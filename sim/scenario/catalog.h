@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - links, accelerators, nodes, models and products, each number with its source.
+/* catalog.h - links, accelerators, nodes, models, products and technologies, each number with its source.
  *
  * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its entries
  * replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers leave,
@@ -37,12 +37,13 @@ typedef struct {
 typedef struct {
   const char *name; /* "nvlink3", "ib-hdr" */
   const char *summary;
-  const char *technology; /* group in tables: "NVLink", "PCIe", "InfiniBand" */
+  const char *technology; /* entry of `technologies`; NULL: none, fab_technology_unnamed */
   gint64 lanes;
   FabBytesPerS signalling_bytes_per_s; /* per lane, one direction, written in Gb/s (GT/s x bits) */
   double coding_fraction;              /* line coding and FEC: 0.98461538 for 128b/130b */
   FabTimePs latency_ps;                /* of one traversal: wire and the port behind it */
-  const char *flow_control;
+  int flow_control;                    /* 0: the technology's; else 1 + FabFlowControl */
+  const char *flow_control_note;
   FabLinkDriveSpec copy, kernel;
   FabLinkDriveSpec multimem; /* payload_bytes 0: no switch reduces on this link */
   /* NIC ports: what both adapters and their driver add to a small message, beyond the wires. */
@@ -61,8 +62,6 @@ typedef struct {
 FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
 /* Returns the line bytes that one payload byte costs, >= 1. */
 double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
-/* Returns what all links of the entry share; it points into the entry. */
-FabLinkClass fab_link_spec_class (const FabLinkSpec *spec);
 
 typedef struct {
   const char *name, *summary;
@@ -166,13 +165,14 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The five sections of a catalogue file or a scenario. */
+/* The six sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
   FabParamList nodes;        /* FabNodeSpec */
   FabParamList models;       /* FabModelSpec */
   FabParamList products;     /* FabProductSpec */
+  FabParamList technologies; /* FabTechnology */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
@@ -198,6 +198,12 @@ const FabAcceleratorSpec *fab_catalog_accelerator (const FabCatalog *self, const
 const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
 const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
 const FabProductSpec *fab_catalog_product (const FabCatalog *self, const char *name);
+const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
+
+/* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
+const FabTechnology *fab_catalog_link_technology (const FabCatalog *self, const FabLinkSpec *spec);
+/* What all links of the entry have in common; points into the entry and its technology's. */
+FabLinkClass fab_catalog_link_class (const FabCatalog *self, const FabLinkSpec *spec);
 
 /* Sections, for `describe` and for messages with the nearest name. fab_catalog_names returns a NULL-ended list, own
  * entries first. (transfer container) */
@@ -206,7 +212,8 @@ typedef enum {
   FAB_SECTION_ACCELERATORS,
   FAB_SECTION_NODES,
   FAB_SECTION_MODELS,
-  FAB_SECTION_PRODUCTS
+  FAB_SECTION_PRODUCTS,
+  FAB_SECTION_TECHNOLOGIES
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

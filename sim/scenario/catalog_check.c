@@ -9,8 +9,8 @@
 #include "sim/scenario/catalog_params.h"
 #include "sim/scenario/schema_reader.h"
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link", "accelerator", "node", "model",
-                                                           "product" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link",  "accelerator", "node",
+                                                           "model", "product",     "technology" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -266,6 +266,7 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
 {
   const FabAcceleratorSpec *accelerator = entry;
   const FabModelSpec *model = entry;
+  const FabTechnology *technology = entry;
 
   if (section == FAB_SECTION_LINKS)
     check_link (reader, entry, is_shipped);
@@ -277,6 +278,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)
     check_origin (reader, &model->name, model->source, model->date);
+  else if (section == FAB_SECTION_TECHNOLOGIES && is_shipped)
+    check_origin (reader, &technology->name, technology->source, technology->date);
 }
 
 void
@@ -293,10 +296,36 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        /* `name` is the first member of all five structs */
+        /* `name` is the first member of all six structs */
         check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
       }
     }
   }
+}
+
+/* --- technologies of wires --- */
+
+static gboolean
+has_wire (const FabNodeSpec *node, const char *link)
+{
+  const FabWireSpec *wires = node->wires.data;
+
+  for (guint i = 0; i < node->wires.n; i++)
+    if (g_strcmp0 (wires[i].link, link) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+void
+fab_catalog_check_wires (FabSchemaReader *reader, const FabParamList *links, const FabNodeSpec *node)
+{
+  const FabLinkSpec *all = links->data;
+
+  for (guint i = 0; i < links->n; i++)
+    if (all[i].technology == NULL && all[i].name != NULL && has_wire (node, all[i].name))
+      fab_schema_report (reader, &all[i].name,
+                         "link '%s' is a wire inside node '%s', so it must say its technology; "
+                         "'fabricast describe technologies' lists them",
+                         all[i].name, node->name);
 }

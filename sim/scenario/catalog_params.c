@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.c - the keys of links, accelerators, nodes, models and products.
+/* catalog_params.c - the keys of links, accelerators, nodes, models, products and technologies.
  *
  * `source` and `date` are optional here, for entries that a scenario defines itself; shipped entries must have them
  * (catalog_check.c). Constant data only.
@@ -7,6 +7,7 @@
 #include "sim/scenario/catalog_params.h"
 
 #include "sim/fabric/reach.h"
+#include "sim/fabric/technology.h"
 
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
@@ -76,9 +77,14 @@ static const FabParam uncertainty_params[] = {
   { .key = NULL },
 };
 
+/* AUTO, then in the order of FabFlowControl. */
+static const char *const flow_controls[] = { "auto", "credit", "pfc", "drop", NULL };
+
 const FabParam fab_link_params[] = {
   NAME_ROWS (FabLinkSpec),
-  { ROW ("technology", TEXT, FabLinkSpec, technology, "", "Group in tables: NVLink, PCIe, InfiniBand.") },
+  { ROW ("technology", TEXT, FabLinkSpec, technology, "",
+         "What kind of link it is; a link inside a node must say it."),
+    .refers = FAB_REFERS_TECHNOLOGY },
   { ROW ("lanes", COUNT, FabLinkSpec, lanes, "1", "Lanes of one direction."), .min = 1, .max = 1024 },
   { ROW ("signalling", RATE, FabLinkSpec, signalling_bytes_per_s, NULL,
          "Raw rate of one lane, one direction; GT/s x bits, written in Gb/s.") },
@@ -87,7 +93,12 @@ const FabParam fab_link_params[] = {
     .min = 0.001, .max = 1.0 },
   { ROW ("latency", TIME, FabLinkSpec, latency_ps, "0ns",
          "One traversal: the wire and the port behind it.") },
-  { ROW ("flow_control", TEXT, FabLinkSpec, flow_control, "", "How senders are held back, in words.") },
+  { ROW (
+        "flow_control", CHOICE, FabLinkSpec, flow_control, "auto",
+        "What keeps it from losing packets: credit, pfc, drop (nothing does); auto: what its technology has."),
+    .choices = flow_controls },
+  { ROW ("flow_control_note", TEXT, FabLinkSpec, flow_control_note, "",
+         "How senders are held back, in words.") },
   { ROW ("copy", TABLE, FabLinkSpec, copy, NULL,
          "Packets when a copy engine or a NIC's DMA moves the bytes."),
     .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
@@ -261,6 +272,46 @@ const FabParam fab_product_params[] = {
          "Nodes: the price has the accelerators in it.") },
   { ROW ("has_nics", BOOL, FabProductSpec, has_nics, "false", "Nodes: the price has the NICs in it.") },
   SOURCE_ROWS (FabProductSpec),
+  { .key = NULL },
+};
+
+static const char *const joins[] = {
+  [FAB_JOINS_DEVICES] = "devices",
+  [FAB_JOINS_ACCELERATORS] = "accelerators",
+  [FAB_JOINS_COHERENTLY] = "coherently",
+  [FAB_JOINS_SOCKETS] = "sockets",
+  [FAB_JOINS_MEMORY] = "memory",
+  [FAB_JOINS_DRIVES] = "drives",
+  [FAB_JOINS_ETHERNET] = "ethernet",
+  [FAB_JOINS_MACHINES] = "machines",
+  NULL,
+};
+
+const FabParam fab_technology_params[] = {
+  NAME_ROWS (FabTechnology),
+  { ROW (
+        "joins", CHOICE, FabTechnology, joins, "machines",
+        "devices: a bus of switches and host bridges, as PCIe; accelerators: with each other; coherently: an "
+        "accelerator with its socket; ethernet: machines, by Ethernet frames; machines: by another network."),
+    .choices = joins },
+  { ROW ("flow_control", CHOICE, FabTechnology, flow_control, "credit",
+         "What keeps its links from losing packets; drop: nothing does, and what is lost is sent again."),
+    .choices = flow_controls + 1 },
+  { ROW ("peer_to_peer", BOOL, FabTechnology, has_p2p, "true",
+         "Devices may reach each other's memory over it; false: through host memory instead.") },
+  { ROW ("relays", BOOL, FabTechnology, can_relay, "false",
+         "An accelerator may hand bytes to another over it, for the NIC beside that one (cluster.pxn).") },
+  { ROW ("matrix_label", TEXT, FabTechnology, matrix_label, "",
+         "What `topo --matrix` calls it, before the number of links; empty: its name in capitals.") },
+  { ROW ("sums_directions", BOOL, FabTechnology, sums_directions, "false",
+         "Its datasheets print both directions as one number.") },
+  { ROW ("for_any_node", BOOL, FabTechnology, is_for_any_node, "false",
+         "NIC ports of it can be bought for any machine: `size` offers them beside the machine's own.") },
+  { ROW (
+        "host_stretch", FACTOR, FabTechnology, host_stretch, "1",
+        "Of links between sockets: line time of what kernels send through such a socket, over that of the links."),
+    .min = 1, .max = 100 },
+  SOURCE_ROWS (FabTechnology),
   { .key = NULL },
 };
 

@@ -178,6 +178,7 @@ check_cluster (FabScenario *self)
     fab_schema_report (self->reader, &cluster->places,
                        "%" G_GINT64_FORMAT " places are too few for %" G_GINT64_FORMAT " nodes",
                        cluster->places, cluster->nodes);
+  fab_catalog_check_wires (self->reader, &self->spec.own.links, node);
   check_domains (self, node);
   check_reach (self, &cluster->p2p);
   check_reach (self, &cluster->gdr);

@@ -5,6 +5,8 @@
  * names of a section are asked for once and kept in a set, so the cost is
  * O(fields + names). What came from a fallback is reported where its surroundings were written.
  */
+#include <string.h>
+
 #include "sim/scenario/schema_reader.h"
 
 #define N_SECTIONS (FAB_REFERS_FILES + 1)
@@ -54,13 +56,15 @@ check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
       && g_str_has_suffix (name, ".json"))
     return; /* a file, and why it could not be read has been said */
   section = fab_refers_name (refers);
+  gboolean is_in_y = g_str_has_suffix (section, "y"); /* technology, technologies */
   nearest = fab_diagnostics_nearest (self->reader->diagnostics, name, self->names[refers]);
   if (nearest != NULL)
     fab_diagnostics_add (self->reader->diagnostics, mark, "unknown %s '%s'; nearest is '%s'", section, name,
                          nearest);
   else
     fab_diagnostics_add (self->reader->diagnostics, mark,
-                         "unknown %s '%s'; 'fabricast describe %ss' lists them", section, name, section);
+                         "unknown %s '%s'; 'fabricast describe %.*s%s' lists them", section, name,
+                         (int) (strlen (section) - (is_in_y ? 1 : 0)), section, is_in_y ? "ies" : "s");
 }
 
 static void

@@ -105,7 +105,7 @@ parse_choice (const FabParam *row, const char *text, gpointer field)
   g_autofree char *known = NULL;
 
   for (int i = 0; row->choices[i] != NULL; i++) {
-    if (g_str_equal (row->choices[i], text)) {
+    if (g_ascii_strcasecmp (row->choices[i], text) == 0) {
       *(int *) field = i;
       return NULL;
     }

@@ -21,11 +21,12 @@ port_free (gpointer data)
 }
 
 static FabPort *
-port_new (const FabLinkSpec *link)
+port_new (const FabLinkSpec *link, const FabTechnology *technology)
 {
   FabPort *self = g_new0 (FabPort, 1);
 
   self->link = link;
+  self->technology = technology;
   self->sets[0] = g_strconcat ("cluster.nic=", link->name, NULL);
   self->sets[1] = g_strdup ("cluster.nic_rate=0Gb/s");
   self->trial.sets = (const char *const *) self->sets;
@@ -58,7 +59,7 @@ is_product (const FabCatalog *catalog, const char *link)
 
 /* Returns the ports of a technology that are fast enough, the slowest first. */
 static GPtrArray *
-candidates (const FabCatalog *catalog, const char *technology, double rate)
+candidates (const FabCatalog *catalog, const FabTechnology *technology, double rate)
 {
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
   GPtrArray *all = g_ptr_array_new_with_free_func (port_free);
@@ -69,12 +70,12 @@ candidates (const FabCatalog *catalog, const char *technology, double rate)
     for (guint i = 0; names[i] != NULL; i++) {
       const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
 
-      if (g_strcmp0 (link->technology, technology) != 0 || link->endpoint_ps == 0
+      if (fab_catalog_link_technology (catalog, link) != technology || link->endpoint_ps == 0
           || (pass == 0 && !is_product (catalog, link->name)))
         continue;
       has_products |= pass == 0;
       if ((double) fab_link_spec_line_rate (link) >= rate * (1 - rate_rounding))
-        g_ptr_array_add (all, port_new (link));
+        g_ptr_array_add (all, port_new (link, technology));
     }
   g_ptr_array_sort (all, compare_rates);
   if (all->len > MOST_PER_TECHNOLOGY)
@@ -101,7 +102,8 @@ add_until_met (GPtrArray *result, GPtrArray *ports, const FabStudy *study, const
   return TRUE;
 }
 
-static const char *
+/* NULL without an error: the link is the scenario's own, and has no like in the catalogue. */
+static const FabTechnology *
 own_technology (const FabStudy *study, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
@@ -113,26 +115,38 @@ own_technology (const FabStudy *study, GError **error)
   const char *nic = cluster->nic ? cluster->nic : node->nic;
   const FabLinkSpec *link = nic ? fab_catalog_link (study->catalog, nic) : NULL;
 
-  return link != NULL && link->technology != NULL ? link->technology : "";
+  return link != NULL ? fab_catalog_link_technology (study->catalog, link) : NULL;
 }
 
 GPtrArray *
 fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *targets, guint n_targets,
                 GError **error)
 {
-  static const char *const bought[] = { "InfiniBand", "Ethernet" };
-  const char *own = own_technology (study, error);
+  GError *problem = NULL;
+  const FabTechnology *own = own_technology (study, &problem);
   g_autoptr (GPtrArray) result = g_ptr_array_new_with_free_func (port_free);
+  g_autoptr (GPtrArray) technologies = g_ptr_array_new ();
+  g_autofree const char **names = fab_catalog_names (study->catalog, FAB_SECTION_TECHNOLOGIES);
   gint64 bytes_per_s;
 
-  if (own == NULL || !fab_units_parse_whole (FAB_UNIT_RATE, rate, &bytes_per_s, error))
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
     return NULL;
-  for (guint t = 0; t <= G_N_ELEMENTS (bought); t++) {
-    const char *technology = t == 0 ? own : bought[t - 1];
+  }
+  if (!fab_units_parse_whole (FAB_UNIT_RATE, rate, &bytes_per_s, error))
+    return NULL;
+  if (own != NULL)
+    g_ptr_array_add (technologies, (gpointer) own);
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabTechnology *technology = fab_catalog_technology (study->catalog, names[i]);
 
-    if (t > 0 && strcmp (technology, own) == 0)
-      continue;
-    g_autoptr (GPtrArray) ports = candidates (study->catalog, technology, (double) bytes_per_s);
+    if (technology->is_for_any_node && technology != own)
+      g_ptr_array_add (technologies, (gpointer) technology);
+  }
+  for (guint i = 0; i < technologies->len; i++) {
+    g_autoptr (GPtrArray) ports = candidates (study->catalog, g_ptr_array_index (technologies, i),
+                                              (double) bytes_per_s);
+
     if (!add_until_met (result, ports, study, targets, n_targets, error))
       return NULL;
   }

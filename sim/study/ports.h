@@ -8,13 +8,14 @@
 
 typedef struct {
   const FabLinkSpec *link;
+  const FabTechnology *technology;
   gboolean is_met;
   char *sets[3]; /* assignments that use this port */
   FabTry trial;
 } FabPort;
 
 /* Returns FabPort: for each technology the slowest ports that are at least as fast as `rate`, up to two, ending with
- * the first with which all targets are met. The machine's own technology comes first, then those that can be bought.
+ * the first with which all targets are met. The machine's own technology comes first, then those of any machine.
  * (transfer full) */
 GPtrArray *fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *targets, guint n_targets,
                            GError **error);

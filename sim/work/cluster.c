@@ -182,8 +182,10 @@ FabReach
 fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path)
 {
   path->n = 0;
-  return fab_router_append (self->router, from, to, 0, path) ? fab_reach_of_path (self->graph, path)
-                                                             : FAB_N_REACHES;
+  gboolean is_near = fab_router_append (self->router, from, to, 0, path)
+                  && fab_path_has_p2p (self->graph, path);
+
+  return is_near ? fab_reach_of_path (self->graph, path) : FAB_N_REACHES;
 }
 
 void

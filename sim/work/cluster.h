@@ -27,7 +27,7 @@ typedef struct {
   FabCpu cpu;
   FabReach p2p,
       gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
-  /* Bytes may go by NVLink to the GPU near the right NIC (PXN): sim/work/relay.h. */
+  /* Bytes may go by the GPU near the right NIC (PXN): sim/work/relay.h. */
   gboolean has_pxn;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
 } FabCluster;
@@ -44,7 +44,7 @@ void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint 
 guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
 
 /* Returns the distance of two vertices on the router's path, and that path; FAB_N_REACHES, which is more than any
- * distance, when there is no path. */
+ * distance, when there is no path, or when a link on it does not let devices reach each other's memory. */
 FabReach fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path);
 
 /* Frees the arrays; graph and router belong to others. */

@@ -56,7 +56,7 @@ typedef struct {
   FabHopKind intra_kind;       /* of the slowest hop inside a node */
   FabHopKind inter_kind;       /* of the slowest hop between nodes */
   /* Of the slowest link of the slowest hop inside a node; NULL: there is no such hop. */
-  const char *intra_technology;
+  const FabTechnology *intra_technology;
 
   /* Pipeline fill, in seconds per byte of one chunk. A pipeline cuts the bytes into chunks. The last chunk ends later
    * than size / rate by this much for each of its bytes, because it still has to pass all hops. 0: it is no pipeline,

@@ -32,9 +32,6 @@ static const double staging_duplex_stretch = 2 * 22.1 / 31.5;
  * GPU pass. */
 static const double bridge_read_stretch = 24.06 / 18.0;
 
-/* Root complexes of Intel split packets between devices to 64 B (NCCL src/graph/topo.h, INTEL_P2P_OVERHEAD). */
-static const double intel_split_stretch = 6.0 / 5;
-
 /* Links of a hop between nodes with a GPU, a switch and a NIC at each end and a leaf between. */
 static const guint usual_shares = 8;
 
@@ -168,8 +165,8 @@ fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabR
     return hop_end (hop, TRUE);
   }
   hop_start (hop, FAB_HOP_DIRECT, drive);
-  if (drive == FAB_DRIVE_KERNEL && fab_path_passes_intel_host (cluster->graph, &path))
-    hop->stretch = intel_split_stretch;
+  if (drive == FAB_DRIVE_KERNEL)
+    hop->stretch = fab_path_host_stretch (cluster->graph, &path);
   return hop_end (hop, hop_follow (cluster, from, to, 0, &path, hop, error));
 }
 

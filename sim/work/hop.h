@@ -44,11 +44,11 @@ typedef struct {
   double stretch;
   /* Stretch (>= 1) where a NIC reads a GPU through a host bridge, or reads host memory. */
   double read_stretch;
-  double duplex_stretch;  /* stretch (>= 1) on links that hops of other senders use in the other direction */
-  const char *technology; /* of the slowest link */
-  const FabMessages *messages; /* measured times of messages, of the sender's port; NULL inside a node */
-  FabLinkId out_port;          /* the link out of the sender's NIC; FAB_NO_LINK inside a node */
-  FabLinkId in_port;           /* the link into the receiver's NIC; FAB_NO_LINK inside a node */
+  double duplex_stretch; /* stretch (>= 1) on links that hops of other senders use in the other direction */
+  const FabTechnology *technology; /* of the slowest link */
+  const FabMessages *messages;     /* measured times of messages, of the sender's port; NULL inside a node */
+  FabLinkId out_port;              /* the link out of the sender's NIC; FAB_NO_LINK inside a node */
+  FabLinkId in_port;               /* the link into the receiver's NIC; FAB_NO_LINK inside a node */
   guint n_legs;
   FabLeg legs[FAB_HOP_MAX_LEGS]; /* the way in order; `shares` are its links */
 } FabHop;
@@ -75,7 +75,7 @@ gboolean fab_hop_over (const FabCluster *cluster, FabVertexId from, FabVertexId 
                        FabVertexId to, guint64 flow, FabHop *hop, GError **error);
 
 /* Between two ranks, in the way of the above that fits. The NICs are those nearest to each GPU. Where the two NICs
- * are of different rails and cluster.pxn is on, the bytes first go by NVLink to the GPU whose NIC is of the
+ * are of different rails and cluster.pxn is on, the bytes first go over links of GPUs to the GPU whose NIC is of the
  * receiver's rail, so that they stay on one rail between the nodes (NCCL's PXN, src/graph/paths.cc). */
 gboolean fab_hop_ranks (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error);
 

@@ -10,7 +10,7 @@ fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
       || fab_cluster_reach (cluster, from, relay, &path) > MIN (cluster->p2p, FAB_REACH_NVL))
     return FALSE;
   for (guint i = 0; i < path.n; i++)
-    if (!g_str_has_prefix (fab_graph_link_class (cluster->graph, path.links[i])->technology, "NVLink"))
+    if (!fab_graph_link_class (cluster->graph, path.links[i])->technology->can_relay)
       return FALSE;
   return TRUE;
 }

@@ -186,7 +186,7 @@ fab_topology_name (const FabTopology *self, FabVertexId vertex)
   return g_strdup (slash != NULL ? slash + 1 : name);
 }
 
-static const char *
+static const FabTechnology *
 technology_of (const FabGraph *graph, FabLinkId link)
 {
   return fab_graph_link_class (graph, link)->technology;
@@ -194,7 +194,7 @@ technology_of (const FabGraph *graph, FabLinkId link)
 
 /* Links of the technology that leave `from`: to `to`, or to any switch. */
 static guint
-count_links (const FabGraph *graph, FabVertexId from, FabVertexId to, const char *technology)
+count_links (const FabGraph *graph, FabVertexId from, FabVertexId to, const FabTechnology *technology)
 {
   guint n_direct = 0, n_switched = 0;
   FabLinkId first;
@@ -203,7 +203,7 @@ count_links (const FabGraph *graph, FabVertexId from, FabVertexId to, const char
   for (FabLinkId id = first; id < first + n; id++) {
     const FabLink *link = fab_graph_link (graph, id);
 
-    if (strcmp (technology_of (graph, id), technology) != 0)
+    if (technology_of (graph, id) != technology)
       continue;
     n_direct += link->dst == to ? link->count : 0;
     n_switched += kind_of (graph, link->dst) == FAB_VERTEX_SWITCH ? link->count : 0;
@@ -214,11 +214,11 @@ count_links (const FabGraph *graph, FabVertexId from, FabVertexId to, const char
 static char *
 accelerator_label (const FabGraph *graph, const FabPath *path, FabVertexId a, FabVertexId b)
 {
-  const char *technology = technology_of (graph, path->links[0]);
+  const FabTechnology *technology = technology_of (graph, path->links[0]);
 
-  if (!g_str_has_prefix (technology, "NVLink"))
-    return g_ascii_strup (technology, -1);
-  return g_strdup_printf ("NV%u",
+  if (technology->matrix_label == NULL)
+    return g_ascii_strup (technology->name, -1);
+  return g_strdup_printf ("%s%u", technology->matrix_label,
                           MIN (count_links (graph, a, b, technology), count_links (graph, b, a, technology)));
 }
 
@@ -226,7 +226,7 @@ static gboolean
 has_coherent_link (const FabGraph *graph, const FabPath *path)
 {
   for (guint i = 0; i < path->n; i++)
-    if (g_str_has_suffix (technology_of (graph, path->links[i]), "C2C"))
+    if (technology_of (graph, path->links[i])->joins == FAB_JOINS_COHERENTLY)
       return TRUE;
   return FALSE;
 }

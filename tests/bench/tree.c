@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/tree.h"
 
+#include "tests/support/technologies.h"
+
 typedef struct {
   FabRouter base;
   const Tree *tree;
@@ -127,7 +129,9 @@ tree_new (const TreeSpec *spec)
   Tree *self = g_new0 (Tree, 1);
   TreeRouter *router = g_new0 (TreeRouter, 1);
   double cost = spec->cost > 0 ? spec->cost : 1;
-  FabLinkClass link_class = { .name = "port", .technology = "Ethernet", .cost = { cost, cost, cost } };
+  FabLinkClass link_class = {
+    .name = "port", .technology = &test_ethernet, .flow_control = FAB_FLOW_PFC, .cost = { cost, cost, cost }
+  };
   FabLinkForm form = { spec->rate_bytes_per_s, spec->latency_ps,
                        fab_graph_builder_class (builder, &link_class), 1 };
 

@@ -44,7 +44,7 @@ walk (Best *best, FabVertexId at, guint32 visited, guint n, FabBytesPerS width)
 static FabGraph *
 random_graph (Random *random, guint32 node)
 {
-  static const FabLinkClass link_class = { .name = "wire", .technology = "NVLink", .cost = { 1, 1, 1 } };
+  static const FabLinkClass link_class = { .name = "wire", .cost = { 1, 1, 1 } };
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint n = random_between (random, 2, MOST), part = fab_graph_builder_part (builder, "v", TRUE);
   guint class_index = fab_graph_builder_class (builder, &link_class),

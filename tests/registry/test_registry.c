@@ -130,9 +130,7 @@ defaults_parse (G_GNUC_UNUSED void **state)
 
 /* --- fabrics and routes --- */
 
-static const FabLinkClass port_class = { .name = "port",
-                                         .technology = "InfiniBand",
-                                         .cost = { 1.0625, 1.0625, 1 } };
+static const FabLinkClass port_class = { .name = "port", .cost = { 1.0625, 1.0625, 1 } };
 
 /* What a fabric has to be told; "": its defaults do. */
 static const char *

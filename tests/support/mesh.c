@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/mesh.h"
 
+#include "tests/support/technologies.h"
+
 Wiring
 wiring_full (guint n, guint count)
 {
@@ -67,9 +69,9 @@ wiring_first (const Wiring *wiring, guint n)
 }
 
 static FabLinkForm
-link_form (FabGraphBuilder *builder, const char *technology, FabBytesPerS rate_bytes_per_s)
+link_form (FabGraphBuilder *builder, const FabTechnology *technology, FabBytesPerS rate_bytes_per_s)
 {
-  FabLinkClass link_class = { .name = technology, .technology = technology, .cost = { 1, 1, 1 } };
+  FabLinkClass link_class = { .name = technology->name, .technology = technology, .cost = { 1, 1, 1 } };
 
   return (FabLinkForm){ rate_bytes_per_s, 50, fab_graph_builder_class (builder, &link_class), 1 };
 }
@@ -77,7 +79,7 @@ link_form (FabGraphBuilder *builder, const char *technology, FabBytesPerS rate_b
 static void
 add_wires (FabGraphBuilder *builder, const Wiring *wiring, const FabVertexId *gpus)
 {
-  FabLinkForm form = link_form (builder, "NVLink", FAB_PS_PER_S);
+  FabLinkForm form = link_form (builder, &test_nvlink, FAB_PS_PER_S);
 
   for (guint a = 0; a < wiring->n; a++)
     for (guint b = a + 1; b < wiring->n; b++) {
@@ -92,7 +94,7 @@ static void
 add_tree (FabGraphBuilder *builder, Rig *rig, guint node)
 {
   const FabCluster *cluster = &rig->cluster;
-  FabLinkForm form = link_form (builder, "PCIe", FAB_PS_PER_S / 10);
+  FabLinkForm form = link_form (builder, &test_pcie, FAB_PS_PER_S / 10);
   guint part = fab_graph_builder_part (builder, "pcie", TRUE);
   FabVertexId root = fab_graph_builder_vertex (builder, FAB_VERTEX_HOST, node,
                                                fab_graph_builder_part (builder, "cpu", FALSE), 0);
@@ -126,7 +128,7 @@ add_node (FabGraphBuilder *builder, const Wiring *wiring, Rig *rig, guint node)
 static void
 add_fabric (FabGraphBuilder *builder, const FabCluster *cluster)
 {
-  FabLinkForm form = link_form (builder, "InfiniBand", FAB_PS_PER_S / 10);
+  FabLinkForm form = link_form (builder, &test_infiniband, FAB_PS_PER_S / 10);
   FabVertexId centre;
 
   if (cluster->nics_per_node == 0)

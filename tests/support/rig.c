@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/rig.h"
 
+#include "tests/support/technologies.h"
+
 static FabLinkForm
 link_form (FabGraphBuilder *builder, const char *name, FabBytesPerS rate_bytes_per_s, FabTimePs latency_ps,
            double cost, gboolean has_reduction)
 {
   double used = cost > 0 ? cost : 1;
   FabLinkClass link_class = {
-    .name = name, .technology = "NVLink", .cost = { used, used, used }, .has_reduction = has_reduction
+    .name = name, .technology = &test_nvlink, .cost = { used, used, used }, .has_reduction = has_reduction
   };
 
   return (FabLinkForm){ rate_bytes_per_s, latency_ps, fab_graph_builder_class (builder, &link_class), 1 };

@@ -4,7 +4,7 @@
 
 #include "sim/fabric/graph.h"
 
-static const FabLinkClass plain_class = { .name = "wire", .technology = "NVLink", .cost = { 1.5, 1.25, 1 } };
+static const FabLinkClass plain_class = { .name = "wire", .cost = { 1.5, 1.25, 1 } };
 
 /* node0/gpu0 - sw - node0/gpu1, and a second bundle of two from gpu1 to sw. */
 static FabGraph *

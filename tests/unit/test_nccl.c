@@ -8,6 +8,7 @@
 #include "models/models.h"
 #include "tests/support/params.h"
 #include "tests/support/rig.h"
+#include "tests/support/technologies.h"
 #include "tests/support/test.h"
 
 #define G G_GUINT64_CONSTANT (1000000000)
@@ -202,7 +203,7 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
   static const guint nodes[] = { 2, 3, 64, 2048 };
   static const FabBytes sizes[] = { 4, 1 << 20, 1 << 30 };
   static const FabTimePs endpoints_ps[] = { 0, 730000, 5000000 };
-  static const char *const technologies[] = { "NVLink", "PCIe" };
+  static const FabTechnology *const technologies[] = { &test_nvlink, &test_pcie };
   const NcclArchitecture *hopper = nccl_architecture ("hopper");
 
   for (guint i = 0; i < 4 * 3 * 3 * 2; i++) {

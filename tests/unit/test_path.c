@@ -13,7 +13,7 @@ typedef struct {
 static FabGraph *
 graph_of (const char *kinds, const Join *joins)
 {
-  static const FabLinkClass link_class = { .name = "wire", .technology = "NVLink", .cost = { 1.25, 1, 1 } };
+  static const FabLinkClass link_class = { .name = "wire", .cost = { 1.25, 1, 1 } };
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint part = fab_graph_builder_part (builder, "v", TRUE);
   guint class_index = fab_graph_builder_class (builder, &link_class);

@@ -3,10 +3,11 @@
 #include "tests/support/test.h"
 
 #include "sim/fabric/reach.h"
+#include "tests/support/technologies.h"
 
 typedef struct {
-  FabVertexKind kind;     /* of the vertex that this link leads to */
-  const char *technology; /* of the link */
+  FabVertexKind kind;              /* of the vertex that this link leads to */
+  const FabTechnology *technology; /* of the link */
 } Stop;
 
 /* A chain of vertices from an accelerator on. */
@@ -19,7 +20,7 @@ reach_of (const Stop *stops, guint n)
   FabPath path = { 0 };
 
   for (guint i = 0; i < n; i++) {
-    FabLinkClass link_class = { .name = stops[i].technology,
+    FabLinkClass link_class = { .name = stops[i].technology->name,
                                 .technology = stops[i].technology,
                                 .cost = { 1, 1, 1 } };
     FabLinkForm form = { 1, 0, fab_graph_builder_class (builder, &link_class), 1 };
@@ -38,12 +39,13 @@ reach_of (const Stop *stops, guint n)
 #define REACH(...) \
   reach_of ((const Stop[]){ __VA_ARGS__ }, sizeof ((const Stop[]){ __VA_ARGS__ }) / sizeof (Stop))
 
-static const Stop plx = { FAB_VERTEX_SWITCH, "PCIe" }, bridge = { FAB_VERTEX_BRIDGE, "PCIe" },
-                  socket = { FAB_VERTEX_HOST, "PCIe" }, inner = { FAB_VERTEX_HOST, "Memory" },
-                  other_socket = { FAB_VERTEX_HOST, "UPI" }, gpu = { FAB_VERTEX_ACCELERATOR, "PCIe" },
-                  nic = { FAB_VERTEX_NIC, "PCIe" }, peer = { FAB_VERTEX_ACCELERATOR, "NVLink" },
-                  nvswitch = { FAB_VERTEX_SWITCH, "NVLink" }, xgmi = { FAB_VERTEX_ACCELERATOR, "xGMI" },
-                  grace = { FAB_VERTEX_HOST, "NVLink-C2C" }, inner_bridge = { FAB_VERTEX_BRIDGE, "Memory" };
+static const Stop plx = { FAB_VERTEX_SWITCH, &test_pcie }, bridge = { FAB_VERTEX_BRIDGE, &test_pcie },
+                  socket = { FAB_VERTEX_HOST, &test_pcie }, inner = { FAB_VERTEX_HOST, &test_memory },
+                  other_socket = { FAB_VERTEX_HOST, &test_upi }, gpu = { FAB_VERTEX_ACCELERATOR, &test_pcie },
+                  nic = { FAB_VERTEX_NIC, &test_pcie }, peer = { FAB_VERTEX_ACCELERATOR, &test_nvlink },
+                  nvswitch = { FAB_VERTEX_SWITCH, &test_nvlink },
+                  xgmi = { FAB_VERTEX_ACCELERATOR, &test_xgmi }, grace = { FAB_VERTEX_HOST, &test_c2c },
+                  inner_bridge = { FAB_VERTEX_BRIDGE, &test_memory };
 
 static void
 accelerator_links_are_nearest (G_GNUC_UNUSED void **state)

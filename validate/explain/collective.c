@@ -147,13 +147,13 @@ explain_line_rate (const Binding *self, guint depth)
   fab_statement_term (statement, "lanes", FAB_TERM_NUMBER, (double) spec->lanes);
   fab_statement_term (statement, "signalling", FAB_TERM_RATE, (double) spec->signalling_bytes_per_s);
   fab_statement_term (statement, "coding", FAB_TERM_NUMBER, spec->coding_fraction);
-  if (strcmp (spec->technology, "NVLink") == 0 || strcmp (spec->technology, "xGMI") == 0)
+  if (self->link_class->technology->sums_directions)
     fab_statement_note (statement, "Datasheets add both directions: %.0f GB/s there is %.0f GB/s each way.",
                         2 * rate / 1e9, rate / 1e9);
   else
     fab_statement_note (statement, "A link of %.0f Gb/s carries %.4g GB/s of line bytes, each way.",
                         rate * 8 / 1e9, rate / 1e9);
-  statement->source = g_strdup_printf ("%s (%s)", spec->source, spec->date);
+  fab_statement_origin (statement, spec->source, spec->date);
 }
 
 static void

@@ -68,7 +68,7 @@ name_accelerator (const Explain *self, FabStatement *statement)
 
   fab_statement_note (statement, "peak: %s, dense %s matrices.", accelerator->name,
                       fab_precision_names[fab_simulation_totals (self->simulation)->precision]);
-  statement->source = g_strdup_printf ("%s (%s)", accelerator->source, accelerator->date);
+  fab_statement_origin (statement, accelerator->source, accelerator->date);
 }
 
 void

@@ -50,6 +50,14 @@ fab_statement_term (FabStatement *self, const char *name, FabTermKind kind, doub
 }
 
 void
+fab_statement_origin (FabStatement *self, const char *source, const char *date)
+{
+  g_free (self->source);
+  self->source = source == NULL || date == NULL ? g_strdup (source != NULL ? source : date)
+                                                : g_strdup_printf ("%s (%s)", source, date);
+}
+
+void
 fab_statement_note (FabStatement *self, const char *format, ...)
 {
   va_list args;

@@ -43,6 +43,8 @@ void fab_statement_free (FabStatement *self);
 
 void fab_statement_formula (FabStatement *self, const char *formula);
 void fab_statement_term (FabStatement *self, const char *name, FabTermKind kind, double value);
+/* Where its numbers are from; an entry of a scenario may have neither a source nor a date (NULL). */
+void fab_statement_origin (FabStatement *self, const char *source, const char *date);
 void fab_statement_note (FabStatement *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* "654.5 ms", "51 GB", "312 TFLOP/s". (transfer full) */

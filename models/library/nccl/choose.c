@@ -47,7 +47,7 @@ latency_us (const NcclCandidate *self)
   const NcclTuning *tuning = self->tuning;
   const FabCollectiveForm *form = self->form;
   NcclProtocol protocol = self->protocol;
-  gboolean is_nvlink = form->intra_kind == FAB_HOP_DIRECT && g_strcmp0 (form->intra_technology, "PCIe") != 0;
+  gboolean is_nvlink = form->intra_kind == FAB_HOP_DIRECT && !nccl_is_over_bus (form);
   double intra_us = (is_nvlink ? tuning->nvlink_us : tuning->pci_us)[protocol];
   double net_us = tuning->net_us[protocol] + nccl_adapters_us (self);
 

@@ -43,7 +43,7 @@ intra_us (const NcclCandidate *self)
   double wire_us = 1e6 * fab_ps_to_seconds (form->intra_latency_ps);
   double us = self->tuning->pci_us[protocol];
 
-  if (form->intra_kind == FAB_HOP_DIRECT && g_strcmp0 (form->intra_technology, "PCIe") != 0) {
+  if (form->intra_kind == FAB_HOP_DIRECT && !nccl_is_over_bus (form)) {
     us = self->tuning->nvlink_us[protocol];
     if (self->algorithm->has_measured_steps && self->architecture->step_us[protocol] > 0)
       us = self->architecture->step_us[protocol];
@@ -203,7 +203,7 @@ steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
     double seconds = form->footprint->line_weights[i]
                    / (double) fab_graph_link (graph, link)->rate_bytes_per_s;
 
-    if (g_strcmp0 (fab_graph_link_class (graph, link)->technology, form->intra_technology) == 0)
+    if (fab_graph_link_class (graph, link)->technology == form->intra_technology)
       intra = MAX (intra, seconds);
     else
       inter = MAX (inter, seconds);

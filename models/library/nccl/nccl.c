@@ -160,7 +160,7 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
     return TRUE;
   return candidate->architecture->has_ll128 && form->intra_kind == FAB_HOP_DIRECT
       && form->inter_kind != FAB_HOP_NET_HOST && form->inter_kind != FAB_HOP_NET_STAGED
-      && g_strcmp0 (form->intra_technology, "PCIe") != 0;
+      && !nccl_is_over_bus (form);
 }
 
 static void

@@ -65,6 +65,13 @@ typedef struct {
 /* Never NULL: an unknown architecture has the numbers that NCCL falls back to. */
 const NcclArchitecture *nccl_architecture (const char *name);
 
+/* Whether the slowest link inside a node is PCIe, or a bus like it: NCCL's tables know that and NVLink. */
+static inline gboolean
+nccl_is_over_bus (const FabCollectiveForm *form)
+{
+  return form->intra_technology != NULL && form->intra_technology->joins == FAB_JOINS_DEVICES;
+}
+
 /* What the links of a footprint allow, in bytes of collective size per second; G_MAXDOUBLE: it has no such link. */
 typedef struct {
   double node_bytes_per_s;  /* links inside nodes and of their ports; NCCL's search does not look beyond */

@@ -38,11 +38,13 @@ room_of (const PacketNet *self, const FabLink *link)
 static guint8
 control_of (const PacketNet *self, guint32 link)
 {
-  const char *technology = fab_graph_link_class (self->base.env.graph, link)->technology;
+  static const guint8 controls[] = {
+    [FAB_FLOW_CREDIT] = CONTROL_CREDIT, [FAB_FLOW_PFC] = CONTROL_PFC, [FAB_FLOW_DROP] = CONTROL_DROP
+  };
 
   if (self->params.control != CONTROL_AUTO)
     return (guint8) self->params.control;
-  return technology != NULL && strcmp (technology, "Ethernet") == 0 ? CONTROL_PFC : CONTROL_CREDIT;
+  return controls[fab_graph_link_class (self->base.env.graph, link)->flow_control];
 }
 
 Lane

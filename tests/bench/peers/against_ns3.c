@@ -16,6 +16,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/net_text.h"
 #include "tests/bench/play.h"
+#include "tests/support/technologies.h"
 
 enum { PAYLOAD_BYTES = 4096, HEADER_BYTES = 64, MOST_MESSAGES = 16, MESSAGE_BYTES = 1 << 20 };
 
@@ -36,7 +37,9 @@ static void
 build_row (Case *self, const guint *hosts, guint n_switches)
 {
   double cost = (double) (PAYLOAD_BYTES + HEADER_BYTES) / PAYLOAD_BYTES;
-  FabLinkClass link_class = { .name = "port", .technology = "Ethernet", .cost = { cost, cost, cost } };
+  FabLinkClass link_class = {
+    .name = "port", .technology = &test_ethernet, .flow_control = FAB_FLOW_PFC, .cost = { cost, cost, cost }
+  };
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint gpu = fab_graph_builder_part (builder, "gpu", FALSE),
         part = fab_graph_builder_part (builder, "switch", TRUE);

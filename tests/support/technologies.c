@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/technologies.h"
+
+const FabTechnology test_pcie = { .name = "PCIe", .joins = FAB_JOINS_DEVICES, .has_p2p = TRUE };
+const FabTechnology test_nvlink = {
+  .name = "NVLink", .joins = FAB_JOINS_ACCELERATORS, .has_p2p = TRUE, .can_relay = TRUE, .matrix_label = "NV"
+};
+const FabTechnology test_c2c = { .name = "NVLink-C2C", .joins = FAB_JOINS_COHERENTLY, .has_p2p = TRUE };
+const FabTechnology test_xgmi = { .name = "xGMI", .joins = FAB_JOINS_ACCELERATORS, .has_p2p = TRUE };
+const FabTechnology test_upi = {
+  .name = "UPI", .joins = FAB_JOINS_SOCKETS, .has_p2p = TRUE, .host_stretch = 1.2
+};
+const FabTechnology test_memory = { .name = "Memory", .joins = FAB_JOINS_MEMORY, .has_p2p = TRUE };
+const FabTechnology test_ethernet = {
+  .name = "Ethernet", .joins = FAB_JOINS_ETHERNET, .flow_control = FAB_FLOW_PFC, .has_p2p = TRUE
+};
+const FabTechnology test_infiniband = { .name = "InfiniBand", .joins = FAB_JOINS_MACHINES, .has_p2p = TRUE };
