@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope; in tests,
-pipes that nobody reads; in any file, notes to oneself."""
+"""words.py: calls that C keeps for compatibility, printing and exits outside cli, mutable state at file scope, products
+that sim names, technologies that are compared by name; in tests, pipes that nobody reads; in any file, notes to
+oneself."""
 import re
 
-from csource import code, files, read, report
+from csource import code, files, read, report, without_comments
 
 # pattern, rooms where it may stand, what to do instead
 WORDS = [
@@ -37,6 +38,32 @@ NOTES = [(re.compile(words.replace(" ", GAP)), instead) for words, instead in (
 )]
 OTHERS_TEXT = ("LICENSE", "tests/fixtures/", "tests/fuzz/", ".ci/words.py")
 BINARY = (".png", ".jpg", ".gz", ".zst", ".bin", ".enc", ".pdf", ".db")
+
+# What sim may not name: makers, their products, protocols and libraries. What such a thing does is a property in the
+# catalogue or a row of models.
+PRODUCTS = set("""
+    nvidia nvlink nvswitch nccl rccl nvls dgx hgx volta ampere hopper blackwell rubin grace h100 h200 a100 b200 gb200
+    amd epyc mi250x mi300x xgmi rocm intel xeon qpi upi power9 mellanox connectx sharp pxn c2c infiniband roce efa srd
+    slingshot rosetta trainium neuronlink gaudi cuda
+    """.split())
+
+# (file, word): why it stands there all the same.
+NAMED = {
+    ("sim/result/schema.c", "nccl"): "sizes are counted as nccl-tests does, which is the field's convention",
+    ("sim/scenario/catalog_params.c", "sharp"): "a key of links: the field's word for networks that reduce",
+    ("sim/scenario/catalog_params.c", "pxn"): "the help of a technology's `relays` names the scenario's key",
+    ("sim/scenario/scenario.c", "pxn"): "a key of scenarios: the field's word for going by another GPU's NIC",
+    ("sim/scenario/scenario.c", "nccl"): "the library that a scenario has when it names none",
+    ("sim/study/change.c", "sharp"): "a change that a person asks for by this word",
+    ("sim/study/change.c", "nvls"): "a change that a person asks for by this word, and the library's key",
+    ("sim/study/change.h", "sharp"): "the same change",
+    ("sim/study/change.h", "nvls"): "the same change",
+}
+
+# Readers of other programs' texts know what those call things.
+READERS = ("validate/import/", "validate/measure/", "tests/")
+
+COMPARISON = r'\b(?:strcmp|g_strcmp0|g_str_equal|g_str_has_prefix|g_str_has_suffix|g_ascii_strcasecmp) \([^;{}]*?"(%s)"'
 
 
 def line_of(text, position):
@@ -81,13 +108,36 @@ def is_mutable_variable(statement):
     return not re.search(r"\bconst\b", last)
 
 
+def products(path):
+    """(line, word) of products that the file names in its code and strings."""
+    for number, line in enumerate(without_comments(path).split("\n"), 1):
+        words = {word.lower() for word in re.findall(r"[A-Za-z0-9]+", line.replace("_", " "))}
+        yield from ((number, word) for word in sorted(words & PRODUCTS))
+
+
+def technologies():
+    listed = re.findall(r'^  - name: "?(.*?)"?$', read("models/catalog/technologies.yaml"), re.M)
+    return "|".join(re.escape(name) for name in listed)
+
+
+compared = re.compile(COMPARISON % technologies())
 problems = []
+unused = set(NAMED)
 for path in files("*.c", "*.h"):
     text = code(path)
     for pattern, rooms, instead in WORDS:
         if not path.startswith(rooms):
             problems += [f"{path}:{line_of(text, m.start())}: {m.group(0).strip(' (')}: {instead}"
                          for m in re.finditer(pattern, text)]
+    if not path.startswith(READERS):
+        spoken = without_comments(path)
+        problems += [f"{path}:{line_of(spoken, m.start(1))}: {m.group(1)}: ask a property of the technology"
+                     for m in compared.finditer(spoken)]
+    if path.startswith("sim/"):
+        named = list(products(path))
+        unused -= {(path, word) for _, word in named}
+        problems += [f"{path}:{number}: {word}: sim names no product; make it a property in models/catalog"
+                     for number, word in named if (path, word) not in NAMED]
     if path.startswith("tests/"):
         continue
     plain = without_preprocessor(text)
@@ -95,6 +145,7 @@ for path in files("*.c", "*.h"):
                  for start, statement in top_level(plain) if start is not None and is_mutable_variable(statement)]
     problems += [f"{path}:{line_of(plain, m.start())}: mutable static in a function: hang it off a context pointer"
                  for m in re.finditer(r"^[ \t]+static (?!const\b|inline\b|_Noreturn\b)[^;]*", plain, re.M)]
+problems += [f"{path}: {word}: allowed in .ci/words.py, and not there any more" for path, word in sorted(unused)]
 for path in files("*.py"):
     text = read(path)
     problems += [f"{path}:{line_of(text, m.start())}: a pipe that fills up stops the program: use tests/support/child.py"

@@ -33,8 +33,8 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = { "links",    "accelerators", "nodes", "models",
-                                                "products", "technologies", NULL };
+static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
+                                                "products", "technologies", "processors", NULL };
 
 /* --- parameter tables --- */
 
@@ -138,6 +138,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabModelSpec *model;
   const FabProductSpec *product;
   const FabTechnology *technology;
+  const FabProcessor *processor;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -160,6 +161,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     technology = fab_catalog_technology (catalog, name);
     *summary = technology ? technology->summary : NULL;
     return technology;
+  case FAB_SECTION_PROCESSORS:
+    processor = fab_catalog_processor (catalog, name);
+    *summary = processor ? processor->summary : NULL;
+    return processor;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -71,6 +71,7 @@ fab_refers_name (FabRefers refers)
     [FAB_REFERS_ALGORITHM] = "algorithm",
     [FAB_REFERS_FILES] = "file or list of files",
     [FAB_REFERS_TECHNOLOGY] = "technology",
+    [FAB_REFERS_PROCESSOR] = "processor",
   };
 
   g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));

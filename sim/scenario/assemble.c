@@ -313,7 +313,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->gpus = collect_kind (build, FAB_PART_ACCELERATOR, &cluster->gpus_per_node);
   cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
   cluster->drives = collect_kind (build, FAB_PART_STORAGE, &cluster->drives_per_node);
-  cluster->has_pxn = build->cluster->has_pxn;
+  cluster->has_relays = build->cluster->has_relays;
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
   cluster->device = (FabDevice){
@@ -328,7 +328,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
     .memory_bytes = accelerator->memory_bytes,
     .memory_bytes_per_s = accelerator->memory_bytes_per_s,
   };
-  cluster->cpu = (FabCpu) build->node->cpu;
+  cluster->processor = fab_catalog_processor (fab_scenario_catalog (build->scenario), build->node->cpu);
   cluster->p2p = (FabReach) build->node->p2p;
   cluster->gdr = (FabReach) build->node->gdr;
   if (build->cluster->p2p != NULL)

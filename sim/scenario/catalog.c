@@ -258,6 +258,12 @@ fab_catalog_product (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_PRODUCTS, name);
 }
 
+const FabProcessor *
+fab_catalog_processor (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_PROCESSORS, name);
+}
+
 const FabTechnology *
 fab_catalog_technology (const FabCatalog *self, const char *name)
 {
@@ -284,7 +290,7 @@ fab_catalog_link_class (const FabCatalog *catalog, const FabLinkSpec *spec)
                                       .factor = 1,
                                       .from_bytes = spec->measured.from_bytes,
                                       .to_bytes = spec->measured.to_bytes },
-                        .has_reduction = spec->has_sharp || spec->multimem.payload_bytes > 0 };
+                        .has_reduction = spec->can_reduce || spec->multimem.payload_bytes > 0 };
 
   for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
     self.cost[drive] = fab_link_spec_cost (spec, drive);
@@ -324,6 +330,7 @@ fab_catalog_reference_names (gpointer catalog, FabRefers refers)
     [FAB_REFERS_NODE] = FAB_SECTION_NODES,
     [FAB_REFERS_MODEL] = FAB_SECTION_MODELS,
     [FAB_REFERS_TECHNOLOGY] = FAB_SECTION_TECHNOLOGIES,
+    [FAB_REFERS_PROCESSOR] = FAB_SECTION_PROCESSORS,
   };
 
   return fab_catalog_names (catalog, sections[refers]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - links, accelerators, nodes, models, products and technologies, each number with its source.
+/* catalog.h - links, accelerators, nodes, models, products, technologies and processors, each number with its source.
  *
  * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its entries
  * replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers leave,
@@ -10,6 +10,7 @@
 #include "sim/base/units.h"
 #include "sim/fabric/graph.h" /* FabDrive */
 #include "sim/scenario/schema.h"
+#include "sim/work/processor.h"
 
 /* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
 typedef struct {
@@ -31,9 +32,6 @@ typedef struct {
   double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
 } FabLinkUncertainty;
 
-/* Share of a port's rate that NCCL reaches when neither its entry (collective_fraction) nor the scenario gives one. */
-#define FAB_NET_FRACTION 0.9588
-
 typedef struct {
   const char *name; /* "nvlink3", "ib-hdr" */
   const char *summary;
@@ -51,7 +49,7 @@ typedef struct {
   /* NIC ports: share of `copy` that a collective library reaches; 0: unknown. */
   double collective_fraction;
   const char *collective_source;
-  gboolean has_sharp;    /* NIC ports: the switches of this network can reduce in-network */
+  gboolean can_reduce;   /* NIC ports: the switches of this network can reduce in-network */
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
@@ -116,7 +114,7 @@ typedef struct {
   const char *name, *summary;
   const char *accelerator; /* accelerator entry */
   const char *nic;         /* link entry of a NIC's network port; NULL: no NICs */
-  int cpu;                 /* FabCpu */
+  const char *cpu;         /* processor entry */
   int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
   FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
   FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing */
@@ -165,7 +163,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The six sections of a catalogue file or a scenario. */
+/* The seven sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -173,6 +171,7 @@ typedef struct {
   FabParamList models;       /* FabModelSpec */
   FabParamList products;     /* FabProductSpec */
   FabParamList technologies; /* FabTechnology */
+  FabParamList processors;   /* FabProcessor */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
@@ -198,6 +197,7 @@ const FabAcceleratorSpec *fab_catalog_accelerator (const FabCatalog *self, const
 const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
 const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
 const FabProductSpec *fab_catalog_product (const FabCatalog *self, const char *name);
+const FabProcessor *fab_catalog_processor (const FabCatalog *self, const char *name);
 const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
@@ -213,7 +213,8 @@ typedef enum {
   FAB_SECTION_NODES,
   FAB_SECTION_MODELS,
   FAB_SECTION_PRODUCTS,
-  FAB_SECTION_TECHNOLOGIES
+  FAB_SECTION_TECHNOLOGIES,
+  FAB_SECTION_PROCESSORS
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

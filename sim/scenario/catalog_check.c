@@ -9,8 +9,8 @@
 #include "sim/scenario/catalog_params.h"
 #include "sim/scenario/schema_reader.h"
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",  "accelerator", "node",
-                                                           "model", "product",     "technology" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link",    "accelerator", "node",     "model",
+                                                           "product", "technology",  "processor" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -259,6 +259,29 @@ check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean 
     check_origin (reader, &product->name, product->source, product->date);
 }
 
+/* Processors ----------------------------------------------------------------------------------------- */
+
+static void
+check_slowdown (FabSchemaReader *reader, const FabSlowdown *slowdown, gboolean is_shipped)
+{
+  if (slowdown->reached_bytes_per_s > slowdown->plain_bytes_per_s
+      || (slowdown->reached_bytes_per_s == 0 && slowdown->plain_bytes_per_s > 0))
+    fab_schema_report (reader, &slowdown->reached_bytes_per_s, "`reached` is from 1 B/s to `plain`");
+  if (is_shipped && slowdown->plain_bytes_per_s > 0 && slowdown->source == NULL)
+    fab_schema_report (reader, &slowdown->plain_bytes_per_s, "these rates have no source");
+}
+
+static void
+check_processor (FabSchemaReader *reader, const FabProcessor *processor, gboolean is_shipped)
+{
+  check_slowdown (reader, &processor->staged_copy, is_shipped);
+  check_slowdown (reader, &processor->staged_kernel, is_shipped);
+  check_slowdown (reader, &processor->staged_both_ways, is_shipped);
+  check_slowdown (reader, &processor->bridge_read, is_shipped);
+  if (is_shipped)
+    check_origin (reader, &processor->name, processor->source, processor->date);
+}
+
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
@@ -274,6 +297,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_node (reader, entry, is_shipped);
   else if (section == FAB_SECTION_PRODUCTS)
     check_product (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PROCESSORS)
+    check_processor (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)
@@ -296,7 +321,7 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        /* `name` is the first member of all six structs */
+        /* `name` is the first member of all seven structs */
         check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
       }

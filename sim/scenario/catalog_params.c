@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.c - the keys of links, accelerators, nodes, models, products and technologies.
+/* catalog_params.c - the keys of links, accelerators, nodes, models, products, technologies and processors.
  *
  * `source` and `date` are optional here, for entries that a scenario defines itself; shipped entries must have them
  * (catalog_check.c). Constant data only.
@@ -105,7 +105,7 @@ const FabParam fab_link_params[] = {
   { ROW ("kernel", TABLE, FabLinkSpec, kernel, NULL, "Packets when loads and stores of a GPU kernel do."),
     .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
   { ROW ("multimem", TABLE, FabLinkSpec, multimem, NULL,
-         "Packets when a switch reduces loads and multiplies stores (NVLS); payload 0B: none can."),
+         "Packets when a switch reduces loads and multiplies stores; payload 0B: none can."),
     .table = drive_params, .table_size = sizeof (FabLinkDriveSpec) },
   { ROW ("endpoint", TIME, FabLinkSpec, endpoint_ps, "0ns",
          "NIC ports: what both adapters and their driver add to a small message, beyond the wires.") },
@@ -114,7 +114,8 @@ const FabParam fab_link_params[] = {
         "NIC ports: share of `copy` that a collective library reaches; 0: not known, the library's default."),
     .max = 1 },
   { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Where that share comes from.") },
-  { ROW ("sharp", BOOL, FabLinkSpec, has_sharp, "false", "NIC ports: switches of this network can reduce.") },
+  { ROW ("sharp", BOOL, FabLinkSpec, can_reduce, "false",
+         "NIC ports: switches of this network can reduce.") },
   { ROW ("messages", LIST, FabLinkSpec, messages, NULL,
          "NIC ports: time of one message from end to end, software included: overhead + size / rate."),
     .table = message_params, .table_size = sizeof (FabMessageRegime) },
@@ -130,7 +131,7 @@ const FabParam fab_link_params[] = {
 const FabParam fab_accelerator_params[] = {
   NAME_ROWS (FabAcceleratorSpec),
   { ROW ("architecture", TEXT, FabAcceleratorSpec, architecture, "",
-         "ampere, hopper: what library constants key on.") },
+         "Its generation: what constants of collective libraries are keyed by.") },
   { ROW ("peak_fp16", FLOPS_RATE, FabAcceleratorSpec, peak_fp16_flops_per_s, NULL,
          "Dense matrix peak in BF16 or FP16.") },
   { ROW ("peak_fp32", FLOPS_RATE, FabAcceleratorSpec, peak_fp32_flops_per_s, NULL, "Dense FP32 peak.") },
@@ -154,9 +155,6 @@ const FabParam fab_accelerator_params[] = {
   { .key = NULL },
 };
 
-/* In the order of FabCpu (sim/work/cluster.h). */
-static const char *const cpu_choices[] = { "intel", "amd", "arm", "power", NULL };
-
 static const char *const part_kinds[] = {
   [FAB_PART_ACCELERATOR] = "accelerator",
   [FAB_PART_SWITCH] = "switch",
@@ -173,7 +171,7 @@ static const FabParam part_params[] = {
   { ROW ("kind", CHOICE, FabPartSpec, kind, NULL, "What it is."), .choices = part_kinds },
   { ROW ("count", COUNT, FabPartSpec, count, "1", "How many a node has."), .min = 1, .max = 4096 },
   { ROW ("shared", COUNT, FabPartSpec, shared, "1",
-         "Nodes in a row that have these members in common (a rack's NVLink switches); 1: each its own."),
+         "Nodes in a row that have these members in common (a rack's own switches); 1: each its own."),
     .min = 1, .max = 4096 },
   { .key = NULL },
 };
@@ -204,11 +202,11 @@ const FabParam fab_node_params[] = {
     .refers = FAB_REFERS_ACCELERATOR },
   { ROW ("nic", TEXT, FabNodeSpec, nic, "", "The link entry of a NIC's port to the network; empty: no NICs."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cpu", CHOICE, FabNodeSpec, cpu, "intel", "Whose processors its sockets are."),
-    .choices = cpu_choices },
+  { ROW ("cpu", TEXT, FabNodeSpec, cpu, "generic", "The processor entry of its sockets."),
+    .refers = FAB_REFERS_PROCESSOR },
   { ROW (
         "p2p", CHOICE, FabNodeSpec, p2p, "sys",
-        "The farthest GPUs that read each other's memory: none, nvl (NVLink only), pix, pxb, phb, node, sys."),
+        "The farthest GPUs that read each other's memory: none, nvl (links of GPUs only), pix, pxb, phb, node, sys."),
     .choices = fab_reach_names },
   { ROW ("gdr", CHOICE, FabNodeSpec, gdr, "sys",
          "The farthest NIC that reads a GPU's memory (GPUDirect RDMA); beyond it, through host memory."),
@@ -312,6 +310,39 @@ const FabParam fab_technology_params[] = {
         "Of links between sockets: line time of what kernels send through such a socket, over that of the links."),
     .min = 1, .max = 100 },
   SOURCE_ROWS (FabTechnology),
+  { .key = NULL },
+};
+
+static const FabParam slowdown_params[] = {
+  { ROW ("plain", RATE, FabSlowdown, plain_bytes_per_s, "0B/s", "The rate without it."), .max = 1e15 },
+  { ROW ("reached", RATE, FabSlowdown, reached_bytes_per_s, "0B/s",
+         "The rate with it; both 0: nothing was measured, and it costs nothing."),
+    .max = 1e15 },
+  { ROW ("source", TEXT, FabSlowdown, source, "", "Where both come from.") },
+  { .key = NULL },
+};
+
+#define SLOWDOWN(key_, field_, help_)                                                        \
+  {                                                                                          \
+    ROW (key_, TABLE, FabProcessor, field_, NULL, help_), .table = slowdown_params,          \
+                                                          .table_size = sizeof (FabSlowdown) \
+  }
+
+const FabParam fab_processor_params[] = {
+  NAME_ROWS (FabProcessor),
+  { ROW ("proxy_step", TIME, FabProcessor, proxy_ps, "1us",
+         "What its thread takes to hand a step of a collective to a NIC.") },
+  SLOWDOWN ("staged_copy", staged_copy,
+            "Copies that wait in host memory between two GPUs, against copies that go directly."),
+  SLOWDOWN ("staged_kernel", staged_kernel, "Likewise what GPU kernels send."),
+  { ROW ("staged_most", RATE, FabProcessor, staged_most_bytes_per_s, "0B/s",
+         "Copies through host memory are never faster; 0: no limit is known."),
+    .max = 1e15 },
+  SLOWDOWN ("staged_both_ways", staged_both_ways,
+            "A GPU whose bytes go into host memory while others come out: twice one way, against the sum."),
+  SLOWDOWN ("bridge_read", bridge_read,
+            "A NIC that reads a GPU's memory through a host bridge, against one beside it."),
+  SOURCE_ROWS (FabProcessor),
   { .key = NULL },
 };
 

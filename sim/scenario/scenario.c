@@ -60,9 +60,8 @@ static const FabParam cluster_params[] = {
          "what the node can.") },
   { ROW ("gdr", TEXT, FabClusterSpec, gdr, "",
          "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
-  { ROW (
-      "pxn", BOOL, FabClusterSpec, has_pxn, "true",
-      "Go by NVLink to the GPU beside a NIC of another rail, or one behind a host bridge (NCCL_PXN_DISABLE=0).") },
+  { ROW ("pxn", BOOL, FabClusterSpec, has_relays, "true",
+         "Go over links of GPUs to the GPU beside a NIC of another rail, or one behind a host bridge.") },
   { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
          "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
   { .key = NULL },

@@ -18,7 +18,7 @@ typedef struct {
   int placement;         /* FabPlacement */
   gint64 place_stride;   /* for FAB_PLACEMENT_STRIDED */
   const char *p2p, *gdr; /* a name of fab_reach_names; NULL: what the node can */
-  gboolean has_pxn;      /* as in FabCluster */
+  gboolean has_relays;   /* as in FabCluster */
   gboolean has_gds;
 } FabClusterSpec;
 

@@ -32,17 +32,27 @@ typedef struct {
   GPtrArray *sets; /* char * */
 } Making;
 
-/* Switches that reduce in-network are an option of NCCL. */
+static gboolean
+has_key (const FabModelInfo *model, const char *key)
+{
+  for (const FabParam *row = model->params; row != NULL && row->key != NULL; row++)
+    if (strcmp (row->key, key) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Switches that reduce in-network are an option of the collective library: one that can use them has a key for it. */
 static gboolean
 make_switch (Making *self, const char *key, GError **error)
 {
-  const char *library = fab_scenario_spec (self->scenario)->collectives.info->name;
+  const FabModelInfo *library = fab_scenario_spec (self->scenario)->collectives.info;
 
   if (strcmp (self->text, "on") != 0 && strcmp (self->text, "off") != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "'%s' is neither on nor off", self->text);
-  if (strcmp (library, "nccl") != 0)
+  if (!has_key (library, key))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "collectives of '%s' never reduce in switches; those of nccl do", library);
+                      "collectives of '%s' never reduce in switches: that library has no key '%s'",
+                      library->name, key);
   g_ptr_array_add (self->sets, g_strdup_printf ("collectives.%s=%s", key,
                                                 strcmp (self->text, "on") == 0 ? "true" : "false"));
   return TRUE;

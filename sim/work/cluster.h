@@ -9,9 +9,7 @@
 #include "sim/fabric/reach.h"
 #include "sim/fabric/router.h"
 #include "sim/work/device.h"
-
-/* The maker of the processors: host software is slower on some. */
-typedef enum { FAB_CPU_INTEL, FAB_CPU_AMD, FAB_CPU_ARM, FAB_CPU_POWER } FabCpu;
+#include "sim/work/processor.h"
 
 typedef struct {
   const FabGraph *graph;
@@ -22,13 +20,13 @@ typedef struct {
   FabVertexId *drives; /* [n_nodes * drives_per_node] */
   /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
   guint *nic_hops;
-  const char *architecture; /* of the accelerators: the key of library constants */
-  FabDevice device;         /* one accelerator */
-  FabCpu cpu;
+  const char *architecture;      /* of the accelerators: the key of library constants */
+  FabDevice device;              /* one accelerator */
+  const FabProcessor *processor; /* of the sockets */
   FabReach p2p,
       gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
   /* Bytes may go by the GPU near the right NIC (PXN): sim/work/relay.h. */
-  gboolean has_pxn;
+  gboolean has_relays;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
 } FabCluster;
 

@@ -7,31 +7,6 @@
 #include "sim/work/relay.h"
 #include "sim/work/staging.h"
 
-/* Bytes that wait in host memory move more slowly than any of the links they cross.
- *   copy    26.32 GB/s directly, 22.1 to 22.4 with P2P off: RTX 6000 Ada on PCIe 4, two EPYC 9374F,
- *           p2pBandwidthLatencyTest (luigifcruz/stelline asus-esc8000a-e12.md)
- *   kernel  11.09 GB/s of the 12.0 that PCIe 3 gives kernels: broadcast of nccl-tests between two RTX 2080 Ti without
- *           P2P (Anthony-Hoo/Anthony-Hoo.github.io posts/AutoDL_Multi-GPU_Interconnection_Test.md); the RTX 6000 Ada
- *           say the same of PCIe 4: 22.25 of 24 */
-static const double staging_stretch[FAB_N_DRIVES] = {
-  [FAB_DRIVE_COPY] = 26.32 / 22.25,
-  [FAB_DRIVE_KERNEL] = 12.0 / 11.09,
-  [FAB_DRIVE_MULTIMEM] = 12.0 / 11.09,
-};
-
-/* And copies never faster than this: 36.3 to 38.1 GB/s on PCIe 5 (H100 with P2P off, NVIDIA/nccl issue 1264; 38.2 and
- * 38.9 between two RTX 5090, NVIDIA/nccl-tests issue 287). */
-static const double staging_copy_bytes_per_s = 38e9;
-
-/* A GPU whose bytes go into host memory while others come out of it: 31.5 GB/s in sum against 2 x 22.1 one way. The
- * RTX 6000 Ada above. */
-static const double staging_duplex_stretch = 2 * 22.1 / 31.5;
-
-/* A NIC that reads a GPU's memory through a host bridge: 18.0 of the 24.06 GB/s that Slingshot gives collectives, two
- * NICs and four A100 on root ports of one EPYC (validate/measured/polaris_a100_ss11_allreduce_8.csv). Writes into a
- * GPU pass. */
-static const double bridge_read_stretch = 24.06 / 18.0;
-
 /* Links of a hop between nodes with a GPU, a switch and a NIC at each end and a leaf between. */
 static const guint usual_shares = 8;
 
@@ -152,16 +127,18 @@ gboolean
 fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabReach p2p, FabDrive drive,
                FabHop *hop, GError **error)
 {
+  const FabProcessor *processor = cluster->processor;
   FabPath path;
 
   if (fab_cluster_reach (cluster, from, to, &path) > p2p) {
     hop_start (hop, FAB_HOP_STAGED, drive);
-    hop->duplex_stretch = staging_duplex_stretch;
+    hop->duplex_stretch = fab_slowdown_stretch (&processor->staged_both_ways);
     if (!hop_go_staged (cluster, from, to, from, hop, error))
       return hop_end (hop, FALSE);
-    hop->stretch = staging_stretch[drive];
-    if (drive == FAB_DRIVE_COPY)
-      hop->stretch = MAX (hop->stretch, hop->rate_bytes_per_s / staging_copy_bytes_per_s);
+    hop->stretch = fab_slowdown_stretch (drive == FAB_DRIVE_COPY ? &processor->staged_copy
+                                                                 : &processor->staged_kernel);
+    if (drive == FAB_DRIVE_COPY && processor->staged_most_bytes_per_s > 0)
+      hop->stretch = MAX (hop->stretch, hop->rate_bytes_per_s / (double) processor->staged_most_bytes_per_s);
     return hop_end (hop, TRUE);
   }
   hop_start (hop, FAB_HOP_DIRECT, drive);
@@ -197,14 +174,14 @@ hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVert
 
   if (reach <= cluster->gdr) {
     if (is_read && reach >= FAB_REACH_PHB)
-      hop->read_stretch = bridge_read_stretch;
+      hop->read_stretch = fab_slowdown_stretch (&cluster->processor->bridge_read);
     if (hop->kind == FAB_HOP_NET && (reach >= FAB_REACH_PHB || passes_host (cluster->graph, &path)))
       hop->kind = FAB_HOP_NET_HOST;
     return hop_follow (cluster, from, to, 0, &path, hop, error);
   }
   hop->kind = FAB_HOP_NET_STAGED;
-  hop->read_stretch = staging_stretch[FAB_DRIVE_COPY];
-  hop->duplex_stretch = staging_duplex_stretch;
+  hop->read_stretch = fab_slowdown_stretch (&cluster->processor->staged_copy);
+  hop->duplex_stretch = fab_slowdown_stretch (&cluster->processor->staged_both_ways);
   return hop_go_staged (cluster, from, to, gpu, hop, error);
 }
 

@@ -6,7 +6,7 @@ fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
 {
   FabPath path;
 
-  if (!cluster->has_pxn
+  if (!cluster->has_relays
       || fab_cluster_reach (cluster, from, relay, &path) > MIN (cluster->p2p, FAB_REACH_NVL))
     return FALSE;
   for (guint i = 0; i < path.n; i++)
@@ -32,7 +32,7 @@ fab_relay_to_nic (const FabCluster *cluster, FabVertexId from, FabVertexId out_n
 {
   FabPath path;
 
-  if (!cluster->has_pxn || fab_graph_vertex (cluster->graph, from)->kind != FAB_VERTEX_ACCELERATOR
+  if (!cluster->has_relays || fab_graph_vertex (cluster->graph, from)->kind != FAB_VERTEX_ACCELERATOR
       || fab_graph_vertex (cluster->graph, out_nic)->kind != FAB_VERTEX_NIC
       || fab_cluster_reach (cluster, from, out_nic, &path) <= FAB_REACH_PXB)
     return from;

@@ -15,3 +15,4 @@ const FabTechnology test_ethernet = {
   .name = "Ethernet", .joins = FAB_JOINS_ETHERNET, .flow_control = FAB_FLOW_PFC, .has_p2p = TRUE
 };
 const FabTechnology test_infiniband = { .name = "InfiniBand", .joins = FAB_JOINS_MACHINES, .has_p2p = TRUE };
+const FabProcessor test_processor = { .name = "generic", .proxy_ps = 1000000 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* technologies.h - kinds of links for graphs that tests build by hand, with the properties of the
+/* technologies.h - kinds of links and a processor for graphs that tests build by hand, with the properties of the
  * shipped entries. */
 #pragma once
 
 #include "sim/fabric/technology.h"
+#include "sim/work/processor.h"
 
 extern const FabTechnology test_pcie, test_nvlink, test_c2c, test_xgmi, test_upi, test_memory, test_ethernet,
     test_infiniband;
+extern const FabProcessor test_processor; /* nothing is lost in its memory */

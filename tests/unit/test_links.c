@@ -215,10 +215,10 @@ test_every_link_is_whole (G_GNUC_UNUSED void **state)
       fail_msg ("link '%s' lacks a source, date, technology, summary or latency", names[i]);
     if (link->collective_fraction > 0 && link->collective_source == NULL)
       fail_msg ("link '%s' has a share of collectives and no source of it", names[i]);
-    if (link->has_sharp && !g_str_has_prefix (names[i], "ib-"))
+    if (link->can_reduce && !g_str_has_prefix (names[i], "ib-"))
       fail_msg ("link '%s' has SHARP and is not InfiniBand", names[i]);
   }
-  assert_false (find_link ("ib-edr")->has_sharp);
+  assert_false (find_link ("ib-edr")->can_reduce);
 }
 
 /* TF32 is a matrix type between FP32 and FP16, FP8 runs at FP16's rate at least; what is called a GPU has a count. */

@@ -209,7 +209,7 @@ fab_p2p_new (const FabCluster *cluster, GError **error)
     self->latency_us[mode] = g_new0 (double, n_pairs);
   }
   off.p2p = off.gdr = FAB_REACH_NONE;
-  off.has_pxn = FALSE;
+  off.has_relays = FALSE;
   if (!fill_mode (self, FAB_P2P_DISABLED, &off, error) || !fill_mode (self, FAB_P2P_ENABLED, cluster, error))
     return NULL;
   return g_steal_pointer (&self);

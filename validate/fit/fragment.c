@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/library/nccl/parts.h"
 #include "sim/base/error.h"
 #include "validate/fit/base.h"
 
@@ -126,7 +127,7 @@ set_collective (FabFragment *self, const FabLinkFit *fit)
     return;
   if (self->base)
     keep_collective (self, self->base);
-  known = self->spec.collective_fraction > 0 ? self->spec.collective_fraction : FAB_NET_FRACTION;
+  known = self->spec.collective_fraction > 0 ? self->spec.collective_fraction : NCCL_NET_FRACTION;
   if (duplex == 0 || known <= duplex)
     return;
   self->is_measured = self->is_collective_measured = TRUE;

@@ -238,7 +238,7 @@ direct_limit_bytes_per_s (const NcclCandidate *self)
 {
   const double connection_fraction = 24.88 / 48.89, relayed_fraction = 15.23 / 48.89;
   const FabCluster *cluster = self->group->cluster;
-  gboolean is_relayed = cluster->has_pxn && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
+  gboolean is_relayed = cluster->has_relays && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
   guint connections = self->op == FAB_OP_SEND_RECV ? 1 : self->n_ranks; /* that share a rank's bytes */
   double rail_bytes_per_s = self->busbw_GBps * 1e9 / self->n_rails;
 

@@ -25,7 +25,7 @@ nccl_adapters_us (const NcclCandidate *self)
 double
 nccl_proxy_us (const NcclCandidate *self)
 {
-  double us = self->group->cluster->cpu == FAB_CPU_AMD ? 2 : 1;
+  double us = (double) self->group->cluster->processor->proxy_ps / 1e6;
 
   return self->group->n_nodes == 1 ? 0 : self->protocol == NCCL_SIMPLE ? 3 * us : us;
 }

@@ -65,6 +65,10 @@ typedef struct {
 /* Never NULL: an unknown architecture has the numbers that NCCL falls back to. */
 const NcclArchitecture *nccl_architecture (const char *name);
 
+/* Share of a port's rate that collectives reach when neither its entry (collective_fraction) nor the scenario gives
+ * one. */
+#define NCCL_NET_FRACTION 0.9588
+
 /* Whether the slowest link inside a node is PCIe, or a bus like it: NCCL's tables know that and NVLink. */
 static inline gboolean
 nccl_is_over_bus (const FabCollectiveForm *form)
