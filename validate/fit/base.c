@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.c - what was measured against what the link that it is like can carry. */
+/* base.c - compares measured rates with those that the base's line and packets allow. O(sizes). */
 #include "validate/fit/base.h"
 
 #include "sim/base/error.h"
 
-static const double rounding =
-    1.02; /* packets leave this much more where a packet format is a little wrong */
-/* A median of few samples in three printed digits is this much off; GiB taken for GB, the least mistake, is 7 %. */
+/* Tolerance of a packet rate: the base's packet format may be a little wrong. */
+static const double rounding = 1.02;
+/* Tolerance of a single measured rate: a median of few samples, printed in three digits, can be this much off. The
+ * smallest mistake of units, GiB for GB, is 7 %, and is still found. */
 static const double too_fast = 1.05;
 
-/* Payload that packets of a drive leave of one link, bytes per second, before anything is lost. */
 double
 fab_base_packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
 {
@@ -20,7 +20,7 @@ fab_base_packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
   return (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction * packets;
 }
 
-/* Messages of no size and kind are faster than the line. */
+/* Fails when a message of any kind and size was faster than the line. */
 static gboolean
 check_points (const FabFitKind *kind, const FabFragmentRequest *request, GError **error)
 {

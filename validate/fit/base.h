@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h - what was measured against what the link that it is like can carry. */
+/* base.h - compares what was measured with the link of the catalogue that the new entry is based on (the base). */
 #pragma once
 
 #include "validate/fit/fragment.h"
 
-/* Payload that packets of a drive leave of one link, bytes per second, before anything is lost. */
+/* Returns the payload rate in bytes per second that a drive's packets can reach on one link, before any loss. */
 double fab_base_packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive);
 
-/* Rates that the base cannot carry are guesses beyond the largest size, which is taken instead. Refused: messages
- * faster than the base's line. Without a base nothing is bound. */
+/* Limits the fitted rates to what the base can carry. A rate above that was extrapolated beyond the largest measured
+ * size, so the rate of that size replaces it. Fails when the messages themselves were faster than the line rate of the
+ * base. Does nothing without a base. */
 gboolean fab_base_bound (FabLinkFit *fit, const FabFragmentRequest *request, GError **error);
 
-/* Refused: a rate that is surely above what the packets of the base's drive leave. */
+/* Fails when a measured rate, less its uncertainty, is above what the packets of the base's drive can reach. */
 gboolean fab_base_check_rate (const FabFitKind *kind, const FabLinkDriveSpec *drive,
                               const FabFragmentRequest *request, GError **error);

@@ -12,11 +12,11 @@ static const guint hops = 2; /* through one switch */
 
 const char *const fab_known_names[FAB_N_KNOWN] = { "datasheet", "p2p", "catalogue", "catalogue + p2p" };
 
-/* Link entries of a system and all that they were made of. */
+/* The link entries of a system, and everything that they were made of. */
 typedef struct {
   const FabCalibratedRequest *request;
   GPtrArray *links;     /* FabPublishedLink */
-  GArray *specs;        /* FabLinkSpec, one a link of the catalogue */
+  GArray *specs;        /* FabLinkSpec, one per link of the catalogue */
   GPtrArray *series;    /* GPtrArray of FabMeasuredSeries */
   GPtrArray *fits;      /* FabLinkFit */
   GPtrArray *fragments; /* FabFragment */
@@ -45,7 +45,7 @@ calibration_clear (Calibration *self)
   g_array_unref (self->specs);
 }
 
-/* What a datasheet says: no loss, no software. */
+/* Removes what was measured and leaves what a datasheet says: no loss, no software. */
 static void
 forget_measured (FabLinkSpec *spec)
 {
@@ -55,7 +55,7 @@ forget_measured (FabLinkSpec *spec)
   spec->collective_fraction = 0;
 }
 
-/* The series of all files of one link and one number of links side by side. */
+/* Reads the series of all files that measured one link with the same number of links side by side. */
 static GPtrArray *
 read_series (Calibration *self, const FabPublishedLink *like, GError **error)
 {
@@ -76,7 +76,7 @@ read_series (Calibration *self, const FabPublishedLink *like, GError **error)
   return all;
 }
 
-/* Each group says of the link what it can; what the ones before said stays where it does not. */
+/* Lets each group set the parameters that it determines; the others keep the values of earlier groups. */
 static gboolean
 add_groups (Calibration *self, FabLinkSpec *spec, const FabPublishedLink *like, GError **error)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calibrated.h - judged collectives predicted with links as they are known in four ways.
+/* calibrated.h - predicts the judged collectives with link parameters of four origins, to show what measured
+ * parameters gain.
  *
- *   datasheet        line rate, coding and packets of the catalogue's entry, nothing measured
- *   p2p              the same with what the point-to-point tables give
- *   catalogue        the entry as it is shipped: set by such tables and by the collectives marked calibration
- *   catalogue + p2p  the same with what the point-to-point tables give
+ *   datasheet        line rate, coding and packets of the catalogue's entry; nothing is measured
+ *   p2p              the same, with the parameters that the point-to-point tables give
+ *   catalogue        the entry as shipped: set by such tables and by the collectives marked calibration
+ *   catalogue + p2p  the same, with the parameters that the point-to-point tables give
  *
- * No number is fitted to the tables that are judged.
+ * No parameter is fitted to the tables that are judged.
  */
 #pragma once
 
@@ -40,7 +41,8 @@ typedef struct {
   const FabRegistry *registry;
 } FabCalibratedRequest;
 
-/* Every table that a system names must be a judged one. `request`'s members outlive it. */
+/* Predicts every table with all four. Fails when a system names a table that is not judged. The members of `request`
+ * must outlive the report. (transfer full) */
 FabCalibratedReport *fab_calibrated_report_new (const FabCalibratedRequest *request, GError **error);
 void fab_calibrated_report_free (FabCalibratedReport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCalibratedReport, fab_calibrated_report_free)

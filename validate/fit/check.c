@@ -7,7 +7,7 @@
 
 static const FabBytes filling_network_bytes = 64 << 10, filling_copy_bytes = 1 << 20;
 
-/* A predicted time and half of its 95 % interval as a part of it; ps 0: the entry does not say. */
+/* A predicted time, and half of its 95 % interval as a fraction of it; ps 0: the entry does not predict it. */
 typedef struct {
   double ps, band_fraction;
 } Prediction;
@@ -19,7 +19,7 @@ rate_of (const FabLinkCheckRequest *request, FabDrive drive)
        * request->count;
 }
 
-/* Endpoint and wires, then bytes; their intervals are independent. */
+/* Adds the time of endpoint and wires to that of the bytes; their intervals are independent. */
 static Prediction
 predict_parts (const FabLinkCheckRequest *request, double share, double bytes)
 {

@@ -7,7 +7,8 @@
 #include "sim/base/error.h"
 #include "sim/base/order.h"
 
-static const double max_bytes_per_s = 1e14, min_ps = 1e3, max_ps = 1e15; /* 1 ns to 1000 s */
+/* The times that a message can take at all: 1 ns to 1000 s. */
+static const double max_bytes_per_s = 1e14, min_ps = 1e3, max_ps = 1e15;
 static const double may_fall_to = 0.5, refused_fraction = 0.2;
 
 const char *const fab_fit_part_names[FAB_N_FIT_PARTS] = { "fitted", "held-out", "outside" };
@@ -70,8 +71,8 @@ median_time (const FabFitPoint *points, guint n)
   return times[n / 2];
 }
 
-/* A few sizes may be disturbed; where many are faster than messages of a tenth of their size, it is no time of
- * messages. */
+/* Fails when many sizes are faster than messages of a tenth of their size: such times are not those of messages. A few
+ * sizes may be disturbed. */
 static gboolean
 check_growth (const FabFitPoint *points, guint n, GError **error)
 {
@@ -99,12 +100,12 @@ check_growth (const FabFitPoint *points, guint n, GError **error)
 static gboolean
 is_held_out (guint i, guint n, double hold_out)
 {
-  const double whole = 1e-9; /* 3 x 1/3 is 1 */
+  const double whole = 1e-9; /* rounding: 3 x 1/3 must give 1 */
 
   return i > 0 && i + 1 < n && floor ((i + 1) * hold_out + whole) > floor (i * hold_out + whole);
 }
 
-/* Regimes end where their lines cross between the two points, else at the last point of the lower one. */
+/* A regime ends where its line crosses the next one, if that is between the two points, else at its last point. */
 static FabBytes
 end_of (const FabFitRegime *lower, const FabFitRegime *upper, const FabFitPoint *points)
 {
@@ -132,7 +133,7 @@ fill_rows (FabFitCurve *self, const GArray *points, double hold_out)
     self->errors[part] = fab_fit_errors (self->rows, part);
 }
 
-/* A rate beyond a hundred times the best that was seen is none that the points tell. */
+/* Bounds the time per byte: a rate above a hundred times the best one seen is not determined by the points. */
 static FabFitLimits
 limits_of (const FabFitPoint *points, guint n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curve.h - times by size as regimes, some sizes held out to judge them.
+/* curve.h - fits times by message size with regimes, and judges them by sizes that are held out.
  *
- * Held out is every third size from the third on (hold_out 1/3; the ends never): the choice depends on the order of
- * the sizes only. All numbers come from the rest; what the curve says of held-out sizes is its error where it did
- * not look.
+ * With hold_out 1/3 every third size from the third on is held out, never the smallest or the largest: the choice
+ * depends only on the order of the sizes. All parameters come from the other sizes, so the error at held-out sizes is
+ * that of a prediction.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include "validate/fit/refine.h"
 
 typedef enum {
-  FAB_FIT_FITTED,   /* the numbers come from these sizes */
-  FAB_FIT_HELD_OUT, /* and not from these */
-  FAB_FIT_OUTSIDE,  /* below or above every size that was measured: an extrapolation */
+  FAB_FIT_FITTED,   /* the size was used to fit the parameters */
+  FAB_FIT_HELD_OUT, /* the size was measured, and not used */
+  FAB_FIT_OUTSIDE,  /* the size is below or above every measured one: an extrapolation */
   FAB_N_FIT_PARTS,
 } FabFitPart;
 
@@ -27,7 +27,7 @@ typedef struct {
   FabFitPart part;
 } FabFitRow;
 
-/* |error| of some rows. */
+/* A summary of |error| over some rows. */
 typedef struct {
   guint n;
   double median_fraction, max_fraction; /* 0 when n is 0 */
@@ -38,21 +38,25 @@ typedef struct {
   GArray *rows; /* FabFitRow, sizes ascending */
   guint n_regimes;
   FabFitRegime regimes[FAB_FIT_MAX_REGIMES];
-  FabBytes up_to_bytes[FAB_FIT_MAX_REGIMES]; /* of the last: the largest size that was fitted */
-  double scatter_fraction;                   /* deviation of a single size from its line */
-  FabFitErrors errors[FAB_N_FIT_PARTS];      /* nothing is outside */
+  /* where each regime ends; for the last one the largest size that was fitted */
+  FabBytes up_to_bytes[FAB_FIT_MAX_REGIMES];
+  double scatter_fraction;              /* standard deviation of the relative error of a single size */
+  FabFitErrors errors[FAB_N_FIT_PARTS]; /* no row of a curve is outside */
 } FabFitCurve;
 
-/* Whether a message of that size can take that time at all; *error says what is wrong. */
+/* Says whether a message of that size can take that time; if not, *error says why. */
 gboolean fab_fit_check_point (const FabFitPoint *point, GError **error);
 
-/* `hold_out` 0: none; below 1/2. Refused: fewer than FAB_FIT_MIN_SIZES sizes left to fit; a fifth of the sizes or
- * more twice as fast as a tenth of them. Points of one size are taken together as their median. */
+/* The fewest sizes that a curve can be fitted to. */
 enum { FAB_FIT_MIN_SIZES = 4 };
 
-/* Sorted by size, one point a size: the median of those that share it. GArray of FabFitPoint. (transfer full) */
+/* Sorts by size and replaces the points of one size by their median. Returns a GArray of FabFitPoint. (transfer
+ * full) */
 GArray *fab_fit_merge_sizes (const FabFitPoint *points, guint n);
 
+/* Fits the points. `hold_out` is the fraction to hold out, below 1/2; 0: none. Points of one size count as their
+ * median. Fails when fewer than FAB_FIT_MIN_SIZES sizes are left to fit, and when at least a fifth of the sizes take
+ * less than half the time of messages a tenth as long, which no link does. (transfer full) */
 FabFitCurve *fab_fit_curve_new (const FabFitPoint *points, guint n, double hold_out, GError **error);
 void fab_fit_curve_free (FabFitCurve *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFitCurve, fab_fit_curve_free)
@@ -60,11 +64,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFitCurve, fab_fit_curve_free)
 guint fab_fit_curve_regime (const FabFitCurve *self, double size_bytes);
 double fab_fit_curve_time_ps (const FabFitCurve *self, double size_bytes);
 
-/* Bytes per second of a regime, and half of its 95 % interval. */
+/* Returns bytes per second of a regime, and half of the 95 % interval of that rate. */
 double fab_fit_regime_rate (const FabFitRegime *regime);
 double fab_fit_regime_rate_half (const FabFitRegime *regime);
-/* Whether the points of the regime tell its rate at all: it is within a factor of two. */
+/* Says whether the points of the regime determine its rate to within a factor of two. */
 gboolean fab_fit_regime_has_rate (const FabFitRegime *regime);
 
-/* Of the rows of a part. */
+/* Summarises the rows of one part. */
 FabFitErrors fab_fit_errors (const GArray *rows, FabFitPart part);

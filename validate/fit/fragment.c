@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fragment.c - rates over the base's packets, times less the base's wires. O(regimes). */
+/* fragment.c - divides fitted rates by the share that the base's packets leave, and subtracts the base's wires from
+ * fitted times. O(regimes). */
 #include "validate/fit/fragment.h"
 
 #include <math.h>
@@ -9,11 +10,12 @@
 #include "sim/base/error.h"
 #include "validate/fit/base.h"
 
-static const double unrounded = 1.00001; /* an entry has six digits */
+/* Rounding to six digits changes a rate by less than this. */
+static const double unrounded = 1.00001;
 static const double smallest_achievable = 0.001, largest_rate_half = 0.9;
 static const FabBytes largest_small_bytes = 4096;
 
-/* To six digits: what the last bits of a fit are differs from machine to machine. */
+/* Rounds to six digits: the last bits of a fit differ between machines. */
 static double
 tidy (double value)
 {
@@ -32,7 +34,7 @@ note (FabFragment *self, const char *format, ...)
   va_end (arguments);
 }
 
-/* Names of files need not be UTF-8, and entries must. */
+/* Keeps a text as valid UTF-8: entries must be, and names of files need not be. */
 static const char *
 keep (FabFragment *self, char *text)
 {
@@ -43,7 +45,7 @@ keep (FabFragment *self, char *text)
   return valid;
 }
 
-/* Without a base the fastest thing that was measured is the line. */
+/* Sets the line rate; without a base it is the highest rate measured. */
 static gboolean
 set_line (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
 {
@@ -98,8 +100,8 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
   return TRUE;
 }
 
-/* What a library was measured to get of such a port is the base's: as a share of the rate, but no less of a slower
- * one, as what held it back may be what was measured now. */
+/* Keeps the collective rate that libraries reached over the base: as a fraction of the rate, but at least the same
+ * rate over a slower port, because the measured limit may be what held the library back. */
 static void
 keep_collective (FabFragment *self, const FabLinkSpec *base)
 {
@@ -115,8 +117,8 @@ keep_collective (FabFragment *self, const FabLinkSpec *base)
   }
 }
 
-/* What is left of a port when the other direction is busy bounds what a collective gets. A bound above what a
- * library is known to reach says nothing new. */
+/* Bounds the rate of collectives by the port's rate while the other direction is busy. A bound above the rate that a
+ * library is known to reach adds nothing. */
 static void
 set_collective (FabFragment *self, const FabLinkFit *fit)
 {
@@ -185,7 +187,7 @@ set_messages (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
   self->spec.messages = (FabParamList){ self->messages->data, self->messages->len };
 }
 
-/* A small message less the wires between the ends. */
+/* Sets the endpoint's time: that of a small message less the wires between the ends. */
 static void
 set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *request)
 {
@@ -207,8 +209,8 @@ set_endpoint (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest
         tidy (latency->curve->regimes[0].overhead_half_ps / (double) self->spec.endpoint_ps), 1);
 }
 
-/* The sizes that messages come from where there are some, else of everything; the errors of all rows. Messages of the
- * base keep theirs; without messages they are added to the base's. */
+/* Sets `measured`: the sizes of the fitted messages, or of everything where there are none, and the errors of all
+ * rows. Messages taken from the base keep their sizes; without messages the new sizes are added to the base's. */
 static void
 set_measured (FabFragment *self, const FabLinkFit *fit)
 {
@@ -240,7 +242,7 @@ set_measured (FabFragment *self, const FabLinkFit *fit)
                                            MIN (tidy (held_out.median_fraction), 1));
 }
 
-/* What was measured where, once each: "A100 node (source)". */
+/* Lists what was measured where, each once: "A100 node (source)". */
 static char *
 list_sources (const FabLinkFit *fit)
 {
@@ -274,7 +276,7 @@ set_origin (FabFragment *self, const FabLinkFit *fit, const FabFragmentRequest *
   self->spec.date = request->date;
 }
 
-/* A new curve of messages replaces those of the base, and what they were fitted to. */
+/* Removes the base's message regimes and their sources where this fit has its own. */
 static void
 forget_messages (FabFragment *self, const FabLinkFit *fit)
 {

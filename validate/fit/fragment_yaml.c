@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fragment_yaml.c - link entries as a catalogue file, for people who open it. */
+/* fragment_yaml.c - writes link entries as a commented catalogue file. */
 #include "validate/fit/fragment.h"
 
-/* YAML takes no control characters and odd line ends in comments either: they are escaped as in values. */
+/* Escapes control characters and odd line ends as in values: YAML does not allow them in comments either. */
 static void
 append_comment (GString *out, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.c - sorts by text, then pairs of ends by the rate of their largest messages. O(series^2). */
+/* groups.c - sorts series by their texts, then pairs of ends by the rate of their largest messages. O(series^2). */
 #include "validate/fit/groups.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 #include "sim/base/error.h"
 
-static const double alike = 1.3; /* rates of pairs that are joined alike */
+/* The largest ratio of rates between pairs of ends that are joined by the same kind of link. */
+static const double alike = 1.3;
 
 static gboolean
 is_equal_or_free (const char *wanted, const char *text)
@@ -61,7 +62,7 @@ is_within (const FabSeries *series)
   return series->from != NULL && g_strcmp0 (series->from, series->to) == 0;
 }
 
-/* "write", "host-to-gpu", "gpu-to-gpu-read", "within-gpu": what people call it. */
+/* Names a kind of series as people do: "write", "host-to-gpu", "gpu-to-gpu-read", "within-gpu". */
 static char *
 name_sort (const FabSeries *series)
 {
@@ -95,7 +96,7 @@ sort_key (const FabSeries *series)
   return g_strjoin ("\n", or_nothing (series->system), name, NULL);
 }
 
-/* Two ends in one direction, and how fast their largest messages are. */
+/* A pair of ends, one direction, and the rate of its largest messages. */
 typedef struct {
   const FabMeasuredSeries *series;
   double rate;
@@ -127,7 +128,7 @@ is_same_kind (const FabSeries *a, const FabSeries *b)
   return a->kind == b->kind && g_strcmp0 (a->method, b->method) == 0;
 }
 
-/* The pairs of one sort by the kind that its first series is of: rates of different kinds are not alike. */
+/* Lists the pairs, by the rates of the first series' kind only: rates of different kinds cannot be compared. */
 static GArray *
 list_pairs (const GPtrArray *sort)
 {
@@ -145,7 +146,7 @@ list_pairs (const GPtrArray *sort)
   return pairs;
 }
 
-/* Which class of alike rates the pair is in, the fastest being 0, as are pairs that only other kinds know. */
+/* Returns the class of rates that the pair belongs to. The fastest is 0; pairs without that kind are 0 too. */
 static guint
 rank_of (const GArray *pairs, const FabSeries *series)
 {
@@ -218,7 +219,7 @@ split_sort (GPtrArray *groups, const GPtrArray *sort)
     }
 }
 
-/* What of "KEY=VALUE" or of any other text a series says. */
+/* What a series says of a wanted text, "KEY=VALUE" or any other: nothing, something else, or that. */
 typedef enum { SAYS_NOTHING, SAYS_OTHER, SAYS_IT } Saying;
 
 static Saying
@@ -253,7 +254,7 @@ compare_series (const FabSeries *series, const char *wanted)
   return strstr (key, wanted) ? SAYS_IT : SAYS_OTHER;
 }
 
-/* Whether another series of its kind, by the same drive, says it: then one that says nothing is not meant. */
+/* Says whether another series of the same kind and drive matches; if so, a series that says nothing is not meant. */
 static gboolean
 has_better (const GPtrArray *series, const FabSeries *one, const char *wanted)
 {
@@ -280,7 +281,7 @@ is_said (const GPtrArray *groups, const char *wanted)
   return FALSE;
 }
 
-/* Series that say it, and those of kinds to which it does not apply. */
+/* Chooses the series that match, and those of kinds that the text does not apply to. */
 static GPtrArray *
 choose_of (const GPtrArray *series, const char *wanted)
 {
@@ -296,7 +297,7 @@ choose_of (const GPtrArray *series, const char *wanted)
   return chosen;
 }
 
-/* Keeps the link of that suffix, or of every link the series that are chosen. */
+/* Keeps the link with that suffix; if there is none, keeps the matching series of every link. */
 static void
 choose_series (GPtrArray *groups, const char *wanted)
 {

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h - which series are of one link: what a file holds, taken apart.
+/* groups.h - finds which series of a file were measured over the same link.
  *
- * Of one link are series of one machine, between memories of the same sort, by the same method, whose pairs of ends
- * reach rates within 1.3 of each other. Copy engines and kernels are two drives of one link, and of another one
- * where they read. Collectives are of none.
+ * Series belong to one link when they come from one machine, run between memories of the same kind by the same method,
+ * and their pairs of ends reach rates within a factor of 1.3. Copy engines and kernels are two drives of one link;
+ * kernels that read count as another link. Collectives belong to no link.
  */
 #pragma once
 
 #include "sim/scenario/catalog.h"
 #include "validate/measure/series.h"
 
-/* What to take of what was measured; NULL: everything. */
+/* Which series to use; a NULL member accepts every series. */
 typedef struct {
-  const char *system, *from, *to, *method, *memory; /* equal texts; memory is that of either end */
-  const char *series;                               /* a link's suffix; KEY=VALUE; a part of a series' key */
+  const char *system, *from, *to, *method, *memory; /* must be equal; memory is that of either end */
+  const char *series; /* a link's suffix, KEY=VALUE, or a part of a series' key */
 } FabGroupFilter;
 
 typedef struct {
-  char *suffix;      /* "gpu-to-gpu", "write-2": tells it from the others; unique */
+  char *suffix;      /* "gpu-to-gpu", "write-2": names the group uniquely */
   GPtrArray *series; /* FabMeasuredSeries, at least one; not owned */
 } FabLinkGroup;
 
-/* How bytes are moved between memories of a machine, as `measure cuda` and imports call it. */
+/* A method that moves bytes between memories of a machine, by the name that `measure cuda` and the importers use. */
 typedef struct {
   const char *name;  /* "copy", "kernel-read" */
-  gboolean is_plain; /* of the link that the memories alone name */
-  gboolean is_read;  /* the receiver moves them */
+  gboolean is_plain; /* the link's suffix names the memories alone, not this method */
+  gboolean is_read;  /* the receiver moves the bytes */
   FabDrive drive;
 } FabDeviceMethod;
 
-/* NULL: messages of a network. */
+/* Returns how the series moved its bytes; NULL for messages of a network. */
 const FabDeviceMethod *fab_series_device_method (const FabSeries *series);
 FabDrive fab_series_drive (
-    const FabSeries *series); /* of a network the adapters, which are as copy engines */
+    /* Returns the drive of a series. Network adapters count as copy engines. */
+    const FabSeries *series);
 
-/* GPtrArray of FabLinkGroup, in the order of their first series; at least one. The series outlive them. */
+/* Returns a GPtrArray of FabLinkGroup, at least one, in the order of their first series. The series must outlive the
+ * groups. (transfer full) */
 GPtrArray *fab_link_groups_new (const GPtrArray *series, const FabGroupFilter *filter, GError **error);
 
-/* "gpu-to-gpu, host-to-gpu", for messages. (transfer full) */
+/* Returns the suffixes, "gpu-to-gpu, host-to-gpu", for a message. (transfer full) */
 char *fab_link_groups_list (const GPtrArray *groups);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line.c - weighted least squares in two bounded unknowns, weights after Huber. O(n) a round. */
+/* line.c - solves weighted least squares in two bounded unknowns; weights after Huber. O(n) per round. */
 #include "validate/fit/line.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 const double fab_fit_huber = 1.345;
 static const double cap_scales = 4, settled_fraction = 1e-9;
 
-/* Of x = 1 / t (overhead) and y = m / t (ps per byte), whose sum with the unknowns should be 1. */
+/* Weighted sums over x = 1 / t (of the overhead) and y = m / t (of ps_per_byte); the fit wants a x + s y = 1. */
 typedef struct {
   double xx, xy, yy, x, y, n;
 } Sums;
@@ -45,7 +45,7 @@ add (Sums *sums, const FabFitPoint *point, double weight)
   sums->n += weight;
 }
 
-/* Sum of the weighted squares of a x + s y - 1. */
+/* Returns the weighted sum of squares of a x + s y - 1. */
 static double
 squares (const Sums *sums, const FabFitLine *line)
 {
@@ -55,7 +55,7 @@ squares (const Sums *sums, const FabFitLine *line)
        + sums->n;
 }
 
-/* The parabola's lowest point inside the bounds: where it is free, else the better of the two edges. */
+/* Returns the minimum of the parabola within the bounds: the free one, else the better of the two edges. */
 static FabFitLine
 solve (const Sums *sums, double min_ps_per_byte)
 {

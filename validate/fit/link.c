@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.c - fits each kind of the series. O(series x points) beside the fits. */
+/* link.c - fits the series of each kind. O(series x points) without the fits. */
 #include "validate/fit/link.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "sim/base/error.h"
 #include "validate/fit/groups.h"
 
-/* Of the largest message's time: less is no overhead that shows. */
+/* Overhead below this fraction of the largest message's time is not visible. */
 static const double hidden_fraction = 0.1;
 
-/* NULL, or how two series of one kind were measured differently. */
+/* Returns how two series of one kind were measured differently; NULL: they were not. (transfer full) */
 static char *
 find_difference (const FabSeries *a, const FabSeries *b)
 {
@@ -29,7 +29,7 @@ find_difference (const FabSeries *a, const FabSeries *b)
   return NULL;
 }
 
-/* Of one kind and drive all must have been measured alike. */
+/* Fails unless all series of one kind and drive were measured in the same way. */
 static gboolean
 check_alike (const GPtrArray *chosen, GError **error)
 {
@@ -54,7 +54,7 @@ is_size_wanted (const FabMeasuredPoint *point, const FabFitSizes *sizes)
       && (sizes->max_bytes == 0 || point->size_bytes <= sizes->max_bytes);
 }
 
-/* Points of all series of a kind; what is known of them goes into `kind`. */
+/* Collects the points of all series of a kind, and fills `kind` with what is known of them. (transfer full) */
 static GArray *
 gather (const GPtrArray *chosen, FabDrive drive, FabMeasureKind which, const FabFitSizes *sizes,
         FabFitKind *kind)
@@ -86,7 +86,7 @@ gather (const GPtrArray *chosen, FabDrive drive, FabMeasureKind which, const Fab
   return points;
 }
 
-/* Of pairs that are alike rates differ by little; by more, they are two sorts of link. */
+/* Fails when pairs of ends differ too much in rate: then they are joined by different kinds of links. */
 static gboolean
 check_pairs (const GArray *points, FabMeasureKind which, double size_bytes, GError **error)
 {
@@ -110,7 +110,7 @@ check_pairs (const GArray *points, FabMeasureKind which, double size_bytes, GErr
   return TRUE;
 }
 
-/* Mean rate of the largest size over the pairs, which are the units that vary. */
+/* Sets the rate: the mean over the pairs at the largest size. Its interval is the variation between pairs. */
 static void
 fit_largest (FabFitKind *kind, const GArray *points)
 {
@@ -143,8 +143,8 @@ note (FabLinkFit *self, const char *format, ...)
   va_end (arguments);
 }
 
-/* The last regime's rate. Many messages under way hide each other's overhead; where it still shows at the largest
- * size the rate beyond it is a guess, and what the largest reaches stands. */
+/* Sets the rate of the last regime. Messages in flight hide each other's overhead. Where overhead is still visible at
+ * the largest size, a rate beyond it would be an extrapolation, so the rate of the largest size is used. */
 static void
 fit_saturated (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray *points)
 {
@@ -186,7 +186,7 @@ fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s)
   }
 }
 
-/* Overhead and rate cannot be told apart: bandwidth has its rate, latency its smallest time. */
+/* Fits too few sizes to tell overhead from rate: `bandwidth` gives the rate, `latency` the smallest time. */
 static void
 fit_few (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray *points)
 {
@@ -199,7 +199,7 @@ fit_few (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GArray 
         n_sizes, n_sizes == 1 ? "" : "s", is_timed ? "smallest time" : "rate");
 }
 
-/* A kind whose times are none of messages says nothing; the others still do. */
+/* Leaves out a kind whose times are not those of messages; the other kinds are still used. */
 static void
 leave_out (FabLinkFit *self, FabFitKind *kind, FabMeasureKind which, const GError *why)
 {
@@ -364,7 +364,7 @@ fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive)
   return first_of (self->kinds[drive], FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_EXCHANGE);
 }
 
-/* Like over like: a network's `latency` has no window as its `bidirectional` has. */
+/* Compares the same kinds only: a network's `latency` has no window, and its `bidirectional` has one. */
 double
 fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **busy)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print.c - the page of a calibration. */
+/* print.c - prints a calibration as text. */
 #include "validate/fit/print.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ append_rows (GString *out, const FabFitCurve *curve)
   }
 }
 
-/* " +- 0.1", or nothing where it is not known. */
+/* Returns " +- 0.1"; empty when it is not known. (transfer full) */
 static char *
 show_half (double half, const char *unit)
 {
@@ -120,7 +120,7 @@ append_drive (GString *out, const FabFragment *self, FabDrive drive)
   g_string_append_c (out, '\n');
 }
 
-/* From one small message to the next, where many are under way: nothing in an entry, but worth knowing. */
+/* Prints the time from one small message to the next with many in flight; an entry does not hold it. */
 static void
 append_gap (GString *out, const FabLinkFit *fit)
 {
@@ -161,7 +161,7 @@ append_entry (GString *out, const FabFragment *self)
                             spec->uncertainty.messages_fraction * 100);
 }
 
-/* Of the sizes that were fitted, over all kinds. */
+/* Returns the errors at the fitted sizes, over all kinds. */
 static FabFitErrors
 fitted_errors (const FabLinkFit *fit)
 {
@@ -177,7 +177,7 @@ fitted_errors (const FabLinkFit *fit)
   return fab_fit_errors (rows, FAB_FIT_FITTED);
 }
 
-/* What the errors come to, in words. Sizes that were fitted can tell that a fit is poor, and not that it is good. */
+/* Says in words how good the fit is. Errors at fitted sizes can show that it is poor, not that it is good. */
 static void
 append_quality (GString *out, const FabFragment *fragment)
 {

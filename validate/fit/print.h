@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print.h - what `fabricast calibrate` and `fabricast validate links` say. All return a new text that ends its last
- * line.
+/* print.h - prints what `fabricast calibrate` and `fabricast validate links` report.
  *
- * Times are microseconds, rates GB/s of 1e9 bytes; errors are percent in text and Markdown, fractions in CSV and
- * JSON.
+ * Every function returns a new text that ends with a newline. (transfer full) Times are in microseconds and rates in
+ * GB/s (1e9 bytes per second); errors are percent in text and Markdown, fractions in CSV and JSON.
  */
 #pragma once
 
@@ -11,9 +10,9 @@
 #include "validate/fit/check.h"
 #include "validate/fit/fragment.h"
 
-/* Of each entry (FabFragment): regimes, residual per size, what it says and what it cannot. */
+/* Prints each entry (FabFragment): its regimes, the residual per size, what it predicts and what it cannot express. */
 char *fab_fits_to_text (const GPtrArray *fragments);
-char *fab_fits_to_csv (const GPtrArray *fragments); /* a row per size */
+char *fab_fits_to_csv (const GPtrArray *fragments); /* one row per size */
 char *fab_fits_to_json (const GPtrArray *fragments);
 
 char *fab_link_check_to_text (const FabLinkCheck *check, gboolean is_summary);
@@ -21,6 +20,6 @@ char *fab_link_check_to_markdown (const FabLinkCheck *check, gboolean is_summary
 char *fab_link_check_to_csv (const FabLinkCheck *check, gboolean is_summary);
 char *fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary);
 
-/* Shared by what writes JSON: "rows" and "errors" members of the open object. */
+/* Add the members "rows" and "errors" to the open JSON object. */
 void fab_fit_add_rows (JsonBuilder *json, const GArray *rows);
 void fab_fit_add_errors (JsonBuilder *json, const FabFitErrors *errors);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print_calibrated.c - medians of |error| by table and size class, for people and for programs. */
+/* print_calibrated.c - prints medians of |error| by table and size class. */
 #include "sim/base/json.h"
 #include "validate/fit/calibrated.h"
 
-/* Calls `row` for each table and size class with sizes, and last with a table of NULL for all of them together. */
+/* Called for each table and size class that has sizes, and last with table NULL for all tables together. */
 typedef void (*RowFn) (gpointer out, const FabPublishedSystem *system, const char *table,
                        FabSizeClass size_class, const FabErrors *errors);
 
@@ -47,7 +47,7 @@ append_text_row (gpointer out, G_GNUC_UNUSED const FabPublishedSystem *system, c
   g_string_append_c (out, '\n');
 }
 
-/* How many medians of tables got better, worse, or moved by less than a tenth of a percent. */
+/* Counts tables whose median got better, worse, or moved by less than a tenth of a percent. */
 typedef struct {
   FabKnown before, after;
   guint n_better, n_worse, n_same;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print_check.c - a link entry beside what was measured, for people and for programs. */
+/* print_check.c - prints what a link entry predicts beside what was measured. */
 #include "validate/fit/print.h"
 
 static const FabLinkCheckKind *

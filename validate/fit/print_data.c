@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print_data.c - calibrations for programs: a row per size, or everything. */
+/* print_data.c - prints calibrations as CSV (a row per size) and as JSON (everything). */
 #include <math.h>
 
 #include "validate/fit/print.h"
@@ -77,7 +77,7 @@ fab_fit_add_errors (JsonBuilder *json, const FabFitErrors *errors)
   json_builder_end_object (json);
 }
 
-/* A rate that the points do not tell is left out. */
+/* Leaves out a rate that the points do not determine. */
 static void
 add_regimes (JsonBuilder *json, const FabFitCurve *curve)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* published.c - two YAML files through the schema reader; the reader owns their texts. */
+/* published.c - reads two YAML files with the schema reader, which owns their texts. */
 #include "validate/fit/published.h"
 
 #include <string.h>

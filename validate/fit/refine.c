@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refine.c - the line of each regime, then its covariance. O(n) a regime and round. */
+/* refine.c - fits the line of each regime, then its covariance. O(n) per regime and round. */
 #include "validate/fit/refine.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ fab_fit_student_95 (guint degrees)
        + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d);
 }
 
-/* Standard deviation of the residuals of some regimes after Huber: influence of what counts over how much of
- * it does. */
+/* Returns the standard deviation of the residuals of some regimes by Huber's estimator: the bounded residuals' squares
+ * over the share of points inside the bound. */
 static double
 scatter (const FabFitPoint *points, const FabFitRegime *regimes, guint n_regimes, double bend, guint *degrees)
 {
@@ -42,7 +42,7 @@ scatter (const FabFitPoint *points, const FabFitRegime *regimes, guint n_regimes
   return sqrt (squares / *degrees) * n / MAX (n_inside, 1);
 }
 
-/* The inverse of the normal matrix; of a held parameter nothing. */
+/* Sets the intervals from the inverse of the normal matrix; a parameter held at its bound has none. */
 static void
 widen (FabFitRegime *regime, const FabFitPoint *points, double reach)
 {
@@ -76,7 +76,8 @@ find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimit
   }
 }
 
-/* A curve may bend more than its neighbouring points tell: the scale of what is left is then the larger one. */
+/* Returns the scale of the residuals where it is larger than the one estimated from neighbouring points: the curve may
+ * bend more than neighbours show. */
 static double
 widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegime *regimes,
              double scale_fraction)
@@ -92,8 +93,8 @@ widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegi
   return MAX (scale_fraction, normal * residuals[n / 2]);
 }
 
-/* Half of the 95 % interval of a point: from the regime's own points where these are enough to tell, as large
- * messages scatter less than small ones, else from all. */
+/* Returns half of the 95 % interval of a point. It comes from the regime's own points where they are enough, because
+ * large messages scatter less than small ones, else from all points. */
 static double
 reach_of (const FabFitPoint *points, const FabFitRegime *regime, double bend, double all)
 {

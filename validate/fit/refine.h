@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refine.h - each regime's line and how sure it is.
+/* refine.h - fits the final line of each regime, and its uncertainty.
  *
- * Intervals are 95 %, of Student's t with the points of the regime (of all where it has few) less the parameters as
- * degrees of freedom: what varies from size to size is the error, not what varies between samples of one size, of
- * which there are thousands. A model that does not bend as the link does has wide intervals, as it should.
+ * Intervals are 95 % of Student's t. The degrees of freedom are the points of the regime (of all regimes where it has
+ * few) less the number of parameters: the error is the deviation of sizes from the line, not the spread of the
+ * thousands of samples of one size. A line that does not follow the link's curve therefore has wide intervals.
  */
 #pragma once
 
@@ -11,16 +11,16 @@
 
 typedef struct {
   FabFitLine line;
-  guint first, end;             /* of its points */
+  guint first, end;             /* indices of its points; `end` is not included */
   double overhead_half_ps;      /* half of the 95 % interval */
-  double ps_per_byte_half;      /* likewise */
-  gboolean is_without_overhead; /* at the bound: overhead 0 */
-  gboolean is_without_rate;     /* at the bound: the points do not tell the rate */
+  double ps_per_byte_half;      /* the same of ps_per_byte */
+  gboolean is_without_overhead; /* the fit ended at the bound overhead = 0 */
+  gboolean is_without_rate;     /* it ended at min_ps_per_byte: the points do not determine the rate */
 } FabFitRegime;
 
-/* Two-sided 95 % quantile of Student's t. */
+/* Returns the two-sided 95 % quantile of Student's t. */
 double fab_fit_student_95 (guint degrees);
 
-/* Fills cuts->n_regimes regimes; returns the standard deviation of a point's relative error. */
+/* Writes cuts->n_regimes regimes. Returns the standard deviation of the relative error of a point. */
 double fab_fit_refine (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimits *limits,
                        FabFitRegime *regimes);

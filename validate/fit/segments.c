@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segments.c - dynamic programming over where regimes end. O(n^2) lines of O(n) once, then O(k n^2). */
+/* segments.c - finds the ends of regimes by dynamic programming. O(n^2) lines of O(n) once, then O(k n^2). */
 #include "validate/fit/segments.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const double straight_fraction = 0.005;
 
-/* A point's distance from the line between its neighbours, in units of a single point's deviation. */
+/* Returns a point's distance from the line between its neighbours, in standard deviations of a single point. */
 static double
 bend_of (const FabFitPoint *at)
 {
@@ -23,7 +23,7 @@ bend_of (const FabFitPoint *at)
 double
 fab_fit_scale (const FabFitPoint *points, guint n)
 {
-  static const double normal = 1.4826; /* deviation over median magnitude of normal numbers */
+  static const double normal = 1.4826; /* of normal numbers: standard deviation over median magnitude */
   g_autofree double *bends = g_new (double, n + 1);
   guint count = 0;
 
@@ -47,7 +47,8 @@ fab_fit_run_cost (const FabFitPoint *points, guint n, const FabFitLimits *limits
   return cost;
 }
 
-/* runs[from * (n + 1) + to]: cost of the points from..to-1 as one regime; infinite where that cannot be one. */
+/* Returns costs: runs[from * (n + 1) + to] is that of the points from..to-1 as one regime; infinite where they cannot
+ * be one. (transfer full) */
 static double *
 cost_runs (const FabFitPoint *points, guint n, const FabFitLimits *limits)
 {
@@ -65,7 +66,8 @@ cost_runs (const FabFitPoint *points, guint n, const FabFitLimits *limits)
   return runs;
 }
 
-/* best[k][to]: the cheapest k + 1 regimes of the points before `to`; from[k][to]: where the last of them begins. */
+/* best[k][to] is the cost of the cheapest k + 1 regimes of the points before `to`; from[k][to] is where the last
+ * begins. */
 typedef struct {
   guint n;
   double *best;
