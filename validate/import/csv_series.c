@@ -27,7 +27,7 @@ typedef enum {
 
 typedef struct {
   Role role;
-  gsize offset; /* of the member of FabSeries or FabMeasuredPoint */
+  gsize offset; /* of the member, in FabSeries or FabMeasuredPoint */
   double us, bytes_per_s;
 } Column;
 
@@ -97,7 +97,7 @@ find_column (const char *name, Column *column)
   return FALSE;
 }
 
-/* Fields between commas, without blanks and quotes around them. */
+/* Splits a line at its commas, and strips blanks and quotes from the fields. */
 static void
 split (Reader *self)
 {
@@ -139,7 +139,7 @@ read_count (Reader *self, const FabWord *word, guint *count)
   return FALSE;
 }
 
-/* A member of the series; an empty field is not known. */
+/* Sets a member of the series; an empty field leaves it unknown. */
 static void
 set_member (Reader *self, FabSeries *series, const Column *column, const FabWord *word, gboolean *has_kind)
 {
@@ -161,7 +161,7 @@ set_member (Reader *self, FabSeries *series, const Column *column, const FabWord
   }
 }
 
-/* "# kind: latency"; a comment that is no such line is passed over. */
+/* Reads "# kind: latency"; skips other comments. */
 static void
 read_common (Reader *self)
 {
@@ -301,7 +301,7 @@ read_text (FabReadings *readings)
   g_free (self);
 }
 
-/* The first line that is no comment is a header with size_bytes. */
+/* The first line that is not a comment must be a header with size_bytes. */
 static gboolean
 recognises (const char *text)
 {

@@ -12,18 +12,20 @@
 
 #include "validate/import/readings.h"
 
-#define MAX_DISAGREEMENT 0.1 /* of a size and the product of rate and time: "1.5k" may be 1637 bytes */
+/* The largest disagreement between size and rate x time, as a fraction: the printed size is rounded, "1.5k" may be
+ * 1637 bytes. */
+#define MAX_DISAGREEMENT 0.1
 #define MIN_DIGITS 3
 
 typedef struct {
   FabReadings *readings;
   FabSeries series;
-  gboolean is_known;                 /* which test of fabtests: a command said it */
-  gboolean has_header, has_pingpong; /* a table; of fi_pingpong */
+  gboolean is_known;                 /* a command named the test of fabtests */
+  gboolean has_header, has_pingpong; /* the text has a table; it is one of fi_pingpong */
   guint n_columns;
 } Reader;
 
-/* What stands behind `option` in a command; "dgram" of `-e dgram`. */
+/* Returns the value of `option` in a command, as "dgram" of `-e dgram`. (transfer full) */
 static char *
 option_of (const FabLine *line, const char *option)
 {
@@ -43,7 +45,7 @@ find_command (const FabLine *line)
   return NULL;
 }
 
-/* "fi_pingpong -p efa -e rdm -m tagged 10.0.0.1", "fi_rdm_tagged_bw -p tcp" */
+/* Reads a command: "fi_pingpong -p efa -e rdm -m tagged 10.0.0.1", "fi_rdm_tagged_bw -p tcp". */
 static void
 read_command (Reader *self, const FabLine *line, const FabWord *command)
 {
@@ -75,7 +77,7 @@ read_header (Reader *self, const FabLine *line, guint first)
                           "which test is this? Leave the command above it, as `fi_rdm_tagged_bw ...`");
 }
 
-/* "64", "1.5k", "10m" */
+/* Reads a size: "64", "1.5k", "10m". */
 static gboolean
 read_size (Reader *self, const FabWord *word, FabBytes *size_bytes)
 {
@@ -118,7 +120,7 @@ add_row (Reader *self, const FabLine *line, guint first)
                        size_bytes, time_us, NULL);
 }
 
-/* Labels as "[rank 1]" may stand before a table. */
+/* Finds a word of the line; labels such as "[rank 1]" may stand before a table. */
 static guint
 find_word (const FabLine *line, const char *text)
 {

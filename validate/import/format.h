@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.h - one reader per format, private to validate/import. A reader of a machine fills it, `accelerator` and `nic`
- * being set when the user named them; one of anything else writes the fragment of a scenario. */
+/* format.h - the interface of the readers, one per format; private to validate/import.
+ *
+ * A reader of a machine fills a FabMachine, whose `accelerator` and `nic` are set beforehand when the user named them.
+ * A reader of anything else returns the fragment of a scenario. */
 #pragma once
 
 #include "validate/import/import.h"
@@ -11,8 +13,9 @@ enum { FAB_IMPORT_MAX_GPUS = 256, FAB_IMPORT_MAX_PARTS = 2048 };
 typedef struct {
   const char *name;                          /* as --from takes it */
   const char *tool;                          /* the command that prints it */
-  gboolean (*recognises) (const char *text); /* is this that format? */
-  gboolean (*read) (FabMachine *machine, const FabImportRequest *request, GError **error); /* or NULL, and: */
+  gboolean (*recognises) (const char *text); /* says whether the text is of that format */
+  /* fills the machine; NULL when there is `fragment` */
+  gboolean (*read) (FabMachine *machine, const FabImportRequest *request, GError **error);
   char *(*fragment) (const FabImportRequest *request, GError **error);
 } FabImportFormat;
 
@@ -23,6 +26,6 @@ extern const FabImportFormat fab_import_nccl_xml;
 extern const FabImportFormat fab_import_nvidia_smi;
 extern const FabImportFormat fab_import_rocm_smi;
 
-/* Sets *error to "file:line: what is wrong" and returns FALSE. Line 0: of the whole file. */
+/* Sets *error to "file:line: what is wrong" and returns FALSE. Line 0 stands for the whole file. */
 gboolean fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF (4, 5);

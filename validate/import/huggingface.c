@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* huggingface.c - config.json of a model: an entry of `models`, made by the registry's reader of such files. */
+/* huggingface.c - turns a model's config.json into an entry of `models`, with the registry's reader of such files. */
 #include <string.h>
 
 #include "models/models.h"

@@ -23,7 +23,7 @@ is_type (const FabXml *object, const char *type)
   return fab_xml_is (object, "object") && g_strcmp0 (fab_xml_get (object, "type"), type) == 0;
 }
 
-/* pci_type="0302 [10de:06d2] [00de:0030] a3 00" */
+/* Reads the hexadecimal digits behind a mark in pci_type="0302 [10de:06d2] [00de:0030] a3 00". */
 static guint
 hex_after (const FabXml *device, char mark, guint length)
 {
@@ -34,7 +34,7 @@ hex_after (const FabXml *device, char mark, guint length)
   return digits && g_ascii_string_to_unsigned (digits, 16, 0, G_MAXUINT, &value, NULL) ? (guint) value : 0;
 }
 
-/* Display and compute cards of NVIDIA and AMD; not the graphics of a management controller. */
+/* Accepts display and compute cards of NVIDIA and AMD, not the graphics of a management controller. */
 static gboolean
 is_gpu (const FabXml *object)
 {
@@ -44,7 +44,8 @@ is_gpu (const FabXml *object)
       && (vendor == 0x10de || (vendor == 0x1002 && (class == 0x12 || hex_after (object, '\0', 4) == 0x0380)));
 }
 
-/* The OpenFabrics device of a NIC ("mlx5_0"); NULL for a plain network card. osdev_type counts bits from hwloc 3 on. */
+/* Returns the OpenFabrics device of a NIC ("mlx5_0"); NULL for a plain network card. From hwloc 3 on osdev_type is a
+ * set of bits. */
 static const char *
 fabrics_device (const FabXml *object)
 {
@@ -79,7 +80,8 @@ collect_gpus (Reader *reader, const FabXml *object)
     collect_gpus (reader, g_ptr_array_index (object->children, i));
 }
 
-/* hwloc prints GB/s, one direction, coding taken off. The widest link of that rate; generations 1 and 2 lose 20 %. */
+/* Returns the widest PCIe link of the rate that hwloc prints: GB/s, one direction, without line coding, which costs
+ * generations 1 and 2 20 %. */
 static const char *
 link_of (Reader *reader, const FabXml *device)
 {
@@ -148,7 +150,7 @@ count_host_bridges (const FabXml *object)
   return n;
 }
 
-/* Host bridges are vertices where a host has several: they are then NODE apart. */
+/* Adds host bridges as vertices only where a host has several: their devices are then NODE apart. */
 static void
 add_host_bridges (Reader *reader, const FabXml *object, guint host, gboolean are_vertices)
 {
@@ -192,7 +194,7 @@ add_packages (Reader *reader, const FabXml *object)
     add_packages (reader, g_ptr_array_index (object->children, i));
 }
 
-/* Bridges beside the packages: one package, or a machine that does not say which. */
+/* Adds the bridges beside the packages: the machine has one package, or does not say which package they belong to. */
 static void
 add_outside (Reader *reader, const FabXml *machine)
 {

@@ -16,7 +16,7 @@ enum { MAX_CABLES = 20000 };
 static const struct {
   const char *name;
   double lane_gbps, coding;
-  const char *link; /* of 4 lanes; NULL: the catalogue has none */
+  const char *link; /* the entry for 4 lanes; NULL: the catalogue has none */
 } speeds[] = {
   { "SDR", 2.5, 0.8, NULL },
   { "DDR", 5, 0.8, NULL },
@@ -30,7 +30,7 @@ static const struct {
   { "GDR", 400, 1, "ib-gdr" },
 };
 
-/* "4xEDR": index in `speeds` and lanes; -1: no such speed. */
+/* Parses "4xEDR": returns its index in `speeds` and sets the lanes; -1: no such speed. */
 static gint
 parse_speed (const char *text, guint *lanes)
 {
@@ -117,7 +117,7 @@ fab_ibnet_is_switch (const FabIbNet *self, guint index)
   return fab_ibnet_device (self, index)->guid[0] == 'S';
 }
 
-/* What stands between the next two quotes; *text moves behind them. NULL: none. (transfer full) */
+/* Returns the text between the next two quotes and moves *text behind them; NULL: none. (transfer full) */
 static char *
 next_quoted (const char **text)
 {
@@ -135,7 +135,7 @@ is_plain (const char *word)
   return *word && strspn (word, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_.") == strlen (word);
 }
 
-/* "S-" of a switch or "H-" of an adapter, and hexadecimal digits. */
+/* Accepts "S-" (switch) or "H-" (adapter) and hexadecimal digits. */
 static gboolean
 is_guid (const char *text)
 {
@@ -143,7 +143,8 @@ is_guid (const char *text)
       && strspn (text + 2, "0123456789abcdefABCDEF") == strlen (text + 2);
 }
 
-/* "node018 HCA-1", "gpu3 mlx5_0" are ports of a machine; "MT23108 InfiniHost Mellanox Technologies" is none. */
+/* Returns the machine in "node018 HCA-1" and "gpu3 mlx5_0"; "MT23108 InfiniHost Mellanox Technologies" names none.
+ * (transfer full) */
 static char *
 host_of (const char *guid, const char *description)
 {
@@ -184,7 +185,7 @@ add_cable (FabIbNet *self, guint a, guint port_a, guint b, guint port_b, const c
   g_array_append_val (self->cables, cable);
 }
 
-/* A line of a port; `device` is the one above it. */
+/* Reads the line of a port of `device`, whose own line stands above. */
 static gboolean
 read_port (FabIbNet *self, const FabImportRequest *request, const char *line, guint number, guint device,
            GError **error)

@@ -13,15 +13,15 @@
 typedef struct {
   const char *name;
   GArray *ports; /* guint: cables */
-  guint leaf;    /* switch of the first port: hosts are numbered leaf by leaf */
+  guint leaf;    /* switch of the first port; hosts are numbered leaf by leaf */
 } Host;
 
 typedef struct {
   FabMachine *machine;
   const FabIbNet *net;
   GPtrArray *hosts; /* Host */
-  guint n_ports;    /* of each host that stays */
-  guint *number;    /* [devices]: of a switch among its tier */
+  guint n_ports;    /* of each host that is kept */
+  guint *number;    /* [devices]: a switch's number within its tier */
   gboolean *is_leaf;
 } Reader;
 
@@ -71,7 +71,7 @@ collect_hosts (Reader *reader)
   }
 }
 
-/* The number of ports that most hosts have; of equals the larger. */
+/* Returns the number of ports that most hosts have; of equally frequent numbers the larger. */
 static guint
 usual_ports (const Reader *reader)
 {
@@ -122,7 +122,7 @@ drop_odd_hosts (Reader *reader)
                        reader->n_ports);
 }
 
-/* Switches that lead nowhere (their hosts were not pasted, or none are there) go, until none is left. */
+/* Removes switches that lead to no hosts (their hosts are not in the text), until every switch leads to some. */
 static void
 mark_switches (Reader *reader)
 {
@@ -174,7 +174,8 @@ write_switches (Reader *reader)
   if (n[0] > 0)
     g_string_append_printf (reader->machine->fabric, "      - {name: spine, count: %u}\n", n[0]);
   fab_machine_read (reader->machine, "%u switches with hosts (leaf), %u without (spine)", n[1], n[0]);
-  for (guint i = 0; i < 2; i++) /* names of single ones have no number */
+  /* a switch that is alone in its tier has no number in its name */
+  for (guint i = 0; i < 2; i++)
     for (guint d = 0; n[i] == 1 && d < reader->net->devices->len; d++)
       if (reader->is_leaf[d] == (gboolean) i)
         reader->number[d] = G_MAXUINT;
@@ -189,7 +190,7 @@ switch_name (const Reader *reader, guint index)
                                             : g_strdup_printf ("%s%u", tier, reader->number[index]);
 }
 
-/* Cables between the same two switches are one link; slower ones among them are left out. */
+/* Writes the cables between two switches as one link, and leaves out the slower ones among them. */
 static void
 write_trunk (Reader *reader, guint first)
 {
@@ -206,7 +207,7 @@ write_trunk (Reader *reader, guint first)
       if (pass == 0 && fab_ibnet_gbps (other->speed) > fab_ibnet_gbps (best->speed))
         best = other;
       if (pass == 0 && i < first)
-        return; /* the pair was written */
+        return; /* the pair is already written */
       count += pass == 1 && strcmp (other->speed, best->speed) == 0;
       n_slower += pass == 1 && strcmp (other->speed, best->speed) != 0;
     }
@@ -263,7 +264,7 @@ write_ports (Reader *reader)
     }
 }
 
-/* The speed of most ports decides the NIC. */
+/* Returns the speed of most ports, which decides the NIC. */
 static const char *
 usual_speed (const Reader *reader)
 {

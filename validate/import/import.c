@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.c - finds the format, has it read, and checks the names that the user gave. */
+/* import.c - finds the format, calls its reader, and checks the names that the user gave. */
 #include "validate/import/import.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ check_request (const FabImportRequest *request, const FabCatalog *catalog, GErro
       && (request->nic == NULL || check_entry (catalog, FAB_SECTION_LINKS, "--nic", request->nic, error));
 }
 
-/* Several machines need NICs, and some tools show none. */
+/* Adds NICs where there are several machines and the tool shows none. */
 static void
 add_missing_nics (FabMachine *machine, const FabImportRequest *request)
 {

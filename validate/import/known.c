@@ -122,25 +122,25 @@ fab_known_gfx (const char *gfx)
 
 static const struct {
   const char *vendor;
-  guint family, first, last; /* models */
+  guint family, first, last; /* CPUID models */
   const char *link;
 } sockets[] = {
-  { "GenuineIntel", 6, 63, 63, "qpi-socket-broadwell" }, /* Haswell: the same link */
+  { "GenuineIntel", 6, 63, 63, "qpi-socket-broadwell" }, /* Haswell has the same link */
   { "GenuineIntel", 6, 79, 79, "qpi-socket-broadwell" },
-  { "GenuineIntel", 6, 85, 85, "upi-socket-skylake" }, /* Cascade Lake too */
+  { "GenuineIntel", 6, 85, 85, "upi-socket-skylake" }, /* Cascade Lake has it too */
   { "GenuineIntel", 6, 106, 106, "upi-socket-icelake" },
   { "GenuineIntel", 6, 143, 143, "upi-socket-sapphire-rapids" },
   { "GenuineIntel", 6, 207, 207, "upi-socket-emerald-rapids" },
   { "AuthenticAMD", 23, 0, 255, "xgmi-socket-rome" },
-  { "AuthenticAMD", 25, 0, 15, "xgmi-socket-rome" }, /* Milan: the same link */
+  { "AuthenticAMD", 25, 0, 15, "xgmi-socket-rome" }, /* Milan has the same link */
   { "AuthenticAMD", 25, 16, 255, "xgmi-socket-genoa" },
-  { "AuthenticAMD", 26, 0, 255, "xgmi-socket-genoa" }, /* Turin: as fast or faster */
+  { "AuthenticAMD", 26, 0, 255, "xgmi-socket-genoa" }, /* Turin is as fast or faster */
 };
 
 const char *
 fab_known_socket (const char *vendor, guint family, guint model)
 {
-  if (family > 15 && (family & 15) == 15) /* as CPUID packs it: 0x8f is family 15 + 8 */
+  if (family > 15 && (family & 15) == 15) /* CPUID packs it: 0x8f is family 15 + 8 */
     family = 15 + (family >> 4);
   for (guint i = 0; vendor && i < G_N_ELEMENTS (sockets); i++)
     if (strcmp (sockets[i].vendor, vendor) == 0 && sockets[i].family == family && model >= sockets[i].first
@@ -178,7 +178,7 @@ fab_known_pcie_generation (const char *speed)
   return generation;
 }
 
-/* The largest of `speeds` (Gb/s, ascending, 0-ended) that is not above. */
+/* Returns the largest of `speeds` (Gb/s, ascending, 0-ended) that is at most `gbps`. */
 static guint
 round_down (const guint *speeds, guint gbps)
 {

@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.h - what a name, a PCI id or a CPU model says about links: the rules of the importers, as tables. */
+/* known.h - the importers' rules as tables: which links a name, a PCI id or a CPU model implies. */
 #pragma once
 
 #include "validate/import/machine.h"
 
-/* An accelerator of the catalogue by the beginning of its name. */
+/* What is known of machines with an accelerator whose catalogue name begins with `prefix`. */
 typedef struct {
   const char *prefix;
-  guint n_links;       /* of its scale-up network; 0: PCIe only */
-  const char *link;    /* one of them */
-  gboolean has_switch; /* machines with it usually have a switch between them (NVSwitch) */
+  guint n_links;       /* links of its scale-up network; 0: it has PCIe only */
+  const char *link;    /* the entry of one such link */
+  gboolean has_switch; /* such machines usually have a switch between the accelerators (NVSwitch) */
   guint pcie_generation;
-  const char *nic;    /* the port that usually stands beside it */
-  const char *efa;    /* the same in a cloud that has EFA */
-  const char *socket; /* what usually joins the sockets of its hosts */
+  const char *nic;    /* the NIC port that usually accompanies it */
+  const char *efa;    /* the same in a cloud with EFA */
+  const char *socket; /* the link that usually connects the sockets of its hosts */
 } FabKnownAccelerator;
 
-/* Never NULL: an unknown one has PCIe 4 and nothing else. */
+/* Never returns NULL: an unknown accelerator has PCIe 4 and nothing else. */
 const FabKnownAccelerator *fab_known_accelerator (const char *name);
 
-/* The catalogue entry of a PCI device, or NULL. */
+/* Returns the catalogue entry of a PCI device, or NULL. */
 const char *fab_known_pci (guint vendor, guint device);
-/* "60", "90": of NVIDIA's compute capability. NULL when not known. */
+/* Returns the accelerator of an NVIDIA compute capability without its dot (60, 90); NULL: unknown. */
 const char *fab_known_sm (guint sm);
-/* "gfx942". NULL when not known. */
+/* Returns the accelerator of an AMD architecture, "gfx942"; NULL: not known. */
 const char *fab_known_gfx (const char *gfx);
 
-/* Between sockets, by CPUID; NULL when not known. */
+/* Returns the link between sockets of a CPU model (from CPUID); NULL: not known. */
 const char *fab_known_socket (const char *vendor, guint family, guint model);
 
-/* The catalogue's PCIe entry of a generation and width. Generations 1 and 2 have none: the narrower entry of
- * generation 3 that is as fast, and a note. */
+/* Returns the catalogue's PCIe entry of a generation and width. Generations 1 and 2 have none: it returns the narrower
+ * entry of generation 3 with the same rate, and adds a note to the machine. */
 const char *fab_known_pcie (FabMachine *machine, guint generation, guint lanes);
-/* Generation of "16.0 GT/s PCIe", "8 GT/s"; 0: none. */
+/* Returns the PCIe generation of a rate, "16.0 GT/s PCIe" or "8 GT/s"; 0: none. */
 guint fab_known_pcie_generation (const char *speed);
 
 typedef enum { FAB_PORT_UNKNOWN, FAB_PORT_INFINIBAND, FAB_PORT_ETHERNET } FabPortKind;
 
-/* The entry of a NIC port. `speed_mbps` 0 or `kind` unknown: what usually stands beside the accelerator, and a note. */
+/* Returns the entry of a NIC port. With `speed_mbps` 0 or an unknown `kind` it returns the port that usually
+ * accompanies the accelerator, and adds a note. */
 const char *fab_known_port (FabMachine *machine, FabPortKind kind, const char *name, guint speed_mbps);

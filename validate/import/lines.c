@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines.c - lines and words of a text, without a copy. */
+/* lines.c - splits a text into lines and words without copying it. */
 #include "validate/import/lines.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.h - what a tool printed about a machine, before it becomes a scenario.
+/* machine.h - a machine as a tool printed it, before it becomes a scenario.
  *
- * Hosts (sockets) are the roots of PCIe trees; every other part hangs below one. What joins accelerators
- * beside PCIe is a list of links. Everything that is said about where a number came from is a note, and
- * stands on top of the scenario. Texts given in are copied.
+ * Hosts (sockets) are the roots of PCIe trees; every other part hangs below one. Links that join accelerators beside
+ * PCIe are a separate list. Each statement about the origin of a number is a note, which the scenario repeats at its
+ * top. The machine copies the texts that it is given.
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 typedef enum {
   FAB_MACHINE_HOST,
   FAB_MACHINE_BRIDGE,   /* host bridge */
-  FAB_MACHINE_SWITCH,   /* of PCIe */
-  FAB_MACHINE_SCALE_UP, /* NVSwitch: no parent */
+  FAB_MACHINE_SWITCH,   /* PCIe switch */
+  FAB_MACHINE_SCALE_UP, /* NVSwitch; has no parent */
   FAB_MACHINE_GPU,
   FAB_MACHINE_NIC,
   FAB_N_MACHINE_KINDS,
@@ -24,12 +24,12 @@ typedef enum {
 typedef struct {
   FabMachineKind kind;
   guint parent;
-  const char *link; /* catalogue entry of the wire to the parent */
-  guint count;      /* of those links: a host bridge has as many as there are trees below it */
-  guint order;      /* among its kind: GPU 3 is gpu3 wherever it was found */
+  const char *link; /* catalogue entry of the link to the parent */
+  guint count;      /* number of those links; a host bridge has as many as there are trees below it */
+  guint order;      /* number among its kind: GPU 3 is gpu3 wherever it was found */
 } FabMachinePart;
 
-/* Between two parts that are not parent and child: NVLink, xGMI. */
+/* Links between two parts that are not parent and child: NVLink, xGMI. */
 typedef struct {
   guint a, b;
   const char *link;
@@ -40,14 +40,14 @@ typedef struct {
   const char *tool;        /* "nvidia-smi topo -m" */
   const char *accelerator; /* catalogue entry */
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
-  const char *socket_link; /* between hosts */
+  const char *socket_link; /* catalogue entry of the link between hosts */
   guint n_nodes;
   GArray *parts;       /* FabMachinePart */
   GArray *links;       /* FabMachineLink */
-  GPtrArray *read;     /* char: what the text says */
-  GPtrArray *inferred; /* char: what it does not say */
-  GString *own_links;  /* YAML of link entries that the catalogue does not have */
-  GString *fabric;     /* YAML below `fabric:`; empty: the default */
+  GPtrArray *read;     /* char: notes on what the text says */
+  GPtrArray *inferred; /* char: notes on what was inferred because the text does not say it */
+  GString *own_links;  /* YAML of link entries that the catalogue lacks */
+  GString *fabric;     /* YAML of the `fabric:` section; empty: the default */
   GStringChunk *texts;
 } FabMachine;
 
@@ -55,18 +55,18 @@ FabMachine *fab_machine_new (const char *tool);
 void fab_machine_free (FabMachine *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMachine, fab_machine_free)
 
-/* A text that lives as long as the machine. */
+/* Formats a text that lives as long as the machine. */
 const char *fab_machine_text (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* `order` G_MAXUINT: after those that are there. Returns the index in `parts`. */
+/* Adds a part and returns its index in `parts`. `order` G_MAXUINT numbers it after those already added. */
 guint fab_machine_add (FabMachine *self, FabMachineKind kind, guint parent, const char *link, guint order);
 FabMachinePart *fab_machine_part (const FabMachine *self, guint index);
 guint fab_machine_count (const FabMachine *self, FabMachineKind kind);
 void fab_machine_join (FabMachine *self, guint a, guint b, const char *link, guint count);
 
-/* The same note counts once. */
+/* Add a note to `read` or `inferred`, unless it is already there. */
 void fab_machine_read (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void fab_machine_infer (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* The scenario: comments, cluster, an all-reduce, the node. `file` is what was read. (transfer full) */
+/* Writes the scenario: comments, cluster, an all-reduce, the node. `file` names what was read. (transfer full) */
 char *fab_machine_scenario (const FabMachine *self, const char *name, const char *file);

@@ -15,11 +15,11 @@ enum { MAX_LEVELS = 26, COLUMNS = 118 };
 typedef struct {
   char *name;
   FabMachineKind kind;
-  guint level; /* PCIe switches above it */
+  guint level; /* number of PCIe switches above it */
   guint n;
 } Group;
 
-/* One wire, by groups and members. */
+/* One wire, between members of two groups. */
 typedef struct {
   guint from, from_member, to, to_member;
   const char *link;
@@ -30,8 +30,8 @@ typedef struct {
 typedef struct {
   const FabMachine *machine;
   GArray *groups; /* Group */
-  guint *group;   /* [parts] */
-  guint *member;  /* [parts] */
+  guint *group;   /* [parts]: index in `groups` */
+  guint *member;  /* [parts]: index within the group */
   GArray *wires;  /* Wire */
   GString *out;
 } Writer;
@@ -50,7 +50,7 @@ static const char *const part_names[FAB_N_MACHINE_KINDS] = {
   [FAB_MACHINE_NIC] = "nic",
 };
 
-/* A person reads accelerators first, hosts last. */
+/* The order in which people read: accelerators first, hosts last. */
 static const FabMachineKind kind_order[FAB_N_MACHINE_KINDS] = {
   FAB_MACHINE_GPU,    FAB_MACHINE_SCALE_UP, FAB_MACHINE_NIC,
   FAB_MACHINE_SWITCH, FAB_MACHINE_BRIDGE,   FAB_MACHINE_HOST,
@@ -69,7 +69,7 @@ level_of (const FabMachine *machine, guint index)
   return MIN (level, MAX_LEVELS - 1);
 }
 
-/* Members in their order; parts of the same order as they were added. */
+/* Adds a group with its members in their order; parts of the same order stay as they were added. */
 static void
 add_group (Writer *writer, FabMachineKind kind, guint level)
 {
@@ -153,14 +153,15 @@ is_alike (const Wire *a, const Wire *b)
   return a->from == b->from && a->to == b->to && a->count == b->count && strcmp (a->link, b->link) == 0;
 }
 
-/* The tree of `map: block`: member i of the larger group below member floor (i n / m) of the smaller. */
+/* Says whether a wire is one that `map: block` makes: member i of the larger group below member floor (i n / m) of the
+ * smaller. */
 static gboolean
 is_of_block (guint64 i, guint64 n_from, guint64 j, guint64 n_to)
 {
   return n_from >= n_to ? i * n_to / n_from == j : j * n_from / n_to == i;
 }
 
-/* "block", "all", or NULL when the wires like `first` are neither. */
+/* Returns "block" or "all" when the wires between the groups of `first` are such a map; NULL: they are neither. */
 static const char *
 find_map (const Writer *writer, const Wire *first)
 {
@@ -240,7 +241,7 @@ write_node (Writer *writer, const char *name)
   g_string_append_printf (writer->out, "    source: %s\n", machine->tool);
 }
 
-/* Words of a note, broken before the margin. Control characters of the input are blanks. */
+/* Writes a note as comment lines, broken before the margin. Control characters become blanks. */
 static void
 write_note (GString *out, const char *note)
 {

@@ -5,7 +5,7 @@
 
 enum { MAX_LABELS = 1024 };
 
-/* A terminal's escapes (nvidia-smi underlines its head) are no text. */
+/* Removes a terminal's escape sequences; nvidia-smi underlines its head. (transfer full) */
 static char *
 without_escapes (const char *text)
 {
@@ -61,7 +61,7 @@ fab_matrix_is_head (const char *line)
           || strpbrk (words[1], "_") != NULL || g_str_has_prefix (words[1], "NIC"));
 }
 
-/* Names up to "CPU Affinity". */
+/* Reads the names up to "CPU Affinity". */
 static void
 read_labels (FabMatrix *self, const char *line)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix.h - the square tables that nvidia-smi and rocm-smi print: a line of names, then a line for each. */
+/* matrix.h - reads the square tables of nvidia-smi and rocm-smi: a line of names, then a line for each name. */
 #pragma once
 
 #include "validate/import/format.h"
 
 typedef struct {
   GPtrArray *labels; /* char: "GPU0", "mlx5_0" */
-  GPtrArray *rows;   /* char **: the cells of each label, then what stands behind them; NULL-ended */
-  GArray *lines;     /* guint: where each row stands */
-  guint next_line;   /* index of the line behind the table, from 0 */
+  GPtrArray *rows;   /* char **: the cells of each label, then the words behind them; NULL-ended */
+  GArray *lines;     /* guint: line number of each row */
+  guint next_line;   /* index of the line behind the table, counted from 0 */
 } FabMatrix;
 
-/* Without terminal colours, cut into lines. (transfer full) */
+/* Splits a text into lines, without terminal colours. (transfer full) */
 char **fab_matrix_lines (const char *text);
-/* Words of a line. (transfer full) */
+/* Splits a line into words. (transfer full) */
 char **fab_matrix_words (const char *line);
 gboolean fab_matrix_is_gpu (const char *word); /* "GPU12" */
 
-/* Does this line head a matrix: GPU0 and other names, and no cells? */
+/* Says whether this line begins a matrix: GPU0 and other names, and no cells. */
 gboolean fab_matrix_is_head (const char *line);
 
-/* The matrix whose head is lines[head]. */
+/* Reads the matrix that begins at lines[head]. (transfer full) */
 FabMatrix *fab_matrix_read (const FabImportRequest *request, char **lines, guint head, GError **error);
 void fab_matrix_free (FabMatrix *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMatrix, fab_matrix_free)

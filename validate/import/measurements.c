@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measurements.c - finds the format of a measurement and has it read. */
+/* measurements.c - finds the format of a measurement and calls its reader. */
 #include "validate/import/measurements.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ find_format (const char *name, const char *text)
   return NULL;
 }
 
-/* Behind the mark of UTF-8 with which some spreadsheets begin what they export. */
+/* Skips UTF-8's byte order mark, with which some spreadsheets begin an export. */
 static const char *
 skip_mark (const char *text)
 {

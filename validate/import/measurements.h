@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measurements.h - what other benchmarks print, as series of points. docs/import.md says what each becomes. */
+/* measurements.h - reads what other benchmarks print as series of points.
+ *
+ * docs/import.md says what each output becomes. */
 #pragma once
 
 #include "validate/measure/series.h"
 
 typedef struct {
-  const char *file; /* what messages call it */
+  const char *file; /* its name in messages */
   const char *text;
   gsize size;
-  const char *format;  /* NULL: found out */
-  const char *system;  /* of the series; NULL: what the text says, or not known */
+  const char *format;  /* NULL: recognised from the text */
+  const char *system;  /* for all series; NULL: the system in the text, or unknown */
   const char *source;  /* NULL: the file */
-  FabBytes size_bytes; /* of a message, for tools that do not print it; 0: their default */
-  guint n_ranks;       /* of collectives, for tools that do not print it; 0: what the text says */
+  FabBytes size_bytes; /* message size, for tools that do not print it; 0: their default */
+  guint n_ranks;       /* ranks of collectives, for tools that do not print it; 0: the number in the text */
 } FabMeasurementRequest;
 
 typedef struct {
   const char *format;
   GPtrArray *series;   /* FabMeasuredSeries, at least one; each has points, sizes ascending */
-  GPtrArray *left_out; /* char: what stood in the text and is not in the series, a sentence each */
+  GPtrArray *left_out; /* char: a sentence for each thing that the text has and the series lack */
 } FabMeasurements;
 
 /* The names of the formats, NULL-ended. */
 extern const char *const fab_measurement_formats[];
 
-/* The name of the format of the text; NULL: it is no measurement. */
+/* Recognises the format of the text and returns its name; NULL: it is no measurement. */
 const char *fab_measurement_format (const char *text);
 
-/* "perftest (ib_write_bw, ...), ..." for messages. (transfer full) */
+/* Returns "perftest (ib_write_bw, ...), ..." for messages. (transfer full) */
 char *fab_measurement_tools (void);
 
-/* NULL and *error (FAB_ERROR_INPUT) with every mistake at its line. */
+/* Reads the text. Returns NULL and sets *error (FAB_ERROR_INPUT), which lists every mistake with its line. (transfer
+ * full) */
 FabMeasurements *fab_measurements_read (const FabMeasurementRequest *request, GError **error);
 void fab_measurements_free (FabMeasurements *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMeasurements, fab_measurements_free)

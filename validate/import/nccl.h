@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl.h - what nccl_xml.c and nccl_links.c share. */
+/* nccl.h - declares what nccl_xml.c and nccl_links.c share. */
 #pragma once
 
 #include "validate/import/nvlink.h"
@@ -11,14 +11,15 @@ typedef struct {
   FabMachine *machine;
   const FabImportRequest *request;
   GHashTable *parts; /* lower-case busid -> part + 1 */
-  GPtrArray *gpus;   /* FabXml: their pci elements, in the order of the tree */
-  GPtrArray *nics;   /* FabXml: net elements, or pci elements without */
-  GArray *gpu_parts; /* guint, as gpus */
+  GPtrArray *gpus;   /* FabXml: the GPUs' pci elements, in the order of the file */
+  GPtrArray *nics;   /* FabXml: net elements, or pci elements of NICs without one */
+  GArray *gpu_parts; /* guint: index in `machine` of each of `gpus` */
   guint top_speed;   /* Mb/s of the fastest port */
 } FabNcclReader;
 
-/* The first child of that name; `element` may be NULL. */
+/* Returns the first child of that name; NULL: none. `element` may be NULL. */
 const FabXml *fab_nccl_child (const FabXml *element, const char *name);
 
-/* What stands in <gpu>: nvlink, xgmi, c2c. Without any, what machines with that accelerator have. */
+/* Adds the links in the <gpu> elements: nvlink, xgmi, c2c. If there are none, adds those that machines with that
+ * accelerator usually have. */
 gboolean fab_nccl_add_links (FabNcclReader *reader, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_links.c - NVLink, xGMI and C2C elements of a topology file as wires. */
+/* nccl_links.c - adds the NVLink, xGMI and C2C elements of a topology file as wires. */
 #include "validate/import/nccl.h"
 
 const FabXml *
@@ -19,7 +19,7 @@ host_of (const FabMachine *machine, guint part)
   return part;
 }
 
-/* The other end says the same; the first of the two counts. */
+/* Adds a link to another accelerator once: the file lists it at both ends, and the first counts. */
 static gboolean
 add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GError **error)
 {
@@ -41,7 +41,7 @@ add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GE
   return TRUE;
 }
 
-/* *to_switch grows by links that end at an NVSwitch. */
+/* Adds a link of the scale-up network; *to_switch counts links that end at an NVSwitch. */
 static gboolean
 add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_switch, GError **error)
 {
@@ -57,7 +57,7 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
   if (count < 1 || count > 64)
     return fab_import_fail (reader->request, link->line, error, "<%s count=\"%s\">: from 1 to 64", link->name,
                             fab_xml_get (link, "count"));
-  if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* POWER: a CPU */
+  if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* the other end is a CPU of POWER */
     fab_machine_join (reader->machine, part, host_of (reader->machine, part), "nvlink2-power9", count);
   else if (is_nvlink && class == CLASS_NVSWITCH)
     *to_switch += count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_series.c - the table of nccl-tests or rccl-tests as a series: one collective, the time out of place. */
+/* nccl_series.c - reads the table of nccl-tests or rccl-tests as a series: one collective, with out-of-place times. */
 #include <string.h>
 
 #include "validate/compare/nccl_names.h"

@@ -14,11 +14,11 @@
 enum { MAX_WORDS = 64 };
 
 typedef struct {
-  char *words[MAX_WORDS]; /* into the line */
+  char *words[MAX_WORDS]; /* point into the line */
   guint n;
 } Words;
 
-/* Where a row has what; -1: nowhere. The second of a pair is that of the in-place half. */
+/* The column of each value; -1: there is none. The second of a pair belongs to the in-place half. */
 typedef struct {
   int n, redop, type;
   int time[2], algbw[2], busbw[2], wrong[2];
@@ -29,7 +29,7 @@ typedef struct {
   const char *name;
   FabNcclTests *result;
   GHashTable *hosts;
-  Columns columns; /* n == 0: no table yet */
+  Columns columns; /* n == 0: no header was read yet */
   guint line;
 } Reader;
 
@@ -65,7 +65,7 @@ split (char *line)
   return words;
 }
 
-/* "3: " of srun -l, "[1,0]<stdout>:" of mpirun --tag-output and what a launcher puts before that. */
+/* Skips "3: " of srun -l, "[1,0]<stdout>:" of mpirun --tag-output, and what a launcher puts before it. */
 static char *
 skip_label (char *line)
 {
@@ -101,7 +101,7 @@ note_column (Columns *columns, const char *label, int at)
       pairs[i].places[pairs[i].places[0] >= 0] = at;
 }
 
-/* "#  size  count  type ..."; the line below it has the units. */
+/* Reads "#  size  count  type ..."; the line below it has the units. */
 static gboolean
 read_header (Reader *self, const Words *words)
 {
@@ -137,7 +137,7 @@ fail (const Reader *self, GError **error, const char *what, const char *word)
   return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s '%s'", self->name, self->line, what, word);
 }
 
-/* "N/A" and -1 are 0: not checked. */
+/* Reads a number; "N/A" and -1 (not checked) give 0. */
 static gboolean
 read_number (const Reader *self, const Words *words, int at, double *value, GError **error)
 {
@@ -182,7 +182,7 @@ shift (int *place, int after)
   *place -= *place > after;
 }
 
-/* Versions from 2.10 to 2.12 leave redop blank where there is none, though the header names it. */
+/* Shifts the columns where redop is blank: versions 2.10 to 2.12 leave it out of a row though the header names it. */
 static Columns
 fit_columns (const Columns *header, const Words *words)
 {
@@ -202,7 +202,7 @@ fit_columns (const Columns *header, const Words *words)
   return columns;
 }
 
-/* TRUE for a line that is no row as well. */
+/* Reads a row; returns TRUE for other lines too. */
 static gboolean
 read_row (Reader *self, const Words *words, GError **error)
 {
@@ -218,7 +218,8 @@ read_row (Reader *self, const Words *words, GError **error)
     return fail (self, error, "not a size:", words->words[0]);
   if (!read_values (self, words, &columns, &row, error))
     return FALSE;
-  if (row.size_bytes == 0) /* less than an element for each rank */
+  /* the size is less than one element per rank */
+  if (row.size_bytes == 0)
     return TRUE;
   if (self->result->type == NULL && columns.type >= 0)
     self->result->type = g_strdup (words->words[columns.type]);
@@ -226,7 +227,7 @@ read_row (Reader *self, const Words *words, GError **error)
   return TRUE;
 }
 
-/* "#  Rank  3 Group  0 Pid 54740 on     thanos device  3 [0x4b] NVIDIA A100-SXM4-80GB" */
+/* Reads "#  Rank  3 Group  0 Pid 54740 on     thanos device  3 [0x4b] NVIDIA A100-SXM4-80GB". */
 static gboolean
 note_rank (Reader *self, const Words *words)
 {
@@ -243,7 +244,7 @@ note_rank (Reader *self, const Words *words)
   return TRUE;
 }
 
-/* "./build/all_reduce_perf" in a header or in the command that a script echoes. */
+/* Finds "./build/all_reduce_perf" in a header, or in the command that a script echoes. */
 static void
 note_program (Reader *self, const Words *words)
 {
@@ -258,7 +259,7 @@ note_program (Reader *self, const Words *words)
   }
 }
 
-/* "# nThread 1 nGpus 8 minBytes ..." */
+/* Reads "# nThread 1 nGpus 8 minBytes ...". */
 static void
 note_threads (Reader *self, const Words *words)
 {

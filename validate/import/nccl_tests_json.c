@@ -10,7 +10,7 @@
 #include "sim/scenario/yaml_doc.h"
 #include "validate/import/nccl_tests.h"
 
-/* Of a mapping; NULL where it is not there, null or of another kind. */
+/* Returns a member of a mapping; NULL where it is missing, null or of another kind. */
 static const FabYamlNode *
 member (const FabYamlNode *mapping, const char *key, FabYamlKind kind)
 {
@@ -27,7 +27,7 @@ text_at (const FabYamlNode *mapping, const char *key)
   return node != NULL && node->is_quoted ? node->text : NULL;
 }
 
-/* `fallback` for what is not there, is null or no number. */
+/* Returns a number of a mapping; `fallback` where it is missing, null or no number. */
 static double
 number_at (const FabYamlNode *mapping, const char *key, double fallback)
 {

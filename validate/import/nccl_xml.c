@@ -28,7 +28,7 @@ is_nic (const FabXml *pci)
   return fab_xml_is (pci, "pci") && (class_of (pci) == CLASS_ETHERNET || class_of (pci) == CLASS_INFINIBAND);
 }
 
-/* Every element below, in the order of the text. */
+/* Collects every element below, in the order of the text. */
 static void
 collect (FabNcclReader *reader, const FabXml *element)
 {
@@ -42,7 +42,7 @@ collect (FabNcclReader *reader, const FabXml *element)
     collect (reader, g_ptr_array_index (element->children, i));
 }
 
-/* The fastest port of a NIC; 0: the file does not say. */
+/* Returns the speed in Mb/s of a NIC's fastest port; 0: the file does not say. */
 static guint
 port_speed (const FabXml *pci, const char **name)
 {
@@ -71,7 +71,7 @@ is_wanted_nic (const FabNcclReader *reader, const FabXml *pci)
   return speed == 0 || speed == reader->top_speed;
 }
 
-/* What the file says of the first GPU; by the PCI id, then the architecture, then the PCIe rate. */
+/* Chooses the accelerator by the first GPU: by its PCI id, else its architecture, else its PCIe rate. */
 static void
 choose_accelerator (FabNcclReader *reader)
 {

@@ -23,7 +23,7 @@ typedef enum { SHAPE_TO_GPU, SHAPE_TO_HOST, SHAPE_PAIRS, SHAPE_TO_ONE, SHAPE_FRO
 static const struct {
   const char *prefix;
   Shape shape;
-  gboolean is_together; /* all GPUs at once */
+  gboolean is_together; /* all GPUs copy at once */
 } shapes[] = {
   { "host_to_device_", SHAPE_TO_GPU, FALSE },
   { "device_to_host_", SHAPE_TO_HOST, FALSE },
@@ -39,7 +39,7 @@ typedef struct {
   Shape shape;
   gboolean is_together, is_both, is_latency, is_kernel;
   gboolean is_backwards; /* from column to row */
-  double divisor;        /* of the rate */
+  double divisor;        /* divides the printed rate */
 } Testcase;
 
 void
@@ -71,7 +71,8 @@ fab_nvbandwidth_cell (FabNvbandwidth *self, const FabWord *word)
   if (fab_word_is (word, "N/A") || !fab_readings_number (self->readings, word, &value))
     return;
   self->sum += value;
-  self->rounding += 0.01 + value * 1e-5; /* text has two decimals, JSON six digits */
+  /* the text prints two decimals, JSON six digits */
+  self->rounding += 0.01 + value * 1e-5;
 }
 
 static Testcase
@@ -122,7 +123,7 @@ set_ends (const FabNvbandwidth *self, const Testcase *testcase, FabSeries *serie
   fab_reading_set (&series->to_memory, testcase->shape == SHAPE_TO_HOST ? "host" : "gpu");
 }
 
-/* "copy", "kernel-read": reads and writes of one pair are two measurements. */
+/* Returns "copy" or "kernel-read": reads and writes of one pair are two measurements. */
 static const char *
 method_of (const FabNvbandwidth *self, const Testcase *testcase)
 {

@@ -12,13 +12,13 @@
 typedef struct {
   FabNvbandwidth test;
   const char *at;
-  FabWord key, name, status, sum; /* of the testcase under way; no length: none */
-  guint n_devices, row_start;     /* cells before the row under way */
+  FabWord key, name, status, sum; /* of the current testcase; length 0: not read */
+  guint n_devices, row_start;     /* row_start: cells before the current row */
   int n_braces, n_brackets;
   gboolean is_matrix, is_uneven;
 } Reader;
 
-/* The next text (without quotes), number or mark; FALSE at the end. */
+/* Reads the next text (without quotes), number or mark; FALSE at the end. */
 static gboolean
 next_token (Reader *self, FabWord *token, gboolean *is_mark)
 {
@@ -43,7 +43,7 @@ next_token (Reader *self, FabWord *token, gboolean *is_mark)
   return TRUE;
 }
 
-/* "0: NVIDIA GH200 480GB (00000009:01:00): (node1)" */
+/* Reads "0: NVIDIA GH200 480GB (00000009:01:00): (node1)". */
 static void
 note_device (Reader *self, const FabWord *word)
 {
@@ -89,7 +89,7 @@ end_row (Reader *self)
   self->test.n_rows++;
 }
 
-/* Of several matrices one below the other the last stays. */
+/* Keeps the last of several matrices that stand one below the other. */
 static void
 keep_last (Reader *self)
 {
@@ -114,7 +114,7 @@ check_sum (Reader *self)
 
     if (!fab_word_is (cell, "N/A") && fab_readings_number (self->test.readings, cell, &value)) {
       of_cells += value;
-      slack += 1e-5 * value; /* six digits */
+      slack += 1e-5 * value; /* JSON prints six digits */
     }
   }
   if (self->sum.length > 0 && fab_readings_number (self->test.readings, &self->sum, &sum)

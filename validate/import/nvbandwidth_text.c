@@ -7,9 +7,9 @@
 
 typedef struct {
   FabNvbandwidth test;
-  FabWord running; /* "Running NAME." without a matrix so far; no length: none */
+  FabWord running; /* of "Running NAME." while its matrix has not come; length 0: none */
   guint n_devices;
-  gboolean is_matrix, is_summed; /* under way; does the file have SUM lines? */
+  gboolean is_matrix, is_summed; /* a matrix is being read; the file has SUM lines */
 } Reader;
 
 static void
@@ -21,7 +21,7 @@ end_matrix (Reader *self, const FabWord *place)
   fab_nvbandwidth_add (&self->test, place);
 }
 
-/* "Running host_to_device_memcpy_ce." */
+/* Reads "Running host_to_device_memcpy_ce.". */
 static void
 start_test (Reader *self, const FabLine *line)
 {
@@ -46,7 +46,7 @@ start_matrix (Reader *self, const FabLine *line)
   self->running.length = 0;
 }
 
-/* "SUM host_to_device_memcpy_ce 369.36", "... _read1 1204.9" of the matrix above. */
+/* Compares "SUM host_to_device_memcpy_ce 369.36", or "... _read1 1204.9", with the matrix above. */
 static void
 check_sum (Reader *self, const FabLine *line)
 {

@@ -15,10 +15,10 @@ typedef struct {
   const FabImportRequest *request;
   const FabMatrix *matrix;
   char **lines;
-  guint n;               /* devices */
+  guint n;               /* number of devices */
   FabMachineKind *kinds; /* [n] */
   FabApart *apart;       /* [n * n] */
-  guint *n_links;        /* [n * n]: NVLinks */
+  guint *n_links;        /* [n * n]: number of NVLinks */
   const char **affinity; /* [n] */
 } Reader;
 
@@ -26,8 +26,8 @@ static const struct {
   const char *word;
   FabApart apart;
 } words[] = {
-  { "PIX", FAB_APART_PIX },   { "PXB", FAB_APART_PXB }, { "PHB", FAB_APART_PHB },
-  { "NODE", FAB_APART_NODE }, { "SYS", FAB_APART_SYS }, { "SOC", FAB_APART_SYS }, /* drivers of before 2017 */
+  { "PIX", FAB_APART_PIX }, { "PXB", FAB_APART_PXB }, { "PHB", FAB_APART_PHB }, { "NODE", FAB_APART_NODE },
+  { "SYS", FAB_APART_SYS }, { "SOC", FAB_APART_SYS }, /* SOC: drivers from before 2017 */
 };
 
 static gboolean
@@ -86,7 +86,7 @@ read_cells (Reader *reader, GError **error)
   return TRUE;
 }
 
-/* "  NIC0: mlx5_0" below the matrix. */
+/* Finds "  NIC0: mlx5_0" below the matrix. */
 static const char *
 nic_name (const Reader *reader, guint device)
 {
@@ -111,8 +111,8 @@ is_near_gpu (const Reader *reader, guint nic)
   return FALSE;
 }
 
-/* Where some NICs stand beside GPUs, the others carry storage and management. Returns how many devices stay, in
- * `kept`. */
+/* Chooses the devices to keep: where some NICs are close to GPUs, the others serve storage and management. Returns how
+ * many are kept, and lists them in `kept`. */
 static guint
 keep_devices (const Reader *reader, guint *kept)
 {
@@ -139,7 +139,7 @@ keep_devices (const Reader *reader, guint *kept)
   return n;
 }
 
-/* The tree of the devices that stay; parts[] by device. */
+/* Adds the tree of the kept devices; parts[] is indexed by device. */
 static guint
 add_tree (Reader *reader, guint generation, guint *parts)
 {
@@ -164,7 +164,7 @@ add_tree (Reader *reader, guint generation, guint *parts)
   return n;
 }
 
-/* The NICs come behind the GPUs: those that were kept, in the order of the matrix. */
+/* Adds the kept NICs behind the GPUs, in the order of the matrix. */
 static void
 add_ports (Reader *reader)
 {

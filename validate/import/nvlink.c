@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvlink.c - the rules for counts of links, in one place; docs/import.md has them in words. */
+/* nvlink.c - holds all rules for numbers of links; docs/import.md explains them. */
 #include "validate/import/nvlink.h"
 
-enum { MOST_LINKS = 18 }; /* of any GPU so far */
+/* the most links that any GPU has (H100, B200) */
+enum { MOST_LINKS = 18 };
 
-/* The count that all pairs have; 0: they differ, or there are no links. */
+/* Returns the number of links that all pairs have; 0: pairs differ, or there are no links. */
 static guint
 common_count (guint n, const guint *n_links)
 {
@@ -15,7 +16,7 @@ common_count (guint n, const guint *n_links)
   return n > 1 ? n_links[1] : 0;
 }
 
-/* Direct links of a GPU add up; with a switch every pair shows the GPU's total. */
+/* Says whether a switch connects the GPUs: then every pair shows a GPU's total, while direct links add up to it. */
 static gboolean
 is_switched (guint n, const guint *n_links, guint n_of_accelerator)
 {

@@ -13,13 +13,14 @@
 #include "sim/work/collective.h"
 #include "validate/import/readings.h"
 
-enum { WINDOW = 64 }; /* unless -W said otherwise */
+/* messages in flight unless -W says otherwise */
+enum { WINDOW = 64 };
 
 typedef struct {
   const char *title; /* between "# OSU MPI " and " Test" */
   FabMeasureKind kind;
   FabOp op;
-  gboolean is_part; /* the printed size is one rank's part of the size */
+  gboolean is_part; /* the printed size is one rank's part of the message */
 } Test;
 
 static const Test tests[] = {
@@ -39,19 +40,20 @@ static const Test tests[] = {
 
 typedef struct {
   FabReadings *readings;
-  const Test *test; /* NULL: none, or one that is left out */
+  const Test *test; /* NULL: no test, or one that is left out */
   FabWord title;
   char *note;
   guint n_pairs, window;
   guint n_ranks;         /* of the last command; 0: it did not say */
-  const char *memory[2]; /* of sender and receiver; NULL: not known */
+  const char *memory[2]; /* of sender and receiver; NULL: unknown */
   const char *from_command[2];
-  const char *collective_memory;    /* -d cuda is enough there */
-  gboolean has_columns, has_spread; /* min, max and iterations behind the average */
+  const char *collective_memory; /* for collectives -d cuda is enough */
+  /* the text has a line of columns; it has min, max and iterations behind the average */
+  gboolean has_columns, has_spread;
   guint n_rows;
 } Reader;
 
-/* "# OSU MPI-CUDA Latency Test v7.5" */
+/* Reads "# OSU MPI-CUDA Latency Test v7.5". */
 static void
 start_test (Reader *self, const FabLine *line)
 {
@@ -86,7 +88,7 @@ memory_of (const FabWord *word)
   return fab_word_is (word, "D") ? "gpu" : fab_word_is (word, "H") ? "host" : NULL;
 }
 
-/* The count behind one of two options, in the same word or in the next; 0: not there. */
+/* Returns the number behind one of two options, in the same word or the next one; 0: there is none. */
 static guint
 option_count (const FabLine *line, guint i, const char *option, const char *other)
 {
@@ -107,7 +109,7 @@ option_count (const FabLine *line, guint i, const char *option, const char *othe
   return 0;
 }
 
-/* "mpirun -np 4 ./osu_allreduce -d cuda", "srun -N2 --ntasks-per-node=4 osu_bw D D" */
+/* Reads "mpirun -np 4 ./osu_allreduce -d cuda", "srun -N2 --ntasks-per-node=4 osu_bw D D". */
 static void
 read_command (Reader *self, const FabLine *line)
 {
@@ -128,7 +130,7 @@ read_command (Reader *self, const FabLine *line)
     self->n_ranks = n_nodes * n_per_node;
 }
 
-/* "# [ pairs: 8 ] [ window size: 64 ]", "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)" */
+/* Reads "# [ pairs: 8 ] [ window size: 64 ]", "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)". */
 static void
 read_comment (Reader *self, const FabLine *line)
 {
@@ -144,7 +146,7 @@ read_comment (Reader *self, const FabLine *line)
   }
 }
 
-/* "# Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations" */
+/* Reads "# Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations". */
 static void
 read_columns (Reader *self, const FabLine *line)
 {

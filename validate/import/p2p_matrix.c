@@ -18,8 +18,8 @@ enum { DEFAULT_BYTES = 160000000, LATENCY_BYTES = 16, MAX_GPUS = 256 };
 typedef struct {
   FabReadings *readings;
   GHashTable *devices;   /* number -> name */
-  GHashTable *no_access; /* row x MAX_GPUS + column, of pairs without P2P */
-  FabWord title;         /* of the matrix that follows; no length: none does */
+  GHashTable *no_access; /* row x MAX_GPUS + column of the pairs without P2P */
+  FabWord title;         /* of the matrix that follows; length 0: none follows */
   gboolean is_latency, is_both, is_p2p, is_read, is_access;
   gboolean is_cpu;
   guint n_gpus, n_rows; /* of the matrix that is being read; 0: none */
@@ -45,7 +45,7 @@ is_title (const FabLine *line)
           && (fab_word_has (&line->whole, "Bandwidth") || fab_word_has (&line->whole, "Latency")));
 }
 
-/* "   D\D     0      1", "   GPU     0      1", "   CPU ..." */
+/* Reads the head of a matrix: "   D\D     0      1", "   GPU     0      1", "   CPU ...". */
 static void
 read_head (Reader *self, const FabLine *line)
 {
@@ -151,7 +151,7 @@ read_row (Reader *self, const FabLine *line)
     self->title.length = 0;
 }
 
-/* "Device: 0, NVIDIA H100 PCIe, pciBusID: c2, ..." */
+/* Reads "Device: 0, NVIDIA H100 PCIe, pciBusID: c2, ...". */
 static void
 read_device (Reader *self, const FabLine *line)
 {

@@ -16,7 +16,7 @@ typedef struct {
   const FabPcieDevices *devices;
   guint *group[N_LEVELS]; /* first device of the group */
   guint *vertex
-      [N_LEVELS]; /* by first device: the part that stands for the group; FAB_MACHINE_NO_PARENT: none yet */
+      [N_LEVELS]; /* by first device of a group: the part that stands for the group; FAB_MACHINE_NO_PARENT: none yet */
 } Tree;
 
 static gboolean
@@ -49,7 +49,7 @@ find_groups (Tree *tree, guint level)
     }
 }
 
-/* Groups of `inner` inside the group of `outer` that holds the device. */
+/* Counts the groups of level `inner` inside the group of level `outer` that holds the device. */
 static guint
 count_inside (const Tree *tree, guint inner, guint outer, guint device)
 {
@@ -70,7 +70,7 @@ count_members (const Tree *tree, guint level, guint device)
   return n;
 }
 
-/* Does the host of the device have pairs that are NODE apart? */
+/* Says whether the device's host has pairs that are NODE apart. */
 static gboolean
 has_bridges (const Tree *tree, guint device)
 {

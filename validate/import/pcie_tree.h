@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pcie_tree.h - a PCIe tree in which devices are as far apart as a tool says. */
+/* pcie_tree.h - builds a PCIe tree from the distances between devices that a tool prints. */
 #pragma once
 
 #include "validate/import/machine.h"
 
-/* Nearest first; the words of `nvidia-smi topo -m`. */
+/* Distances in the words of `nvidia-smi topo -m`, nearest first. */
 typedef enum {
   FAB_APART_PIX,
   FAB_APART_PXB,
@@ -18,9 +18,9 @@ typedef struct {
   guint n;
   const FabMachineKind *kinds; /* [n]: GPU or NIC */
   const FabApart *apart;       /* [n * n], symmetric */
-  const char *const *affinity; /* [n]: devices of the same text have the same host; NULL: not known */
-  const char *link;            /* of every wire */
+  const char *const *affinity; /* [n]: devices with equal texts have the same host; NULL: unknown */
+  const char *link;            /* catalogue entry of every wire */
 } FabPcieDevices;
 
-/* Adds hosts, bridges, switches and devices. parts[i] becomes the index of device i. O(n^2). */
+/* Adds hosts, bridges, switches and devices to the machine. Sets parts[i] to the index of device i. O(n^2). */
 void fab_pcie_tree_add (FabMachine *machine, const FabPcieDevices *devices, guint *parts);

@@ -12,7 +12,8 @@
 
 #define MAX_DISAGREEMENT 0.05
 
-static const double bandwidth_units[] = { 1048576, 1.25e8 }; /* MiB/s, Gb/s */
+/* bytes per second of MiB/s and of Gb/s */
+static const double bandwidth_units[] = { 1048576, 1.25e8 };
 
 void
 fab_perftest_clear (FabPerftest *self)
@@ -106,14 +107,14 @@ add_latency (FabPerftest *self, FabReadings *readings, const FabPerftestRow *row
   fab_readings_time (readings, word, series_of (self, readings, is_typical), size_bytes, time_us, &spread);
 }
 
-/* Half a unit of the last digit. */
+/* Returns half a unit of the word's last digit. */
 static double
 rounding (const FabWord *word)
 {
   return 0.5 * pow (10, -(double) fab_word_decimals (word));
 }
 
-/* Does the message rate say the same of a bandwidth in this unit? */
+/* Says whether the message rate agrees with the bandwidth in this unit. */
 static gboolean
 agrees (const FabPerftestRow *row, double bandwidth, double rate_M, double size_bytes, double unit)
 {
@@ -123,7 +124,7 @@ agrees (const FabPerftestRow *row, double bandwidth, double rate_M, double size_
   return fabs (bandwidth * unit - by_rate) <= slack + MAX_DISAGREEMENT * by_rate;
 }
 
-/* JSON does not say its unit; the message rate does. 0: it cannot be told. */
+/* Finds the unit that agrees with the message rate, because JSON does not name it; 0: it cannot be told. */
 static double
 find_unit (const FabPerftestRow *row, double bandwidth, double rate_M, double size_bytes)
 {

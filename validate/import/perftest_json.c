@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   Fact facts[MAX_FACTS];
   guint n;
-  int depth; /* of braces */
+  int depth; /* depth of nested braces */
 } Facts;
 
 static FabWord
@@ -37,7 +37,7 @@ add_fact (Facts *self, const char *start, const char *colon, const char *end)
     self->facts[self->n++] = (Fact){ .name = strip (start, colon), .value = strip (colon + 1, end) };
 }
 
-/* Braces and commas outside quotes end a fact. */
+/* Collects the facts; braces and commas outside quotes end one. */
 static void
 collect (const char *text, Facts *self)
 {

@@ -22,17 +22,17 @@ typedef enum {
 typedef struct {
   FabReadings *readings;
   FabPerftest test;
-  int columns[N_COLUMNS]; /* -1: not there */
+  int columns[N_COLUMNS]; /* -1: the table has no such column */
   guint n_columns;        /* 0: no table yet */
-  double bytes_per_s;     /* of BW average */
+  double bytes_per_s;     /* unit of BW average */
   FabWord header;
-  guint n_rows;                  /* since the last line of dashes */
-  gboolean is_side;              /* "Local results:", one end of what the first table has together */
-  gboolean has_header, has_rows; /* anywhere */
-  gboolean is_gpu;               /* memory of the next table: said before its title or after */
+  guint n_rows;                  /* rows since the last line of dashes */
+  gboolean is_side;              /* "Local results:" gives one end of what the first table has together */
+  gboolean has_header, has_rows; /* anywhere in the text */
+  gboolean is_gpu;               /* the next table's memory is a GPU's; said before its title or after it */
 } Reader;
 
-/* A column's name may be two words: "BW average[Gb/sec]", "99% percentile[usec]". */
+/* Notes a column; its name may be two words: "BW average[Gb/sec]", "99% percentile[usec]". */
 static void
 note_column (Reader *self, const FabWord *word, int at)
 {
@@ -159,7 +159,7 @@ is_title (const FabLine *line)
       && (fab_word_has (&line->whole, " BW Test") || fab_word_has (&line->whole, " Latency Test"));
 }
 
-/* A table that no line of dashes ends was cut off. */
+/* Reports a mistake when no line of dashes ends the table: it was cut off. */
 static void
 check_closed (Reader *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* readings.c - series and points on their way out of a text, and what was wrong with it. */
+/* readings.c - collects series and points from a text, and the mistakes in it. */
 #include "validate/import/readings.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 
 enum { MAX_MISTAKES = 200, MAX_POINTS = 4096 };
 
-#define MAX_TIME_US 1e12 /* eleven days */
+/* The longest time of a message, eleven days. */
+#define MAX_TIME_US 1e12
 
 struct _FabReadings {
   const FabMeasurementRequest *request;
@@ -17,7 +18,7 @@ struct _FabReadings {
   GError *failure; /* of another parser; NULL: none */
   GPtrArray *series, *left_out;
   GHashTable *by_key; /* char * -> FabMeasuredSeries */
-  const char *next;   /* line */
+  const char *next;   /* the line that is read next */
   guint n_zero;       /* rows whose printed value is 0 */
 };
 
@@ -60,7 +61,7 @@ fab_readings_has_mistakes (const FabReadings *self)
   return self->failure != NULL || fab_diagnostics_count (self->mistakes) > 0;
 }
 
-/* Where a word stands: its line, and the columns in characters. */
+/* Returns the place of a word: its line, and its columns in characters. */
 static FabMark
 mark_word (const FabReadings *self, const FabWord *word)
 {
@@ -274,7 +275,7 @@ fab_readings_check_cut (FabReadings *self, const FabLine *row, const FabLine *be
     fab_readings_mistake (self, last, "the text ends inside this row: it was cut off");
 }
 
-/* What launchers and tools say when a run did not come to its end. */
+/* What launchers and tools print when a run did not end normally. */
 static const char *const interruptions[] = {
   "CANCELLED AT",          "mpirun noticed that",
   "MPI_ABORT was invoked", "srun: error:",

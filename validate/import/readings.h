@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* readings.h - what the readers of measurements share: lines and words, series, mistakes. Private to validate/import.
+/* readings.h - gives the readers of measurements lines and words, series and mistakes; private to validate/import.
  *
- * A reader goes over the lines once, says every mistake with the word that is wrong, and adds points; the series that a
- * point belongs to is found by what tells series apart. Nothing of a text with a mistake is kept.
+ * A reader goes through the lines once, reports every mistake at the word that is wrong, and adds points. A point's
+ * series is found by the members that tell series apart. A text with a mistake gives no series at all.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 typedef struct _FabReadings FabReadings;
 
-/* A format: one file, one row in measurements.c. */
+/* A format. Each has a file of its own and a row in measurements.c. */
 typedef struct {
   const char *name; /* as --from takes it */
   const char *tool; /* the commands that print it */
@@ -35,41 +35,43 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabReadings, fab_readings_free)
 const FabMeasurementRequest *fab_readings_request (const FabReadings *self);
 gboolean fab_readings_has_mistakes (const FabReadings *self);
 
-/* All series, sorted; NULL and *error when there was a mistake, or nothing to read. */
+/* Returns all series, sorted. Returns NULL and sets *error when there was a mistake or nothing to read. (transfer
+ * full) */
 FabMeasurements *fab_readings_finish (FabReadings *self, const char *format, GError **error);
 
-/* The next line of the text; FALSE at its end. A line that says that the run was interrupted is a mistake. */
+/* Reads the next line; FALSE at the end of the text. A line that says that the run was interrupted is a mistake. */
 gboolean fab_readings_next (FabReadings *self, FabLine *line);
 
-/* What is wrong, at a word of the text; NULL: with the whole of it. */
+/* Reports a mistake at a word of the text; `at` NULL: in the text as a whole. */
 void fab_readings_mistake (FabReadings *self, const FabWord *at, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
-/* What another parser found wrong, with its place; once, and nothing is read after it. */
+/* Reports the error of another parser, which names its place. Nothing is read after it. */
 void fab_readings_fail (FabReadings *self, const GError *error);
 
-/* What is not taken over, one sentence without a full stop; the same sentence counts once. */
+/* Notes what is not imported, a sentence without a full stop. The same sentence counts once. */
 void fab_readings_leave_out (FabReadings *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* FALSE after a mistake. A number is finite and not negative; a size is whole and above 0. */
+/* Read a word; they report a mistake and return FALSE if it is wrong. A number is finite and not negative; a size is
+ * whole and above 0. */
 gboolean fab_readings_number (FabReadings *self, const FabWord *word, double *value);
 gboolean fab_readings_size (FabReadings *self, const FabWord *word, FabBytes *size_bytes);
 
-/* The series like this one, made on first use. System and source come from the request where it has them; without
- * numbers of ends and pairs there are 2 and 1. */
+/* Returns the series with the members of `like`, made on first use. The request's system and source replace its own;
+ * where it does not say, there are 2 ends and 1 pair. */
 FabMeasuredSeries *fab_readings_series (FabReadings *self, const FabSeries *like);
 
-/* A point at `word`: time of one message. `spread` (NULL: not known) has all but the size and time. A printed 0 is
- * left out, and said. The same size with another time is a mistake. */
+/* Add a point: the time of one message. `spread` (NULL: unknown) holds all but its size and time. A printed 0 is left
+ * out, and noted. The same size with another time is a mistake. `word` is where mistakes are shown. */
 void fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *series,
                         FabBytes size_bytes, double time_us, const FabMeasuredPoint *spread);
 void fab_readings_rate (FabReadings *self, const FabWord *word, FabMeasuredSeries *series,
                         FabBytes size_bytes, double bytes_per_s);
 
-/* Replaces a text of a series. */
+/* Replaces a text member of a series. */
 void fab_reading_set (char **text, const char *value);
 
 FabTimePs fab_reading_ps (double time_us);
 
-/* A table's last row without a line's end, with fewer decimals than the row before it, was cut off: a mistake. */
+/* Reports a mistake when a table's last row has no line end and fewer decimals than the row before: it was cut off. */
 void fab_readings_check_cut (FabReadings *self, const FabLine *row, const FabLine *before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rocm_smi.c - `rocm-smi --showtopo`: matrices of weights, hops and link types, and the NUMA node of each GPU. */
+/* rocm_smi.c - reads `rocm-smi --showtopo`: matrices of weights, hops and link types, and each GPU's NUMA node. */
 #include <string.h>
 
 #include "validate/import/matrix.h"
@@ -13,7 +13,7 @@ typedef struct {
   guint *parts; /* [n] */
 } Reader;
 
-/* The matrix below a title; NULL and *error unset when there is none. */
+/* Reads the matrix below a title. NULL with *error unset: there is none. */
 static FabMatrix *
 find_matrix (const Reader *reader, const char *title, GError **error)
 {
@@ -28,7 +28,7 @@ find_matrix (const Reader *reader, const char *title, GError **error)
   return NULL;
 }
 
-/* "GPU[3]  : (Topology) Numa Node: 1" or "GPU 3". -1: not said. */
+/* Reads "GPU[3]  : (Topology) Numa Node: 1" or "GPU 3"; -1: not said. */
 static gint
 numa_node (const Reader *reader, guint gpu)
 {
@@ -76,7 +76,7 @@ add_gpus (Reader *reader)
                      link);
 }
 
-/* Is the pair one XGMI wire? Two hops go over another GPU. */
+/* Says whether one XGMI wire joins the pair; two hops lead over another GPU. */
 static gboolean
 is_wired (const FabMatrix *types, const FabMatrix *hops, guint i, guint j)
 {

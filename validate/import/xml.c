@@ -35,7 +35,8 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
   if (parser->open)
     g_ptr_array_add (parser->open->children, element);
   else
-    parser->root = element; /* GMarkup lets one element stand at the root */
+    /* GMarkup allows one element at the root only */
+    parser->root = element;
   parser->open = element;
 }
 
@@ -49,7 +50,7 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, G_GNUC_UNUSED const cha
   parser->open = parser->open->parent;
 }
 
-/* GMarkup says "Error on line 3 char 2: ..."; the line is in front already. */
+/* Returns the message without "Error on line 3 char 2: "; our message begins with the line. */
 static const char *
 without_position (const char *message)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* xml.h - an XML text as a tree whose elements know their line. */
+/* xml.h - parses XML into a tree whose elements know their line.
+ *
+ * An element owns its children; only the root is freed. */
 #pragma once
 
 #include "validate/import/format.h"
@@ -18,11 +20,11 @@ FabXml *fab_xml_parse (const FabImportRequest *request, GError **error);
 void fab_xml_free (FabXml *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabXml, fab_xml_free)
 
-/* NULL when there is no such attribute. */
+/* Returns the attribute's value; NULL: there is no such attribute. */
 const char *fab_xml_get (const FabXml *self, const char *key);
-/* Decimal or 0x...; `fallback` when there is none or it is no number. */
+/* Returns a decimal or 0x... attribute; `fallback` when it is missing or no number. */
 guint fab_xml_number (const FabXml *self, const char *key, guint fallback);
 gboolean fab_xml_is (const FabXml *self, const char *name);
 
-/* Is <name the first element of the text? */
+/* Says whether <name is the first element of the text. */
 gboolean fab_xml_begins_with (const char *text, const char *name);
