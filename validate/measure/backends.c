@@ -53,7 +53,8 @@ find_module (const char *name, const char *const *directories)
   return NULL;
 }
 
-/* The loader says "libibverbs.so.1: cannot open shared object file: No such file or directory". */
+/* Sets *error from the loader's message, such as "libibverbs.so.1: cannot open shared object file: No such file or
+ * directory". */
 static gboolean
 fail_to_load (const FabBackendRow *row, const char *message, GError **error)
 {
@@ -77,7 +78,7 @@ load_module (const FabBackendRow *row, const char *path, GError **error)
     fail_to_load (row, g_module_error (), error);
     return NULL;
   }
-  g_module_make_resident (module); /* libraries of devices do not like to be unloaded */
+  g_module_make_resident (module); /* device libraries often cannot be unloaded safely */
   backend = g_module_symbol (module, SYMBOL, &symbol) && symbol ? ((FabMeasureBackendFunc) symbol) () : NULL;
   if (backend && backend->abi == FAB_MEASURE_ABI)
     return backend;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h - the clock that measurements are taken with. */
+/* clock.h - the clock that measurements use. */
 #pragma once
 
 #include <time.h>
 
 #include "sim/base/units.h"
 
-/* Since a moment that is not said; never goes back, whatever is done to the time of day. */
+/* Returns the time since an unspecified moment. It never goes back, even when the time of day is set. */
 static inline FabTimePs
 fab_clock_ps (void)
 {

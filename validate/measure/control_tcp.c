@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_tcp.c - the control channel as a TCP connection. Every send and receive has the time limit. */
+/* control_tcp.c - the control channel as a TCP connection; every send and receive has the time limit. */
 #include "validate/measure/control_tcp.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define LINGER_US (G_USEC_PER_SEC / 2)
 
-/* Whoever connects has a question at hand; until it comes, nobody else is heard. */
+/* How long a new connection may take to introduce itself; until then no other one is served. */
 #define HELLO_TIMEOUT_S 5
 
 typedef struct {
@@ -65,8 +65,8 @@ tcp_receive (FabControl *control, gpointer data, gsize size, GError **error)
   return TRUE;
 }
 
-/* What arrives after a socket is closed makes the kernel of the other end drop what it has not read yet, which may be
- * why this end gave up: waits until that end closes too. */
+/* Waits until the other end closes too. Data that arrives after this socket is closed would make the other end's
+ * kernel drop what it has not read yet, which may be the reason why this end gave up. */
 static void
 tcp_close (FabControl *control)
 {

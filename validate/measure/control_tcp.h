@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_tcp.h - TCP sockets with time limits: what the control channel and the tcp backend share. */
+/* control_tcp.h - TCP sockets with time limits, for the control channel and the tcp backend. */
 #pragma once
 
 #include <gio/gio.h>
@@ -8,24 +8,27 @@
 
 #define FAB_MEASURE_PORT "7471"
 
-/* "HOST", "HOST:PORT", "[IPV6]:PORT", ":PORT"; what is not there is NULL. */
+/* Splits "HOST", "HOST:PORT", "[IPV6]:PORT" or ":PORT"; a missing part becomes NULL. (transfer full) */
 gboolean fab_address_parse (const char *text, char **host, char **port, GError **error);
 
-/* A connected socket without delay of small messages. `bind_to` is an address of this host, or NULL. FAB_ERROR_INPUT
- * for a name that nobody knows, else FAB_ERROR_IO. -1: *error. */
+/* Connects a socket that sends small messages without delay. `bind_to` is an address of this host, or NULL. Returns -1
+ * and sets *error on failure: FAB_ERROR_INPUT for an unknown host name, else FAB_ERROR_IO. The caller closes the
+ * socket. */
 int fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s,
                         GError **error);
-/* A listening socket; `host` NULL: at every address of this machine. */
+/* Opens a listening socket; `host` NULL: at every address of this machine. Returns -1 and sets *error on failure. */
 int fab_socket_listen (const char *host, const char *port, GError **error);
-/* The next connection; `host` may be NULL. */
+/* Waits for the next connection and returns it; `host` (may be NULL) can cancel the wait. */
 int fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *host, GError **error);
 guint fab_socket_port (int fd);
-/* Numeric addresses of the two ends; IPv4 as such even on a socket for both. (transfer full) */
+/* Returns the numeric address of this end or of the other; an IPv4 address as such, even on a socket for both
+ * versions. (transfer full) */
 char *fab_socket_address (int fd, gboolean is_there);
 
-/* Waits until one of `events` (poll.h). `who` is the other end, for messages; `deadline_us` of g_get_monotonic_time. */
+/* Waits until one of `events` (poll.h) happens or g_get_monotonic_time passes `deadline_us`. `who` names the other end
+ * in messages. */
 gboolean fab_socket_wait (int fd, short events, gint64 deadline_us, const char *who, GError **error);
-/* What errno says about the connection to `who`. Returns FALSE. */
+/* Sets *error to what errno says about the connection to `who`. Returns FALSE. */
 gboolean fab_socket_fail (const char *who, int code, GError **error);
-/* The other end closed it. Returns FALSE. */
+/* Sets *error: the other end closed the connection. Returns FALSE. */
 gboolean fab_socket_ended (const char *who, GError **error);

@@ -8,7 +8,7 @@
 #define MAGIC 0x4641424du /* "FABM" */
 #define MAX_DATA_BYTES 65536u
 
-/* As it travels. */
+/* A frame's head as it is sent. */
 typedef struct {
   guint32 magic, version, type, number;
   guint64 size_bytes;
@@ -65,7 +65,7 @@ fab_frame_send_failed (FabControl *control, const GError *cause)
   fab_frame_send (control, &frame, NULL);
 }
 
-/* Asks for no more than the magic before it was right: another program may not send as much as a frame. */
+/* Reads no more than the magic number until that is right: another program may send less than a frame. */
 static gboolean
 receive_wire (FabControl *control, Wire *wire, GError **error)
 {
@@ -93,7 +93,7 @@ check_wire (const FabControl *control, const Wire *wire, GError **error)
   return TRUE;
 }
 
-/* A message from elsewhere goes to a terminal. */
+/* Sets *error from the other end's message, without control characters: it is printed on a terminal. */
 static gboolean
 fail_there (const FabControl *control, const FabFrame *frame, GError **error)
 {
@@ -135,12 +135,12 @@ fab_frame_expect (FabControl *control, FabFrameType type, FabFrame *frame, GErro
                     type_names[frame->type], type_names[type]);
 }
 
-/* --- DATA --- */
+/* --- bytes as DATA frames --- */
 
 typedef struct {
   FabControl base;
   FabControl *below;
-  GByteArray *waiting; /* arrived, not asked for yet */
+  GByteArray *waiting; /* arrived, but not yet asked for */
 } Framed;
 
 static gboolean

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frame.h - the words of the protocol between two ends (pair.h), on any control channel.
+/* frame.h - the messages of the protocol between two ends (pair.h), over any control channel.
  *
- * A frame is 32 bytes, big endian, and up to 64 KiB that belong to it. Conversation, > from the asking end:
+ * A frame is 32 bytes, big endian, followed by up to 64 KiB of data. In this conversation > comes from the asking end:
  *
  *   > HELLO backend, machine, largest size, window, time limit     < WELCOME machine
  *   both open; what they exchange meanwhile goes as DATA           <> OPENED
- *   > GO kind, size, number   < READY   both move   < DONE         again and again
+ *   > GO kind, size, number   < READY   both move   < DONE         repeated
  *   > BYE
  *
- * FAILED with a message may stand in place of any word: the end that sent it gave up.
+ * Either end may send FAILED with a message instead of any frame; it has then given up.
  */
 #pragma once
 
@@ -42,14 +42,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabFrame, fab_frame_clear)
 
 gboolean fab_frame_send (FabControl *control, const FabFrame *frame, GError **error);
 gboolean fab_frame_send_type (FabControl *control, FabFrameType type, GError **error);
-/* Says why this end gives up; what goes wrong with that is nobody's matter. */
+/* Tells the other end why this end gives up; ignores errors while doing so. */
 void fab_frame_send_failed (FabControl *control, const GError *cause);
 
-/* Any frame but FAILED, which is an error with its message. */
+/* Receives any frame. FAILED becomes an error with its message. */
 gboolean fab_frame_receive (FabControl *control, FabFrame *frame, GError **error);
-/* That type only, anything else is an error. */
+/* Receives a frame of that type; any other type is an error. */
 gboolean fab_frame_expect (FabControl *control, FabFrameType type, FabFrame *frame, GError **error);
 
-/* A control channel over `below` whose bytes travel as DATA, so that FAILED is understood between them. Closing it
- * does not close `below`. */
+/* Makes a control channel over `below` that sends its bytes as DATA, so that a FAILED between them is recognised.
+ * Closing it does not close `below`. (transfer full) */
 FabControl *fab_framed_control_new (FabControl *below);

@@ -8,11 +8,11 @@
 #include "validate/measure/stats.h"
 
 enum {
-  CLOCK_TICKS = 200, /* of a sample at least: half a percent */
+  CLOCK_TICKS = 200, /* a sample lasts at least as many steps of the clock: the error is half a percent */
   WARM_UP_CALLS = 2,
-  MAX_MESSAGES = 1 << 20, /* in a sample */
+  MAX_MESSAGES = 1 << 20, /* of one sample */
   MAX_GROWTH = 16,
-  INTERVAL_SAMPLES = 6, /* fewer have no confidence interval */
+  INTERVAL_SAMPLES = 6, /* fewer give no confidence interval */
 };
 
 #define SHORTEST_SAMPLE_PS (50 * G_GINT64_CONSTANT (1000000))
@@ -23,12 +23,12 @@ typedef struct {
   FabHostLimits limits;
   FabSamples *samples;
   FabHostPerson person;
-  FabTimePs clock_sample_ps; /* long beside the clock */
-  GHashTable *series;        /* keys */
+  FabTimePs clock_sample_ps; /* a sample that long is precise enough for the clock */
+  GHashTable *series;        /* keys of the series measured so far */
   char *system;
 } Host;
 
-/* One size of one series. */
+/* The work on one size of one series. */
 typedef struct {
   Host *host;
   const FabSeries *series;
@@ -37,11 +37,11 @@ typedef struct {
   gpointer data;
   GArray *times_ps;
   FabMeasuredPoint point;
-  guint n_messages; /* in a sample */
+  guint n_messages; /* of one sample */
   guint n_sizes, n_done;
 } Work;
 
-/* The smallest step that the clock shows. */
+/* Returns the smallest step of the clock. */
 static FabTimePs
 clock_step_ps (void)
 {
@@ -162,7 +162,8 @@ sample_until_precise (Work *work, GError **error)
   guint next_check = MAX (work->host->limits.min_samples, work->times_ps->len);
 
   if (is_precise (work)
-      || work->times_ps->len >= work->host->limits.max_samples) /* killed before that was kept */
+      /* if the program was killed before it kept the point */
+      || work->times_ps->len >= work->host->limits.max_samples)
     return TRUE;
   if (!warm_up (work, error))
     return FALSE;
@@ -261,7 +262,8 @@ host_machine (FabMeasureHost *base, const char *key, const char *value)
   Host *self = (Host *) base;
 
   if (self->samples)
-    fab_samples_set_machine (self->samples, key, value, NULL); /* a sample that cannot be kept says why */
+    /* a sample that cannot be kept will report the error */
+    fab_samples_set_machine (self->samples, key, value, NULL);
 }
 
 static void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_run.h - the host of backends (host.h): how often a size is measured, and where that is kept.
+/* host_run.h - the host of backends (host.h): decides how often a size is measured, and keeps the samples.
  *
- * A size is warmed up until its samples are long beside the clock and 10 ms have passed. Then samples are taken, each
- * kept in the file before the next, until the confidence interval of the median is narrow enough or a limit is
- * reached. Points that are complete are left alone; samples of points that are not count.
+ * It warms a size up until a sample is long compared with the clock's resolution and 10 ms have passed. Then it takes
+ * samples and keeps each in the file before the next, until the confidence interval of the median is narrow enough or
+ * a limit is reached. Complete points are not measured again; incomplete points continue with the samples they have.
  */
 #pragma once
 
@@ -13,16 +13,16 @@
 typedef struct {
   double precision_fraction;      /* half the confidence interval's width over the median */
   guint min_samples, max_samples; /* of a point */
-  FabTimePs max_time_ps;          /* of a point, but at least 6 samples, so that there is an interval */
+  FabTimePs max_time_ps; /* of a point; at least 6 samples are taken, because fewer give no interval */
 } FabHostLimits;
 
 typedef struct {
   const FabSeries *series;
-  const FabMeasuredPoint *point; /* so far; n_samples 0: warming up */
-  guint n_sizes, n_done;         /* of this series */
+  const FabMeasuredPoint *point; /* as measured so far; n_samples 0: warming up */
+  guint n_sizes, n_done;         /* sizes of this series */
 } FabHostProgress;
 
-/* Who looks on; every function may be NULL. */
+/* Receives what a person should see; every function may be NULL. */
 typedef struct {
   gpointer data;
   void (*progress) (gpointer data, const FabHostProgress *progress);
@@ -30,17 +30,18 @@ typedef struct {
   gboolean (*is_cancelled) (gpointer data);
 } FabHostPerson;
 
-/* `samples` NULL: for an end that only serves. What is handed in must outlive the host. */
+/* Makes a host. `samples` is NULL for an end that only serves. The host points to its arguments, which must outlive
+ * it. (transfer full) */
 FabMeasureHost *fab_host_new (const FabMeasurePlan *plan, const FabHostLimits *limits, FabSamples *samples,
                               const FabHostPerson *person);
 void fab_host_free (FabMeasureHost *host);
 
-/* Was it this host that measured (or skipped) this series? */
+/* Says whether this host measured (or skipped) the series. */
 gboolean fab_host_has_series (const FabMeasureHost *host, const FabSeries *series);
-/* Was there any? */
+/* Says whether this host measured (or skipped) any series. */
 gboolean fab_host_has_any (const FabMeasureHost *host);
 
-/* "node7: AMD EPYC 7763, 128 CPUs": equal texts are the same machine. (transfer full) */
+/* Returns "node7: AMD EPYC 7763, 128 CPUs"; machines with equal texts count as the same machine. (transfer full) */
 char *fab_machine_name (void);
-/* cpu, cpus, memory, kernel, host, date, fabricast, into the file. */
+/* Writes cpu, cpus, memory, kernel, host, date and fabricast to the file. */
 void fab_machine_describe (FabMeasureHost *host);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.c - what a machine is, from the kernel: enough to know later what was measured. */
+/* machine.c - describes a machine from what the kernel says, so that people know later what was measured. */
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "validate/measure/host_run.h"
 
-/* The first "key : value" line of this key in a file of /proc. (transfer full) */
+/* Returns the value of the first "key : value" line with this key in a file of /proc. (transfer full) */
 static char *
 proc_value (const char *path, const char *key)
 {
@@ -29,7 +29,7 @@ static char *
 cpu_name (void)
 {
   struct utsname system = { 0 };
-  char *name = proc_value ("/proc/cpuinfo", "model name"); /* x86; Arm names none */
+  char *name = proc_value ("/proc/cpuinfo", "model name"); /* on x86; Arm has none */
 
   uname (&system);
   return name ? name : g_strdup (system.machine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.c - the asking and the serving end of a measurement between two (frame.h has their conversation). */
+/* pair.c - the asking and the serving end of a measurement (frame.h describes their conversation). */
 #include "validate/measure/pair.h"
 
 #include <stdlib.h>
@@ -11,25 +11,27 @@
 
 enum {
   PROBE_BYTES = 8,
-  N_PROBES = 21,           /* round trips, of which the median is taken */
-  SAMPLE_ROUND_TRIPS = 50, /* a sample lasts at least as many, for one end starts earlier, unless in turn */
+  N_PROBES = 21, /* number of round trips whose median is used */
+  /* unless the ends take turns, one starts earlier; a sample lasts at least as many round trips so that this is
+   * negligible */
+  SAMPLE_ROUND_TRIPS = 50,
   DEFAULT_TIMEOUT_S = 30,
   MAX_TIMEOUT_S = 86400,
 };
 
-/* And at least so long: what happens between two samples (buckets that fill with tokens, clocks that go down) is small
- * beside it. */
+/* The shortest sample of a stream, 20 ms: what happens between two samples (token buckets that refill, clocks that
+ * slow down) is small compared with it. */
 #define STREAM_SAMPLE_PS (20 * G_GINT64_CONSTANT (1000000000))
 
 typedef struct {
   FabMeasureHost *host;
   const FabPairOps *ops;
   FabControl *control;
-  FabControl *framed; /* what the pair may use */
+  FabControl *framed; /* the channel that the pair may use */
   FabPair *pair;
   char *system;
-  FabMeasureKind kind;     /* that is being measured */
-  FabTimePs round_trip_ps; /* of PROBE_BYTES; 0: not known */
+  FabMeasureKind kind;     /* the kind that is being measured */
+  FabTimePs round_trip_ps; /* of PROBE_BYTES; 0: unknown */
 } Asker;
 
 static FabBytes
@@ -38,7 +40,7 @@ largest_size (const FabMeasurePlan *plan)
   return plan->n_sizes > 0 ? plan->sizes_bytes[plan->n_sizes - 1] : 0;
 }
 
-/* Tells the other end, and says what went wrong there too, when that is something else. */
+/* Tells the other end that this one gives up, and adds what went wrong there when that is something else. */
 static void
 give_up (FabControl *control, GError *cause, GError **error)
 {
@@ -54,7 +56,7 @@ give_up (FabControl *control, GError *cause, GError **error)
 
 /* --- opening --- */
 
-/* Both ends: each says that it is ready, or why not. */
+/* Opens either end's part of the pair; each end reports that it is ready, or why not. */
 static FabPair *
 open_pair (FabControl *control, FabControl *framed, const FabPairOps *ops, gconstpointer params,
            const FabMeasurePlan *plan, FabBytes max_bytes, gboolean is_asking, GError **error)
@@ -66,7 +68,7 @@ open_pair (FabControl *control, FabControl *framed, const FabPairOps *ops, gcons
   if (pair == NULL && is_asking)
     give_up (control, g_steal_pointer (&cause), error);
   else if (pair == NULL)
-    g_propagate_error (error, g_steal_pointer (&cause)); /* fab_pair_serve tells it */
+    g_propagate_error (error, g_steal_pointer (&cause)); /* fab_pair_serve reports it */
   if (pair == NULL)
     return NULL;
   if (fab_frame_send_type (control, FAB_FRAME_OPENED, error)
@@ -127,7 +129,7 @@ is_streaming (FabMeasureKind kind)
   return kind == FAB_MEASURE_BANDWIDTH || kind == FAB_MEASURE_BIDIRECTIONAL;
 }
 
-/* FabTimedFunc */
+/* A FabTimedFunc. */
 static gboolean
 time_messages (gpointer data, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps, GError **error)
 {
@@ -151,7 +153,7 @@ probe_round_trip (Asker *self, GError **error)
 
   if (!self->ops->can[FAB_MEASURE_LATENCY])
     return TRUE;
-  for (guint i = 0; i < 2 * N_PROBES; i++) { /* the first half warms up */
+  for (guint i = 0; i < 2 * N_PROBES; i++) { /* the first half only warms up */
     if (!move_once (self, FAB_MEASURE_LATENCY, size_bytes, 1, &elapsed_ps, error))
       return FALSE;
     times_ps[i % N_PROBES] = elapsed_ps;
@@ -253,7 +255,7 @@ greet (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, FabFram
   return fab_frame_send (control, &welcome, error);
 }
 
-/* One sample; FALSE without an error: it is over. */
+/* Serves one sample. FALSE without an error: the measurement is over. */
 static gboolean
 serve_one (FabPair *pair, const FabPairOps *ops, FabControl *control, FabBytes max_bytes, GError **error)
 {

@@ -7,7 +7,7 @@
 
 #define RETRY_US 200000
 
-/* The other end may not have been started yet. */
+/* Connects repeatedly: the other end may not have been started yet. */
 static FabControl *
 connect_patiently (FabMeasureHost *host, GError **error)
 {

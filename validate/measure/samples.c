@@ -137,7 +137,7 @@ read_integer (FabSamples *self, const char *sql, gint64 *value)
   return is_read;
 }
 
-/* Sets has_schema; a file without anything in it has none and is fine. */
+/* Sets has_schema; an empty file has none, which is no error. */
 static gboolean
 identify (FabSamples *self, GError **error)
 {
@@ -169,7 +169,7 @@ create_schema (FabSamples *self, GError **error)
 
   if (!fab_samples_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
     return FALSE;
-  if (self->has_schema) /* another process was quicker */
+  if (self->has_schema) /* another process has made the schema meanwhile */
     return fab_samples_exec (self, "ROLLBACK", "open", error);
   self->has_schema = fab_samples_exec (self, sql, "create the tables", error);
   return self->has_schema;
@@ -192,7 +192,7 @@ check_path (FabSamples *self, GError **error)
   return TRUE;
 }
 
-/* `path` is never a URI or ":memory:". */
+/* Opens `path`, which is never taken for a URI or ":memory:". */
 static gint
 connect_file (FabSamples *self, gint flags)
 {
@@ -212,7 +212,7 @@ open_reader (FabSamples *self, GError **error)
 {
   gint code = connect_file (self, SQLITE_OPEN_READONLY);
 
-  /* A killed writer's log needs a connection that may write. */
+  /* the log that a killed writer left needs a connection that may write */
   if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN)
     code = connect_file (self, SQLITE_OPEN_READWRITE);
   if (code != SQLITE_OK)
@@ -233,7 +233,8 @@ open_writer (FabSamples *self, GError **error)
   if (!identify (self, error))
     return FALSE;
   code = sqlite3_exec (self->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) & 0xff;
-  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) /* busy: stay as we are */
+  /* when busy, the journal mode stays as it is */
+  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED)
     return fab_samples_fail (self, "open for writing", error);
   return fab_samples_exec (self, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1", "open for writing",
                            error)
@@ -263,7 +264,7 @@ fab_samples_free (FabSamples *self)
   if (self->mode == FAB_SAMPLES_WRITE && self->has_schema) {
     sqlite3_busy_timeout (self->db, 0);
     sqlite3_exec (self->db, "PRAGMA journal_mode = DELETE", NULL, NULL,
-                  NULL); /* unless somebody else has it open */
+                  NULL); /* unless another process has it open */
   }
   sqlite3_close (self->db);
   g_free (self->path);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples_read.c - what lies in the file, back as series, points and samples. */
+/* samples_read.c - reads series, points and samples from the file. */
 #include <sqlite3.h>
 
 #include "sim/base/error.h"
 #include "validate/measure/samples_private.h"
 
-/* TRUE: there is a row. FALSE at the end, and when *error is set. Frees the statement at the end. */
+/* Returns TRUE when there is a row; FALSE at the end or when *error is set. Frees the statement at the end. */
 static gboolean
 next_row (FabSamples *self, sqlite3_stmt **stmt, GError **error)
 {
@@ -19,7 +19,7 @@ next_row (FabSamples *self, sqlite3_stmt **stmt, GError **error)
   return FALSE;
 }
 
-/* Whatever wrote the file: UTF-8, or NULL. (transfer full) */
+/* Returns valid UTF-8 whatever wrote the file, or NULL. (transfer full) */
 static char *
 column_text (sqlite3_stmt *stmt, gint column)
 {

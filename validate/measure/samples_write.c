@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples_write.c - series, samples and points into the file. Every call is a transaction of its own. */
+/* samples_write.c - writes series, samples and points to the file. Every call is a transaction of its own. */
 #include <sqlite3.h>
 
 #include "validate/measure/samples_private.h"
@@ -10,7 +10,7 @@ bind_text (sqlite3_stmt *stmt, gint column, const char *text)
   sqlite3_bind_text (stmt, column, text, -1, SQLITE_STATIC);
 }
 
-/* The names of a series' columns, from kind on, with `separator` between. */
+/* Lists a series' columns from `kind` on, with `separator` between them. (transfer full) */
 static char *
 series_columns (const char *separator)
 {

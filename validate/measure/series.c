@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.c - the members of a series by name, what they come to as a key and as a title. */
+/* series.c - the members of a series by name, and its key and title made of them. */
 #include "validate/measure/series.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ fab_measured_series_free (gpointer data)
   g_free (self);
 }
 
-/* ";name=value", so that no text can look like two. */
+/* Appends ";name=value", so that no text can be taken for two. */
 static void
 append_text (GString *key, const char *name, const char *text)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.h - what was measured: series of points, a point being one message size and its times.
+/* series.h - measurements as series of points; a point is a message size and its times.
  *
- * The one form of a measurement, whether `fabricast measure` made it or another tool printed it and `fabricast
- * import` read it. A time is always that of ONE message (or one collective), in ps, one direction: rates are
- * size / time. Which message is meant, `kind` says.
+ * Measurements have this form whether `fabricast measure` took them or `fabricast import` read them from another
+ * tool's output. A time is always that of one message (or one collective) in one direction, in ps; rates are size /
+ * time. `kind` says how the message is sent.
  */
 #pragma once
 
@@ -13,36 +13,36 @@
 
 typedef enum {
   FAB_MEASURE_LATENCY,   /* one message alone: half a round trip */
-  FAB_MEASURE_BANDWIDTH, /* `window` messages under way in one direction: time between two of them */
-  FAB_MEASURE_EXCHANGE, /* both ends send one message and wait for the other's: from start to the later end */
-  FAB_MEASURE_BIDIRECTIONAL, /* `window` messages under way each way: time between two of one direction */
+  FAB_MEASURE_BANDWIDTH, /* `window` messages in flight in one direction: time between two of them */
+  FAB_MEASURE_EXCHANGE,  /* both ends send one message and wait for the other's: time until both have it */
+  FAB_MEASURE_BIDIRECTIONAL, /* `window` messages in flight each way: time between two of one direction */
   FAB_MEASURE_COLLECTIVE, /* `op` over n_ranks, size as in sim/work/collective.h: time of the slowest rank */
   FAB_N_MEASURE_KINDS,
 } FabMeasureKind;
 
 extern const char *const fab_measure_kind_names[]; /* "latency", "bandwidth", ...; NULL-ended */
 
-/* What was measured between what. Texts are owned; NULL means not known or not applicable. */
+/* What was measured, and between which ends. The series owns the texts; NULL means unknown or not applicable. */
 typedef struct {
   FabMeasureKind kind;
-  char *backend;     /* "tcp", "cuda", ...; of an import the format: "perftest" */
-  char *system;      /* the machine in words; equal texts are the same machine */
+  char *backend;     /* "tcp", "cuda", ...; for imports the format: "perftest" */
+  char *system;      /* the machine in words; equal texts mean the same machine */
   char *from, *to;   /* "gpu0", "host", "mlx5_0:1@10.9.0.1" */
   char *from_memory; /* "host", "pageable", "gpu" */
   char *to_memory;
   char *method;    /* "copy", "kernel", "write", "read", "send", "sockets", "tagged" */
-  char *op;        /* COLLECTIVE: a name of fab_op_names */
-  char *algorithm; /* COLLECTIVE: "ring", "binomial", as it was asked for; NULL: the library's choice */
-  char *source;    /* imports: file, repository; NULL: measured here */
+  char *op;        /* for COLLECTIVE: a name of fab_op_names */
+  char *algorithm; /* for COLLECTIVE: "ring", "binomial", as requested; NULL: the library's choice */
+  char *source;    /* of imports: file, repository; NULL: measured here */
   char *note;
-  guint n_ranks;       /* ends that take part: 2, or those of a collective */
-  guint n_pairs;       /* pairs that run at the same time: 1 */
-  guint window;        /* messages under way; 0: not known */
+  guint n_ranks;       /* number of ends: 2, or those of a collective */
+  guint n_pairs;       /* pairs of ends that run at the same time: usually 1 */
+  guint window;        /* messages in flight; 0: unknown */
   guint n_queue_pairs; /* 0: not applicable */
-  guint mtu_bytes;     /* 0: not known */
+  guint mtu_bytes;     /* 0: unknown */
 } FabSeries;
 
-/* The members of FabSeries by the names that they have in the file, in CSV and in JSON; ended by a NULL name. */
+/* The names of FabSeries' members in the file, in CSV and in JSON; each list ends with a NULL name. */
 typedef struct {
   const char *name;
   gsize offset;
@@ -51,15 +51,15 @@ typedef struct {
 extern const FabSeriesField fab_series_texts[];  /* char * */
 extern const FabSeriesField fab_series_counts[]; /* guint */
 
-/* Times of one size. Where single samples are known, `time_ps` is their median. */
+/* Times of one size. `time_ps` is the median where single samples are known. */
 typedef struct {
   FabBytes size_bytes;
   FabTimePs time_ps;
-  FabTimePs low_ps, high_ps;                /* 95 % confidence interval of the median; 0, 0: not known */
-  FabTimePs min_ps, p05_ps, p95_ps, max_ps; /* 0: not known */
-  guint n_samples;                          /* 0: not known */
+  FabTimePs low_ps, high_ps;                /* 95 % confidence interval of the median; 0, 0: unknown */
+  FabTimePs min_ps, p05_ps, p95_ps, max_ps; /* 0: unknown */
+  guint n_samples;                          /* 0: unknown */
   guint n_outliers;     /* farther than 3 scaled median absolute deviations from the median */
-  gboolean is_complete; /* FALSE: a limit ended it before it was precise enough */
+  gboolean is_complete; /* FALSE: a limit was reached before the median was precise enough */
 } FabMeasuredPoint;
 
 /* A series and its points, sizes ascending. */
@@ -71,17 +71,17 @@ typedef struct {
 FabMeasuredSeries *fab_measured_series_new (const FabSeries *series); /* copies; no points yet */
 void fab_measured_series_free (gpointer self);
 
-/* All that tells a series from another, as one line: the key by which measuring is resumed. (transfer full) */
+/* Returns all members that tell a series from another as one line; measuring is resumed by this key. (transfer full) */
 char *fab_series_key (const FabSeries *series);
 
-/* For people: "tcp latency, 10.9.0.1 to 10.9.0.2, sockets". (transfer full) */
+/* Returns a title for people: "tcp latency, 10.9.0.1 to 10.9.0.2, sockets". (transfer full) */
 char *fab_series_title (const FabSeries *series);
 
-/* `name` as one of fab_measure_kind_names; FALSE: no such kind. */
+/* Finds `name` in fab_measure_kind_names; FALSE: no such kind. */
 gboolean fab_measure_kind_find (const char *name, FabMeasureKind *kind);
 
 void fab_series_copy (FabSeries *to, const FabSeries *from);
 void fab_series_clear (FabSeries *series);
 
-/* Payload rate of one direction in bytes per second: size / time. */
+/* Returns the payload rate of one direction in bytes per second: size / time. */
 double fab_point_rate (const FabMeasuredPoint *point);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* socket.c - connecting, listening and waiting, with time limits and with messages for a person. */
+/* socket.c - connects, listens and waits, with time limits and with messages for people. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -102,7 +102,7 @@ bind_local (int fd, const char *bind_to, int family, GError **error)
                     bind_to);
 }
 
-/* Without blocking longer than the time limit. */
+/* Connects to one address within the time limit. Returns -1 and sets *error on failure. */
 static int
 try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, const char *who, GError **error)
 {
@@ -160,7 +160,7 @@ try_listen (const struct addrinfo *at)
     return -1;
   setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (at->ai_family == AF_INET6)
-    setsockopt (fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero); /* IPv4 as well */
+    setsockopt (fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero); /* accept IPv4 as well */
   if (bind (fd, at->ai_addr, at->ai_addrlen) == 0 && listen (fd, BACKLOG) == 0)
     return fd;
   int code = errno;
@@ -175,7 +175,7 @@ fab_socket_listen (const char *host, const char *port, GError **error)
   struct addrinfo *addresses = resolve (host, port, TRUE, error);
   int fd = -1, code = 0;
 
-  /* IPv6 first: without a host, it takes IPv4 along. */
+  /* IPv6 first: without a host name it accepts IPv4 as well */
   for (int pass = 0; pass < 2; pass++)
     for (struct addrinfo *at = addresses; at && fd < 0; at = at->ai_next)
       if ((at->ai_family == AF_INET6) == (pass == 0)) {

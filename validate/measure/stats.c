@@ -6,7 +6,7 @@
 
 #define TAIL_FRACTION 0.025
 #define SCALED_MAD \
-  1.4826 /* makes the median absolute deviation of a normal distribution its standard deviation */
+  1.4826 /* scales the median absolute deviation of a normal distribution to its standard deviation */
 #define OUTLIER_DEVIATIONS 3
 
 guint
@@ -17,7 +17,8 @@ fab_stats_median_rank (guint n)
   for (guint r = 0; r <= n / 2; r++) {
     below += exp (lgamma (n + 1.0) - lgamma (r + 1.0) - lgamma (n - r + 1.0) - n * M_LN2);
     if (below > TAIL_FRACTION)
-      return r; /* P (B <= r - 1) is small enough, P (B <= r) is not */
+      /* P (B <= r - 1) is small enough, and P (B <= r) is not */
+      return r;
   }
   return n / 2;
 }

@@ -19,7 +19,7 @@ enum { DEFAULT_WINDOW = 64, TOKEN_BYTES = 40, MAX_STREAMS = 64, MAX_STRANGERS = 
 
 #define MAX_BUFFER_BYTES (64u << 20)
 
-/* What the asking end wants, and what the other says then; big endian. */
+/* What the asking end requests, and what the other end answers; big endian. */
 typedef struct {
   guint32 n_streams, wait;
   guint64 buffer_bytes;
@@ -30,7 +30,7 @@ typedef struct {
   char token[TOKEN_BYTES];
 } Offer;
 
-/* Of every data connection; the last is that of the words. */
+/* The first bytes of every data connection; the last connection carries the words. */
 typedef struct {
   char token[TOKEN_BYTES];
   guint32 index;
@@ -133,7 +133,7 @@ connect_all (FabTcpPair *self, const Offer *offer, guint64 buffer_bytes, const c
   return TRUE;
 }
 
-/* FALSE: a stranger. */
+/* Takes a connection that has the token. FALSE: it comes from a stranger. */
 static gboolean
 take_connection (FabTcpPair *self, int fd, const Offer *offer)
 {
@@ -185,7 +185,8 @@ make_buffers (FabTcpPair *self, FabBytes max_bytes)
   self->buffer_bytes = CLAMP (max_bytes, 65536, MAX_BUFFER_BYTES);
   self->out = g_malloc (self->buffer_bytes);
   self->in = g_malloc (self->buffer_bytes);
-  memset (self->out, 0x5a, self->buffer_bytes); /* pages of its own */
+  /* touches every page, so that each is backed by memory of its own */
+  memset (self->out, 0x5a, self->buffer_bytes);
   memset (self->in, 0, self->buffer_bytes);
 }
 

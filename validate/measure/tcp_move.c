@@ -16,18 +16,18 @@
 
 enum { WORD_GO = 'g', WORD_CREDIT = 'c', WORD_ALL = 'a', MAX_WORDS = 64 };
 
-/* One transfer: so many messages out and in. */
+/* The state of one transfer: so many messages out and in. */
 typedef struct {
   FabTcpPair *pair;
   FabBytes size_bytes;
   guint n_out, n_in;
-  gboolean has_words; /* credits, and a word when all have arrived */
+  gboolean has_words; /* it uses credits, and a word when all have arrived */
   guint n_credited;   /* messages out that the other end has acknowledged */
   guint n_given;      /* messages in that this end has acknowledged */
   gboolean is_all_there, has_said_all;
 } Transfer;
 
-/* Of a call that returned n <= 0 on a socket. TRUE: nothing for now. */
+/* Handles a call that returned n <= 0 on a socket. TRUE: there is just nothing to read or write now. */
 static gboolean
 is_only_waiting (const FabTcpPair *self, gssize n, GError **error)
 {
@@ -57,7 +57,7 @@ send_word (const FabTcpPair *self, char word, GError **error)
   return n == 1 || (is_only_waiting (self, n, error) ? fail_late (self, error) : FALSE);
 }
 
-/* Waits for at least one. */
+/* Waits for at least one word. */
 static gboolean
 receive_words (const FabTcpPair *self, char *words, gsize size, int flags, gssize *n, GError **error)
 {
@@ -70,7 +70,7 @@ receive_words (const FabTcpPair *self, char *words, gsize size, int flags, gssiz
   return (flags & MSG_DONTWAIT) || fail_late (self, error);
 }
 
-/* Both ends are at the start of a sample, and the asking end knows. */
+/* Returns when both ends are at the start of a sample and the asking end knows it. */
 static gboolean
 meet (const FabTcpPair *self, GError **error)
 {
@@ -198,8 +198,7 @@ is_over (const Transfer *t)
   return !t->has_words || t->n_out == 0 || t->is_all_there;
 }
 
-/* Nothing can be done before the kernel has something new. Where that can be one thing only, it is waited for in
- * the call that takes it. */
+/* Waits until the kernel has something new. Where only one thing can happen, the call that takes it waits. */
 static gboolean
 wait_for_more (Transfer *t, GError **error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copies.c - hands series of copies and of ping-pong to the host. */
+/* copies.c - lets the host measure series of copies and of ping-pong. */
 #include "validate/measure/cuda/ping.h"
 #include "validate/measure/cuda/run.h"
 
-/* Events and the first copy take about 2 us to start: 0.2 % of this. */
+/* The shortest sample: events and the first copy take about 2 us to start, 0.2 % of this. */
 #define MIN_SAMPLE_PS G_GINT64_CONSTANT (1000000000)
 
 typedef struct {
@@ -89,7 +89,8 @@ fab_cuda_ping (FabCudaRun *run, const FabGpu *begins, const FabGpu *answers, GEr
     return TRUE;
   series.kind = FAB_MEASURE_LATENCY;
   if (!answers)
-    series.from_memory = series.to_memory; /* both flags */
+    /* both flags are in the same memory */
+    series.from_memory = series.to_memory;
   is_ok = fab_ping_open (&ping, run->gpus, begins, answers, error)
        && run->host->measure (run->host, &series, answers ? run->params->ping_bytes : sizeof (guint64),
                               fab_ping_time, &ping, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* describe.h - GPUs, driver, PCIe and NVLink as facts of the machine that was measured. */
+/* describe.h - records GPUs, driver, PCIe and NVLink as facts of the measured machine. */
 #pragma once
 
 #include "validate/measure/cuda/gpus.h"

@@ -11,9 +11,9 @@
 
 #include "sim/base/error.h"
 
-typedef int CuResult; /* 0: done */
+typedef int CuResult; /* 0: success */
 typedef int CuDevice;
-typedef guint64 CuPointer; /* device memory; unified addressing: never that of another GPU */
+typedef guint64 CuPointer; /* device memory; with unified addressing no two GPUs share an address */
 typedef struct CuContextOpaque *CuContext;
 typedef struct CuStreamOpaque *CuStream;
 typedef struct CuEventOpaque *CuEvent;
@@ -31,7 +31,7 @@ enum {
   CU_DRIVER_MISMATCH = 803,
 };
 
-enum { /* cuDeviceGetAttribute */
+enum { /* attributes of cuDeviceGetAttribute */
        CU_N_MULTIPROCESSORS = 16,
        CU_MEMORY_CLOCK_KHZ = 36,
        CU_MEMORY_BUS_BITS = 37,
@@ -77,7 +77,7 @@ typedef struct {
   CuResult (*stream_synchronize) (CuStream stream);
   CuResult (*stream_wait_event) (CuStream stream, CuEvent event, guint flags);
   CuResult (*stream_wait_value) (CuStream stream, CuPointer word, guint32 value,
-                                 guint flags); /* NULL: before 11.7 */
+                                 guint flags); /* NULL: drivers before 11.7 lack it */
   CuResult (*event_create) (CuEvent *event, guint flags);
   CuResult (*event_destroy) (CuEvent event);
   CuResult (*event_record) (CuEvent event, CuStream stream);
@@ -90,11 +90,12 @@ typedef struct {
                       void **extra);
 } FabCuda;
 
-/* Loads the library, looks every function up and initialises it. FAB_ERROR_UNSUPPORTED with what is missing. */
+/* Loads the library, looks up every function and initialises it. Fails with FAB_ERROR_UNSUPPORTED and what is missing.
+ * (transfer full) */
 FabCuda *fab_cuda_open (GError **error);
 void fab_cuda_close (FabCuda *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCuda, fab_cuda_close)
 
-/* TRUE when `result` is CU_OK; else FALSE and "DOING: out of memory (CUDA_ERROR_OUT_OF_MEMORY)". FAB_ERROR_UNSUPPORTED:
- * this machine, as it is, cannot. */
+/* Returns TRUE when `result` is CU_OK. Otherwise returns FALSE with "DOING: out of memory (CUDA_ERROR_OUT_OF_MEMORY)";
+ * the error is FAB_ERROR_UNSUPPORTED when this machine cannot do it. */
 gboolean fab_cuda_check (const FabCuda *self, CuResult result, const char *doing, GError **error);

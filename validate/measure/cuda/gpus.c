@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.c - opens the GPUs: primary context, buffers; closes whatever was opened. */
+/* gpus.c - opens GPUs (primary context, buffers) and closes whatever was opened. */
 #include "validate/measure/cuda/gpus.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ fab_gpu_use (const FabGpus *self, const FabGpu *gpu, GError **error)
   return fab_cuda_check (self->cuda, self->cuda->context_use (gpu->context), gpu->name, error);
 }
 
-/* GPU-1b2c..., as nvidia-smi writes it. */
+/* Writes a UUID as nvidia-smi does: GPU-1b2c... (transfer full) */
 static char *
 uuid_text (const guint8 uuid[16])
 {
@@ -108,7 +108,7 @@ share (FabGpus *self, GError **error)
   return TRUE;
 }
 
-/* Some virtual machines have the function and refuse it. */
+/* Tries stream_wait_value: some virtual machines have the function but refuse the call. */
 static gboolean
 probe_wait_value (const FabGpus *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.h - the GPUs of this machine, opened: context, buffers, kernels. */
+/* gpus.h - opens the GPUs of this machine: context, buffers, kernels. One thread uses them at a time (fab_gpu_use). */
 #pragma once
 
 #include "sim/base/units.h"
@@ -21,17 +21,17 @@ typedef struct {
   guint capability_major, capability_minor;
   gsize memory_bytes;
   CuPointer out, in; /* two buffers of max_bytes: what it sends, and what it receives */
-  CuPointer flag;    /* 8 bytes, and after them nothing: a peer raises it */
+  CuPointer flag;    /* 8 bytes that a peer raises, alone in their allocation */
   CuModule module;
   CuFunction kernels[FAB_N_KERNELS]; /* NULL: built without kernels */
 } FabGpu;
 
-/* In host memory that every GPU sees. */
+/* Words in host memory that every GPU can access. */
 typedef struct {
-  volatile guint32 hold; /* streams wait until this is their epoch or later */
+  volatile guint32 hold; /* streams wait until this reaches their epoch */
   guint32 padding[15];
-  volatile guint64 outcome[2][8]; /* of fab_ping: each end's own line of the cache */
-  volatile guint64 flags[2][8];   /* ping-pong of host and GPU: [0] the GPU raises, [1] the host does */
+  volatile guint64 outcome[2][8]; /* of fab_ping: each end writes its own cache line */
+  volatile guint64 flags[2][8];   /* ping-pong of host and GPU: the GPU raises [0], the host [1] */
 } FabShared;
 
 typedef struct {
@@ -41,28 +41,28 @@ typedef struct {
   FabBytes max_bytes;
   FabShared *shared;
   gboolean can_wait_value; /* streams can wait for a word of memory */
-  guint32 epoch;           /* of `hold`, last used */
-  guint64 turn;            /* of ping-pong flags, last used */
+  guint32 epoch;           /* last value used for `hold` */
+  guint64 turn;            /* last value used for ping-pong flags */
   char *driver;            /* "CUDA 13.0" */
 } FabGpus;
 
-/* Opens the first `n_wanted` GPUs (0: all) with buffers of max_bytes each way. */
+/* Opens the first `n_wanted` GPUs (0: all), with two buffers of max_bytes each. (transfer full) */
 FabGpus *fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error);
 void fab_gpus_close (FabGpus *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGpus, fab_gpus_close)
 
-/* Makes the GPU's context that of this thread. */
+/* Makes the GPU's context current in this thread. */
 gboolean fab_gpu_use (const FabGpus *self, const FabGpu *gpu, GError **error);
 
-/* The image of kernels.cu, NULL when the program was built without nvcc. */
+/* Returns the compiled kernels.cu; NULL when the program was built without nvcc. */
 const void *fab_cuda_kernels (void);
 
-/* Whether this GPU can run them. */
+/* Says whether this GPU can run the kernels. */
 gboolean fab_gpu_has_kernels (const FabGpu *gpu);
-/* Into all GPUs that can; nothing where there are none. */
+/* Loads the kernels into all GPUs that can run them; does nothing when the program has none. */
 gboolean fab_kernels_load (FabGpus *self, GError **error);
 
-/* All three only queue. */
+/* All three queue work on the stream and return at once. */
 gboolean fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
                            FabBytes size_bytes, CuStream stream, GError **error);
 gboolean fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream,
@@ -70,7 +70,7 @@ gboolean fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch
 
 typedef struct {
   CuPointer my_flag, their_flag, their_payload;
-  FabBytes size_bytes; /* of a message, the flag's 8 bytes among them */
+  FabBytes size_bytes; /* of a message, including the flag's 8 bytes */
   guint64 base, n_rounds;
   gboolean begins;
   CuPointer outcome;
@@ -78,4 +78,4 @@ typedef struct {
 gboolean fab_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
                            GError **error);
 
-enum { FAB_PING_DONE = 1, FAB_PING_NO_ANSWER = 2 }; /* outcome[1] */
+enum { FAB_PING_DONE = 1, FAB_PING_NO_ANSWER = 2 }; /* values of outcome[1] */

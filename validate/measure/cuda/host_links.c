@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_links.c - between host and GPU: pinned and pageable memory, copy engines and kernels, one way and both. */
+/* host_links.c - copies between host and GPU: pinned and pageable memory, copy engines and kernels, one way and
+ * both. */
 #include <string.h>
 
 #include "validate/measure/cuda/near.h"
@@ -31,7 +32,7 @@ fab_cuda_unpin (FabCudaRun *run, void *pointer)
     run->gpus->cuda->host_free (pointer);
 }
 
-/* Host to GPU and back; `out` is what the host sends, `in` what it receives. */
+/* Returns the copies from the host to a GPU and back; the host sends from `out` and receives into `in`. */
 static FabCopies
 to_gpu (const FabGpu *gpu, const char *memory, const char *method, void *out, void *in)
 {
@@ -89,7 +90,8 @@ pageable (FabCudaRun *run, const FabGpu *gpu, GError **error)
   return fab_cuda_copies (run, &down, error) && fab_cuda_copies (run, &up, error);
 }
 
-/* The thread runs near the GPU meanwhile, so that the memory that it takes is near; it also copies pageable memory. */
+/* The thread moves near the GPU meanwhile, so that the memory it allocates is near; it also copies pageable memory
+ * itself. */
 gboolean
 fab_cuda_host_links (FabCudaRun *run, const FabGpu *gpu, GError **error)
 {

@@ -6,8 +6,8 @@
 #define PING_MAX_THREADS 1024u
 #define WORD_BYTES 8u
 
-static const guint64 patience_ns = G_GUINT64_CONSTANT (
-    10000000000); /* until a kernel gives the other end up */
+/* How long a kernel waits for the other end, in ns. */
+static const guint64 patience_ns = G_GUINT64_CONSTANT (10000000000);
 
 static const char *const names[FAB_N_KERNELS] = { "fab_copy", "fab_hold", "fab_ping" };
 
@@ -29,7 +29,8 @@ launch (const FabGpus *self, const FabGpu *gpu, guint kernel, guint n_blocks, gu
                          doing, error);
 }
 
-/* The driver may load code at the first launch and wait for all kernels meanwhile: a ping-pong would wait for ever. */
+/* Launches each kernel once. The driver may load code at the first launch and wait for all running kernels meanwhile:
+ * a ping-pong would then never end. */
 static gboolean
 warm_up (const FabGpus *self, const FabGpu *gpu, GError **error)
 {
@@ -40,7 +41,7 @@ warm_up (const FabGpus *self, const FabGpu *gpu, GError **error)
   void *copy[] = { &flag, &flag, &nothing };
   void *wait[] = { &hold, &now, &nothing };
   CuPointer outcome = (CuPointer) (gsize) &self->shared->outcome[0];
-  /* It answers itself. */
+  /* the ping kernel answers itself here */
   void *ping[] = { &flag, &flag, &flag, &nothing, &nothing, &nothing, &nothing, &begins, &outcome };
 
   return launch (self, gpu, FAB_KERNEL_COPY, 1, 1, copy, NULL, error)
@@ -59,7 +60,8 @@ load (const FabGpus *self, FabGpu *gpu, const void *image, GError **error)
     return FALSE;
   result = self->cuda->module_load (&gpu->module, image);
   if (result == CU_NO_BINARY || result == CU_UNSUPPORTED_PTX) {
-    gpu->module = NULL; /* a GPU or a driver that the toolkit did not know: copy engines only */
+    /* the toolkit did not know this GPU or driver: only copy engines are used */
+    gpu->module = NULL;
     return TRUE;
   }
   if (!fab_cuda_check (self->cuda, result, "load the kernels", error))

@@ -11,14 +11,13 @@ now_ns (void)
 {
   Word ns;
 
-  asm volatile ("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
 
-/* Copies with loads and stores of 16 bytes, four under way in each thread; any of both may be a peer's memory. Both
- * pointers are multiples of 16, the size is not. */
-extern "C" __global__ void __launch_bounds__ (512)
-fab_copy (uint4 *to, const uint4 *from, Word n_bytes)
+/* Copies with loads and stores of 16 bytes, four in flight in each thread. Either memory may be a peer's. Both
+ * pointers are multiples of 16; the size need not be. */
+extern "C" __global__ void __launch_bounds__ (512) fab_copy (uint4 *to, const uint4 *from, Word n_bytes)
 {
   const Word n = n_bytes / 16, stride = (Word) gridDim.x * blockDim.x;
   const Word me = (Word) blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,7 +37,7 @@ fab_copy (uint4 *to, const uint4 *from, Word n_bytes)
     ((char *) to)[n * 16 + me] = ((const char *) from)[n * 16 + me];
 }
 
-/* Keeps its stream waiting until the host writes `epoch` or later, or the time is over. */
+/* Blocks its stream until the host writes `epoch` or a later one, or limit_ns have passed. */
 extern "C" __global__ void
 fab_hold (const volatile unsigned *word, unsigned epoch, Word limit_ns)
 {
@@ -48,7 +47,7 @@ fab_hold (const volatile unsigned *word, unsigned epoch, Word limit_ns)
     ;
 }
 
-/* Waits for the other's `turn`; FALSE when it takes longer than limit_ns. The clock is read now and then only. */
+/* Waits for the other end's `turn`; returns FALSE after limit_ns. It reads the clock only now and then. */
 static __device__ bool
 wait_for (const volatile Word *flag, Word turn, Word limit_ns)
 {
@@ -65,8 +64,8 @@ wait_for (const volatile Word *flag, Word turn, Word limit_ns)
  * that both are there; the next n_rounds are timed by the end that begins.
  * outcome[0]: ns of the n_rounds, outcome[1]: 1 done, 2 the other end did not answer. */
 extern "C" __global__ void __launch_bounds__ (1024)
-fab_ping (volatile Word *my_flag, volatile Word *their_flag, volatile Word *their_payload, Word n_words, Word base,
-          Word n_rounds, Word limit_ns, unsigned begins, volatile Word *outcome)
+    fab_ping (volatile Word *my_flag, volatile Word *their_flag, volatile Word *their_payload, Word n_words,
+              Word base, Word n_rounds, Word limit_ns, unsigned begins, volatile Word *outcome)
 {
   __shared__ bool is_there;
   Word start_ns = 0;

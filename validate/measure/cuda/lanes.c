@@ -22,7 +22,7 @@ fab_lanes_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window)
   return self;
 }
 
-/* The GPU whose stream it is: the one that sends, but loads are of the one that receives. */
+/* Returns the GPU that runs the copy: the sending one, but for loads the receiving one. */
 static const FabGpu *
 worker (const FabLane *lane)
 {
@@ -71,7 +71,7 @@ fab_lanes_set (FabLanes *self, guint index, FabCopyHow how, const FabGpu *from, 
       && fab_cuda_check (cuda, cuda->event_create (&lane->round, 0), "make an event", error);
 }
 
-/* "gpu0 to gpu1: copy" */
+/* Fails with a message that begins with the lane, "gpu0 to gpu1: copy". */
 static gboolean
 check (const FabLanes *self, const FabLane *lane, CuResult result, const char *what, GError **error)
 {
@@ -108,7 +108,8 @@ queue_copy (const FabLanes *self, const FabLane *lane, FabBytes size_bytes, GErr
   return check (self, lane, result, "copy", error);
 }
 
-/* Lets the stream wait until `shared->hold` is the epoch. Where neither a word nor a kernel can, nothing waits. */
+/* Makes the stream wait until `shared->hold` reaches the epoch; it does not wait where neither memory operations nor
+ * kernels can do that. */
 static gboolean
 hold (const FabLanes *self, const FabLane *lane, GError **error)
 {
@@ -132,7 +133,8 @@ record (const FabLanes *self, const FabLane *lane, CuEvent event, GError **error
   return check (self, lane, self->gpus->cuda->event_record (event, lane->stream), "record an event", error);
 }
 
-/* One batch of `n` messages a lane; those that are not timed have half as many more, to be busy until the end. */
+/* Queues a batch of `n` messages on a lane; on lanes that are not timed half as many more, so that they are busy until
+ * the end. */
 static gboolean
 queue_lane (const FabLanes *self, guint index, FabBytes size_bytes, guint n, GError **error)
 {
@@ -151,7 +153,7 @@ queue_lane (const FabLanes *self, guint index, FabBytes size_bytes, guint n, GEr
 static gboolean
 queue_stream (const FabLanes *self, FabBytes size_bytes, guint n, GError **error)
 {
-  /* What is timed comes last, so that what is not is there when it begins. */
+  /* timed lanes come last, so that the others run when they begin */
   for (guint i = self->n_lanes; i-- > 0;)
     if (!queue_lane (self, i, size_bytes, n, error))
       return FALSE;
@@ -189,7 +191,7 @@ queue_exchange (const FabLanes *self, FabBytes size_bytes, guint n, GError **err
   return fab_gpu_use (self->gpus, worker (a), error) && record (self, a, a->end, error);
 }
 
-/* All streams, also after a failure: nothing may be under way when buffers go. */
+/* Waits for all streams, also after a failure: nothing may run when buffers are freed. */
 static gboolean
 finish (const FabLanes *self, GError **error)
 {

@@ -6,7 +6,8 @@
 #include "validate/measure/cuda/near.h"
 #include "validate/measure/cuda/run.h"
 
-static const FabBytes max_host_bytes = G_GUINT64_CONSTANT (256) << 20; /* pinned for every GPU at once */
+static const FabBytes max_host_bytes = G_GUINT64_CONSTANT (256)
+                                    << 20; /* memory pinned for all GPUs together */
 
 static gboolean
 measure (FabCudaRun *run, FabSeries *series, FabLanes *lanes, FabBytes max_bytes, GError **error)
@@ -17,7 +18,7 @@ measure (FabCudaRun *run, FabSeries *series, FabLanes *lanes, FabBytes max_bytes
   return fab_cuda_lanes (run, series, lanes, max_bytes, fab_lanes_stream, error);
 }
 
-/* One lane between the host and each GPU; `to` says which way. */
+/* Makes one lane between the host and each GPU; `is_to_gpus` gives the direction. */
 static gboolean
 host_lanes (FabCudaRun *run, void **buffers, gboolean is_to_gpus, GError **error)
 {
@@ -55,7 +56,7 @@ all_host_links (FabCudaRun *run, GError **error)
   return is_ok;
 }
 
-/* gpu0 to gpu1, gpu2 to gpu3, ... */
+/* Makes the pairs gpu0 to gpu1, gpu2 to gpu3, ... */
 static gboolean
 disjoint_pairs (FabCudaRun *run, guint n_pairs, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* near.c - local_cpulist of a PCI device to the affinity of this thread. */
+/* near.c - applies a PCI device's local_cpulist to the affinity of this thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_setaffinity */
 #endif

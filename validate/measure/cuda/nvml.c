@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.c - loads NVML at run time and puts into words what it says of a GPU. */
+/* nvml.c - loads NVML at run time and describes in words what it knows of a GPU. */
 #include "validate/measure/cuda/nvml.h"
 
 #include "validate/measure/cuda/symbols.h"
@@ -7,7 +7,7 @@
 #define MAX_LINKS 36u /* more than any GPU has */
 #define TEXT_SIZE 96
 
-typedef int Result; /* 0: done */
+typedef int Result; /* 0: success */
 typedef struct NvmlDevice *Device;
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
@@ -25,7 +25,7 @@ struct _FabNvml {
   Result (*shutdown) (void);
   Result (*driver_version) (char *text, guint size);
   Result (*by_bus_id) (const char *bus_id, Device *device);
-  /* NULL where this NVML does not have them */
+  /* NULL where this NVML lacks them */
   Result (*pcie_generation) (Device device, guint *generation);
   Result (*pcie_width) (Device device, guint *width);
   Result (*max_pcie_generation) (Device device, guint *generation);
@@ -132,7 +132,7 @@ fab_nvml_ecc (const FabNvml *self, const char *bus_id)
   return g_strdup (is_on ? "on" : "off");
 }
 
-/* Who is at the other ends: a GPU, or a switch. In the order of the links. */
+/* Describes the other ends of the links, GPUs or switches, in the order of the links. (transfer full) */
 static char *
 remotes_text (const char *const *remotes, guint n)
 {

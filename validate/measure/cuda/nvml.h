@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.h - what NVML knows and the driver does not say: PCIe generation and width, NVLink, clocks, ECC, versions.
+/* nvml.h - asks NVML what the CUDA driver does not say: PCIe generation and width, NVLink, clocks, ECC, versions.
  *
- * Found at run time (libnvidia-ml.so.1, or what FABRICAST_NVML names), with own declarations; nothing depends on it.
+ * The library is found at run time (libnvidia-ml.so.1, or the one that FABRICAST_NVML names) and declared here; every
+ * function works without it, and then knows nothing.
  */
 #pragma once
 
@@ -9,14 +10,14 @@
 
 typedef struct _FabNvml FabNvml;
 
-FabNvml *fab_nvml_open (void);       /* NULL: not there */
+FabNvml *fab_nvml_open (void);       /* NULL: the library is missing */
 void fab_nvml_close (FabNvml *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNvml, fab_nvml_close)
 
-/* "580.95.05"; NULL: it does not say. All are (transfer full). */
+/* Returns the driver's version, "580.95.05"; NULL: unknown. All texts are (transfer full). */
 char *fab_nvml_driver (const FabNvml *self);
 
-/* Of the GPU at this PCI address; NULL: it does not say, or has none. */
+/* These describe the GPU at a PCI address; NULL: unknown, or the GPU has none. */
 char *fab_nvml_pcie (const FabNvml *self, const char *bus_id); /* "gen 5 x16, at most gen 5 x16" */
 char *fab_nvml_clocks (const FabNvml *self,
                        const char *bus_id); /* "SM 1980 of 1980 MHz, memory 3201 of 3201 MHz" */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.c - between GPUs: staged by the driver through the host, and directly (P2P) by copy engines and kernels. */
+/* pairs.c - copies between GPUs: staged by the driver through the host, and direct (P2P) by copy engines and
+ * kernels. */
 #include "validate/measure/cuda/run.h"
 
 static gboolean

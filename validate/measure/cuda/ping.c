@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ping.c - starts both ends of a ping-pong, or one and plays the other. */
+/* ping.c - starts both ends of a ping-pong, or starts one and acts as the other. */
 #include "validate/measure/cuda/ping.h"
 
 #define PATIENCE_US (10 * G_USEC_PER_SEC)
@@ -61,8 +61,8 @@ start_gpus (FabPingPong *self, FabPing ping, GError **error)
   return start_end (self, 1, &ping, error);
 }
 
-/* The host's end; returns early when the kernel has given up or does not raise its flag in time, which it then finds
- * out as well. */
+/* Acts as the host's end. Returns early when the kernel has given up or does not raise its flag in time; the kernel
+ * then reports that too. */
 static void
 answer (FabShared *shared, guint64 first, guint64 last)
 {
@@ -94,7 +94,7 @@ start_with_host (FabPingPong *self, FabPing ping, GError **error)
   return TRUE;
 }
 
-/* Both streams, also after a failure. */
+/* Waits for both streams, also after a failure. */
 static gboolean
 finish (FabPingPong *self, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ping.h - ping-pong of flags between two GPUs, or a GPU and the host: half of what a round trip takes.
+/* ping.h - measures half a round trip of flags between two GPUs, or between a GPU and the host.
  *
- * Each end raises a flag in the other's memory (between GPU and host: in host memory) and looks at its own until it is
- * raised. The GPU that begins times the rounds by its own clock, after a first one that finds out that both are there.
+ * Each end raises a flag in the other's memory (between GPU and host: in host memory) and polls its own until it is
+ * raised. The beginning GPU times the rounds with its own clock, after a first round that shows that both ends run.
  */
 #pragma once
 
@@ -19,6 +19,6 @@ gboolean fab_ping_open (FabPingPong *self, FabGpus *gpus, const FabGpu *begins, 
                         GError **error);
 void fab_ping_close (FabPingPong *self);
 
-/* FabTimedFunc over FabPingPong; messages are 8 bytes (the flag) at least, and with the host 8 bytes. */
+/* A FabTimedFunc over FabPingPong. Messages have at least 8 bytes (the flag); with the host exactly 8. */
 gboolean fab_ping_time (gpointer ping_pong, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
                         GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbols.h - a table of functions filled from a library that is found at run time. */
+/* symbols.h - fills a table of functions from a library that is found at run time. */
 #pragma once
 
 #include <gmodule.h>
@@ -10,11 +10,12 @@ typedef struct {
   gboolean is_optional;
 } FabSymbol;
 
-/* The library that `variable` of the environment names, or `usual`. */
+/* Returns the library that the environment variable `variable` names, or `usual`. */
 const char *fab_symbols_library (const char *variable, const char *usual);
 
-/* NULL: `path` is not there, or is no library for this machine. */
+/* Opens a library; NULL: it is missing, or not made for this machine. */
 GModule *fab_symbols_open (const char *path);
 
-/* The first symbol that is missing and not optional; NULL: none. Optional ones that are missing are NULL. */
+/* Looks up all symbols. Returns the first missing one that is not optional; NULL: all are there. Missing optional ones
+ * become NULL. */
 const char *fab_symbols_fill (GModule *module, gpointer table, const FabSymbol *symbols, gsize n_symbols);

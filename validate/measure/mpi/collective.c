@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.c - a collective over all ranks, one after another with a barrier between; the slowest rank's time
- * counts. */
+/* collective.c - runs a collective over all ranks repeatedly, with barriers between; the slowest rank's time counts. */
 #include "validate/measure/clock.h"
 #include "validate/measure/mpi/ranks.h"
 
@@ -10,7 +9,7 @@ typedef struct {
   int n_part;   /* of one rank's part of it, at least 1 */
   int n_floats; /* in n_bytes, at least 1 */
   int n_part_floats;
-  char *out, *in; /* of n_bytes, or a float for each rank where that is more */
+  char *out, *in; /* n_bytes each, or a float for each rank where that is more */
 } Job;
 
 static void
@@ -73,7 +72,7 @@ fab_mpi_run_collective (const FabMpiCommand *command)
   return slowest_ps;
 }
 
-/* FabTimedFunc; `data` is the FabOp. */
+/* A FabTimedFunc; `data` is the FabOp. */
 static gboolean
 time_collectives (gpointer data, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
                   G_GNUC_UNUSED GError **error)

@@ -125,7 +125,7 @@ serve_pair (FabMeasureHost *host, gconstpointer params, const char *const *names
   FabControl *control = fab_mpi_control_new (0, names);
 
   fab_pair_serve (host, &fab_mpi_pair_ops, control, params,
-                  NULL); /* rank 0 is told what goes wrong, and says it */
+                  NULL); /* the error goes to rank 0, which reports it */
   control->close (control);
 }
 

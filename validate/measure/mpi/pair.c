@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.c - messages between rank 0 and another rank. */
+/* pair.c - moves messages between rank 0 and another rank. */
 #include "sim/base/error.h"
 #include "validate/measure/clock.h"
 #include "validate/measure/mpi/ranks.h"
@@ -74,7 +74,7 @@ exchange (MpiPair *self, int size, guint n)
                   self->other, FAB_MPI_TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* `n` messages out, in or both, with at most `window` of each under way; then a word from the end that was asked. */
+/* Moves `n` messages out, in or both, with at most `window` of each in flight; then the answering end sends a word. */
 static void
 stream (MpiPair *self, gboolean is_sending, gboolean is_receiving, int size, guint n)
 {
@@ -130,7 +130,7 @@ set_text (char **field, const char *text)
   *field = g_strdup (text);
 }
 
-/* The ends' names are those of the control. */
+/* The ends' names are those of the control channel. */
 static void
 pair_describe (const FabPair *pair, FabSeries *series)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.c - how ranks talk beside what is measured. */
+/* ranks.c - commands and control channels between ranks, apart from what is measured. */
 #include <string.h>
 
 #include "validate/measure/mpi/ranks.h"
@@ -24,7 +24,7 @@ fab_mpi_n_ranks (void)
   return (guint) n;
 }
 
-/* Returns the bytes of the next message that is there. */
+/* Waits for the next message and returns its bytes. */
 static int
 await (int rank, int tag)
 {
@@ -65,7 +65,7 @@ fab_mpi_hear (FabMpiCommand *command)
 typedef struct {
   FabControl base;
   int rank;
-  GByteArray *waiting; /* arrived, not asked for yet */
+  GByteArray *waiting; /* arrived, but not yet asked for */
 } MpiControl;
 
 static gboolean

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.h - ranks that measure together: rank 0 decides and keeps what was measured, the others do as it tells them.
+/* ranks.h - ranks that measure together: rank 0 decides and keeps the samples, the others follow its commands.
  *
- * Errors of MPI end all ranks, as they do in any program that mpirun started; so nothing here waits with a time limit.
+ * An error in MPI ends all ranks, as in any program under mpirun; therefore nothing here has a time limit.
  */
 #pragma once
 
@@ -11,17 +11,17 @@
 #include "validate/measure/pair.h"
 
 typedef struct {
-  gint op;               /* FabOp */
-  const char *algorithm; /* what MPI was told to use; NULL: its choice */
-  gint64 other;          /* rank that rank 0 is measured with; 0: the first on another host */
+  gint op;               /* FabOp that is measured */
+  const char *algorithm; /* the algorithm that MPI was told to use; NULL: its own choice */
+  gint64 other;          /* the rank that rank 0 is paired with; 0: the first one on another host */
 } FabMpiParams;
 
 typedef enum { FAB_MPI_PAIR = 1, FAB_MPI_COLLECTIVE, FAB_MPI_END } FabMpiDuty;
 
-/* What rank 0 tells another to do. */
+/* What rank 0 tells another rank to do. */
 typedef struct {
   guint64 duty;                       /* FabMpiDuty */
-  guint64 op, size_bytes, n_messages; /* COLLECTIVE */
+  guint64 op, size_bytes, n_messages; /* for COLLECTIVE */
 } FabMpiCommand;
 
 enum { FAB_MPI_TAG_COMMAND = 1, FAB_MPI_TAG_CONTROL, FAB_MPI_TAG_DATA, FAB_MPI_TAG_WORD };
@@ -32,14 +32,15 @@ guint fab_mpi_rank (void);
 guint fab_mpi_n_ranks (void);
 
 void fab_mpi_tell (guint rank, const FabMpiCommand *command);
-void fab_mpi_tell_all (const FabMpiCommand *command); /* but rank 0 */
-/* Sleeps between two looks after a while, so that who waits takes nothing from those who measure. */
+void fab_mpi_tell_all (const FabMpiCommand *command); /* every rank but 0 */
+/* Waits for a command. After a while it sleeps between polls, so that waiting ranks do not slow the measuring ones. */
 void fab_mpi_hear (FabMpiCommand *command);
 
-/* Messages to one rank and from it, beside what is measured. `names`: of all ranks' hosts. */
+/* Makes a control channel to one rank, with messages apart from the measured ones. `names` are the hosts of all ranks.
+ * (transfer full) */
 FabControl *fab_mpi_control_new (guint rank, const char *const *names);
 
-/* The host of every rank, NULL-ended; all ranks call it. (transfer full) */
+/* Returns the host of every rank, NULL-ended; all ranks must call it. (transfer full) */
 char **fab_mpi_hosts (void);
 
 /* --- pair.c --- */
@@ -48,8 +49,8 @@ extern const FabPairOps fab_mpi_pair_ops;
 
 /* --- collective.c --- */
 
-/* Measures params->op over all ranks, which must be listening. */
+/* Measures params->op over all ranks, which must be waiting for commands. */
 gboolean fab_mpi_measure_collective (FabMeasureHost *host, const FabMpiParams *params,
                                      const char *const *names, GError **error);
-/* The part of a rank that was told to; how long the slowest rank took is known at rank 0. */
+/* Runs a commanded rank's part. Returns the time of the slowest rank, which only rank 0 knows. */
 FabTimePs fab_mpi_run_collective (const FabMpiCommand *command);

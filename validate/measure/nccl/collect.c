@@ -7,7 +7,7 @@
 #define PS_PER_MS 1e9
 #define TYPE NCCL_FLOAT32
 #define TYPE_BYTES 4u
-#define BATCH 256u /* collectives queued before they are waited for */
+#define BATCH 256u /* collectives that are queued before waiting for them */
 
 static gboolean
 make_rank (FabCollect *self, FabNcclRank *rank, GError **error)
@@ -63,7 +63,8 @@ fab_collect_free (FabCollect *self)
     FabNcclRank *rank = &self->ranks[i];
     const FabCuda *cuda = self->gpus->cuda;
 
-    if (rank->comm) /* one that is broken would be waited for */
+    /* destroying a broken communicator would wait for it */
+    if (rank->comm)
       (self->is_broken ? self->nccl->comm_abort : self->nccl->comm_destroy) (rank->comm);
     if (rank->gpu)
       cuda->context_use (rank->gpu->context);
@@ -78,7 +79,7 @@ fab_collect_free (FabCollect *self)
   g_free (self);
 }
 
-/* Sizes that do not divide are rounded up: a part of each rank, in elements. */
+/* Returns one rank's part in elements; sizes that do not divide are rounded up. */
 static gsize
 part_of (FabBytes size_bytes, guint n_parts)
 {
@@ -97,7 +98,7 @@ fab_collect_can (FabOp op)
   return op != FAB_OP_GATHER && op != FAB_OP_SCATTER && op < FAB_N_OPS;
 }
 
-/* Each rank sends a part to every rank, itself too, as nccl-tests does. */
+/* Sends a part from each rank to every rank, itself included, as nccl-tests does. */
 static NcclResult
 all_to_all (const FabCollect *self, const FabNcclRank *rank, FabBytes size_bytes)
 {
@@ -115,7 +116,7 @@ all_to_all (const FabCollect *self, const FabNcclRank *rank, FabBytes size_bytes
   return result;
 }
 
-/* To the next rank, from the one before. */
+/* Sends to the next rank and receives from the previous one. */
 static NcclResult
 send_recv (const FabCollect *self, const FabNcclRank *rank, FabBytes size_bytes)
 {
@@ -152,7 +153,7 @@ call (const FabCollect *self, const FabNcclRank *rank, FabBytes size_bytes)
   }
 }
 
-/* One collective: the calls of all ranks form a group. */
+/* Queues one collective: the calls of all ranks form a group. */
 static gboolean
 queue_one (const FabCollect *self, FabBytes size_bytes, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect.h - collectives of NCCL over the GPUs of this process, one rank each, timed by events. */
+/* collect.h - runs NCCL collectives over the GPUs of this process, one rank each, and times them with events. */
 #pragma once
 
 #include "sim/work/collective.h"
@@ -19,21 +19,23 @@ typedef struct {
   FabGpus *gpus;
   FabNcclRank *ranks;
   guint n_ranks;
-  FabOp op; /* what fab_collect_time times */
+  FabOp op; /* the collective that fab_collect_time times */
   gboolean is_broken;
 } FabCollect;
 
-/* Buffers of the GPUs must be fab_collect_buffer_bytes. */
+/* Makes the communicators. The GPUs' buffers must have fab_collect_buffer_bytes. `nccl` and `gpus` must outlive the
+ * result. (transfer full) */
 FabCollect *fab_collect_new (const FabNccl *nccl, FabGpus *gpus, GError **error);
 void fab_collect_free (FabCollect *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCollect, fab_collect_free)
 
-/* Of a collective of `size_bytes` over at most `n_ranks`: what each GPU needs to send from, and to receive into. */
+/* Returns the buffer that each GPU needs to send from and to receive into, for collectives of `size_bytes` over at
+ * most `n_ranks`. */
 FabBytes fab_collect_buffer_bytes (FabBytes size_bytes, guint n_ranks);
 
 gboolean fab_collect_can (FabOp op);
 
-/* FabTimedFunc over FabCollect: n_messages collectives one after another on every rank's stream, the time of the rank
- * that took longest. */
+/* A FabTimedFunc over FabCollect: runs n_messages collectives in sequence on every rank's stream, and sets the time of
+ * the slowest rank. */
 gboolean fab_collect_time (gpointer collect, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
                            GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library.c - loads libnccl at run time and turns its results into sentences. */
+/* library.c - loads libnccl at run time and turns its results into error messages. */
 #include "validate/measure/nccl/library.h"
 
 #include "validate/measure/cuda/symbols.h"
@@ -66,7 +66,7 @@ fab_nccl_check (const FabNccl *self, NcclResult result, const char *doing, GErro
                     self->error_string (result), result, more && *more ? ": " : "", more ? more : "");
 }
 
-/* MAJOR x 10000 + MINOR x 100 + PATCH; up to 2.8 MAJOR x 1000. */
+/* NCCL reports MAJOR x 10000 + MINOR x 100 + PATCH; up to 2.8 it was MAJOR x 1000. */
 char *
 fab_nccl_version (const FabNccl *self)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library.h - NCCL as it is found at run time: own declarations of the functions that are used.
+/* library.h - declares the NCCL functions in use; the library is found at run time.
  *
- * Names and numbers are those of NCCL 2's ABI. Environment FABRICAST_NCCL names another library than libnccl.so.2
- * (tests do).
+ * Names and numbers are those of NCCL 2's ABI. The environment variable FABRICAST_NCCL names another library than
+ * libnccl.so.2; tests use it.
  */
 #pragma once
 
 #include "validate/measure/cuda/driver.h"
 
-typedef int NcclResult; /* 0: done */
+typedef int NcclResult; /* 0: success */
 typedef struct NcclCommOpaque *NcclComm;
 
 enum { NCCL_OK = 0 };
@@ -19,7 +19,7 @@ typedef struct {
   GModule *module;
   NcclResult (*version) (int *version);
   const char *(*error_string) (NcclResult result);
-  const char *(*last_error) (NcclComm comm); /* NULL: before 2.13 */
+  const char *(*last_error) (NcclComm comm); /* NULL: versions before 2.13 lack it */
   NcclResult (*comm_init_all) (NcclComm *comms, int n, const int *devices);
   NcclResult (*comm_destroy) (NcclComm comm);
   NcclResult (*comm_abort) (NcclComm comm);
@@ -40,12 +40,13 @@ typedef struct {
   NcclResult (*receive) (CuPointer to, gsize n, int type, int peer, NcclComm comm, CuStream stream);
 } FabNccl;
 
-/* Loads the library and looks every function up. FAB_ERROR_UNSUPPORTED with what is missing. */
+/* Loads the library and looks up every function. Fails with FAB_ERROR_UNSUPPORTED and what is missing. (transfer
+ * full) */
 FabNccl *fab_nccl_open (GError **error);
 void fab_nccl_close (FabNccl *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNccl, fab_nccl_close)
 
-/* TRUE when `result` is NCCL_OK; else FALSE and "DOING: unhandled system error". */
+/* Returns TRUE when `result` is NCCL_OK, else FALSE with "DOING: unhandled system error". */
 gboolean fab_nccl_check (const FabNccl *self, NcclResult result, const char *doing, GError **error);
 
 char *fab_nccl_version (const FabNccl *self); /* "2.21.5"; (transfer full) */

@@ -6,7 +6,8 @@
 #include "validate/measure/cuda/describe.h"
 #include "validate/measure/nccl/collect.h"
 
-/* Starting the first collective on all GPUs one after another takes some 10 us each: a percent or two of this. */
+/* The shortest sample: starting the first collective on all GPUs in sequence takes some 10 us each, a percent or two
+ * of this. */
 #define MIN_SAMPLE_PS G_GINT64_CONSTANT (2000000000)
 
 typedef struct {
@@ -29,7 +30,7 @@ static const FabParam params[] = {
   { NULL },
 };
 
-/* Operations by name. (transfer full) */
+/* Parses names of operations. (transfer full) */
 static GArray *
 parse_ops (const char *text, GError **error)
 {
@@ -61,7 +62,7 @@ compare_texts (gconstpointer a, gconstpointer b)
   return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* "NCCL_ALGO=Ring NCCL_PROTO=Simple"; NULL: nothing is set. (transfer full) */
+/* Returns "NCCL_ALGO=Ring NCCL_PROTO=Simple"; NULL: no variable is set. (transfer full) */
 static char *
 environment (void)
 {
@@ -90,7 +91,7 @@ describe (FabMeasureHost *host, const FabNccl *nccl, const FabGpus *gpus)
     host->machine (host, "nccl.environment", set);
 }
 
-/* What the environment asks for, in the words of a series; NULL: NCCL chooses. (transfer full) */
+/* Returns what an environment variable requests, in the words of a series; NULL: NCCL chooses. (transfer full) */
 static char *
 asked_for (const char *variable)
 {

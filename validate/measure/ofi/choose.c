@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.c - which provider and which of its devices. */
+/* choose.c - chooses the provider and one of its devices. */
 #include <netdb.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -28,7 +28,8 @@ hints_new (const FabOfiParams *params)
   if (params->provider)
     hints->fabric_attr->prov_name = strdup (params->provider);
   else
-    hints->caps |= FI_REMOTE_COMM; /* not shared memory, unless it was asked for */
+    /* this excludes shared memory, unless it was requested */
+    hints->caps |= FI_REMOTE_COMM;
   if (params->domain)
     hints->domain_attr->name = strdup (params->domain);
   return hints;
@@ -45,7 +46,7 @@ ask (const FabOfiParams *params)
   return found;
 }
 
-/* The names that a person could have written, each once: "tcp;ofi_rxm eth0, shm". */
+/* Lists the names that a person can request, each once: "tcp;ofi_rxm eth0, shm". (transfer full) */
 static char *
 list_all (gboolean is_with_domains)
 {
@@ -103,7 +104,7 @@ fail_to_find (const FabOfiParams *params, GError **error)
       "libfabric has no provider for tagged messages between hosts here; `fi_info -l` lists what it knows");
 }
 
-/* Not every provider minds the domain that is asked for. */
+/* Checks the domain again: some providers ignore the requested one. */
 static gboolean
 fits (const struct fi_info *info, const FabOfiParams *params, const struct fi_info *first)
 {

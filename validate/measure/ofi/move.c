@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* move.c - messages there and back over libfabric, and how long that took. */
+/* move.c - moves messages over libfabric and times them. */
 #include <rdma/fi_errno.h>
 #include <sched.h>
 
@@ -9,8 +9,8 @@
 
 enum {
   TAG = 0x0fab,
-  POLLS_PER_LOOK = 64,           /* at the clock, and to let others have the processor */
-  SLOWEST_BYTES_PER_S = 1000000, /* a message that goes slower than this counts as lost */
+  POLLS_PER_LOOK = 64, /* polls between looks at the clock; then other threads may use the processor */
+  SLOWEST_BYTES_PER_S = 1000000, /* a slower message counts as lost */
 };
 
 static gboolean
@@ -28,7 +28,7 @@ fail_completion (FabOfiSide *side, GError **error)
                     n > 0 ? fi_strerror (entry.err) : "unknown", words);
 }
 
-/* Takes what has ended from the queue of one direction. */
+/* Takes the completions from the queue of one direction. */
 static gboolean
 collect (FabOfiPair *self, FabOfiSide *side, gboolean *is_any, GError **error)
 {
@@ -49,11 +49,11 @@ collect (FabOfiPair *self, FabOfiSide *side, gboolean *is_any, GError **error)
 }
 
 typedef struct {
-  gint64 deadline_us; /* 0: not begun */
+  gint64 deadline_us; /* 0: not started */
   guint n_polls;
 } Patience;
 
-/* One look at both queues. What is waited for must come within the time limit, counted from the last completion. */
+/* Polls both queues once. What is awaited must come within the time limit since the last completion. */
 static gboolean
 progress (FabOfiPair *self, Patience *patience, gsize size, GError **error)
 {
@@ -112,7 +112,7 @@ begin (FabOfiPair *self, gboolean is_out, gsize size, GError **error)
   }
 }
 
-/* Waits until no more than `n_left` of those begun are under way. */
+/* Waits until at most `n_left` of the messages begun are in flight. */
 static gboolean
 await (FabOfiPair *self, const FabOfiSide *side, guint64 n_left, gsize size, GError **error)
 {
@@ -130,7 +130,7 @@ await_all (FabOfiPair *self, gsize size, GError **error)
   return await (self, &self->out, 0, size, error) && await (self, &self->in, 0, size, error);
 }
 
-/* The receive for the next message is there before this one is answered. */
+/* The receive of the next message is posted before the answer to this one is sent. */
 static gboolean
 ping_pong (FabOfiPair *self, gsize size, guint n, GError **error)
 {
@@ -159,7 +159,7 @@ exchange (FabOfiPair *self, gsize size, guint n, GError **error)
   return TRUE;
 }
 
-/* `n` messages out, in or both, with at most `window` of each under way. */
+/* Moves `n` messages out, in or both, with at most `window` of each in flight. */
 static gboolean
 stream (FabOfiPair *self, gboolean is_sending, gboolean is_receiving, gsize size, guint n, GError **error)
 {
@@ -174,7 +174,7 @@ stream (FabOfiPair *self, gboolean is_sending, gboolean is_receiving, gsize size
   return await_all (self, size, error);
 }
 
-/* One word from the end that received last. */
+/* Sends one word from the end that received last. */
 static gboolean
 finish (FabOfiPair *self, gboolean is_answering, GError **error)
 {

@@ -9,10 +9,10 @@
 
 enum { USUAL_WINDOW = 64, MAX_ADDRESS_BYTES = 512, MAX_NAME_BYTES = 256, MAX_PROVIDER_BYTES = 128 };
 
-/* What the other end's texts may hold: they are printed and kept. */
+/* The characters that are kept of the other end's texts, which are printed and stored. */
 #define SEEN G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS " ._:;,/@[]%+-"
 
-/* What one end tells the other; addresses are opaque. */
+/* What an end tells the other. Addresses are opaque. */
 typedef struct {
   guint32 address_bytes; /* big endian */
   char provider[MAX_PROVIDER_BYTES];
@@ -156,7 +156,7 @@ check_peer (const FabOfiPair *self, Card *there, GError **error)
   return TRUE;
 }
 
-/* Each end tells the other where it can be reached. */
+/* Exchanges the ends' addresses. */
 static gboolean
 meet (FabOfiPair *self, FabControl *control, GError **error)
 {
@@ -248,7 +248,7 @@ say_version (FabMeasureHost *host)
   host->machine (host, "libfabric", text);
 }
 
-/* Before the other end is bothered. */
+/* Checks the provider before the other end is contacted. */
 static gboolean
 check_provider (gconstpointer params, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ofi.h - one end of two that send each other messages over libfabric.
+/* ofi.h - one of two ends that exchange messages over libfabric.
  *
- * An endpoint for reliable datagrams (FI_EP_RDM) with tagged messages, which every provider that MPI or NCCL could use
- * has. Completions are awaited by asking again and again, as those libraries do.
+ * It uses an endpoint for reliable datagrams (FI_EP_RDM) with tagged messages, which every provider that MPI or NCCL
+ * could use has. It polls for completions, as those libraries do.
  */
 #pragma once
 
@@ -16,10 +16,10 @@
 
 typedef struct {
   const char *provider; /* NULL: libfabric's choice */
-  const char *domain;   /* NULL: the one with the address of the control channel, else libfabric's first */
+  const char *domain;   /* NULL: the domain with the control channel's address, else libfabric's first */
 } FabOfiParams;
 
-/* The queue of one direction: what was begun and what has ended. */
+/* A completion queue of one direction, and the numbers of messages begun and done. */
 typedef struct {
   struct fid_cq *queue;
   guint64 n_begun, n_done;
@@ -32,12 +32,12 @@ typedef struct {
   struct fid_domain *domain;
   struct fid_ep *endpoint;
   struct fid_av *addresses;
-  struct fid_mr *memory; /* NULL: the provider wants none registered */
+  struct fid_mr *memory; /* NULL: the provider needs no registration */
   FabOfiSide out, in;
   fi_addr_t peer;
-  char *buffer; /* what is sent, then what is received: max_bytes each */
+  char *buffer; /* max_bytes to send from, then max_bytes to receive into */
   gsize max_bytes;
-  struct fi_context2 *contexts; /* 2 x (window + 1), which a provider may use while a message is under way */
+  struct fi_context2 *contexts; /* 2 x (window + 1); a provider may use them while a message is in flight */
   GPtrArray *free_contexts;
   guint window;
   guint timeout_s;
@@ -45,11 +45,11 @@ typedef struct {
   char *here, *there; /* "tcp;ofi_rxm/eth0@10.9.0.1" */
 } FabOfiPair;
 
-/* The first fitting entry of libfabric's list; `here` is the address of the control channel. fi_freeinfo() it.
- * FAB_ERROR_UNSUPPORTED when there is none, with those that there are. */
+/* Returns the first suitable entry of libfabric's list; the caller frees it with fi_freeinfo(). `here` is the address
+ * of the control channel. Fails with FAB_ERROR_UNSUPPORTED and a list of the available ones. */
 struct fi_info *fab_ofi_choose (const FabOfiParams *params, const char *here, GError **error);
 
-/* "what: reason" of a negative result of libfabric. Returns FALSE. */
+/* Sets *error to "what: reason" for a negative result of libfabric. Returns FALSE. */
 gboolean fab_ofi_fail (int result, const char *what, GError **error);
 
 gboolean fab_ofi_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_messages,

@@ -13,10 +13,10 @@
 typedef struct {
   FabVerbsPair *pair;
   FabVerbsPost post;
-  volatile guint8 *arriving; /* last byte of what is written here; NULL: completions tell */
+  volatile guint8 *arriving; /* last byte of what arrives here; NULL: completions tell */
   guint8 *leaving;           /* last byte of what is sent */
   guint n_sent, n_received;
-  guint n_early; /* receives that were polled before they were waited for */
+  guint n_early; /* receives that were polled before they were awaited */
   guint n;
 } Alone;
 
@@ -43,7 +43,7 @@ alone_init (Alone *self, FabVerbsPair *pair, FabBytes size_bytes, guint n)
   *self->arriving = 0;
 }
 
-/* Waits until its own message is done: the buffer may then be written again. */
+/* Waits until this end's message is done, because the buffer may then be written again. */
 static gboolean
 reap (Alone *self, GError **error)
 {
@@ -69,7 +69,7 @@ send_one (Alone *self, GError **error)
   return fab_verbs_post (self->pair, 0, &self->post, error);
 }
 
-/* In an exchange the other end may be one message ahead, never two: it waits for ours. */
+/* In an exchange the other end may be one message ahead, but not two: it waits for ours. */
 static gboolean
 has_mark (const Alone *self)
 {
@@ -93,7 +93,7 @@ has_arrived (Alone *self, gboolean *has, GError **error)
   return TRUE;
 }
 
-/* A write that failed arrives nowhere: while nothing comes, completions of what was sent are looked at too. */
+/* While nothing arrives, it also polls the completions of what was sent: a write that failed arrives nowhere. */
 static gboolean
 receive_one (Alone *self, GError **error)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend.c - the module: which ports and methods are measured one after the other. Every one of them is a pair of
- * its own, with a control channel of its own.
- */
+/* backend.c - the module's entry: measures ports and methods in sequence, each as a pair with its own control
+ * channel. */
 #include <gmodule.h>
 
 #include "sim/base/error.h"
 #include "validate/measure/verbs/device.h"
 #include "validate/measure/verbs/ends.h"
 
-/* Facts of the ports that this machine measures with. */
+/* Records facts of the ports that this machine measures with. */
 static gboolean
 record_port (FabMeasureHost *host, const char *name, GError **error)
 {
@@ -40,7 +39,7 @@ measure_method (FabMeasureHost *host, FabVerbsParams *params, FabVerbsMethod met
   return fab_pair_measure_peer (host, fab_verbs_ops (method, has_gpu), params, error);
 }
 
-/* One port with the methods asked for. */
+/* Measures one port with the requested methods. */
 static gboolean
 measure_port (FabMeasureHost *host, const FabVerbsParams *params, const char *name, GError **error)
 {
@@ -58,7 +57,7 @@ measure_port (FabMeasureHost *host, const FabVerbsParams *params, const char *na
   return TRUE;
 }
 
-/* A port that cannot be used is left out with a note while there are others; whatever else fails ends it. */
+/* A port that cannot be used is left out with a note while there are others; any other failure ends the measurement. */
 static gboolean
 measure (FabMeasureHost *host, gconstpointer params, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c - devices, ports and GIDs, as libibverbs lists them. Owns nothing beyond the port that it opened. */
+/* device.c - finds devices, ports and GIDs with libibverbs. */
 #include "validate/measure/verbs/device.h"
 
 #include <errno.h>
@@ -161,7 +161,7 @@ fab_verbs_port_clear (FabVerbsPort *port)
   port->context = NULL;
 }
 
-/* The name is taken as it is compared: "mlx5_0:1". */
+/* Compares names as they are written: "mlx5_0:1". */
 gboolean
 fab_verbs_port_answer (FabVerbsPort *port, const FabVerbsParams *params, const FabVerbsRequest *request,
                        GError **error)
@@ -189,7 +189,8 @@ fab_verbs_port_answer (FabVerbsPort *port, const FabVerbsParams *params, const F
                     request->name, fab_verbs_link_words (request->link_layer));
 }
 
-/* Gb/s of one lane by the code of ibv_port_attr.active_speed; InfiniBand Architecture, PortInfo.LinkSpeedActive. */
+/* Returns Gb/s of one lane for a code of ibv_port_attr.active_speed. Source: InfiniBand Architecture,
+ * PortInfo.LinkSpeedActive. */
 static double
 lane_gbit (guint8 speed)
 {
@@ -230,7 +231,7 @@ is_ipv4 (const union ibv_gid *gid)
   return memcmp (gid->raw, mapped, sizeof mapped) == 0;
 }
 
-/* How much an automatic choice likes an entry; 0: not usable. */
+/* Ranks a GID for the automatic choice; 0: not usable. */
 static guint
 gid_rank (const struct ibv_gid_entry *entry)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ends.c - opening: the asking end says what it wants, both make buffer and queue pairs, tell each other where they
- * are (queue pair numbers, LID or GID, keys, MTU), and connect. Then messages, and what they were measured with.
+/* ends.c - opens the two ends.
+ *
+ * The asking end sends its request. Both make buffers and queue pairs, exchange their cards (queue pair numbers, LID
+ * or GID, keys, MTU) and connect.
  */
 #include "validate/measure/verbs/ends.h"
 
@@ -14,7 +16,7 @@
 #include "validate/measure/verbs/wire.h"
 #include "validate/measure/verbs/work.h"
 
-/* Messages under way when none were asked for: perftest's --tx-depth. */
+/* Messages in flight when no window is requested: the default of perftest's --tx-depth. */
 enum { USUAL_WINDOW = 128 };
 
 enum { USUAL_TIMEOUT_S = 30 };
@@ -46,7 +48,7 @@ make_request (FabVerbsPair *pair, const FabVerbsParams *params, const FabMeasure
   return TRUE;
 }
 
-/* The asking end's port: backend.c names one; else the first that is active. */
+/* Opens the asking end's port: the one that backend.c names, else the first active one. */
 static gboolean
 open_port (FabVerbsPair *pair, const FabVerbsParams *params, GError **error)
 {
@@ -199,7 +201,7 @@ set_text (char **field, char *text)
   *field = text;
 }
 
-/* From where bytes come to where they go: a read takes them from the other end. */
+/* Describes the ends from where bytes come to where they go: a read takes them from the other end. */
 static void
 describe (const FabPair *base, FabSeries *series)
 {

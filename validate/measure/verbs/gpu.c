@@ -15,7 +15,7 @@
 
 enum { GPU_DIRECT_RDMA_SUPPORTED = 116, RANGE_HANDLE_DMA_BUF_FD = 1 };
 
-/* Where memory must begin and end to be registered by a file: pages of up to 64 KiB are in use. */
+/* Memory registered by a file must begin and end at a page; pages of up to 64 KiB are in use. */
 #define ALIGN_BYTES ((FabBytes) 65536)
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
   int (*cuMemFree_v2) (unsigned long long address);
   int (*cuGetErrorString) (int error, const char **text);
   int (*cuMemGetHandleForAddressRange) (void *handle, unsigned long long address, size_t size, int type,
-                                        unsigned long long flags); /* NULL: an older driver */
+                                        unsigned long long flags); /* NULL: an older driver lacks it */
 } Driver;
 
 typedef struct {
@@ -56,8 +56,8 @@ struct _FabVerbsGpu {
   Driver driver;
   int device;
   gboolean has_context;
-  unsigned long long allocated; /* 0: nothing yet */
-  unsigned long long address;   /* inside it, aligned */
+  unsigned long long allocated; /* 0: nothing is allocated */
+  unsigned long long address;   /* aligned, inside `allocated` */
   FabBytes size_bytes;
 };
 
@@ -181,5 +181,6 @@ fab_verbs_gpu_free (FabVerbsGpu *self)
     self->driver.cuMemFree_v2 (self->allocated);
   if (self->has_context)
     self->driver.cuDevicePrimaryCtxRelease_v2 (self->device);
-  g_free (self); /* the library stays: the driver has threads of its own */
+  /* the library stays loaded, because the driver has threads of its own */
+  g_free (self);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.h - memory of a GPU by the CUDA driver, which is looked for when it is asked for: the module needs no CUDA. */
+/* gpu.h - allocates GPU memory with the CUDA driver, which is loaded only when needed: the module links no CUDA. */
 #pragma once
 
 #include <glib.h>
@@ -8,11 +8,11 @@
 
 typedef struct _FabVerbsGpu FabVerbsGpu;
 
-/* `size_bytes` on GPU `index`, aligned to pages. */
+/* Allocates `size_bytes` on GPU `index`, aligned to pages. (transfer full) */
 FabVerbsGpu *fab_verbs_gpu_new (gint64 index, FabBytes size_bytes, GError **error);
 guint64 fab_verbs_gpu_address (const FabVerbsGpu *self);
 
-/* A file that stands for the memory (dma-buf), or -1 with *error; the caller closes it. */
+/* Returns a file descriptor that stands for the memory (dma-buf), or -1 with *error. The caller closes it. */
 int fab_verbs_gpu_dmabuf (FabVerbsGpu *self, GError **error);
 void fab_verbs_gpu_free (FabVerbsGpu *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabVerbsGpu, fab_verbs_gpu_free)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - allocation and registration; a GPU's memory by dma-buf, or else by the nvidia-peermem kernel module. */
+/* memory.c - allocates and registers buffers; a GPU's memory by dma-buf, else through the nvidia-peermem kernel
+ * module. */
 #include "validate/measure/verbs/memory.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "sim/base/error.h"
 #include "validate/measure/verbs/gpu.h"
 
-/* Halves begin at a page of any machine and of any GPU. */
+/* Halves begin at a page of any machine and any GPU. */
 #define HALF_ALIGN_BYTES ((FabBytes) 65536)
 
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
@@ -35,7 +36,8 @@ registration_failed (FabBytes size_bytes, int code, GError **error)
       size, allowed);
 }
 
-/* Registers a second time without relaxed ordering where the last byte is polled: PCIe could write it first. */
+/* Registers the memory a second time, without relaxed ordering, where the last byte is polled: PCIe could otherwise
+ * write that byte first. */
 static gboolean
 register_host (FabVerbsMemory *memory, struct ibv_pd *pd, FabBytes size_bytes, gboolean is_relaxed,
                gboolean is_polled, GError **error)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.c - what a person may set: `fabricast measure verbs --set key=value`. Beside each what perftest calls it. */
+/* params.c - declares the parameters of `fabricast measure verbs --set key=value`, with perftest's name of each. */
 #include "validate/measure/verbs/verbs.h"
 
 const char *const fab_verbs_method_names[] = { "write", "read", "send", "all", NULL };
 const char *const fab_verbs_place_names[] = { "host", "gpu", NULL };
 
-/* In the order of enum ibv_mtu. */
+/* in the order of enum ibv_mtu */
 static const char *const mtu_names[] = { "port", "256", "512", "1024", "2048", "4096", NULL };
 
 #define AT(member) G_STRUCT_OFFSET (FabVerbsParams, member)

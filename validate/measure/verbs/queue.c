@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.c - RESET to INIT when a queue pair is made, INIT to RTR (ready to receive) and RTS (ready to send) when the
- * other end is known. InfiniBand Architecture Specification, volume 1, 10.3.1.
- */
+/* queue.c - takes queue pairs from RESET to INIT when they are made, and to RTR (ready to receive) and RTS (ready to
+ * send) when the other end is known. Source: InfiniBand Architecture Specification, volume 1, 10.3.1. */
 #include "validate/measure/verbs/queue.h"
 
 #include <errno.h>
@@ -9,10 +8,10 @@
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 
-/* An answer is waited for 4.096 us x 2^14 = 67 ms, and asked for 7 times more: what perftest asks for as well. */
+/* An adapter waits 4.096 us x 2^14 = 67 ms for an acknowledgement, and retries 7 times; perftest does the same. */
 enum { ACK_TIMEOUT = 14, RETRIES = 7, RNR_FOR_EVER = 7, MIN_RNR_TIMER = 12 };
 
-/* Receives that are posted ahead, as many as perftest's `--rx-depth`. */
+/* Receives posted ahead: the default of perftest's `--rx-depth`. */
 enum { RECEIVES = 512 };
 
 guint
@@ -43,7 +42,7 @@ no_queue_pair (const FabVerbsPair *pair, guint share, GError **error)
       pair->port.name, share, pair->n_receives, g_strerror (code), pair->port.device_attr.max_qp_wr);
 }
 
-/* Not every adapter sends inline, and none of them more than it likes: less is asked for until it agrees. */
+/* Requests less inline data until the adapter agrees: some send none inline, and each has its own limit. */
 static struct ibv_qp *
 create_queue_pair (FabVerbsPair *pair, guint share)
 {
@@ -121,7 +120,8 @@ fab_verbs_queues_init (FabVerbsPair *pair, GError **error)
     pair->queues[i].qp = qp;
     if (!to_init (pair, qp, error))
       return FALSE;
-    /* Sequence numbers start anywhere: packets of an earlier connection of this number are then not taken for it. */
+    /* sequence numbers start at an arbitrary value, so that packets of an earlier connection with this number are not
+     * accepted */
     pair->here.queues[i] = (FabVerbsQueueCard){ .number = qp->qp_num,
                                                 .first_psn = (guint32) fab_mix (qp->qp_num, i) & 0xffffff };
   }

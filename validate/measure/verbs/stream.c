@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - bandwidth: the queues are kept full, one message after the other going to the next queue pair, and every
- * so many of them one asks for a completion. The clock runs from before the first post to the last completion, as
- * perftest's does; a completion of a reliable connection says that the other end's adapter has the message.
+/* stream.c - measures bandwidth by keeping the queues full.
+ *
+ * Messages go to the queue pairs in turn, and every so many of them one requests a completion. The clock runs from
+ * before the first post to the last completion, as in perftest; a completion of a reliable connection says that the
+ * other end's adapter has the message.
  */
 #include "validate/measure/verbs/move.h"
 
@@ -14,7 +16,7 @@ typedef struct {
   FabVerbsPair *pair;
   FabBytes size_bytes;
   guint share, signal_every;
-  guint n_sends, n_posted, n_sent; /* to send, given to the adapter, done */
+  guint n_sends, n_posted, n_sent; /* to send, posted, done */
   guint n_receives, n_received;
 } Stream;
 
@@ -28,13 +30,13 @@ stream_init (Stream *self, FabVerbsPair *pair, FabBytes size_bytes, guint n_send
                     .share = fab_verbs_queue_share (&pair->request),
                     .n_sends = n_sends,
                     .n_receives = n_receives };
-  /* Half of the share at most, so that the queue does not run dry while a completion is waited for. */
+  /* at most half of the share, so that the queue does not run empty while a completion is awaited */
   self->signal_every = MAX (1, self->share / 2);
   for (guint i = 0; i < n_queues; i++)
     pair->queues[i].to_post = n_sends / n_queues + (i < n_sends % n_queues ? 1 : 0);
 }
 
-/* Posts as long as there is room: in the window, and in the queue whose turn it is. */
+/* Posts while there is room in the window and in the queue whose turn it is. */
 static gboolean
 fill (Stream *self, GError **error)
 {
@@ -88,7 +90,7 @@ run (Stream *self, GError **error)
   return TRUE;
 }
 
-/* The two clocks differ, but not how fast they go: the longer time is that of the slower direction. */
+/* Takes the longer time of the two directions. The clocks of the ends show different times, but run equally fast. */
 static gboolean
 take_longer (const FabVerbsPair *pair, FabTimePs *elapsed_ps, GError **error)
 {
@@ -117,7 +119,7 @@ fab_verbs_move_stream (FabVerbsPair *pair, FabMeasureKind kind, FabBytes size_by
   start_ps = fab_clock_ps ();
   if (!run (&self, error))
     return FALSE;
-  /* The caller takes the time of one round trip off, which for reads are two whole ones: one too many. */
+  /* the caller subtracts one round trip, which for reads is two whole reads: one too many */
   *elapsed_ps = fab_clock_ps () - start_ps + pair->read_ps;
   return !is_both || take_longer (pair, elapsed_ps, error);
 }

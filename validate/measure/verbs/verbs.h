@@ -27,7 +27,7 @@ typedef struct {
   const char *device; /* NULL: any */
   gint64 port;        /* 0: any */
   gint method;        /* FabVerbsMethod */
-  gint64 gid_index;   /* -1: chosen */
+  gint64 gid_index;   /* -1: chosen automatically */
   gint mtu;           /* enum ibv_mtu; 0: that of the port */
   gint64 n_queue_pairs;
   FabBytes inline_bytes;
@@ -39,7 +39,7 @@ typedef struct {
 
 extern const FabParam fab_verbs_params[];
 
-/* In bytes; 0 for what is none (queue.c). */
+/* Returns the bytes of an MTU; 0 for other values. */
 guint fab_verbs_mtu_bytes (enum ibv_mtu mtu);
 
 /* An open device and one of its ports. */
@@ -51,20 +51,20 @@ typedef struct {
   struct ibv_device_attr device_attr;
 } FabVerbsPort;
 
-/* The registered buffer: the first half is sent from, the second received into, `half_bytes` each. */
+/* The registered buffer: `half_bytes` to send from, then `half_bytes` to receive into. */
 typedef struct {
   guint64 address;
   FabBytes half_bytes;
   struct ibv_mr *mr;
-  struct ibv_mr *polled_mr; /* without relaxed ordering, where the last byte is waited for; may be `mr` */
-  guint8 *host;             /* NULL: on a GPU */
-  struct _FabVerbsGpu *gpu; /* NULL: on the host */
+  struct ibv_mr *polled_mr; /* registered without relaxed ordering, for polling the last byte; may be `mr` */
+  guint8 *host;             /* NULL: the memory is on a GPU */
+  struct _FabVerbsGpu *gpu; /* NULL: the memory is on the host */
 } FabVerbsMemory;
 
 /* A request and a card go over the control channel as they lie in memory: fields of fixed width without gaps. */
 enum { FAB_VERBS_MAX_QUEUES = 256, FAB_VERBS_MAX_WINDOW = 1 << 16, FAB_VERBS_NAME_SIZE = 64 };
 
-/* What the asking end wants; the other end does it the same way. */
+/* What the asking end requests; the other end does the same. */
 typedef struct {
   guint32 magic;
   guint32 link_layer;
@@ -81,13 +81,13 @@ typedef struct {
   guint32 number, first_psn;
 } FabVerbsQueueCard;
 
-/* What one end must know of the other to reach it. */
+/* What an end must know of the other to reach it. */
 typedef struct {
   guint32 magic;
   guint32 link_layer, lid;
   guint32 has_gid, gid_type; /* gid_type: enum ibv_gid_type */
   guint32 mtu;               /* enum ibv_mtu */
-  guint32 max_reads_in;      /* RDMA reads that it answers at a time */
+  guint32 max_reads_in;      /* RDMA reads that it answers at the same time */
   guint32 max_reads_out;
   union ibv_gid gid;
   guint64 address;        /* of its receiving half */
@@ -99,14 +99,14 @@ typedef struct {
 
 typedef struct {
   struct ibv_qp *qp;
-  guint under_way; /* sends that no completion has covered yet */
+  guint under_way; /* sends not yet covered by a completion */
   guint unsignalled;
   guint to_post; /* of the current stream */
 } FabVerbsQueue;
 
 typedef struct {
   FabPair base;
-  FabControl *control; /* of the caller */
+  FabControl *control; /* owned by the caller */
   gboolean is_asking;
   guint timeout_s;
   FabVerbsRequest request;
@@ -116,10 +116,10 @@ typedef struct {
   struct ibv_cq *send_cq, *receive_cq;
   FabVerbsQueue *queues; /* request.n_queues */
   guint n_receives;      /* posted on every queue, when the method is send */
-  guint inline_bytes;    /* what the queues take */
+  guint inline_bytes;    /* largest message that the queues send inline */
   guint32 mtu;
   gint gid_index;
   FabVerbsCard here, there;
-  FabTimePs read_ps; /* the shortest read alone so far; 0: none */
-  char *note;        /* what was agreed on that was not asked for; NULL: nothing */
+  FabTimePs read_ps; /* shortest single read so far; 0: none */
+  char *note;        /* what was agreed on though it was not requested; NULL: nothing */
 } FabVerbsPair;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.c - what arrives is not trusted: every value that sizes or indexes something is checked before its use. */
+/* wire.c - checks every value that sizes or indexes something before using it: what arrives is not trusted. */
 #include "validate/measure/verbs/wire.h"
 
 #include "sim/base/error.h"
@@ -8,7 +8,7 @@ G_STATIC_ASSERT (sizeof (FabVerbsRequest) == 14 * 4 + FAB_VERBS_NAME_SIZE);
 G_STATIC_ASSERT (sizeof (FabVerbsCard)
                  == 10 * 4 + 2 * 8 + 16 + FAB_VERBS_NAME_SIZE + FAB_VERBS_MAX_QUEUES * 8);
 
-/* "mlx5_0:1": what is printed and kept. */
+/* Accepts "mlx5_0:1"; names are printed and stored. */
 static gboolean
 is_name (const char *name)
 {

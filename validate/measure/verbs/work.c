@@ -46,7 +46,8 @@ fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s)
   now_us = g_get_monotonic_time ();
   if (spin->end_us == 0)
     spin->end_us = now_us + (gint64) timeout_s * G_USEC_PER_SEC;
-  g_thread_yield (); /* after so many empty turns somebody else may need the core: the other end, for one */
+  /* after so many empty polls another thread may need the core, for example the other end */
+  g_thread_yield ();
   return now_us > spin->end_us;
 }
 
@@ -129,7 +130,7 @@ throw_status (const FabVerbsPair *pair, const struct ibv_wc *wc, GError **error)
                     ibv_wc_status_str (wc->status), wc->qp_num);
 }
 
-/* Up to BATCH completions; the first that failed is the reason, those after it are only flushed. */
+/* Polls up to BATCH completions. The first failed one is the reason; those after it are only flushed. */
 static gboolean
 poll_queue (const FabVerbsPair *pair, struct ibv_cq *cq, struct ibv_wc *done, int *n, GError **error)
 {
