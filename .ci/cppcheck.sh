@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-.ci/files.sh 'sim/*.c' 'models/*.c' 'validate/*.c' 'cli/*.c' | tr '\0' '\n' >"$list"
+.ci/files.sh 'sim/*.c' 'models/*.c' 'answer/*.c' 'validate/*.c' 'cli/*.c' | tr '\0' '\n' >"$list"
 [ -s "$list" ] || exit 0
 
 # System headers are not read, so macros that look like declarations are named here. A file with an

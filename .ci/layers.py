@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers.py: doors open one way only (docs/architecture.md).
 
-    cli -> validate -> models -> sim
+    cli -> validate -> answer -> models -> sim
     inside sim: study -> scenario -> work -> net -> {engine, fabric, solve, result} -> base
 """
 import os
@@ -10,7 +10,7 @@ import re
 
 from csource import files, read, report
 
-ROOMS = {"sim": 0, "models": 1, "validate": 2, "cli": 3, "tests": 4}
+ROOMS = {"sim": 0, "models": 1, "answer": 2, "validate": 3, "cli": 4, "tests": 5}
 FLOORS = {"base": 0, "engine": 1, "fabric": 1, "solve": 1, "result": 1, "net": 2, "work": 3, "scenario": 4, "study": 5}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_check.c - `fabricast check SCENARIO`: every mistake at once, or the resolved scenario. */
+#include "answer/doubts.h"
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/scenario/simulation.h"
-#include "validate/fidelity/doubts.h"
 
 static const FabUsage usage = {
   .arguments = "SCENARIO",

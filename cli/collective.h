@@ -2,9 +2,9 @@
 /* collective.h - the parts of `fabricast collective`: what was asked for, and the ways to print it. */
 #pragma once
 
+#include "answer/predict.h"
 #include "cli/cli.h"
 #include "validate/compare/nccl_names.h"
-#include "validate/compare/predict.h"
 #include "validate/import/nccl_tests.h"
 
 /* As they stand on the command line; NULL or 0: not given. */

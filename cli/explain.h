@@ -2,7 +2,7 @@
 /* explain.h - what `fabricast explain` prints. */
 #pragma once
 
-#include "validate/explain/explain.h"
+#include "answer/explain/explain.h"
 
 /* (transfer full) */
 char *fab_explain_text (const char *title, const FabExplanation *explanation);

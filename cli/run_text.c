@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
+#include "answer/doubts.h"
 #include "cli/cli.h"
 #include "cli/run_band.h"
 #include "cli/run_jobs.h"
@@ -7,7 +8,6 @@
 #include "cli/run_reasons.h"
 #include "cli/timeline.h"
 #include "models/models.h"
-#include "validate/fidelity/doubts.h"
 
 enum { TIMELINE_COLUMNS = 66 };
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/doubts.h"
 #include "models/models.h"
 #include "tests/support/play.h"
 #include "validate/fidelity/contrast.h"
-#include "validate/fidelity/doubts.h"
 
 static FabCatalog *catalog;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_measured.c - bus bandwidths of a cluster in place of what its links allow. */
+#include "answer/predict.h"
 #include "models/models.h"
 #include "tests/support/test.h"
-#include "validate/compare/predict.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_predict.c - one collective on a catalogued machine: closed forms, units and refused requests. */
-#include "validate/compare/predict.h"
+#include "answer/predict.h"
 
 #include "models/models.h"
 #include "sim/base/error.h"

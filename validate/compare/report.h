@@ -9,8 +9,8 @@
  */
 #pragma once
 
+#include "answer/predict.h"
 #include "validate/compare/measured.h"
-#include "validate/compare/predict.h"
 
 /* below 256 KiB: software and latency; below 64 MiB: protocols and pipelining; from there: the links */
 typedef enum { FAB_SIZE_SMALL, FAB_SIZE_MIDDLE, FAB_SIZE_LARGE, FAB_N_SIZE_CLASSES } FabSizeClass;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - the figures: each as a formula of the step's parts, and then those parts. */
-#include "validate/explain/explain.h"
+#include "answer/explain/explain.h"
 
 #include <string.h>
 
+#include "answer/explain/parts.h"
 #include "sim/base/error.h"
 #include "sim/scenario/run.h"
-#include "validate/explain/parts.h"
 
 void
 fab_explanation_free (FabExplanation *self)

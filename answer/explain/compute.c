@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/explain/parts.h"
+#include "answer/explain/parts.h"
 
 /* Less than this of a sum is rounding. */
 static const double rounding = 1e-6;

@@ -2,7 +2,7 @@
 /* doubts_private.h - what the finders of doubts share. */
 #pragma once
 
-#include "validate/fidelity/doubts.h"
+#include "answer/doubts.h"
 
 /* Something that is surely under way at once with the others. */
 typedef struct {

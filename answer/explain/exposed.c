@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "answer/explain/parts.h"
 #include "sim/work/overlap.h"
-#include "validate/explain/parts.h"
 
 enum { MOST_GAPS = 3, MOST_GROUPS = 4 };
 

@@ -2,8 +2,8 @@
 /* explain.h - why a figure is what it is: the chain from its formula to the numbers of links and accelerators. */
 #pragma once
 
+#include "answer/explain/statement.h"
 #include "sim/study/study.h"
-#include "validate/explain/statement.h"
 
 typedef struct {
   GPtrArray *statements; /* FabStatement, as they are to be read */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "answer/explain/parts.h"
 #include "sim/base/crew.h"
-#include "validate/explain/parts.h"
 
 enum { MOST_RANKS = 4096 }; /* building larger ones a dozen times takes too long for a sentence */
 

@@ -2,7 +2,7 @@
 /* parts.h - what the files of this folder share: the scenario as it was played, and where statements go. */
 #pragma once
 
-#include "validate/explain/explain.h"
+#include "answer/explain/explain.h"
 
 typedef struct {
   const FabStudy *study;

@@ -5,7 +5,7 @@
  * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band,
  * that twice per uncertain number.
  */
-#include "validate/compare/predict.h"
+#include "answer/predict.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* memory.c - the memory of the fullest GPU as the sum of what it keeps. */
 #include <string.h>
 
-#include "validate/explain/parts.h"
+#include "answer/explain/parts.h"
 
 static guint
 fullest_class (const Explain *self)

@@ -2,7 +2,7 @@
 /* doubts_find.c - the sorts of doubts, each the worst link of its sort. */
 #include <string.h>
 
-#include "validate/fidelity/doubts_private.h"
+#include "answer/doubts_private.h"
 
 static const double is_full = 1.2;   /* load above which links are worth a doubt */
 static const double is_uneven = 1.5; /* a link's load over the mean of its neighbours' */

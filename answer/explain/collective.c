@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/explain/parts.h"
+#include "answer/explain/parts.h"
 
 static const double rounding = 1e-6;
 

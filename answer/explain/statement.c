@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/explain/statement.h"
+#include "answer/explain/statement.h"
 
 #include <math.h>
 #include <string.h>

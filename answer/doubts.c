@@ -5,11 +5,11 @@
  *
  * A link is full when the loads of what is under way add up to more than 1. O(links of all footprints).
  */
-#include "validate/fidelity/doubts.h"
+#include "answer/doubts.h"
 
 #include <string.h>
 
-#include "validate/fidelity/doubts_private.h"
+#include "answer/doubts_private.h"
 
 const char *const fab_doubt_names[FAB_N_DOUBTS + 1] = {
   [FAB_DOUBT_COLLISION] = "colliding paths",
