@@ -55,17 +55,6 @@ typedef struct {
   const char *problem; /* why the point could not be simulated */
 } FabSweepPointRecord;
 
-typedef enum { FAB_SWEEP_REAL, FAB_SWEEP_WHOLE, FAB_SWEEP_TEXT } FabSweepColumnKind;
-
-/* The columns of the table of points, from fields of FabSweepPointRecord, after the column sweep_id. */
-typedef struct {
-  const char *name;
-  FabSweepColumnKind kind;
-  gsize offset;
-} FabSweepColumn;
-
-extern const FabSweepColumn fab_sweep_columns[]; /* ended by a row without name */
-
 typedef struct {
   guint rank_class;
   guint first_rank;

@@ -204,12 +204,29 @@ connect_reader (FabStore *self)
   sqlite3_exec (self->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
 }
 
+/* Tables, views and whose file it is. (transfer full) */
+static char *
+schema_sql (void)
+{
+  GString *sql = g_string_new (NULL);
+
+  g_string_printf (sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;\n", FAB_STORE_APPLICATION_ID,
+                   FAB_STORE_SCHEMA_VERSION);
+  for (guint i = 0; i < FAB_N_TABLES; i++) {
+    g_autofree char *table = fab_record_table_sql (&fab_record_tables[i]);
+
+    g_string_append (sql, table);
+  }
+  for (guint i = 0; fab_store_views[i]; i++)
+    g_string_append (sql, fab_store_views[i]);
+  g_string_append (sql, "COMMIT");
+  return g_string_free (sql, FALSE);
+}
+
 static gboolean
 create_schema (FabStore *self, GError **error)
 {
-  g_autofree char *tables = g_strjoinv ("", (GStrv) fab_store_schema);
-  g_autofree char *sql = g_strdup_printf ("PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT",
-                                          FAB_STORE_APPLICATION_ID, FAB_STORE_SCHEMA_VERSION, tables);
+  g_autofree char *sql = schema_sql ();
 
   if (!fab_store_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
     return FALSE;
@@ -308,7 +325,7 @@ fab_store_close (FabStore **store, GError **error)
   if (self == NULL)
     return TRUE;
   fab_store_abandon_run (self);
-  for (guint i = 0; i < FAB_N_INSERTS; i++) {
+  for (guint i = 0; i < FAB_N_RUN_TABLES; i++) {
     sqlite3_finalize (self->single[i]);
     sqlite3_finalize (self->batch[i]);
   }

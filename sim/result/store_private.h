@@ -6,43 +6,14 @@
 #pragma once
 
 #include "sim/base/error.h"
+#include "sim/result/columns.h"
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
 #define FAB_STORE_SCHEMA_VERSION 4          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
-typedef enum {
-  FAB_INSERT_RUN,
-  FAB_INSERT_CLASS,
-  FAB_INSERT_LINK,
-  FAB_INSERT_STEP,
-  FAB_INSERT_ITERATION,
-  FAB_INSERT_COLLECTIVE,
-  FAB_INSERT_SPAN,
-  FAB_INSERT_LINK_LOAD,
-  FAB_INSERT_EXPOSURE,
-  FAB_INSERT_PATH,
-  FAB_INSERT_LINK_SAMPLE,
-  FAB_INSERT_LINK_QUEUE,
-  FAB_INSERT_MEMORY,
-  FAB_N_INSERTS,
-} FabInsertKind;
-
 struct sqlite3_stmt;
-
-/* Binds one row to the parameters `column`, `column` + 1, ... */
-typedef void (*FabBindFn) (FabStore *self, struct sqlite3_stmt *stmt, gint column, gconstpointer row);
-
-typedef struct {
-  const char *what; /* completes "cannot store ..." */
-  const char *table;
-  gint n_columns;
-  gsize row_size;
-  FabBindFn bind;
-} FabInsert;
-
-extern const FabInsert fab_inserts[FAB_N_INSERTS];
 
 struct _FabStore {
   char *path; /* as the user wrote it */
@@ -54,9 +25,9 @@ struct _FabStore {
   gint64 data_version; /* of the file when it was last read */
   gint64 chosen_sweep; /* the sweep that :sweep means; 0: the last */
   gboolean in_run;
-  gint64 run_id;  /* of the open run */
-  gint64 n_spans; /* spans in the open run: the number of the next span */
-  struct sqlite3_stmt *single[FAB_N_INSERTS], *batch[FAB_N_INSERTS]; /* prepared at their first use */
+  gint64 run_id;                                                           /* of the open run */
+  gint64 n_rows[FAB_N_RUN_TABLES];                                         /* in the open run */
+  struct sqlite3_stmt *single[FAB_N_RUN_TABLES], *batch[FAB_N_RUN_TABLES]; /* prepared when first used */
 };
 
 /* Sets *error to what SQLite just reported, as a message with the file, the problem and the remedy. `doing` completes
@@ -73,4 +44,12 @@ gboolean fab_store_find_sweep (FabStore *self, gint64 *found, GError **error);
 
 void fab_store_set_patience (FabStore *self, guint patience_ms);
 
-extern const char *const fab_store_schema[]; /* tables and views as SQL, in order; ended by NULL */
+/* "INSERT INTO t VALUES (?, ...), ..." for so many rows. (transfer full) */
+char *fab_store_insert_sql (const FabRecordTable *table, guint n_rows);
+
+/* Binds one row from the parameter `place` on: its owner (0: NULL, SQLite counts), then its columns. `serial` is what a
+ * column that counts gets. Texts are bound without a copy. Returns the parameter behind the row. */
+gint fab_store_bind (struct sqlite3_stmt *stmt, gint place, const FabRecordTable *table, gint64 owner,
+                     gint64 serial, gconstpointer row);
+
+extern const char *const fab_store_views[]; /* as SQL, NULL-ended */

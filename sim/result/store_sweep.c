@@ -49,18 +49,29 @@ find_fingerprint (FabStore *self, const char *fingerprint, gint64 *sweep_id)
   return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
+static sqlite3_stmt *
+prepare_insert (FabStore *self, FabTableKind kind, const char *conflict)
+{
+  g_autofree char *sql = fab_store_insert_sql (&fab_record_tables[kind], 1);
+  g_autofree char *whole = g_strconcat (sql, conflict, NULL);
+
+  return prepare (self, whole);
+}
+
+static gboolean
+insert (sqlite3_stmt *stmt, FabTableKind kind, gint64 owner, gconstpointer row)
+{
+  sqlite3_reset (stmt);
+  fab_store_bind (stmt, 1, &fab_record_tables[kind], owner, 0, row);
+  return sqlite3_step (stmt) == SQLITE_DONE;
+}
+
 static gboolean
 insert_head (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep_id)
 {
-  const char *const texts[] = { sweep->name, sweep->summary, sweep->scenario_yaml, sweep->version,
-                                sweep->fingerprint };
-  g_autoptr (sqlite3_stmt) stmt = prepare (self, "INSERT INTO sweep VALUES (NULL, ?, ?, ?, ?, ?, ?)");
-  gint column = 1;
+  g_autoptr (sqlite3_stmt) stmt = prepare_insert (self, FAB_TABLE_SWEEP, "");
 
-  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
-    sqlite3_bind_text (stmt, column++, texts[i], -1, SQLITE_STATIC);
-  sqlite3_bind_int64 (stmt, column, sweep->n_points);
-  if (sqlite3_step (stmt) != SQLITE_DONE)
+  if (!insert (stmt, FAB_TABLE_SWEEP, 0, sweep))
     return FALSE;
   *sweep_id = sqlite3_last_insert_rowid (self->db);
   return TRUE;
@@ -69,23 +80,15 @@ insert_head (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep_id)
 static gboolean
 insert_axis (FabStore *self, const FabSweepAxisRecord *record, gint64 sweep_id, guint axis)
 {
-  g_autoptr (sqlite3_stmt) head = prepare (self, "INSERT INTO sweep_axis VALUES (?, ?, ?)");
-  g_autoptr (sqlite3_stmt) one = prepare (self, "INSERT INTO sweep_value VALUES (?, ?, ?, ?)");
+  g_autoptr (sqlite3_stmt) head = prepare_insert (self, FAB_TABLE_SWEEP_AXIS, "");
+  g_autoptr (sqlite3_stmt) one = prepare_insert (self, FAB_TABLE_SWEEP_VALUE, "");
 
-  sqlite3_bind_int64 (head, 1, sweep_id);
-  sqlite3_bind_int64 (head, 2, axis);
-  sqlite3_bind_text (head, 3, record->key, -1, SQLITE_STATIC);
-  if (sqlite3_step (head) != SQLITE_DONE)
+  if (!insert (head, FAB_TABLE_SWEEP_AXIS, sweep_id, &(FabSweepAxisRow){ axis, record->key }))
     return FALSE;
-  sqlite3_bind_int64 (one, 1, sweep_id);
-  sqlite3_bind_int64 (one, 2, axis);
-  for (guint item = 0; record->values[item] != NULL; item++) {
-    sqlite3_reset (one);
-    sqlite3_bind_int64 (one, 3, item);
-    sqlite3_bind_text (one, 4, record->values[item], -1, SQLITE_STATIC);
-    if (sqlite3_step (one) != SQLITE_DONE)
+  for (guint item = 0; record->values[item] != NULL; item++)
+    if (!insert (one, FAB_TABLE_SWEEP_VALUE, sweep_id,
+                 &(FabSweepValueRow){ axis, item, record->values[item] }))
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -108,47 +111,14 @@ fab_store_open_sweep (FabStore *self, const FabSweepRecord *sweep, gint64 *sweep
 
 /* --- its points --- */
 
-static void
-bind_column (sqlite3_stmt *stmt, gint place, const FabSweepColumn *column, const FabSweepPointRecord *row)
-{
-  gconstpointer field = (const char *) row + column->offset;
-  double real = column->kind == FAB_SWEEP_REAL ? *(const double *) field : 0;
-  gint64 whole = column->kind == FAB_SWEEP_WHOLE ? *(const gint64 *) field : 0;
-
-  if (column->kind == FAB_SWEEP_TEXT)
-    sqlite3_bind_text (stmt, place, *(const char *const *) field, -1, SQLITE_STATIC);
-  else if (column->kind == FAB_SWEEP_REAL && !isnan (real))
-    sqlite3_bind_double (stmt, place, real);
-  else if (column->kind == FAB_SWEEP_WHOLE && whole != FAB_RECORD_UNKNOWN)
-    sqlite3_bind_int64 (stmt, place, whole);
-  else
-    sqlite3_bind_null (stmt, place);
-}
-
-static sqlite3_stmt *
-prepare_point (FabStore *self)
-{
-  g_autoptr (GString) sql = g_string_new ("INSERT INTO sweep_point VALUES (?");
-
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-    g_string_append (sql, ", ?");
-  g_string_append (sql, ") ON CONFLICT DO NOTHING");
-  return prepare (self, sql->str);
-}
-
+/* A point that is there already stays as it is. */
 static gboolean
 insert_points (FabStore *self, gint64 sweep_id, const FabSweepPointRecord *rows, guint n, guint *n_added)
 {
-  g_autoptr (sqlite3_stmt) stmt = prepare_point (self);
+  g_autoptr (sqlite3_stmt) stmt = prepare_insert (self, FAB_TABLE_SWEEP_POINT, " ON CONFLICT DO NOTHING");
 
   for (guint i = 0; i < n; i++) {
-    gint place = 1;
-
-    sqlite3_reset (stmt);
-    sqlite3_bind_int64 (stmt, place++, sweep_id);
-    for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-      bind_column (stmt, place++, column, &rows[i]);
-    if (sqlite3_step (stmt) != SQLITE_DONE)
+    if (!insert (stmt, FAB_TABLE_SWEEP_POINT, sweep_id, &rows[i]))
       return FALSE;
     *n_added += (guint) sqlite3_changes (self->db);
   }
@@ -197,40 +167,38 @@ fab_store_mark_points (FabStore *self, gint64 sweep_id, guint8 *marks, gint64 n,
 }
 
 static void
-read_column (sqlite3_stmt *stmt, gint place, const FabSweepColumn *column, FabSweepPointRecord *row)
+read_column (sqlite3_stmt *stmt, gint place, const FabColumn *column, FabSweepPointRecord *row)
 {
   gpointer field = (char *) row + column->offset;
   gboolean is_known = sqlite3_column_type (stmt, place) != SQLITE_NULL;
 
-  switch (column->kind) {
-  case FAB_SWEEP_REAL: *(double *) field = is_known ? sqlite3_column_double (stmt, place) : NAN; return;
-  case FAB_SWEEP_WHOLE:
+  if (column->kind == FAB_COLUMN_REAL)
+    *(double *) field = is_known ? sqlite3_column_double (stmt, place) : NAN;
+  else if (column->kind == FAB_COLUMN_WHOLE)
     *(gint64 *) field = is_known ? sqlite3_column_int64 (stmt, place) : FAB_RECORD_UNKNOWN;
-    return;
-  case FAB_SWEEP_TEXT: *(const char **) field = (const char *) sqlite3_column_text (stmt, place); return;
-  }
-  g_assert_not_reached ();
+  else
+    *(const char **) field = (const char *) sqlite3_column_text (stmt, place);
 }
 
 gboolean
 fab_store_each_point (FabStore *self, gint64 sweep_id, FabSweepPointFunc on_point, gpointer data,
                       GError **error)
 {
+  const FabRecordTable *table = &fab_record_tables[FAB_TABLE_SWEEP_POINT];
   g_autoptr (GString) sql = g_string_new ("SELECT ");
   g_autoptr (sqlite3_stmt) stmt = NULL;
   gint code;
 
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-    g_string_append_printf (sql, "%s%s", column == fab_sweep_columns ? "" : ", ", column->name);
+  for (guint i = 0; i < table->n_columns; i++)
+    g_string_append_printf (sql, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
   g_string_append (sql, " FROM sweep_point WHERE sweep_id = ? ORDER BY point");
   stmt = prepare (self, sql->str);
   sqlite3_bind_int64 (stmt, 1, sweep_id);
   while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
     FabSweepPointRecord row;
-    gint place = 0;
 
-    for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-      read_column (stmt, place++, column, &row);
+    for (guint i = 0; i < table->n_columns; i++)
+      read_column (stmt, (gint) i, &table->columns[i], &row);
     on_point (&row, data);
   }
   return code == SQLITE_DONE || fab_store_fail (self, "read the points of the sweep", error);

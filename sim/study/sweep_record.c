@@ -4,20 +4,25 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/result/columns.h"
+
+/* All its columns are real, whole or text. */
+static const FabRecordTable *const points = &fab_record_tables[FAB_TABLE_SWEEP_POINT];
+
 static double *
-real_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+real_of (const FabSweepPointRecord *self, const FabColumn *column)
 {
   return G_STRUCT_MEMBER_P (self, column->offset);
 }
 
 static gint64 *
-whole_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+whole_of (const FabSweepPointRecord *self, const FabColumn *column)
 {
   return G_STRUCT_MEMBER_P (self, column->offset);
 }
 
 static char **
-text_of (const FabSweepPointRecord *self, const FabSweepColumn *column)
+text_of (const FabSweepPointRecord *self, const FabColumn *column)
 {
   return G_STRUCT_MEMBER_P (self, column->offset);
 }
@@ -27,8 +32,8 @@ fab_sweep_record_free (FabSweepPointRecord *self)
 {
   if (self == NULL)
     return;
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-    if (column->kind == FAB_SWEEP_TEXT)
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
+    if (column->kind == FAB_COLUMN_TEXT)
       g_free (*text_of (self, column));
   g_free (self);
 }
@@ -39,10 +44,10 @@ new_record (void)
 {
   FabSweepPointRecord *self = g_new0 (FabSweepPointRecord, 1);
 
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-    if (column->kind == FAB_SWEEP_REAL)
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
+    if (column->kind == FAB_COLUMN_REAL)
       *real_of (self, column) = NAN;
-    else if (column->kind == FAB_SWEEP_WHOLE)
+    else if (column->kind == FAB_COLUMN_WHOLE)
       *whole_of (self, column) = FAB_RECORD_UNKNOWN;
   return self;
 }
@@ -186,16 +191,13 @@ append_text (GByteArray *bytes, const char *text)
 void
 fab_sweep_record_write (const FabSweepPointRecord *self, GByteArray *bytes)
 {
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
-    switch (column->kind) {
-    case FAB_SWEEP_REAL:
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
+    if (column->kind == FAB_COLUMN_TEXT)
+      append_text (bytes, *text_of (self, column));
+    else if (column->kind == FAB_COLUMN_REAL)
       g_byte_array_append (bytes, (guint8 *) real_of (self, column), sizeof (double));
-      break;
-    case FAB_SWEEP_WHOLE:
+    else
       g_byte_array_append (bytes, (guint8 *) whole_of (self, column), sizeof (gint64));
-      break;
-    case FAB_SWEEP_TEXT: append_text (bytes, *text_of (self, column)); break;
-    }
 }
 
 static gboolean
@@ -227,14 +229,13 @@ take_text (const guint8 **bytes, gsize *n_left, char **text)
 }
 
 static gboolean
-take_column (const guint8 **bytes, gsize *n_left, FabSweepPointRecord *self, const FabSweepColumn *column)
+take_column (const guint8 **bytes, gsize *n_left, FabSweepPointRecord *self, const FabColumn *column)
 {
-  switch (column->kind) {
-  case FAB_SWEEP_REAL: return take (bytes, n_left, real_of (self, column), sizeof (double));
-  case FAB_SWEEP_WHOLE: return take (bytes, n_left, whole_of (self, column), sizeof (gint64));
-  case FAB_SWEEP_TEXT: return take_text (bytes, n_left, text_of (self, column));
-  }
-  g_assert_not_reached ();
+  if (column->kind == FAB_COLUMN_TEXT)
+    return take_text (bytes, n_left, text_of (self, column));
+  if (column->kind == FAB_COLUMN_REAL)
+    return take (bytes, n_left, real_of (self, column), sizeof (double));
+  return take (bytes, n_left, whole_of (self, column), sizeof (gint64));
 }
 
 FabSweepPointRecord *
@@ -242,7 +243,7 @@ fab_sweep_record_read (const guint8 **bytes, gsize *n_left)
 {
   g_autoptr (FabSweepPointRecord) self = new_record ();
 
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name != NULL; column++)
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
     if (!take_column (bytes, n_left, self, column))
       return NULL;
   return g_steal_pointer (&self);

@@ -99,12 +99,14 @@ assert_same_real (double a, double b)
 static void
 assert_same_point (const FabSweepPointRecord *a, const FabSweepPointRecord *b)
 {
-  for (const FabSweepColumn *column = fab_sweep_columns; column->name; column++) {
+  const FabRecordTable *points = &fab_record_tables[FAB_TABLE_SWEEP_POINT];
+
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++) {
     gconstpointer of_a = (const char *) a + column->offset, of_b = (const char *) b + column->offset;
 
-    if (column->kind == FAB_SWEEP_REAL)
+    if (column->kind == FAB_COLUMN_REAL)
       assert_same_real (*(const double *) of_a, *(const double *) of_b);
-    else if (column->kind == FAB_SWEEP_WHOLE)
+    else if (column->kind == FAB_COLUMN_WHOLE)
       assert_true (*(const gint64 *) of_a == *(const gint64 *) of_b);
     else
       assert_int_equal (g_strcmp0 (*(const char *const *) of_a, *(const char *const *) of_b), 0);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_store_columns.c - the section "Tables" of docs/results-schema.md is made from columns.h.
+ * FAB_UPDATE_GOLDEN=1 writes it anew. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "sim/result/columns.h"
+
+static const char page_path[] = FAB_SOURCE_DIR "/docs/results-schema.md";
+static const char from[] = "\n**`run`**", to[] = "\n## Views\n";
+
+static const char *
+mark_of (guint since)
+{
+  static const char *const marks[] = { "", "", "²", "³", "⁴" };
+
+  assert_true (since < G_N_ELEMENTS (marks));
+  return marks[since];
+}
+
+static void
+append_key (GString *out, const FabRecordTable *table)
+{
+  static const char primary[] = "PRIMARY KEY (";
+
+  for (guint i = 0; table->keys[i]; i++) {
+    if (!g_str_has_prefix (table->keys[i], primary))
+      continue;
+    g_autofree char *names = g_strdup (table->keys[i] + strlen (primary));
+    *strrchr (names, ')') = '\0';
+    g_auto (GStrv) words = g_strsplit (names, ", ", -1);
+    g_autofree char *quoted = g_strjoinv ("`, `", words);
+
+    g_string_append_printf (out, ", key `%s`", quoted);
+  }
+}
+
+static void
+append_table (GString *out, const FabRecordTable *table)
+{
+  g_string_append_printf (out, "\n**`%s`**%s", table->name, mark_of (table->since));
+  append_key (out, table);
+  g_string_append_printf (out, ": %s.\n\n| column | type | meaning |\n|---|---|---|\n", table->about);
+  for (guint i = 0; i < table->n_columns; i++) {
+    const FabColumn *column = &table->columns[i];
+
+    g_string_append_printf (out, "| `%s`%s | %s | %s |\n", column->name, mark_of (column->since),
+                            fab_column_type (column), column->meaning ? column->meaning : "");
+  }
+  if (table->note)
+    g_string_append_printf (out, "\n%s\n", table->note);
+}
+
+static void
+the_page_shows_every_column (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *page = NULL;
+  g_autoptr (GString) wanted = g_string_new (NULL);
+
+  assert_true (g_file_get_contents (page_path, &page, NULL, NULL));
+  const char *begin = strstr (page, from), *end = strstr (page, to);
+  assert_true (begin && end && begin < end);
+  g_string_append_len (wanted, page, begin - page);
+  for (guint i = 0; i < FAB_N_TABLES; i++)
+    append_table (wanted, &fab_record_tables[i]);
+  g_string_append (wanted, end);
+  if (g_getenv ("FAB_UPDATE_GOLDEN"))
+    assert_true (g_file_set_contents (page_path, wanted->str, -1, NULL));
+  else if (strcmp (page, wanted->str) != 0)
+    fail_msg (
+        "docs/results-schema.md is not what sim/result/columns.c says; FAB_UPDATE_GOLDEN=1 writes it anew");
+}
+
+/* A unit at the end of a name, where the kind is a quantity. */
+static void
+times_are_whole_picoseconds (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < FAB_N_TABLES; i++)
+    for (guint k = 0; k < fab_record_tables[i].n_columns; k++) {
+      const FabColumn *column = &fab_record_tables[i].columns[k];
+
+      if (g_str_has_suffix (column->name, "_ps"))
+        assert_int_equal (column->kind, FAB_COLUMN_WHOLE);
+      if (g_str_has_suffix (column->name, "_fraction") || g_str_has_suffix (column->name, "_s"))
+        assert_true (column->kind == FAB_COLUMN_REAL || g_str_has_suffix (column->name, "bytes_per_s"));
+    }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (the_page_shows_every_column),
+    cmocka_unit_test (times_are_whole_picoseconds),
+  };
+
+  return cmocka_run_group_tests_name ("store_columns", tests, NULL, NULL);
+}
