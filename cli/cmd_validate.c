@@ -1,179 +1,146 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_validate.c - `fabricast validate`: predictions held against published measurements. */
+/* cmd_validate.c - `fabricast validate`: predictions held against what was measured, and fidelities against each other.
+ */
 #include <string.h>
 
-#include "cli/fit_options.h"
-#include "cli/validate_calibrated.h"
-#include "cli/validate_fidelity.h"
-#include "cli/validate_links.h"
-#include "cli/validate_training.h"
-#include "models/models.h"
+#include "cli/validate.h"
 #include "sim/base/error.h"
-#include "validate/compare/print.h"
 
-typedef struct {
-  char *format_name, *accept_path, *measured_path;
-  char **sets, **with;
-  gboolean is_summary;
-} ValidateOptions;
+static const FabValidateKind *const kinds[] = { &fab_validate_collectives, &fab_validate_training,
+                                                &fab_validate_fidelity, &fab_validate_links,
+                                                &fab_validate_calibrated };
 
-static const FabUsage usage = {
-  .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated",
-  .summary =
-      "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
-      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
-      "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
-      "`validate calibrated` shows what measured links change, `validate fidelity` how far fidelities of the\n"
-      "network are apart. Each has its own --help.",
-  .examples = "  fabricast validate --summary\n"
-              "  fabricast validate dgxa100_allreduce_32\n"
-              "  fabricast validate --set collectives.nvls=false --summary\n"
-              "  fabricast validate --format markdown --summary > docs/validation.md\n"
-              "  fabricast validate training --summary\n"
-              "  fabricast validate --with docs/examples/link.yaml --summary\n",
-  .max_rest = 1000,
+/* --- options --- */
+
+static const struct {
+  const char *name;
+  GOptionArg arg;
+  gsize offset;
+  const char *value, *help;
+} known[] = {
+  { "format", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, format_name), "FORMAT",
+    "text (default), json, csv or markdown" },
+  { "summary", G_OPTION_ARG_NONE, G_STRUCT_OFFSET (FabValidateOptions, is_summary), NULL, NULL },
+  { "accept", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, accept_path), "FILE", NULL },
+  { "measured", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },
+  { "cases", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },
+  { "fidelity", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, fidelity), "NAMES", NULL },
+  { "link", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, link), "NAME", NULL },
+  { "set", G_OPTION_ARG_STRING_ARRAY, G_STRUCT_OFFSET (FabValidateOptions, sets), "KEY=VALUE",
+    "Override a key of every scenario behind it; repeatable" },
+  { "with", G_OPTION_ARG_FILENAME_ARRAY, G_STRUCT_OFFSET (FabValidateOptions, with), "FILE", NULL },
 };
 
-typedef char *(*ToTextFn) (const FabReportView *view);
-
-static gboolean
-find_printer (const char *name, ToTextFn *to_text, GError **error)
+/* (transfer full) */
+static GArray *
+make_entries (const FabValidateKind *kind, FabValidateOptions *o)
 {
-  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_report_to_text,
-                                       [FAB_FORMAT_JSON] = fab_report_to_json,
-                                       [FAB_FORMAT_CSV] = fab_report_to_csv,
-                                       [FAB_FORMAT_MARKDOWN] = fab_report_to_markdown };
-  FabFormat format;
+  const GOptionEntry of_fits[] = { FAB_FIT_OPTION_ENTRIES (&o->fit) };
+  GArray *entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
 
-  if (!fab_cli_page_format (name, &format, error))
-    return FALSE;
-  *to_text = printers[format];
-  return TRUE;
+  for (const FabValidateOption *option = kind->options; option->name; option++) {
+    guint i = 0;
+
+    while (strcmp (known[i].name, option->name) != 0)
+      i++;
+    g_array_append_val (entries, ((GOptionEntry){ .long_name = option->name,
+                                                  .arg = known[i].arg,
+                                                  .arg_data = G_STRUCT_MEMBER_P (o, known[i].offset),
+                                                  .description = option->help ? option->help : known[i].help,
+                                                  .arg_description = known[i].value }));
+  }
+  if (kind->has_fit_options)
+    g_array_append_vals (entries, of_fits, G_N_ELEMENTS (of_fits));
+  return entries;
 }
 
-static FabMeasured *
-load_measured (const ValidateOptions *o, const FabCatalog *catalog, GError **error)
+static void
+options_clear (FabValidateOptions *o)
 {
-  g_autofree char *shipped = o->measured_path ? NULL : fab_cli_data_path ("measured", error);
-  const char *path = o->measured_path ? o->measured_path : shipped;
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    gpointer field = G_STRUCT_MEMBER_P (o, known[i].offset);
 
-  return path ? fab_measured_load (path, catalog, &fab_models, error) : NULL;
+    if (known[i].arg == G_OPTION_ARG_STRING || known[i].arg == G_OPTION_ARG_FILENAME)
+      g_clear_pointer ((char **) field, g_free);
+    else if (known[i].arg != G_OPTION_ARG_NONE)
+      g_clear_pointer ((char ***) field, g_strfreev);
+  }
+  fab_fit_options_clear (&o->fit);
 }
 
-/* *accept stays NULL for somebody's own measurements without --accept. */
-static gboolean
-load_accept (const ValidateOptions *o, const FabMeasured *measured, FabAccept **accept, GError **error)
-{
-  g_autofree char *path = g_strdup (o->accept_path);
+/* --- what kinds share --- */
 
-  if (path == NULL && o->measured_path)
-    return TRUE;
-  if (path == NULL)
-    path = fab_cli_data_path ("accept.yaml", error);
-  if (path)
-    *accept = fab_accept_load (path, measured, &fab_models, error);
-  return *accept != NULL;
+char *
+fab_validate_path (const char *path, const char *shipped, GError **error)
+{
+  return path ? g_strdup (path) : fab_cli_data_path (shipped, error);
 }
 
-/* The named tables, or all. (transfer full) */
-static GPtrArray *
-choose_tables (const FabMeasured *measured, char **names, guint n, GError **error)
+gboolean
+fab_validate_has_limits (const FabValidateOptions *o)
 {
-  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
+  return o->accept_path || !o->data_path;
+}
+
+GPtrArray *
+fab_validate_choose (const FabValidateChoice *choice, char **names, guint n, GError **error)
+{
+  g_autoptr (GPtrArray) chosen = g_ptr_array_new ();
 
   for (guint i = 0; i < n; i++) {
-    const FabMeasuredTable *table = fab_measured_find (measured, names[i], error);
+    gconstpointer found = choice->find (choice->owner, names[i], error);
 
-    if (table == NULL)
+    if (found == NULL)
       return NULL;
-    if (!g_ptr_array_find (tables, table, NULL))
-      g_ptr_array_add (tables, (gpointer) table);
+    if (!g_ptr_array_find (chosen, found, NULL))
+      g_ptr_array_add (chosen, (gpointer) found);
   }
-  for (guint i = 0; n == 0 && i < fab_measured_n_tables (measured); i++)
-    g_ptr_array_add (tables, (gpointer) fab_measured_table (measured, i));
-  return g_steal_pointer (&tables);
+  for (guint i = 0; n == 0 && i < choice->n; i++)
+    g_ptr_array_add (chosen, (gpointer) choice->get (choice->owner, i));
+  return g_steal_pointer (&chosen);
+}
+
+/* --- running --- */
+
+static FabExit
+show (const char *title, const FabValidateAnswer *answer)
+{
+  g_print ("%s", answer->page);
+  for (guint i = 0; answer->exceeded && answer->exceeded[i]; i++)
+    g_printerr ("fabricast %s: %s\n", title, answer->exceeded[i]);
+  return answer->exceeded && answer->exceeded[0] ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
 }
 
 static FabExit
-judge (const FabAccept *accept, const FabReport *report)
+run_kind (const FabValidateKind *kind, const char *title, int argc, char **argv)
 {
-  g_auto (GStrv) lines = accept ? fab_accept_exceeded (accept, report) : NULL;
+  FabValidateOptions o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
+  g_autoptr (GArray) entries = make_entries (kind, &o);
+  FabValidateAnswer answer = { 0 };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&kind->usage, (const GOptionEntry *) (gpointer) entries->data, &argc,
+                                    &argv, &error)
+                  && fab_cli_page_format (o.format_name, &o.format, &error)
+                  && kind->play (&o, argv + 1, (guint) argc - 1, &answer, &error);
+  FabExit exit_code = is_done ? show (title, &answer) : fab_cli_fail (title, error);
 
-  for (guint i = 0; lines && lines[i]; i++)
-    g_printerr ("fabricast validate: %s\n", lines[i]);
-  return lines && lines[0] ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
-}
-
-static gboolean
-validate (const ValidateOptions *o, char **names, guint n_names, FabExit *exit_code, GError **error)
-{
-  ToTextFn to_text;
-  g_autoptr (FabCatalog) catalog = find_printer (o->format_name, &to_text, error) ? fab_cli_catalog (error)
-                                                                                  : NULL;
-  g_autoptr (FabMeasured) measured = catalog ? load_measured (o, catalog, error) : NULL;
-  g_autoptr (FabAccept) accept = NULL;
-  g_autoptr (FabScenario) overlay = NULL;
-  g_autoptr (GPtrArray) tables = NULL;
-  g_autoptr (FabReport) report = NULL;
-
-  if (measured == NULL || !load_accept (o, measured, &accept, error)
-      || (tables = choose_tables (measured, names, n_names, error)) == NULL
-      || (o->with && (overlay = fab_cli_overlay (o->with, catalog, error)) == NULL))
-    return FALSE;
-  report = fab_report_new (tables, (const char *const *) o->sets,
-                           overlay ? fab_scenario_catalog (overlay) : catalog, &fab_models, error);
-  if (report == NULL)
-    return FALSE;
-  g_autofree char *text = to_text (&(FabReportView){ report, accept, o->is_summary });
-  g_print ("%s", text);
-  *exit_code = judge (accept, report);
-  return TRUE;
+  g_free (answer.page);
+  g_strfreev (answer.exceeded);
+  options_clear (&o);
+  return exit_code;
 }
 
 static FabExit
 run (int argc, char **argv)
 {
-  const struct {
-    const char *name;
-    char title[32]; /* what messages call it */
-    FabExit (*run) (int argc, char **argv);
-  } parts[] = { { "training", "validate training", fab_cli_validate_training },
-                { "fidelity", "validate fidelity", fab_cli_validate_fidelity },
-                { "links", "validate links", fab_cli_validate_links },
-                { "calibrated", "validate calibrated", fab_cli_validate_calibrated } };
+  for (guint i = 1; argc > 1 && i < G_N_ELEMENTS (kinds); i++)
+    if (strcmp (argv[1], kinds[i]->name) == 0) {
+      g_autofree char *title = g_strconcat ("validate ", kinds[i]->name, NULL);
 
-  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (parts); i++)
-    if (strcmp (argv[1], parts[i].name) == 0) {
-      argv[1] = (char *) parts[i].title;
-      return parts[i].run (argc - 1, argv + 1);
+      argv[1] = title; /* what messages call it */
+      return run_kind (kinds[i], title, argc - 1, argv + 1);
     }
-  ValidateOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json, csv or markdown",
-      "FORMAT" },
-    { "summary", 0, 0, G_OPTION_ARG_NONE, &o.is_summary, "Only the errors per size class, not every size",
-      NULL },
-    { "accept", 0, 0, G_OPTION_ARG_FILENAME, &o.accept_path,
-      "Accepted errors (default: the shipped accept.yaml)", "FILE" },
-    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &o.measured_path,
-      "Directory with INDEX.yaml and tables (default: the shipped ones)", "DIR" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-      "Override a key of every scenario behind it; repeatable", "KEY=VALUE" },
-    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
-      "Entries that win over the catalogue's of the same name; repeatable", "FILE" },
-    G_OPTION_ENTRY_NULL
-  };
-  g_autoptr (GError) error = NULL;
-  FabExit exit_code = FAB_EXIT_DONE;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && validate (&o, argv + 1, (guint) argc - 1, &exit_code, &error);
-
-  g_free (o.format_name);
-  g_free (o.accept_path);
-  g_free (o.measured_path);
-  g_strfreev (o.sets);
-  g_strfreev (o.with);
-  return is_done ? exit_code : fab_cli_fail ("validate", error);
+  return run_kind (kinds[0], "validate", argc, argv);
 }
 
 const FabCommand fab_command_validate = {

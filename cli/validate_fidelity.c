@@ -1,68 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/validate_fidelity.h"
-
+/* validate_fidelity.c - `fabricast validate fidelity`: fidelities of the network against each other. */
 #include "cli/compare.h"
+#include "cli/validate.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "validate/fidelity/suite.h"
 
-typedef struct {
-  char *format_name, *accept_path, *cases_path, *fidelity;
-} Options;
-
-static const FabUsage usage = {
-  .arguments = "[CASE...]",
-  .summary =
-      "Plays a suite of small scenarios at every fidelity of the network and shows how far they are apart: rings,\n"
-      "trees, all-to-all, incast, oversubscribed fabrics, colliding paths, training steps.\n"
-      "Exits with 1 when two fidelities are farther apart than what is accepted.",
-  .examples = "  fabricast validate fidelity\n"
-              "  fabricast validate fidelity incast-8 ecmp-permutation\n"
-              "  fabricast validate fidelity --format markdown > docs/validation-fidelity.md\n",
-  .max_rest = 1000,
-};
-
 typedef char *(*ToTextFn) (const FabFidelityReport *report);
 
-static gboolean
-find_printer (const char *name, ToTextFn *to_text, GError **error)
+static gconstpointer
+get_case (gconstpointer limits, guint index)
 {
-  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_fidelity_to_text,
-                                       [FAB_FORMAT_JSON] = fab_fidelity_to_json,
-                                       [FAB_FORMAT_CSV] = fab_fidelity_to_csv,
-                                       [FAB_FORMAT_MARKDOWN] = fab_fidelity_to_markdown };
-  FabFormat format;
-
-  if (!fab_cli_page_format (name, &format, error))
-    return FALSE;
-  *to_text = printers[format];
-  return TRUE;
+  return fab_fidelity_limits_case (limits, index);
 }
 
-/* Somebody's own cases come with their own limits, which name them. */
-static char *
-find_file (const char *path, const char *shipped, GError **error)
+static gconstpointer
+find_case (gconstpointer limits, const char *name, GError **error)
 {
-  return path ? g_strdup (path) : fab_cli_data_path (shipped, error);
-}
-
-/* The named cases, or all. (transfer full) */
-static GPtrArray *
-choose_cases (const FabFidelityLimits *limits, char **names, guint n, GError **error)
-{
-  g_autoptr (GPtrArray) chosen = g_ptr_array_new ();
-
-  for (guint i = 0; i < n; i++) {
-    const FabFidelityCase *which = fab_fidelity_limits_find (limits, names[i], error);
-
-    if (which == NULL)
-      return NULL;
-    if (!g_ptr_array_find (chosen, which, NULL))
-      g_ptr_array_add (chosen, (gpointer) which);
-  }
-  for (guint i = 0; n == 0 && i < fab_fidelity_limits_n (limits); i++)
-    g_ptr_array_add (chosen, (gpointer) fab_fidelity_limits_case (limits, i));
-  return g_steal_pointer (&chosen);
+  return fab_fidelity_limits_find (limits, name, error);
 }
 
 /* Those that are asked for, in the order of the suite. (transfer container) */
@@ -86,34 +41,28 @@ choose_fidelities (const FabFidelityLimits *limits, const char *list, GError **e
   return (const char **) g_ptr_array_free (chosen, FALSE);
 }
 
-static FabExit
-judge (const FabFidelityReport *report)
-{
-  g_auto (GStrv) lines = fab_fidelity_report_exceeded (report);
-
-  for (guint i = 0; lines[i]; i++)
-    g_printerr ("fabricast validate fidelity: %s\n", lines[i]);
-  return lines[0] ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
-}
-
+/* Somebody's own cases come with their own limits, which name them. */
 static gboolean
-validate (const Options *o, char **names, guint n_names, FabExit *exit_code, GError **error)
+play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
 {
-  ToTextFn to_text;
-  g_autofree char *accept = NULL, *folder = NULL;
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_fidelity_to_text,
+                                       [FAB_FORMAT_JSON] = fab_fidelity_to_json,
+                                       [FAB_FORMAT_CSV] = fab_fidelity_to_csv,
+                                       [FAB_FORMAT_MARKDOWN] = fab_fidelity_to_markdown };
+  g_autofree char *accept = fab_validate_path (o->accept_path, "accept-fidelity.yaml", error);
+  g_autofree char *folder = accept ? fab_validate_path (o->data_path, "fidelity/cases", error) : NULL;
   g_autofree const char **fidelities = NULL;
-  g_autoptr (FabCatalog) catalog = NULL;
-  g_autoptr (FabFidelityLimits) limits = NULL;
+  g_autoptr (FabCatalog) catalog = folder ? fab_cli_catalog (error) : NULL;
+  g_autoptr (FabFidelityLimits) limits = catalog ? fab_fidelity_limits_load (accept, &fab_models, error)
+                                                 : NULL;
   g_autoptr (GPtrArray) cases = NULL;
   g_autoptr (FabFidelityReport) report = NULL;
 
-  if (!find_printer (o->format_name, &to_text, error)
-      || (accept = find_file (o->accept_path, "accept-fidelity.yaml", error)) == NULL
-      || (folder = find_file (o->cases_path, "fidelity/cases", error)) == NULL
-      || (catalog = fab_cli_catalog (error)) == NULL
-      || (limits = fab_fidelity_limits_load (accept, &fab_models, error)) == NULL
-      || (fidelities = choose_fidelities (limits, o->fidelity, error)) == NULL
-      || (cases = choose_cases (limits, names, n_names, error)) == NULL)
+  if (limits == NULL || (fidelities = choose_fidelities (limits, o->fidelity, error)) == NULL
+      || (cases = fab_validate_choose (&(FabValidateChoice){ limits, fab_fidelity_limits_n (limits), get_case,
+                                                             find_case },
+                                       names, n, error))
+             == NULL)
     return FALSE;
   report = fab_fidelity_report_new (&(FabFidelitySuite){ limits, folder, catalog, &fab_models,
                                                          (const char *const *) fidelities,
@@ -121,34 +70,27 @@ validate (const Options *o, char **names, guint n_names, FabExit *exit_code, GEr
                                     cases, error);
   if (report == NULL)
     return FALSE;
-  g_autofree char *text = to_text (report);
-  g_print ("%s", text);
-  *exit_code = judge (report);
+  answer->page = printers[o->format](report);
+  answer->exceeded = fab_fidelity_report_exceeded (report);
   return TRUE;
 }
 
-FabExit
-fab_cli_validate_fidelity (int argc, char **argv)
-{
-  Options o = { 0 };
-  const GOptionEntry entries[] = {
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json, csv or markdown",
-      "FORMAT" },
-    { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o.fidelity, "Only these, with commas between", "NAMES" },
-    { "accept", 0, 0, G_OPTION_ARG_FILENAME, &o.accept_path,
-      "Cases and accepted differences (default: the shipped accept-fidelity.yaml)", "FILE" },
-    { "cases", 0, 0, G_OPTION_ARG_FILENAME, &o.cases_path,
-      "Directory with the scenarios (default: the shipped ones)", "DIR" },
-    G_OPTION_ENTRY_NULL
-  };
-  g_autoptr (GError) error = NULL;
-  FabExit exit_code = FAB_EXIT_DONE;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && validate (&o, argv + 1, (guint) argc - 1, &exit_code, &error);
-
-  g_free (o.format_name);
-  g_free (o.accept_path);
-  g_free (o.cases_path);
-  g_free (o.fidelity);
-  return is_done ? exit_code : fab_cli_fail ("validate fidelity", error);
-}
+const FabValidateKind fab_validate_fidelity = {
+  .name = "fidelity",
+  .usage = {
+  .arguments = "[CASE...]",
+  .summary =
+      "Plays a suite of small scenarios at every fidelity of the network and shows how far they are apart: rings,\n"
+      "trees, all-to-all, incast, oversubscribed fabrics, colliding paths, training steps.\n"
+      "Exits with 1 when two fidelities are farther apart than what is accepted.",
+  .examples = "  fabricast validate fidelity\n"
+              "  fabricast validate fidelity incast-8 ecmp-permutation\n"
+              "  fabricast validate fidelity --format markdown > docs/validation-fidelity.md\n",
+  .max_rest = 1000,
+},
+  .options = { { "format" },
+               { "fidelity", "Only these, with commas between" },
+               { "accept", "Cases and accepted differences (default: the shipped accept-fidelity.yaml)" },
+               { "cases", "Directory with the scenarios (default: the shipped ones)" } },
+  .play = play,
+};

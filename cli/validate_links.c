@@ -1,50 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/validate_links.h"
-
-#include <string.h>
-
-#include "cli/fit_options.h"
+/* validate_links.c - `fabricast validate links`: one link entry against messages that were measured. */
+#include "cli/validate.h"
 #include "sim/base/error.h"
 #include "validate/fit/print.h"
 
-typedef struct {
-  FabFitOptions fit;
-  char *format_name, *link;
-  char **with;
-  gboolean is_summary;
-} Options;
-
-static const FabUsage usage = {
-  .arguments = "FILE...",
-  .summary =
-      "Holds what a link entry says against messages that were measured, size by size. The entry is that of --with,\n"
-      "or --link of the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are summed apart.",
-  .examples = "  fabricast validate links docs/examples/link.csv --with docs/examples/link.yaml\n"
-              "  fabricast validate links docs/examples/link.csv --link efa-v1 --format markdown\n",
-  .min_rest = 1,
-  .max_rest = 1000,
-};
-
 typedef char *(*ToTextFn) (const FabLinkCheck *check, gboolean is_summary);
-
-static gboolean
-find_printer (const char *name, ToTextFn *to_text, GError **error)
-{
-  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_link_check_to_text,
-                                       [FAB_FORMAT_JSON] = fab_link_check_to_json,
-                                       [FAB_FORMAT_CSV] = fab_link_check_to_csv,
-                                       [FAB_FORMAT_MARKDOWN] = fab_link_check_to_markdown };
-  FabFormat format;
-
-  if (!fab_cli_page_format (name, &format, error))
-    return FALSE;
-  *to_text = printers[format];
-  return TRUE;
-}
 
 /* --link of the files and the catalogue, or the one link that the files hold. */
 static const FabLinkSpec *
-find_link (const Options *o, const FabScenario *overlay, const FabCatalog *catalog, GError **error)
+find_link (const FabValidateOptions *o, const FabScenario *overlay, const FabCatalog *catalog, GError **error)
 {
   const FabParamList *own = overlay ? &fab_scenario_spec (overlay)->own.links : NULL;
   const FabLinkSpec *link = o->link
@@ -78,12 +42,15 @@ find_measured (const GPtrArray *series, const FabFitChoice *choice, GError **err
 }
 
 static gboolean
-validate (const Options *o, char **files, GError **error)
+play (const FabValidateOptions *o, char **files, G_GNUC_UNUSED guint n, FabValidateAnswer *answer,
+      GError **error)
 {
-  ToTextFn to_text;
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_link_check_to_text,
+                                       [FAB_FORMAT_JSON] = fab_link_check_to_json,
+                                       [FAB_FORMAT_CSV] = fab_link_check_to_csv,
+                                       [FAB_FORMAT_MARKDOWN] = fab_link_check_to_markdown };
   FabFitChoice choice;
-  g_autoptr (FabCatalog) catalog = find_printer (o->format_name, &to_text, error) ? fab_cli_catalog (error)
-                                                                                  : NULL;
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabScenario) overlay = NULL;
   g_autoptr (GPtrArray) series = NULL, groups = NULL;
   g_autoptr (FabLinkFit) fit = NULL;
@@ -102,31 +69,26 @@ validate (const Options *o, char **files, GError **error)
                           error);
   if (fit == NULL || (check = fab_link_check_new (fit, &request, error)) == NULL)
     return FALSE;
-  g_autofree char *text = to_text (check, o->is_summary);
-  g_print ("%s", text);
+  answer->page = printers[o->format](check, o->is_summary);
   return TRUE;
 }
 
-FabExit
-fab_cli_validate_links (int argc, char **argv)
-{
-  Options o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
-  const GOptionEntry entries[] = {
-    { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
-      "Link entries that win over the catalogue's; repeatable", "FILE" },
-    { "link", 0, 0, G_OPTION_ARG_STRING, &o.link, "Which link (default: the only one of --with)", "NAME" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json, csv or markdown",
-      "FORMAT" },
-    { "summary", 0, 0, G_OPTION_ARG_NONE, &o.is_summary, "Only the errors, not every size", NULL },
-    FAB_FIT_OPTION_ENTRIES (&o.fit),
-    G_OPTION_ENTRY_NULL
-  };
-  g_autoptr (GError) error = NULL;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && validate (&o, argv + 1, &error);
-
-  fab_fit_options_clear (&o.fit);
-  g_free (o.format_name);
-  g_free (o.link);
-  g_strfreev (o.with);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("validate links", error);
-}
+const FabValidateKind fab_validate_links = {
+  .name = "links",
+  .usage = {
+  .arguments = "FILE...",
+  .summary =
+      "Holds what a link entry says against messages that were measured, size by size. The entry is that of --with,\n"
+      "or --link of the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are summed apart.",
+  .examples = "  fabricast validate links docs/examples/link.csv --with docs/examples/link.yaml\n"
+              "  fabricast validate links docs/examples/link.csv --link efa-v1 --format markdown\n",
+  .min_rest = 1,
+  .max_rest = 1000,
+},
+  .options = { { "with", "Link entries that win over the catalogue's; repeatable" },
+               { "link", "Which link (default: the only one of --with)" },
+               { "format" },
+               { "summary", "Only the errors, not every size" } },
+  .has_fit_options = TRUE,
+  .play = play,
+};

@@ -151,16 +151,16 @@ test_sets (void **state)
   assert_true (report->roles[FAB_ROLE_CALIBRATION][FAB_SIZE_SMALL].median_fraction > 5);
 }
 
-static FabAccept *
+static FabLimits *
 parse_accept (const Fixture *f, const char *text, GError **error)
 {
   g_autofree char *path = NULL;
   int file = g_file_open_tmp ("fab-accept-XXXXXX.yaml", &path, NULL);
-  FabAccept *accept;
+  FabLimits *accept;
 
   assert_true (file >= 0 && g_close (file, NULL));
   assert_true (g_file_set_contents (path, text, -1, NULL));
-  accept = fab_accept_load (path, f->measured, &fab_models, error);
+  accept = fab_report_limits_load (path, f->measured, &fab_models, error);
   g_unlink (path);
   return accept;
 }
@@ -169,14 +169,14 @@ static char **
 exceeded_by_h100_gather (const Fixture *f, const char *text)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabAccept) accept = parse_accept (f, text, &error);
+  g_autoptr (FabLimits) accept = parse_accept (f, text, &error);
   g_autoptr (GPtrArray) tables = g_ptr_array_new ();
   g_autoptr (FabReport) report = NULL;
 
   assert_null (error);
   g_ptr_array_add (tables, (gpointer) fab_measured_find (f->measured, "h100x8_nvswitch_allgather_8", NULL));
   report = fab_report_new (tables, NULL, f->catalog, &fab_models, NULL);
-  return fab_accept_exceeded (accept, report);
+  return fab_report_exceeded (report, accept);
 }
 
 static void
@@ -210,7 +210,7 @@ test_accept_refused (void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (FabAccept) accept = parse_accept (*state, cases[i].text, &error);
+    g_autoptr (FabLimits) accept = parse_accept (*state, cases[i].text, &error);
 
     assert_null (accept);
     if (strstr (error->message, cases[i].part) == NULL)

@@ -312,13 +312,13 @@ test_accept (void **state)
     g_autoptr (GError) error = NULL;
 
     put (f, "accept.yaml", cases[i].text);
-    g_autoptr (FabTrainingAccept) accept = fab_training_accept_load (path, sources, &fab_models, &error);
+    g_autoptr (FabLimits) accept = fab_training_limits_load (path, sources, &fab_models, &error);
     assert_non_null (accept);
-    g_auto (GStrv) lines = fab_training_accept_exceeded (accept, report);
+    g_auto (GStrv) lines = fab_training_report_exceeded (report, accept);
     assert_int_equal (g_strv_length (lines), cases[i].n_lines);
   }
   put (f, "accept.yaml", "sources: [{source: r, median: 1%}]\n");
-  assert_null (fab_training_accept_load (path, sources, &fab_models, NULL));
+  assert_null (fab_training_limits_load (path, sources, &fab_models, NULL));
 }
 
 /* Every format names the row; what is wrong with a scenario is said with its row. */

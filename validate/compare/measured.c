@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#include "sim/base/error.h"
-#include "sim/scenario/schema.h"
+#include "validate/check/file.h"
 
 #define ROW(key_, type_, field_, fallback_, help_)                                             \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (FabMeasuredSpec, field_), \
@@ -53,9 +52,7 @@ static const FabParam index_params[] = {
 };
 
 struct _FabMeasured {
-  FabDiagnostics *diagnostics;
-  FabYamlDoc *doc;
-  FabSchemaReader *reader;
+  FabCheckFile *file;
   Index index;
   GArray *tables; /* FabMeasuredTable */
 };
@@ -75,9 +72,7 @@ fab_measured_free (FabMeasured *self)
   if (self == NULL)
     return;
   g_array_unref (self->tables);
-  fab_schema_reader_free (self->reader);
-  fab_yaml_doc_free (self->doc);
-  fab_diagnostics_free (self->diagnostics);
+  fab_check_file_free (self->file);
   g_free (self);
 }
 
@@ -94,7 +89,7 @@ check_header (FabMeasured *self, const FabMeasuredCsv *csv, const char *key, con
   const char *text = g_hash_table_lookup (csv->header, key);
 
   if (text && g_ascii_strtoll (text, NULL, 10) != *indexed)
-    fab_schema_report (self->reader, indexed,
+    fab_schema_report (self->file->reader, indexed,
                        "%s is %" G_GINT64_FORMAT " here and '%s' in the table's own header", key, *indexed,
                        text);
 }
@@ -110,16 +105,16 @@ load_table (FabMeasured *self, const char *directory, const FabMeasuredSpec *spe
   gsize size;
 
   if (fab_measured_spec_n_ranks (spec) < 2) {
-    fab_schema_report (self->reader, &spec->gpus_per_node, "one rank has nobody to talk to");
+    fab_schema_report (self->file->reader, &spec->gpus_per_node, "one rank has nobody to talk to");
     return;
   }
   if (!g_file_get_contents (path, &data, &size, &problem)) {
-    fab_schema_report (self->reader, &spec->file, "%s", problem->message);
+    fab_schema_report (self->file->reader, &spec->file, "%s", problem->message);
     return;
   }
   table.csv = fab_measured_csv_parse (path, data, size, bus_factor, &problem);
   if (table.csv == NULL) {
-    fab_diagnostics_add (self->diagnostics, NULL, "%s", problem->message);
+    fab_diagnostics_add (self->file->diagnostics, NULL, "%s", problem->message);
     return;
   }
   check_header (self, table.csv, "nodes", &spec->nodes);
@@ -141,7 +136,7 @@ load_tables (FabMeasured *self, const char *directory)
     for (guint k = 0; k < i; k++)
       is_twice = is_twice || strcmp (specs[i].file, specs[k].file) == 0;
     if (is_twice)
-      fab_schema_report (self->reader, &specs[i].file, "'%s' stands twice", specs[i].file);
+      fab_schema_report (self->file->reader, &specs[i].file, "'%s' stands twice", specs[i].file);
     else
       load_table (self, directory, &specs[i]);
   }
@@ -153,23 +148,16 @@ fab_measured_load (const char *directory, const FabCatalog *catalog, const FabRe
 {
   g_autoptr (FabMeasured) self = g_new0 (FabMeasured, 1);
   g_autofree char *path = g_build_filename (directory, "INDEX.yaml", NULL);
-  GError *problem = NULL;
 
-  self->diagnostics = fab_diagnostics_new ();
-  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  self->file = fab_check_file_new (registry);
   self->tables = g_array_new (FALSE, FALSE, sizeof (FabMeasuredTable));
   g_array_set_clear_func (self->tables, clear_table);
-  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
-  if (problem) {
-    g_propagate_error (error, problem);
+  if (!fab_check_file_read (self->file, path, index_params, &self->index, error))
     return NULL;
-  }
-  if (self->doc
-      && fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), index_params, &self->index)) {
-    fab_schema_check_references (self->reader, index_params, &self->index, node_names, (gpointer) catalog);
-    load_tables (self, directory);
-  }
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  fab_schema_check_references (self->file->reader, index_params, &self->index, node_names,
+                               (gpointer) catalog);
+  load_tables (self, directory);
+  return fab_check_file_is_right (self->file, error) ? g_steal_pointer (&self) : NULL;
 }
 
 guint
@@ -189,7 +177,6 @@ const FabMeasuredTable *
 fab_measured_find (const FabMeasured *self, const char *name, GError **error)
 {
   g_autofree const char **names = g_new0 (const char *, self->tables->len + 1);
-  const char *near;
 
   for (guint i = 0; i < self->tables->len; i++) {
     const FabMeasuredTable *table = fab_measured_table (self, i);
@@ -198,8 +185,5 @@ fab_measured_find (const FabMeasured *self, const char *name, GError **error)
       return table;
     names[i] = table->name;
   }
-  near = fab_nearest (name, names);
-  fab_throw (error, FAB_ERROR_INPUT, "no measured table '%s'%s%s%s", name, near ? "; nearest is '" : "",
-             near ? near : "", near ? "'" : "");
-  return NULL;
+  return fab_check_throw_unknown (error, "no measured table", name, names);
 }

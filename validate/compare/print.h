@@ -6,11 +6,11 @@
  */
 #pragma once
 
-#include "validate/compare/accept.h"
+#include "validate/compare/report.h"
 
 typedef struct {
   const FabReport *report;
-  const FabAccept *accept; /* NULL: no limits are shown */
+  const FabLimits *limits; /* NULL: none are shown */
   gboolean is_summary;     /* only the errors, not the sizes */
 } FabReportView;
 

@@ -54,8 +54,8 @@ append_csv_summary (GString *out, const FabReportView *view)
 
       append_csv_errors (out, comparison->table->name, fab_measured_role_names[comparison->table->spec->role],
                          (FabSizeClass) c, &comparison->errors[c]);
-      if (comparison->errors[c].n > 0 && view->accept
-          && fab_accept_limit (view->accept, comparison->table->name, (FabSizeClass) c, &limit))
+      if (comparison->errors[c].n > 0
+          && fab_limits_median (view->limits, comparison->table->name, (FabSizeClass) c, &limit))
         g_string_append_printf (out, "%.6g", limit);
       g_string_append (out, comparison->errors[c].n > 0 ? "\n" : "");
     }
@@ -91,12 +91,8 @@ add_errors (JsonBuilder *json, const FabReportView *view, const char *table, con
       continue;
     json_builder_set_member_name (json, fab_size_class_names[c]);
     json_builder_begin_object (json);
-    fab_json_add_whole (json, "sizes", errors[c].n);
-    fab_json_add_real (json, "median_fraction", errors[c].median_fraction);
-    fab_json_add_real (json, "bias_fraction", errors[c].bias_fraction);
-    fab_json_add_real (json, "max_fraction", errors[c].max_fraction);
-    fab_json_add_whole (json, "max_size_bytes", (gint64) errors[c].max_size_bytes);
-    if (table && view->accept && fab_accept_limit (view->accept, table, (FabSizeClass) c, &limit))
+    fab_errors_add_json (json, "sizes", &errors[c], FAB_ERRORS_BIAS | FAB_ERRORS_SIZE);
+    if (table && fab_limits_median (view->limits, table, (FabSizeClass) c, &limit))
       fab_json_add_real (json, "accepted_fraction", limit);
     json_builder_end_object (json);
   }
@@ -178,7 +174,7 @@ add_interconnects (JsonBuilder *json, const FabReportView *view)
 static void
 add_exceeded (JsonBuilder *json, const FabReportView *view)
 {
-  g_auto (GStrv) lines = view->accept ? fab_accept_exceeded (view->accept, view->report) : NULL;
+  g_auto (GStrv) lines = view->limits ? fab_report_exceeded (view->report, view->limits) : NULL;
 
   json_builder_set_member_name (json, "exceeded");
   json_builder_begin_array (json);

@@ -28,30 +28,16 @@ describe_table (const FabComparison *comparison)
                           fab_measured_spec_n_ranks (spec), spec->nodes, spec->node);
 }
 
-/* " (accepted: 20.0 %)", or nothing. */
-static char *
-show_limit (const FabReportView *view, const FabComparison *comparison, FabSizeClass size_class,
-            const char *format)
-{
-  double limit;
-
-  if (view->accept == NULL || !fab_accept_limit (view->accept, comparison->table->name, size_class, &limit))
-    return g_strdup ("");
-  g_autofree char *percent = g_strdup_printf ("%.1f %%", limit * 100);
-  g_auto (GStrv) parts = g_strsplit (format, "@", 2);
-  return g_strconcat (parts[0], percent, parts[1], NULL);
-}
-
 static void
 append_text_errors (GString *out, const char *name, const FabErrors *errors, const char *limit)
 {
   g_autofree char *size = show_size (errors->max_size_bytes);
 
-  if (errors->n > 0)
-    g_string_append_printf (
-        out, "  %-7s %3u sizes  median |error| %5.1f %%%s  bias %+6.1f %%  largest %5.1f %% at %s\n", name,
-        errors->n, errors->median_fraction * 100, limit, errors->bias_fraction * 100,
-        errors->max_fraction * 100, size);
+  if (errors->n == 0)
+    return;
+  g_string_append_printf (out, "  %-7s %3u sizes  ", name, errors->n);
+  fab_errors_append_text (out, errors, limit);
+  g_string_append_printf (out, " at %s\n", size);
 }
 
 static void
@@ -90,7 +76,8 @@ append_text_table (GString *out, const FabReportView *view, const FabComparison 
                               comparison->n_left_out);
   }
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
-    g_autofree char *limit = show_limit (view, comparison, (FabSizeClass) c, " (accepted @)");
+    g_autofree char *limit = fab_limits_show (view->limits, comparison->table->name, (FabSizeClass) c,
+                                              " (accepted ", ")");
 
     append_text_errors (out, fab_size_class_names[c], &comparison->errors[c], limit);
   }
@@ -214,7 +201,8 @@ append_table_errors (GString *out, const FabReportView *view, guint role)
     g_string_append_printf (out, "| %s%s: %s |", comparison->table->name,
                             comparison->table->spec->is_doubtful ? " (doubtful)" : "", what);
     for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
-      g_autofree char *limit = show_limit (view, comparison, (FabSizeClass) c, ", accepted @");
+      g_autofree char *limit = fab_limits_show (view->limits, comparison->table->name, (FabSizeClass) c,
+                                                ", accepted ", "");
 
       append_errors_cell (out, &comparison->errors[c], limit);
     }

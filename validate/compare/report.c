@@ -1,64 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - one prediction per measured size, then medians and maxima. O(n log n) in the sizes. */
+/* report.c - one prediction per measured size, then medians and maxima. */
 #include "validate/compare/report.h"
 
 #include <string.h>
 
-#include <math.h>
-
-#include "sim/base/order.h"
-
-static const FabBytes middle_bytes = 256 * 1024, large_bytes = 64 * 1024 * 1024;
 static const double coarsest_fraction = 0.01; /* half of the last printed digit over the value */
-
-const char *const fab_size_class_names[FAB_N_SIZE_CLASSES + 1] = {
-  [FAB_SIZE_SMALL] = "small", [FAB_SIZE_MIDDLE] = "middle", [FAB_SIZE_LARGE] = "large"
-};
-
-FabSizeClass
-fab_size_class (FabBytes size_bytes)
-{
-  return size_bytes < middle_bytes ? FAB_SIZE_SMALL
-       : size_bytes < large_bytes  ? FAB_SIZE_MIDDLE
-                                   : FAB_SIZE_LARGE;
-}
-
-/* The mean of the two in the middle when their number is even. */
-static double
-median (GArray *values)
-{
-  guint half = values->len / 2;
-
-  g_array_sort (values, fab_order_doubles);
-  if (values->len % 2 == 1)
-    return g_array_index (values, double, half);
-  return (g_array_index (values, double, half - 1) + g_array_index (values, double, half)) / 2;
-}
-
-FabErrors
-fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n)
-{
-  g_autoptr (GArray) signed_errors = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autoptr (GArray) magnitudes = g_array_new (FALSE, FALSE, sizeof (double));
-  FabErrors all = { .n = n };
-
-  if (n == 0)
-    return all;
-  for (guint i = 0; i < n; i++) {
-    double magnitude = fabs (errors[i]);
-
-    g_array_append_val (signed_errors, errors[i]);
-    g_array_append_val (magnitudes, magnitude);
-    if (i == 0 || magnitude > all.max_fraction
-        || (magnitude == all.max_fraction && sizes_bytes[i] < all.max_size_bytes)) {
-      all.max_fraction = magnitude;
-      all.max_size_bytes = sizes_bytes[i];
-    }
-  }
-  all.median_fraction = median (magnitudes);
-  all.bias_fraction = median (signed_errors);
-  return all;
-}
 
 /* Which sizes are counted together. */
 typedef struct {
@@ -219,4 +165,54 @@ fab_report_free (FabReport *self)
   g_ptr_array_unref (self->comparisons);
   g_array_unref (self->interconnects);
   g_free (self);
+}
+
+/* Without ".csv". */
+static const char *
+find_table (gconstpointer measured, const char *name, GError **error)
+{
+  const FabMeasuredTable *table = fab_measured_find (measured, name, error);
+
+  return table ? table->name : NULL;
+}
+
+FabLimits *
+fab_report_limits_load (const char *path, const FabMeasured *measured, const FabRegistry *registry,
+                        GError **error)
+{
+  return fab_limits_load (path,
+                          &(FabLimitsRequest){ FAB_LIMITS_OF_COLLECTIVES, find_table, measured, registry },
+                          error);
+}
+
+static void
+hold (GPtrArray *lines, const FabLimits *limits, const FabComparison *comparison, FabSizeClass size_class)
+{
+  const FabErrors *errors = &comparison->errors[size_class];
+  g_autofree char *what = g_strdup_printf ("%s: %s", comparison->table->name,
+                                           fab_size_class_names[size_class]);
+  double limit;
+
+  if (errors->n > 0)
+    fab_limits_hold (lines, what, errors,
+                     fab_limits_median (limits, comparison->table->name, size_class, &limit) ? limit : -1);
+}
+
+char **
+fab_report_exceeded (const FabReport *self, const FabLimits *limits)
+{
+  GPtrArray *lines = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->comparisons->len; i++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      hold (lines, limits, g_ptr_array_index (self->comparisons, i), (FabSizeClass) c);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES && fab_limits_is_whole (limits, self->comparisons->len); c++) {
+    g_autofree char *what = g_strdup_printf ("all judged tables: %s", fab_size_class_names[c]);
+    double limit = fab_limits_all (limits)->medians[c];
+
+    if (limit > 0)
+      fab_limits_hold (lines, what, &self->roles[FAB_ROLE_JUDGED][c], limit);
+  }
+  g_ptr_array_add (lines, NULL);
+  return (char **) g_ptr_array_free (lines, FALSE);
 }

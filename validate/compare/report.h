@@ -10,22 +10,8 @@
 #pragma once
 
 #include "answer/predict.h"
+#include "validate/check/limits.h"
 #include "validate/compare/measured.h"
-
-/* below 256 KiB: software and latency; below 64 MiB: protocols and pipelining; from there: the links */
-typedef enum { FAB_SIZE_SMALL, FAB_SIZE_MIDDLE, FAB_SIZE_LARGE, FAB_N_SIZE_CLASSES } FabSizeClass;
-
-extern const char *const fab_size_class_names[FAB_N_SIZE_CLASSES + 1]; /* NULL-ended */
-
-FabSizeClass fab_size_class (FabBytes size_bytes);
-
-typedef struct {
-  guint n;                 /* sizes; 0: the other fields mean nothing */
-  double median_fraction;  /* of |error| */
-  double max_fraction;     /* of |error| */
-  double bias_fraction;    /* median of the signed error */
-  FabBytes max_size_bytes; /* where the largest is; the smaller of equals */
-} FabErrors;
 
 typedef struct {
   const FabMeasuredRow *measured;
@@ -60,5 +46,11 @@ FabReport *fab_report_new (const GPtrArray *tables, const char *const *sets, con
 void fab_report_free (FabReport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabReport, fab_report_free)
 
-/* Of `n` signed errors at these sizes; sorts neither. */
-FabErrors fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n);
+/* accept.yaml or one like it: every table must be one of `measured`. */
+FabLimits *fab_report_limits_load (const char *path, const FabMeasured *measured, const FabRegistry *registry,
+                                   GError **error);
+
+/* One line per limit that the report exceeds, NULL-ended; empty when all is well. A table with sizes of a class that
+ * has no limit exceeds it. The limit over all judged tables counts when every table is in the report.
+ * (transfer full) */
+char **fab_report_exceeded (const FabReport *self, const FabLimits *limits);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/base/error.h"
+#include "validate/check/file.h"
 
 static const FabParam limit_params[] = {
   { .key = "fidelity",
@@ -86,20 +86,15 @@ static const FabParam content_params[] = {
 };
 
 struct _FabFidelityLimits {
-  FabDiagnostics *diagnostics;
-  FabYamlDoc *doc;
-  FabSchemaReader *reader;
+  FabCheckFile *file;
   Content content;
 };
 
 void
 fab_fidelity_limits_free (FabFidelityLimits *self)
 {
-  if (self == NULL)
-    return;
-  fab_schema_reader_free (self->reader);
-  fab_yaml_doc_free (self->doc);
-  fab_diagnostics_free (self->diagnostics);
+  if (self != NULL)
+    fab_check_file_free (self->file);
   g_free (self);
 }
 
@@ -149,10 +144,7 @@ fab_fidelity_limits_find (const FabFidelityLimits *self, const char *name, GErro
     g_ptr_array_add (names, (gpointer) which->name);
   }
   g_ptr_array_add (names, NULL);
-  const char *nearest = fab_nearest (name, (const char *const *) names->pdata);
-  fab_throw (error, FAB_ERROR_INPUT, "there is no case '%s'%s%s%s", name, nearest ? "; nearest is '" : "",
-             nearest ? nearest : "", nearest ? "'" : "");
-  return NULL;
+  return fab_check_throw_unknown (error, "there is no case", name, (const char *const *) names->pdata);
 }
 
 const char **
@@ -211,7 +203,8 @@ check_limits (FabFidelityLimits *self, const FabParamList *limits, const char *c
 
     for (guint k = 0; k < G_N_ELEMENTS (sides); k++)
       if (*sides[k] && !g_strv_contains (words, *sides[k]))
-        fab_schema_report (self->reader, sides[k], "'%s' is none of the fidelities of this file", *sides[k]);
+        fab_schema_report (self->file->reader, sides[k], "'%s' is none of the fidelities of this file",
+                           *sides[k]);
   }
 }
 
@@ -227,9 +220,9 @@ check_names (FabFidelityLimits *self)
 
     check_limits (self, &which->limits, (const char *const *) words);
     if (find_group (self, which->group) == NULL)
-      fab_schema_report (self->reader, &which->group, "there is no group '%s'", which->group);
+      fab_schema_report (self->file->reader, &which->group, "there is no group '%s'", which->group);
     if (fab_fidelity_limits_find (self, which->name, NULL) != which)
-      fab_schema_report (self->reader, &which->name, "'%s' stands twice", which->name);
+      fab_schema_report (self->file->reader, &which->name, "'%s' stands twice", which->name);
   }
 }
 
@@ -237,17 +230,10 @@ FabFidelityLimits *
 fab_fidelity_limits_load (const char *path, const FabRegistry *registry, GError **error)
 {
   g_autoptr (FabFidelityLimits) self = g_new0 (FabFidelityLimits, 1);
-  GError *problem = NULL;
 
-  self->diagnostics = fab_diagnostics_new ();
-  self->reader = fab_schema_reader_new (registry, self->diagnostics);
-  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
-  if (problem) {
-    g_propagate_error (error, problem);
+  self->file = fab_check_file_new (registry);
+  if (!fab_check_file_read (self->file, path, content_params, &self->content, error))
     return NULL;
-  }
-  if (self->doc
-      && fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), content_params, &self->content))
-    check_names (self);
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  check_names (self);
+  return fab_check_file_is_right (self->file, error) ? g_steal_pointer (&self) : NULL;
 }

@@ -21,7 +21,7 @@ typedef struct {
   GArray *rows;     /* FabFitRow */
   guint n_left_out; /* sizes that the entry predicts nothing for */
   guint n_in_band;  /* rows whose error is within their band */
-  FabFitErrors errors[FAB_N_FIT_PARTS];
+  FabErrors errors[FAB_N_FIT_PARTS];
 } FabLinkCheckKind;
 
 typedef struct {

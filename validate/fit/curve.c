@@ -225,27 +225,20 @@ fab_fit_regime_has_rate (const FabFitRegime *regime)
   return !regime->is_without_rate && regime->ps_per_byte_half < regime->line.ps_per_byte / 2;
 }
 
-FabFitErrors
+FabErrors
 fab_fit_errors (const GArray *rows, FabFitPart part)
 {
   g_autofree double *errors = g_new (double, rows->len + 1);
-  FabFitErrors all = { 0 };
+  g_autofree FabBytes *sizes = g_new (FabBytes, rows->len + 1);
+  guint n = 0;
 
   for (guint i = 0; i < rows->len; i++) {
     const FabFitRow *row = &g_array_index (rows, FabFitRow, i);
-    double error = fabs (row->error_fraction);
 
     if (row->part != part)
       continue;
-    if (all.n == 0 || error > all.max_fraction) {
-      all.max_fraction = error;
-      all.max_size_bytes = row->size_bytes;
-    }
-    errors[all.n++] = error;
+    errors[n] = row->error_fraction;
+    sizes[n++] = row->size_bytes;
   }
-  if (all.n == 0)
-    return all;
-  qsort (errors, all.n, sizeof *errors, fab_order_doubles);
-  all.median_fraction = all.n % 2 == 1 ? errors[all.n / 2] : (errors[all.n / 2 - 1] + errors[all.n / 2]) / 2;
-  return all;
+  return fab_errors_of (errors, sizes, n);
 }

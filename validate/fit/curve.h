@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/base/units.h"
+#include "validate/check/errors.h"
 #include "validate/fit/refine.h"
 
 typedef enum {
@@ -27,21 +27,14 @@ typedef struct {
   FabFitPart part;
 } FabFitRow;
 
-/* A summary of |error| over some rows. */
-typedef struct {
-  guint n;
-  double median_fraction, max_fraction; /* 0 when n is 0 */
-  FabBytes max_size_bytes;
-} FabFitErrors;
-
 typedef struct {
   GArray *rows; /* FabFitRow, sizes ascending */
   guint n_regimes;
   FabFitRegime regimes[FAB_FIT_MAX_REGIMES];
   /* where each regime ends; for the last one the largest size that was fitted */
   FabBytes up_to_bytes[FAB_FIT_MAX_REGIMES];
-  double scatter_fraction;              /* standard deviation of the relative error of a single size */
-  FabFitErrors errors[FAB_N_FIT_PARTS]; /* no row of a curve is outside */
+  double scatter_fraction;           /* standard deviation of the relative error of a single size */
+  FabErrors errors[FAB_N_FIT_PARTS]; /* no row of a curve is outside */
 } FabFitCurve;
 
 /* Says whether a message of that size can take that time; if not, *error says why. */
@@ -71,4 +64,4 @@ double fab_fit_regime_rate_half (const FabFitRegime *regime);
 gboolean fab_fit_regime_has_rate (const FabFitRegime *regime);
 
 /* Summarises the rows of one part. */
-FabFitErrors fab_fit_errors (const GArray *rows, FabFitPart part);
+FabErrors fab_fit_errors (const GArray *rows, FabFitPart part);

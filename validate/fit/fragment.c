@@ -235,7 +235,7 @@ set_measured (FabFragment *self, const FabLinkFit *fit)
       if (kind->curve == NULL)
         measured->n_rows += kind->points->len;
     }
-  FabFitErrors held_out = fab_fit_errors (rows, FAB_FIT_HELD_OUT);
+  FabErrors held_out = fab_fit_errors (rows, FAB_FIT_HELD_OUT);
   measured->n_held_out += held_out.n;
   measured->n_rows += rows->len - held_out.n;
   measured->held_out_error_fraction = MAX (measured->held_out_error_fraction,

@@ -33,7 +33,7 @@ append_regime (GString *out, const FabFitCurve *curve, guint k)
 }
 
 static void
-append_errors (GString *out, const char *what, const FabFitErrors *errors)
+append_errors (GString *out, const char *what, const FabErrors *errors)
 {
   g_autofree char *size = show_size (errors->max_size_bytes);
 
@@ -162,7 +162,7 @@ append_entry (GString *out, const FabFragment *self)
 }
 
 /* Returns the errors at the fitted sizes, over all kinds. */
-static FabFitErrors
+static FabErrors
 fitted_errors (const FabLinkFit *fit)
 {
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabFitRow));
@@ -182,7 +182,7 @@ static void
 append_quality (GString *out, const FabFragment *fragment)
 {
   const FabLinkMeasured *measured = &fragment->spec.measured;
-  FabFitErrors fitted = fitted_errors (fragment->fit);
+  FabErrors fitted = fitted_errors (fragment->fit);
   gboolean is_seen = measured->n_held_out == 0;
   double error = is_seen ? fitted.median_fraction : measured->held_out_error_fraction;
   g_autofree char *from = show_size (measured->from_bytes), *to = show_size (measured->to_bytes);

@@ -22,4 +22,4 @@ char *fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary);
 
 /* Add the members "rows" and "errors" to the open JSON object. */
 void fab_fit_add_rows (JsonBuilder *json, const GArray *rows);
-void fab_fit_add_errors (JsonBuilder *json, const FabFitErrors *errors);
+void fab_fit_add_errors (JsonBuilder *json, const FabErrors *errors);

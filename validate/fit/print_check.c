@@ -15,7 +15,7 @@ row_at (const FabLinkCheckKind *kind, guint i)
 }
 
 static void
-append_text_errors (GString *out, FabFitPart part, const FabFitErrors *errors)
+append_text_errors (GString *out, FabFitPart part, const FabErrors *errors)
 {
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, (double) errors->max_size_bytes);
 
@@ -84,7 +84,7 @@ fab_link_check_to_text (const FabLinkCheck *check, gboolean is_summary)
 static void
 append_markdown_errors (GString *out, const FabLinkCheckKind *kind, FabFitPart part)
 {
-  const FabFitErrors *errors = &kind->errors[part];
+  const FabErrors *errors = &kind->errors[part];
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, (double) errors->max_size_bytes);
 
   if (errors->n > 0)
@@ -136,7 +136,7 @@ method_of (const FabLinkCheckKind *kind)
 static void
 append_csv_errors (GString *out, const FabLinkCheckKind *kind, FabFitPart part)
 {
-  const FabFitErrors *errors = &kind->errors[part];
+  const FabErrors *errors = &kind->errors[part];
 
   if (errors->n > 0)
     g_string_append_printf (out, "%s,%s,%s,%u,%.6f,%.6f,%" G_GUINT64_FORMAT "\n",

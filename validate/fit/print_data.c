@@ -59,7 +59,7 @@ fab_fit_add_rows (JsonBuilder *json, const GArray *rows)
 }
 
 void
-fab_fit_add_errors (JsonBuilder *json, const FabFitErrors *errors)
+fab_fit_add_errors (JsonBuilder *json, const FabErrors *errors)
 {
   json_builder_set_member_name (json, "errors");
   json_builder_begin_object (json);
@@ -68,10 +68,7 @@ fab_fit_add_errors (JsonBuilder *json, const FabFitErrors *errors)
       continue;
     json_builder_set_member_name (json, fab_fit_part_names[part]);
     json_builder_begin_object (json);
-    fab_json_add_whole (json, "sizes", errors[part].n);
-    fab_json_add_real (json, "median_fraction", errors[part].median_fraction);
-    fab_json_add_real (json, "max_fraction", errors[part].max_fraction);
-    fab_json_add_whole (json, "max_size_bytes", (gint64) errors[part].max_size_bytes);
+    fab_errors_add_json (json, "sizes", &errors[part], FAB_ERRORS_SIZE);
     json_builder_end_object (json);
   }
   json_builder_end_object (json);

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "sim/base/error.h"
-#include "sim/scenario/schema.h"
+#include "validate/check/file.h"
 #include "validate/import/measurements.h"
 
 #define LINK_ROW(key_, type_, field_, fallback_, help_)                                         \
@@ -67,9 +66,7 @@ static const FabParam systems_params[] = {
 };
 
 struct _FabPublished {
-  FabDiagnostics *diagnostics;
-  FabYamlDoc *docs[2];
-  FabSchemaReader *reader;
+  FabCheckFile *file;
   Content content;
   char *directory;
 };
@@ -79,10 +76,7 @@ fab_published_free (FabPublished *self)
 {
   if (self == NULL)
     return;
-  fab_schema_reader_free (self->reader);
-  for (guint i = 0; i < G_N_ELEMENTS (self->docs); i++)
-    fab_yaml_doc_free (self->docs[i]);
-  fab_diagnostics_free (self->diagnostics);
+  fab_check_file_free (self->file);
   g_free (self->directory);
   g_free (self);
 }
@@ -107,9 +101,11 @@ check_system (FabPublished *self, const FabPublishedSystem *system)
     const FabPublishedLink *link = find_link (self, names[i]);
 
     if (link == NULL)
-      fab_schema_report (self->reader, &system->links, "no file '%s.csv' stands in INDEX.yaml", names[i]);
+      fab_schema_report (self->file->reader, &system->links, "no file '%s.csv' stands in INDEX.yaml",
+                         names[i]);
     else if (link->is_doubtful)
-      fab_schema_report (self->reader, &system->links, "'%s' is doubtful, and so not for fitting", names[i]);
+      fab_schema_report (self->file->reader, &system->links, "'%s' is doubtful, and so not for fitting",
+                         names[i]);
   }
 }
 
@@ -117,21 +113,6 @@ static const char **
 link_names (gpointer catalog, G_GNUC_UNUSED FabRefers refers)
 {
   return fab_catalog_names (catalog, FAB_SECTION_LINKS);
-}
-
-static gboolean
-read_file (FabPublished *self, guint which, const char *path, const FabParam *params, GError **error)
-{
-  GError *problem = NULL;
-
-  self->docs[which] = fab_yaml_doc_load (path, self->diagnostics, &problem);
-  if (problem) {
-    g_propagate_error (error, problem);
-    return FALSE;
-  }
-  if (self->docs[which])
-    fab_schema_read (self->reader, fab_yaml_doc_root (self->docs[which]), params, &self->content);
-  return fab_diagnostics_check (self->diagnostics, error);
 }
 
 FabPublished *
@@ -142,15 +123,15 @@ fab_published_load (const char *links_directory, const char *systems_path, const
   g_autofree char *index = g_build_filename (links_directory, "INDEX.yaml", NULL);
 
   self->directory = g_strdup (links_directory);
-  self->diagnostics = fab_diagnostics_new ();
-  self->reader = fab_schema_reader_new (registry, self->diagnostics);
-  if (!read_file (self, 0, index, index_params, error)
-      || !read_file (self, 1, systems_path, systems_params, error))
+  self->file = fab_check_file_new (registry);
+  if (!fab_check_file_read (self->file, index, index_params, &self->content, error)
+      || !fab_check_file_read (self->file, systems_path, systems_params, &self->content, error))
     return NULL;
-  fab_schema_check_references (self->reader, index_params, &self->content, link_names, (gpointer) catalog);
+  fab_schema_check_references (self->file->reader, index_params, &self->content, link_names,
+                               (gpointer) catalog);
   for (guint i = 0; i < self->content.systems.n; i++)
     check_system (self, fab_published_system (self, i));
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  return fab_check_file_is_right (self->file, error) ? g_steal_pointer (&self) : NULL;
 }
 
 guint

@@ -6,12 +6,12 @@
  */
 #pragma once
 
-#include "validate/training/accept.h"
+#include "validate/training/report.h"
 
 typedef struct {
   const FabTrainingReport *report;
-  const FabTrainingAccept *accept; /* NULL: no limits are shown */
-  gboolean is_summary;             /* only the errors, not the rows */
+  const FabLimits *limits; /* NULL: none are shown */
+  gboolean is_summary;     /* only the errors, not the rows */
 } FabTrainingView;
 
 char *fab_training_to_text (const FabTrainingView *view);

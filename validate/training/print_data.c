@@ -30,12 +30,7 @@ add_errors (JsonBuilder *json, const char *key, const FabErrors *errors)
 {
   json_builder_set_member_name (json, key);
   json_builder_begin_object (json);
-  fab_json_add_whole (json, "rows", errors->n);
-  if (errors->n > 0) {
-    fab_json_add_real (json, "median_fraction", errors->median_fraction);
-    fab_json_add_real (json, "bias_fraction", errors->bias_fraction);
-    fab_json_add_real (json, "max_fraction", errors->max_fraction);
-  }
+  fab_errors_add_json (json, "rows", errors, FAB_ERRORS_BIAS);
   json_builder_end_object (json);
 }
 
@@ -78,7 +73,7 @@ add_result (JsonBuilder *json, const FabTrainingView *view, const FabTrainingRes
   add_errors (json, "judged", &result->errors);
   add_errors (json, "one_node", &result->one_node_errors);
   add_directions (json, &result->directions);
-  if (view->accept && fab_training_accept_limit (view->accept, result->source->spec->name, &limit_fraction))
+  if (fab_limits_median (view->limits, result->source->spec->name, 0, &limit_fraction))
     fab_json_add_real (json, "accepted_fraction", limit_fraction);
   if (!view->is_summary) {
     json_builder_set_member_name (json, "rows");

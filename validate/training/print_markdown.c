@@ -36,13 +36,11 @@ append_summary (GString *out, const FabTrainingView *view)
                         "|---|---:|---:|---:|---:|---:|---|\n");
   for (guint i = 0; i < report->results->len; i++) {
     const FabTrainingResult *result = g_ptr_array_index (report->results, i);
-    double limit_fraction = 0;
+    g_autofree char *limit = fab_limits_show (view->limits, result->source->spec->name, 0, " ", "");
 
     g_string_append_printf (out, "| %s |", result->source->spec->name);
     append_errors (out, &result->errors);
-    if (view->accept && fab_training_accept_limit (view->accept, result->source->spec->name, &limit_fraction))
-      g_string_append_printf (out, " %.1f %%", limit_fraction * 100);
-    g_string_append_printf (out, " | %u right, %u wrong |\n", result->directions.n_right,
+    g_string_append_printf (out, "%s | %u right, %u wrong |\n", limit, result->directions.n_right,
                             result->directions.n_wrong);
   }
   g_string_append (out, "| all |");

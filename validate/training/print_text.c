@@ -29,13 +29,11 @@ fab_training_describe_row (const FabTrainingResult *result, const FabTrainingCom
 static void
 append_errors (GString *out, const char *name, const FabErrors *errors, const char *limit)
 {
-  if (errors->n > 0)
-    g_string_append_printf (
-        out,
-        "  %-24s %3u rows  median |error| %5.1f %%%s  bias %+6.1f %%  largest %5.1f %% at %" G_GUINT64_FORMAT
-        " GPUs\n",
-        name, errors->n, errors->median_fraction * 100, limit, errors->bias_fraction * 100,
-        errors->max_fraction * 100, errors->max_size_bytes);
+  if (errors->n == 0)
+    return;
+  g_string_append_printf (out, "  %-24s %3u rows  ", name, errors->n);
+  fab_errors_append_text (out, errors, limit);
+  g_string_append_printf (out, " at %" G_GUINT64_FORMAT " GPUs\n", errors->max_size_bytes);
 }
 
 static void
@@ -63,11 +61,8 @@ static void
 append_result (GString *out, const FabTrainingView *view, const FabTrainingResult *result)
 {
   const FabTrainingSourceSpec *spec = result->source->spec;
-  g_autofree char *limit = NULL;
-  double limit_fraction;
+  g_autofree char *limit = fab_limits_show (view->limits, spec->name, 0, " (accepted ", ")");
 
-  if (view->accept && fab_training_accept_limit (view->accept, spec->name, &limit_fraction))
-    limit = g_strdup_printf (" (accepted %.1f %%)", limit_fraction * 100);
   g_string_append_printf (out, "%s: %s\n", spec->name, spec->title);
   if (!view->is_summary) {
     g_string_append_printf (out, "  network: %s\n", spec->network);
@@ -76,7 +71,7 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
     for (guint i = 0; i < result->rows->len; i++)
       append_row (out, result, &g_array_index (result->rows, FabTrainingComparison, i));
   }
-  append_errors (out, "judged", &result->errors, limit ? limit : "");
+  append_errors (out, "judged", &result->errors, limit);
   append_errors (out, "one node", &result->one_node_errors, "");
   append_directions (out, &result->directions);
   g_string_append_c (out, '\n');

@@ -268,3 +268,48 @@ fab_training_report_free (FabTrainingReport *self)
   g_array_unref (self->wrong);
   g_free (self);
 }
+
+static const char *
+find_source (gconstpointer sources, const char *name, GError **error)
+{
+  const FabTrainingSource *source = fab_training_sources_find (sources, name, error);
+
+  return source ? source->spec->name : NULL;
+}
+
+FabLimits *
+fab_training_limits_load (const char *path, const FabTrainingSources *sources, const FabRegistry *registry,
+                          GError **error)
+{
+  return fab_limits_load (path, &(FabLimitsRequest){ FAB_LIMITS_OF_TRAINING, find_source, sources, registry },
+                          error);
+}
+
+static void
+hold (GPtrArray *lines, const char *name, const FabLimit *limit, const FabErrors *errors,
+      const FabDirections *directions)
+{
+  fab_limits_hold (lines, name, errors, limit ? limit->medians[0] : -1);
+  if (limit && directions->n_wrong > limit->n_wrong)
+    g_ptr_array_add (lines, g_strdup_printf ("%s: %u changes have the wrong direction, %" G_GINT64_FORMAT
+                                             " are accepted",
+                                             name, directions->n_wrong, limit->n_wrong));
+}
+
+char **
+fab_training_report_exceeded (const FabTrainingReport *self, const FabLimits *limits)
+{
+  GPtrArray *lines = g_ptr_array_new ();
+  const FabLimit *all = fab_limits_all (limits);
+
+  for (guint i = 0; i < self->results->len; i++) {
+    const FabTrainingResult *result = g_ptr_array_index (self->results, i);
+    const char *name = result->source->spec->name;
+
+    hold (lines, name, fab_limits_find (limits, name), &result->errors, &result->directions);
+  }
+  if (all->medians[0] > 0 && fab_limits_is_whole (limits, self->results->len))
+    hold (lines, "all sources", all, &self->errors, &self->directions);
+  g_ptr_array_add (lines, NULL);
+  return (char **) g_ptr_array_free (lines, FALSE);
+}

@@ -80,3 +80,11 @@ FabTrainingReport *fab_training_report_new (const GPtrArray *sources, const FabT
                                             GError **error);
 void fab_training_report_free (FabTrainingReport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTrainingReport, fab_training_report_free)
+
+/* accept-training.yaml or one like it: every source must be one of `sources`. */
+FabLimits *fab_training_limits_load (const char *path, const FabTrainingSources *sources,
+                                     const FabRegistry *registry, GError **error);
+
+/* One line per limit that the report exceeds, NULL-ended; empty when all is well. A source with judged rows and without
+ * a limit exceeds it. The limit over all sources counts when every source is in the report. (transfer full) */
+char **fab_training_report_exceeded (const FabTrainingReport *self, const FabLimits *limits);

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-#include "sim/base/error.h"
-#include "sim/scenario/diagnostics.h"
-#include "sim/scenario/schema.h"
+#include "validate/check/file.h"
 #include "validate/training/template.h"
 
 #define ROW(key_, field_, fallback_, help_)                                                         \
@@ -43,9 +41,7 @@ static const FabParam index_params[] = {
 };
 
 struct _FabTrainingSources {
-  FabDiagnostics *diagnostics;
-  FabYamlDoc *doc;
-  FabSchemaReader *reader;
+  FabCheckFile *file;
   Index index;
   char *directory;
   GArray *sources; /* FabTrainingSource */
@@ -63,9 +59,7 @@ fab_training_sources_free (FabTrainingSources *self)
   if (self == NULL)
     return;
   g_array_unref (self->sources);
-  fab_schema_reader_free (self->reader);
-  fab_yaml_doc_free (self->doc);
-  fab_diagnostics_free (self->diagnostics);
+  fab_check_file_free (self->file);
   g_free (self->directory);
   g_free (self);
 }
@@ -78,7 +72,7 @@ check_columns (FabTrainingSources *self, const FabTrainingTable *table, const ch
 
   for (guint i = 0; words[i]; i++)
     if (*words[i] != '\0' && fab_training_table_column (table, words[i]) < 0)
-      fab_schema_report (self->reader, field, "the table has no column '%s'", words[i]);
+      fab_schema_report (self->file->reader, field, "the table has no column '%s'", words[i]);
 }
 
 static void
@@ -90,12 +84,12 @@ load_source (FabTrainingSources *self, const FabTrainingSourceSpec *spec)
   FabTrainingSource source = { .spec = spec, .directory = self->directory };
 
   if (!g_file_get_contents (path, &data, NULL, &problem)) {
-    fab_schema_report (self->reader, &spec->file, "%s", problem->message);
+    fab_schema_report (self->file->reader, &spec->file, "%s", problem->message);
     return;
   }
   source.table = fab_training_table_parse (path, data, &problem);
   if (source.table == NULL) {
-    fab_diagnostics_add (self->diagnostics, NULL, "%s", problem->message);
+    fab_diagnostics_add (self->file->diagnostics, NULL, "%s", problem->message);
     return;
   }
   check_columns (self, source.table, &spec->same);
@@ -114,7 +108,7 @@ load_sources (FabTrainingSources *self)
     for (guint k = 0; k < i; k++)
       is_twice = is_twice || strcmp (specs[i].name, specs[k].name) == 0;
     if (is_twice)
-      fab_schema_report (self->reader, &specs[i].name, "'%s' stands twice", specs[i].name);
+      fab_schema_report (self->file->reader, &specs[i].name, "'%s' stands twice", specs[i].name);
     else
       load_source (self, &specs[i]);
   }
@@ -125,21 +119,15 @@ fab_training_sources_load (const char *directory, const FabRegistry *registry, G
 {
   g_autoptr (FabTrainingSources) self = g_new0 (FabTrainingSources, 1);
   g_autofree char *path = g_build_filename (directory, "INDEX.yaml", NULL);
-  GError *problem = NULL;
 
   self->directory = g_strdup (directory);
-  self->diagnostics = fab_diagnostics_new ();
-  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  self->file = fab_check_file_new (registry);
   self->sources = g_array_new (FALSE, FALSE, sizeof (FabTrainingSource));
   g_array_set_clear_func (self->sources, clear_source);
-  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
-  if (problem) {
-    g_propagate_error (error, problem);
+  if (!fab_check_file_read (self->file, path, index_params, &self->index, error))
     return NULL;
-  }
-  if (self->doc && fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), index_params, &self->index))
-    load_sources (self);
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  load_sources (self);
+  return fab_check_file_is_right (self->file, error) ? g_steal_pointer (&self) : NULL;
 }
 
 guint
@@ -159,7 +147,6 @@ const FabTrainingSource *
 fab_training_sources_find (const FabTrainingSources *self, const char *name, GError **error)
 {
   g_autofree const char **names = g_new0 (const char *, self->sources->len + 1);
-  const char *near;
 
   for (guint i = 0; i < self->sources->len; i++) {
     const FabTrainingSource *source = fab_training_sources_get (self, i);
@@ -168,10 +155,7 @@ fab_training_sources_find (const FabTrainingSources *self, const char *name, GEr
       return source;
     names[i] = source->spec->name;
   }
-  near = fab_nearest (name, names);
-  fab_throw (error, FAB_ERROR_INPUT, "no measured source '%s'%s%s%s", name, near ? "; nearest is '" : "",
-             near ? near : "", near ? "'" : "");
-  return NULL;
+  return fab_check_throw_unknown (error, "no measured source", name, names);
 }
 
 char *
