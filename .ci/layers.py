@@ -19,6 +19,7 @@ DOORS = {
     "yaml.h": ("sim/scenario/yaml_doc.c",),
     "sqlite3.h": ("sim/result/", "validate/measure/", "tests/"),
     "libsoup/": ("cli/explore/server.c",),
+    "json-glib/": ("cli/report_svg", "tests/"),
     "cuda": ("validate/measure/",),
     "nvml.h": ("validate/measure/",),
     "nccl.h": ("validate/measure/",),

@@ -192,24 +192,23 @@ print_csv (const P2pAnswer *answer)
 }
 
 static void
-add_values (JsonBuilder *json, const char *key, const char *suffix, const double *values, guint n_rows,
+add_values (FabJson *json, const char *key, const char *suffix, const double *values, guint n_rows,
             guint n_columns)
 {
   g_autofree char *name = g_strconcat (key, suffix, NULL);
 
-  json_builder_set_member_name (json, name);
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, name);
   for (guint i = 0; i < n_rows; i++) {
-    json_builder_begin_array (json);
+    fab_json_begin_array (json, NULL);
     for (guint j = 0; j < n_columns; j++)
-      json_builder_add_double_value (json, values[i * n_columns + j]);
-    json_builder_end_array (json);
+      fab_json_add_real (json, NULL, values[i * n_columns + j]);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_matrix (JsonBuilder *json, const Matrix *matrix, guint n_rows, guint n_columns)
+add_matrix (FabJson *json, const Matrix *matrix, guint n_rows, guint n_columns)
 {
   add_values (json, matrix->key, "", matrix->values, n_rows, n_columns);
   if (matrix->low == NULL)
@@ -219,28 +218,27 @@ add_matrix (JsonBuilder *json, const Matrix *matrix, guint n_rows, guint n_colum
 }
 
 static void
-add_flags (JsonBuilder *json, const char *key, const gboolean *flags, guint n)
+add_flags (FabJson *json, const char *key, const gboolean *flags, guint n)
 {
-  json_builder_set_member_name (json, key);
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, key);
   for (guint i = 0; i < n; i++) {
-    json_builder_begin_array (json);
+    fab_json_begin_array (json, NULL);
     for (guint j = 0; j < n; j++)
-      json_builder_add_boolean_value (json, flags[i * n + j]);
-    json_builder_end_array (json);
+      fab_json_add_flag (json, NULL, flags[i * n + j]);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
 print_json (const P2pAnswer *answer)
 {
   const FabP2pTable *t = answer->table;
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   Matrix matrices[FAB_P2P_N_MATRICES];
 
   list_matrices (answer, matrices);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_text (json, "node", answer->node);
   fab_json_add_whole (json, "nodes", answer->cluster->n_nodes);
@@ -253,7 +251,7 @@ print_json (const P2pAnswer *answer)
   if (answer->storage != NULL)
     add_matrix (json, &(Matrix){ NULL, "storage_GBps", answer->storage, NULL, NULL, NULL },
                 answer->cluster->drives_per_node, t->gpus_per_node);
-  json_builder_end_object (json);
+  fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   g_print ("%s", text);
 }

@@ -10,16 +10,15 @@
 #include "sim/base/json.h"
 
 static void
-add_devices (JsonBuilder *json, const CollectiveRequest *request)
+add_devices (FabJson *json, const CollectiveRequest *request)
 {
   guint ranks_per_process = (guint) (request->gpus_per_process * MAX (request->options->threads, 1));
 
-  json_builder_set_member_name (json, "devices");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "devices");
   for (guint rank = 0; rank < request->n_ranks; rank += MAX (ranks_per_process, 1)) {
     g_autofree char *host = g_strdup_printf ("node%" G_GINT64_FORMAT, rank / request->gpus_per_node);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_whole (json, "rank", rank);
     fab_json_add_whole (json, "group", 0);
     fab_json_add_whole (json, "pid", 0);
@@ -27,18 +26,17 @@ add_devices (JsonBuilder *json, const CollectiveRequest *request)
     fab_json_add_whole (json, "device", rank % request->gpus_per_node);
     fab_json_add_text (json, "device_hex", "");
     fab_json_add_text (json, "device_info", request->options->node);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_config (JsonBuilder *json, const CollectiveRequest *request)
+add_config (FabJson *json, const CollectiveRequest *request)
 {
   const CollectiveOptions *o = request->options;
 
-  json_builder_set_member_name (json, "config");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "config");
   fab_json_add_whole (json, "nthreads", MAX (o->threads, 1));
   fab_json_add_whole (json, "ngpus", request->gpus_per_process);
   fab_json_add_whole (json, "minimum_bytes", (gint64) request->first_bytes);
@@ -55,27 +53,26 @@ add_config (JsonBuilder *json, const CollectiveRequest *request)
   fab_json_add_text (json, "blocking_collectives", "false");
   fab_json_add_text (json, "parallel_init", "false");
   add_devices (json, request);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_block (JsonBuilder *json, const char *name, const FabPrediction *row)
+add_block (FabJson *json, const char *name, const FabPrediction *row)
 {
-  json_builder_set_member_name (json, name);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, name);
   fab_json_add_real (json, "time", row->time_us);
   fab_json_add_real (json, "alg_bw", row->algbw_GBps);
   fab_json_add_real (json, "bus_bw", row->busbw_GBps);
   fab_json_add_text (json, "nwrong", NULL);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_result (JsonBuilder *json, const CollectiveRequest *request, const FabPrediction *row, guint64 count)
+add_result (FabJson *json, const CollectiveRequest *request, const FabPrediction *row, guint64 count)
 {
   g_autofree char *root = g_strdup_printf ("%6d", fab_nccl_root (request->op));
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "size", (gint64) row->size_bytes);
   fab_json_add_whole (json, "count", (gint64) count);
   fab_json_add_text (json, "type", request->type->name);
@@ -83,49 +80,46 @@ add_result (JsonBuilder *json, const CollectiveRequest *request, const FabPredic
   fab_json_add_text (json, "root", root);
   add_block (json, "out_of_place", row);
   add_block (json, "in_place", row);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_results (JsonBuilder *json, const CollectiveRequest *request, const GArray *rows)
+add_results (FabJson *json, const CollectiveRequest *request, const GArray *rows)
 {
   double sum = 0;
 
-  json_builder_set_member_name (json, "results");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "results");
   for (guint i = 0; i < rows->len; i++) {
     const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
 
     add_result (json, request, row, g_array_index (request->counts, guint64, i));
     sum += row->busbw_GBps;
   }
-  json_builder_end_array (json);
-  json_builder_set_member_name (json, "average_bus_bandwidth");
-  json_builder_begin_object (json);
+  fab_json_end (json);
+  fab_json_begin_object (json, "average_bus_bandwidth");
   fab_json_add_real (json, "bandwidth", sum / rows->len);
   fab_json_add_text (json, "okay", "unchecked");
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 gboolean
 collective_write_json (const CollectiveRequest *request, const GArray *rows, GError **error)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   const char *path = request->options->json_path;
 
   if (g_file_test (path, G_FILE_TEST_EXISTS))
     return fab_throw (error, FAB_ERROR_INPUT, "-J %s: there is such a file, and it may be a measurement",
                       path);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "version", 2);
   fab_json_add_text (json, "predicted_by", "fabricast " FAB_VERSION);
-  json_builder_set_member_name (json, "args");
-  json_builder_begin_array (json);
-  json_builder_add_string_value (json, fab_nccl_program (request->op));
-  json_builder_end_array (json);
+  fab_json_begin_array (json, "args");
+  fab_json_add_text (json, NULL, fab_nccl_program (request->op));
+  fab_json_end (json);
   add_config (json, request);
   add_results (json, request, rows);
-  json_builder_end_object (json);
+  fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   return fab_cli_write_file (path, text, error);
 }

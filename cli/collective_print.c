@@ -206,9 +206,9 @@ print_csv (const GArray *rows)
 }
 
 static void
-add_row (JsonBuilder *json, const FabPrediction *row)
+add_row (FabJson *json, const FabPrediction *row)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "size_bytes", (gint64) row->size_bytes);
   fab_json_add_real (json, "time_us", row->time_us);
   fab_json_add_real (json, "algbw_GBps", row->algbw_GBps);
@@ -228,27 +228,26 @@ add_row (JsonBuilder *json, const FabPrediction *row)
     fab_json_add_whole (json, "message_sizes", row->n_sizes);
     fab_json_add_whole (json, "message_sizes_outside", row->n_outside);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
 print_json (const CollectiveRequest *request, const GArray *rows)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_text (json, "node", request->options->node);
   fab_json_add_text (json, "op", fab_op_names[request->op]);
   fab_json_add_text (json, "type", request->type->name);
   fab_json_add_text (json, "form", fab_form_names[request->form]);
   fab_json_add_whole (json, "ranks", g_array_index (rows, FabPrediction, 0).n_ranks);
-  json_builder_set_member_name (json, "results");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "results");
   for (guint i = 0; i < rows->len; i++)
     add_row (json, &g_array_index (rows, FabPrediction, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   g_print ("%s", text);
 }

@@ -2,7 +2,7 @@
 /* compare.h - what `fabricast compare` plays and prints. Columns are variants, whatever makes them differ. */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "cli/cli.h"
 #include "sim/study/size.h"
@@ -55,7 +55,7 @@ void fab_compare_append_links (FabComparePage *page);
 void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);
 
 /* The variants' times and words, as an array "variants". */
-void fab_compare_add_variants (JsonBuilder *json, const FabContrast *contrast);
+void fab_compare_add_variants (FabJson *json, const FabContrast *contrast);
 
 /* --- pages of scenarios --- */
 

@@ -55,36 +55,35 @@ fab_compare_csv (const FabCompareView *view)
 }
 
 static void
-add_facts (JsonBuilder *json, const FabContrast *contrast, guint index)
+add_facts (FabJson *json, const FabContrast *contrast, guint index)
 {
-  json_builder_set_member_name (json, "times");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "times");
   for (guint i = 0; i < contrast->rows->len && is_printed (contrast, i); i++) {
     const FabContrastRow *row = &g_array_index (contrast->rows, FabContrastRow, i);
 
     if (isnan (row->times_s[index]))
       continue;
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "kind", fab_fact_names[row->kind]);
     if (row->name[0] != '\0')
       fab_json_add_text (json, "name", row->name);
     if (row->n > 0)
       fab_json_add_whole (json, "collectives", row->n);
     fab_json_add_real (json, "time_s", row->times_s[index]);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_variant (JsonBuilder *json, const FabContrast *contrast, guint index)
+add_variant (FabJson *json, const FabContrast *contrast, guint index)
 {
   const FabVariant *variant = fab_contrast_variant (contrast, index);
   double step_s = fab_variant_time_s (variant, FAB_FACT_STEP);
   double base_s = fab_variant_time_s (fab_contrast_variant (contrast, contrast->base), FAB_FACT_STEP);
   g_autofree char *words = index != contrast->base ? fab_contrast_explain (contrast, index) : NULL;
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", variant->scenario);
   fab_json_add_text (json, "fidelity", variant->fidelity);
   fab_json_add_real (json, "step_s", step_s);
@@ -96,34 +95,32 @@ add_variant (JsonBuilder *json, const FabContrast *contrast, guint index)
   add_facts (json, contrast, index);
   fab_json_add_whole (json, "events", (gint64) variant->n_events);
   fab_json_add_real (json, "wall_s", variant->wall_s);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 void
-fab_compare_add_variants (JsonBuilder *json, const FabContrast *contrast)
+fab_compare_add_variants (FabJson *json, const FabContrast *contrast)
 {
-  json_builder_set_member_name (json, "variants");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "variants");
   for (guint k = 0; k < contrast->variants->len; k++)
     add_variant (json, contrast, k);
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 char *
 fab_compare_json (const FabCompareView *view)
 {
   const FabContrast *contrast = view->contrast;
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "title", view->title);
   fab_json_add_text (json, "against", fab_contrast_variant (contrast, contrast->base)->name);
   fab_compare_add_variants (json, contrast);
-  json_builder_set_member_name (json, "left_out");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "left_out");
   for (guint i = 0; view->left_out && view->left_out[i]; i++)
-    json_builder_add_string_value (json, view->left_out[i]);
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+    fab_json_add_text (json, NULL, view->left_out[i]);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -322,43 +322,41 @@ fab_sides_csv (const FabSidesView *view)
 }
 
 static void
-add_equals (JsonBuilder *json, const FabSidesView *view)
+add_equals (FabJson *json, const FabSidesView *view)
 {
-  json_builder_set_member_name (json, "equals");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "equals");
   for (guint i = 0; i < view->equals->len; i++) {
     const FabCompareEqual *equal = &g_array_index (view->equals, FabCompareEqual, i);
     const FabSize *size = equal->size;
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "name", side_at (view, equal->side)->name);
     fab_json_add_text (json, "figure", view->figure->name);
     fab_json_add_text (json, "key", view->axis->key);
     fab_json_add_text (json, "answer", size && size->answer >= 0 ? size->points[size->answer].value : NULL);
     fab_json_add_text (json, "closest", size ? size->points[size->best].value : NULL);
     fab_json_add_text (json, "problem", equal->problem);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 char *
 fab_sides_json (const FabSidesView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Rows) rows;
 
   rows_init (&rows, view);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
   fab_points_add_json (json, "figures", &rows.points);
   add_equals (json, view);
   fab_compare_add_variants (json, view->contrast);
-  json_builder_set_member_name (json, "left_out");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "left_out");
   for (guint i = 0; view->left_out[i] != NULL; i++)
-    json_builder_add_string_value (json, view->left_out[i]);
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+    fab_json_add_text (json, NULL, view->left_out[i]);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

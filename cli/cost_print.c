@@ -196,30 +196,29 @@ fab_cost_csv (const FabCostView *view)
 }
 
 static void
-add_figures (JsonBuilder *json, const FabPoint *point)
+add_figures (FabJson *json, const FabPoint *point)
 {
-  json_builder_set_member_name (json, "figures");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "figures");
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
     if (figure->is_known == NULL || figure->is_known (point))
       fab_json_add_real (json, figure->column, figure->value (point));
     else
       fab_json_add_text (json, figure->column, NULL);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_cost_json (const FabCostView *view)
 {
   g_autoptr (FabTable) table = table_of (view->bill);
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
   add_figures (json, view->point);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

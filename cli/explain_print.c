@@ -120,22 +120,21 @@ fab_explain_csv (G_GNUC_UNUSED const char *title, const FabExplanation *explanat
 }
 
 static void
-add_terms (JsonBuilder *json, const FabStatement *statement)
+add_terms (FabJson *json, const FabStatement *statement)
 {
-  json_builder_set_member_name (json, "terms");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "terms");
   for (guint i = 0; i < statement->terms->len; i++) {
     const FabTerm *term = &g_array_index (statement->terms, FabTerm, i);
 
     fab_json_add_real (json, term->name, term->value);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_statement (JsonBuilder *json, const FabStatement *statement)
+add_statement (FabJson *json, const FabStatement *statement)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "depth", statement->depth);
   fab_json_add_text (json, "title", statement->title);
   fab_json_add_text (json, "name", statement->name);
@@ -143,27 +142,25 @@ add_statement (JsonBuilder *json, const FabStatement *statement)
   fab_json_add_text (json, "unit", kind_names[statement->kind]);
   fab_json_add_text (json, "formula", statement->formula);
   add_terms (json, statement);
-  json_builder_set_member_name (json, "notes");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "notes");
   for (guint i = 0; i < statement->notes->len; i++)
-    json_builder_add_string_value (json, g_ptr_array_index (statement->notes, i));
-  json_builder_end_array (json);
+    fab_json_add_text (json, NULL, g_ptr_array_index (statement->notes, i));
+  fab_json_end (json);
   fab_json_add_text (json, "source", statement->source);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_explain_json (const char *title, const FabExplanation *explanation)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", title);
-  json_builder_set_member_name (json, "statements");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "statements");
   for (guint i = 0; i < explanation->statements->len; i++)
     add_statement (json, statement_at (explanation, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -74,53 +74,49 @@ measure_csv (const GPtrArray *all)
 /* --- JSON --- */
 
 static void
-add_point (JsonBuilder *json, const FabMeasuredPoint *point)
+add_point (FabJson *json, const FabMeasuredPoint *point)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
     fab_json_add_whole (json, point_numbers[i].name, point_number (point, i));
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_series (JsonBuilder *json, const FabMeasuredSeries *series)
+add_series (FabJson *json, const FabMeasuredSeries *series)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "kind", fab_measure_kind_names[series->series.kind]);
   for (const FabSeriesField *field = fab_series_texts; field->name; field++)
     fab_json_add_text (json, field->name, G_STRUCT_MEMBER (char *, &series->series, field->offset));
   for (const FabSeriesField *field = fab_series_counts; field->name; field++)
     fab_json_add_whole (json, field->name, G_STRUCT_MEMBER (guint, &series->series, field->offset));
-  json_builder_set_member_name (json, "points");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "points");
   for (guint i = 0; i < series->points->len; i++)
     add_point (json, &g_array_index (series->points, FabMeasuredPoint, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
 }
 
 char *
 measure_json (const char *path, char **machine, char **notes, const GPtrArray *all)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "file", path);
-  json_builder_set_member_name (json, "machine");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "machine");
   for (char **row = machine; row[0] && row[1]; row += 2)
     fab_json_add_text (json, row[0], row[1]);
-  json_builder_end_object (json);
-  json_builder_set_member_name (json, "notes");
-  json_builder_begin_array (json);
+  fab_json_end (json);
+  fab_json_begin_array (json, "notes");
   for (char **note = notes; *note; note++)
-    json_builder_add_string_value (json, *note);
-  json_builder_end_array (json);
-  json_builder_set_member_name (json, "series");
-  json_builder_begin_array (json);
+    fab_json_add_text (json, NULL, *note);
+  fab_json_end (json);
+  fab_json_begin_array (json, "series");
   for (guint i = 0; i < all->len; i++)
     add_series (json, g_ptr_array_index (all, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -310,12 +310,12 @@ fab_plan_csv (const FabPlanView *view)
 char *
 fab_plan_json (const FabPlanView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Looked) looked;
 
   looked_init (&looked, view->plan);
   FabPoints points = points_of (&looked);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "machine", view->machine);
   fab_json_add_text (json, "by", view->by->name);
@@ -324,6 +324,6 @@ fab_plan_json (const FabPlanView *view)
   fab_json_add_whole (json, "candidates", view->plan->candidates->len);
   fab_json_add_whole (json, "played", view->plan->n_played);
   fab_points_add_json (json, "points", &points);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

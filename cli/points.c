@@ -141,7 +141,7 @@ fab_points_table (const FabPoints *points)
 }
 
 static void
-add_cell (JsonBuilder *json, const char *key, const FabCell *cell)
+add_cell (FabJson *json, const char *key, const FabCell *cell)
 {
   if (cell->kind == FAB_CELL_REAL)
     fab_json_add_real (json, key, cell->real);
@@ -152,21 +152,20 @@ add_cell (JsonBuilder *json, const char *key, const FabCell *cell)
 }
 
 void
-fab_cli_add_json_rows (JsonBuilder *json, const char *key, const FabTable *table)
+fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table)
 {
-  json_builder_set_member_name (json, key);
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, key);
   for (guint r = 0; r < table->n_rows; r++) {
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     for (guint c = 0; c < table->n_columns; c++)
       add_cell (json, table->columns[c], fab_table_cell (table, r, c));
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 void
-fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points)
+fab_points_add_json (FabJson *json, const char *key, const FabPoints *points)
 {
   g_autoptr (FabTable) table = fab_points_table (points);
 

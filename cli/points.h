@@ -2,7 +2,7 @@
 /* points.h - points of a study as a table: what they are called, then their figures. */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "sim/result/table.h"
 #include "sim/study/study.h"
@@ -30,7 +30,7 @@ void fab_points_append_text (GString *text, const FabPoints *points);
 FabTable *fab_points_table (const FabPoints *points);
 
 /* The same rows as an array under `key`. */
-void fab_points_add_json (JsonBuilder *json, const char *key, const FabPoints *points);
+void fab_points_add_json (FabJson *json, const char *key, const FabPoints *points);
 
 /* The rows of any table, likewise. */
-void fab_cli_add_json_rows (JsonBuilder *json, const char *key, const FabTable *table);
+void fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table);

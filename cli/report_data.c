@@ -39,7 +39,7 @@ fab_report_has (FabStore *store, const char *table)
 /* --- rows as objects --- */
 
 typedef struct {
-  GString *json;
+  FabJson *json;
   GStrv names; /* of the columns */
 } Rows;
 
@@ -48,16 +48,16 @@ take_row (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 {
   const Rows *rows = data;
 
-  fab_report_open (rows->json, NULL, '{');
+  fab_json_begin_object (rows->json, NULL);
   for (guint i = 0; rows->names[i] != NULL; i++) {
     if (fields[i].kind == FAB_CELL_INTEGER)
-      fab_report_whole (rows->json, rows->names[i], fields[i].integer);
+      fab_json_add_whole (rows->json, rows->names[i], fields[i].integer);
     else if (fields[i].kind == FAB_CELL_REAL)
-      fab_report_real (rows->json, rows->names[i], fields[i].real);
+      fab_json_add_real (rows->json, rows->names[i], fields[i].real);
     else
-      fab_report_text (rows->json, rows->names[i], fields[i].text);
+      fab_json_add_text (rows->json, rows->names[i], fields[i].text);
   }
-  fab_report_close (rows->json, '}');
+  fab_json_end (rows->json);
   return TRUE;
 }
 
@@ -69,10 +69,10 @@ fab_report_rows (const FabReportRun *run, const char *key, const char *sql, GErr
   g_auto (GStrv) names = g_strsplit (list, " ", -1);
   Rows rows = { run->json, names };
 
-  fab_report_open (run->json, key, '[');
+  fab_json_begin_array (run->json, key);
   if (!fab_report_each (run, bar + 1, take_row, &rows, error))
     return FALSE;
-  fab_report_close (run->json, ']');
+  fab_json_end (run->json);
   return TRUE;
 }
 
@@ -143,11 +143,11 @@ take_run (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   FabReportRun *run = data;
 
   for (guint i = 0; i < 3; i++)
-    fab_report_text (run->json, texts[i], fields[i].text);
+    fab_json_add_text (run->json, texts[i], fields[i].text);
   for (guint i = 0; i < 3; i++)
-    fab_report_whole (run->json, wholes[i], fields[3 + i].integer);
+    fab_json_add_whole (run->json, wholes[i], fields[3 + i].integer);
   for (guint i = 0; i < 3; i++)
-    fab_report_real (run->json, reals[i], fields[6 + i].real);
+    fab_json_add_real (run->json, reals[i], fields[6 + i].real);
   run->scenario = g_strdup (fields[9].text);
   return TRUE;
 }
@@ -194,7 +194,7 @@ add_figures (const FabReportRun *run, GError **error)
 }
 
 static gboolean
-add_run (const FabReportRequest *request, gint64 id, GString *json, GError **error)
+add_run (const FabReportRequest *request, gint64 id, FabJson *json, GError **error)
 {
   FabReportRun run = { .request = request, .json = json };
   guint max_spans = request->max_spans ? request->max_spans : MAX (MAX_SPANS / request->n_runs, MIN_SPANS);
@@ -202,14 +202,14 @@ add_run (const FabReportRequest *request, gint64 id, GString *json, GError **err
 
   if (!fab_store_find_run (request->store, id, &run.id, error))
     return FALSE;
-  fab_report_open (json, NULL, '{');
-  fab_report_whole (json, "run", run.id);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_whole (json, "run", run.id);
   is_added = fab_report_each (&run, run_sql, take_run, &run, error) && find_iteration (&run, error)
           && add_figures (&run, error) && fab_report_add_timeline (&run, max_spans, error)
           && fab_report_add_links (&run, error) && fab_report_add_sources (&run, error)
           && (!request->has_tables || fab_report_add_tables (request, FALSE, run.id, json, error));
-  fab_report_text (json, "scenario", run.scenario);
-  fab_report_close (json, '}');
+  fab_json_add_text (json, "scenario", run.scenario);
+  fab_json_end (json);
   g_free (run.scenario);
   return is_added;
 }
@@ -217,24 +217,26 @@ add_run (const FabReportRequest *request, gint64 id, GString *json, GError **err
 char *
 fab_report_data (const FabReportRequest *request, GError **error)
 {
-  g_autoptr (GString) json = g_string_new ("{\"format\":1");
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
 
   if (request->n_runs > 0 && !fab_report_has (request->store, "critical_path")) {
     fab_throw (error, FAB_ERROR_INPUT,
                "the runs were written by a Fabricast that recorded less; play their scenarios again");
     return NULL;
   }
-  fab_report_text (json, "program", FAB_VERSION);
-  fab_report_open (json, "runs", '[');
+  fab_json_begin_object (json, NULL);
+  fab_json_add_whole (json, "format", 1);
+  fab_json_add_text (json, "program", FAB_VERSION);
+  fab_json_begin_array (json, "runs");
   for (guint i = 0; i < request->n_runs; i++)
     if (!add_run (request, request->runs[i], json, error))
       return NULL;
-  fab_report_close (json, ']');
-  fab_report_open (json, "sweeps", '[');
+  fab_json_end (json);
+  fab_json_begin_array (json, "sweeps");
   for (guint i = 0; i < request->n_sweeps; i++)
     if (!fab_report_add_sweep (request, request->sweeps[i], json, error))
       return NULL;
-  fab_report_close (json, ']');
-  fab_report_close (json, '}');
-  return g_strdup (json->str);
+  fab_json_end (json);
+  fab_json_end (json);
+  return fab_json_text (json);
 }

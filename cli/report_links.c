@@ -163,65 +163,65 @@ busiest_first (const void *a, const void *b)
 
 /* Links from the busiest to the idlest: each, or evenly spaced quantiles; in thousandths. */
 static void
-write_strip (const Group *group, GString *json)
+write_strip (const Group *group, FabJson *json)
 {
   const float *busy = (const float *) (gpointer) group->busy->data;
   guint n = group->busy->len, shown = MIN (n, STRIP);
 
-  fab_report_open (json, "strip", '[');
+  fab_json_begin_array (json, "strip");
   for (guint i = 0; i < shown; i++)
-    fab_report_whole (json, NULL,
-                      (gint64) (1000 * busy[shown > 1 ? (gsize) i * (n - 1) / (shown - 1) : 0] + 0.5f));
-  fab_report_close (json, ']');
+    fab_json_add_whole (json, NULL,
+                        (gint64) (1000 * busy[shown > 1 ? (gsize) i * (n - 1) / (shown - 1) : 0] + 0.5f));
+  fab_json_end (json);
 }
 
 static void
-write_group (const Group *group, GString *json)
+write_group (const Group *group, FabJson *json)
 {
   double sum = 0;
 
   for (guint i = 0; i < group->busy->len; i++)
     sum += g_array_index (group->busy, float, i);
   qsort (group->busy->data, group->busy->len, sizeof (float), busiest_first);
-  fab_report_open (json, NULL, '{');
-  fab_report_text (json, "from", group->from);
-  fab_report_text (json, "to", group->to);
-  fab_report_whole (json, "from_inside", group->is_from_inside);
-  fab_report_whole (json, "to_inside", group->is_to_inside);
-  fab_report_text (json, "spec", group->spec);
-  fab_report_whole (json, "parallel", group->n_parallel);
-  fab_report_real (json, "rate_bytes_per_s", group->rate_bytes_per_s);
-  fab_report_whole (json, "n", group->busy->len);
-  fab_report_whole (json, "carried", group->n_carried);
-  fab_report_real (json, "bytes", group->bytes);
-  fab_report_real (json, "mean", sum / MAX (group->busy->len, 1));
-  fab_report_real (json, "busiest", MAX (group->busiest, 0));
-  fab_report_text (json, "busiest_from", group->busiest_from);
-  fab_report_text (json, "busiest_to", group->busiest_to);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "from", group->from);
+  fab_json_add_text (json, "to", group->to);
+  fab_json_add_whole (json, "from_inside", group->is_from_inside);
+  fab_json_add_whole (json, "to_inside", group->is_to_inside);
+  fab_json_add_text (json, "spec", group->spec);
+  fab_json_add_whole (json, "parallel", group->n_parallel);
+  fab_json_add_real (json, "rate_bytes_per_s", group->rate_bytes_per_s);
+  fab_json_add_whole (json, "n", group->busy->len);
+  fab_json_add_whole (json, "carried", group->n_carried);
+  fab_json_add_real (json, "bytes", group->bytes);
+  fab_json_add_real (json, "mean", sum / MAX (group->busy->len, 1));
+  fab_json_add_real (json, "busiest", MAX (group->busiest, 0));
+  fab_json_add_text (json, "busiest_from", group->busiest_from);
+  fab_json_add_text (json, "busiest_to", group->busiest_to);
   write_strip (group, json);
-  fab_report_close (json, '}');
+  fab_json_end (json);
 }
 
 static void
-write_links (const Links *self, GString *json)
+write_links (const Links *self, FabJson *json)
 {
-  fab_report_open (json, "links", '{');
-  fab_report_whole (json, "n", self->n_links);
-  fab_report_open (json, "tiers", '[');
+  fab_json_begin_object (json, "links");
+  fab_json_add_whole (json, "n", self->n_links);
+  fab_json_begin_array (json, "tiers");
   for (guint i = 0; i < self->tiers->len; i++) {
     const char *name = g_ptr_array_index (self->tiers, i);
 
-    fab_report_open (json, NULL, '{');
-    fab_report_text (json, "name", name);
-    fab_report_whole (json, "n", GPOINTER_TO_UINT (g_hash_table_lookup (self->tier_sizes, name)));
-    fab_report_close (json, '}');
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", name);
+    fab_json_add_whole (json, "n", GPOINTER_TO_UINT (g_hash_table_lookup (self->tier_sizes, name)));
+    fab_json_end (json);
   }
-  fab_report_close (json, ']');
-  fab_report_open (json, "groups", '[');
+  fab_json_end (json);
+  fab_json_begin_array (json, "groups");
   for (guint i = 0; i < MIN (self->groups->len, MAX_GROUPS); i++)
     write_group (g_ptr_array_index (self->groups, i), json);
-  fab_report_close (json, ']');
-  fab_report_close (json, '}');
+  fab_json_end (json);
+  fab_json_end (json);
 }
 
 static gboolean

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/report.h"
-#include "cli/report_json.h"
+#include "sim/base/json.h"
 
 /* A run, and the iteration that is shown: the last. */
 typedef struct {
@@ -11,7 +11,7 @@ typedef struct {
   gint64 id, iteration;
   FabTimePs start_ps, duration_ps;
   char *scenario; /* YAML */
-  GString *json;  /* where its members go */
+  FabJson *json;  /* where its members go */
 } FabReportRun;
 
 /* Asks about the run; `sql` may hold :run, and :iteration is replaced. */
@@ -28,12 +28,12 @@ gboolean fab_report_add_sources (const FabReportRun *run, GError **error);
 
 /* Of a run, or of the sweep that is chosen: member "tables". */
 gboolean fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 run_id,
-                                GString *json, GError **error);
+                                FabJson *json, GError **error);
 /* Whether a named question is a table of a run, or of a sweep. */
 gboolean fab_report_is_table (const FabQuery *query, gboolean of_sweep);
 
 /* One sweep as an item of an array. */
-gboolean fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, GString *json,
+gboolean fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, FabJson *json,
                                GError **error);
 
 /* Whether the file has a table: it may be of an older program. */

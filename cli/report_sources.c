@@ -8,7 +8,7 @@
 
 typedef struct {
   const FabCatalog *catalog; /* with the scenario's own entries */
-  GString *json;
+  FabJson *json;
   GHashTable *seen; /* entries */
 } Sources;
 
@@ -27,7 +27,7 @@ text_at (const FabYamlDoc *doc, const char *path)
 }
 
 static void
-add_words (const FabYamlDoc *doc, GString *json)
+add_words (const FabYamlDoc *doc, FabJson *json)
 {
   static const char *const words[][2] = {
     { "summary", "summary" },
@@ -47,11 +47,11 @@ add_words (const FabYamlDoc *doc, GString *json)
     { "context", "job.parallel.context" },
   };
 
-  fab_report_open (json, "words", '{');
+  fab_json_begin_object (json, "words");
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     if (text_at (doc, words[i][1]) != NULL)
-      fab_report_text (json, words[i][0], text_at (doc, words[i][1]));
-  fab_report_close (json, '}');
+      fab_json_add_text (json, words[i][0], text_at (doc, words[i][1]));
+  fab_json_end (json);
 }
 
 /* --- sources --- */
@@ -65,15 +65,15 @@ add_source (Sources *self, const char *section, const char *const *name, const c
 
   if (!g_hash_table_add (self->seen, (gpointer) name))
     return;
-  fab_report_open (self->json, NULL, '{');
-  fab_report_text (self->json, "section", section);
-  fab_report_text (self->json, "name", *name);
-  fab_report_text (self->json, "summary", summary);
-  fab_report_text (self->json, "source", source);
-  fab_report_text (self->json, "date", date);
-  fab_report_text (self->json, "file", file);
-  fab_report_whole (self->json, "line", mark != NULL ? mark->line : 0);
-  fab_report_close (self->json, '}');
+  fab_json_begin_object (self->json, NULL);
+  fab_json_add_text (self->json, "section", section);
+  fab_json_add_text (self->json, "name", *name);
+  fab_json_add_text (self->json, "summary", summary);
+  fab_json_add_text (self->json, "source", source);
+  fab_json_add_text (self->json, "date", date);
+  fab_json_add_text (self->json, "file", file);
+  fab_json_add_whole (self->json, "line", mark != NULL ? mark->line : 0);
+  fab_json_end (self->json);
 }
 
 static void
@@ -135,11 +135,11 @@ add_sources (const FabReportRun *run, const FabYamlDoc *doc, GError **error)
     return TRUE;
   self.catalog = fab_scenario_catalog (scenario);
   self.seen = g_hash_table_new (NULL, NULL);
-  fab_report_open (run->json, "sources", '[');
+  fab_json_begin_array (run->json, "sources");
   add_machine (&self, text_at (doc, "cluster.node"));
   add_model (&self, text_at (doc, "job.model"));
   is_read = fab_report_each (run, spec_sql, take_spec, &self, error);
-  fab_report_close (run->json, ']');
+  fab_json_end (run->json);
   g_hash_table_unref (self.seen);
   return is_read;
 }

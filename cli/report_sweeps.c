@@ -6,7 +6,7 @@
 #include "sim/base/error.h"
 
 typedef struct {
-  GString *json;
+  FabJson *json;
   gint64 axis; /* that is open; -1: none */
 } Sweep;
 
@@ -36,11 +36,20 @@ take_head (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   static const char *const texts[] = { "name", "summary", "version", "scenario" };
   Sweep *self = data;
 
-  fab_report_whole (self->json, "sweep", fields[0].integer);
+  fab_json_add_whole (self->json, "sweep", fields[0].integer);
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
-    fab_report_text (self->json, texts[i], fields[1 + i].text);
-  fab_report_whole (self->json, "whole", fields[5].integer);
+    fab_json_add_text (self->json, texts[i], fields[1 + i].text);
+  fab_json_add_whole (self->json, "whole", fields[5].integer);
   return TRUE;
+}
+
+static void
+end_axis (Sweep *self)
+{
+  if (self->axis < 0)
+    return;
+  fab_json_end (self->json);
+  fab_json_end (self->json);
 }
 
 static gboolean
@@ -49,14 +58,13 @@ take_value (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   Sweep *self = data;
 
   if (fields[0].integer != self->axis) {
-    if (self->axis >= 0)
-      g_string_append (self->json, "]}");
-    fab_report_open (self->json, NULL, '{');
-    fab_report_text (self->json, "key", fields[1].text);
-    fab_report_open (self->json, "values", '[');
+    end_axis (self);
+    fab_json_begin_object (self->json, NULL);
+    fab_json_add_text (self->json, "key", fields[1].text);
+    fab_json_begin_array (self->json, "values");
     self->axis = fields[0].integer;
   }
-  fab_report_text (self->json, NULL, fields[2].text);
+  fab_json_add_text (self->json, NULL, fields[2].text);
   return TRUE;
 }
 
@@ -65,41 +73,41 @@ take_point (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 {
   Sweep *self = data;
 
-  fab_report_open (self->json, NULL, '[');
-  fab_report_whole (self->json, NULL, fields[0].integer);
+  fab_json_begin_array (self->json, NULL);
+  fab_json_add_whole (self->json, NULL, fields[0].integer);
   for (guint i = 1; i <= N_REALS; i++)
     if (fields[i].kind == FAB_CELL_NULL)
-      fab_report_text (self->json, NULL, NULL);
+      fab_json_add_text (self->json, NULL, NULL);
     else
-      fab_report_real (self->json, NULL, fields[i].real);
+      fab_json_add_real (self->json, NULL, fields[i].real);
   for (guint i = N_REALS + 1; i <= N_REALS + N_TEXTS; i++)
-    fab_report_text (self->json, NULL, fields[i].text);
-  fab_report_close (self->json, ']');
+    fab_json_add_text (self->json, NULL, fields[i].text);
+  fab_json_end (self->json);
   return TRUE;
 }
 
 static gboolean
 add_points (const FabReportRequest *request, Sweep *self, GError **error)
 {
-  fab_report_open (self->json, "axes", '[');
+  fab_json_begin_array (self->json, "axes");
   if (!fab_store_each (request->store, value_sql, 0, take_value, self, error))
     return FALSE;
-  g_string_append (self->json, self->axis >= 0 ? "]}" : "");
-  fab_report_close (self->json, ']');
-  fab_report_open (self->json, "columns", '[');
-  fab_report_text (self->json, NULL, "point");
+  end_axis (self);
+  fab_json_end (self->json);
+  fab_json_begin_array (self->json, "columns");
+  fab_json_add_text (self->json, NULL, "point");
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
-    fab_report_text (self->json, NULL, columns[i]);
-  fab_report_close (self->json, ']');
-  fab_report_open (self->json, "points", '[');
+    fab_json_add_text (self->json, NULL, columns[i]);
+  fab_json_end (self->json);
+  fab_json_begin_array (self->json, "points");
   if (!fab_store_each (request->store, point_sql, 0, take_point, self, error))
     return FALSE;
-  fab_report_close (self->json, ']');
+  fab_json_end (self->json);
   return TRUE;
 }
 
 gboolean
-fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, GString *json, GError **error)
+fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, FabJson *json, GError **error)
 {
   Sweep self = { .json = json, .axis = -1 };
   gboolean is_added;
@@ -107,11 +115,11 @@ fab_report_add_sweep (const FabReportRequest *request, gint64 sweep_id, GString 
   if (!fab_report_has (request->store, "sweep"))
     return fab_throw (error, FAB_ERROR_INPUT, "there is no sweep in this file; `fabricast sweep` writes one");
   fab_store_choose_sweep (request->store, sweep_id);
-  fab_report_open (json, NULL, '{');
+  fab_json_begin_object (json, NULL);
   is_added = fab_store_each (request->store, head_sql, 0, take_head, &self, error)
           && add_points (request, &self, error)
           && (!request->has_tables || fab_report_add_tables (request, TRUE, 0, json, error));
-  fab_report_close (json, '}');
+  fab_json_end (json);
   fab_store_choose_sweep (request->store, 0);
   return is_added;
 }

@@ -27,7 +27,7 @@ take_count (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 /* `table` has one row more than may be shown when there are more. */
 static gboolean
 write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *table, guint max_rows,
-             GString *json, GError **error)
+             FabJson *json, GError **error)
 {
   g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM (%s)", query->sql);
   guint n_rows = table->n_rows;
@@ -38,23 +38,23 @@ write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *ta
   table->n_rows = MIN (n_rows, max_rows);
   g_autofree char *csv = fab_table_to_csv (table);
   table->n_rows = n_rows;
-  fab_report_open (json, NULL, '{');
-  fab_report_text (json, "name", query->name);
-  fab_report_text (json, "summary", query->summary);
-  fab_report_whole (json, "rows", n);
-  fab_report_text (json, "csv", csv);
-  fab_report_close (json, '}');
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "name", query->name);
+  fab_json_add_text (json, "summary", query->summary);
+  fab_json_add_whole (json, "rows", n);
+  fab_json_add_text (json, "csv", csv);
+  fab_json_end (json);
   return TRUE;
 }
 
 gboolean
-fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 run_id, GString *json,
+fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 run_id, FabJson *json,
                        GError **error)
 {
   guint n = MAX (request->n_runs + request->n_sweeps, 1);
   guint max_rows = request->max_rows ? request->max_rows : MAX (MAX_ROWS / n, MIN_ROWS);
 
-  fab_report_open (json, "tables", '[');
+  fab_json_begin_array (json, "tables");
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
     g_autofree char *sql = NULL;
     g_autoptr (FabTable) table = NULL;
@@ -75,6 +75,6 @@ fab_report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint6
     if (!write_table (request->store, run_id, query, table, max_rows, json, error))
       return FALSE;
   }
-  fab_report_close (json, ']');
+  fab_json_end (json);
   return TRUE;
 }

@@ -86,18 +86,19 @@ static char *
 form_of (const FabField *fields)
 {
   static const char *const texts[] = { "op", "dimension", "algorithm", "protocol" };
-  g_autoptr (GString) json = g_string_new ("{");
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
 
+  fab_json_begin_object (json, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
-    fab_report_text (json, texts[i], fields[6 + i].text);
-  fab_report_whole (json, "channels", fields[10].integer);
-  fab_report_whole (json, "ranks", fields[11].integer);
-  fab_report_whole (json, "bytes", fields[12].integer);
-  fab_report_text (json, "link_from", fields[13].text);
-  fab_report_text (json, "link_to", fields[14].text);
-  fab_report_text (json, "spec", fields[15].text);
-  fab_report_close (json, '}');
-  return g_strdup (json->str);
+    fab_json_add_text (json, texts[i], fields[6 + i].text);
+  fab_json_add_whole (json, "channels", fields[10].integer);
+  fab_json_add_whole (json, "ranks", fields[11].integer);
+  fab_json_add_whole (json, "bytes", fields[12].integer);
+  fab_json_add_text (json, "link_from", fields[13].text);
+  fab_json_add_text (json, "link_to", fields[14].text);
+  fab_json_add_text (json, "spec", fields[15].text);
+  fab_json_end (json);
+  return fab_json_text (json);
 }
 
 static guint
@@ -208,61 +209,69 @@ ns (FabTimePs time_ps)
 }
 
 static void
-add_spans (const Timeline *self, GString *json)
+end_lane (FabJson *json, const Span *last)
+{
+  if (last == NULL)
+    return;
+  fab_json_end (json);
+  fab_json_end (json);
+}
+
+/* Of a span its kind, its start after that of the one before it, its length, its name, its form and how many it is. */
+static void
+add_spans (const Timeline *self, FabJson *json)
 {
   const Span *last = NULL;
 
   for (guint i = 0; i < self->spans->len; i++) {
     const Span *span = &g_array_index (self->spans, Span, i);
-    gint64 start_ns = ns (span->start_ps), before_ns = 0;
+    gboolean is_first = last == NULL || !is_of_lane (last, span);
+    gint64 start_ns = ns (span->start_ps), before_ns = is_first ? 0 : ns (last->start_ps);
+    const gint64 numbers[] = { span->kind, start_ns - before_ns, ns (span->end_ps) - start_ns,
+                               span->name, span->form,           span->n };
 
-    if (last == NULL || !is_of_lane (last, span)) {
-      g_string_append (json, last != NULL ? "]}" : "");
-      fab_report_open (json, NULL, '{');
-      fab_report_whole (json, "class", span->rank_class);
-      fab_report_text (json, "stream", g_ptr_array_index (self->streams.texts, span->stream));
-      fab_report_open (json, "spans", '[');
-    } else {
-      before_ns = ns (last->start_ps);
-      g_string_append_c (json, ',');
+    if (is_first) {
+      end_lane (json, last);
+      fab_json_begin_object (json, NULL);
+      fab_json_add_whole (json, "class", span->rank_class);
+      fab_json_add_text (json, "stream", g_ptr_array_index (self->streams.texts, span->stream));
+      fab_json_begin_array (json, "spans");
     }
-    g_string_append_printf (json, "%u,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%u,%d,%u", span->kind,
-                            start_ns - before_ns, ns (span->end_ps) - start_ns, span->name, span->form,
-                            span->n);
+    for (guint k = 0; k < G_N_ELEMENTS (numbers); k++)
+      fab_json_add_whole (json, NULL, numbers[k]);
     last = span;
   }
-  g_string_append (json, last != NULL ? "]}" : "");
+  end_lane (json, last);
 }
 
 static void
-add_words (const Words *words, GString *json)
+add_words (const Words *words, FabJson *json)
 {
   for (guint i = 0; i < words->texts->len; i++)
-    fab_report_text (json, NULL, g_ptr_array_index (words->texts, i));
+    fab_json_add_text (json, NULL, g_ptr_array_index (words->texts, i));
 }
 
 static void
 write_timeline (const Timeline *self, guint n_recorded, FabTimePs short_ps)
 {
-  GString *json = self->run->json;
+  FabJson *json = self->run->json;
 
-  fab_report_open (json, "timeline", '{');
-  fab_report_whole (json, "iteration", self->run->iteration);
-  fab_report_whole (json, "duration_ns", ns (self->run->duration_ps));
-  fab_report_whole (json, "recorded", n_recorded);
-  fab_report_whole (json, "short_ns", ns (short_ps));
-  fab_report_open (json, "names", '[');
+  fab_json_begin_object (json, "timeline");
+  fab_json_add_whole (json, "iteration", self->run->iteration);
+  fab_json_add_whole (json, "duration_ns", ns (self->run->duration_ps));
+  fab_json_add_whole (json, "recorded", n_recorded);
+  fab_json_add_whole (json, "short_ns", ns (short_ps));
+  fab_json_begin_array (json, "names");
   add_words (&self->names, json);
-  fab_report_close (json, ']');
-  fab_report_open (json, "forms", '[');
+  fab_json_end (json);
+  fab_json_begin_array (json, "forms");
   for (guint i = 0; i < self->forms.texts->len; i++)
-    g_string_append_printf (json, "%s%s", i > 0 ? "," : "",
-                            (const char *) g_ptr_array_index (self->forms.texts, i));
-  fab_report_close (json, ']');
-  fab_report_open (json, "lanes", '[');
+    fab_json_add_json (json, NULL, g_ptr_array_index (self->forms.texts, i));
+  fab_json_end (json);
+  fab_json_begin_array (json, "lanes");
   add_spans (self, json);
-  fab_report_close (json, ']');
-  fab_report_close (json, '}');
+  fab_json_end (json);
+  fab_json_end (json);
 }
 
 gboolean

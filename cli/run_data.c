@@ -15,11 +15,11 @@ seconds (FabTimePs time_ps)
 }
 
 static void
-add_step (JsonBuilder *json, const FabRunResult *result, guint i)
+add_step (FabJson *json, const FabRunResult *result, guint i)
 {
   const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_real (json, "duration_s", seconds (step->times.duration_ps));
   fab_json_add_real (json, "compute_s", seconds (step->times.compute_ps));
   fab_json_add_real (json, "comm_s", seconds (step->times.comm_ps));
@@ -36,7 +36,7 @@ add_step (JsonBuilder *json, const FabRunResult *result, guint i)
     fab_json_add_real (json, "duration_high_s", result->band->high[i]);
     fab_json_add_text (json, "band_most", most);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 /* Of this process so far. */
@@ -49,7 +49,7 @@ peak_rss_bytes (void)
 }
 
 static void
-add_binding (JsonBuilder *json, const FabRunResult *result)
+add_binding (FabJson *json, const FabRunResult *result)
 {
   g_autofree char *name = fab_run_link_name (result, result->binding_link);
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
@@ -65,36 +65,34 @@ add_binding (JsonBuilder *json, const FabRunResult *result)
 
 /* The same run with every link of the binding entry faster. */
 static void
-add_what_if (JsonBuilder *json, const FabRunResult *result, const FabRunResult *faster)
+add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
 {
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
 
-  json_builder_set_member_name (json, "what_if");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "what_if");
   fab_json_add_text (json, "link_spec", fab_graph_link_class (graph, result->binding_link)->name);
   fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
   fab_json_add_real (json, "duration_s", seconds (fab_run_last_step (faster)->times.duration_ps));
   fab_json_add_real (json, "exposed_s", seconds (fab_run_last_step (faster)->times.exposed_ps));
   add_binding (json, faster);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   FabRunSizes sizes = fab_run_sizes (result);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_text (json, "fidelity", fab_scenario_spec (scenario)->fidelity.info->name);
   fab_json_add_whole (json, "ranks", fab_cluster_n_ranks (fab_simulation_cluster (result->simulation)));
-  json_builder_set_member_name (json, "iterations");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "iterations");
   for (guint i = 0; i < result->steps->len; i++)
     add_step (json, result, i);
-  json_builder_end_array (json);
+  fab_json_end (json);
   fab_run_add_reasons (json, result);
   add_binding (json, result);
   if (faster->simulation)
@@ -110,7 +108,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());
   if (result->run_id > 0)
     fab_json_add_whole (json, "run_id", result->run_id);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }
 

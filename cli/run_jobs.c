@@ -85,16 +85,15 @@ fab_run_jobs_text (const GArray *jobs)
 }
 
 void
-fab_run_jobs_json (const GArray *jobs, JsonBuilder *json)
+fab_run_jobs_json (const GArray *jobs, FabJson *json)
 {
   if (jobs->len == 0)
     return;
-  json_builder_set_member_name (json, "jobs");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "jobs");
   for (guint i = 0; i < jobs->len; i++) {
     const FabRunJob *job = &g_array_index (jobs, FabRunJob, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "name", job->name);
     fab_json_add_whole (json, "nodes", job->n_nodes);
     fab_json_add_real (json, "alone_s", fab_ps_to_seconds (job->alone_ps));
@@ -103,7 +102,7 @@ fab_run_jobs_json (const GArray *jobs, JsonBuilder *json)
       fab_json_add_real (json, "together_s", fab_ps_to_seconds (job->together_ps));
       fab_json_add_real (json, "slow_down", slow_down (job));
     }
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }

@@ -2,7 +2,7 @@
 /* run_jobs.h - several jobs on one machine: how long the steps of each are alone and together. */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "cli/run.h"
 
@@ -19,4 +19,4 @@ gboolean fab_run_jobs (const FabScenario *scenario, const FabRunResult *result, 
 
 /* (transfer full); empty without neighbours. */
 char *fab_run_jobs_text (const GArray *jobs);
-void fab_run_jobs_json (const GArray *jobs, JsonBuilder *json);
+void fab_run_jobs_json (const GArray *jobs, FabJson *json);

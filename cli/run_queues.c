@@ -102,7 +102,7 @@ fab_run_append_queues (GString *page, const FabRunResult *result)
 }
 
 static void
-add_counts (JsonBuilder *json, const FabLinkQueueRecord *counts)
+add_counts (FabJson *json, const FabLinkQueueRecord *counts)
 {
   fab_json_add_whole (json, "stalls", (gint64) counts->n_stalls);
   fab_json_add_whole (json, "marks", (gint64) counts->n_marks);
@@ -111,36 +111,34 @@ add_counts (JsonBuilder *json, const FabLinkQueueRecord *counts)
 }
 
 static void
-add_queue (JsonBuilder *json, const FabRunResult *result, const FabLinkQueueRecord *queue)
+add_queue (FabJson *json, const FabRunResult *result, const FabLinkQueueRecord *queue)
 {
   g_autofree char *name = fab_run_link_name (result, queue->link);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "link", name);
   fab_json_add_text (json, "link_spec", spec_of (result, queue->link));
   fab_json_add_whole (json, "carried_bytes", (gint64) queue->carried_bytes);
   fab_json_add_whole (json, "most_queue_bytes", (gint64) queue->most_bytes);
   fab_json_add_real (json, "mean_queue_bytes", queue->mean_bytes);
   add_counts (json, queue);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 void
-fab_run_add_queues (JsonBuilder *json, const FabRunResult *result)
+fab_run_add_queues (FabJson *json, const FabRunResult *result)
 {
   Queues queues;
 
   if (find_queues (result, &queues)) {
-    json_builder_set_member_name (json, "queues");
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, "queues");
     fab_json_add_whole (json, "links", queues.longest->len);
     add_counts (json, &queues.total);
-    json_builder_set_member_name (json, "longest");
-    json_builder_begin_array (json);
+    fab_json_begin_array (json, "longest");
     for (guint i = 0; i < MIN (queues.longest->len, MOST_QUEUES); i++)
       add_queue (json, result, &g_array_index (queues.longest, FabLinkQueueRecord, i));
-    json_builder_end_array (json);
-    json_builder_end_object (json);
+    fab_json_end (json);
+    fab_json_end (json);
   }
   g_array_unref (queues.longest);
 }

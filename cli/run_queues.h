@@ -3,9 +3,9 @@
  * `fabricast run`. Nothing where nothing waited. */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "cli/run.h"
 
 void fab_run_append_queues (GString *page, const FabRunResult *result);
-void fab_run_add_queues (JsonBuilder *json, const FabRunResult *result);
+void fab_run_add_queues (FabJson *json, const FabRunResult *result);

@@ -2,7 +2,7 @@
 /* run_reasons.h - why a step takes as long as it does, in a few numbers: of the last iteration, for page and JSON. */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "cli/run.h"
 
@@ -46,7 +46,7 @@ FabBytes fab_run_missing_bytes (const FabRunResult *result);
 char *fab_run_gb (FabBytes bytes);
 
 /* Members of the JSON. */
-void fab_run_add_reasons (JsonBuilder *json, const FabRunResult *result);
+void fab_run_add_reasons (FabJson *json, const FabRunResult *result);
 
 /* Lines of the page. */
 void fab_run_append_shares (GString *page, const FabRunResult *result);

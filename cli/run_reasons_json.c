@@ -3,49 +3,46 @@
 #include "sim/base/json.h"
 
 static void
-add_iterations (JsonBuilder *json, const FabRunResult *result)
+add_iterations (FabJson *json, const FabRunResult *result)
 {
-  json_builder_set_member_name (json, "step");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "step");
   fab_json_add_real (json, "p50_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 0.5)));
   fab_json_add_real (json, "p95_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 0.95)));
   fab_json_add_real (json, "max_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 1)));
-  json_builder_end_object (json);
+  fab_json_end (json);
   if (fab_run_train_days (result) > 0)
     fab_json_add_real (json, "train_days", fab_run_train_days (result));
 }
 
 static void
-add_shares (JsonBuilder *json, const FabRunResult *result)
+add_shares (FabJson *json, const FabRunResult *result)
 {
   g_autoptr (GArray) shares = fab_run_shares (result);
 
-  json_builder_set_member_name (json, "exposed_by_dimension");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "exposed_by_dimension");
   for (guint i = 0; i < shares->len; i++) {
     const FabRunShare *share = &g_array_index (shares, FabRunShare, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "dimension", share->dimension);
     fab_json_add_text (json, "operations", share->ops->str);
     fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (share->exposed_ps));
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_classes (JsonBuilder *json, const FabRunResult *result)
+add_classes (FabJson *json, const FabRunResult *result)
 {
   const FabDag *dag = fab_simulation_dag (result->simulation);
   const GArray *iterations = fab_simulation_probe (result->simulation)->iterations;
 
-  json_builder_set_member_name (json, "rank_classes");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "rank_classes");
   for (guint c = 0; c < dag->n_classes; c++) {
     const FabIterationRecord *times = &g_array_index (iterations, FabIterationRecord, c);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "name", dag->classes[c].name);
     fab_json_add_whole (json, "first_rank", dag->classes[c].first_rank);
     fab_json_add_whole (json, "ranks", dag->classes[c].n_ranks);
@@ -54,13 +51,13 @@ add_classes (JsonBuilder *json, const FabRunResult *result)
     fab_json_add_real (json, "overlapped_s", fab_ps_to_seconds (times->overlapped_ps));
     fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (times->exposed_ps));
     fab_json_add_real (json, "idle_s", fab_ps_to_seconds (times->idle_ps));
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_path (JsonBuilder *json, const FabRunResult *result)
+add_path (FabJson *json, const FabRunResult *result)
 {
   static const char *const kinds[] = { [FAB_SPAN_COMPUTE] = "compute",
                                        [FAB_SPAN_COMM] = "comm",
@@ -69,41 +66,39 @@ add_path (JsonBuilder *json, const FabRunResult *result)
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
   g_autoptr (GArray) parts = fab_run_path_parts (result);
 
-  json_builder_set_member_name (json, "critical_path");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "critical_path");
   for (guint i = 0; i < parts->len; i++) {
     const FabRunPathPart *part = &g_array_index (parts, FabRunPathPart, i);
     g_autofree char *link = fab_run_link_name (result, part->link);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "kind", kinds[part->kind]);
     fab_json_add_text (json, "dimension", part->dimension);
     fab_json_add_text (json, "link", link);
     fab_json_add_text (json, "link_spec", link ? fab_graph_link_class (graph, part->link)->name : NULL);
     fab_json_add_real (json, "time_s", fab_ps_to_seconds (part->time_ps));
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_parts (JsonBuilder *json, const FabRunResult *result, guint rank_class)
+add_parts (FabJson *json, const FabRunResult *result, guint rank_class)
 {
   const GArray *memory = fab_simulation_totals (result->simulation)->memory;
 
-  json_builder_set_member_name (json, "parts");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "parts");
   for (guint i = 0; i < memory->len; i++) {
     const FabMemoryPart *part = &g_array_index (memory, FabMemoryPart, i);
 
     if (part->rank_class == rank_class)
       fab_json_add_whole (json, part->part, (gint64) part->bytes);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_memory (JsonBuilder *json, const FabRunResult *result)
+add_memory (FabJson *json, const FabRunResult *result)
 {
   const GPtrArray *hints = fab_simulation_totals (result->simulation)->hints;
   FabBytes has = fab_simulation_cluster (result->simulation)->device.memory_bytes, bytes;
@@ -112,24 +107,21 @@ add_memory (JsonBuilder *json, const FabRunResult *result)
 
   if (!fab_run_fullest (result, &rank_class, &bytes))
     return;
-  json_builder_set_member_name (json, "memory");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "memory");
   fab_json_add_text (json, "rank_class", fab_simulation_dag (result->simulation)->classes[rank_class].name);
   fab_json_add_whole (json, "bytes", (gint64) bytes);
   fab_json_add_whole (json, "capacity_bytes", (gint64) has);
-  json_builder_set_member_name (json, "fits");
-  json_builder_add_boolean_value (json, does_fit);
+  fab_json_add_flag (json, "fits", does_fit);
   add_parts (json, result, rank_class);
-  json_builder_set_member_name (json, "hints");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "hints");
   for (guint i = 0; hints && i < hints->len && !does_fit; i++)
-    json_builder_add_string_value (json, g_ptr_array_index (hints, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+    fab_json_add_text (json, NULL, g_ptr_array_index (hints, i));
+  fab_json_end (json);
+  fab_json_end (json);
 }
 
 void
-fab_run_add_reasons (JsonBuilder *json, const FabRunResult *result)
+fab_run_add_reasons (FabJson *json, const FabRunResult *result)
 {
   add_iterations (json, result);
   add_shares (json, result);

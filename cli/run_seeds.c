@@ -185,46 +185,44 @@ text_page (const FabScenario *scenario, const GArray *samples, gint64 n_seeds, c
 }
 
 static void
-add_samples (JsonBuilder *json, const GArray *samples)
+add_samples (FabJson *json, const GArray *samples)
 {
-  json_builder_set_member_name (json, "iterations");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "iterations");
   for (guint i = 0; i < samples->len; i++) {
     const Sample *sample = &g_array_index (samples, Sample, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_whole (json, "seed", sample->seed);
     fab_json_add_whole (json, "iteration", sample->step.times.iteration);
     for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
       fab_json_add_real (json, rows[r].key, fab_ps_to_seconds (rows[r].time (&sample->step)));
     if (sample->run_id > 0)
       fab_json_add_whole (json, "run_id", sample->run_id);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static char *
 json_page (const FabScenario *scenario, const GArray *samples, gint64 n_seeds)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_whole (json, "seeds", n_seeds);
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     g_autoptr (GArray) times = sorted_times (samples, rows[r].time);
 
-    json_builder_set_member_name (json, rows[r].key);
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, rows[r].key);
     for (guint p = 0; p < G_N_ELEMENTS (percentiles); p++)
       fab_json_add_real (json, percentiles[p].name,
                          fab_ps_to_seconds (percentile (times, percentiles[p].rank)));
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
   add_samples (json, samples);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }
 

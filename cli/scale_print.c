@@ -245,23 +245,22 @@ fab_scale_csv (const FabScaleView *view)
 }
 
 static void
-add_gpus (JsonBuilder *json, const char *key, const FabScaleView *view, gint index)
+add_gpus (FabJson *json, const char *key, const FabScaleView *view, gint index)
 {
-  json_builder_set_member_name (json, key);
   if (index < 0)
-    json_builder_add_null_value (json);
+    fab_json_add_null (json, key);
   else
-    json_builder_add_int_value (json, point_at (view, index)->n_gpus);
+    fab_json_add_whole (json, key, point_at (view, index)->n_gpus);
 }
 
 char *
 fab_scale_json (const FabScaleView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Rows) rows;
 
   rows_init (&rows, view);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "kept", view->spec->is_strong ? "batch of the job" : "batch of every GPU");
   fab_json_add_real (json, "bound", view->spec->bound);
@@ -269,6 +268,6 @@ fab_scale_json (const FabScaleView *view)
   add_gpus (json, "bends_at", view, view->scaling->bend);
   add_gpus (json, "network_dominates_from", view, view->scaling->dominated);
   fab_points_add_json (json, "points", &rows.points);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -243,14 +243,13 @@ fab_size_csv (const FabSizeView *view)
 }
 
 static void
-add_ports (JsonBuilder *json, const FabSizeView *view)
+add_ports (FabJson *json, const FabSizeView *view)
 {
-  json_builder_set_member_name (json, "ports");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "ports");
   for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
     const FabPort *port = g_ptr_array_index (view->ports, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "link", port->link->name);
     fab_json_add_text (json, "technology", port->technology->name);
     fab_json_add_real (json, "rate_bytes_per_s", (double) fab_link_spec_line_rate (port->link));
@@ -259,30 +258,29 @@ add_ports (JsonBuilder *json, const FabSizeView *view)
       fab_json_add_real (json, view->spec->targets[t].figure->column,
                          view->spec->targets[t].figure->value (port->trial.point));
     fab_json_add_text (json, "problem", port->trial.problem);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_band (JsonBuilder *json, const FabSizeView *view)
+add_band (FabJson *json, const FabSizeView *view)
 {
   const FabSureness *sureness = view->sureness;
   const FabSizePoint *points = view->size->points;
 
-  json_builder_set_member_name (json, "band");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "band");
   for (guint i = 0; sureness->band != NULL && i < view->spec->n_targets; i++) {
     g_autofree char *most = fab_band_most (sureness->band, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "figure", view->spec->targets[i].figure->column);
     fab_json_add_real (json, "low", sureness->band->low[i]);
     fab_json_add_real (json, "high", sureness->band->high[i]);
     fab_json_add_text (json, "most", most);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
   fab_json_add_text (json, "answer_low",
                      sureness->answer_low >= 0 ? points[sureness->answer_low].value : NULL);
   fab_json_add_text (json, "answer_high",
@@ -293,12 +291,12 @@ char *
 fab_size_json (const FabSizeView *view)
 {
   const FabSize *size = view->size;
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
   g_auto (Tried) tried;
 
   tried_init (&tried, view, FALSE);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "key", view->spec->axis->key);
   fab_json_add_text (json, "target", target);
@@ -308,6 +306,6 @@ fab_size_json (const FabSizeView *view)
   add_ports (json, view);
   add_band (json, view);
   fab_points_add_json (json, "points", &tried.points);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -183,14 +183,14 @@ print_csv (const FabPoints *table)
 static char *
 print_json (const FabSweepView *view, const FabPoints *table)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->plan->name);
   fab_json_add_text (json, "summary", view->plan->summary);
   fab_json_add_whole (json, "sweep_id", view->outcome->sweep_id);
   fab_points_add_json (json, "points", table);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }
 

@@ -2,7 +2,7 @@
 /* trace_file.c - a stream of trace events into a file.
  *
  * The format is "Trace Event Format" (Google Docs, document 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): objects
- * with ph, pid, tid, ts and dur in microseconds. One event per line. json-glib would build the whole document in
+ * with ph, pid, tid, ts and dur in microseconds. One event per line. A FabJson would build the whole document in
  * memory, and its doubles take 17 digits.
  */
 #include <errno.h>

@@ -225,43 +225,41 @@ fab_tune_csv (const FabTuneView *view)
 }
 
 static void
-add_knob (JsonBuilder *json, const FabTune *self, guint k)
+add_knob (FabJson *json, const FabTune *self, guint k)
 {
   const FabKnob *knob = knob_of (self, k);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "knob", knob->name);
   fab_json_add_text (json, "key", knob->key);
   fab_json_add_text (json, "source", knob->source);
   fab_json_add_text (json, "written", fab_knob_value (knob, knob->written)->label);
   fab_json_add_text (json, "best", self->best ? fab_knob_value (knob, self->best->values[k])->label : NULL);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_tune_json (const FabTuneView *view)
 {
   const FabTune *self = view->tune;
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Played) played;
 
   played_init (&played, self);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "by", self->by->name);
   fab_json_add_real (json, "points_in_all", self->n_all);
   fab_json_add_whole (json, "memory_limit_bytes", (gint64) self->most_bytes);
-  json_builder_set_member_name (json, "knobs");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "knobs");
   for (guint k = 0; k < self->knobs->len; k++)
     add_knob (json, self, k);
-  json_builder_end_array (json);
-  json_builder_set_member_name (json, "assignments");
-  json_builder_begin_array (json);
+  fab_json_end (json);
+  fab_json_begin_array (json, "assignments");
   for (guint i = 0; self->best != NULL && self->best->sets[i] != NULL; i++)
-    json_builder_add_string_value (json, self->best->sets[i]);
-  json_builder_end_array (json);
+    fab_json_add_text (json, NULL, self->best->sets[i]);
+  fab_json_end (json);
   fab_points_add_json (json, "points", &played.points);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

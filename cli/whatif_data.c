@@ -61,16 +61,15 @@ fab_whatif_csv (const FabWhatIfView *view)
 }
 
 static void
-add_switches (JsonBuilder *json, const FabVariant *before, const FabVariant *after)
+add_switches (FabJson *json, const FabVariant *before, const FabVariant *after)
 {
   g_autoptr (GArray) switches = fab_switches_of (before, after);
 
-  json_builder_set_member_name (json, "other_algorithms");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "other_algorithms");
   for (guint i = 0; i < switches->len; i++) {
     const FabSwitch *one = &g_array_index (switches, FabSwitch, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "op", one->op);
     fab_json_add_whole (json, "bytes", (gint64) one->bytes);
     fab_json_add_whole (json, "collectives", one->n);
@@ -78,18 +77,18 @@ add_switches (JsonBuilder *json, const FabVariant *before, const FabVariant *aft
     fab_json_add_text (json, "after", one->after);
     fab_json_add_real (json, "before_s", one->before_s);
     fab_json_add_real (json, "after_s", one->after_s);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_effect (JsonBuilder *json, const FabWhatIfView *view, guint side)
+add_effect (FabJson *json, const FabWhatIfView *view, guint side)
 {
   gint column = fab_whatif_column (view, side);
   g_autofree char *words = fab_whatif_words (view, side);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "change", fab_sides_at (view->sides, side)->name);
   fab_json_add_text (json, "explanation", words);
   if (column >= 0) {
@@ -103,25 +102,24 @@ add_effect (JsonBuilder *json, const FabWhatIfView *view, guint side)
     fab_json_add_whole (json, "gpus_waiting_longer", blast.n_waiting);
     add_switches (json, before, after);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_whatif_json (const FabWhatIfView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Rows) rows;
 
   rows_init (&rows, view);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_points_add_json (json, "points", &rows.points);
-  json_builder_set_member_name (json, "changes");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "changes");
   for (guint i = 1; i < view->sides->len; i++)
     add_effect (json, view, i);
-  json_builder_end_array (json);
+  fab_json_end (json);
   fab_json_add_text (json, "apart", view->apart);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -38,7 +38,7 @@ play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError
 
 /* Collectives of the step: what buckets, start-ups and strategies change. */
 static void
-add_collectives (JsonBuilder *json, const FabRunResult *result)
+add_collectives (FabJson *json, const FabRunResult *result)
 {
   const GArray *records = fab_simulation_probe (result->simulation)->collectives;
   double bytes = 0;
@@ -51,7 +51,7 @@ add_collectives (JsonBuilder *json, const FabRunResult *result)
 }
 
 static void
-add_memory (JsonBuilder *json, const FabRunResult *result)
+add_memory (FabJson *json, const FabRunResult *result)
 {
   FabBytes bytes = 0;
   guint rank_class;
@@ -63,14 +63,13 @@ add_memory (JsonBuilder *json, const FabRunResult *result)
 }
 
 static void
-add_figures (JsonBuilder *json, const FabRunResult *result)
+add_figures (FabJson *json, const FabRunResult *result)
 {
   const FabStepRecord *step = fab_run_last_step (result);
   const FabCluster *cluster = fab_simulation_cluster (result->simulation);
   g_autofree char *link = fab_run_link_name (result, result->binding_link);
 
-  json_builder_set_member_name (json, "figures");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "figures");
   fab_json_add_whole (json, "gpus", fab_cluster_n_ranks (cluster));
   fab_json_add_whole (json, "nodes", cluster->n_nodes);
   fab_json_add_real (json, "step_s", fab_ps_to_seconds (step->times.duration_ps));
@@ -84,7 +83,7 @@ add_figures (JsonBuilder *json, const FabRunResult *result)
   fab_json_add_text (json, "binding", link);
   fab_json_add_text (json, "binding_spec",
                      link ? fab_graph_link_class (cluster->graph, result->binding_link)->name : NULL);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static gboolean
@@ -101,7 +100,7 @@ add_report (FabAnswer *answer, FabStore *store, const FabRunResult *result, cons
 }
 
 static void
-add_result (JsonBuilder *json, const FabExplored *self, const FabKnobSetting *setting, FabAnswer *answer)
+add_result (FabJson *json, const FabExplored *self, const FabKnobSetting *setting, FabAnswer *answer)
 {
   g_autoptr (FabStore) store = fab_store_new (&answer->problem);
   g_autoptr (FabScenario) scenario = store ? fab_explored_scenario (self, setting, &answer->problem) : NULL;
@@ -116,18 +115,18 @@ add_result (JsonBuilder *json, const FabExplored *self, const FabKnobSetting *se
 FabAnswer
 fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *yaml = fab_explored_yaml (self, setting);
   g_autofree char *command = fab_explored_command (self, setting);
   FabAnswer answer = { 0 };
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_knob_setting_add_json (json, "knobs", self->board, setting);
   fab_json_add_text (json, "command", command);
   fab_json_add_text (json, "scenario", yaml);
   add_result (json, self, setting, &answer);
   fab_json_add_text (json, "problem", answer.problem ? answer.problem->message : NULL);
-  json_builder_end_object (json);
+  fab_json_end (json);
   answer.setting = fab_json_finish (json);
   return answer;
 }

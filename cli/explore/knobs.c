@@ -121,19 +121,18 @@ fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabKnobSettin
 /* --- for the page --- */
 
 static void
-add_values (JsonBuilder *json, const FabKnobBoard *self, FabKnobId id)
+add_values (FabJson *json, const FabKnobBoard *self, FabKnobId id)
 {
-  json_builder_set_member_name (json, "values");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "values");
   for (guint i = 0; is_choice (id) && self->names[id][i] != NULL; i++)
-    json_builder_add_string_value (json, self->names[id][i]);
+    fab_json_add_text (json, NULL, self->names[id][i]);
   for (guint i = 0; !is_choice (id) && fab_knob_controls[id].steps[i] != 0; i++)
-    json_builder_add_int_value (json, fab_knob_controls[id].steps[i]);
-  json_builder_end_array (json);
+    fab_json_add_whole (json, NULL, fab_knob_controls[id].steps[i]);
+  fab_json_end (json);
 }
 
 static void
-add_value (JsonBuilder *json, const char *key, const FabKnobBoard *self, FabKnobId id, gint64 value)
+add_value (FabJson *json, const char *key, const FabKnobBoard *self, FabKnobId id, gint64 value)
 {
   if (is_choice (id))
     fab_json_add_text (json, key, self->names[id][value]);
@@ -142,14 +141,13 @@ add_value (JsonBuilder *json, const char *key, const FabKnobBoard *self, FabKnob
 }
 
 void
-fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self)
+fab_knob_board_add_json (FabJson *json, const char *key, const FabKnobBoard *self)
 {
-  json_builder_set_member_name (json, key);
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, key);
   for (guint id = 0; id < FAB_N_KNOBS; id++) {
     const FabKnobControl *knob = &fab_knob_controls[id];
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "name", knob->name);
     fab_json_add_text (json, "label", knob->label);
     fab_json_add_text (json, "unit", knob->unit);
@@ -158,18 +156,17 @@ fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard 
     fab_json_add_whole (json, "max", knob->max);
     add_values (json, self, id);
     add_value (json, "start", self, id, self->start.values[id]);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 void
-fab_knob_setting_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self,
+fab_knob_setting_add_json (FabJson *json, const char *key, const FabKnobBoard *self,
                            const FabKnobSetting *setting)
 {
-  json_builder_set_member_name (json, key);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, key);
   for (guint id = 0; id < FAB_N_KNOBS; id++)
     add_value (json, fab_knob_controls[id].name, self, id, setting->values[id]);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }

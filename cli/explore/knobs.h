@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include "sim/base/json.h"
 
 #include "models/workload/training/choices.h"
 #include "sim/scenario/scenario.h"
@@ -67,7 +67,7 @@ gint64 fab_knob_index (const char *const *names, const char *name);
 const FabStrategy *fab_knob_board_strategy (const FabKnobBoard *self, gint64 value);
 
 /* The knobs for the page: name, label, unit, help, values and which of them stands. */
-void fab_knob_board_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self);
+void fab_knob_board_add_json (FabJson *json, const char *key, const FabKnobBoard *self);
 /* name: value */
-void fab_knob_setting_add_json (JsonBuilder *json, const char *key, const FabKnobBoard *self,
+void fab_knob_setting_add_json (FabJson *json, const char *key, const FabKnobBoard *self,
                                 const FabKnobSetting *setting);

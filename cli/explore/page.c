@@ -36,12 +36,12 @@ replaced (char *text, const char *place, const char *by)
 static char *
 board_json (const FabExplored *explored, const FabAnswer *answer)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *text = fab_answer_json (answer, FALSE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_knob_board_add_json (json, "knobs", explored->board);
-  json_builder_end_object (json);
+  fab_json_end (json);
   g_autofree char *knobs = fab_json_finish (json);
   *strrchr (knobs, '}') = '\0';
   return replaced (g_strconcat (knobs, ", \"answer\": ", text, "}", NULL), "<", "\\u003c");

@@ -56,11 +56,11 @@ answer (SoupServerMessage *message, guint status, const char *type, const char *
 static void
 answer_problem (SoupServerMessage *message, guint status, const char *problem)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "problem", problem);
-  json_builder_end_object (json);
+  fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   answer (message, status, "application/json", text);
 }

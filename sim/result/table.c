@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - prints a query's result as text, CSV and JSON.
  *
- * This file writes JSON itself, because json-glib always prints doubles with 17 digits (0.1 would be
+ * JSON has a row per line, with reals in the fewest digits that read back, where a FabJson has 17 (0.1 would be
  * 0.10000000000000001); tests/unit/test_store.c reads it back with json-glib. Numbers are formatted with the g_ascii
  * functions, which ignore the decimal comma of a locale.
  */

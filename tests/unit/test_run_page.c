@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "cli/run_reasons.h"
 #include "models/models.h"
 #include "tests/support/play.h"
@@ -189,7 +191,7 @@ static void
 what_does_not_fit_is_said_with_what_would (G_GNUC_UNUSED void **state)
 {
   g_autoptr (GString) page = g_string_new (NULL);
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   Run run;
 
   run_init (&run, ", optimizer: 108GB");
@@ -198,10 +200,11 @@ what_does_not_fit_is_said_with_what_would (G_GNUC_UNUSED void **state)
   assert_has (page->str, "  memory          does not fit: 118 GB of ");
   assert_has (page->str, " GB per GPU (stage 1): parameters 10, optimizer 108\n");
   assert_has (page->str, "  it would fit    with the optimizer sharded\n");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_run_add_reasons (json, &run.result);
-  json_builder_end_object (json);
-  g_autoptr (JsonNode) root = json_builder_get_root (json);
+  fab_json_end (json);
+  g_autofree char *text = fab_json_text (json);
+  g_autoptr (JsonNode) root = json_from_string (text, NULL);
   JsonObject *memory = json_object_get_object_member (json_node_get_object (root), "memory");
   assert_false (json_object_get_boolean_member (memory, "fits"));
   assert_int_equal (json_object_get_int_member (memory, "bytes"), 118 * GB);

@@ -66,7 +66,7 @@ fab_errors_append_text (GString *out, const FabErrors *errors, const char *limit
 }
 
 void
-fab_errors_add_json (JsonBuilder *json, const char *count, const FabErrors *errors, guint members)
+fab_errors_add_json (FabJson *json, const char *count, const FabErrors *errors, guint members)
 {
   fab_json_add_whole (json, count, errors->n);
   if (errors->n == 0)

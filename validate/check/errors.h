@@ -32,4 +32,4 @@ void fab_errors_append_text (GString *out, const FabErrors *errors, const char *
 /* Members of the open object: the number of rows as `count`, then the median and the largest; where asked for, the bias
  * between them and the size of the largest behind. */
 typedef enum { FAB_ERRORS_BIAS = 1, FAB_ERRORS_SIZE = 2 } FabErrorsMembers;
-void fab_errors_add_json (JsonBuilder *json, const char *count, const FabErrors *errors, guint members);
+void fab_errors_add_json (FabJson *json, const char *count, const FabErrors *errors, guint members);

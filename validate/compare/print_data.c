@@ -81,28 +81,28 @@ fab_report_to_csv (const FabReportView *view)
 
 /* {"small": {...}, ...} without the classes that have no sizes; `table` NULL: no limits. */
 static void
-add_errors (JsonBuilder *json, const FabReportView *view, const char *table, const FabErrors *errors)
+add_errors (FabJson *json, const char *key, const FabReportView *view, const char *table,
+            const FabErrors *errors)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, key);
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
     double limit;
 
     if (errors[c].n == 0)
       continue;
-    json_builder_set_member_name (json, fab_size_class_names[c]);
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, fab_size_class_names[c]);
     fab_errors_add_json (json, "sizes", &errors[c], FAB_ERRORS_BIAS | FAB_ERRORS_SIZE);
     if (table && fab_limits_median (view->limits, table, (FabSizeClass) c, &limit))
       fab_json_add_real (json, "accepted_fraction", limit);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_row (JsonBuilder *json, const FabComparisonRow *row)
+add_row (FabJson *json, const FabComparisonRow *row)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "size_bytes", (gint64) row->measured->size_bytes);
   fab_json_add_real (json, "measured_us", row->measured->time_us);
   fab_json_add_real (json, "predicted_us", row->predicted->time_us);
@@ -113,94 +113,85 @@ add_row (JsonBuilder *json, const FabComparisonRow *row)
   fab_json_add_text (json, "protocol", row->predicted->protocol);
   fab_json_add_whole (json, "channels", row->predicted->n_channels);
   fab_json_add_text (json, "bound", fab_bound_names[row->predicted->bound]);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_table (JsonBuilder *json, const FabReportView *view, const FabComparison *comparison)
+add_table (FabJson *json, const FabReportView *view, const FabComparison *comparison)
 {
   const FabMeasuredSpec *spec = comparison->table->spec;
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "table", comparison->table->name);
   fab_json_add_text (json, "role", fab_measured_role_names[spec->role]);
   fab_json_add_text (json, "interconnect", spec->interconnect);
-  json_builder_set_member_name (json, "doubtful");
-  json_builder_add_boolean_value (json, spec->is_doubtful);
+  fab_json_add_flag (json, "doubtful", spec->is_doubtful);
   fab_json_add_text (json, "node", spec->node);
   fab_json_add_whole (json, "nodes", spec->nodes);
   fab_json_add_whole (json, "ranks", fab_measured_spec_n_ranks (spec));
   fab_json_add_text (json, "op", fab_op_names[spec->op]);
   fab_json_add_whole (json, "left_out", comparison->n_left_out);
-  json_builder_set_member_name (json, "errors");
-  add_errors (json, view, comparison->table->name, comparison->errors);
+  add_errors (json, "errors", view, comparison->table->name, comparison->errors);
   if (!view->is_summary) {
-    json_builder_set_member_name (json, "rows");
-    json_builder_begin_array (json);
+    fab_json_begin_array (json, "rows");
     for (guint i = 0; i < comparison->rows->len; i++)
       add_row (json, &g_array_index (comparison->rows, FabComparisonRow, i));
-    json_builder_end_array (json);
+    fab_json_end (json);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_roles (JsonBuilder *json, const FabReportView *view, const FabErrors errors[][FAB_N_SIZE_CLASSES])
+add_roles (FabJson *json, const FabReportView *view, const FabErrors errors[][FAB_N_SIZE_CLASSES])
 {
-  for (guint role = 0; role < FAB_N_ROLES; role++) {
-    json_builder_set_member_name (json, fab_measured_role_names[role]);
-    add_errors (json, view, NULL, errors[role]);
-  }
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    add_errors (json, fab_measured_role_names[role], view, NULL, errors[role]);
 }
 
 static void
-add_interconnects (JsonBuilder *json, const FabReportView *view)
+add_interconnects (FabJson *json, const FabReportView *view)
 {
   const GArray *groups = view->report->interconnects;
 
-  json_builder_set_member_name (json, "interconnects");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "interconnects");
   for (guint i = 0; i < groups->len; i++) {
     const FabInterconnectErrors *group = &g_array_index (groups, FabInterconnectErrors, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "interconnect", group->interconnect);
     add_roles (json, view, group->errors);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_exceeded (JsonBuilder *json, const FabReportView *view)
+add_exceeded (FabJson *json, const FabReportView *view)
 {
   g_auto (GStrv) lines = view->limits ? fab_report_exceeded (view->report, view->limits) : NULL;
 
-  json_builder_set_member_name (json, "exceeded");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "exceeded");
   for (guint i = 0; lines && lines[i]; i++)
-    json_builder_add_string_value (json, lines[i]);
-  json_builder_end_array (json);
+    fab_json_add_text (json, NULL, lines[i]);
+  fab_json_end (json);
 }
 
 char *
 fab_report_to_json (const FabReportView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
-  json_builder_set_member_name (json, "tables");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "tables");
   for (guint i = 0; i < view->report->comparisons->len; i++)
     add_table (json, view, g_ptr_array_index (view->report->comparisons, i));
-  json_builder_end_array (json);
-  json_builder_set_member_name (json, "roles");
-  json_builder_begin_object (json);
+  fab_json_end (json);
+  fab_json_begin_object (json, "roles");
   add_roles (json, view, view->report->roles);
-  json_builder_end_object (json);
+  fab_json_end (json);
   add_interconnects (json, view);
   add_exceeded (json, view);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -165,49 +165,46 @@ fab_fidelity_to_csv (const FabFidelityReport *report)
 }
 
 static void
-add_gaps (JsonBuilder *json, const FabFidelityResult *result)
+add_gaps (FabJson *json, const FabFidelityResult *result)
 {
-  json_builder_set_member_name (json, "differences");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "differences");
   for (guint k = 0; k < result->gaps->len; k++) {
     const FabFidelityGap *gap = &g_array_index (result->gaps, FabFidelityGap, k);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "fidelity", gap->limit->fidelity);
     fab_json_add_text (json, "against", gap->limit->against);
     fab_json_add_real (json, "difference_fraction", gap->difference_fraction);
     if (gap->limit->limit_fraction > 0)
       fab_json_add_real (json, "accepted_fraction", gap->limit->limit_fraction);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_steps (JsonBuilder *json, const FabFidelityResult *result)
+add_steps (FabJson *json, const FabFidelityResult *result)
 {
-  json_builder_set_member_name (json, "step_s");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "step_s");
   for (guint k = 0; k < result->contrast->variants->len; k++) {
     const FabVariant *variant = fab_contrast_variant (result->contrast, k);
 
     fab_json_add_real (json, variant->fidelity, fab_variant_time_s (variant, FAB_FACT_STEP));
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_fidelity_to_json (const FabFidelityReport *report)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
-  json_builder_set_member_name (json, "cases");
-  json_builder_begin_array (json);
+  fab_json_begin_object (json, NULL);
+  fab_json_begin_array (json, "cases");
   for (guint i = 0; i < report->results->len; i++) {
     const FabFidelityResult *result = result_at (report, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "case", result->which->name);
     fab_json_add_text (json, "group", result->which->group);
     fab_json_add_text (json, "title", result->title);
@@ -215,9 +212,9 @@ fab_fidelity_to_json (const FabFidelityReport *report)
       fab_json_add_text (json, "why", result->which->why);
     add_steps (json, result);
     add_gaps (json, result);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

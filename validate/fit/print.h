@@ -21,5 +21,5 @@ char *fab_link_check_to_csv (const FabLinkCheck *check, gboolean is_summary);
 char *fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary);
 
 /* Add the members "rows" and "errors" to the open JSON object. */
-void fab_fit_add_rows (JsonBuilder *json, const GArray *rows);
-void fab_fit_add_errors (JsonBuilder *json, const FabErrors *errors);
+void fab_fit_add_rows (FabJson *json, const GArray *rows);
+void fab_fit_add_errors (FabJson *json, const FabErrors *errors);

@@ -171,27 +171,26 @@ static void
 add_json_row (gpointer json, const FabPublishedSystem *system, const char *table, FabSizeClass size_class,
               const FabErrors *errors)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "system", system ? system->name : NULL);
   fab_json_add_text (json, "table", table);
   fab_json_add_text (json, "class", fab_size_class_names[size_class]);
   fab_json_add_whole (json, "sizes", errors[0].n);
   for (FabKnown known = 0; known < FAB_N_KNOWN; known++)
     fab_json_add_real (json, keys[known], errors[known].median_fraction);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_calibrated_to_json (const FabCalibratedReport *report)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
-  json_builder_set_member_name (json, "rows");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "rows");
   each_row (report, add_json_row, json);
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -176,17 +176,16 @@ fab_link_check_to_csv (const FabLinkCheck *check, gboolean is_summary)
 char *
 fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
   fab_json_add_text (json, "link", check->link);
-  json_builder_set_member_name (json, "measured");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "measured");
   for (guint i = 0; i < check->kinds->len; i++) {
     const FabLinkCheckKind *kind = kind_at (check, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "kind", fab_measure_kind_names[kind->which]);
     fab_json_add_text (json, "method", kind->measured->series->method);
     fab_json_add_whole (json, "left_out", kind->n_left_out);
@@ -194,9 +193,9 @@ fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary)
     fab_fit_add_errors (json, kind->errors);
     if (!is_summary)
       fab_fit_add_rows (json, kind->rows);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

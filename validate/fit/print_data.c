@@ -38,14 +38,13 @@ fab_fits_to_csv (const GPtrArray *fragments)
 }
 
 void
-fab_fit_add_rows (JsonBuilder *json, const GArray *rows)
+fab_fit_add_rows (FabJson *json, const GArray *rows)
 {
-  json_builder_set_member_name (json, "rows");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "rows");
   for (guint i = 0; i < rows->len; i++) {
     const FabFitRow *row = &g_array_index (rows, FabFitRow, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_whole (json, "size_bytes", (gint64) row->size_bytes);
     fab_json_add_real (json, "measured_us", row->measured_ps / 1e6);
     fab_json_add_real (json, "predicted_us", row->predicted_ps / 1e6);
@@ -53,37 +52,34 @@ fab_fit_add_rows (JsonBuilder *json, const GArray *rows)
     if (row->band_fraction > 0)
       fab_json_add_real (json, "band_fraction", row->band_fraction);
     fab_json_add_text (json, "part", fab_fit_part_names[row->part]);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 void
-fab_fit_add_errors (JsonBuilder *json, const FabErrors *errors)
+fab_fit_add_errors (FabJson *json, const FabErrors *errors)
 {
-  json_builder_set_member_name (json, "errors");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "errors");
   for (FabFitPart part = 0; part < FAB_N_FIT_PARTS; part++) {
     if (errors[part].n == 0)
       continue;
-    json_builder_set_member_name (json, fab_fit_part_names[part]);
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, fab_fit_part_names[part]);
     fab_errors_add_json (json, "sizes", &errors[part], FAB_ERRORS_SIZE);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 /* Leaves out a rate that the points do not determine. */
 static void
-add_regimes (JsonBuilder *json, const FabFitCurve *curve)
+add_regimes (FabJson *json, const FabFitCurve *curve)
 {
-  json_builder_set_member_name (json, "regimes");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "regimes");
   for (guint k = 0; k < curve->n_regimes; k++) {
     const FabFitRegime *regime = &curve->regimes[k];
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_whole (json, "up_to_bytes", (gint64) curve->up_to_bytes[k]);
     fab_json_add_real (json, "overhead_us", regime->line.overhead_ps / 1e6);
     fab_json_add_real (json, "overhead_half_us", regime->overhead_half_ps / 1e6);
@@ -91,15 +87,15 @@ add_regimes (JsonBuilder *json, const FabFitCurve *curve)
       fab_json_add_real (json, "rate_GBps", fab_fit_regime_rate (regime) / 1e9);
       fab_json_add_real (json, "rate_half_GBps", fab_fit_regime_rate_half (regime) / 1e9);
     }
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 static void
-add_kind (JsonBuilder *json, const FabFitKind *kind, FabDrive drive, FabMeasureKind which)
+add_kind (FabJson *json, const FabFitKind *kind, FabDrive drive, FabMeasureKind which)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "kind", fab_measure_kind_names[which]);
   fab_json_add_text (json, "drive", drive_name (drive));
   fab_json_add_text (json, "method", kind->series->method);
@@ -114,7 +110,7 @@ add_kind (JsonBuilder *json, const FabFitKind *kind, FabDrive drive, FabMeasureK
     fab_fit_add_errors (json, kind->curve->errors);
     fab_fit_add_rows (json, kind->curve->rows);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static double
@@ -124,7 +120,7 @@ rate_GBps (const FabLinkSpec *spec, FabDrive drive)
 }
 
 static void
-add_entry (JsonBuilder *json, const FabLinkSpec *spec)
+add_entry (FabJson *json, const FabLinkSpec *spec)
 {
   fab_json_add_real (json, "copy_GBps", rate_GBps (spec, FAB_DRIVE_COPY));
   fab_json_add_real (json, "kernel_GBps", rate_GBps (spec, FAB_DRIVE_KERNEL));
@@ -134,58 +130,54 @@ add_entry (JsonBuilder *json, const FabLinkSpec *spec)
   fab_json_add_whole (json, "to_bytes", (gint64) spec->measured.to_bytes);
   fab_json_add_whole (json, "held_out", spec->measured.n_held_out);
   fab_json_add_real (json, "held_out_error_fraction", spec->measured.held_out_error_fraction);
-  json_builder_set_member_name (json, "uncertainty");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "uncertainty");
   fab_json_add_real (json, "rate_fraction", spec->uncertainty.rate_fraction);
   fab_json_add_real (json, "endpoint_fraction", spec->uncertainty.endpoint_fraction);
   fab_json_add_real (json, "messages_fraction", spec->uncertainty.messages_fraction);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_notes (JsonBuilder *json, const FabFragment *self)
+add_notes (FabJson *json, const FabFragment *self)
 {
   const GPtrArray *lists[] = { self->fit->notes, self->notes };
 
-  json_builder_set_member_name (json, "notes");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "notes");
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
     for (guint k = 0; k < lists[i]->len; k++)
-      json_builder_add_string_value (json, g_ptr_array_index (lists[i], k));
-  json_builder_end_array (json);
+      fab_json_add_text (json, NULL, g_ptr_array_index (lists[i], k));
+  fab_json_end (json);
 }
 
 static void
-add_link (JsonBuilder *json, const FabFragment *self)
+add_link (FabJson *json, const FabFragment *self)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "link", self->spec.name);
   fab_json_add_text (json, "base", self->base ? self->base->name : NULL);
   fab_json_add_text (json, "system", self->fit->system);
   add_entry (json, &self->spec);
-  json_builder_set_member_name (json, "measured");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "measured");
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++)
       if (self->fit->kinds[drive][which].series)
         add_kind (json, &self->fit->kinds[drive][which], drive, which);
-  json_builder_end_array (json);
+  fab_json_end (json);
   add_notes (json, self);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 char *
 fab_fits_to_json (const GPtrArray *fragments)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", FAB_VERSION);
-  json_builder_set_member_name (json, "links");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "links");
   for (guint i = 0; i < fragments->len; i++)
     add_link (json, g_ptr_array_index (fragments, i));
-  json_builder_end_array (json);
-  json_builder_end_object (json);
+  fab_json_end (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }

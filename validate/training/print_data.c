@@ -26,30 +26,28 @@ fab_training_to_csv (const FabTrainingView *view)
 }
 
 static void
-add_errors (JsonBuilder *json, const char *key, const FabErrors *errors)
+add_errors (FabJson *json, const char *key, const FabErrors *errors)
 {
-  json_builder_set_member_name (json, key);
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, key);
   fab_errors_add_json (json, "rows", errors, FAB_ERRORS_BIAS);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_directions (JsonBuilder *json, const FabDirections *directions)
+add_directions (FabJson *json, const FabDirections *directions)
 {
-  json_builder_set_member_name (json, "directions");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "directions");
   fab_json_add_whole (json, "right", directions->n_right);
   fab_json_add_whole (json, "wrong", directions->n_wrong);
   fab_json_add_whole (json, "small", directions->n_small);
   fab_json_add_whole (json, "odd", directions->n_odd);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_row (JsonBuilder *json, const FabTrainingComparison *row)
+add_row (FabJson *json, const FabTrainingComparison *row)
 {
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "row", row->measured->id);
   fab_json_add_text (json, "role", fab_run_role_names[row->role]);
   fab_json_add_text (json, "strategy", row->measured->strategy);
@@ -60,15 +58,15 @@ add_row (JsonBuilder *json, const FabTrainingComparison *row)
   fab_json_add_real (json, "error_fraction", row->error_fraction);
   fab_json_add_real (json, "exposed_s", row->predicted.exposed_s);
   fab_json_add_real (json, "mfu_fraction", row->mfu_fraction);
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_result (JsonBuilder *json, const FabTrainingView *view, const FabTrainingResult *result)
+add_result (FabJson *json, const FabTrainingView *view, const FabTrainingResult *result)
 {
   double limit_fraction;
 
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "source", result->source->spec->name);
   add_errors (json, "judged", &result->errors);
   add_errors (json, "one_node", &result->one_node_errors);
@@ -76,63 +74,59 @@ add_result (JsonBuilder *json, const FabTrainingView *view, const FabTrainingRes
   if (fab_limits_median (view->limits, result->source->spec->name, 0, &limit_fraction))
     fab_json_add_real (json, "accepted_fraction", limit_fraction);
   if (!view->is_summary) {
-    json_builder_set_member_name (json, "rows");
-    json_builder_begin_array (json);
+    fab_json_begin_array (json, "rows");
     for (guint i = 0; i < result->rows->len; i++)
       add_row (json, &g_array_index (result->rows, FabTrainingComparison, i));
-    json_builder_end_array (json);
+    fab_json_end (json);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_strategies (JsonBuilder *json, const FabTrainingReport *report)
+add_strategies (FabJson *json, const FabTrainingReport *report)
 {
-  json_builder_set_member_name (json, "strategies");
-  json_builder_begin_object (json);
+  fab_json_begin_object (json, "strategies");
   for (guint i = 0; i < report->strategies->len; i++) {
     const FabStrategyErrors *strategy = &g_array_index (report->strategies, FabStrategyErrors, i);
 
     add_errors (json, strategy->strategy, &strategy->errors);
   }
-  json_builder_end_object (json);
+  fab_json_end (json);
 }
 
 static void
-add_wrong (JsonBuilder *json, const FabTrainingReport *report)
+add_wrong (FabJson *json, const FabTrainingReport *report)
 {
-  json_builder_set_member_name (json, "wrong_directions");
-  json_builder_begin_array (json);
+  fab_json_begin_array (json, "wrong_directions");
   for (guint i = 0; i < report->wrong->len; i++) {
     const FabWrongDirection *wrong = &g_array_index (report->wrong, FabWrongDirection, i);
 
-    json_builder_begin_object (json);
+    fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "source", wrong->source);
     fab_json_add_text (json, "factor", wrong->factor);
     fab_json_add_text (json, "from", wrong->from);
     fab_json_add_text (json, "to", wrong->to);
     fab_json_add_real (json, "measured_fraction", wrong->measured_fraction);
     fab_json_add_real (json, "predicted_fraction", wrong->predicted_fraction);
-    json_builder_end_object (json);
+    fab_json_end (json);
   }
-  json_builder_end_array (json);
+  fab_json_end (json);
 }
 
 char *
 fab_training_to_json (const FabTrainingView *view)
 {
-  g_autoptr (JsonBuilder) json = json_builder_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
-  json_builder_begin_object (json);
-  json_builder_set_member_name (json, "sources");
-  json_builder_begin_array (json);
+  fab_json_begin_object (json, NULL);
+  fab_json_begin_array (json, "sources");
   for (guint i = 0; i < view->report->results->len; i++)
     add_result (json, view, g_ptr_array_index (view->report->results, i));
-  json_builder_end_array (json);
+  fab_json_end (json);
   add_strategies (json, view->report);
   add_errors (json, "all", &view->report->errors);
   add_directions (json, &view->report->directions);
   add_wrong (json, view->report);
-  json_builder_end_object (json);
+  fab_json_end (json);
   return fab_json_finish (json);
 }
