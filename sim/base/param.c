@@ -35,6 +35,13 @@ fab_param_is_number (FabParamType type)
   return type >= FAB_PARAM_TIME && type <= FAB_PARAM_COUNT;
 }
 
+gboolean
+fab_param_is_whole (FabParamType type)
+{
+  return type == FAB_PARAM_TIME || type == FAB_PARAM_BYTES || type == FAB_PARAM_LENGTH
+      || type == FAB_PARAM_RATE || type == FAB_PARAM_COUNT;
+}
+
 FabUnit
 fab_param_unit (FabParamType type)
 {

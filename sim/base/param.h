@@ -119,5 +119,6 @@ const char *fab_refers_name (FabRefers refers);
 /* Returns the unit of a number type; asserts on the other types. */
 FabUnit fab_param_unit (FabParamType type);
 gboolean fab_param_is_number (FabParamType type);
+gboolean fab_param_is_whole (FabParamType type); /* of those a gint64, or what a gint64 can hold */
 
 guint fab_param_count (const FabParam *table);

@@ -56,6 +56,35 @@ fab_diagnostics_new (void)
   return self;
 }
 
+static char *entry_head (const Entry *entry);
+
+static Entry *
+entry_copy (const Entry *self)
+{
+  Entry *copy = g_memdup2 (self, sizeof *self);
+
+  copy->file = g_strdup (self->file);
+  copy->message = g_strdup (self->message);
+  copy->excerpt = g_strdup (self->excerpt);
+  copy->caret = g_strdup (self->caret);
+  return copy;
+}
+
+FabDiagnostics *
+fab_diagnostics_copy (const FabDiagnostics *self)
+{
+  FabDiagnostics *copy = fab_diagnostics_new ();
+
+  for (guint i = 0; i < self->entries->len; i++) {
+    const Entry *entry = g_ptr_array_index (self->entries, i);
+
+    g_ptr_array_add (copy->entries, entry_copy (entry));
+    g_hash_table_add (copy->seen, entry_head (entry));
+  }
+  copy->count = self->count;
+  return copy;
+}
+
 void
 fab_diagnostics_free (FabDiagnostics *self)
 {

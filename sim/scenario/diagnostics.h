@@ -26,6 +26,7 @@ typedef struct {
 typedef struct _FabDiagnostics FabDiagnostics;
 
 FabDiagnostics *fab_diagnostics_new (void);
+FabDiagnostics *fab_diagnostics_copy (const FabDiagnostics *self);
 void fab_diagnostics_free (FabDiagnostics *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabDiagnostics, fab_diagnostics_free)
 

@@ -241,6 +241,14 @@ fab_model_files_read (FabYamlDoc *doc, const FabRegistry *registry, FabDiagnosti
   if (registry->model_file == NULL)
     return;
   collect (doc->root, values);
+  if (values->len > 0 && doc->base != NULL) {
+    g_ptr_array_set_size (values, 0);
+    if (fab_yaml_tree_own_all (doc))
+      collect (doc->root, values);
+    else
+      fab_diagnostics_add (diagnostics, &doc->root->mark, "more than %u values in one document",
+                           FAB_YAML_MAX_NODES);
+  }
   for (guint i = 0; i < values->len; i++) {
     const FabYamlNode *value = g_ptr_array_index (values, i);
 

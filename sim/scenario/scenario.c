@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario.c - a scenario file, assignments laid over it, read and checked as a whole.
+/* scenario.c - a scenario file, edits laid over it, read and checked as a whole.
  *
- * Document, the files it includes, then --set, model files, then tables, then what only the whole can tell: names in
- * the catalogue, GPUs and NICs that the node has. The scenario owns its document, its reader
- * (and so every text and list of the spec) and the catalogue with its own entries on top.
+ * What was written is a document: the file, the files it includes, edits. A reading of it is made on demand: files that
+ * an edit includes, model files, then tables, then what only the whole can tell: names in the catalogue, GPUs and NICs
+ * that the node has. The reading owns its reader (and so every text and list of the spec) and the catalogue with the
+ * scenario's own entries on top; copies share it until one of them is edited.
  */
 #include "sim/scenario/scenario.h"
 
@@ -13,106 +14,58 @@
 #include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
-#include "sim/scenario/placement.h"
 #include "sim/scenario/schema_reader.h"
 
-#define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
-  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
-  .fallback = fallback_, .help = help_
-
-struct _FabScenario {
-  FabYamlDoc *doc;
+/* What the tables made of a tree. Read-only once it is made, so that copies share it. */
+typedef struct {
+  FabYamlDoc *doc; /* with included files and model files read */
   FabDiagnostics *diagnostics;
   FabSchemaReader *reader;
   FabCatalog *catalog;
   FabScenarioSpec spec;
+} Reading;
+
+struct _FabScenario {
+  const FabRegistry *registry;
+  const FabCatalog *shipped;
+  char *origin;             /* of typed edits, for messages */
+  FabYamlDoc *doc;          /* as written */
+  FabDiagnostics *problems; /* of the file and of edits that led nowhere */
+  Reading *reading;         /* NULL: edited and not checked since */
 };
 
-static const FabParam cluster_params[] = {
-  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "The node entry that every machine is."),
-    .refers = FAB_REFERS_NODE },
-  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 200000 },
-  { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
-         "GPUs used of each node; 0: all it has.") },
-  { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
-         "NICs used of each node; 0: all it has.") },
-  { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
-    .refers = FAB_REFERS_LINK },
-  { ROW ("nic_rate", RATE, FabClusterSpec, nic_rate_bytes_per_s, "0Gb/s",
-         "Line rate of those ports, and of switches' ports where the fabric names no link; 0: the entry's."),
-    .max = 1e15 },
-  { ROW ("fabric", MODEL, FabClusterSpec, fabric, "",
-         "What joins the NICs; absent: what usually joins such nodes."),
-    .models = FAB_MODEL_FABRIC },
-  { ROW ("route", MODEL, FabClusterSpec, route, "", "Which path a transfer takes; absent: the node's usual."),
-    .models = FAB_MODEL_ROUTE },
-  { ROW ("places", COUNT, FabClusterSpec, places, "0",
-         "Machines that the fabric has room for; 0: as many as there are nodes."),
-    .min = 0, .max = 200000 },
-  { ROW ("placement", CHOICE, FabClusterSpec, placement, "packed",
-         "Which places the nodes take: packed side by side, strided, spread evenly, or random."),
-    .choices = fab_placement_names },
-  { ROW ("place_stride", COUNT, FabClusterSpec, place_stride, "1",
-         "Places from one node to the next, for placement: strided."),
-    .min = 1, .max = 200000 },
-  { ROW ("p2p", TEXT, FabClusterSpec, p2p, "",
-         "The farthest GPUs that read each other's memory: none, nvl, pix, pxb, phb, node, sys; empty: "
-         "what the node can.") },
-  { ROW ("gdr", TEXT, FabClusterSpec, gdr, "",
-         "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
-  { ROW ("pxn", BOOL, FabClusterSpec, has_relays, "true",
-         "Go over links of GPUs to the GPU beside a NIC of another rail, or one behind a host bridge.") },
-  { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
-         "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
-  { .key = NULL },
-};
+static void
+reading_clear (gpointer data)
+{
+  Reading *self = data;
 
-const FabParam fab_scenario_params[] = {
-  { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
-  { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
-  { ROW ("include", TEXT, FabScenarioSpec, include, "",
-         "Files with keys of a scenario, relative to this one; what stands here wins over them."),
-    .refers = FAB_REFERS_FILES },
-  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
-         "Seed of everything random, recorded with the run: placement: random draws from it.") },
-  { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
-    .max = 1e6 },
-  { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",
-         "Kernels are slower while a collective moves bytes: each of its channels takes a multiprocessor.") },
-  { ROW ("fold", BOOL, FabScenarioSpec, is_folded, "true",
-         "Ranks, nodes and links that are alike are looked at once; no: each by itself, at any cost.") },
-  { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
-    .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
-  { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),
-    .models = FAB_MODEL_NET },
-  { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl",
-         "The library that carries collectives out."),
-    .models = FAB_MODEL_LIBRARY },
-  { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
-  { ROW ("faults", LIST, FabScenarioSpec, faults, NULL, "What is broken, or breaks while the job runs."),
-    .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
-  { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
-    .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
-  { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
-         "Other jobs on nodes of the same machine; `job` has the nodes that are left."),
-    .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
-  { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "What money and energy are counted with."),
-    .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
-  FAB_CATALOG_ROWS (FabScenarioSpec, own.),
-  { .key = NULL },
-};
+  fab_catalog_free (self->catalog);
+  fab_schema_reader_free (self->reader);
+  fab_diagnostics_free (self->diagnostics);
+  fab_yaml_doc_free (self->doc);
+}
+
+static void
+forget_reading (FabScenario *self)
+{
+  if (self->reading != NULL)
+    g_atomic_rc_box_release_full (self->reading, reading_clear);
+  self->reading = NULL;
+}
 
 void
 fab_scenario_free (FabScenario *self)
 {
   if (self == NULL)
     return;
-  fab_catalog_free (self->catalog);
-  fab_schema_reader_free (self->reader);
-  fab_diagnostics_free (self->diagnostics);
+  forget_reading (self);
+  fab_diagnostics_free (self->problems);
   fab_yaml_doc_free (self->doc);
+  g_free (self->origin);
   g_free (self);
 }
+
+/* --- checks of the whole --- */
 
 static gint64
 count_parts (const FabNodeSpec *node, FabPartKind kind)
@@ -127,8 +80,7 @@ count_parts (const FabNodeSpec *node, FabPartKind kind)
 }
 
 static void
-check_count (FabScenario *self, const FabNodeSpec *node, FabPartKind kind, const gint64 *wanted,
-             const char *what)
+check_count (Reading *self, const FabNodeSpec *node, FabPartKind kind, const gint64 *wanted, const char *what)
 {
   gint64 n = count_parts (node, kind);
 
@@ -138,7 +90,7 @@ check_count (FabScenario *self, const FabNodeSpec *node, FabPartKind kind, const
 }
 
 static void
-check_reach (FabScenario *self, const char *const *name)
+check_reach (Reading *self, const char *const *name)
 {
   FabReach reach;
 
@@ -150,7 +102,7 @@ check_reach (FabScenario *self, const char *const *name)
 
 /* Nodes that have parts in common come in whole domains, or there is one that is not full. */
 static void
-check_domains (FabScenario *self, const FabNodeSpec *node)
+check_domains (Reading *self, const FabNodeSpec *node)
 {
   gint64 nodes = self->spec.cluster.nodes, sharers = fab_node_spec_sharers (node);
 
@@ -162,7 +114,7 @@ check_domains (FabScenario *self, const FabNodeSpec *node)
 }
 
 static void
-check_cluster (FabScenario *self)
+check_cluster (Reading *self)
 {
   const FabClusterSpec *cluster = &self->spec.cluster;
   const FabNodeSpec *node = fab_catalog_node (self->catalog, cluster->node);
@@ -187,98 +139,259 @@ check_cluster (FabScenario *self)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }
 
-static void
-check_faults (FabScenario *self)
-{
-  const FabNetOps *fidelity = (const FabNetOps *) self->spec.fidelity.info;
+/* --- reading --- */
 
-  if (fidelity != NULL)
-    fab_fault_check_all (self->reader, &self->spec.faults, &self->spec.background,
-                         fidelity->set_capacity != NULL, fidelity->info.name);
-}
-
-/* Everything after the text is a document; adds diagnostics only. */
-static void
-read_spec (FabScenario *self, const char *const *sets, const FabCatalog *catalog)
+/* What was written, to a struct; adds diagnostics only. */
+static Reading *
+read_spec (const FabScenario *scenario)
 {
+  Reading *self = g_atomic_rc_box_new0 (Reading);
   const FabCatalogSections *own[] = { &self->spec.own, NULL };
+  const FabNetOps *fidelity;
 
-  fab_yaml_doc_include (self->doc, self->diagnostics);
-  for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
-    fab_yaml_doc_set (self->doc, sets[i], self->diagnostics);
+  self->doc = fab_yaml_doc_copy (scenario->doc);
+  self->diagnostics = fab_diagnostics_copy (scenario->problems);
+  self->reader = fab_schema_reader_new (scenario->registry, self->diagnostics);
   fab_yaml_doc_include (self->doc, self->diagnostics); /* --set include=... */
-  fab_model_files_read (self->doc, self->reader->registry, self->diagnostics);
+  fab_model_files_read (self->doc, scenario->registry, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
-  self->catalog = fab_catalog_overlay (catalog, &self->spec.own);
+  self->catalog = fab_catalog_overlay (scenario->shipped, &self->spec.own);
   fab_catalog_check_sections (self->reader, own, FALSE);
   fab_schema_check_references (self->reader, fab_scenario_params, &self->spec, fab_catalog_reference_names,
                                self->catalog);
   check_cluster (self);
-  check_faults (self);
+  fidelity = (const FabNetOps *) self->spec.fidelity.info;
+  if (fidelity != NULL)
+    fab_fault_check_all (self->reader, &self->spec.faults, &self->spec.background,
+                         fidelity->set_capacity != NULL, fidelity->info.name);
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
                            self->spec.cluster.nodes);
+  return self;
+}
+
+gboolean
+fab_scenario_check (FabScenario *self, GError **error)
+{
+  if (self->reading == NULL)
+    self->reading = read_spec (self);
+  return fab_diagnostics_check (self->reading->diagnostics, error);
+}
+
+/* --- edits --- */
+
+/* A document that may change, as copies hold on to what is there. */
+static FabYamlDoc *
+begin_edit (FabScenario *self)
+{
+  forget_reading (self);
+  if (fab_yaml_doc_is_copied (self->doc)) {
+    FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
+
+    fab_yaml_doc_free (self->doc);
+    self->doc = doc;
+  }
+  return self->doc;
+}
+
+/* Keeps `doc` where nothing was wrong with it. */
+static gboolean
+end_edit (FabScenario *self, FabYamlDoc *doc, FabDiagnostics *diagnostics, GError **error)
+{
+  gboolean is_good = fab_diagnostics_check (diagnostics, error);
+
+  if (is_good)
+    forget_reading (self);
+  fab_yaml_doc_free (is_good ? self->doc : doc);
+  self->doc = is_good ? doc : self->doc;
+  return is_good;
+}
+
+gboolean
+fab_scenario_set (FabScenario *self, const char *key, FabValue *value, GError **error)
+{
+  g_autoptr (FabValue) taken = value;
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (self->registry, diagnostics);
+  FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
+
+  if (fab_yaml_doc_put (doc, self->origin, key, taken, diagnostics))
+    fab_schema_check_key (reader, fab_scenario_params, fab_yaml_doc_root (doc), key);
+  return end_edit (self, doc, diagnostics, error);
+}
+
+gboolean
+fab_scenario_assign (FabScenario *self, const char *assignment, GError **error)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
+
+  fab_yaml_doc_set (doc, assignment, diagnostics);
+  return end_edit (self, doc, diagnostics, error);
+}
+
+void
+fab_scenario_edit (FabScenario *self, const FabEdits *edits)
+{
+  FabYamlDoc *doc = fab_edits_count (edits) > 0 ? begin_edit (self) : NULL;
+
+  for (guint i = 0; i < fab_edits_count (edits); i++) {
+    const FabEdit *edit = fab_edits_at (edits, i);
+
+    if (edit->key != NULL)
+      fab_yaml_doc_put (doc, self->origin, edit->key, edit->value, self->problems);
+    else
+      fab_yaml_doc_set (doc, edit->text, self->problems);
+  }
 }
 
 static FabScenario *
-scenario_new (const FabRegistry *registry)
+scenario_new (const char *origin, const FabRegistry *registry, const FabCatalog *catalog)
 {
   FabScenario *self = g_new0 (FabScenario, 1);
 
-  self->diagnostics = fab_diagnostics_new ();
-  self->reader = fab_schema_reader_new (registry, self->diagnostics);
+  self->registry = registry;
+  self->shipped = catalog;
+  self->origin = g_strdup (origin);
+  self->problems = fab_diagnostics_new ();
   return self;
+}
+
+/* Takes the document; NULL: what is wrong with the text is among the problems. */
+static FabScenario *
+take_doc (FabScenario *self, FabYamlDoc *doc, GError **error)
+{
+  if (doc == NULL) {
+    fab_diagnostics_check (self->problems, error);
+    fab_scenario_free (self);
+    return NULL;
+  }
+  self->doc = doc;
+  fab_yaml_doc_include (doc, self->problems);
+  return self;
+}
+
+static FabScenario *
+finish (FabScenario *scenario, const char *const *sets, GError **error)
+{
+  g_autoptr (FabScenario) self = scenario;
+  g_autoptr (FabEdits) edits = fab_edits_of (sets);
+
+  if (self == NULL)
+    return NULL;
+  fab_scenario_edit (self, edits);
+  return fab_scenario_check (self, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabScenario *
+fab_scenario_open (const char *path, const FabRegistry *registry, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) self = scenario_new ("--set", registry, catalog);
+  GError *problem = NULL;
+  FabYamlDoc *doc = fab_yaml_doc_load (path, self->problems, &problem);
+
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return NULL;
+  }
+  return take_doc (g_steal_pointer (&self), doc, error);
+}
+
+FabScenario *
+fab_scenario_new (const char *origin, const FabRegistry *registry, const FabCatalog *catalog)
+{
+  FabScenario *self = scenario_new (origin, registry, catalog);
+
+  return take_doc (self, fab_yaml_doc_parse (origin, "", 0, self->problems), NULL);
 }
 
 FabScenario *
 fab_scenario_load (const char *path, const char *const *sets, const FabRegistry *registry,
                    const FabCatalog *catalog, GError **error)
 {
-  g_autoptr (FabScenario) self = scenario_new (registry);
-  GError *problem = NULL;
-
-  self->doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
-  if (problem != NULL) {
-    g_propagate_error (error, problem);
-    return NULL;
-  }
-  if (self->doc != NULL)
-    read_spec (self, sets, catalog);
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  return finish (fab_scenario_open (path, registry, catalog, error), sets, error);
 }
 
 FabScenario *
 fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
                     const FabRegistry *registry, const FabCatalog *catalog, GError **error)
 {
-  g_autoptr (FabScenario) self = scenario_new (registry);
+  FabScenario *self = scenario_new ("--set", registry, catalog);
 
-  self->doc = fab_yaml_doc_parse (name, data, size, self->diagnostics);
-  if (self->doc != NULL)
-    read_spec (self, sets, catalog);
-  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+  return finish (take_doc (self, fab_yaml_doc_parse (name, data, size, self->problems), error), sets, error);
+}
+
+FabScenario *
+fab_scenario_copy (const FabScenario *self)
+{
+  FabScenario *copy = g_new0 (FabScenario, 1);
+
+  *copy = (FabScenario){ .registry = self->registry,
+                         .shipped = self->shipped,
+                         .origin = g_strdup (self->origin),
+                         .doc = fab_yaml_doc_copy (self->doc),
+                         .problems = fab_diagnostics_copy (self->problems) };
+  if (self->reading != NULL)
+    copy->reading = g_atomic_rc_box_acquire (self->reading);
+  return copy;
+}
+
+static const Reading *
+reading_of (const FabScenario *self)
+{
+  g_assert (self->reading != NULL); /* checked since the last edit */
+  return self->reading;
 }
 
 const FabScenarioSpec *
 fab_scenario_spec (const FabScenario *self)
 {
-  return &self->spec;
+  return &reading_of (self)->spec;
 }
 
 const FabCatalog *
 fab_scenario_catalog (const FabScenario *self)
 {
-  return self->catalog;
+  return reading_of (self)->catalog;
 }
 
 const FabMark *
 fab_scenario_mark (const FabScenario *self, gconstpointer field)
 {
-  return fab_schema_mark (self->reader, field);
+  return fab_schema_mark (reading_of (self)->reader, field);
+}
+
+gboolean
+fab_scenario_get (const FabScenario *self, const char *key, FabValue **value, GError **error)
+{
+  return fab_schema_get (fab_scenario_params, fab_scenario_spec (self), key, value, error);
+}
+
+gint64
+fab_scenario_get_whole (const FabScenario *self, const char *key, gint64 fallback)
+{
+  g_autoptr (FabValue) value = NULL;
+
+  return fab_scenario_get (self, key, &value, NULL) && value != NULL && value->kind == FAB_VALUE_WHOLE
+           ? value->whole
+           : fallback;
+}
+
+FabValue *
+fab_scenario_written (const FabScenario *self, const FabParam *table, gconstpointer in,
+                      const char *const *but)
+{
+  return fab_schema_written (reading_of (self)->reader, table, in, but);
 }
 
 char *
 fab_scenario_resolved (const FabScenario *self)
 {
-  return fab_schema_write (fab_scenario_params, &self->spec);
+  return fab_schema_write (fab_scenario_params, fab_scenario_spec (self));
+}
+
+char *
+fab_scenario_text (const FabScenario *self)
+{
+  return fab_yaml_node_text (fab_yaml_doc_root (self->doc));
 }

@@ -48,6 +48,28 @@ void fab_schema_check_references (FabSchemaReader *self, const FabParam *table, 
 void fab_schema_report (FabSchemaReader *self, gconstpointer field, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
+/* --- one key at a time ---
+ *
+ * A key is a path from the table: "cluster.nodes", "job.compute.mfu", "job.kind" (the name of a model), "faults.0.rail"
+ * (an item by its number), "links.wire.latency" (by its `name`). */
+
+/* The typed value of a key of a filled struct, with the defaults; *value is NULL for an absent text or model, and is
+ * the caller's. FALSE and *error, with the nearest key, when there is no such key. */
+gboolean fab_schema_get (const FabParam *table, gconstpointer in, const char *key, FabValue **value,
+                         GError **error);
+
+/* What was written of the struct: a mapping without the keys that came from fallbacks, nor those of `but` (NULL-ended,
+ * or NULL). (transfer full) */
+FabValue *fab_schema_written (const FabSchemaReader *self, const FabParam *table, gconstpointer in,
+                              const char *const *but);
+
+/* Whether two filled structs hold the same values, wherever they were written. */
+gboolean fab_schema_equal (const FabParam *table, gconstpointer a, gconstpointer b);
+
+/* Reads what stands at a key of the tree and nothing else; FALSE: diagnostics were added, as fab_schema_read would. */
+gboolean fab_schema_check_key (FabSchemaReader *self, const FabParam *table, const FabYamlNode *root,
+                               const char *key);
+
 /* The struct as YAML text that reads back to the same values: the resolved scenario. */
 char *fab_schema_write (const FabParam *table, gconstpointer in);
 

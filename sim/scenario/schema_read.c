@@ -172,7 +172,8 @@ read_scalar (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row
   if (node->kind != FAB_YAML_SCALAR)
     message = g_strdup_printf ("'%s' must be a %s, not a %s", row->key, fab_param_type_name (row->type),
                                node->kind == FAB_YAML_MAPPING ? "mapping" : "list");
-  else if (fab_schema_parse_scalar (self, row, node->text, field, &message))
+  else if (node->value != NULL ? fab_schema_take_value (self, row, node->value, field, &message)
+                               : fab_schema_parse_scalar (self, row, node->text, field, &message))
     return;
   fab_diagnostics_add (self->diagnostics, &node->mark, "%s", message);
   scalar_fallback (self, row, field);
@@ -238,9 +239,8 @@ find_model (FabSchemaReader *self, const FabParam *row, const FabYamlNode *name)
   return NULL;
 }
 
-/* The model that a node names; NULL: a diagnostic was added. */
-static const FabModelInfo *
-named_model (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row)
+const FabModelInfo *
+fab_schema_named_model (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row)
 {
   const FabYamlNode *kind = node->kind == FAB_YAML_SCALAR ? node : fab_yaml_get (node, "kind");
 
@@ -271,7 +271,7 @@ static void
 read_model (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out)
 {
   FabModelChoice *choice = fab_schema_field (out, row);
-  const FabModelInfo *info = named_model (self, node, row);
+  const FabModelInfo *info = fab_schema_named_model (self, node, row);
   guint n_before = fab_diagnostics_count (self->diagnostics);
   Check check = { .base.report = check_report, .reader = self, .mark = &node->mark };
 
@@ -290,8 +290,8 @@ read_model (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row,
 
 /* Mappings ------------------------------------------------------------------------------------------- */
 
-static const FabParam *
-find_row (const FabParam *table, const char *key)
+const FabParam *
+fab_schema_find_row (const FabParam *table, const char *key)
 {
   for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
     if (g_str_equal (row->key, key))
@@ -299,26 +299,25 @@ find_row (const FabParam *table, const char *key)
   return NULL;
 }
 
-static void
-report_unknown_key (FabSchemaReader *self, const FabYamlNode *key, Shape shape)
+void
+fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const char *extra, const char *key,
+                           const FabMark *mark)
 {
   g_autoptr (GPtrArray) known = g_ptr_array_new ();
   const char *nearest;
 
-  for (const FabParam *row = shape.table; row != NULL && row->key != NULL; row++)
+  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
     g_ptr_array_add (known, (gpointer) row->key);
-  if (shape.extra_key != NULL)
-    g_ptr_array_add (known, (gpointer) shape.extra_key);
+  if (extra != NULL)
+    g_ptr_array_add (known, (gpointer) extra);
   g_ptr_array_add (known, NULL);
-  nearest = fab_diagnostics_nearest (self->diagnostics, key->text, (const char *const *) known->pdata);
+  nearest = fab_diagnostics_nearest (self->diagnostics, key, (const char *const *) known->pdata);
   if (nearest != NULL) {
-    fab_diagnostics_add (self->diagnostics, &key->mark, "unknown key '%s'; nearest is '%s'", key->text,
-                         nearest);
+    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; nearest is '%s'", key, nearest);
   } else {
     g_autofree char *joined = g_strjoinv (", ", (char **) known->pdata);
 
-    fab_diagnostics_add (self->diagnostics, &key->mark, "unknown key '%s'; known here: %s", key->text,
-                         joined);
+    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; known here: %s", key, joined);
   }
 }
 
@@ -334,8 +333,8 @@ report_missing_key (FabSchemaReader *self, const FabMark *mark, const FabParam *
                          type, row->help);
 }
 
-static void
-read_row (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out)
+void
+fab_schema_read_row (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out)
 {
   fab_schema_reader_note (self, fab_schema_field (out, row), &node->mark);
   if (row->type == FAB_PARAM_TABLE)
@@ -366,15 +365,16 @@ static void
 read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gpointer out)
 {
   for (guint i = 0; mapping != NULL && i < mapping->n; i++)
-    if (find_row (shape.table, mapping->keys[i]->text) == NULL
+    if (fab_schema_find_row (shape.table, mapping->keys[i]->text) == NULL
         && g_strcmp0 (shape.extra_key, mapping->keys[i]->text) != 0)
-      report_unknown_key (self, mapping->keys[i], shape);
+      fab_schema_report_unknown (self, shape.table, shape.extra_key, mapping->keys[i]->text,
+                                 &mapping->keys[i]->mark);
   for (const FabParam *row = shape.table; row != NULL && row->key != NULL; row++) {
     const FabYamlNode *node = fab_yaml_get (mapping, row->key);
     gboolean is_null = node != NULL && node->kind == FAB_YAML_SCALAR && node->text == NULL;
 
     if (node != NULL && !is_null)
-      read_row (self, node, row, out);
+      fab_schema_read_row (self, node, row, out);
     else
       read_absent (self, is_null ? &node->mark : shape.mark, row, shape, out);
   }

@@ -29,3 +29,22 @@ fab_schema_field (gconstpointer record, const FabParam *row)
 /* Reads one scalar row: numbers, BOOL, TEXT, CHOICE. FALSE and *message: what is wrong with `text`. */
 gboolean fab_schema_parse_scalar (FabSchemaReader *self, const FabParam *row, const char *text,
                                   gpointer field, char **message);
+/* The same of a typed value. */
+gboolean fab_schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *value,
+                                gpointer field, char **message);
+
+/* What a field of a filled struct holds; NULL: an absent text or model. (transfer full) */
+FabValue *fab_schema_field_value (const FabParam *row, gconstpointer field);
+
+/* Reads the value of one row into the struct `out`, as fab_schema_read does. */
+void fab_schema_read_row (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out);
+
+/* The row of a key; NULL when the table has none. */
+const FabParam *fab_schema_find_row (const FabParam *table, const char *key);
+/* Says so at `mark`, with the nearest key; `extra` is allowed beside those of the table, or NULL. */
+void fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const char *extra,
+                                const char *key, const FabMark *mark);
+
+/* The model that this node chooses; NULL: a diagnostic was added. */
+const FabModelInfo *fab_schema_named_model (FabSchemaReader *self, const FabYamlNode *node,
+                                            const FabParam *row);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_scalar.c - one text to one field: numbers with units, words, choices.
+/* schema_scalar.c - one text, or one typed value, to one field: numbers with units, words, choices.
  *
  * The same function reads what a person wrote and the fallbacks of the tables, so a default
  * obeys the rules that it documents. A field is written only when the text is good. Owns
  * nothing; texts go into the reader's arena.
  */
 #include "sim/scenario/schema_reader.h"
+
+#include <math.h>
 
 #include "sim/base/error.h"
 
@@ -30,21 +32,14 @@ range_of (const FabParam *row)
   return range;
 }
 
-static gboolean
-is_whole (const FabParam *row)
-{
-  return row->type == FAB_PARAM_TIME || row->type == FAB_PARAM_BYTES || row->type == FAB_PARAM_LENGTH
-      || row->type == FAB_PARAM_RATE || row->type == FAB_PARAM_COUNT;
-}
-
 /* A limit as a person would write it; tables hold them as doubles. */
 static char *
 limit_text (const FabParam *row, double limit)
 {
   FabUnit unit = fab_param_unit (row->type);
 
-  return is_whole (row) ? fab_units_write_whole (unit, (gint64) CLAMP (limit, -9e18, 9e18))
-                        : fab_units_write_real (unit, limit);
+  return fab_param_is_whole (row->type) ? fab_units_write_whole (unit, (gint64) CLAMP (limit, -9e18, 9e18))
+                                        : fab_units_write_real (unit, limit);
 }
 
 static char *
@@ -75,11 +70,11 @@ parse_number (const FabParam *row, const char *text, gpointer field)
   double real = 0.0;
   char *problem;
 
-  if (is_whole (row) ? !fab_units_parse_whole (unit, text, &whole, &error)
-                     : !fab_units_parse_real (unit, text, &real, &error))
+  if (fab_param_is_whole (row->type) ? !fab_units_parse_whole (unit, text, &whole, &error)
+                                     : !fab_units_parse_real (unit, text, &real, &error))
     return g_strdup_printf ("'%s': %s", row->key, error->message);
-  problem = check_range (row, text, is_whole (row) ? (double) whole : real);
-  if (problem == NULL && is_whole (row))
+  problem = check_range (row, text, fab_param_is_whole (row->type) ? (double) whole : real);
+  if (problem == NULL && fab_param_is_whole (row->type))
     *(gint64 *) field = whole;
   else if (problem == NULL)
     *(double *) field = real;
@@ -138,5 +133,68 @@ fab_schema_parse_scalar (FabSchemaReader *self, const FabParam *row, const char 
     *message = parse_choice (row, text, field);
   else
     *message = parse_text (self, row, text, field);
+  return *message == NULL;
+}
+
+/* --- typed values --- */
+
+static char *
+wrong_type (const FabParam *row, const FabValue *value)
+{
+  return g_strdup_printf ("'%s' must be a %s, not a %s", row->key, fab_param_type_name (row->type),
+                          fab_value_noun (value));
+}
+
+/* A whole number where any number may stand. */
+static gboolean
+real_of (const FabParam *row, const FabValue *value, double *real)
+{
+  FabUnit unit = fab_param_unit (row->type);
+
+  *real = value->kind == FAB_VALUE_WHOLE ? (double) value->whole : value->real;
+  return value->unit == unit
+      || (value->unit == FAB_UNIT_COUNT && (unit == FAB_UNIT_FACTOR || unit == FAB_UNIT_FRACTION));
+}
+
+static char *
+take_number (const FabParam *row, const FabValue *value, gpointer field)
+{
+  g_autofree char *text = NULL;
+  gboolean is_whole = fab_param_is_whole (row->type);
+  double real;
+  char *problem;
+
+  if ((value->kind != FAB_VALUE_WHOLE && value->kind != FAB_VALUE_REAL) || !real_of (row, value, &real)
+      || (is_whole && value->kind != FAB_VALUE_WHOLE))
+    return wrong_type (row, value);
+  if (!isfinite (real))
+    return g_strdup_printf ("'%s' is no number", row->key);
+  text = fab_value_write (value);
+  if (row->type == FAB_PARAM_FRACTION && real > 1)
+    return g_strdup_printf ("'%s' is %s: the most is 100%%", row->key, text);
+  problem = check_range (row, text, real);
+  if (problem == NULL && is_whole)
+    *(gint64 *) field = value->whole;
+  else if (problem == NULL)
+    *(double *) field = real;
+  return problem;
+}
+
+gboolean
+fab_schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *value, gpointer field,
+                       char **message)
+{
+  FabValueKind wanted = row->type == FAB_PARAM_BOOL ? FAB_VALUE_FLAG : FAB_VALUE_TEXT;
+
+  if (fab_param_is_number (row->type))
+    *message = take_number (row, value, field);
+  else if (value->kind != wanted)
+    *message = wrong_type (row, value);
+  else if (row->type == FAB_PARAM_BOOL)
+    *(gboolean *) field = value->flag;
+  else if (row->type == FAB_PARAM_CHOICE)
+    *message = parse_choice (row, value->text, field);
+  else
+    *message = parse_text (self, row, value->text, field);
   return *message == NULL;
 }

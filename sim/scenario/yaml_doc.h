@@ -8,10 +8,12 @@
 #pragma once
 
 #include "sim/scenario/diagnostics.h"
+#include "sim/scenario/value.h"
 
 typedef enum { FAB_YAML_SCALAR, FAB_YAML_SEQUENCE, FAB_YAML_MAPPING } FabYamlKind;
 
 typedef struct _FabYamlNode FabYamlNode;
+typedef struct _FabYamlDoc FabYamlDoc;
 
 struct _FabYamlNode {
   FabYamlKind kind;
@@ -21,9 +23,9 @@ struct _FabYamlNode {
   guint n;            /* SEQUENCE, MAPPING: number of values */
   FabYamlNode **keys; /* MAPPING: scalars, in file order; NULL otherwise */
   FabYamlNode **values;
+  FabValue *value;         /* SCALAR that a program set: what holds; `text` is how a person would write it */
+  const FabYamlDoc *owner; /* the document that may change it; others that hold it copy it first */
 };
-
-typedef struct _FabYamlDoc FabYamlDoc;
 
 /* Returns NULL and *error (FAB_ERROR_IO) when the file cannot be read, NULL and diagnostics when it is not valid YAML.
  * The root is a mapping; an empty file is an empty mapping. Duplicate keys, tags and merge keys are diagnostics, but
@@ -31,6 +33,11 @@ typedef struct _FabYamlDoc FabYamlDoc;
 FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error);
 /* Reads a text that is in memory; messages call the text `name`. (transfer full) */
 FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
+/* Returns a document with the same tree. The nodes are shared until one of the two documents changes them, and neither
+ * sees the other's changes. Several threads may copy one document at once, as long as none changes it. */
+FabYamlDoc *fab_yaml_doc_copy (const FabYamlDoc *self);
+/* Whether a copy still uses the nodes of this document, which must not be changed then. */
+gboolean fab_yaml_doc_is_copied (const FabYamlDoc *self);
 void fab_yaml_doc_free (FabYamlDoc *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlDoc, fab_yaml_doc_free)
 
@@ -39,11 +46,19 @@ FabYamlNode *fab_yaml_doc_root (const FabYamlDoc *self);
 /* Returns the value of a key; NULL when it is absent or the node is not a mapping. */
 FabYamlNode *fab_yaml_get (const FabYamlNode *mapping, const char *key);
 
+/* Returns the item of a list of mappings that has this `name`; NULL when none has. */
+FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
+
 /* Applies `assignment`, "a.b.c=value". The value is YAML (`8`, `400Gb/s`, `{kind: fluid}`). List items are named by
- * index (`links.0.latency`), a new last item by `+` (`faults.+={what: nic, ...}`). Missing mappings on the path are
- * created. The new node's mark is in file "--set", line 0, with the assignment as its text. A scalar on the path that
- * is the short form of a model (`fidelity: fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
+ * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
+ * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file "--set", line
+ * 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity: fluid`) becomes
+ * {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
+/* Does the same with a typed value, which is not parsed; NULL sets the null scalar. The mark is that of the assignment
+ * that a person would write, in a file called `origin`. */
+gboolean fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
+                           FabDiagnostics *diagnostics);
 
 /* Merges the files that the root's `include` names (one, or a list; relative to the file that names them) under the
  * document, and removes the key. Mappings are merged, and the document's own values win. A mapping of another `kind`,

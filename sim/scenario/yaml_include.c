@@ -172,6 +172,11 @@ fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics)
   g_autoptr (GPtrArray) open = g_ptr_array_new_with_free_func (g_free);
   Includer includer = { .doc = self, .diagnostics = diagnostics, .open = open };
 
+  if (self->base != NULL && fab_yaml_get (self->root, KEY) != NULL && !fab_yaml_tree_own_all (self)) {
+    fab_diagnostics_add (diagnostics, &self->root->mark, "more than %u values in one document",
+                         FAB_YAML_MAX_NODES);
+    return FALSE;
+  }
   g_ptr_array_add (open, g_canonicalize_filename (self->root->mark.file, NULL));
   return read_includes (&includer, self->root);
 }

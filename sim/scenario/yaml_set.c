@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_set.c - applies one assignment `--set a.b.c=value` to a document.
+/* yaml_set.c - applies one assignment `--set a.b.c=value` to a document; the value is text or typed.
  *
  * The path is followed from the root. Missing mappings are created, and a scalar on the path is read as the short form
- * of a model, {kind: scalar}; `list.+` is a new item at the end of a list. New nodes carry marks into the assignment,
- * so that later messages point at the command line. O(keys on the path).
+ * of a model, {kind: scalar}; `list.+` is a new item at the end of a list, `list.3` and `list.wire` are the items with
+ * that number and that `name`. New nodes carry marks into the assignment, so that later messages point at the command
+ * line. A node that belongs to the document of which this one is a copy is copied before it changes. O(keys on the
+ * path).
  */
 #include <string.h>
 
@@ -44,6 +46,7 @@ make_mapping (const Setter *self, FabYamlNode *node, const FabMark *mark)
     value = fab_yaml_tree_scalar (self->doc, node->text, &node->mark);
     if (key == NULL || value == NULL)
       return FALSE;
+    g_clear_pointer (&node->value, fab_value_unref);
     fab_yaml_tree_append (node, key, value);
   }
   node->kind = FAB_YAML_MAPPING;
@@ -78,6 +81,9 @@ slot_in_sequence (const Setter *self, FabYamlNode *sequence, const char *name, c
 
   if (g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT32, &index, NULL) && index < sequence->n)
     return &sequence->values[index];
+  for (guint i = 0; i < sequence->n; i++)
+    if (sequence->values[i] == fab_yaml_named_item (sequence, name))
+      return &sequence->values[i];
   if (sequence->n == 0)
     fab_diagnostics_add (self->diagnostics, mark, "'%s' names nothing: the list is empty", name);
   else
@@ -109,13 +115,19 @@ slot_at_end (const Setter *self, FabYamlNode *list, const FabMark *mark)
 
 /* Takes one step along the path: `at` is `length` bytes of the assignment. */
 static FabYamlNode **
-step (const Setter *self, FabYamlNode *node, const char *at, gsize length)
+step (const Setter *self, FabYamlNode **slot, const char *at, gsize length)
 {
   FabMark mark = mark_of (self, at, length);
   g_autofree char *name = g_strndup (at, length);
+  FabYamlNode *node;
 
   if (length == 0) {
     fail (self, at, 1, "a key is missing here");
+    return NULL;
+  }
+  node = fab_yaml_tree_own (self->doc, slot);
+  if (node == NULL) {
+    fail (self, at, length, "the document is full");
     return NULL;
   }
   if (strcmp (name, "+") == 0)
@@ -129,22 +141,33 @@ step (const Setter *self, FabYamlNode *node, const char *at, gsize length)
   return slot_in_mapping (self, node, name, &mark);
 }
 
+/* Where the value of the assignment goes; NULL: a diagnostic was added. */
+static FabYamlNode **
+find_slot (const Setter *self, const char *equals)
+{
+  const char *at = self->source->data;
+  FabYamlNode **slot = &self->doc->root;
+
+  for (guint depth = 1; at <= equals && slot != NULL; depth++) {
+    gsize length = strcspn (at, ".=");
+
+    if (depth > FAB_YAML_MAX_DEPTH) {
+      fail (self, at, length, "nested more than 64 levels deep");
+      return NULL;
+    }
+    slot = step (self, slot, at, length);
+    at += length + 1;
+  }
+  return slot;
+}
+
 static gboolean
 assign (const Setter *self, const char *equals)
 {
-  const char *at = self->source->data;
-  FabYamlNode **slot = &self->doc->root, *value;
+  FabYamlNode **slot = find_slot (self, equals), *value;
 
-  for (guint depth = 1; at <= equals; depth++) {
-    gsize length = strcspn (at, ".=");
-
-    if (depth > FAB_YAML_MAX_DEPTH)
-      return fail (self, at, length, "nested more than 64 levels deep");
-    slot = step (self, *slot, at, length);
-    if (slot == NULL)
-      return FALSE;
-    at += length + 1;
-  }
+  if (slot == NULL)
+    return FALSE;
   value = fab_yaml_tree_read (self->doc, self->source, (gsize) (equals + 1 - self->source->data),
                               self->diagnostics);
   if (value == NULL)
@@ -153,15 +176,24 @@ assign (const Setter *self, const char *equals)
   return TRUE;
 }
 
+/* The document owns the source from now on. */
+static Setter
+setter_of (FabYamlDoc *doc, const char *origin, const char *assignment, FabDiagnostics *diagnostics)
+{
+  Setter self = { .doc = doc, .diagnostics = diagnostics };
+
+  self.source = fab_yaml_source_new (origin, assignment, strlen (assignment));
+  self.source->is_inline = TRUE;
+  g_ptr_array_add (doc->sources, self.source);
+  return self;
+}
+
 gboolean
 fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics)
 {
-  Setter setter = { .doc = self, .diagnostics = diagnostics };
+  Setter setter = setter_of (self, "--set", assignment, diagnostics);
   const char *equals;
 
-  setter.source = fab_yaml_source_new ("--set", assignment, strlen (assignment));
-  setter.source->is_inline = TRUE;
-  g_ptr_array_add (self->sources, setter.source);
   if (!fab_yaml_source_check (setter.source, diagnostics))
     return FALSE;
   if (setter.source->lines->len > 1)
@@ -171,4 +203,66 @@ fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diag
     return fail (&setter, setter.source->data, setter.source->size,
                  "an assignment is key=value, for example cluster.nodes=8");
   return assign (&setter, equals);
+}
+
+/* --- typed values --- */
+
+/* The node of a value that stands behind `*at`, which is moved behind it; NULL when the document is full. */
+static FabYamlNode *
+build (const Setter *self, const FabValue *value, const char **at)
+{
+  g_autofree char *text = fab_value_write (value);
+  gboolean is_scalar = value == NULL || value->values == NULL;
+  FabMark mark = mark_of (self, *at, is_scalar ? strlen (text) : 1);
+  FabYamlNode *node;
+
+  if (is_scalar) {
+    node = fab_yaml_tree_scalar (self->doc,
+                                 value != NULL && value->text != NULL ? value->text
+                                 : value != NULL                      ? text
+                                                                      : NULL,
+                                 &mark);
+    *at += strlen (text);
+    if (node != NULL) {
+      node->value = fab_value_ref (value);
+      node->is_quoted = value != NULL && value->kind == FAB_VALUE_TEXT;
+    }
+    return node;
+  }
+  node = fab_yaml_tree_node (self->doc, value->keys != NULL ? FAB_YAML_MAPPING : FAB_YAML_SEQUENCE, &mark);
+  for (guint i = 0; node != NULL && i < value->values->len; i++) {
+    const char *name = value->keys != NULL ? g_ptr_array_index (value->keys, i) : NULL;
+    FabYamlNode *key = NULL, *item;
+
+    *at += i == 0 ? strlen ("{") : strlen (", ");
+    if (name != NULL) {
+      mark = mark_of (self, *at, strlen (name));
+      key = fab_yaml_tree_scalar (self->doc, name, &mark);
+      *at += strlen (name) + strlen (": ");
+    }
+    item = build (self, g_ptr_array_index (value->values, i), at);
+    if (item == NULL || (name != NULL && key == NULL))
+      return NULL;
+    fab_yaml_tree_append (node, key, item);
+  }
+  *at += value->values->len > 0 ? strlen ("}") : strlen ("{}");
+  return node;
+}
+
+gboolean
+fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
+                  FabDiagnostics *diagnostics)
+{
+  g_autofree char *written = fab_value_write (value), *assignment = g_strconcat (key, "=", written, NULL);
+  Setter setter = setter_of (self, origin, assignment, diagnostics);
+  const char *equals = setter.source->data + strlen (key), *at = equals + 1;
+  FabYamlNode **slot = find_slot (&setter, equals), *node;
+
+  if (slot == NULL)
+    return FALSE;
+  node = build (&setter, value, &at);
+  if (node == NULL)
+    return fail (&setter, equals, 1, "the document is full");
+  *slot = node;
+  return TRUE;
 }

@@ -5,7 +5,6 @@
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "models/workload/training/train.h"
-#include "sim/scenario/written.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 #define HEAD "name: c\ncluster: {node: dgx-a100, nodes: 4}\njob: {model: gpt2-xl, sequence: 512, "
@@ -38,10 +37,14 @@ test_written_reads_back (void **state)
                           "parallel: {pipeline: 2, order: tp-cp-ep-pp-dp}}\n";
   g_autoptr (FabScenario) first = load (yaml, NULL);
   const FabModelChoice *job = &fab_scenario_spec (first)->job;
-  g_autofree char *keys = fab_scenario_written (first, job->info->params, job->params, NULL);
-  g_autofree char *set = g_strconcat ("job={kind: fsdp, ", keys, "}", NULL);
-  const char *sets[] = { set, NULL };
-  g_autoptr (FabScenario) second = load (HEAD "kind: ddp}\n", sets);
+  g_autoptr (FabValue) written = fab_scenario_written (first, job->info->params, job->params, NULL);
+  g_autofree char *keys = fab_value_write (written);
+  g_autoptr (FabScenario) second = load (HEAD "kind: ddp}\n", NULL);
+  g_autoptr (GError) error = NULL;
+
+  fab_value_put (written, "kind", fab_value_text ("fsdp"));
+  assert_true (fab_scenario_set (second, "job", g_steal_pointer (&written), &error));
+  assert_true (fab_scenario_check (second, &error));
   g_autofree char *was = fab_scenario_resolved (first), *is = fab_scenario_resolved (second);
 
   (void) state;
@@ -51,13 +54,15 @@ test_written_reads_back (void **state)
 }
 
 static void
-test_flow_text (void **state)
+test_written_text (void **state)
 {
-  static const char *const texts[] = { "25MiB", "a b", "it's", "", "x: y", "{", "-1", "tp-cp", "#", "50%" };
+  static const char *const texts[] = { "25MiB", "a b",   "it's", "",    "x: y", "{",
+                                       "-1",    "tp-cp", "#",    "50%", "null" };
 
   (void) state;
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
-    g_autofree char *text = fab_yaml_flow_text (texts[i]);
+    g_autoptr (FabValue) value = fab_value_text (texts[i]);
+    g_autofree char *text = fab_value_write (value);
     g_autofree char *yaml = g_strdup_printf ("{a: %s}", text);
     g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
     g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse ("t", yaml, strlen (yaml), diagnostics);
@@ -186,7 +191,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_written_reads_back),      cmocka_unit_test (test_flow_text),
+    cmocka_unit_test (test_written_reads_back),      cmocka_unit_test (test_written_text),
     cmocka_unit_test (test_candidates_keep_the_job), cmocka_unit_test (test_divisions),
     cmocka_unit_test (test_what_cannot_be),          cmocka_unit_test (test_knobs_have_what_is_written),
   };

@@ -5,7 +5,6 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/scenario/written.h"
 
 static gboolean
 is_training (const FabModelInfo *info)
@@ -148,8 +147,9 @@ job_facts_shared (const JobFacts *self, const char *kind, const char *const *but
 {
   gboolean is_same = strcmp (self->info->name, kind) == 0;
   const FabParam *table = is_same ? self->info->params : shared_params;
-  g_autofree char *written = fab_scenario_written (self->scenario, table, self->params, but);
-  GString *keys = g_string_new (written);
+  g_autoptr (FabValue) written = fab_scenario_written (self->scenario, table, self->params, but);
+  g_autofree char *text = fab_value_write (written);
+  GString *keys = g_string_new_len (text + 1, (gssize) strlen (text) - 2); /* without the braces */
 
   if (!is_same)
     append_gradient (keys, self);
