@@ -10,7 +10,7 @@
 char *
 fab_best_title (const FabStudy *study, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
   if (scenario == NULL)
     return NULL;
@@ -21,15 +21,15 @@ fab_best_title (const FabStudy *study, GError **error)
 }
 
 gboolean
-fab_best_write (const FabStudy *study, const char *const *sets, const char *why, const char *path,
+fab_best_write (const FabStudy *study, const FabEdits *edits, const char *why, const char *path,
                 GError **error)
 {
-  char *read[] = { (char *) study->path, NULL };
+  char *read[] = { study->path, NULL };
   g_autoptr (FabScenario) scenario = NULL;
 
   if (!fab_cli_check_out (path, read, error))
     return FALSE;
-  scenario = fab_study_load (study, sets, error);
+  scenario = fab_study_scenario (study, edits, error);
   if (scenario == NULL)
     return FALSE;
   g_autofree char *resolved = fab_scenario_resolved (scenario);

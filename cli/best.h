@@ -7,9 +7,9 @@
 /* "NAME: summary" of the scenario of the study, printable. (transfer full); NULL and *error. */
 char *fab_best_title (const FabStudy *study, GError **error);
 
-/* Writes the study's scenario with these assignments as a file of its own, every default spelt out, under a comment
+/* Writes the study's scenario with these edits as a file of its own, every default spelt out, under a comment
  * that says `why`. */
-gboolean fab_best_write (const FabStudy *study, const char *const *sets, const char *why, const char *path,
+gboolean fab_best_write (const FabStudy *study, const FabEdits *edits, const char *why, const char *path,
                          GError **error);
 
 /* A figure by its name, or the usual one for NULL; NULL and *error with all names. */

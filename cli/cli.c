@@ -158,6 +158,18 @@ fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GErr
   return fab_scenario_load (path, (const char *const *) sets, &fab_models, catalog, error);
 }
 
+FabStudy *
+fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error)
+{
+  FabStudy *study = catalog != NULL
+                      ? fab_study_new (path, (const char *const *) sets, catalog, &fab_models, error)
+                      : NULL;
+
+  if (study != NULL)
+    study->n_threads = fab_cli_threads ();
+  return study;
+}
+
 char *
 fab_cli_printable (const char *text)
 {

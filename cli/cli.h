@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "sim/scenario/scenario.h"
+#include "sim/study/study.h"
 
 /* Exit codes, promised in the man page. */
 typedef enum {
@@ -83,6 +83,10 @@ GPtrArray *fab_cli_module_directories (const char *built);
 
 /* The scenario with its --set assignments (NULL-ended, or NULL). */
 FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
+
+/* A study of it, with as many threads as fab_cli_threads says; NULL without a catalogue, whose error was told. (transfer
+ * full) */
+FabStudy *fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 
 /* Text of a scenario for a terminal: control characters as \\x1b, line ends too. (transfer full) */
 char *fab_cli_printable (const char *text);

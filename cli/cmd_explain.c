@@ -51,9 +51,9 @@ explain (const ExplainOptions *o, const char *path, const char *name, GError **e
                                        [FAB_FORMAT_JSON] = fab_explain_json,
                                        [FAB_FORMAT_CSV] = fab_explain_csv };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
-  g_autoptr (FabExplanation) found = catalog ? find (o, &study, name, error) : NULL;
-  g_autofree char *title = found ? fab_best_title (&study, error) : NULL;
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabExplanation) found = study ? find (o, study, name, error) : NULL;
+  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
 
   if (title == NULL)
     return FALSE;

@@ -42,7 +42,7 @@ write_best (const PlanOptions *o, const FabStudy *study, const FabPlan *plan, GE
   best = g_ptr_array_index (plan->ranking, 0);
   g_autofree char *name = fab_plan_name (best);
   g_autofree char *why = g_strdup_printf ("%s as %s, which fabricast plan found best", study->path, name);
-  return fab_best_write (study, (const char *const *) best->sets, why, o->out, error);
+  return fab_best_write (study, best->edits, why, o->out, error);
 }
 
 static gboolean
@@ -70,20 +70,20 @@ plan (const PlanOptions *o, const char *path, GError **error)
     [FAB_FORMAT_TEXT] = fab_plan_text, [FAB_FORMAT_JSON] = fab_plan_json, [FAB_FORMAT_CSV] = fab_plan_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   FabPlanView view = { .by = catalog ? fab_best_figure (o->by, error) : NULL,
                        .top = (guint) MAX (o->top, 0) };
   g_autofree char *machine = NULL;
 
   if (view.by == NULL || !fab_best_memory (o->memory, &view.most_bytes, error))
     return -1;
-  g_autoptr (FabScenario) scenario = fab_study_load (&study, NULL, error);
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   GPtrArray *candidates = scenario ? fab_strategy_candidates (scenario, o->strategies, &view.sequences, error)
                                    : NULL;
-  g_autoptr (FabPlan) found = candidates ? fab_plan_find (&study, candidates, view.by, view.most_bytes, error)
+  g_autoptr (FabPlan) found = candidates ? fab_plan_find (study, candidates, view.by, view.most_bytes, error)
                                          : NULL;
-  g_autofree char *title = found ? fab_best_title (&study, error) : NULL;
-  if (title == NULL || !fill_view (&view, scenario, &machine, error) || !write_best (o, &study, found, error))
+  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
+  if (title == NULL || !fill_view (&view, scenario, &machine, error) || !write_best (o, study, found, error))
     return -1;
   view.title = title;
   view.plan = found;

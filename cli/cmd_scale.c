@@ -72,15 +72,15 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   if (!read_bound (o, &spec, error))
     return FALSE;
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, o->sets, catalog, error) : NULL;
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   if (scenario == NULL)
     return FALSE;
   g_autoptr (FabAxis) gpus = o->gpus ? parse_gpus (o->gpus, error) : fab_scaling_default (scenario);
   if (gpus == NULL)
     return FALSE;
   spec.gpus = gpus;
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
-  g_autoptr (FabScaling) scaling = fab_scaling_play (&study, &spec, error);
+  g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
   if (scaling == NULL)
     return FALSE;
   const FabScenarioSpec *about = fab_scenario_spec (scenario);

@@ -33,9 +33,9 @@ static const FabUsage usage = {
 };
 
 static char *
-title_of (const char *path, char **sets, const FabCatalog *catalog, GError **error)
+title_of (const FabStudy *study, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_cli_scenario (path, sets, catalog, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
   if (scenario == NULL)
     return NULL;
@@ -109,14 +109,14 @@ size (const SizeOptions *o, const char *path, GError **error)
   if (!parse_targets (o->targets, targets, error))
     return -1;
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autofree char *title = catalog ? title_of (path, o->sets, catalog, error) : NULL;
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autofree char *title = study ? title_of (study, error) : NULL;
   if (title == NULL)
     return -1;
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
-                                                           : fab_axis_usual (&study, o->vary, error);
+                                                           : fab_axis_usual (study, o->vary, error);
   FabSizeSpec spec = { axis, (const FabTarget *) (gpointer) targets->data, targets->len };
-  return axis != NULL ? find (o, &study, &spec, title, error) : -1;
+  return axis != NULL ? find (o, study, &spec, title, error) : -1;
 }
 
 static FabExit

@@ -131,7 +131,7 @@ typedef struct {
   FabGrid *grid;
   FabCatalog *catalog;
   FabSweepPlan *plan;
-  FabStudy study;
+  FabStudy *study;
   Person person;
 } Session;
 
@@ -139,6 +139,7 @@ static void
 session_clear (Session *self)
 {
   fab_sweep_plan_free (self->plan);
+  fab_study_free (self->study);
   fab_catalog_free (self->catalog);
   fab_grid_free (self->grid);
 }
@@ -152,10 +153,10 @@ prepare (Session *self, GError **error)
   self->catalog = self->grid != NULL ? fab_cli_catalog (error) : NULL;
   if (self->catalog == NULL)
     return FALSE;
-  self->study = (FabStudy){ self->path,         (const char *const *) o->sets,
-                            self->catalog,      &fab_models,
-                            fab_cli_threads (), NULL };
-  self->plan = fab_sweep_plan_new (&self->study, self->grid, FAB_VERSION, error);
+  self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
+  if (self->study == NULL)
+    return FALSE;
+  self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
   return self->plan != NULL;
 }
 
@@ -176,7 +177,7 @@ count_threads (const Session *self)
 static FabSweepSpec
 spec_of (Session *self)
 {
-  return (FabSweepSpec){ .study = &self->study,
+  return (FabSweepSpec){ .study = self->study,
                          .grid = self->grid,
                          .plan = self->plan,
                          .version = FAB_VERSION,

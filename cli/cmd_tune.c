@@ -37,7 +37,7 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
   g_autofree char *name = fab_tune_point_name (tune, tune->best);
   g_autofree char *why = g_strdup_printf ("%s with %s, which fabricast tune found best by %s", study->path,
                                           name, tune->by->name);
-  return fab_best_write (study, tune->best->sets, why, o->out, error);
+  return fab_best_write (study, tune->best->edits, why, o->out, error);
 }
 
 static gboolean
@@ -48,19 +48,19 @@ tune (const TuneOptions *o, const char *path, GError **error)
     [FAB_FORMAT_TEXT] = fab_tune_text, [FAB_FORMAT_JSON] = fab_tune_json, [FAB_FORMAT_CSV] = fab_tune_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  FabStudy study = { path, (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL };
   const FabFigure *by = catalog ? fab_best_figure (o->by, error) : NULL;
   FabBytes most_bytes;
 
   if (by == NULL || !fab_best_memory (o->memory, &most_bytes, error))
     return FALSE;
-  g_autoptr (FabScenario) scenario = fab_study_load (&study, NULL, error);
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
   if (knobs == NULL)
     return FALSE;
-  g_autoptr (FabTune) found = fab_tune_find (&study, knobs, by, most_bytes, error);
-  g_autofree char *title = found ? fab_best_title (&study, error) : NULL;
-  if (title == NULL || !write_best (o, &study, found, error))
+  g_autoptr (FabTune) found = fab_tune_find (study, knobs, by, most_bytes, error);
+  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
+  if (title == NULL || !write_best (o, study, found, error))
     return FALSE;
   g_autofree char *text = printers[o->format](&(FabTuneView){ title, found });
   g_print ("%s", text);

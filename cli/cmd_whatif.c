@@ -70,16 +70,11 @@ say_apart (const GPtrArray *changes)
 static FabSide *
 all_together (const GPtrArray *changes, const FabStudy *study)
 {
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+  FabEdits *edits = fab_edits_new ();
 
-  for (guint i = 0; i < changes->len; i++) {
-    const FabChange *change = g_ptr_array_index (changes, i);
-
-    for (guint k = 0; change->sets[k] != NULL; k++)
-      g_ptr_array_add (sets, g_strdup (change->sets[k]));
-  }
-  g_ptr_array_add (sets, NULL);
-  return fab_side_new ("all together", study, (char **) g_ptr_array_free (g_steal_pointer (&sets), FALSE));
+  for (guint i = 0; i < changes->len; i++)
+    fab_edits_append (edits, ((const FabChange *) g_ptr_array_index (changes, i))->edits);
+  return fab_side_new ("all together", study, edits);
 }
 
 static GPtrArray *
@@ -91,7 +86,10 @@ sides_of (const GPtrArray *changes, const FabStudy *study, gboolean has_together
   for (guint i = 0; i < changes->len; i++) {
     const FabChange *change = g_ptr_array_index (changes, i);
 
-    g_ptr_array_add (sides, fab_side_new (change->name, study, g_strdupv (change->sets)));
+    FabEdits *edits = fab_edits_new ();
+
+    fab_edits_append (edits, change->edits);
+    g_ptr_array_add (sides, fab_side_new (change->name, study, edits));
   }
   if (has_together)
     g_ptr_array_add (sides, all_together (changes, study));
@@ -104,7 +102,7 @@ sides_of (const GPtrArray *changes, const FabStudy *study, gboolean has_together
 static void
 rethrow (const FabChange *change, const GError *problem, GError **error)
 {
-  g_autofree char *own = g_strdup_printf ("--set: %s: ", change->sets[0]);
+  g_autofree char *own = g_strdup_printf ("--set: %s: ", fab_edits_at (change->edits, 0)->text);
   g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
 
   if (change->kind == FAB_CHANGE_SET) {
@@ -157,14 +155,14 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
                                        [FAB_FORMAT_JSON] = fab_whatif_json,
                                        [FAB_FORMAT_CSV] = fab_whatif_csv };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, o->base, catalog, error) : NULL;
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->base, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   g_autoptr (GPtrArray) changes = scenario ? read_changes (o, scenario, error) : NULL;
 
   if (changes == NULL)
     return FALSE;
-  FabStudy study = { path, (const char *const *) o->base, catalog, &fab_models, fab_cli_threads (), NULL };
   g_autofree char *apart = say_apart (changes), *title = title_of (scenario);
-  g_autoptr (GPtrArray) sides = sides_of (changes, &study, changes->len > 1 && apart == NULL);
+  g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
   fab_sides_play (sides);
   if (!check_sides (changes, sides, error))
     return FALSE;

@@ -53,32 +53,25 @@ wanted_names (const FabCompareOptions *o, GString *mistakes)
 
 /* The scenario at a fidelity, with what it says of that fidelity itself. */
 static FabScenario *
-load_at (const char *path, char **sets, const FabCatalog *catalog, const FabScenario *as_written,
-         const char *name, GError **error)
+scenario_at (const FabScenario *as_written, const char *name, GError **error)
 {
-  const FabScenarioSpec *spec = fab_scenario_spec (as_written);
-  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (FabScenario) scenario = fab_scenario_copy (as_written);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
 
-  for (guint i = 0; sets && sets[i]; i++)
-    g_ptr_array_add (all, g_strdup (sets[i]));
-  if (strcmp (spec->fidelity.info->name, name) != 0)
-    g_ptr_array_add (all, g_strconcat ("fidelity=", name, NULL));
-  g_ptr_array_add (all, NULL);
-  return fab_cli_scenario (path, (char **) all->pdata, catalog, error);
+  if (strcmp (fab_scenario_spec (as_written)->fidelity.info->name, name) != 0)
+    fab_edits_set (edits, "fidelity", fab_value_text (name));
+  fab_scenario_edit (scenario, edits);
+  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
 typedef struct {
-  const FabCatalog *catalog;
   GPtrArray *variants; /* FabVariant */
   GPtrArray *left_out; /* char *, NULL-ended at the end */
 } Played;
 
 /* Each fidelity by itself, at once. */
 typedef struct {
-  const FabCompareOptions *options;
-  const char *path;
   const FabScenario *as_written;
-  const FabCatalog *catalog;
   char **names;
   FabVariant **variants; /* per name: this or a problem */
   GError **problems;
@@ -88,8 +81,7 @@ static void
 play_one (gpointer data, guint item)
 {
   Plays *self = data;
-  g_autoptr (FabScenario) scenario = load_at (self->path, self->options->sets, self->catalog,
-                                              self->as_written, self->names[item], &self->problems[item]);
+  g_autoptr (FabScenario) scenario = scenario_at (self->as_written, self->names[item], &self->problems[item]);
 
   if (scenario != NULL)
     self->variants[item] = fab_variant_play (scenario, &fab_models, &self->problems[item]);
@@ -116,16 +108,15 @@ take_problem (const FabCompareOptions *o, const FabScenario *as_written, const c
 }
 
 static gboolean
-play_all (const FabCompareOptions *o, const char *path, const FabScenario *as_written, char **names,
-          Played *played, GError **error)
+play_all (const FabCompareOptions *o, const FabScenario *as_written, char **names, Played *played,
+          GError **error)
 {
   guint n = g_strv_length (names);
   g_autofree FabVariant **variants = g_new0 (FabVariant *, n + 1);
   g_autofree GError **problems = g_new0 (GError *, n + 1);
   gboolean is_played = TRUE;
 
-  fab_crew_run (fab_cli_threads (), n, play_one,
-                &(Plays){ o, path, as_written, played->catalog, names, variants, problems });
+  fab_crew_run (fab_cli_threads (), n, play_one, &(Plays){ as_written, names, variants, problems });
   for (guint i = 0; i < n; i++) {
     if (variants[i] != NULL)
       g_ptr_array_add (played->variants, variants[i]);
@@ -199,14 +190,13 @@ fab_compare_at_fidelities (const FabCompareOptions *o, const char *path, GError 
   g_autoptr (GString) mistakes = g_string_new (NULL);
   g_auto (GStrv) names = wanted_names (o, mistakes);
   g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
-  Played played = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
+  Played played = { g_ptr_array_new_with_free_func ((GDestroyNotify) fab_variant_free), left_out };
 
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabScenario) scenario = catalog ? load_checked (o, path, catalog, mistakes, error) : NULL;
-  played.catalog = catalog;
   if (scenario != NULL && names == NULL)
     names = usual_names (scenario, o->against);
-  gboolean is_done = scenario != NULL && play_all (o, path, scenario, names, &played, error)
+  gboolean is_done = scenario != NULL && play_all (o, scenario, names, &played, error)
                   && print_contrast (o, scenario, &played, error);
   g_clear_pointer (&played.variants, g_ptr_array_unref);
   return is_done;

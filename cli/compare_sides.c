@@ -11,16 +11,21 @@ enum { MOST_VARIANTS = 16 };
 
 /* --- what is to be played --- */
 
+/* One for each file, in `studies`. */
 static GPtrArray *
-sides_of_files (const FabStudy *study, char **paths, guint n)
+sides_of_files (const FabCompareOptions *o, const FabCatalog *catalog, char **paths, guint n,
+                GPtrArray *studies)
 {
   GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
 
   for (guint i = 0; i < n; i++) {
-    FabStudy one = *study;
+    GError *problem = NULL;
+    FabStudy *study = fab_cli_study (paths[i], o->sets, catalog, &problem);
 
-    one.path = paths[i];
-    g_ptr_array_add (sides, fab_side_new (NULL, &one, NULL));
+    if (study != NULL)
+      g_ptr_array_add (studies, study);
+    g_ptr_array_add (sides,
+                     study != NULL ? fab_side_new (NULL, study, NULL) : fab_side_failed (paths[i], problem));
   }
   return sides;
 }
@@ -40,12 +45,26 @@ sides_of_axis (const FabStudy *study, const FabAxis *axis)
   GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
 
   for (guint i = 0; i < axis->values->len; i++) {
-    char **sets = g_new0 (char *, 2);
+    g_autofree char *set = g_strconcat (axis->key, "=", (const char *) g_ptr_array_index (axis->values, i),
+                                        NULL);
 
-    sets[0] = g_strconcat (axis->key, "=", (const char *) g_ptr_array_index (axis->values, i), NULL);
-    g_ptr_array_add (sides, fab_side_new (last_part (sets[0]), study, sets));
+    g_ptr_array_add (sides,
+                     fab_side_new (last_part (set), study, fab_edits_of ((const char *[]){ set, NULL })));
   }
   return sides;
+}
+
+/* Of one file, whose study goes to `studies`; NULL and *error when it cannot be read. */
+static GPtrArray *
+sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const char *path,
+                   const FabAxis *axis, GPtrArray *studies, GError **error)
+{
+  FabStudy *study = fab_cli_study (path, o->sets, catalog, error);
+
+  if (study == NULL)
+    return NULL;
+  g_ptr_array_add (studies, study);
+  return sides_of_axis (study, axis);
 }
 
 /* Several files may hold scenarios of one name: then they are called as the files are. */
@@ -61,7 +80,7 @@ name_apart (GPtrArray *sides)
     FabSide *side = fab_sides_at (sides, i);
 
     g_free (side->name);
-    side->name = g_path_get_basename (side->study.path);
+    side->name = g_path_get_basename (side->path);
     g_free (side->variant->name);
     side->variant->name = g_strdup (side->name);
   }
@@ -93,7 +112,7 @@ static gboolean
 is_called (const FabSide *side, const char *name)
 {
   return strcmp (side->name, name) == 0
-      || (side->sets != NULL && strcmp (strchr (side->sets[0], '=') + 1, name) == 0);
+      || (side->edits != NULL && strcmp (strchr (fab_edits_at (side->edits, 0)->text, '=') + 1, name) == 0);
 }
 
 static gboolean
@@ -137,17 +156,9 @@ find_equal (const FabSidesView *view, const FabSide *side, guint index)
 {
   const FabPoint *base = fab_sides_at (view->sides, view->contrast->base)->point;
   FabTarget target = { view->figure, !view->figure->is_gain, view->figure->value (base) };
-  FabStudy study = side->study;
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+  g_autoptr (FabStudy) study = fab_study_edited (side->study, side->edits);
   g_autoptr (GError) problem = NULL;
-
-  for (guint i = 0; study.sets != NULL && study.sets[i] != NULL; i++)
-    g_ptr_array_add (sets, (gpointer) study.sets[i]);
-  for (guint i = 0; side->sets != NULL && side->sets[i] != NULL; i++)
-    g_ptr_array_add (sets, side->sets[i]);
-  g_ptr_array_add (sets, NULL);
-  study.sets = (const char *const *) sets->pdata;
-  FabCompareEqual equal = { index, fab_size_find (&study, &(FabSizeSpec){ view->axis, &target, 1 }, &problem),
+  FabCompareEqual equal = { index, fab_size_find (study, &(FabSizeSpec){ view->axis, &target, 1 }, &problem),
                             NULL };
   if (equal.size == NULL)
     equal.problem = g_strdup (problem->message);
@@ -227,11 +238,11 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GErr
   if (variants != NULL && variants->values->len > MOST_VARIANTS)
     return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are more than a page has; at most %d",
                       o->vary, variants->values->len, MOST_VARIANTS);
-  FabStudy study = {
-    paths[0], (const char *const *) o->sets, catalog, &fab_models, fab_cli_threads (), NULL
-  };
-  g_autoptr (GPtrArray) sides = variants ? sides_of_axis (&study, variants)
-                                         : sides_of_files (&study, paths, n_paths);
+  g_autoptr (GPtrArray) studies = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_study_free);
+  g_autoptr (GPtrArray) sides = variants ? sides_of_variants (o, catalog, paths[0], variants, studies, error)
+                                         : sides_of_files (o, catalog, paths, n_paths, studies);
+  if (sides == NULL)
+    return FALSE;
   fab_sides_play (sides);
   if (!drop_problems (sides, variants != NULL, left_out, error))
     return FALSE;

@@ -49,7 +49,7 @@ static void
 append_titles (GString *text, const FabSidesView *view)
 {
   const FabSide *first = side_at (view, 0);
-  gboolean is_one = first->sets != NULL;
+  gboolean is_one = first->edits != NULL;
 
   for (guint i = 0; i < (is_one ? 1 : view->sides->len); i++) {
     const FabSide *side = side_at (view, i);

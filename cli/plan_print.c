@@ -251,7 +251,8 @@ add_labels (Looked *self, const FabPlan *plan, const FabCandidate *candidate)
                              g_strdup (candidate->remedy),
                              g_strdup (state_name (candidate->state)),
                              point ? g_strdup_printf ("%" G_GUINT64_FORMAT, point->memory_bytes) : NULL,
-                             candidate->sets ? g_strjoinv (" ", candidate->sets) : NULL };
+                             candidate->edits ? g_strjoinv (" ", (char **) fab_edits_texts (candidate->edits))
+                                              : NULL };
 
   for (guint c = 0; c < N_COLUMNS; c++)
     g_ptr_array_add (self->labels, cells[c]);

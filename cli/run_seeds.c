@@ -82,26 +82,20 @@ percentile (const GArray *times, double rank)
 
 typedef struct {
   const FabRunSeeds *request;
-  const FabCatalog *catalog;
+  const FabScenario *scenario;
   gint64 first_seed;
   GArray **samples; /* per seed: Sample */
   GError **errors;
 } Plays;
 
 static gboolean
-play_seed (const FabRunSeeds *request, const FabCatalog *catalog, gint64 seed, GArray *samples,
-           GError **error)
+play_seed (const FabRunSeeds *request, const FabScenario *base, gint64 seed, GArray *samples, GError **error)
 {
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
-  g_autofree char *set = g_strdup_printf ("seed=%" G_GINT64_FORMAT, seed);
+  g_autoptr (FabScenario) scenario = fab_scenario_copy (base);
   FabRunResult result = { 0 };
-
-  for (guint i = 0; request->sets[i] != NULL; i++)
-    g_ptr_array_add (sets, request->sets[i]);
-  g_ptr_array_add (sets, set);
-  g_ptr_array_add (sets, NULL);
-  g_autoptr (FabScenario) scenario = fab_cli_scenario (request->path, (char **) sets->pdata, catalog, error);
-  gboolean is_played = scenario && fab_run_play (scenario, NULL, request->db, &result, error);
+  gboolean is_played = fab_scenario_set (scenario, "seed", fab_value_count (seed), error)
+                    && fab_scenario_check (scenario, error)
+                    && fab_run_play (scenario, NULL, request->db, &result, error);
 
   for (guint i = 0; is_played && i < result.steps->len; i++) {
     Sample sample = { seed, result.run_id, g_array_index (result.steps, FabStepRecord, i) };
@@ -119,24 +113,25 @@ play_item (gpointer data, guint item)
   Plays *self = data;
 
   self->samples[item] = g_array_new (FALSE, FALSE, sizeof (Sample));
-  play_seed (self->request, self->catalog, self->first_seed + item, self->samples[item], &self->errors[item]);
+  play_seed (self->request, self->scenario, self->first_seed + item, self->samples[item],
+             &self->errors[item]);
 }
 
 /* All at once; into a file one after the other, in the order of seeds. The first mistake, by seed, is told. */
 static gboolean
-play_seeds (const FabRunSeeds *request, const FabCatalog *catalog, gint64 first_seed, guint n,
-            GArray *samples, GError **error)
+play_seeds (const FabRunSeeds *request, const FabScenario *scenario, guint n, GArray *samples, GError **error)
 {
+  gint64 first_seed = fab_scenario_spec (scenario)->seed;
   g_autofree GArray **each = g_new0 (GArray *, n);
   g_autofree GError **errors = g_new0 (GError *, n);
   GError *first = NULL;
 
   for (guint i = 0; request->db != NULL && i < n; i++)
-    if (!play_seed (request, catalog, first_seed + i, samples, error))
+    if (!play_seed (request, scenario, first_seed + i, samples, error))
       return FALSE;
   if (request->db != NULL)
     return TRUE;
-  fab_crew_run (fab_cli_threads (), n, play_item, &(Plays){ request, catalog, first_seed, each, errors });
+  fab_crew_run (fab_cli_threads (), n, play_item, &(Plays){ request, scenario, first_seed, each, errors });
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (samples, each[i]->data, each[i]->len);
     g_array_unref (each[i]);
@@ -272,7 +267,7 @@ fab_run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **e
     return fab_throw (error, FAB_ERROR_INPUT,
                       "there are no %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT " on", n_seeds,
                       fab_scenario_spec (scenario)->seed);
-  if (!play_seeds (request, catalog, fab_scenario_spec (scenario)->seed, (guint) n_seeds, samples, error))
+  if (!play_seeds (request, scenario, (guint) n_seeds, samples, error))
     return FALSE;
   text = request->format == FAB_FORMAT_CSV  ? csv_page (samples)
        : request->format == FAB_FORMAT_JSON ? json_page (scenario, samples, n_seeds)

@@ -256,8 +256,8 @@ fab_tune_json (const FabTuneView *view)
     add_knob (json, self, k);
   fab_json_end (json);
   fab_json_begin_array (json, "assignments");
-  for (guint i = 0; self->best != NULL && self->best->sets[i] != NULL; i++)
-    fab_json_add_text (json, NULL, self->best->sets[i]);
+  for (guint i = 0; self->best != NULL && i < fab_edits_count (self->best->edits); i++)
+    fab_json_add_text (json, NULL, fab_edits_at (self->best->edits, i)->text);
   fab_json_end (json);
   fab_points_add_json (json, "points", &played.points);
   fab_json_end (json);

@@ -13,7 +13,7 @@
 enum { MOST_RANKS = 4096 }; /* building larger ones a dozen times takes too long for a sentence */
 
 typedef struct {
-  char *sets[2];
+  FabEdits *edits;
   double seconds;                   /* 0: the job cannot do it */
   const char *algorithm, *protocol; /* what it then does; static */
 } Other;
@@ -30,8 +30,7 @@ time_other (gpointer data, guint item)
   const Others *self = data;
   Other *other = &self->others[item];
   const FabDag *was = fab_simulation_dag (self->explain->simulation), *dag;
-  g_autoptr (FabScenario) scenario = fab_study_load (self->explain->study, (const char *const *) other->sets,
-                                                     NULL);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (self->explain->study, other->edits, NULL);
   g_autoptr (FabSimulation) simulation = scenario
                                            ? fab_simulation_new (scenario, self->explain->study->registry,
                                                                  NULL, NULL)
@@ -66,9 +65,10 @@ has_key (const FabModelInfo *library, const char *key, const char *const **choic
 static void
 add_other (GArray *others, const char *key, const char *value)
 {
-  Other other = { 0 };
+  Other other = { .edits = fab_edits_new () };
+  g_autofree char *path = g_strconcat ("collectives.", key, NULL);
 
-  other.sets[0] = g_strdup_printf ("collectives.%s=%s", key, value);
+  fab_edits_set (other.edits, path, fab_value_text (value));
   g_array_append_val (others, other);
 }
 
@@ -150,6 +150,6 @@ explain_choice (const Explain *self, FabStatement *statement, guint collective)
       best = &work.others[i];
   note_choice (statement, plan, best, fab_ps_to_seconds (fab_plan_idle_ps (plan)));
   for (guint i = 0; i < others->len; i++) {
-    g_free (work.others[i].sets[0]);
+    fab_edits_free (work.others[i].edits);
   }
 }

@@ -39,7 +39,7 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
 {
   *self = (Explain){ .study = study, .out = g_new0 (FabExplanation, 1) };
   self->out->statements = g_ptr_array_new_with_free_func (free_statement);
-  self->scenario = fab_study_load (study, NULL, error);
+  self->scenario = fab_study_scenario (study, NULL, error);
   if (self->scenario != NULL)
     self->simulation = fab_scenario_run (self->scenario, study->registry, NULL, NULL, error);
   if (self->simulation == NULL)

@@ -50,14 +50,26 @@ fab_value_real (FabUnit unit, double real)
   return self;
 }
 
-FabValue *
-fab_value_text (const char *text)
+static FabValue *
+text_new (FabValueKind kind, const char *text)
 {
-  FabValue *self = text != NULL ? value_new (FAB_VALUE_TEXT) : NULL;
+  FabValue *self = text != NULL ? value_new (kind) : NULL;
 
   if (self != NULL)
     self->text = g_strdup (text);
   return self;
+}
+
+FabValue *
+fab_value_text (const char *text)
+{
+  return text_new (FAB_VALUE_TEXT, text);
+}
+
+FabValue *
+fab_value_written (const char *text)
+{
+  return text_new (FAB_VALUE_WRITTEN, text);
 }
 
 static void
@@ -176,14 +188,13 @@ append_text (GString *out, const char *text)
   g_string_append_c (out, '\'');
 }
 
-/* Counts in all digits, as one would write 16000000 sequences. */
 static void
 append_whole (GString *out, FabUnit unit, gint64 whole)
 {
-  g_autofree char *text = unit == FAB_UNIT_COUNT ? g_strdup_printf ("%" G_GINT64_FORMAT, whole)
-                                                 : fab_units_write_whole (unit, ABS (whole));
+  gboolean is_negative = whole < 0 && unit != FAB_UNIT_COUNT; /* which no unit can be: for a message */
+  g_autofree char *text = fab_units_write_whole (unit, is_negative ? -whole : whole);
 
-  g_string_append_printf (out, "%s%s", whole < 0 && unit != FAB_UNIT_COUNT ? "-" : "", text);
+  g_string_append_printf (out, "%s%s", is_negative ? "-" : "", text);
 }
 
 static void append_value (GString *out, const FabValue *self);
@@ -217,7 +228,8 @@ append_value (GString *out, const FabValue *self)
                                  : g_strdup (isnan (self->real) ? "nan" : "inf"); /* for a message */
     g_string_append (out, real);
     break;
-  case FAB_VALUE_TEXT: append_text (out, self->text); break;
+  case FAB_VALUE_TEXT:
+  case FAB_VALUE_WRITTEN: append_text (out, self->text); break;
   case FAB_VALUE_LIST:
   case FAB_VALUE_MAPPING:
   default: append_items (out, self); break;
@@ -246,7 +258,8 @@ fab_value_noun (const FabValue *self)
   case FAB_VALUE_FLAG: return "yes or no";
   case FAB_VALUE_WHOLE:
   case FAB_VALUE_REAL: return units[self->unit];
-  case FAB_VALUE_TEXT: return "text";
+  case FAB_VALUE_TEXT:
+  case FAB_VALUE_WRITTEN: return "text";
   case FAB_VALUE_LIST: return "list";
   case FAB_VALUE_MAPPING:
   default: return "mapping";

@@ -14,6 +14,7 @@ typedef enum {
   FAB_VALUE_WHOLE, /* TIME, BYTES, LENGTH, RATE, COUNT */
   FAB_VALUE_REAL,  /* FLOPS, FLOPS_RATE, FRACTION, FACTOR */
   FAB_VALUE_TEXT,
+  FAB_VALUE_WRITTEN, /* the text of one value as a person wrote it, "50%": the key says how it is read */
   FAB_VALUE_LIST,    /* of mappings */
   FAB_VALUE_MAPPING, /* keys and values: a table, or a model with its `kind` */
 } FabValueKind;
@@ -35,7 +36,8 @@ FabValue *fab_value_flag (gboolean flag);
 FabValue *fab_value_whole (FabUnit unit, gint64 whole);
 FabValue *fab_value_count (gint64 count);
 FabValue *fab_value_real (FabUnit unit, double real);
-FabValue *fab_value_text (const char *text); /* NULL for NULL */
+FabValue *fab_value_text (const char *text);    /* NULL for NULL */
+FabValue *fab_value_written (const char *text); /* likewise */
 FabValue *fab_value_list (void);
 FabValue *fab_value_mapping (void);
 

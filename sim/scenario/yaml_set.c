@@ -224,7 +224,9 @@ build (const Setter *self, const FabValue *value, const char **at)
                                  &mark);
     *at += strlen (text);
     if (node != NULL) {
-      node->value = fab_value_ref (value);
+      gboolean is_written = value != NULL && value->kind == FAB_VALUE_WRITTEN;
+
+      node->value = is_written ? NULL : fab_value_ref (value);
       node->is_quoted = value != NULL && value->kind == FAB_VALUE_TEXT;
     }
     return node;

@@ -13,6 +13,6 @@ typedef struct {
 
 FabBatch fab_batch_of (const FabScenario *scenario);
 
-/* Adds the assignments (char *, owned by `sets`) that keep the batch per GPU, or with `is_strong` that of the job, on
+/* Adds the edits that keep the batch per GPU, or with `is_strong` that of the job, on
  * `n` GPUs. FALSE and *error when the batch cannot be divided this way. */
-gboolean fab_batch_set (const FabBatch *self, guint n, gboolean is_strong, GPtrArray *sets, GError **error);
+gboolean fab_batch_set (const FabBatch *self, guint n, gboolean is_strong, FabEdits *edits, GError **error);

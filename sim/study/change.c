@@ -19,7 +19,7 @@ fab_change_free (FabChange *self)
   if (self == NULL)
     return;
   g_free (self->name);
-  g_strfreev (self->sets);
+  fab_edits_free (self->edits);
   g_free (self);
 }
 
@@ -29,7 +29,7 @@ fab_change_free (FabChange *self)
 typedef struct {
   const char *text;
   const FabScenario *scenario;
-  GPtrArray *sets; /* char * */
+  FabEdits *edits;
 } Making;
 
 static gboolean
@@ -46,6 +46,7 @@ static gboolean
 make_switch (Making *self, const char *key, GError **error)
 {
   const FabModelInfo *library = fab_scenario_spec (self->scenario)->collectives.info;
+  g_autofree char *path = g_strconcat ("collectives.", key, NULL);
 
   if (strcmp (self->text, "on") != 0 && strcmp (self->text, "off") != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "'%s' is neither on nor off", self->text);
@@ -53,8 +54,7 @@ make_switch (Making *self, const char *key, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "collectives of '%s' never reduce in switches: that library has no key '%s'",
                       library->name, key);
-  g_ptr_array_add (self->sets, g_strdup_printf ("collectives.%s=%s", key,
-                                                strcmp (self->text, "on") == 0 ? "true" : "false"));
+  fab_edits_set (self->edits, path, fab_value_flag (strcmp (self->text, "on") == 0));
   return TRUE;
 }
 
@@ -66,11 +66,11 @@ make_nic (Making *self)
   double number;
 
   if (fab_axis_split_number (self->text, &number, &unit)) {
-    g_ptr_array_add (self->sets, g_strconcat ("cluster.nic_rate=", self->text, NULL));
+    fab_edits_set (self->edits, "cluster.nic_rate", fab_value_written (self->text));
     return TRUE;
   }
-  g_ptr_array_add (self->sets, g_strconcat ("cluster.nic=", self->text, NULL));
-  g_ptr_array_add (self->sets, g_strdup ("cluster.nic_rate="));
+  fab_edits_set (self->edits, "cluster.nic", fab_value_text (self->text));
+  fab_edits_set (self->edits, "cluster.nic_rate", NULL);
   return TRUE;
 }
 
@@ -83,10 +83,10 @@ make_count (Making *self, FabChangeKind kind, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no number of %s", self->text,
                       kind == FAB_CHANGE_NODES ? "nodes" : "GPUs");
   if (kind == FAB_CHANGE_DOMAIN)
-    return fab_machine_set_domain (self->scenario, (guint) n, self->sets, error);
+    return fab_machine_set_domain (self->scenario, (guint) n, self->edits, error);
   if (kind == FAB_CHANGE_GPUS)
-    return fab_machine_set_gpus (self->scenario, (guint) n, self->sets, error);
-  g_ptr_array_add (self->sets, g_strconcat ("cluster.nodes=", self->text, NULL));
+    return fab_machine_set_gpus (self->scenario, (guint) n, self->edits, error);
+  fab_edits_set (self->edits, "cluster.nodes", fab_value_count ((gint64) n));
   return TRUE;
 }
 
@@ -98,21 +98,16 @@ make_set (Making *self, GError **error)
   if (equals == NULL || equals == self->text)
     return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no KEY=VALUE, for example cluster.nodes=8",
                       self->text);
-  g_ptr_array_add (self->sets, g_strdup (self->text));
+  fab_edits_assign (self->edits, self->text);
   return TRUE;
 }
 
 static gboolean
 make (Making *self, FabChangeKind kind, GError **error)
 {
-  char *fault;
-
   switch (kind) {
   case FAB_CHANGE_FAULT:
-    fault = fab_change_fault (self->text, fab_machine_gpus_per_node (self->scenario), error);
-    if (fault != NULL)
-      g_ptr_array_add (self->sets, fault);
-    return fault != NULL;
+    return fab_change_fault (self->text, fab_machine_gpus_per_node (self->scenario), self->edits, error);
   case FAB_CHANGE_SHARP: return make_switch (self, "collnet", error);
   case FAB_CHANGE_NVLS: return make_switch (self, "nvls", error);
   case FAB_CHANGE_NIC: return make_nic (self);
@@ -129,37 +124,36 @@ FabChange *
 fab_change_parse (FabChangeKind kind, const char *text, const FabScenario *scenario, GError **error)
 {
   gboolean is_named = kind == FAB_CHANGE_FAULT || kind == FAB_CHANGE_SET;
-  Making making = { text, scenario, g_ptr_array_new_with_free_func (g_free) };
+  Making making = { text, scenario, fab_edits_new () };
 
   if (!make (&making, kind, error)) {
     g_prefix_error (error, "--%s %s: ", fab_change_names[kind], text);
-    g_ptr_array_unref (making.sets);
+    fab_edits_free (making.edits);
     return NULL;
   }
-  g_ptr_array_add (making.sets, NULL);
   FabChange *self = g_new0 (FabChange, 1);
   self->kind = kind;
   self->name = is_named ? g_strdup (text) : g_strdup_printf ("%s %s", fab_change_names[kind], text);
-  self->sets = (char **) g_ptr_array_free (making.sets, FALSE);
+  self->edits = making.edits;
   return self;
 }
 
 /* --- together --- */
 
 static char *
-key_of (const char *assignment)
+key_of (const FabEdit *edit)
 {
-  return g_strndup (assignment, (gsize) (strchr (assignment, '=') - assignment));
+  return g_strndup (edit->text, (gsize) (strchr (edit->text, '=') - edit->text));
 }
 
 char *
 fab_change_clash (const FabChange *a, const FabChange *b)
 {
-  for (guint i = 0; a->sets[i] != NULL; i++) {
-    g_autofree char *key = key_of (a->sets[i]);
+  for (guint i = 0; i < fab_edits_count (a->edits); i++) {
+    g_autofree char *key = key_of (fab_edits_at (a->edits, i));
 
-    for (guint k = 0; b->sets[k] != NULL && !g_str_has_suffix (key, ".+"); k++) {
-      g_autofree char *other = key_of (b->sets[k]);
+    for (guint k = 0; k < fab_edits_count (b->edits) && !g_str_has_suffix (key, ".+"); k++) {
+      g_autofree char *other = key_of (fab_edits_at (b->edits, k));
 
       if (strcmp (key, other) == 0)
         return g_steal_pointer (&key);

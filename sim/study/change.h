@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change.h - changes of a scenario in short words: "nic=node2/nic1:50%" halves a NIC, "800Gb/s" sets the rate of the
- * adapters, 72 sets the GPUs of an NVLink domain. A change consists of a few assignments. */
+ * adapters, 72 sets the GPUs of an NVLink domain. A change consists of a few edits. */
 #pragma once
 
 #include "sim/scenario/scenario.h"
@@ -21,8 +21,8 @@ extern const char *const fab_change_names[FAB_N_CHANGES + 1]; /* "fault", ...: N
 
 typedef struct {
   FabChangeKind kind;
-  char *name;  /* "nic=node2/nic1:50%", "nvls off", "cluster.nodes=8" */
-  char **sets; /* NULL-ended */
+  char *name; /* "nic=node2/nic1:50%", "nvls off", "cluster.nodes=8" */
+  FabEdits *edits;
 } FabChange;
 
 /* Reads a change of a scenario that was loaded without it. Returns NULL and *error, which says what would be right.
@@ -41,5 +41,5 @@ char *fab_change_clash (const FabChange *a, const FabChange *b);
  *   link=A->B, nic=node2/nic1, rail=3, switch=spine1, gpu=11 or gpu=node1/gpu3
  *   :50% of its rate (of a GPU: its speed), :dead, :+2us of latency;  @1s..2s: only then, else from the start
  *
- * Returns the assignment (transfer full); NULL and *error. */
-char *fab_change_fault (const char *text, guint gpus_per_node, GError **error);
+ * Adds the edit. FALSE and *error. */
+gboolean fab_change_fault (const char *text, guint gpus_per_node, FabEdits *edits, GError **error);

@@ -56,21 +56,6 @@ read_word (const char *text, Word *word, GError **error)
   return TRUE;
 }
 
-/* Quotes a text for YAML. */
-static char *
-quoted (const char *text)
-{
-  GString *out = g_string_new ("\"");
-
-  for (; *text != '\0'; text++) {
-    if (*text == '"' || *text == '\\')
-      g_string_append_c (out, '\\');
-    g_string_append_c (out, *text);
-  }
-  g_string_append_c (out, '"');
-  return g_string_free (out, FALSE);
-}
-
 /* --- GPUs --- */
 
 static gboolean
@@ -91,35 +76,39 @@ read_rank (const char *name, guint gpus_per_node, guint64 *rank)
 }
 
 /* A slow GPU becomes a straggler of the job. */
-static char *
-gpu_fault (const Word *word, guint gpus_per_node, GError **error)
+static gboolean
+gpu_fault (const Word *word, guint gpus_per_node, FabEdits *edits, GError **error)
 {
   g_autoptr (GError) cause = NULL;
   guint64 rank;
   double speed;
 
   if (!read_rank (word->name, gpus_per_node, &rank))
-    fab_throw (error, FAB_ERROR_INPUT, "'%s' is no GPU: its rank, as 11, or node1/gpu3 (nodes have %u)",
-               word->name, gpus_per_node);
-  else if (strcmp (word->what, "dead") == 0)
-    fab_throw (error, FAB_ERROR_INPUT,
-               "a dead GPU stops the job; what it costs to go on without its node says --nodes");
-  else if (word->at != NULL)
-    fab_throw (error, FAB_ERROR_INPUT, "a GPU is slow from the start and for good: leave out @%s", word->at);
-  else if (!fab_units_parse_real (FAB_UNIT_FRACTION, word->what, &speed, &cause))
-    fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
-  else if (speed <= 0 || speed > 1)
-    fab_throw (error, FAB_ERROR_INPUT, "'%s': a speed above 0%%, at most 100%%, is wanted", word->what);
-  else
-    return g_strdup_printf ("job.stragglers.+={rank: %" G_GUINT64_FORMAT ", slowness: %.6g}", rank,
-                            1 / speed);
-  return NULL;
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "'%s' is no GPU: its rank, as 11, or node1/gpu3 (nodes have %u)", word->name,
+                      gpus_per_node);
+  if (strcmp (word->what, "dead") == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "a dead GPU stops the job; what it costs to go on without its node says --nodes");
+  if (word->at != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "a GPU is slow from the start and for good: leave out @%s",
+                      word->at);
+  if (!fab_units_parse_real (FAB_UNIT_FRACTION, word->what, &speed, &cause))
+    return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
+  if (speed <= 0 || speed > 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': a speed above 0%%, at most 100%%, is wanted",
+                      word->what);
+  FabValue *straggler = fab_value_mapping ();
+  fab_value_put (straggler, "rank", fab_value_count ((gint64) rank));
+  fab_value_put (straggler, "slowness", fab_value_real (FAB_UNIT_FACTOR, 1 / speed));
+  fab_edits_set (edits, "job.stragglers.+", straggler);
+  return TRUE;
 }
 
 /* --- links --- */
 
 static gboolean
-append_ends (GString *out, const char *name, GError **error)
+put_ends (FabValue *fault, const char *name, GError **error)
 {
   const char *arrow = strstr (name, "->");
 
@@ -127,61 +116,55 @@ append_ends (GString *out, const char *name, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "'%s': a link is named by its ends, as leaf0->spine1", name);
   g_autofree char *from = g_strstrip (g_strndup (name, (gsize) (arrow - name)));
   g_autofree char *to = g_strstrip (g_strdup (arrow + 2));
-  g_autofree char *quoted_from = quoted (from), *quoted_to = quoted (to);
-  g_string_append_printf (out, ", from: %s, to: %s", quoted_from, quoted_to);
+  fab_value_put (fault, "from", fab_value_text (from));
+  fab_value_put (fault, "to", fab_value_text (to));
   return TRUE;
 }
 
 static gboolean
-append_name (GString *out, const Word *word, GError **error)
+put_name (FabValue *fault, const Word *word, GError **error)
 {
   static const char *const kinds[] = { "link", "nic", "rail", "switch", "gpu", NULL };
-  g_autofree char *name = quoted (word->name);
 
   if (!g_strv_contains (kinds, word->kind))
     return fab_throw (error, FAB_ERROR_INPUT,
                       "nothing of kind '%s' can break; there are link, nic, rail, switch, gpu", word->kind);
+  fab_value_put (fault, "what", fab_value_text (word->kind));
   if (strcmp (word->kind, "link") == 0)
-    return append_ends (out, word->name, error);
-  g_string_append_printf (out, ", %s: %s", strcmp (word->kind, "rail") == 0 ? "rail" : "name", name);
+    return put_ends (fault, word->name, error);
+  fab_value_put (fault, strcmp (word->kind, "rail") == 0 ? "rail" : "name", fab_value_written (word->name));
   return TRUE;
 }
 
 static void
-append_what (GString *out, const Word *word)
+put_what (FabValue *fault, const Word *word)
 {
-  g_autofree char *what = quoted (*word->what == '+' ? word->what + 1 : word->what);
-
   if (strcmp (word->what, "dead") == 0)
-    g_string_append (out, ", dead: true");
+    fab_value_put (fault, "dead", fab_value_flag (TRUE));
+  else if (*word->what == '+')
+    fab_value_put (fault, "latency", fab_value_written (word->what + 1));
   else
-    g_string_append_printf (out, ", %s: %s", *word->what == '+' ? "latency" : "rate", what);
-  if (word->at != NULL) {
-    g_autofree char *at = quoted (word->at);
-
-    g_string_append_printf (out, ", at: %s", at);
-  }
-  if (word->until != NULL) {
-    g_autofree char *until = quoted (word->until);
-
-    g_string_append_printf (out, ", until: %s", until);
-  }
+    fab_value_put (fault, "rate", fab_value_written (word->what));
+  if (word->at != NULL)
+    fab_value_put (fault, "at", fab_value_written (word->at));
+  if (word->until != NULL)
+    fab_value_put (fault, "until", fab_value_written (word->until));
 }
 
-char *
-fab_change_fault (const char *text, guint gpus_per_node, GError **error)
+gboolean
+fab_change_fault (const char *text, guint gpus_per_node, FabEdits *edits, GError **error)
 {
   g_auto (Word) word = { NULL, NULL, NULL, NULL, NULL };
+  g_autoptr (FabValue) fault = NULL;
 
   if (!read_word (text, &word, error))
-    return NULL;
+    return FALSE;
   if (strcmp (word.kind, "gpu") == 0)
-    return gpu_fault (&word, gpus_per_node, error);
-  g_autoptr (GString) out = g_string_new (NULL);
-  g_string_append_printf (out, "faults.+={what: %s", word.kind);
-  if (!append_name (out, &word, error))
-    return NULL;
-  append_what (out, &word);
-  g_string_append_c (out, '}');
-  return g_strdup (out->str);
+    return gpu_fault (&word, gpus_per_node, edits, error);
+  fault = fab_value_mapping ();
+  if (!put_name (fault, &word, error))
+    return FALSE;
+  put_what (fault, &word);
+  fab_edits_set (edits, "faults.+", g_steal_pointer (&fault));
+  return TRUE;
 }

@@ -171,20 +171,22 @@ value_of (const FabGridAxis *axis, guint key, guint item)
   return g_ptr_array_index (key_of (axis, key)->values, item);
 }
 
-char **
-fab_grid_sets (const FabGrid *self, gint64 point)
+FabEdits *
+fab_grid_edits (const FabGrid *self, gint64 point)
 {
-  GPtrArray *sets = g_ptr_array_new ();
+  FabEdits *edits = fab_edits_new ();
 
   for (guint a = 0; a < self->axes->len; a++) {
     const FabGridAxis *axis = axis_of (self, a);
 
-    for (guint k = 0; k < axis->keys->len; k++)
-      g_ptr_array_add (sets, g_strconcat (key_of (axis, k)->key, "=",
-                                          value_of (axis, k, fab_grid_item (self, point, a)), NULL));
+    for (guint k = 0; k < axis->keys->len; k++) {
+      g_autofree char *assignment = g_strconcat (key_of (axis, k)->key, "=",
+                                                 value_of (axis, k, fab_grid_item (self, point, a)), NULL);
+
+      fab_edits_assign (edits, assignment);
+    }
   }
-  g_ptr_array_add (sets, NULL);
-  return (char **) g_ptr_array_free (sets, FALSE);
+  return edits;
 }
 
 char *

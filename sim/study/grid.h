@@ -3,6 +3,7 @@
  * together. A point is a number, the mixed-radix index of the axes' items; the last axis changes fastest. */
 #pragma once
 
+#include "sim/scenario/edits.h"
 #include "sim/study/axis.h"
 
 #define FAB_GRID_MOST_POINTS G_GINT64_CONSTANT (1000000)
@@ -25,8 +26,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGrid, fab_grid_free)
 
 guint fab_grid_item (const FabGrid *self, gint64 point, guint axis);
 
-/* Returns "KEY=VALUE" for every key, NULL-ended. (transfer full) */
-char **fab_grid_sets (const FabGrid *self, gint64 point);
+/* Returns an assignment "KEY=VALUE" for every key. (transfer full) */
+FabEdits *fab_grid_edits (const FabGrid *self, gint64 point);
 
 /* Return "KEY", or "KEY & KEY2"; and "VALUE", or "VALUE & VALUE2". (transfer full) */
 char *fab_grid_axis_key (const FabGrid *self, guint axis);

@@ -48,21 +48,21 @@ fab_machine_domain (const FabScenario *scenario)
 }
 
 static void
-add_whole (GPtrArray *sets, const char *key, guint value)
+add_whole (FabEdits *edits, const char *key, guint value)
 {
-  g_ptr_array_add (sets, g_strdup_printf ("%s=%u", key, value));
+  fab_edits_set (edits, key, fab_value_count (value));
 }
 
 gboolean
-fab_machine_set_gpus (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+fab_machine_set_gpus (const FabScenario *scenario, guint n, FabEdits *edits, GError **error)
 {
   guint per_node = fab_machine_gpus_per_node (scenario);
 
   if (n == 0 || (n > per_node && n % per_node != 0))
     return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole nodes of %u", n, per_node);
-  add_whole (sets, "cluster.nodes", MAX (n / per_node, 1));
+  add_whole (edits, "cluster.nodes", MAX (n / per_node, 1));
   if (n < per_node)
-    add_whole (sets, "cluster.gpus_per_node", n);
+    add_whole (edits, "cluster.gpus_per_node", n);
   return TRUE;
 }
 
@@ -70,7 +70,7 @@ fab_machine_set_gpus (const FabScenario *scenario, guint n, GPtrArray *sets, GEr
 
 /* Makes each domain a part of a node, with its share of the NICs. */
 static gboolean
-divide_nodes (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+divide_nodes (const FabScenario *scenario, guint n, FabEdits *edits, GError **error)
 {
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
   guint per_node = fab_machine_gpus_per_node (scenario);
@@ -80,10 +80,10 @@ divide_nodes (const FabScenario *scenario, guint n, GPtrArray *sets, GError **er
   if (per_node % n != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "nodes of %u GPUs cannot be divided in domains of %u", per_node,
                       n);
-  add_whole (sets, "cluster.nodes", (guint) cluster->nodes * (per_node / n));
-  add_whole (sets, "cluster.gpus_per_node", n);
+  add_whole (edits, "cluster.nodes", (guint) cluster->nodes * (per_node / n));
+  add_whole (edits, "cluster.gpus_per_node", n);
   if (nics > 0)
-    add_whole (sets, "cluster.nics_per_node", MAX (nics / (per_node / n), 1));
+    add_whole (edits, "cluster.nics_per_node", MAX (nics / (per_node / n), 1));
   return TRUE;
 }
 
@@ -118,7 +118,7 @@ find_node (const FabScenario *scenario, guint n)
 }
 
 static gboolean
-take_node (const FabScenario *scenario, const Search *found, guint n, GPtrArray *sets, GError **error)
+take_node (const FabScenario *scenario, const Search *found, guint n, FabEdits *edits, GError **error)
 {
   guint gpus = fab_machine_gpus (scenario);
 
@@ -133,22 +133,22 @@ take_node (const FabScenario *scenario, const Search *found, guint n, GPtrArray 
     return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole domains of %u; %u are: cluster.nodes=%u",
                       gpus, n, whole, whole / fab_machine_gpus_per_node (scenario));
   }
-  g_ptr_array_add (sets, g_strconcat ("cluster.node=", found->node->name, NULL));
-  add_whole (sets, "cluster.nodes", gpus / found->gpus);
-  add_whole (sets, "cluster.gpus_per_node", 0);
-  add_whole (sets, "cluster.nics_per_node", 0);
+  fab_edits_set (edits, "cluster.node", fab_value_text (found->node->name));
+  add_whole (edits, "cluster.nodes", gpus / found->gpus);
+  add_whole (edits, "cluster.gpus_per_node", 0);
+  add_whole (edits, "cluster.nics_per_node", 0);
   return TRUE;
 }
 
 gboolean
-fab_machine_set_domain (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error)
+fab_machine_set_domain (const FabScenario *scenario, guint n, FabEdits *edits, GError **error)
 {
   if (n == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "a domain has GPUs");
   if (n < fab_machine_gpus_per_node (scenario))
-    return divide_nodes (scenario, n, sets, error);
+    return divide_nodes (scenario, n, edits, error);
   Search found = find_node (scenario, n);
-  gboolean is_taken = take_node (scenario, &found, n, sets, error);
+  gboolean is_taken = take_node (scenario, &found, n, edits, error);
 
   g_string_free (found.known, TRUE);
   return is_taken;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.h - the number of GPUs of a scenario, and the assignments that change it or change how the GPUs are
+/* machine.h - the number of GPUs of a scenario, and the edits that change it or change how the GPUs are
  * connected. */
 #pragma once
 
@@ -11,11 +11,11 @@ guint fab_machine_gpus (const FabScenario *scenario);
  * switches. */
 guint fab_machine_domain (const FabScenario *scenario);
 
-/* Adds the assignments ("a.b=c", owned by `sets`) that give the scenario `n` GPUs: whole nodes, or a part of one node.
+/* Adds the edits that give the scenario `n` GPUs: whole nodes, or a part of one node.
  * FALSE and *error for other numbers. */
-gboolean fab_machine_set_gpus (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error);
+gboolean fab_machine_set_gpus (const FabScenario *scenario, guint n, FabEdits *edits, GError **error);
 
-/* Adds the assignments that keep the number of GPUs and put them into domains of `n`: either parts of the nodes with
+/* Adds the edits that keep the number of GPUs and put them into domains of `n`: either parts of the nodes with
  * their share of NICs, or a node of the catalogue with the same GPU. FALSE and *error, which lists what is
  * available. */
-gboolean fab_machine_set_domain (const FabScenario *scenario, guint n, GPtrArray *sets, GError **error);
+gboolean fab_machine_set_domain (const FabScenario *scenario, guint n, FabEdits *edits, GError **error);

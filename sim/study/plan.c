@@ -22,7 +22,7 @@ fab_candidate_free (FabCandidate *self)
     return;
   g_free (self->division);
   g_free (self->batch);
-  g_strfreev (self->sets);
+  fab_edits_free (self->edits);
   fab_try_clear (&self->trial);
   g_free (self);
 }
@@ -57,7 +57,7 @@ play_candidate (const Plays *self, FabCandidate *candidate)
 {
   FabTry *trial = &candidate->trial;
 
-  trial->sets = (const char *const *) candidate->sets;
+  trial->edits = candidate->edits;
   fab_try_play_within (self->study, trial, self->most_bytes);
   candidate->state = trial->point == NULL     ? FAB_CANDIDATE_IMPOSSIBLE
                    : trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED
@@ -148,7 +148,7 @@ rank (FabPlan *self, const GArray *starts, const FabFigure *by)
 static gboolean
 device_bytes (const FabStudy *study, FabBytes *bytes, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
 
   if (plant != NULL)

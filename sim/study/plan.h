@@ -24,7 +24,7 @@ typedef struct {
   char *batch;          /* "2 x 16": sequences times micro-batches */
   const char *remedy;   /* static: "full" (recomputation) */
   guint family, size;   /* number of the family, and of the batch in it; candidates are in this order */
-  char **sets;          /* assignments, NULL-ended */
+  FabEdits *edits;
   FabCandidateState state;
   FabTry trial;
 } FabCandidate;

@@ -15,8 +15,7 @@ port_free (gpointer data)
   if (self == NULL)
     return;
   fab_try_clear (&self->trial);
-  g_free (self->sets[0]);
-  g_free (self->sets[1]);
+  fab_edits_free (self->edits);
   g_free (self);
 }
 
@@ -27,9 +26,10 @@ port_new (const FabLinkSpec *link, const FabTechnology *technology)
 
   self->link = link;
   self->technology = technology;
-  self->sets[0] = g_strconcat ("cluster.nic=", link->name, NULL);
-  self->sets[1] = g_strdup ("cluster.nic_rate=0Gb/s");
-  self->trial.sets = (const char *const *) self->sets;
+  self->edits = fab_edits_new ();
+  fab_edits_set (self->edits, "cluster.nic", fab_value_text (link->name));
+  fab_edits_set (self->edits, "cluster.nic_rate", fab_value_whole (FAB_UNIT_RATE, 0));
+  self->trial.edits = self->edits;
   return self;
 }
 
@@ -106,7 +106,7 @@ add_until_met (GPtrArray *result, GPtrArray *ports, const FabStudy *study, const
 static const FabTechnology *
 own_technology (const FabStudy *study, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
   if (scenario == NULL)
     return NULL;

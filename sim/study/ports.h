@@ -10,7 +10,7 @@ typedef struct {
   const FabLinkSpec *link;
   const FabTechnology *technology;
   gboolean is_met;
-  char *sets[3]; /* assignments that use this port */
+  FabEdits *edits; /* that use this port */
   FabTry trial;
 } FabPort;
 

@@ -19,7 +19,7 @@ fab_scaling_free (FabScaling *self)
     return;
   for (guint i = 0; i < self->n; i++) {
     fab_try_clear (&self->points[i].trial);
-    g_clear_pointer (&self->points[i].sets, g_ptr_array_unref);
+    g_clear_pointer (&self->points[i].edits, fab_edits_free);
   }
   g_free (self->points);
   g_free (self);
@@ -57,12 +57,11 @@ init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *b
 {
   g_autoptr (GError) problem = NULL;
 
-  point->sets = g_ptr_array_new_with_free_func (g_free);
-  if (!fab_machine_set_gpus (scenario, point->n_gpus, point->sets, &problem)
-      || !fab_batch_set (batch, point->n_gpus, is_strong, point->sets, &problem))
+  point->edits = fab_edits_new ();
+  if (!fab_machine_set_gpus (scenario, point->n_gpus, point->edits, &problem)
+      || !fab_batch_set (batch, point->n_gpus, is_strong, point->edits, &problem))
     point->trial.problem = g_strdup (problem->message);
-  g_ptr_array_add (point->sets, NULL);
-  point->trial.sets = (const char *const *) point->sets->pdata;
+  point->trial.edits = point->edits;
 }
 
 /* --- uncertainty --- */
@@ -119,7 +118,7 @@ find_band (gpointer data, guint item)
 
   if (point->trial.point == NULL)
     return;
-  g_autoptr (FabScenario) scenario = fab_study_load (self->study, point->trial.sets, NULL);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (self->study, point->trial.edits, NULL);
   if (is_certain (fab_scenario_catalog (scenario)))
     return;
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, self->study->registry, NULL, NULL);
@@ -248,7 +247,7 @@ FabScaling *
 fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **error)
 {
   g_autoptr (FabScaling) self = g_new0 (FabScaling, 1);
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
   if (scenario == NULL)
     return NULL;

@@ -15,7 +15,7 @@
 
 typedef struct {
   guint n_gpus;
-  GPtrArray *sets; /* char *, NULL-ended */
+  FabEdits *edits;
   FabTry trial;
   double efficiency;    /* 0: the point has no efficiency */
   double low_s, high_s; /* uncertainty of the step; both 0: nothing is uncertain, or it was not requested */

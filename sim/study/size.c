@@ -10,7 +10,7 @@ fab_size_free (FabSize *self)
     return;
   for (guint i = 0; i < self->n; i++) {
     fab_try_clear (&self->points[i].trial);
-    g_free ((char *) self->points[i].sets[0]);
+    fab_edits_free (self->points[i].edits);
   }
   g_free (self->points);
   g_free (self);
@@ -81,9 +81,12 @@ check_played (const FabSize *self, const FabTarget *target, GError **error)
 static void
 init_point (FabSizePoint *point, const char *key, const char *value)
 {
+  g_autofree char *assignment = g_strconcat (key, "=", value, NULL);
+
   point->value = value;
-  point->sets[0] = g_strconcat (key, "=", value, NULL);
-  point->trial.sets = point->sets;
+  point->edits = fab_edits_new ();
+  fab_edits_assign (point->edits, assignment);
+  point->trial.edits = point->edits;
 }
 
 FabSize *

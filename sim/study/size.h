@@ -15,8 +15,8 @@ typedef struct {
 
 /* One value of the axis. */
 typedef struct {
-  const char *value;   /* owned by the axis */
-  const char *sets[2]; /* "KEY=VALUE" */
+  const char *value; /* owned by the axis */
+  FabEdits *edits;   /* "KEY=VALUE" */
   FabTry trial;
 } FabSizePoint;
 

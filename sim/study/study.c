@@ -12,23 +12,82 @@ fab_try_clear (FabTry *self)
   g_clear_error (&self->trouble);
 }
 
-static void
-append_sets (GPtrArray *all, const char *const *sets)
+/* Takes the edits. */
+static FabStudy *
+open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const FabRegistry *registry,
+            GError **error)
 {
-  for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
-    g_ptr_array_add (all, (gpointer) sets[i]);
+  g_autoptr (FabStudy) self = g_new0 (FabStudy, 1);
+
+  *self = (FabStudy){ g_strdup (path), edits, fab_scenario_open (path, registry, catalog, error), catalog,
+                      registry };
+  if (self->base == NULL)
+    return NULL;
+  fab_scenario_edit (self->base, edits);
+  fab_scenario_check (self->base, NULL); /* what is wrong is told by the variants that do not mend it */
+  return g_steal_pointer (&self);
+}
+
+FabStudy *
+fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
+               const FabRegistry *registry, GError **error)
+{
+  return open_study (path, fab_edits_of (sets), catalog, registry, error);
+}
+
+static FabEdits *
+joined (const FabEdits *first, const FabEdits *second)
+{
+  FabEdits *edits = fab_edits_new ();
+
+  fab_edits_append (edits, first);
+  fab_edits_append (edits, second);
+  return edits;
+}
+
+FabStudy *
+fab_study_again (const FabStudy *study, GError **error)
+{
+  FabStudy *self = open_study (study->path, joined (study->edits, NULL), study->catalog, study->registry,
+                               error);
+
+  if (self != NULL) {
+    self->n_threads = study->n_threads;
+    self->cancel = study->cancel;
+  }
+  return self;
+}
+
+FabStudy *
+fab_study_edited (const FabStudy *study, const FabEdits *edits)
+{
+  FabStudy *self = g_new0 (FabStudy, 1);
+
+  *self = (FabStudy){ g_strdup (study->path), joined (study->edits, edits), fab_scenario_copy (study->base),
+                      study->catalog, study->registry, study->n_threads, study->cancel };
+  fab_scenario_edit (self->base, edits);
+  fab_scenario_check (self->base, NULL);
+  return self;
+}
+
+void
+fab_study_free (FabStudy *self)
+{
+  if (self == NULL)
+    return;
+  fab_scenario_free (self->base);
+  fab_edits_free (self->edits);
+  g_free (self->path);
+  g_free (self);
 }
 
 FabScenario *
-fab_study_load (const FabStudy *study, const char *const *sets, GError **error)
+fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error)
 {
-  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_autoptr (FabScenario) scenario = fab_scenario_copy (study->base);
 
-  append_sets (all, study->sets);
-  append_sets (all, sets);
-  g_ptr_array_add (all, NULL);
-  return fab_scenario_load (study->path, (const char *const *) all->pdata, study->registry, study->catalog,
-                            error);
+  fab_scenario_edit (scenario, edits);
+  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
 static gboolean
@@ -46,7 +105,7 @@ fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes)
 
   if (self->point != NULL || self->problem != NULL || self->trouble != NULL)
     return;
-  g_autoptr (FabScenario) scenario = fab_study_load (study, self->sets, &problem);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, self->edits, &problem);
   if (scenario != NULL)
     self->point = fab_point_play_within (scenario, study->registry, &limits, &problem);
   if (is_trouble (problem))

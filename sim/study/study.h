@@ -1,29 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.h - simulates one scenario many times with different assignments, several at once. */
+/* study.h - simulates one scenario many times with different edits, several at once.
+ *
+ * The file is read once. Every variant is a copy of what was read, with its edits. */
 #pragma once
 
 #include "sim/study/point.h"
 
 typedef struct {
-  const char *path;        /* path of the scenario */
-  const char *const *sets; /* assignments "a.b=c" of the scenario, NULL-ended, or NULL */
+  char *path;      /* path of the scenario */
+  FabEdits *edits; /* its own */
+  FabScenario
+      *base; /* with the study's own edits; it need not pass its check, as a variant may complete it */
   const FabCatalog *catalog;
   const FabRegistry *registry;
   guint n_threads;    /* that simulate at once; 0: one per processor */
   const gint *cancel; /* plays end soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
 } FabStudy;
 
+/* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must outlive
+ * the study. Threads and cancelling are the caller's to set. NULL and *error when the file cannot be read. (transfer
+ * full) */
+FabStudy *fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
+                         const FabRegistry *registry, GError **error);
+/* Returns a study of the same file with more edits. (transfer full) */
+FabStudy *fab_study_edited (const FabStudy *study, const FabEdits *edits);
+/* Returns the same study of the file as it is now. NULL and *error when the file cannot be read. (transfer full) */
+FabStudy *fab_study_again (const FabStudy *study, GError **error);
+void fab_study_free (FabStudy *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabStudy, fab_study_free)
+
 /* One variant of the scenario. */
 typedef struct {
-  const char *const *sets; /* applied after the study's own, NULL-ended, or NULL */
-  FabPoint *point;         /* NULL: not simulated yet, or impossible */
-  char *problem;           /* why it is impossible; otherwise NULL */
+  const FabEdits *edits; /* applied after the study's own, or NULL */
+  FabPoint *point;       /* NULL: not simulated yet, or impossible */
+  char *problem;         /* why it is impossible; otherwise NULL */
   /* FAB_ERROR_CANCELLED or FAB_ERROR_BROKEN: nothing can be said about the variant, and none of the study may be shown.
    * Otherwise NULL. */
   GError *trouble;
 } FabTry;
 
-FabScenario *fab_study_load (const FabStudy *study, const char *const *sets, GError **error);
+/* Returns the scenario of a variant, checked; NULL and *error with all messages. Several threads may ask at once.
+ * (transfer full) */
+FabScenario *fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error);
 
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);
@@ -35,4 +53,4 @@ void fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_byt
  * FALSE and *error: one of them was cancelled, or broke an invariant. */
 gboolean fab_study_play (const FabStudy *study, FabTry *const *tries, guint n, GError **error);
 
-void fab_try_clear (FabTry *self); /* frees its point, problem and trouble, but not the assignments */
+void fab_try_clear (FabTry *self); /* frees its point, problem and trouble, but not the edits */

@@ -70,7 +70,7 @@ fab_size_sureness (const FabStudy *study, const FabSizeSpec *spec, const FabSize
   *sureness = (FabSureness){ NULL, -1, -1 };
   if (at->trial.point == NULL)
     return TRUE;
-  g_autoptr (FabScenario) scenario = fab_study_load (study, at->sets, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, at->edits, error);
   g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
   if (plant == NULL)
     return FALSE;

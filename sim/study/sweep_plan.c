@@ -23,9 +23,9 @@ fab_sweep_plan_free (FabSweepPlan *self)
 static FabScenario *
 load_point (const FabStudy *study, const FabGrid *grid, gint64 point, GError **error)
 {
-  g_auto (GStrv) sets = fab_grid_sets (grid, point);
+  g_autoptr (FabEdits) edits = fab_grid_edits (grid, point);
 
-  return fab_study_load (study, (const char *const *) sets, error);
+  return fab_study_scenario (study, edits, error);
 }
 
 /* Loads the first point, or when it cannot be read, the first readable one of several all over the grid. */
@@ -47,7 +47,7 @@ load_any_point (const FabStudy *study, const FabGrid *grid, GError **error)
 static FabScenario *
 load_head (const FabStudy *study, const FabGrid *grid)
 {
-  FabScenario *scenario = fab_study_load (study, NULL, NULL);
+  FabScenario *scenario = fab_study_scenario (study, NULL, NULL);
 
   return scenario != NULL ? scenario : load_any_point (study, grid, NULL);
 }
@@ -66,13 +66,14 @@ static void
 add_meaning (GChecksum *sum, const FabStudy *study, const char *key, const char *value)
 {
   g_autofree char *set = g_strconcat (key, "=", value, NULL);
-  const char *const sets[] = { set, NULL };
+  g_autoptr (FabEdits) edits = fab_edits_new ();
   const char *unit;
   double number;
 
   if (fab_axis_split_number (value, &number, &unit))
     return;
-  g_autoptr (FabScenario) scenario = fab_study_load (study, sets, NULL);
+  fab_edits_assign (edits, set);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, NULL);
   g_autofree char *text = scenario != NULL ? fab_scenario_resolved (scenario) : g_strdup ("");
   add_text (sum, text);
 }
@@ -115,7 +116,7 @@ FabSweepPlan *
 fab_sweep_plan_new (const FabStudy *study, const FabGrid *grid, const char *version, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (FabScenario) alone = fab_study_load (study, NULL, &problem);
+  g_autoptr (FabScenario) alone = fab_study_scenario (study, NULL, &problem);
   g_autoptr (FabScenario) point = load_any_point (study, grid, error);
 
   if (point == NULL) { /* the problem is in a file, not in the keys that vary */
@@ -137,7 +138,8 @@ fab_sweep_plan_new (const FabStudy *study, const FabGrid *grid, const char *vers
 gboolean
 fab_sweep_plan_holds (const FabSweepPlan *self, const FabStudy *study, const FabGrid *grid)
 {
-  g_autoptr (FabScenario) head = load_head (study, grid);
+  g_autoptr (FabStudy) now = fab_study_again (study, NULL);
+  g_autoptr (FabScenario) head = now != NULL ? load_head (now, grid) : NULL;
   g_autofree char *text = head != NULL ? fab_scenario_resolved (head) : NULL;
 
   return g_strcmp0 (text, self->scenario_yaml) == 0;

@@ -31,8 +31,8 @@ struct _FabSweepPool {
 static FabSweepPointRecord *
 play (const FabSweepPool *self, gint64 point, GError **trouble)
 {
-  g_auto (GStrv) sets = fab_grid_sets (self->grid, point);
-  FabTry trial = { .sets = (const char *const *) sets };
+  g_autoptr (FabEdits) edits = fab_grid_edits (self->grid, point);
+  FabTry trial = { .edits = edits };
   FabSweepPointRecord *record = NULL;
 
   fab_try_play (&self->study, &trial);

@@ -137,10 +137,10 @@ FabSweepPointRecord *
 fab_sweep_record_new (const FabGrid *grid, gint64 point, const FabTry *trial)
 {
   FabSweepPointRecord *self = new_record ();
-  g_auto (GStrv) sets = fab_grid_sets (grid, point);
+  g_autoptr (FabEdits) edits = fab_grid_edits (grid, point);
 
   self->point = point;
-  self->settings = g_strjoinv (" ", sets);
+  self->settings = g_strjoinv (" ", (char **) fab_edits_texts (edits));
   self->problem = g_strdup (trial->problem);
   if (trial->point != NULL)
     take_point (self, trial->point);

@@ -15,7 +15,7 @@ value_clear (gpointer data)
   FabKnobValue *self = data;
 
   g_free (self->label);
-  g_strfreev (self->sets);
+  fab_edits_free (self->edits);
 }
 
 FabKnob *
@@ -29,9 +29,9 @@ fab_knob_new (const char *name, const char *key, const char *source)
 }
 
 void
-fab_knob_add (FabKnob *self, char *label, char **sets)
+fab_knob_add (FabKnob *self, char *label, FabEdits *edits)
 {
-  FabKnobValue value = { label, sets };
+  FabKnobValue value = { label, edits };
 
   g_array_append_val (self->values, value);
 }
@@ -59,7 +59,7 @@ point_free (gpointer data)
   FabTunePoint *self = data;
 
   g_free (self->values);
-  g_free (self->sets);
+  fab_edits_free (self->edits);
   fab_try_clear (&self->trial);
   g_free (self);
 }
@@ -91,22 +91,19 @@ static FabTunePoint *
 point_at (FabTune *self, const guint *values)
 {
   FabTunePoint *point = find_point (self, values);
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
 
   if (point != NULL)
     return point;
+  point = g_new0 (FabTunePoint, 1);
+  point->edits = fab_edits_new ();
   for (guint k = 0; k < self->knobs->len; k++) {
     const FabKnob *knob = g_ptr_array_index (self->knobs, k);
 
-    for (char **set = fab_knob_value (knob, values[k])->sets; values[k] != knob->written && *set != NULL;
-         set++)
-      g_ptr_array_add (sets, *set);
+    if (values[k] != knob->written)
+      fab_edits_append (point->edits, fab_knob_value (knob, values[k])->edits);
   }
-  g_ptr_array_add (sets, NULL);
-  point = g_new0 (FabTunePoint, 1);
   point->values = g_memdup2 (values, self->knobs->len * sizeof (guint));
-  point->sets = (const char **) g_ptr_array_free (g_steal_pointer (&sets), FALSE);
-  point->trial.sets = point->sets;
+  point->trial.edits = point->edits;
   g_ptr_array_add (self->points, point);
   return point;
 }
@@ -226,7 +223,7 @@ search (FabTune *self, const FabStudy *study, GError **error)
 static gboolean
 begin (FabTune *self, const FabStudy *study, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   guint values[MOST_KNOBS];
 
   if (scenario == NULL)

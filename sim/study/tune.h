@@ -13,7 +13,7 @@
 
 typedef struct {
   char *label; /* "25MiB" */
-  char **sets; /* assignments, NULL-ended */
+  FabEdits *edits;
 } FabKnobValue;
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 } FabKnob;
 
 FabKnob *fab_knob_new (const char *name, const char *key, const char *source);
-void fab_knob_add (FabKnob *self, char *label, char **sets); /* takes ownership of `label` and `sets` */
+void fab_knob_add (FabKnob *self, char *label, FabEdits *edits); /* takes ownership of `label` and `edits` */
 void fab_knob_free (FabKnob *self);
 
 static inline const FabKnobValue *
@@ -38,8 +38,8 @@ enum { FAB_TUNE_GRID = 120 }; /* a grid up to this size is simulated completely 
 
 /* One point of the grid. */
 typedef struct {
-  guint *values;     /* [n knobs] index of each knob's value */
-  const char **sets; /* assignments of all knobs, NULL-ended; points into the knobs */
+  guint *values;   /* [n knobs] index of each knob's value */
+  FabEdits *edits; /* of all knobs */
   FabTry trial;
 } FabTunePoint;
 

@@ -67,33 +67,15 @@ rates_of_ports (const FabStudy *study, const char *key)
 
 /* --- the value that the scenario has --- */
 
-static const FabYamlNode *
-node_at (const FabYamlNode *root, const char *key)
-{
-  g_auto (GStrv) parts = g_strsplit (key, ".", -1);
-  const FabYamlNode *at = root;
-
-  for (guint i = 0; at != NULL && parts[i] != NULL; i++) {
-    guint64 index;
-
-    if (at->kind == FAB_YAML_SEQUENCE
-        && g_ascii_string_to_unsigned (parts[i], 10, 0, G_MAXUINT, &index, NULL))
-      at = index < at->n ? at->values[index] : NULL;
-    else
-      at = fab_yaml_get (at, parts[i]);
-  }
-  return at;
-}
-
+/* As a person would write it; NULL when there is no such key, or no value in it. */
 static char *
 value_of (const FabScenario *scenario, const char *key)
 {
-  g_autofree char *yaml = fab_scenario_resolved (scenario);
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse ("resolved", yaml, strlen (yaml), diagnostics);
-  const FabYamlNode *node = doc != NULL ? node_at (fab_yaml_doc_root (doc), key) : NULL;
+  g_autoptr (FabValue) value = NULL;
 
-  return node != NULL && node->kind == FAB_YAML_SCALAR ? g_strdup (node->text) : NULL;
+  if (!fab_scenario_get (scenario, key, &value, NULL) || value == NULL || value->values != NULL)
+    return NULL;
+  return value->kind == FAB_VALUE_TEXT ? g_strdup (value->text) : fab_value_write (value);
 }
 
 static FabAxis *
@@ -120,7 +102,7 @@ around (const char *key, double number, const char *unit)
 FabAxis *
 fab_axis_usual (const FabStudy *study, const char *key, GError **error)
 {
-  g_autoptr (FabScenario) scenario = fab_study_load (study, NULL, error);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   const char *unit;
   double number;
 

@@ -79,22 +79,22 @@ static BenchSample
 play_sweep (gpointer data)
 {
   Sweep *self = data;
-  FabStudy study = { .path = self->path, .sets = NULL, .catalog = self->catalog, .registry = &fab_models };
+  g_autoptr (FabStudy) study = fab_study_new (self->path, NULL, self->catalog, &fab_models, NULL);
   g_autoptr (FabGrid) grid = fab_grid_new ((const char *const[]){ "cluster.nic_rate=4..400Gb/s:4", NULL },
                                            NULL, NULL);
   FabTry tries[N_POINTS] = { 0 }, *all[N_POINTS];
-  char **sets[N_POINTS];
+  FabEdits *edits[N_POINTS];
   double since_s = bench_now_s (), took_s;
 
   for (guint i = 0; i < N_POINTS; i++) {
-    sets[i] = fab_grid_sets (grid, i);
-    tries[i].sets = (const char *const *) sets[i];
+    edits[i] = fab_grid_edits (grid, i);
+    tries[i].edits = edits[i];
     all[i] = &tries[i];
   }
-  fab_study_play (&study, all, N_POINTS, NULL);
+  fab_study_play (study, all, N_POINTS, NULL);
   took_s = bench_now_s () - since_s;
   for (guint i = 0; i < N_POINTS; i++)
-    g_strfreev (sets[i]);
+    fab_edits_free (edits[i]);
   return take_points (self, tries) ? (BenchSample){ .value = took_s } : (BenchSample){ 0 };
 }
 

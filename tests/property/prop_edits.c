@@ -57,6 +57,7 @@ changed (Random *random, const FabValue *value)
   case FAB_VALUE_WHOLE: return fab_value_whole (value->unit, (gint64) ((double) value->whole * factor));
   case FAB_VALUE_REAL: return fab_value_real (value->unit, value->real * factor);
   case FAB_VALUE_TEXT: return fab_value_text (texts[random_below (random, G_N_ELEMENTS (texts))]);
+  case FAB_VALUE_WRITTEN:
   case FAB_VALUE_LIST:
   case FAB_VALUE_MAPPING:
   default: return fab_value_ref (value);

@@ -34,7 +34,7 @@ made_of (const char *cluster, FabChangeKind kind, const char *text)
   g_autoptr (GError) error = NULL;
   g_autoptr (FabChange) change = fab_change_parse (kind, text, scenario, &error);
 
-  return change ? g_strjoinv (" ", change->sets) : g_strdup (error->message);
+  return change ? g_strjoinv (" ", (char **) fab_edits_texts (change->edits)) : g_strdup (error->message);
 }
 
 #define H100 "{node: dgx-h100, nodes: 4}"
@@ -101,14 +101,12 @@ faults_are_items_of_lists (G_GNUC_UNUSED void **state)
   static const struct {
     const char *text, *item;
   } cases[] = {
-    { "nic=node2/nic1:50%", "faults.+={what: nic, name: \"node2/nic1\", rate: \"50%\"}" },
-    { "link=leaf0->spine1:dead", "faults.+={what: link, from: \"leaf0\", to: \"spine1\", dead: true}" },
-    { "link = leaf0 -> spine1 : +2us",
-      "faults.+={what: link, from: \"leaf0\", to: \"spine1\", latency: \"2us\"}" },
-    { "rail=3:0.5", "faults.+={what: rail, rail: \"3\", rate: \"0.5\"}" },
-    { "switch=spine1:dead@1s..2s",
-      "faults.+={what: switch, name: \"spine1\", dead: true, at: \"1s\", until: \"2s\"}" },
-    { "switch=a\"}:dead", "faults.+={what: switch, name: \"a\\\"}\", dead: true}" },
+    { "nic=node2/nic1:50%", "faults.+={what: nic, name: node2/nic1, rate: 50%}" },
+    { "link=leaf0->spine1:dead", "faults.+={what: link, from: leaf0, to: spine1, dead: true}" },
+    { "link = leaf0 -> spine1 : +2us", "faults.+={what: link, from: leaf0, to: spine1, latency: 2us}" },
+    { "rail=3:0.5", "faults.+={what: rail, rail: 3, rate: 0.5}" },
+    { "switch=spine1:dead@1s..2s", "faults.+={what: switch, name: spine1, dead: true, at: 1s, until: 2s}" },
+    { "switch=a\"}:dead", "faults.+={what: switch, name: 'a\"}', dead: true}" },
     { "gpu=11:80%", "job.stragglers.+={rank: 11, slowness: 1.25}" },
     { "gpu=node1/gpu3:50%", "job.stragglers.+={rank: 11, slowness: 2}" },
   };

@@ -97,9 +97,9 @@ check_candidates (const char *yaml, double sequences)
   for (guint i = 0; i < candidates->len; i++) {
     const FabCandidate *candidate = g_ptr_array_index (candidates, i);
 
-    if (candidate->trial.problem != NULL || candidate->sets == NULL)
+    if (candidate->trial.problem != NULL || candidate->edits == NULL)
       continue;
-    g_autoptr (FabScenario) scenario = load (yaml, (const char *const *) candidate->sets);
+    g_autoptr (FabScenario) scenario = load (yaml, fab_edits_texts (candidate->edits));
     const TrainParams *p = train_of (scenario);
     gint64 ranks = 32 / (p->parallel.tensor * p->parallel.context * p->parallel.pipeline);
 

@@ -31,12 +31,12 @@ static void
 assert_kept (const char *job, guint n, gboolean is_strong, const char *expected)
 {
   FabBatch batch = batch_of (job);
-  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
   g_autoptr (GError) error = NULL;
-  gboolean is_set = fab_batch_set (&batch, n, is_strong, sets, &error);
+  gboolean is_set = fab_batch_set (&batch, n, is_strong, edits, &error);
 
-  g_ptr_array_add (sets, NULL);
-  g_autofree char *made = is_set ? g_strjoinv (" ", (char **) sets->pdata) : g_strdup (error->message);
+  g_autofree char *made = is_set ? g_strjoinv (" ", (char **) fab_edits_texts (edits))
+                                 : g_strdup (error->message);
   assert_string_equal (made, expected);
 }
 
@@ -70,6 +70,19 @@ strong_scaling_keeps_the_batch_of_the_job (G_GNUC_UNUSED void **state)
   assert_kept (DIVIDED, 4, TRUE, "the model is divided over 8 GPUs");
   assert_kept ("{kind: collective, operations: [{op: all_reduce, size: 1MB}]}", 8, TRUE,
                "the job has no batch that could be kept: leave out --strong");
+}
+
+/* A number that is written with an exponent is a number: 16 million sequences on 8 copies are 2000 x 1000 each, and
+ * 16008000 are 2001 x 1000. */
+static void
+large_batches_are_kept (G_GNUC_UNUSED void **state)
+{
+#define LARGE(global) "{kind: ddp, model: llama2-7b, micro_batch: 1000, global_batch: " global "}"
+  assert_kept (LARGE ("16000000"), 8, TRUE, "job.micro_batch=1000 job.accumulation=2000 job.global_batch=0");
+  assert_kept (LARGE ("16e6"), 8, TRUE, "job.micro_batch=1000 job.accumulation=2000 job.global_batch=0");
+  assert_kept (LARGE ("16008000"), 8, TRUE, "job.micro_batch=1000 job.accumulation=2001 job.global_batch=0");
+  assert_kept (LARGE ("16e6"), 64, FALSE, "job.global_batch=32e6");
+#undef LARGE
 }
 
 /* --- what follows --- */
@@ -152,6 +165,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (weak_scaling_keeps_the_batch_of_a_gpu),
     cmocka_unit_test (strong_scaling_keeps_the_batch_of_the_job),
+    cmocka_unit_test (large_batches_are_kept),
     cmocka_unit_test (efficiency_bend_and_dominance_are_found),
     cmocka_unit_test (what_cannot_be_played_counts_for_nothing),
     cmocka_unit_test (jobs_without_tokens_are_judged_by_steps),

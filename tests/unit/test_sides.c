@@ -10,30 +10,21 @@
 
 static FabCatalog *catalog;
 
-static FabStudy
-study (void)
-{
-  return (FabStudy){
-    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = NULL, .catalog = catalog, .registry = &fab_models
-  };
-}
+static FabStudy *study;
 
-static char **
-sets (const char *first)
+static FabEdits *
+edits_of (const char *first)
 {
-  const char *all[] = { first, NULL };
-
-  return g_strdupv ((char **) all);
+  return fab_edits_of ((const char *[]){ first, NULL });
 }
 
 static GPtrArray *
 sides_of (const char *first, const char *second)
 {
   GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
-  FabStudy one = study ();
 
-  g_ptr_array_add (sides, fab_side_new (NULL, &one, sets (first)));
-  g_ptr_array_add (sides, fab_side_new ("second", &one, sets (second)));
+  g_ptr_array_add (sides, fab_side_new (NULL, study, edits_of (first)));
+  g_ptr_array_add (sides, fab_side_new ("second", study, edits_of (second)));
   fab_sides_play (sides);
   return sides;
 }
@@ -81,8 +72,10 @@ main (void)
     cmocka_unit_test (what_cannot_be_played_has_a_problem),
   };
   catalog = play_catalog ();
+  study = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog, &fab_models, NULL);
   int failed = cmocka_run_group_tests (tests, NULL, NULL);
 
+  fab_study_free (study);
   fab_catalog_free (catalog);
   return failed;
 }

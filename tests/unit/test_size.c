@@ -13,10 +13,15 @@
 static FabCatalog *catalog;
 static char *scenario;
 
-static FabStudy
+static FabStudy *
 study_of (const char *const *sets)
 {
-  return (FabStudy){ .path = scenario, .sets = sets, .catalog = catalog, .registry = &fab_models };
+  g_autoptr (GError) error = NULL;
+  FabStudy *study = fab_study_new (scenario, sets, catalog, &fab_models, &error);
+
+  if (study == NULL)
+    fail_msg ("%s", error->message);
+  return study;
 }
 
 static FabTarget
@@ -34,14 +39,14 @@ target_of (const char *text)
 static void
 all_targets_are_to_be_met (G_GNUC_UNUSED void **state)
 {
-  FabStudy study = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (NULL);
   FabTarget targets[] = { target_of ("exposed<=20%"), target_of ("tokens>=300000"),
                           target_of ("tokens>=311100") };
   g_autoptr (FabAxis) axis = fab_axis_parse ("job.micro_batch=1..8", NULL);
   gint64 answers[3];
 
   for (guint n = 1; n <= 3; n++) {
-    g_autoptr (FabSize) size = fab_size_find (&study, &(FabSizeSpec){ axis, targets, n }, NULL);
+    g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ axis, targets, n }, NULL);
 
     answers[n - 1] = size->answer;
     for (guint i = 0; i < size->n; i++)
@@ -57,9 +62,9 @@ all_targets_are_to_be_met (G_GNUC_UNUSED void **state)
 static char *
 usual (const char *key)
 {
-  FabStudy study = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabAxis) axis = fab_axis_usual (&study, key, &error);
+  g_autoptr (FabAxis) axis = fab_axis_usual (study, key, &error);
 
   if (axis == NULL)
     return g_strdup (error->message);
@@ -97,16 +102,16 @@ static void
 usual_values_can_be_set (G_GNUC_UNUSED void **state)
 {
   static const char *const keys[] = { "job.bucket", "cluster.nic_rate" };
-  FabStudy study = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (NULL);
 
   for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
-    g_autoptr (FabAxis) axis = fab_axis_usual (&study, keys[k], NULL);
+    g_autoptr (FabAxis) axis = fab_axis_usual (study, keys[k], NULL);
 
     for (guint i = 0; i < axis->values->len; i++) {
       g_autofree char *set = g_strconcat (keys[k], "=", g_ptr_array_index (axis->values, i), NULL);
-      const char *sets[] = { set, NULL };
+      g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ set, NULL });
       g_autoptr (GError) error = NULL;
-      g_autoptr (FabScenario) loaded = fab_study_load (&study, sets, &error);
+      g_autoptr (FabScenario) loaded = fab_study_scenario (study, edits, &error);
 
       if (loaded == NULL)
         fail_msg ("%s", error->message);
@@ -119,11 +124,11 @@ usual_values_can_be_set (G_GNUC_UNUSED void **state)
 static void
 ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **state)
 {
-  FabStudy study = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (NULL);
   FabTarget easy = target_of ("exposed<=60%"), hard = target_of ("exposed<=49%");
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) met = fab_ports_near (&study, "150Gb/s", &easy, 1, &error);
-  g_autoptr (GPtrArray) tried = fab_ports_near (&study, "150Gb/s", &hard, 1, &error);
+  g_autoptr (GPtrArray) met = fab_ports_near (study, "150Gb/s", &easy, 1, &error);
+  g_autoptr (GPtrArray) tried = fab_ports_near (study, "150Gb/s", &hard, 1, &error);
   const FabPort *first = g_ptr_array_index (met, 0), *second = g_ptr_array_index (met, 1);
 
   assert_int_equal (met->len, 2);
@@ -136,7 +141,7 @@ ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **stat
   assert_false (first->is_met);
   assert_string_equal (second->link->technology, "InfiniBand");
   assert_true (fab_link_spec_line_rate (second->link) >= fab_link_spec_line_rate (first->link));
-  g_autoptr (GPtrArray) none = fab_ports_near (&study, "99999Gb/s", &easy, 1, &error);
+  g_autoptr (GPtrArray) none = fab_ports_near (study, "99999Gb/s", &easy, 1, &error);
   assert_int_equal (none->len, 0);
 }
 
@@ -149,15 +154,15 @@ static void
 an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
 {
   const char *const sets[] = { LAB, "cluster.nic=ib-hdr", "job.micro_batch=2", NULL };
-  FabStudy study = study_of (sets), sure = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (sets), sure = study_of (NULL);
   FabTarget target = target_of ("step<=1.1s");
   g_autoptr (FabAxis) axis = fab_axis_parse ("cluster.nic_rate=100..180Gb/s:5", NULL);
   FabSizeSpec spec = { axis, &target, 1 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabSize) size = fab_size_find (&study, &spec, &error);
+  g_autoptr (FabSize) size = fab_size_find (study, &spec, &error);
   FabSureness unsure;
 
-  assert_true (fab_size_sureness (&study, &spec, size, &unsure, &error));
+  assert_true (fab_size_sureness (study, &spec, size, &unsure, &error));
   assert_non_null (unsure.band);
   double step_s = size->points[size->answer].trial.point->step_s;
   assert_true (unsure.band->low[0] < step_s && step_s < unsure.band->high[0]);
@@ -166,8 +171,8 @@ an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
   assert_true (unsure.answer_high > size->answer);
   fab_sureness_clear (&unsure);
 
-  g_autoptr (FabSize) known = fab_size_find (&sure, &spec, &error);
-  assert_true (fab_size_sureness (&sure, &spec, known, &unsure, &error));
+  g_autoptr (FabSize) known = fab_size_find (sure, &spec, &error);
+  assert_true (fab_size_sureness (sure, &spec, known, &unsure, &error));
   assert_null (unsure.band);
 }
 
@@ -175,11 +180,11 @@ an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
 static void
 what_is_not_known_is_not_closest (G_GNUC_UNUSED void **state)
 {
-  FabStudy study = study_of (NULL);
+  g_autoptr (FabStudy) study = study_of (NULL);
   FabTarget target = target_of ("token_cost<=$0.001");
   g_autoptr (GError) error = NULL;
   g_autoptr (FabAxis) rates = fab_axis_parse ("cluster.nic_rate=200Gb/s,400Gb/s,800Gb/s", &error);
-  g_autoptr (FabSize) size = fab_size_find (&study, &(FabSizeSpec){ rates, &target, 1 }, &error);
+  g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ rates, &target, 1 }, &error);
 
   assert_int_equal (size->answer, -1);
   assert_int_equal (size->best, 1);

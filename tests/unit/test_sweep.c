@@ -12,8 +12,8 @@ static const char *const two[] = { "cluster.nodes=1,2", "job.bucket=1..3MiB", NU
 static void
 assert_sets (const FabGrid *grid, gint64 point, const char *wanted)
 {
-  g_auto (GStrv) sets = fab_grid_sets (grid, point);
-  g_autofree char *all = g_strjoinv (" ", sets);
+  g_autoptr (FabEdits) edits = fab_grid_edits (grid, point);
+  g_autofree char *all = g_strjoinv (" ", (char **) fab_edits_texts (edits));
 
   assert_string_equal (all, wanted);
 }
@@ -144,19 +144,18 @@ another_version_is_another_sweep (G_GNUC_UNUSED void **state)
 {
   static const char *const few[] = { "seed=1,2", NULL }, *const others[] = { "seed=1,3", NULL };
   g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
-  FabStudy study = {
-    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = NULL, .catalog = catalog, .registry = &fab_models
-  };
+  g_autoptr (FabStudy) study = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog,
+                                              &fab_models, NULL);
   g_autoptr (FabGrid) grid = fab_grid_new (few, NULL, NULL), other = fab_grid_new (others, NULL, NULL);
-  g_autoptr (FabSweepPlan) a = fab_sweep_plan_new (&study, grid, "1", NULL),
-                           b = fab_sweep_plan_new (&study, grid, "1", NULL),
-                           c = fab_sweep_plan_new (&study, grid, "2", NULL),
-                           d = fab_sweep_plan_new (&study, other, "1", NULL);
+  g_autoptr (FabSweepPlan) a = fab_sweep_plan_new (study, grid, "1", NULL),
+                           b = fab_sweep_plan_new (study, grid, "1", NULL),
+                           c = fab_sweep_plan_new (study, grid, "2", NULL),
+                           d = fab_sweep_plan_new (study, other, "1", NULL);
 
   assert_string_equal (a->fingerprint, b->fingerprint);
   assert_string_not_equal (a->fingerprint, c->fingerprint);
   assert_string_not_equal (a->fingerprint, d->fingerprint);
-  assert_true (fab_sweep_plan_holds (a, &study, grid));
+  assert_true (fab_sweep_plan_holds (a, study, grid));
 }
 
 static gboolean

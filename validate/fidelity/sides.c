@@ -7,13 +7,24 @@
 #include "sim/scenario/run.h"
 
 FabSide *
-fab_side_new (const char *name, const FabStudy *study, char **sets)
+fab_side_new (const char *name, const FabStudy *study, FabEdits *edits)
 {
   FabSide *self = g_new0 (FabSide, 1);
 
   self->name = g_strdup (name);
-  self->study = *study;
-  self->sets = sets;
+  self->path = g_strdup (study->path);
+  self->study = study;
+  self->edits = edits;
+  return self;
+}
+
+FabSide *
+fab_side_failed (const char *path, GError *problem)
+{
+  FabSide *self = g_new0 (FabSide, 1);
+
+  self->path = g_strdup (path);
+  self->problem = problem;
   return self;
 }
 
@@ -23,7 +34,8 @@ fab_side_free (FabSide *self)
   if (self == NULL)
     return;
   g_free (self->name);
-  g_strfreev (self->sets);
+  g_free (self->path);
+  fab_edits_free (self->edits);
   g_free (self->summary);
   fab_point_free (self->point);
   fab_variant_free (self->variant);
@@ -68,9 +80,8 @@ play_one (gpointer data, guint item)
 
   if (self->point != NULL || self->problem != NULL)
     return;
-  g_autoptr (FabScenario) scenario = fab_study_load (&self->study, (const char *const *) self->sets,
-                                                     &self->problem);
-  g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, self->study.registry, NULL,
+  g_autoptr (FabScenario) scenario = fab_study_scenario (self->study, self->edits, &self->problem);
+  g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, self->study->registry, NULL,
                                                                       NULL, &self->problem)
                                                   : NULL;
   if (simulation != NULL)
@@ -80,7 +91,11 @@ play_one (gpointer data, guint item)
 void
 fab_sides_play (GPtrArray *sides)
 {
-  guint n_threads = sides->len > 0 ? fab_sides_at (sides, 0)->study.n_threads : 0;
+  guint n_threads = 0;
+
+  for (guint i = 0; i < sides->len; i++)
+    if (fab_sides_at (sides, i)->study != NULL)
+      n_threads = fab_sides_at (sides, i)->study->n_threads;
 
   fab_crew_run (n_threads, sides->len, play_one, sides);
 }
@@ -95,7 +110,7 @@ fab_sides_check (const GPtrArray *sides, GError **error)
       continue;
     g_propagate_error (error, g_error_copy (side->problem));
     if (strchr (side->problem->message, '\n') == NULL)
-      g_prefix_error (error, "%s: ", side->name ? side->name : side->study.path);
+      g_prefix_error (error, "%s: ", side->name ? side->name : side->path);
     return FALSE;
   }
   return TRUE;

@@ -7,8 +7,9 @@
 
 typedef struct {
   char *name;                   /* of the column */
-  FabStudy study;               /* which scenario; its texts are the caller's */
-  char **sets;                  /* laid over the study's, NULL-ended, or NULL */
+  char *path;                   /* of the scenario */
+  const FabStudy *study;        /* the caller's; NULL: the scenario cannot be read */
+  FabEdits *edits;              /* laid over the study's, or NULL */
   char *summary;                /* the scenario's own line, NULL: it has none, or was not played */
   FabBytesPerS nic_bytes_per_s; /* line rate of its NIC ports; 0: it has none */
   FabPoint *point;              /* NULL: it was not played yet, or could not be */
@@ -16,8 +17,10 @@ typedef struct {
   GError *problem;              /* why it could not be */
 } FabSide;
 
-/* Takes `sets`; a NULL name becomes that of the scenario. */
-FabSide *fab_side_new (const char *name, const FabStudy *study, char **sets);
+/* Takes `edits`; a NULL name becomes that of the scenario. */
+FabSide *fab_side_new (const char *name, const FabStudy *study, FabEdits *edits);
+/* A file that cannot be read; takes the problem. */
+FabSide *fab_side_failed (const char *path, GError *problem);
 void fab_side_free (FabSide *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSide, fab_side_free)
 

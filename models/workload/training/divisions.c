@@ -126,23 +126,24 @@ division_name (const Division *self)
   return g_string_free (name, FALSE);
 }
 
-char *
-division_set (const Division *self, const JobFacts *facts)
+FabValue *
+division_value (const Division *self, const JobFacts *facts)
 {
   const ParallelParams *p = &facts->params->parallel;
-  GString *set = g_string_new ("job.parallel={");
+  FabValue *value = fab_value_mapping ();
 
-  g_string_append_printf (set, "tensor: %" G_GINT64_FORMAT ", sequence: %s, context: %" G_GINT64_FORMAT,
-                          self->tensor, self->tensor > 1 ? "true" : "false", self->context);
-  g_string_append_printf (set,
-                          ", context_kind: %s, expert: %" G_GINT64_FORMAT ", pipeline: %" G_GINT64_FORMAT,
-                          context_kinds[p->context_kind], self->expert, self->pipeline);
+  fab_value_put (value, "tensor", fab_value_count (self->tensor));
+  fab_value_put (value, "sequence", fab_value_flag (self->tensor > 1));
+  fab_value_put (value, "context", fab_value_count (self->context));
+  fab_value_put (value, "context_kind", fab_value_text (context_kinds[p->context_kind]));
+  fab_value_put (value, "expert", fab_value_count (self->expert));
+  fab_value_put (value, "pipeline", fab_value_count (self->pipeline));
   if (self->schedule != NULL) {
-    g_string_append_printf (set, ", schedule: %s, overlap_p2p: %s", self->schedule->name,
-                            p->overlaps_p2p ? "true" : "false");
+    fab_value_put (value, "schedule", fab_value_text (self->schedule->name));
+    fab_value_put (value, "overlap_p2p", fab_value_flag (p->overlaps_p2p));
     if (division_is_interleaved (self))
-      g_string_append_printf (set, ", virtual: %" G_GINT64_FORMAT, p->virtual_stages);
+      fab_value_put (value, "virtual", fab_value_count (p->virtual_stages));
   }
-  g_string_append_printf (set, ", order: %s}", p->order);
-  return g_string_free (set, FALSE);
+  fab_value_put (value, "order", fab_value_text (p->order));
+  return value;
 }

@@ -29,5 +29,5 @@ gboolean division_is_interleaved (const Division *self);
 /* For a person: "tensor 8, pipeline 4"; "-": the model is not divided. (transfer full) */
 char *division_name (const Division *self);
 
-/* As an assignment to the scenario: "job.parallel={tensor: 8, sequence: true, ...}". (transfer full) */
-char *division_set (const Division *self, const JobFacts *facts);
+/* The value of the job's `parallel`: {tensor: 8, sequence: true, ...}. (transfer full) */
+FabValue *division_value (const Division *self, const JobFacts *facts);

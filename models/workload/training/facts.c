@@ -129,29 +129,28 @@ typedef struct {
 
 static const FabParam shared_params[] = { TRAIN_PARAMS (SharedParams, train), { .key = NULL } };
 
-/* Appends the type of gradients, a key that every kind of job has in a table of its own. */
+/* Puts the type of gradients into the job, a key that every kind of job has in a table of its own. */
 static void
-append_gradient (GString *keys, const JobFacts *self)
+put_gradient (const JobFacts *self, FabValue *job)
 {
   for (const FabParam *row = self->info->params; row->key != NULL; row++) {
     const char *field = (const char *) self->params + row->offset;
 
     if (strcmp (row->key, "gradient") == 0 && fab_scenario_mark (self->scenario, field) != NULL)
-      g_string_append_printf (keys, "%sgradient: %s", keys->len > 0 ? ", " : "",
-                              gradient_types[*(const gint *) (gconstpointer) field]);
+      fab_value_put (job, row->key, fab_value_text (gradient_types[*(const gint *) (gconstpointer) field]));
   }
 }
 
-char *
-job_facts_shared (const JobFacts *self, const char *kind, const char *const *but)
+void
+job_facts_put_shared (const JobFacts *self, const char *kind, const char *const *but, FabValue *job)
 {
   gboolean is_same = strcmp (self->info->name, kind) == 0;
   const FabParam *table = is_same ? self->info->params : shared_params;
   g_autoptr (FabValue) written = fab_scenario_written (self->scenario, table, self->params, but);
-  g_autofree char *text = fab_value_write (written);
-  GString *keys = g_string_new_len (text + 1, (gssize) strlen (text) - 2); /* without the braces */
 
+  for (guint i = 0; i < written->keys->len; i++)
+    fab_value_put (job, g_ptr_array_index (written->keys, i),
+                   fab_value_ref (g_ptr_array_index (written->values, i)));
   if (!is_same)
-    append_gradient (keys, self);
-  return g_string_free (keys, FALSE);
+    put_gradient (self, job);
 }

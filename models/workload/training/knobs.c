@@ -112,18 +112,6 @@ has_row (const JobFacts *facts, const KnobRow *row)
   return row->stage == 0 || (row->stage == 3) == (stage == 3);
 }
 
-/* NULL: no more. */
-static char **
-new_sets (char *first, char *second, char *third)
-{
-  char **sets = g_new0 (char *, 4);
-
-  sets[0] = first;
-  sets[1] = second;
-  sets[2] = third;
-  return sets;
-}
-
 /* --- values of a table --- */
 
 static const FabParam *
@@ -135,11 +123,15 @@ find_param (const JobFacts *facts, const char *key)
   g_assert_not_reached ();
 }
 
+/* Takes the value; the label is what people call it. */
 static void
-add_value (FabKnob *knob, const KnobRow *row, const char *value)
+add_value (FabKnob *knob, const KnobRow *row, const char *label, FabValue *value)
 {
-  fab_knob_add (knob, g_strdup (value),
-                new_sets (g_strdup_printf ("job.%s=%s", row->key, value), NULL, NULL));
+  g_autofree char *key = g_strconcat ("job.", row->key, NULL);
+  FabEdits *edits = fab_edits_new ();
+
+  fab_edits_set (edits, key, value);
+  fab_knob_add (knob, g_strdup (label), edits);
 }
 
 static gint64
@@ -157,7 +149,8 @@ add_numbers (FabKnob *knob, const JobFacts *facts, const KnobRow *row, const Fab
 {
   g_auto (GStrv) values = g_strsplit (row->values, ",", -1);
   gint64 has = *(const gint64 *) (gconstpointer) ((const char *) facts->params + param->offset);
-  g_autofree char *own = fab_units_write_whole (fab_param_unit (param->type), has);
+  FabUnit unit = fab_param_unit (param->type);
+  g_autofree char *own = fab_units_write_whole (unit, has);
   gboolean is_there = FALSE;
 
   for (guint i = 0; values[i] != NULL; i++) {
@@ -167,13 +160,13 @@ add_numbers (FabKnob *knob, const JobFacts *facts, const KnobRow *row, const Fab
       knob->written = knob->values->len;
       is_there = TRUE;
       if (number > has)
-        add_value (knob, row, own);
+        add_value (knob, row, own, fab_value_whole (unit, has));
     }
-    add_value (knob, row, values[i]);
+    add_value (knob, row, values[i], fab_value_whole (unit, number));
   }
   if (!is_there) {
     knob->written = knob->values->len;
-    add_value (knob, row, own);
+    add_value (knob, row, own, fab_value_whole (unit, has));
   }
 }
 
@@ -187,7 +180,7 @@ add_choices (FabKnob *knob, const JobFacts *facts, const KnobRow *row, const Fab
   for (guint i = 0; values[i] != NULL; i++) {
     if (strcmp (values[i], has) == 0)
       knob->written = knob->values->len;
-    add_value (knob, row, values[i]);
+    add_value (knob, row, values[i], fab_value_text (values[i]));
   }
 }
 
@@ -204,12 +197,13 @@ add_micro_batches (FabKnob *knob, const JobFacts *facts)
     char *label = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, size,
                                    facts->global_batch / data / size);
 
+    FabEdits *edits = fab_edits_new ();
     if (size == facts->params->micro_batch)
       knob->written = i;
-    fab_knob_add (knob, label,
-                  new_sets (g_strdup_printf ("job.global_batch=%" G_GINT64_FORMAT, facts->global_batch),
-                            g_strdup_printf ("job.micro_batch=%" G_GINT64_FORMAT, size),
-                            g_strdup ("job.accumulation=1"))); /* it follows from global_batch */
+    fab_edits_set (edits, "job.global_batch", fab_value_count (facts->global_batch));
+    fab_edits_set (edits, "job.micro_batch", fab_value_count (size));
+    fab_edits_set (edits, "job.accumulation", fab_value_count (1)); /* it follows from global_batch */
+    fab_knob_add (knob, label, edits);
   }
 }
 
@@ -228,9 +222,10 @@ add_virtual (FabKnob *knob, const JobFacts *facts)
       knob->written = knob->values->len;
     else if (n > 1 && facts->n_blocks % (n * p->pipeline) != 0 && (n & (n - 1)) != 0)
       continue;
-    fab_knob_add (knob, g_strdup_printf ("%" G_GINT64_FORMAT, n),
-                  new_sets (g_strdup_printf ("job.parallel.virtual=%" G_GINT64_FORMAT, n),
-                            g_strdup_printf ("job.parallel.schedule=%s", schedule->name), NULL));
+    FabEdits *edits = fab_edits_new ();
+    fab_edits_set (edits, "job.parallel.virtual", fab_value_count (n));
+    fab_edits_set (edits, "job.parallel.schedule", fab_value_text (schedule->name));
+    fab_knob_add (knob, g_strdup_printf ("%" G_GINT64_FORMAT, n), edits);
   }
 }
 

@@ -108,30 +108,27 @@ fab_strategy_must_write (const FabStrategy *strategy, const FabStrategyKey *key)
   g_assert_not_reached ();
 }
 
-/* "job={kind: zero, stage: 3, model: ...}". */
-static char *
-job_set (const JobFacts *facts, const FabStrategy *strategy)
+/* The whole job: {kind: zero, stage: 3, model: ...}. (transfer full) */
+static FabValue *
+job_value (const JobFacts *facts, const FabStrategy *strategy)
 {
   static const char *const chosen[] = { "micro_batch", "accumulation", "global_batch",
                                         "recompute",   "parallel",     NULL };
   g_autoptr (GPtrArray) but = g_ptr_array_new ();
-  GString *job = g_string_new ("job={kind: ");
+  FabValue *job = fab_value_mapping ();
 
   for (guint i = 0; chosen[i] != NULL; i++)
     g_ptr_array_add (but, (gpointer) chosen[i]);
   for (guint i = 0; strategy->but != NULL && strategy->but[i] != NULL; i++)
     g_ptr_array_add (but, (gpointer) strategy->but[i]);
   g_ptr_array_add (but, NULL);
-  g_autofree char *shared = job_facts_shared (facts, strategy->kind, (const char *const *) but->pdata);
-  g_string_append (job, strategy->kind);
+  fab_value_put (job, "kind", fab_value_text (strategy->kind));
   for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
-    g_string_append_printf (job, ", %s: %s", key->key, key->value);
+    fab_value_put (job, key->key, fab_value_written (key->value));
   if (strategy->node_key != NULL)
-    g_string_append_printf (job, ", %s: %" G_GINT64_FORMAT, strategy->node_key, facts->per_node);
-  if (*shared != '\0')
-    g_string_append_printf (job, ", %s", shared);
-  g_string_append_c (job, '}');
-  return g_string_free (job, FALSE);
+    fab_value_put (job, strategy->node_key, fab_value_count (facts->per_node));
+  job_facts_put_shared (facts, strategy->kind, (const char *const *) but->pdata, job);
+  return job;
 }
 
 static void
@@ -163,7 +160,7 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
   gint64 most = strategy->is_divided ? MOST_MICRO_BATCH_DIVIDED : MOST_MICRO_BATCH;
   gint64 round = division_is_interleaved (division) ? division->pipeline : 1;
   g_autoptr (GArray) sizes = job_facts_micro_batches (facts, per_rank, most, round);
-  g_autofree char *job = job_set (facts, strategy), *parallel = division_set (division, facts);
+  g_autoptr (FabValue) job = job_value (facts, strategy), parallel = division_value (division, facts);
 
   if (sizes->len == 0) {
     add_impossible (self, strategy, name,
@@ -178,12 +175,12 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
 
       candidate->batch = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, size, per_rank / size);
       candidate->remedy = recompute_kinds[r];
-      candidate->sets = g_new0 (char *, 6);
-      candidate->sets[0] = g_strdup (job);
-      candidate->sets[1] = g_strdup (parallel);
-      candidate->sets[2] = g_strdup_printf ("job.global_batch=%" G_GINT64_FORMAT, facts->global_batch);
-      candidate->sets[3] = g_strdup_printf ("job.micro_batch=%" G_GINT64_FORMAT, size);
-      candidate->sets[4] = g_strdup_printf ("job.recompute=%s", recompute_kinds[r]);
+      candidate->edits = fab_edits_new ();
+      fab_edits_set (candidate->edits, "job", fab_value_ref (job));
+      fab_edits_set (candidate->edits, "job.parallel", fab_value_ref (parallel));
+      fab_edits_set (candidate->edits, "job.global_batch", fab_value_count (facts->global_batch));
+      fab_edits_set (candidate->edits, "job.micro_batch", fab_value_count (size));
+      fab_edits_set (candidate->edits, "job.recompute", fab_value_text (recompute_kinds[r]));
       add_candidate (self, candidate, name);
     }
   self->n_families++;
