@@ -7,8 +7,6 @@
  */
 #include "answer/predict.h"
 
-#include <string.h>
-
 #include "sim/base/error.h"
 #include "sim/scenario/band.h"
 #include "sim/scenario/run.h"
@@ -28,92 +26,52 @@ const char *const fab_form_names[] = {
   NULL,
 };
 
-static void
-write_text (FabYamlWriter *writer, const char *key, const char *text)
+/* One operation for each size. */
+static FabValue *
+job_of (const FabPredictionRequest *request)
 {
-  if (text == NULL)
-    return;
-  fab_yaml_writer_key (writer, key);
-  fab_yaml_writer_text (writer, text);
-}
+  FabValue *job = fab_value_mapping (), *operations = fab_value_list ();
 
-static void
-write_whole (FabYamlWriter *writer, const char *key, FabUnit unit, gint64 value)
-{
-  g_autofree char *text = fab_units_write_whole (unit, value);
-
-  fab_yaml_writer_key (writer, key);
-  fab_yaml_writer_scalar (writer, text);
-}
-
-static void
-write_cluster (FabYamlWriter *writer, const FabPredictionRequest *request)
-{
-  fab_yaml_writer_key (writer, "cluster");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  write_text (writer, "node", request->node);
-  write_whole (writer, "nodes", FAB_UNIT_COUNT, request->nodes);
-  write_whole (writer, "gpus_per_node", FAB_UNIT_COUNT, request->gpus_per_node);
-  write_text (writer, "nic", request->nic);
-  write_text (writer, "fabric", request->fabric);
-  fab_yaml_writer_end (writer);
-}
-
-static void
-write_job (FabYamlWriter *writer, const FabPredictionRequest *request)
-{
-  fab_yaml_writer_key (writer, "job");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  write_text (writer, "kind", "collective");
-  fab_yaml_writer_key (writer, "operations");
-  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
   for (guint i = 0; i < request->n_sizes; i++) {
-    fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-    write_text (writer, "op", fab_op_names[request->op]);
-    write_whole (writer, "size", FAB_UNIT_BYTES, (gint64) request->sizes_bytes[i]);
-    fab_yaml_writer_end (writer);
+    FabValue *operation = fab_value_mapping ();
+
+    fab_value_put (operation, "op", fab_value_text (fab_op_names[request->op]));
+    fab_value_put (operation, "size", fab_value_whole (FAB_UNIT_BYTES, (gint64) request->sizes_bytes[i]));
+    fab_value_append (operations, operation);
   }
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
+  fab_value_put (job, "kind", fab_value_text ("collective"));
+  fab_value_put (job, "operations", operations);
+  return job;
 }
 
-/* A resolved scenario has its sections at the left margin, and `job` is one of them. */
-static char *
-replace_job (const FabPredictionRequest *request)
+static void
+set_text (FabEdits *edits, const char *key, const char *text)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_auto (GStrv) lines = g_strsplit (request->base, "\n", -1);
-  FabYamlWriter *writer = fab_yaml_writer_new ();
-  gboolean is_job = FALSE;
-
-  for (guint i = 0; lines[i]; i++) {
-    if (*lines[i] != ' ' && *lines[i] != '\0')
-      is_job = g_str_has_prefix (lines[i], "job:");
-    if (!is_job && *lines[i] != '\0')
-      g_string_append_printf (text, "%s\n", lines[i]);
-  }
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  write_job (writer, request);
-  fab_yaml_writer_end (writer);
-  g_autofree char *job = fab_yaml_writer_finish (writer);
-  g_string_append (text, job);
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  if (text != NULL)
+    fab_edits_set (edits, key, fab_value_text (text));
 }
 
-static char *
-write_scenario (const FabPredictionRequest *request)
+static FabScenario *
+scenario_of (const FabPredictionRequest *request, const FabCatalog *catalog, const FabRegistry *registry,
+             GError **error)
 {
-  if (request->base != NULL)
-    return replace_job (request);
-  FabYamlWriter *writer = fab_yaml_writer_new ();
+  g_autoptr (FabScenario) scenario = request->base != NULL ? fab_scenario_copy (request->base)
+                                                           : fab_scenario_new ("request", registry, catalog);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
 
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  write_text (writer, "name", "collective");
-  write_whole (writer, "iterations", FAB_UNIT_COUNT, 1);
-  write_cluster (writer, request);
-  write_job (writer, request);
-  fab_yaml_writer_end (writer);
-  return fab_yaml_writer_finish (writer);
+  if (request->base == NULL) {
+    set_text (edits, "name", "collective");
+    fab_edits_set (edits, "iterations", fab_value_count (1));
+    set_text (edits, "cluster.node", request->node);
+    fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
+    fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
+    set_text (edits, "cluster.nic", request->nic);
+    set_text (edits, "cluster.fabric", request->fabric);
+  }
+  fab_edits_set (edits, "job", job_of (request));
+  fab_edits_append (edits, request->edits);
+  fab_scenario_edit (scenario, edits);
+  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
 /* An assignment may change how the collectives run, not which ones. */
@@ -283,9 +241,7 @@ GArray *
 fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *catalog,
                         const FabRegistry *registry, GError **error)
 {
-  g_autofree char *yaml = write_scenario (request);
-  g_autoptr (FabScenario) scenario = fab_scenario_parse ("request", yaml, strlen (yaml), request->sets,
-                                                         registry, catalog, error);
+  g_autoptr (FabScenario) scenario = scenario_of (request, catalog, registry, error);
   Asked asked = { request, scenario, registry };
   g_autoptr (FabSimulation) simulation = scenario != NULL ? play (&asked, NULL, error) : NULL;
 

@@ -18,8 +18,8 @@ typedef enum { FAB_FORM_STREAM, FAB_FORM_CLOSED, FAB_FORM_STEP } FabForm;
 extern const char *const fab_form_names[]; /* "stream", "closed", "step"; NULL-ended */
 
 typedef struct {
-  const char *base; /* a resolved scenario, whose job alone is replaced; NULL: made of the next five */
-  const char *node; /* node entry of the catalogue */
+  const FabScenario *base; /* a scenario, whose job alone is replaced; NULL: made of the next five */
+  const char *node;        /* node entry of the catalogue */
   gint64 nodes;
   gint64 gpus_per_node; /* 0: all that the node has */
   const char *nic;      /* link entry of the NIC ports; NULL: the node's own */
@@ -27,7 +27,7 @@ typedef struct {
   FabOp op;
   const FabBytes *sizes_bytes; /* as nccl-tests counts them (sim/work/collective.h); at least 1 byte each */
   guint n_sizes;               /* at least 1 */
-  const char *const *sets;     /* "a.b=c" over the scenario, NULL-ended, or NULL; not over its job */
+  const FabEdits *edits;       /* over the scenario, not over its job; or NULL */
   FabForm form;
   gboolean has_band; /* say how far each time may be off, where numbers of the links are uncertain */
 } FabPredictionRequest;

@@ -53,18 +53,17 @@ collective (CollectiveOptions *o, const char *path, gboolean *is_met, GError **e
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabScenario) scenario = catalog && path ? take_scenario (o, path, catalog, error) : NULL;
-  g_autofree char *base = scenario ? fab_scenario_resolved (scenario) : NULL;
   g_autoptr (CollectiveRequest) request = NULL;
   g_autoptr (GArray) rows = NULL;
   g_autoptr (GError) cause = NULL;
 
   if (catalog == NULL || (path != NULL && scenario == NULL))
     return FALSE;
-  o->base = base;
+  o->base = scenario;
   request = collective_request_new (o, scenario ? fab_scenario_catalog (scenario) : catalog, error);
   if (request == NULL)
     return FALSE;
-  FabPredictionRequest asked = { .base = base,
+  FabPredictionRequest asked = { .base = scenario,
                                  .node = o->node,
                                  .nodes = request->nodes,
                                  .gpus_per_node = request->gpus_per_node,
@@ -73,7 +72,7 @@ collective (CollectiveOptions *o, const char *path, gboolean *is_met, GError **e
                                  .op = request->op,
                                  .sizes_bytes = (const FabBytes *) (gpointer) request->sizes->data,
                                  .n_sizes = request->sizes->len,
-                                 .sets = (const char *const *) request->sets->pdata,
+                                 .edits = request->edits,
                                  .form = request->form,
                                  .has_band = !o->has_no_band && request->file == NULL };
   rows = fab_predict_collective (&asked, catalog, &fab_models, error);

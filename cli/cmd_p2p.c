@@ -256,24 +256,24 @@ print_json (const P2pAnswer *answer)
   g_print ("%s", text);
 }
 
-/* The options that are assignments; NULL and *error for a file that cannot be read. (transfer full) */
-static GPtrArray *
-all_sets (const P2pOptions *o, GError **error)
+/* What the options say over a scenario; NULL and *error for a file that cannot be read. (transfer full) */
+static FabEdits *
+edits_of (const P2pOptions *o, GError **error)
 {
-  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
 
   if (o->with != NULL) {
-    char *include = fab_cli_with (o->with, error);
-    if (include == NULL)
+    FabValue *files = fab_cli_with (o->with, error);
+
+    if (files == NULL)
       return NULL;
-    g_ptr_array_add (sets, include);
+    fab_edits_set (edits, "include", files);
   }
   if (o->nic != NULL)
-    g_ptr_array_add (sets, g_strconcat ("cluster.nic=", o->nic, NULL));
+    fab_edits_set (edits, "cluster.nic", fab_value_text (o->nic));
   for (guint i = 0; o->sets != NULL && o->sets[i] != NULL; i++)
-    g_ptr_array_add (sets, g_strdup (o->sets[i]));
-  g_ptr_array_add (sets, NULL);
-  return g_steal_pointer (&sets);
+    fab_edits_assign (edits, o->sets[i]);
+  return g_steal_pointer (&edits);
 }
 
 static void
@@ -295,11 +295,11 @@ p2p (P2pOptions *o, const char *path, GError **error)
   g_autoptr (FabP2pTable) table = NULL;
   g_autoptr (FabBand) band = NULL;
   g_autofree double *storage = NULL;
-  g_autoptr (GPtrArray) sets = all_sets (o, error);
+  g_autoptr (FabEdits) edits = edits_of (o, error);
 
-  if (sets == NULL)
+  if (edits == NULL)
     return FALSE;
-  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, (const char *const *) sets->pdata };
+  FabHallRequest request = { o->node, o->nodes, o->gpus_per_node, edits };
   if (!fab_cli_format (o->format_name, &o->format, error) || (catalog = fab_cli_catalog (error)) == NULL
       || (machine = fab_cli_hall (&request, path, catalog, error)) == NULL
       || (table = fab_p2p_new (&machine->plant->cluster, error)) == NULL)

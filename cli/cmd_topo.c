@@ -52,7 +52,8 @@ topo (const TopoOptions *o, const char *path, GError **error)
 {
   const TopoFormat *format = find_format (o->format_name, error);
   g_autoptr (FabCatalog) catalog = format != NULL ? fab_cli_catalog (error) : NULL;
-  FabHallRequest request = { o->node, o->nodes, 0, (const char *const *) o->sets };
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *const *) o->sets);
+  FabHallRequest request = { o->node, o->nodes, 0, edits };
   g_autoptr (FabHall) machine = catalog != NULL ? fab_cli_hall (&request, path, catalog, error) : NULL;
   const FabCluster *cluster;
 

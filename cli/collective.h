@@ -12,7 +12,7 @@ typedef struct {
   char *format_name, *node, *op_name, *type_name, *min_size, *max_size, *step_size, *nic, *fabric;
   char *library, *algorithm, *protocol, *form_name, *json_path, *check_path, *tolerance, *check_from;
   char **sets, **environment, **with;
-  const char *base; /* resolved text of the scenario that was named; `node` is then its node */
+  const FabScenario *base; /* the scenario that was named; `node` is then its node */
   gboolean has_no_band;
   gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;
   double factor;
@@ -30,10 +30,10 @@ typedef struct {
   gint64 nodes, gpus_per_node, gpus_per_process;
   guint n_ranks;
   FabBytes first_bytes, last_bytes, step_bytes;
-  guint n_too_small;  /* sizes with less than an element for each rank: nccl-tests runs them empty */
-  GArray *sizes;      /* FabBytes, those that nccl-tests runs */
-  GArray *counts;     /* guint64, of each */
-  GPtrArray *sets;    /* NULL-ended */
+  guint n_too_small; /* sizes with less than an element for each rank: nccl-tests runs them empty */
+  GArray *sizes;     /* FabBytes, those that nccl-tests runs */
+  GArray *counts;    /* guint64, of each */
+  FabEdits *edits;
   FabNcclTests *file; /* of --check, or NULL */
 } CollectiveRequest;
 
@@ -47,7 +47,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveRequest, collective_request_free)
 gboolean collective_parse_size (const char *option, const char *text, FabBytes *bytes, GError **error);
 
 /* The assignments that a variable of NCCL ("NCCL_ALGO=Ring", or the name of one that is set) stands for. */
-gboolean collective_add_nccl_env (const char *assignment, GPtrArray *sets, GError **error);
+gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error);
 
 /* The scenario's name of an algorithm or protocol that NCCL spells its own way. (transfer full) */
 char *collective_nccl_name (const char *name);

@@ -224,17 +224,16 @@ read_ranks (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
 
 /* What --nodes and the like say over a scenario. */
 static void
-add_cluster_sets (CollectiveRequest *self)
+add_cluster_edits (CollectiveRequest *self)
 {
   const CollectiveOptions *o = self->options;
 
-  g_ptr_array_add (self->sets, g_strdup_printf ("cluster.nodes=%" G_GINT64_FORMAT, self->nodes));
-  g_ptr_array_add (self->sets,
-                   g_strdup_printf ("cluster.gpus_per_node=%" G_GINT64_FORMAT, self->gpus_per_node));
+  fab_edits_set (self->edits, "cluster.nodes", fab_value_count (self->nodes));
+  fab_edits_set (self->edits, "cluster.gpus_per_node", fab_value_count (self->gpus_per_node));
   if (o->nic)
-    g_ptr_array_add (self->sets, g_strconcat ("cluster.nic=", o->nic, NULL));
+    fab_edits_set (self->edits, "cluster.nic", fab_value_text (o->nic));
   if (o->fabric)
-    g_ptr_array_add (self->sets, g_strconcat ("cluster.fabric=", o->fabric, NULL));
+    fab_edits_set (self->edits, "cluster.fabric", fab_value_text (o->fabric));
 }
 
 static gboolean
@@ -246,40 +245,39 @@ chooses_process (const char *set)
 
 /* From the least to the most explicit, as the last one holds. */
 static gboolean
-list_sets (CollectiveRequest *self, GError **error)
+list_edits (CollectiveRequest *self, GError **error)
 {
   const CollectiveOptions *o = self->options;
   gboolean is_chosen = self->gpus_per_process < 2 || (o->library && strcmp (o->library, "nccl") != 0);
 
   if (o->with) {
-    char *include = fab_cli_with (o->with, error);
-    if (include == NULL)
+    FabValue *files = fab_cli_with (o->with, error);
+    if (files == NULL)
       return FALSE;
-    g_ptr_array_add (self->sets, include);
+    fab_edits_set (self->edits, "include", files);
   }
   if (o->base)
-    add_cluster_sets (self);
+    add_cluster_edits (self);
   if (o->library)
-    g_ptr_array_add (self->sets, g_strconcat ("collectives=", o->library, NULL));
+    fab_edits_set (self->edits, "collectives", fab_value_text (o->library));
   for (guint i = 0; o->sets && o->sets[i]; i++)
     is_chosen = is_chosen || chooses_process (o->sets[i]);
   if (!is_chosen)
-    g_ptr_array_add (self->sets, g_strdup_printf ("collectives.gpus_per_process=%" G_GINT64_FORMAT,
-                                                  MIN (self->gpus_per_process, MAX_GPUS_PER_PROCESS)));
+    fab_edits_set (self->edits, "collectives.gpus_per_process",
+                   fab_value_count (MIN (self->gpus_per_process, MAX_GPUS_PER_PROCESS)));
   for (guint i = 0; o->environment && o->environment[i]; i++)
-    if (!collective_add_nccl_env (o->environment[i], self->sets, error))
+    if (!collective_add_nccl_env (o->environment[i], self->edits, error))
       return FALSE;
   if (o->algorithm) {
     g_autofree char *name = collective_nccl_name (o->algorithm);
-    g_ptr_array_add (self->sets, g_strconcat ("collectives.algorithm=", name, NULL));
+    fab_edits_set (self->edits, "collectives.algorithm", fab_value_text (name));
   }
   if (o->protocol) {
     g_autofree char *name = g_ascii_strdown (o->protocol, -1);
-    g_ptr_array_add (self->sets, g_strconcat ("collectives.protocol=", name, NULL));
+    fab_edits_set (self->edits, "collectives.protocol", fab_value_text (name));
   }
   for (guint i = 0; o->sets && o->sets[i]; i++)
-    g_ptr_array_add (self->sets, g_strdup (o->sets[i]));
-  g_ptr_array_add (self->sets, NULL);
+    fab_edits_assign (self->edits, o->sets[i]);
   return TRUE;
 }
 
@@ -320,7 +318,7 @@ fill (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
   if (self->options->node == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
-  if (!read_ranks (self, catalog, error) || !list_sets (self, error))
+  if (!read_ranks (self, catalog, error) || !list_edits (self, error))
     return FALSE;
   if (self->file) {
     if (self->format != FAB_FORMAT_TEXT)
@@ -339,7 +337,7 @@ collective_request_new (const CollectiveOptions *options, const FabCatalog *cata
   self->options = options;
   self->sizes = g_array_new (FALSE, FALSE, sizeof (FabBytes));
   self->counts = g_array_new (FALSE, FALSE, sizeof (guint64));
-  self->sets = g_ptr_array_new_with_free_func (g_free);
+  self->edits = fab_edits_new ();
   return fill (self, catalog, error) ? g_steal_pointer (&self) : NULL;
 }
 
@@ -350,7 +348,7 @@ collective_request_free (CollectiveRequest *self)
     return;
   g_array_unref (self->sizes);
   g_array_unref (self->counts);
-  g_ptr_array_unref (self->sets);
+  fab_edits_free (self->edits);
   fab_nccl_tests_free (self->file);
   g_free (self);
 }

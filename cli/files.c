@@ -86,22 +86,17 @@ check_with (const char *file, GError **error)
   return TRUE;
 }
 
-/* In single quotes, which YAML takes as it is but for themselves. */
-char *
+FabValue *
 fab_cli_with (char **files, GError **error)
 {
-  g_autoptr (GString) set = g_string_new ("include=[");
+  g_autoptr (FabValue) list = fab_value_list ();
 
   for (guint i = 0; files[i] != NULL; i++) {
-    g_auto (GStrv) parts = g_strsplit (files[i], "'", -1);
-    g_autofree char *quoted = g_strjoinv ("''", parts);
-
     if (!check_with (files[i], error))
       return NULL;
-    g_string_append_printf (set, "%s'%s'", i > 0 ? ", " : "", quoted);
+    fab_value_append (list, fab_value_text (files[i]));
   }
-  g_string_append_c (set, ']');
-  return g_strdup (set->str);
+  return g_steal_pointer (&list);
 }
 
 static gboolean

@@ -110,36 +110,24 @@ FabScenario *
 fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error)
 {
   g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
-  g_autofree char *with = fab_cli_with (files, error);
-  const char *sets[] = { with, NULL };
-  FabYamlWriter *writer;
+  g_autoptr (FabScenario) scenario = fab_scenario_new ("--with", &fab_models, catalog);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+  FabValue *with = fab_cli_with (files, error), *job, *operations, *operation;
 
   if (with == NULL)
     return NULL;
-  writer = fab_yaml_writer_new ();
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "name");
-  fab_yaml_writer_text (writer, "overlay");
-  fab_yaml_writer_key (writer, "cluster");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "node");
-  fab_yaml_writer_text (writer, nodes[0]);
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_key (writer, "job");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "kind");
-  fab_yaml_writer_scalar (writer, "collective");
-  fab_yaml_writer_key (writer, "operations");
-  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "op");
-  fab_yaml_writer_scalar (writer, "all_reduce");
-  fab_yaml_writer_key (writer, "size");
-  fab_yaml_writer_scalar (writer, "1MB");
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
-  g_autofree char *yaml = fab_yaml_writer_finish (writer);
-  return fab_scenario_parse ("--with", yaml, strlen (yaml), sets, &fab_models, catalog, error);
+  job = fab_value_mapping ();
+  operations = fab_value_list ();
+  operation = fab_value_mapping ();
+  fab_value_put (operation, "op", fab_value_text ("all_reduce"));
+  fab_value_put (operation, "size", fab_value_whole (FAB_UNIT_BYTES, 1000000));
+  fab_value_append (operations, operation);
+  fab_value_put (job, "kind", fab_value_text ("collective"));
+  fab_value_put (job, "operations", operations);
+  fab_edits_set (edits, "name", fab_value_text ("overlay"));
+  fab_edits_set (edits, "cluster.node", fab_value_text (nodes[0]));
+  fab_edits_set (edits, "job", job);
+  fab_edits_set (edits, "include", with);
+  fab_scenario_edit (scenario, edits);
+  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }

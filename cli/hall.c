@@ -9,7 +9,7 @@ FabHall *
 fab_cli_hall (const FabHallRequest *request, const char *path, const FabCatalog *catalog, GError **error)
 {
   FabHallRequest asked = *request;
-  FabScenario *scenario;
+  g_autoptr (FabScenario) scenario = NULL;
 
   if ((path == NULL) == (request->node == NULL)) {
     fab_throw (error, FAB_ERROR_INPUT,
@@ -25,6 +25,9 @@ fab_cli_hall (const FabHallRequest *request, const char *path, const FabCatalog 
     asked.nodes = request->nodes != 0 ? request->nodes : 1;
     return fab_hall_new (&asked, catalog, &fab_models, error);
   }
-  scenario = fab_cli_scenario (path, (char **) request->sets, catalog, error);
-  return scenario != NULL ? fab_hall_new_of (scenario, error) : NULL;
+  scenario = fab_scenario_open (path, &fab_models, catalog, error);
+  if (scenario == NULL)
+    return NULL;
+  fab_scenario_edit (scenario, request->edits);
+  return fab_scenario_check (scenario, error) ? fab_hall_new_of (g_steal_pointer (&scenario), error) : NULL;
 }

@@ -109,7 +109,7 @@ read_params (Session *self, GError **error)
   self->params = g_malloc0 (MAX (info->params_size, 1));
   self->diagnostics = fab_diagnostics_new ();
   self->reader = fab_schema_reader_new (&fab_models, self->diagnostics);
-  self->doc = fab_yaml_doc_parse ("--set", "{}", 2, self->diagnostics);
+  self->doc = fab_yaml_doc_new ("--set");
   for (char **set = self->options->sets; set && *set; set++)
     fab_yaml_doc_set (self->doc, *set, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), info->params ? info->params : none,

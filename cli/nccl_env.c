@@ -11,7 +11,7 @@
 #include "sim/base/error.h"
 #include "sim/scenario/diagnostics.h"
 
-typedef gboolean (*Convert) (const char *value, const char *key, GPtrArray *sets);
+typedef gboolean (*Convert) (const char *value, const char *key, FabEdits *edits);
 
 typedef struct {
   const char *name;
@@ -29,12 +29,6 @@ collective_nccl_name (const char *name)
   return model != NULL ? g_strdup (model) : g_ascii_strdown (name, -1);
 }
 
-static void
-add_set (GPtrArray *sets, const char *key, const char *value)
-{
-  g_ptr_array_add (sets, g_strconcat (key, "=", value, NULL));
-}
-
 static gboolean
 is_one_of (const char *name, const char *const *names)
 {
@@ -45,25 +39,25 @@ is_one_of (const char *name, const char *const *names)
 }
 
 static gboolean
-convert_algorithm (const char *value, const char *key, GPtrArray *sets)
+convert_algorithm (const char *value, const char *key, FabEdits *edits)
 {
   const char *model = fab_nccl_algorithm_model (value);
 
   if (model == NULL)
     return FALSE;
-  add_set (sets, key, model);
+  fab_edits_set (edits, key, fab_value_text (model));
   return TRUE;
 }
 
 static gboolean
-convert_protocol (const char *value, const char *key, GPtrArray *sets)
+convert_protocol (const char *value, const char *key, FabEdits *edits)
 {
   static const char *const known[] = { "ll", "ll128", "simple", NULL };
   g_autofree char *name = g_ascii_strdown (value, -1);
 
   if (!is_one_of (name, known))
     return FALSE;
-  add_set (sets, key, name);
+  fab_edits_set (edits, key, fab_value_text (name));
   return TRUE;
 }
 
@@ -74,53 +68,53 @@ parse_number (const char *value, guint64 most, guint64 *number)
 }
 
 static gboolean
-convert_switch (const char *value, const char *key, GPtrArray *sets)
+convert_switch (const char *value, const char *key, FabEdits *edits)
 {
   guint64 number;
 
   if (!parse_number (value, 2, &number))
     return FALSE;
-  add_set (sets, key, number ? "true" : "false");
+  fab_edits_set (edits, key, fab_value_flag (number > 0));
   return TRUE;
 }
 
 static gboolean
-convert_unreachable (const char *value, const char *key, GPtrArray *sets)
+convert_unreachable (const char *value, const char *key, FabEdits *edits)
 {
   guint64 number;
 
   if (!parse_number (value, 1, &number))
     return FALSE;
   if (number)
-    add_set (sets, key, "none");
+    fab_edits_set (edits, key, fab_value_text ("none"));
   return TRUE;
 }
 
 static gboolean
-convert_disable (const char *value, const char *key, GPtrArray *sets)
+convert_disable (const char *value, const char *key, FabEdits *edits)
 {
   guint64 number;
 
   if (!parse_number (value, 1, &number))
     return FALSE;
-  add_set (sets, key, number ? "false" : "true");
+  fab_edits_set (edits, key, fab_value_flag (number == 0));
   return TRUE;
 }
 
 static gboolean
-convert_count (const char *value, const char *key, GPtrArray *sets)
+convert_count (const char *value, const char *key, FabEdits *edits)
 {
   guint64 number;
 
   if (!parse_number (value, 64, &number) || number == 0)
     return FALSE;
-  add_set (sets, key, value);
+  fab_edits_set (edits, key, fab_value_count ((gint64) number));
   return TRUE;
 }
 
 /* Old scripts write numbers. */
 static gboolean
-convert_level (const char *value, const char *key, GPtrArray *sets)
+convert_level (const char *value, const char *key, FabEdits *edits)
 {
   static const char *const by_number[] = { "none", "pix", "pxb", "phb", "sys", "sys" };
   static const char *const known[] = { "nvl", "pix", "pxb", "phb", "node", "sys", NULL };
@@ -128,11 +122,11 @@ convert_level (const char *value, const char *key, GPtrArray *sets)
   guint64 number;
 
   if (parse_number (value, G_MAXUINT, &number))
-    add_set (sets, key, by_number[MIN (number, G_N_ELEMENTS (by_number) - 1)]);
+    fab_edits_set (edits, key, fab_value_text (by_number[MIN (number, G_N_ELEMENTS (by_number) - 1)]));
   else if (strcmp (name, "loc") == 0)
-    add_set (sets, key, "none");
+    fab_edits_set (edits, key, fab_value_text ("none"));
   else if (is_one_of (name, known))
-    add_set (sets, key, name);
+    fab_edits_set (edits, key, fab_value_text (name));
   else
     return FALSE;
   return TRUE;
@@ -193,7 +187,7 @@ find_variable (const char *name, GError **error)
 }
 
 gboolean
-collective_add_nccl_env (const char *assignment, GPtrArray *sets, GError **error)
+collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error)
 {
   const char *equals = strchr (assignment, '=');
   g_autofree char *name = equals ? g_strndup (assignment, (gsize) (equals - assignment))
@@ -208,7 +202,7 @@ collective_add_nccl_env (const char *assignment, GPtrArray *sets, GError **error
   if (value == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "-x %s: not set in the environment; write %s=VALUE", name,
                       name);
-  if (variable->convert == NULL || variable->convert (value, variable->key, sets))
+  if (variable->convert == NULL || variable->convert (value, variable->key, edits))
     return TRUE;
   g_autofree char *algorithms = fab_nccl_algorithm_names ();
   g_auto (GStrv) around = g_strsplit (variable->may_be, "%s", 2);

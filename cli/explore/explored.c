@@ -8,81 +8,77 @@
 #include "sim/net/net.h"
 
 /* An iteration needs the one before it; more are the same again, or chance. */
-#define ITERATIONS "iterations=2"
+enum { MOST_ITERATIONS = 2 };
 
 /* --- loading --- */
 
-/* Takes out what the table does not know. */
 static gboolean
-keep_known (FabYamlNode *mapping, const FabParam *table)
+has_key (const FabParam *table, const char *key)
 {
-  guint n = 0, n_before = mapping->n;
-
-  for (guint i = 0; i < n_before; i++) {
-    gboolean is_known = strcmp (mapping->keys[i]->text, "kind") == 0;
-
-    for (const FabParam *row = table; !is_known && row->key != NULL; row++)
-      is_known = strcmp (row->key, mapping->keys[i]->text) == 0;
-    if (!is_known)
-      continue;
-    mapping->keys[n] = mapping->keys[i];
-    mapping->values[n++] = mapping->values[i];
-  }
-  mapping->n = n;
-  return n < n_before;
+  for (const FabParam *row = table; row->key != NULL; row++)
+    if (strcmp (row->key, key) == 0)
+      return TRUE;
+  return FALSE;
 }
 
 /* What gradients are when the job says nothing depends on its kind. */
 static const char *
-gradient_of (const FabYamlNode *job, const FabParam *table)
+gradient_of (const FabValue *written, const FabParam *table)
 {
-  const FabYamlNode *said = fab_yaml_get (job, "gradient");
+  const FabValue *said = fab_value_at (written, "gradient");
 
-  if (said != NULL && said->kind == FAB_YAML_SCALAR && said->text != NULL)
+  if (said != NULL)
     return said->text;
   while (table->key != NULL && strcmp (table->key, "gradient") != 0)
     table++;
   return table->fallback;
 }
 
-static FabYamlDoc *
-read_file (const FabExplored *self, GError **error)
+/* Takes the keys away that a job of another kind does not know. */
+static FabEdits *
+cut_of (const FabParam *own, const FabParam *table)
 {
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (self->path, diagnostics, error);
+  FabEdits *edits = fab_edits_new ();
 
-  if (doc != NULL) {
-    fab_yaml_doc_include (doc, diagnostics);
-    for (char **set = self->sets; set != NULL && *set != NULL; set++)
-      fab_yaml_doc_set (doc, *set, diagnostics);
-    fab_yaml_doc_include (doc, diagnostics);
+  for (const FabParam *row = own; row->key != NULL; row++) {
+    g_autofree char *key = g_strconcat ("job.", row->key, NULL);
+
+    if (!has_key (table, row->key))
+      fab_edits_set (edits, key, NULL);
   }
-  if (doc == NULL || !fab_diagnostics_check (diagnostics, error))
-    return NULL;
-  return g_steal_pointer (&doc);
+  return edits;
 }
 
-static gboolean
-make_texts (FabExplored *self, GError **error)
+static void
+free_base (gpointer scenario)
 {
+  fab_scenario_free (scenario);
+}
+
+static void
+make_bases (FabExplored *self)
+{
+  const FabScenario *scenario = self->board->scenario;
+  const FabModelChoice *job = &fab_scenario_spec (scenario)->job;
+  g_autoptr (FabValue) written = fab_scenario_written (scenario, job->info->params, job->params, NULL);
   guint n = self->board->strategies->len;
 
-  self->texts = g_new0 (char *, n + 1);
+  self->bases = g_ptr_array_new_with_free_func (free_base);
   self->is_cut = g_new0 (gboolean, n);
   for (guint id = 0; id < n; id++) {
     const FabModelInfo *info = fab_registry_find (&fab_models, FAB_MODEL_WORKLOAD,
                                                   fab_knob_board_strategy (self->board, id)->kind);
-    g_autoptr (FabYamlDoc) doc = read_file (self, error);
+    g_autoptr (FabEdits) cut = cut_of (job->info->params, info->params);
+    FabScenario *base = fab_scenario_copy (scenario);
 
-    if (doc == NULL)
-      return FALSE;
-    FabYamlNode *job = fab_yaml_get (fab_yaml_doc_root (doc), "job");
-    self->board->gradient_bytes[id] = fab_gradient_bytes (gradient_of (job, info->params));
-    if (id != self->board->start.values[FAB_KNOB_STRATEGY])
-      self->is_cut[id] = keep_known (job, info->params);
-    self->texts[id] = fab_yaml_node_text (fab_yaml_doc_root (doc));
+    g_ptr_array_add (self->bases, base);
+    self->board->gradient_bytes[id] = fab_gradient_bytes (gradient_of (written, info->params));
+    if (id == self->board->start.values[FAB_KNOB_STRATEGY])
+      continue;
+    for (guint i = 0; i < written->keys->len; i++)
+      self->is_cut[id] |= !has_key (info->params, g_ptr_array_index (written->keys, i));
+    fab_scenario_edit (base, cut);
   }
-  return TRUE;
 }
 
 /* What would take longer than a hand waits. */
@@ -112,7 +108,10 @@ fab_explored_load (const char *path, char **sets, const FabCatalog *catalog, GEr
   if (scenario == NULL || !check_cost (fab_scenario_spec (scenario), error))
     return NULL;
   self->board = fab_knob_board_new (g_steal_pointer (&scenario), error);
-  return self->board != NULL && make_texts (self, error) ? g_steal_pointer (&self) : NULL;
+  if (self->board == NULL)
+    return NULL;
+  make_bases (self);
+  return g_steal_pointer (&self);
 }
 
 void
@@ -123,7 +122,7 @@ fab_explored_free (FabExplored *self)
   g_free (self->path);
   g_strfreev (self->sets);
   fab_knob_board_free (self->board);
-  g_strfreev (self->texts);
+  g_clear_pointer (&self->bases, g_ptr_array_unref);
   g_free (self->is_cut);
   g_free (self);
 }
@@ -131,51 +130,45 @@ fab_explored_free (FabExplored *self)
 /* --- a setting --- */
 
 /* Of the command line; the scenario also loses its summary, which is of what was. (transfer full) */
-static char **
-all_sets (const FabExplored *self, const FabKnobSetting *setting, gboolean is_command)
+static FabEdits *
+edits_of (const FabExplored *self, const FabKnobSetting *setting, gboolean is_command)
 {
-  g_auto (GStrv) sets = fab_knob_board_sets (self->board, setting);
-  guint n = g_strv_length (sets);
-  char **all = g_new0 (char *, n + 3);
-  gboolean is_turned = n > 0;
+  FabEdits *edits = fab_knob_board_edits (self->board, setting);
+  gboolean is_turned = fab_edits_count (edits) > 0;
 
-  for (guint i = 0; i < n; i++)
-    all[i] = g_steal_pointer (&sets[i]);
-  if (fab_scenario_spec (self->board->scenario)->iterations > 2)
-    all[n++] = g_strdup (ITERATIONS);
+  if (fab_scenario_spec (self->board->scenario)->iterations > MOST_ITERATIONS)
+    fab_edits_set (edits, "iterations", fab_value_count (MOST_ITERATIONS));
   if (!is_command && is_turned)
-    all[n++] = g_strdup ("summary=");
-  return all;
+    fab_edits_set (edits, "summary", NULL);
+  return edits;
 }
 
-static const char *
-text_of (const FabExplored *self, const FabKnobSetting *setting)
+/* Not checked. (transfer full) */
+static FabScenario *
+turned (const FabExplored *self, const FabKnobSetting *setting)
 {
-  return self->texts[setting->values[FAB_KNOB_STRATEGY]];
+  const FabScenario *base = g_ptr_array_index (self->bases, (guint) setting->values[FAB_KNOB_STRATEGY]);
+  FabScenario *scenario = fab_scenario_copy (base);
+  g_autoptr (FabEdits) edits = edits_of (self, setting, FALSE);
+
+  fab_scenario_edit (scenario, edits);
+  return scenario;
 }
 
 FabScenario *
 fab_explored_scenario (const FabExplored *self, const FabKnobSetting *setting, GError **error)
 {
-  g_auto (GStrv) sets = all_sets (self, setting, FALSE);
-  const char *text = text_of (self, setting);
+  g_autoptr (FabScenario) scenario = turned (self, setting);
 
-  return fab_scenario_parse (self->path, text, strlen (text), (const char *const *) sets, &fab_models,
-                             self->catalog, error);
+  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
 char *
 fab_explored_yaml (const FabExplored *self, const FabKnobSetting *setting)
 {
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_auto (GStrv) sets = all_sets (self, setting, FALSE);
-  const char *text = text_of (self, setting);
-  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse (self->path, text, strlen (text), diagnostics);
+  g_autoptr (FabScenario) scenario = turned (self, setting);
 
-  g_assert (doc != NULL); /* it was read before */
-  for (char **set = sets; *set != NULL; set++)
-    fab_yaml_doc_set (doc, *set, diagnostics);
-  return fab_yaml_node_text (fab_yaml_doc_root (doc));
+  return fab_scenario_text (scenario);
 }
 
 static void
@@ -187,10 +180,19 @@ append_word (GString *command, const char *word)
   g_string_append_printf (command, " %s", quoted);
 }
 
+static void
+append_sets (GString *command, const char *const *sets)
+{
+  for (; sets != NULL && *sets != NULL; sets++) {
+    g_string_append (command, " --set");
+    append_word (command, *sets);
+  }
+}
+
 char *
 fab_explored_command (const FabExplored *self, const FabKnobSetting *setting)
 {
-  g_auto (GStrv) sets = all_sets (self, setting, TRUE);
+  g_autoptr (FabEdits) edits = edits_of (self, setting, TRUE);
   GString *command = g_string_new ("fabricast run");
 
   if (self->is_cut[setting->values[FAB_KNOB_STRATEGY]]) {
@@ -198,10 +200,7 @@ fab_explored_command (const FabExplored *self, const FabKnobSetting *setting)
     return g_string_free (command, FALSE);
   }
   append_word (command, self->path);
-  for (char **lists[] = { self->sets, sets, NULL }, ***list = lists; list < lists + 2; list++)
-    for (char **set = *list; set != NULL && *set != NULL; set++) {
-      g_string_append (command, " --set");
-      append_word (command, *set);
-    }
+  append_sets (command, (const char *const *) self->sets);
+  append_sets (command, fab_edits_texts (edits));
   return g_string_free (command, FALSE);
 }

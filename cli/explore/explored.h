@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explored.h - a scenario whose knobs are turned: what a setting makes of it, and what comes out.
  *
- * The file is read once. A setting becomes assignments to what was read, which pass the schema as those of --set do.
+ * The file is read once. A setting becomes edits of a copy, which pass the schema as those of --set do.
  * Keys of the job that another strategy does not know are left out for that one. Read-only after loading: several
  * threads may ask.
  */
@@ -14,7 +14,7 @@ typedef struct {
   char **sets;               /* of the command line, laid over the file */
   const FabCatalog *catalog; /* the shipped one */
   FabKnobBoard *board;
-  char **texts;     /* [board->strategies->len] YAML for each strategy, NULL-ended */
+  GPtrArray *bases; /* FabScenario for each strategy, without the keys that it does not know */
   gboolean *is_cut; /* [board->strategies->len] whether keys were left out for it */
 } FabExplored;
 

@@ -5,7 +5,8 @@
 #include "cli/explore/knobs.h"
 #include "sim/base/error.h"
 
-#define BYTES_PER_GBIT 125000000u
+#define BYTES_PER_GBIT 125000000
+#define BYTES_PER_MIB (1 << 20)
 
 const FabStrategy *
 fab_knob_board_strategy (const FabKnobBoard *self, gint64 value)
@@ -22,15 +23,27 @@ fab_knob_index (const char *const *names, const char *name)
   return -1;
 }
 
-/* --- assignments --- */
+/* --- edits --- */
 
-static void G_GNUC_PRINTF (2, 3) add_set (GPtrArray *sets, const char *format, ...)
+static void
+set_count (FabEdits *edits, const char *key, gint64 count)
 {
-  va_list args;
+  fab_edits_set (edits, key, fab_value_count (count));
+}
 
-  va_start (args, format);
-  g_ptr_array_add (sets, g_strdup_vprintf (format, args));
-  va_end (args);
+static void
+set_text (FabEdits *edits, const char *key, const char *text)
+{
+  fab_edits_set (edits, key, fab_value_text (text));
+}
+
+/* Takes the value. */
+static void
+set_of_job (FabEdits *edits, const char *name, FabValue *value)
+{
+  g_autofree char *key = g_strconcat ("job.", name, NULL);
+
+  fab_edits_set (edits, key, value);
 }
 
 static gint64
@@ -47,7 +60,7 @@ count_parts (const FabNodeSpec *node, FabPartKind kind)
 
 /* Whole nodes, and whole domains of nodes that have a switch in common. */
 static void
-add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray *sets)
+add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
 {
   gint64 index = setting->values[FAB_KNOB_NODE], gpus = setting->values[FAB_KNOB_GPUS];
   const char *name = self->names[FAB_KNOB_NODE][index];
@@ -58,111 +71,113 @@ add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray 
   if (nodes > sharers)
     nodes = (nodes + sharers - 1) / sharers * sharers;
   if (index != self->start.values[FAB_KNOB_NODE])
-    add_set (sets, "cluster.node=%s", name);
-  add_set (sets, "cluster.nodes=%" G_GINT64_FORMAT, nodes);
+    set_text (edits, "cluster.node", name);
+  set_count (edits, "cluster.nodes", nodes);
   if (gpus < per_node)
-    add_set (sets, "cluster.gpus_per_node=%" G_GINT64_FORMAT, gpus);
+    set_count (edits, "cluster.gpus_per_node", gpus);
   else if (fab_scenario_spec (self->scenario)->cluster.gpus_per_node > 0)
-    add_set (sets, "cluster.gpus_per_node=0");
+    set_count (edits, "cluster.gpus_per_node", 0);
 }
 
 static void
-add_strategy (const FabStrategy *strategy, GPtrArray *sets)
+add_strategy (const FabStrategy *strategy, FabEdits *edits)
 {
-  add_set (sets, "job.kind=%s", strategy->kind);
+  set_text (edits, "job.kind", strategy->kind);
   for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
     if (fab_strategy_must_write (strategy, key))
-      add_set (sets, "job.%s=%s", key->key, key->value);
+      set_of_job (edits, key->key, fab_value_written (key->value));
 }
 
 /* Buckets are bytes for some kinds of jobs and gradients for others. */
 static void
-add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, GPtrArray *sets)
+add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
 {
   gint64 strategy = setting->values[FAB_KNOB_STRATEGY], mib = setting->values[FAB_KNOB_BUCKET];
   const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
 
   if (param != NULL && param->type == FAB_PARAM_BYTES)
-    add_set (sets, "job.%s=%" G_GINT64_FORMAT "MiB", param->key, mib);
+    set_of_job (edits, param->key, fab_value_whole (FAB_UNIT_BYTES, mib * BYTES_PER_MIB));
   else if (param != NULL)
-    add_set (sets, "job.%s=%" G_GINT64_FORMAT, param->key,
-             mib * 1024 * 1024 / self->gradient_bytes[strategy]);
+    set_of_job (edits, param->key, fab_value_count (mib * BYTES_PER_MIB / self->gradient_bytes[strategy]));
 }
 
-char **
-fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *setting)
+FabEdits *
+fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
 {
   const gint64 *now = setting->values, *then = self->start.values;
   gboolean is_other_node = now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
   gboolean is_other_strategy = now[FAB_KNOB_STRATEGY] != then[FAB_KNOB_STRATEGY];
-  GPtrArray *sets = g_ptr_array_new ();
+  FabEdits *edits = fab_edits_new ();
 
   if (now[FAB_KNOB_MODEL] != then[FAB_KNOB_MODEL])
-    add_set (sets, "job.model=%s", self->names[FAB_KNOB_MODEL][now[FAB_KNOB_MODEL]]);
+    set_text (edits, "job.model", self->names[FAB_KNOB_MODEL][now[FAB_KNOB_MODEL]]);
   if (is_other_strategy)
-    add_strategy (fab_knob_board_strategy (self, now[FAB_KNOB_STRATEGY]), sets);
+    add_strategy (fab_knob_board_strategy (self, now[FAB_KNOB_STRATEGY]), edits);
   if (is_other_node || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS])
-    add_machine (self, setting, sets);
+    add_machine (self, setting, edits);
   if (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate))
-    add_set (sets, "cluster.nic_rate=%" G_GINT64_FORMAT "Gb/s", now[FAB_KNOB_RATE]);
+    fab_edits_set (edits, "cluster.nic_rate",
+                   fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
   if (now[FAB_KNOB_MICRO_BATCH] != then[FAB_KNOB_MICRO_BATCH])
-    add_set (sets, "job.micro_batch=%" G_GINT64_FORMAT, now[FAB_KNOB_MICRO_BATCH]);
+    set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
-    add_bucket (self, setting, sets);
-  g_ptr_array_add (sets, NULL);
-  return (char **) g_ptr_array_free (sets, FALSE);
+    add_bucket (self, setting, edits);
+  return edits;
 }
 
 /* --- where the scenario stands --- */
 
-static const char *
-text_of (const FabYamlNode *mapping, const char *key)
+/* The value of a key of the job as a person would write it; NULL when it has none. (transfer full) */
+static char *
+text_of (const FabScenario *scenario, const char *name)
 {
-  const FabYamlNode *node = fab_yaml_get (mapping, key);
+  g_autofree char *key = g_strconcat ("job.", name, NULL);
+  g_autoptr (FabValue) value = NULL;
 
-  return node != NULL && node->kind == FAB_YAML_SCALAR ? node->text : NULL;
-}
-
-static gint64
-number_of (const FabYamlNode *mapping, const char *key, FabUnit unit)
-{
-  const char *text = text_of (mapping, key);
-  gint64 value = 0;
-
-  return text != NULL && fab_units_parse_whole (unit, text, &value, NULL) ? value : 0;
+  if (!fab_scenario_get (scenario, key, &value, NULL) || value == NULL)
+    return NULL;
+  return value->kind == FAB_VALUE_TEXT ? g_strdup (value->text) : fab_value_write (value);
 }
 
 /* Whether the job is what the strategy would make of it. */
 static gboolean
-is_strategy (const FabYamlNode *job, const FabStrategy *strategy)
+is_strategy (const FabScenario *scenario, const FabStrategy *strategy)
 {
-  if (g_strcmp0 (strategy->kind, text_of (job, "kind")) != 0)
+  if (strcmp (strategy->kind, fab_scenario_spec (scenario)->job.info->name) != 0)
     return FALSE;
-  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
-    if (fab_strategy_must_write (strategy, key) && g_strcmp0 (key->value, text_of (job, key->key)) != 0)
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++) {
+    g_autofree char *text = text_of (scenario, key->key);
+
+    if (fab_strategy_must_write (strategy, key) && g_strcmp0 (key->value, text) != 0)
       return FALSE;
+  }
   return TRUE;
 }
 
 static gint64
-strategy_of (const FabKnobBoard *self, const FabYamlNode *job)
+strategy_of (const FabKnobBoard *self)
 {
   for (guint i = 0; i < self->strategies->len; i++)
-    if (is_strategy (job, fab_knob_board_strategy (self, i)))
+    if (is_strategy (self->scenario, fab_knob_board_strategy (self, i)))
       return i;
   return -1;
 }
 
 static gint64
-bucket_mib (const FabKnobBoard *self, const FabYamlNode *job)
+bucket_mib (const FabKnobBoard *self)
 {
   gint64 strategy = self->start.values[FAB_KNOB_STRATEGY], bytes = 0;
   const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
 
-  if (param != NULL)
-    bytes = number_of (job, param->key, fab_param_unit (param->type))
+  if (param != NULL) {
+    g_autofree char *key = g_strconcat ("job.", param->key, NULL);
+
+    bytes = fab_scenario_get_whole (self->scenario, key, 0)
           * (param->type == FAB_PARAM_BYTES ? 1 : self->gradient_bytes[strategy]);
-  return bytes > 0 ? CLAMP ((bytes + (1 << 19)) >> 20, 1, fab_knob_controls[FAB_KNOB_BUCKET].max) : 25;
+  }
+  return bytes > 0
+           ? CLAMP ((bytes + BYTES_PER_MIB / 2) / BYTES_PER_MIB, 1, fab_knob_controls[FAB_KNOB_BUCKET].max)
+           : 25;
 }
 
 static gint64
@@ -180,19 +195,20 @@ rate_gbps (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNod
 }
 
 static gboolean
-read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
+read_start (FabKnobBoard *self, GError **error)
 {
   const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (self->scenario), cluster->node);
   gint64 per_node = cluster->gpus_per_node > 0 ? cluster->gpus_per_node
                                                : count_parts (node, FAB_PART_ACCELERATOR);
-  const char *model = text_of (job, "model"), *gradient = text_of (job, "gradient");
+  g_autofree char *model = text_of (self->scenario, "model"),
+                  *gradient = text_of (self->scenario, "gradient");
   gint64 *values = self->start.values;
 
   for (guint i = 0; gradient != NULL && i < self->strategies->len; i++)
     self->gradient_bytes[i] = fab_gradient_bytes (gradient);
   self->has_rate = cluster->nic_rate_bytes_per_s > 0;
-  values[FAB_KNOB_STRATEGY] = strategy_of (self, job);
+  values[FAB_KNOB_STRATEGY] = strategy_of (self);
   if (values[FAB_KNOB_STRATEGY] < 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "these knobs are of jobs of kind ddp, zero and fsdp; this job is another");
@@ -210,9 +226,9 @@ read_start (FabKnobBoard *self, const FabYamlNode *job, GError **error)
         "explore needs a node with GPUs and NICs, and plain names of node and model: letters, digits, "
         "'.', '_' and '-'");
   values[FAB_KNOB_RATE] = rate_gbps (self, cluster, node);
-  values[FAB_KNOB_MICRO_BATCH] = CLAMP (number_of (job, "micro_batch", FAB_UNIT_COUNT), 1,
+  values[FAB_KNOB_MICRO_BATCH] = CLAMP (fab_scenario_get_whole (self->scenario, "job.micro_batch", 0), 1,
                                         fab_knob_controls[FAB_KNOB_MICRO_BATCH].max);
-  values[FAB_KNOB_BUCKET] = bucket_mib (self, job);
+  values[FAB_KNOB_BUCKET] = bucket_mib (self);
   return TRUE;
 }
 
@@ -265,16 +281,12 @@ FabKnobBoard *
 fab_knob_board_new (FabScenario *scenario, GError **error)
 {
   g_autoptr (FabKnobBoard) self = g_new0 (FabKnobBoard, 1);
-  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autofree char *text = fab_scenario_resolved (scenario);
-  g_autoptr (FabYamlDoc) resolved = fab_yaml_doc_parse ("resolved", text, strlen (text), diagnostics);
 
   self->scenario = scenario;
   self->names[FAB_KNOB_MODEL] = offered (fab_scenario_catalog (scenario), FAB_SECTION_MODELS);
   self->names[FAB_KNOB_NODE] = offered (fab_scenario_catalog (scenario), FAB_SECTION_NODES);
   offer_strategies (self);
-  g_assert (resolved != NULL); /* what was written reads back */
-  if (!read_start (self, fab_yaml_get (fab_yaml_doc_root (resolved), "job"), error))
+  if (!read_start (self, error))
     return NULL;
   return g_steal_pointer (&self);
 }

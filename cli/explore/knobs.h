@@ -58,7 +58,7 @@ gboolean fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabK
                                char **client, GError **error);
 
 /* "cluster.nodes=8", ...: what differs from where the scenario stands. (transfer full) */
-char **fab_knob_board_sets (const FabKnobBoard *self, const FabKnobSetting *setting);
+FabEdits *fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting);
 
 /* Where a name stands in a list; -1: nowhere. */
 gint64 fab_knob_index (const char *const *names, const char *name);

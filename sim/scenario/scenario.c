@@ -65,8 +65,6 @@ fab_scenario_free (FabScenario *self)
   g_free (self);
 }
 
-/* --- checks of the whole --- */
-
 static gint64
 count_parts (const FabNodeSpec *node, FabPartKind kind)
 {
@@ -138,8 +136,6 @@ check_cluster (Reading *self)
   if (cluster->nic != NULL && count_parts (node, FAB_PART_NIC) == 0)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }
-
-/* --- reading --- */
 
 /* What was written, to a struct; adds diagnostics only. */
 static Reading *
@@ -298,11 +294,20 @@ fab_scenario_open (const char *path, const FabRegistry *registry, const FabCatal
 }
 
 FabScenario *
+fab_scenario_open_text (const char *name, const char *data, gsize size, const FabRegistry *registry,
+                        const FabCatalog *catalog, GError **error)
+{
+  FabScenario *self = scenario_new ("--set", registry, catalog);
+
+  return take_doc (self, fab_yaml_doc_parse (name, data, size, self->problems), error);
+}
+
+FabScenario *
 fab_scenario_new (const char *origin, const FabRegistry *registry, const FabCatalog *catalog)
 {
   FabScenario *self = scenario_new (origin, registry, catalog);
 
-  return take_doc (self, fab_yaml_doc_parse (origin, "", 0, self->problems), NULL);
+  return take_doc (self, fab_yaml_doc_new (origin), NULL);
 }
 
 FabScenario *
@@ -316,9 +321,7 @@ FabScenario *
 fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
                     const FabRegistry *registry, const FabCatalog *catalog, GError **error)
 {
-  FabScenario *self = scenario_new ("--set", registry, catalog);
-
-  return finish (take_doc (self, fab_yaml_doc_parse (name, data, size, self->problems), error), sets, error);
+  return finish (fab_scenario_open_text (name, data, size, registry, catalog, error), sets, error);
 }
 
 FabScenario *

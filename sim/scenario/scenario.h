@@ -74,6 +74,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScenario, fab_scenario_free)
  * cannot be read or is no YAML. */
 FabScenario *fab_scenario_open (const char *path, const FabRegistry *registry, const FabCatalog *catalog,
                                 GError **error);
+/* The same of a text; `name` is what messages call it. */
+FabScenario *fab_scenario_open_text (const char *name, const char *data, gsize size,
+                                     const FabRegistry *registry, const FabCatalog *catalog, GError **error);
 /* Nothing yet; `origin` is what messages call the edits: "request". */
 FabScenario *fab_scenario_new (const char *origin, const FabRegistry *registry, const FabCatalog *catalog);
 /* Costs next to nothing; neither sees the other's edits. Several threads may copy one scenario at once. */

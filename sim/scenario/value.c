@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define BYTES_PER_GBIT G_GINT64_CONSTANT (125000000)
+
 static FabValue *
 value_new (FabValueKind kind)
 {
@@ -188,12 +190,18 @@ append_text (GString *out, const char *text)
   g_string_append_c (out, '\'');
 }
 
+/* Rates in bits, as ports are called. */
 static void
 append_whole (GString *out, FabUnit unit, gint64 whole)
 {
   gboolean is_negative = whole < 0 && unit != FAB_UNIT_COUNT; /* which no unit can be: for a message */
-  g_autofree char *text = fab_units_write_whole (unit, is_negative ? -whole : whole);
+  g_autofree char *text = NULL;
 
+  if (unit == FAB_UNIT_RATE && whole > 0 && whole % BYTES_PER_GBIT == 0) {
+    g_string_append_printf (out, "%" G_GINT64_FORMAT "Gb/s", whole / BYTES_PER_GBIT);
+    return;
+  }
+  text = fab_units_write_whole (unit, is_negative ? -whole : whole);
   g_string_append_printf (out, "%s%s", is_negative ? "-" : "", text);
 }
 

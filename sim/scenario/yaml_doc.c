@@ -376,3 +376,11 @@ fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error
 
   return source != NULL ? read_whole (source, diagnostics) : NULL;
 }
+
+FabYamlDoc *
+fab_yaml_doc_new (const char *name)
+{
+  g_autoptr (FabDiagnostics) none = fab_diagnostics_new ();
+
+  return fab_yaml_doc_parse (name, "", 0, none);
+}

@@ -33,6 +33,8 @@ struct _FabYamlNode {
 FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error);
 /* Reads a text that is in memory; messages call the text `name`. (transfer full) */
 FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
+/* Returns an empty mapping; `name` stands for the path in messages. (transfer full) */
+FabYamlDoc *fab_yaml_doc_new (const char *name);
 /* Returns a document with the same tree. The nodes are shared until one of the two documents changes them, and neither
  * sees the other's changes. Several threads may copy one document at once, as long as none changes it. */
 FabYamlDoc *fab_yaml_doc_copy (const FabYamlDoc *self);
@@ -52,11 +54,11 @@ FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
 /* Applies `assignment`, "a.b.c=value". The value is YAML (`8`, `400Gb/s`, `{kind: fluid}`). List items are named by
  * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
  * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file "--set", line
- * 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity: fluid`) becomes
- * {kind: fluid}. FALSE: a diagnostic was added. */
+ * 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity: fluid`)
+ * becomes {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
-/* Does the same with a typed value, which is not parsed; NULL sets the null scalar. The mark is that of the assignment
- * that a person would write, in a file called `origin`. */
+/* Does the same with a typed value, which is not parsed; NULL takes the key, or the item, away. The mark is that of the
+ * assignment that a person would write, in a file called `origin`. */
 gboolean fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
                            FabDiagnostics *diagnostics);
 

@@ -251,6 +251,59 @@ build (const Setter *self, const FabValue *value, const char **at)
   return node;
 }
 
+/* Takes the item `index` out of a mapping or a list of the document. */
+static void
+remove_item (FabYamlNode *node, guint index)
+{
+  node->n--;
+  for (guint i = index; i < node->n; i++) {
+    node->values[i] = node->values[i + 1];
+    if (node->keys != NULL)
+      node->keys[i] = node->keys[i + 1];
+  }
+}
+
+/* Which of the node's values this key or item is; G_MAXUINT: none. */
+static guint
+index_of (const FabYamlNode *node, const char *name)
+{
+  const FabYamlNode *named = node->kind == FAB_YAML_SEQUENCE ? fab_yaml_named_item (node, name) : NULL;
+  guint64 index;
+
+  if (node->kind == FAB_YAML_SEQUENCE && g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT32, &index, NULL)
+      && index < node->n)
+    return (guint) index;
+  for (guint i = 0; i < node->n; i++)
+    if (node->kind == FAB_YAML_MAPPING ? strcmp (node->keys[i]->text, name) == 0
+                                       : named != NULL && node->values[i] == named)
+      return i;
+  return G_MAXUINT;
+}
+
+/* What is not there need not be taken away. */
+static gboolean
+take_away (const Setter *self, const char *key)
+{
+  g_auto (GStrv) parts = g_strsplit (key, ".", -1);
+  FabYamlNode **slot = &self->doc->root;
+
+  for (guint i = 0; parts[i] != NULL; i++) {
+    guint index = index_of (*slot, parts[i]);
+    FabYamlNode *node;
+
+    if (index == G_MAXUINT)
+      return TRUE;
+    node = fab_yaml_tree_own (self->doc, slot);
+    if (node == NULL)
+      return fail (self, self->source->data, 1, "the document is full");
+    if (parts[i + 1] == NULL)
+      remove_item (node, index);
+    else
+      slot = &node->values[index];
+  }
+  return TRUE;
+}
+
 gboolean
 fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
                   FabDiagnostics *diagnostics)
@@ -258,8 +311,11 @@ fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const F
   g_autofree char *written = fab_value_write (value), *assignment = g_strconcat (key, "=", written, NULL);
   Setter setter = setter_of (self, origin, assignment, diagnostics);
   const char *equals = setter.source->data + strlen (key), *at = equals + 1;
-  FabYamlNode **slot = find_slot (&setter, equals), *node;
+  FabYamlNode **slot, *node;
 
+  if (value == NULL)
+    return take_away (&setter, key);
+  slot = find_slot (&setter, equals);
   if (slot == NULL)
     return FALSE;
   node = build (&setter, value, &at);

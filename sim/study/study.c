@@ -63,8 +63,13 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
 {
   FabStudy *self = g_new0 (FabStudy, 1);
 
-  *self = (FabStudy){ g_strdup (study->path), joined (study->edits, edits), fab_scenario_copy (study->base),
-                      study->catalog, study->registry, study->n_threads, study->cancel };
+  *self = (FabStudy){ g_strdup (study->path),
+                      joined (study->edits, edits),
+                      fab_scenario_copy (study->base),
+                      study->catalog,
+                      study->registry,
+                      study->n_threads,
+                      study->cancel };
   fab_scenario_edit (self->base, edits);
   fab_scenario_check (self->base, NULL);
   return self;

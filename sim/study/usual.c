@@ -75,6 +75,8 @@ value_of (const FabScenario *scenario, const char *key)
 
   if (!fab_scenario_get (scenario, key, &value, NULL) || value == NULL || value->values != NULL)
     return NULL;
+  if (value->kind == FAB_VALUE_WHOLE)
+    return fab_units_write_whole (value->unit, value->whole);
   return value->kind == FAB_VALUE_TEXT ? g_strdup (value->text) : fab_value_write (value);
 }
 

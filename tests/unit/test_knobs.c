@@ -44,8 +44,8 @@ assert_sets (Fixture *self, const char *query, const char *expected)
   FabKnobSetting setting;
 
   assert_true (fab_knob_board_parse (self->explored->board, query, &setting, &client, &error));
-  g_auto (GStrv) sets = fab_knob_board_sets (self->explored->board, &setting);
-  g_autofree char *joined = g_strjoinv (" ", sets);
+  g_autoptr (FabEdits) edits = fab_knob_board_edits (self->explored->board, &setting);
+  g_autofree char *joined = g_strjoinv (" ", (char **) fab_edits_texts (edits));
   assert_string_equal (joined, expected);
   g_autoptr (FabScenario) scenario = fab_explored_scenario (self->explored, &setting, &error);
   assert_non_null (scenario);

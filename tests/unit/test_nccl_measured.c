@@ -26,11 +26,16 @@ flow_GBps (const FabCatalog *catalog, guint nodes, FabOp op, guint gpus_per_node
 {
   const FabBytes size = 100 * G_GUINT64_CONSTANT (1000000000);
   g_autoptr (GError) error = NULL;
-  g_autofree char *base = g_strdup_printf ("name: t\niterations: 1\n"
-                                           "cluster: {node: dgx-h100, nodes: %u, gpus_per_node: %u}\n"
-                                           "collectives: {kind: nccl, nvls: false%s%s}\n",
-                                           nodes, gpus_per_node, *table ? ", measured: " : "", table);
-  FabPredictionRequest request = { .base = base, .op = op, .sizes_bytes = &size, .n_sizes = 1 };
+  g_autofree char *library = g_strdup_printf ("collectives={kind: nccl, nvls: false%s%s}",
+                                              *table ? ", measured: " : "", table);
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ library, NULL });
+  FabPredictionRequest request = { .node = "dgx-h100",
+                                   .nodes = nodes,
+                                   .gpus_per_node = gpus_per_node,
+                                   .op = op,
+                                   .sizes_bytes = &size,
+                                   .n_sizes = 1,
+                                   .edits = edits };
   g_autoptr (GArray) rows = fab_predict_collective (&request, catalog, &fab_models, &error);
 
   if (rows == NULL)

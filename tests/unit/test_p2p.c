@@ -24,8 +24,8 @@ free_catalog (void **state)
 static FabP2pTable *
 table_of (const FabCatalog *catalog, const char *node, gint64 nodes, gint64 gpus, const char *set)
 {
-  const char *sets[] = { set, NULL };
-  FabHallRequest request = { node, nodes, gpus, sets };
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ set, NULL });
+  FabHallRequest request = { node, nodes, gpus, edits };
   g_autoptr (GError) error = NULL;
   g_autoptr (FabHall) machine = fab_hall_new (&request, catalog, &fab_models, &error);
   FabP2pTable *table = machine != NULL ? fab_p2p_new (&machine->plant->cluster, &error) : NULL;

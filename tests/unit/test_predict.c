@@ -25,14 +25,14 @@ teardown (void **state)
 static const FabBytes sizes[] = { 1 << 10, 1 << 20, 1 << 30 };
 
 static FabPredictionRequest
-request (const char *node, gint64 nodes, const char *const *sets)
+request (const char *node, gint64 nodes, const FabEdits *edits)
 {
   return (FabPredictionRequest){ .node = node,
                                  .nodes = nodes,
                                  .op = FAB_OP_ALL_REDUCE,
                                  .sizes_bytes = sizes,
                                  .n_sizes = G_N_ELEMENTS (sizes),
-                                 .sets = sets };
+                                 .edits = edits };
 }
 
 static GArray *
@@ -57,8 +57,8 @@ row_at (const GArray *rows, guint index)
 static void
 test_closed_form (void **state)
 {
-  const char *const sets[] = { "collectives=plain", NULL };
-  FabPredictionRequest r = request ("dgx-a100", 1, sets);
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ "collectives=plain", NULL });
+  FabPredictionRequest r = request ("dgx-a100", 1, edits);
   g_autoptr (GArray) rows = predict (&r, *state);
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
@@ -107,8 +107,8 @@ test_binding (void **state)
 static void
 test_protocol_bound (void **state)
 {
-  const char *const sets[] = { "collectives.protocol=ll", NULL };
-  FabPredictionRequest r = request ("dgx-a100", 1, sets);
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ "collectives.protocol=ll", NULL });
+  FabPredictionRequest r = request ("dgx-a100", 1, edits);
   g_autoptr (GArray) rows = predict (&r, *state);
 
   assert_int_equal (row_at (rows, 2)->bound, FAB_BOUND_PROTOCOL);
@@ -119,8 +119,8 @@ test_protocol_bound (void **state)
 static void
 test_fidelities_agree (void **state)
 {
-  const char *const sets[] = { "fidelity=analytic", NULL };
-  FabPredictionRequest fluid = request ("dgx-h100", 4, NULL), analytic = request ("dgx-h100", 4, sets);
+  g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ "fidelity=analytic", NULL });
+  FabPredictionRequest fluid = request ("dgx-h100", 4, NULL), analytic = request ("dgx-h100", 4, edits);
   g_autoptr (GArray) fluid_rows = predict (&fluid, *state);
   g_autoptr (GArray) analytic_rows = predict (&analytic, *state);
 
@@ -170,7 +170,7 @@ assert_refused (const FabPredictionRequest *r, const FabCatalog *catalog, const 
 static void
 test_refused (void **state)
 {
-  const char *const job[] = { "job.operations.0.size=2KiB", NULL };
+  g_autoptr (FabEdits) job = fab_edits_of ((const char *[]){ "job.operations.0.size=2KiB", NULL });
   FabPredictionRequest unknown = request ("dgx-a10", 1, NULL), none = request ("dgx-a100", 0, NULL);
   FabPredictionRequest other = request ("dgx-a100", 1, job), fabric = request ("dgx-a100", 2, NULL);
   FabBytes zero = 0;

@@ -1,55 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/compare/hall.h"
 
-#include <string.h>
-
-static void
-write_count (FabYamlWriter *writer, const char *key, gint64 value)
-{
-  g_autofree char *text = fab_units_write_whole (FAB_UNIT_COUNT, value);
-
-  fab_yaml_writer_key (writer, key);
-  fab_yaml_writer_scalar (writer, text);
-}
-
 /* A scenario must have a job: the smallest there is. */
-static void
-write_job (FabYamlWriter *writer)
+static FabValue *
+smallest_job (void)
 {
-  fab_yaml_writer_key (writer, "job");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "kind");
-  fab_yaml_writer_text (writer, "collective");
-  fab_yaml_writer_key (writer, "operations");
-  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "op");
-  fab_yaml_writer_text (writer, "all_reduce");
-  fab_yaml_writer_key (writer, "size");
-  fab_yaml_writer_scalar (writer, "1B");
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
-  fab_yaml_writer_end (writer);
-}
+  FabValue *job = fab_value_mapping (), *operations = fab_value_list (), *operation = fab_value_mapping ();
 
-static char *
-write_scenario (const FabHallRequest *request)
-{
-  FabYamlWriter *writer = fab_yaml_writer_new ();
-
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "name");
-  fab_yaml_writer_text (writer, request->node);
-  fab_yaml_writer_key (writer, "cluster");
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "node");
-  fab_yaml_writer_text (writer, request->node);
-  write_count (writer, "nodes", request->nodes);
-  write_count (writer, "gpus_per_node", request->gpus_per_node);
-  fab_yaml_writer_end (writer);
-  write_job (writer);
-  fab_yaml_writer_end (writer);
-  return fab_yaml_writer_finish (writer);
+  fab_value_put (operation, "op", fab_value_text ("all_reduce"));
+  fab_value_put (operation, "size", fab_value_whole (FAB_UNIT_BYTES, 1));
+  fab_value_append (operations, operation);
+  fab_value_put (job, "kind", fab_value_text ("collective"));
+  fab_value_put (job, "operations", operations);
+  return job;
 }
 
 FabHall *
@@ -66,11 +29,17 @@ FabHall *
 fab_hall_new (const FabHallRequest *request, const FabCatalog *catalog, const FabRegistry *registry,
               GError **error)
 {
-  g_autofree char *yaml = write_scenario (request);
-  FabScenario *scenario = fab_scenario_parse ("request", yaml, strlen (yaml), request->sets, registry,
-                                              catalog, error);
+  g_autoptr (FabScenario) scenario = fab_scenario_new ("request", registry, catalog);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
 
-  return scenario != NULL ? fab_hall_new_of (scenario, error) : NULL;
+  fab_edits_set (edits, "name", fab_value_text (request->node));
+  fab_edits_set (edits, "cluster.node", fab_value_text (request->node));
+  fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
+  fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
+  fab_edits_set (edits, "job", smallest_job ());
+  fab_edits_append (edits, request->edits);
+  fab_scenario_edit (scenario, edits);
+  return fab_scenario_check (scenario, error) ? fab_hall_new_of (g_steal_pointer (&scenario), error) : NULL;
 }
 
 void

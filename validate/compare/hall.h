@@ -7,8 +7,8 @@
 typedef struct {
   const char *node; /* node entry of the catalogue */
   gint64 nodes;
-  gint64 gpus_per_node;    /* 0: all that the node has */
-  const char *const *sets; /* "a.b=c" over the scenario, NULL-ended, or NULL */
+  gint64 gpus_per_node;  /* 0: all that the node has */
+  const FabEdits *edits; /* over the scenario, or NULL */
 } FabHallRequest;
 
 typedef struct {

@@ -61,14 +61,13 @@ predict (const FabMeasuredTable *table, const char *const *sets, const FabCatalo
   const FabMeasuredSpec *spec = table->spec;
   g_autofree FabBytes *sizes = g_new (FabBytes, rows->len);
   g_auto (GStrv) known = g_strsplit (spec->sets ? spec->sets : "", " ", -1);
-  g_autoptr (GPtrArray) all_sets = g_ptr_array_new ();
+  g_autoptr (FabEdits) edits = fab_edits_new ();
 
   for (guint i = 0; known[i]; i++)
     if (*known[i] != '\0')
-      g_ptr_array_add (all_sets, known[i]);
+      fab_edits_assign (edits, known[i]);
   for (guint i = 0; sets && sets[i]; i++)
-    g_ptr_array_add (all_sets, (gpointer) sets[i]);
-  g_ptr_array_add (all_sets, NULL);
+    fab_edits_assign (edits, sets[i]);
   for (guint i = 0; i < rows->len; i++)
     sizes[i] = g_array_index (rows, FabMeasuredRow, i).size_bytes;
   return fab_predict_collective (&(FabPredictionRequest){ .node = spec->node,
@@ -77,7 +76,7 @@ predict (const FabMeasuredTable *table, const char *const *sets, const FabCatalo
                                                           .op = (FabOp) spec->op,
                                                           .sizes_bytes = sizes,
                                                           .n_sizes = rows->len,
-                                                          .sets = (const char *const *) all_sets->pdata },
+                                                          .edits = edits },
                                  catalog, registry, error);
 }
 

@@ -31,11 +31,10 @@ fab_fidelity_report_free (FabFidelityReport *self)
 static FabVariant *
 play (const FabFidelitySuite *suite, const char *path, const char *fidelity, char **title, GError **error)
 {
-  g_autofree char *set = g_strconcat ("fidelity=", fidelity, NULL);
-  const char *sets[] = { set, NULL };
-  g_autoptr (FabScenario) scenario = fab_scenario_load (path, sets, suite->registry, suite->catalog, error);
+  g_autoptr (FabScenario) scenario = fab_scenario_open (path, suite->registry, suite->catalog, error);
 
-  if (scenario == NULL)
+  if (scenario == NULL || !fab_scenario_set (scenario, "fidelity", fab_value_text (fidelity), error)
+      || !fab_scenario_check (scenario, error))
     return NULL;
   if (*title == NULL)
     *title = g_strdup (fab_scenario_spec (scenario)->summary ? fab_scenario_spec (scenario)->summary : "");

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scenario_text.py: the program does not talk to itself in YAML. Scenarios are edited by key (fab_scenario_set, _get,
+_copy, _edit); their text is written for people and for the stored scenario, and read where people or files hand it in."""
+import os
+import re
+
+from csource import code, files, report
+
+# What writes or reads the text of a scenario, of a table or of a document.
+CALLS = r"\b(fab_(?:scenario_(?:parse|open_text|resolved|text)|yaml_doc_parse|yaml_node_text|yaml_writer_new|schema_write)) \("
+
+# Files that may, by their names, and why. The functions themselves are in those of the first five rows.
+ALLOWED = {
+    "scenario.c": "the functions themselves",
+    "schema_write.c": "the functions themselves",
+    "yaml_doc.c": "the functions themselves",
+    "yaml_writer.c": "the functions themselves",
+    "catalog.c": "the catalogue as text, whose checksum tells sweeps apart",
+    "model_file.c": "an entry of `models` for people",
+    "simulation.c": "the stored scenario",
+    "sweep_plan.c": "the stored scenario, and the checksum of a sweep",
+    "fragment_yaml.c": "entries of links for people",
+    "step.c": "a published source's scenario, with the places of its table filled in",
+    "nccl_tests_json.c": "JSON of another program",
+    "best.c": "a scenario for people",
+    "cmd_check.c": "a scenario for people",
+    "cmd_describe.c": "an entry for people",
+    "cmd_import.c": "reads what was written for people, so that it is right",
+    "explored.c": "a scenario for people",
+    "report_sources.c": "reads the stored scenario",
+}
+
+problems, seen = [], set()
+for path in files("*.c"):
+    if path.startswith("tests/"):
+        continue
+    name, text = os.path.basename(path), code(path)
+    for match in re.finditer(CALLS, text):
+        seen.add(name)
+        if name not in ALLOWED:
+            line = text.count("\n", 0, match.start()) + 1
+            problems.append(f"{path}:{line}: {match.group(1)}: edit a copy by key: fab_scenario_copy, fab_scenario_set")
+problems += [f".ci/scenario_text.py: {name} is allowed and does not need it" for name in sorted(set(ALLOWED) - seen)]
+report(problems)
