@@ -40,18 +40,14 @@ rail_only_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GE
 {
   const RailOnlyParams *p = params;
   guint leaf_down = (guint) p->nodes_per_leaf;
-  FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
-  FabLinkForm up = fab_fabric_link (env, p->uplink, p->uplink_cable_mm);
-  double rate_ratio = (double) port.rate_bytes_per_s / (double) up.rate_bytes_per_s;
-  guint leaf_up = fab_clos_ports_up (leaf_down, p->oversubscription_factor, rate_ratio);
 
-  fab_clos_build (env, &(FabClos){ .n_planes = env->nics_per_node,
-                                   .leaf_down = leaf_down,
-                                   .leaf_up = leaf_up,
-                                   .leaves_per_pod = G_MAXUINT,
-                                   .n_spines = p->spines > 0 ? MIN ((guint) p->spines, leaf_up) : leaf_up,
-                                   .port = port,
-                                   .leaf_link = up });
+  fab_clos_build_two_tiers (env, &(FabTwoTiers){ .n_planes = env->nics_per_node,
+                                                 .leaf_down = leaf_down,
+                                                 .oversubscription_factor = p->oversubscription_factor,
+                                                 .n_spines = p->spines,
+                                                 .uplink = p->uplink,
+                                                 .cable_mm = p->cable_mm,
+                                                 .uplink_cable_mm = p->uplink_cable_mm });
   return TRUE;
 }
 

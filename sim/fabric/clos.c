@@ -111,3 +111,21 @@ fab_clos_build (const FabFabricEnv *env, const FabClos *clos)
       add_cores (&self);
   }
 }
+
+void
+fab_clos_build_two_tiers (const FabFabricEnv *env, const FabTwoTiers *tiers)
+{
+  FabLinkForm port = fab_fabric_link (env, NULL, tiers->cable_mm);
+  FabLinkForm up = fab_fabric_link (env, tiers->uplink, tiers->uplink_cable_mm);
+  double rate_ratio = (double) port.rate_bytes_per_s / (double) up.rate_bytes_per_s;
+  guint leaf_up = fab_clos_ports_up (tiers->leaf_down, tiers->oversubscription_factor, rate_ratio);
+
+  fab_clos_build (env, &(FabClos){ .n_planes = tiers->n_planes,
+                                   .leaf_down = tiers->leaf_down,
+                                   .leaf_up = leaf_up,
+                                   .leaves_per_pod = G_MAXUINT,
+                                   .n_spines = tiers->n_spines > 0 ? MIN ((guint) tiers->n_spines, leaf_up)
+                                                                   : leaf_up,
+                                   .port = port,
+                                   .leaf_link = up });
+}

@@ -31,3 +31,14 @@ guint fab_clos_nics_per_plane (guint nics_per_node, guint n_planes);
 guint fab_clos_n_leaves (const FabFabricEnv *env, guint n_planes, guint leaf_down);
 
 void fab_clos_build (const FabFabricEnv *env, const FabClos *clos);
+
+/* Leaves and spines that are said by a ratio: a leaf has as many uplinks as its oversubscription leaves it. */
+typedef struct {
+  guint n_planes, leaf_down;        /* as in FabClos */
+  double oversubscription_factor;   /* rate of a leaf's ports down over that of its ports up */
+  gint64 n_spines;                  /* of a plane; 0: one for every uplink of a leaf */
+  const char *uplink;               /* link entry; NULL or empty: that of the NICs */
+  gint64 cable_mm, uplink_cable_mm; /* from NIC to leaf, leaf to spine */
+} FabTwoTiers;
+
+void fab_clos_build_two_tiers (const FabFabricEnv *env, const FabTwoTiers *tiers);
