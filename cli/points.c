@@ -171,3 +171,33 @@ fab_points_add_json (FabJson *json, const char *key, const FabPoints *points)
 
   fab_cli_add_json_rows (json, key, table);
 }
+
+void
+fab_points_list_init (FabPointsList *self, const char *const *columns, guint n_shown, guint n_numbers,
+                      guint n_rows)
+{
+  self->made = g_new0 (FabPointsRow, n_rows);
+  self->labels = g_new0 (char *, (gsize) n_rows *g_strv_length ((char **) columns) + 1);
+  self->points = (FabPoints){ columns, n_shown, n_numbers, self->made, n_rows };
+}
+
+void
+fab_points_list_set (FabPointsList *self, guint row, char *const *labels, const FabTry *trial)
+{
+  guint n_columns = g_strv_length ((char **) self->points.columns);
+  char **own = self->labels + (gsize) row * n_columns;
+
+  memcpy (own, labels, n_columns * sizeof *own);
+  self->made[row] = (FabPointsRow){ (const char *const *) own, trial, NULL };
+}
+
+void
+fab_points_list_clear (FabPointsList *self)
+{
+  gsize n = (gsize) self->points.n_rows * g_strv_length ((char **) self->points.columns);
+
+  for (gsize i = 0; i < n; i++)
+    g_free (self->labels[i]);
+  g_free (self->labels);
+  g_free (self->made);
+}

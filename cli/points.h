@@ -22,6 +22,21 @@ typedef struct {
   guint n_rows;
 } FabPoints;
 
+/* A table of points that owns its labels. */
+typedef struct {
+  FabPoints points;
+  char **labels;      /* row by row */
+  FabPointsRow *made; /* the rows */
+} FabPointsList;
+
+/* Makes room for `n_rows`; `columns` must outlive it. */
+void fab_points_list_init (FabPointsList *self, const char *const *columns, guint n_shown, guint n_numbers,
+                           guint n_rows);
+/* Sets a row; the labels, one per column, are the list's from then on. */
+void fab_points_list_set (FabPointsList *self, guint row, char *const *labels, const FabTry *trial);
+void fab_points_list_clear (FabPointsList *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabPointsList, fab_points_list_clear)
+
 /* Labels, step, exposed communication, MFU, tokens per second, and the class of the binding link; or the problem's
  * first line. */
 void fab_points_append_text (GString *text, const FabPoints *points);

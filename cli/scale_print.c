@@ -184,15 +184,6 @@ fab_scale_text (const FabScaleView *view)
 
 /* --- for programs --- */
 
-enum { N_LABELS = 4 };
-
-typedef struct {
-  guint n;
-  char *(*labels)[N_LABELS];
-  FabPointsRow *rows;
-  FabPoints points;
-} Rows;
-
 /* A number as text; 0 is nothing. */
 static char *
 real (double value)
@@ -203,41 +194,24 @@ real (double value)
 }
 
 static void
-rows_init (Rows *self, const FabScaleView *view)
+rows_init (FabPointsList *self, const FabScaleView *view)
 {
   static const char *const columns[] = { "gpus", "efficiency", "low_s", "high_s", NULL };
 
-  self->n = view->scaling->n;
-  self->labels = (gpointer) g_new0 (char *, (gsize) N_LABELS * self->n);
-  self->rows = g_new0 (FabPointsRow, self->n);
-  for (guint i = 0; i < self->n; i++) {
+  fab_points_list_init (self, columns, 4, 4, view->scaling->n);
+  for (guint i = 0; i < view->scaling->n; i++) {
     const FabScalePoint *point = point_at (view, (gint) i);
+    char *const labels[] = { g_strdup_printf ("%u", point->n_gpus), real (point->efficiency),
+                             real (point->low_s), real (point->high_s) };
 
-    self->labels[i][0] = g_strdup_printf ("%u", point->n_gpus);
-    self->labels[i][1] = real (point->efficiency);
-    self->labels[i][2] = real (point->low_s);
-    self->labels[i][3] = real (point->high_s);
-    self->rows[i] = (FabPointsRow){ (const char *const *) self->labels[i], &point->trial, NULL };
+    fab_points_list_set (self, i, labels, &point->trial);
   }
-  self->points = (FabPoints){ columns, N_LABELS, N_LABELS, self->rows, self->n };
 }
-
-static void
-rows_clear (Rows *self)
-{
-  for (guint i = 0; i < self->n; i++)
-    for (guint k = 0; k < N_LABELS; k++)
-      g_free (self->labels[i][k]);
-  g_free (self->labels);
-  g_free (self->rows);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
 
 char *
 fab_scale_csv (const FabScaleView *view)
 {
-  g_auto (Rows) rows;
+  g_auto (FabPointsList) rows;
 
   rows_init (&rows, view);
   g_autoptr (FabTable) table = fab_points_table (&rows.points);
@@ -257,7 +231,7 @@ char *
 fab_scale_json (const FabScaleView *view)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_auto (Rows) rows;
+  g_auto (FabPointsList) rows;
 
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);

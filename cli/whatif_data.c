@@ -4,48 +4,37 @@
 #include "cli/whatif.h"
 #include "sim/base/json.h"
 
-enum { N_LABELS = 3 };
-
 /* The sides as rows of a table of points. */
 typedef struct {
-  guint n;
-  char *(*labels)[N_LABELS];
   FabTry *tries;
-  FabPointsRow *rows;
-  FabPoints points;
+  FabPointsList list;
 } Rows;
 
 static void
 rows_init (Rows *self, const FabWhatIfView *view)
 {
   static const char *const columns[] = { "change", "gpus", "nodes", NULL };
+  guint n = view->sides->len;
 
-  self->n = view->sides->len;
-  self->labels = (gpointer) g_new0 (char *, (gsize) N_LABELS * self->n);
-  self->tries = g_new0 (FabTry, self->n);
-  self->rows = g_new0 (FabPointsRow, self->n);
-  for (guint i = 0; i < self->n; i++) {
+  self->tries = g_new0 (FabTry, n);
+  fab_points_list_init (&self->list, columns, 3, 2, n);
+  for (guint i = 0; i < n; i++) {
     const FabSide *side = fab_sides_at (view->sides, i);
+    char *const labels[] = { g_strdup (side->name),
+                             g_strdup_printf ("%u", side->point ? side->point->n_ranks : 0),
+                             g_strdup_printf ("%u", side->point ? side->point->n_nodes : 0) };
 
-    self->labels[i][0] = g_strdup (side->name);
-    self->labels[i][1] = g_strdup_printf ("%u", side->point ? side->point->n_ranks : 0);
-    self->labels[i][2] = g_strdup_printf ("%u", side->point ? side->point->n_nodes : 0);
     self->tries[i] = (FabTry){ .point = side->point,
                                .problem = side->problem ? side->problem->message : NULL };
-    self->rows[i] = (FabPointsRow){ (const char *const *) self->labels[i], &self->tries[i], NULL };
+    fab_points_list_set (&self->list, i, labels, &self->tries[i]);
   }
-  self->points = (FabPoints){ columns, N_LABELS, 2, self->rows, self->n };
 }
 
 static void
 rows_clear (Rows *self)
 {
-  for (guint i = 0; i < self->n; i++)
-    for (guint k = 0; k < N_LABELS; k++)
-      g_free (self->labels[i][k]);
-  g_free (self->labels);
+  fab_points_list_clear (&self->list);
   g_free (self->tries);
-  g_free (self->rows);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
@@ -56,7 +45,7 @@ fab_whatif_csv (const FabWhatIfView *view)
   g_auto (Rows) rows;
 
   rows_init (&rows, view);
-  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  g_autoptr (FabTable) table = fab_points_table (&rows.list.points);
   return fab_table_to_csv (table);
 }
 
@@ -114,7 +103,7 @@ fab_whatif_json (const FabWhatIfView *view)
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_points_add_json (json, "points", &rows.points);
+  fab_points_add_json (json, "points", &rows.list.points);
   fab_json_begin_array (json, "changes");
   for (guint i = 1; i < view->sides->len; i++)
     add_effect (json, view, i);
