@@ -12,12 +12,7 @@ fab_best_title (const FabStudy *study, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
-  if (scenario == NULL)
-    return NULL;
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
-                                         : g_strdup (spec->name);
-  return fab_cli_printable (title);
+  return scenario ? fab_cli_title (scenario) : NULL;
 }
 
 gboolean

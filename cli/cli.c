@@ -186,6 +186,16 @@ fab_cli_printable (const char *text)
   return g_string_free (out, FALSE);
 }
 
+char *
+fab_cli_title (const FabScenario *scenario)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
+                                         : g_strdup (spec->name);
+
+  return fab_cli_printable (title);
+}
+
 guint
 fab_cli_threads (void)
 {

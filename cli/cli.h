@@ -87,6 +87,8 @@ FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *
 /* A study of it, with as many threads as fab_cli_threads says; NULL without a catalogue, whose error was told. (transfer
  * full) */
 FabStudy *fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error);
+/* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
+char *fab_cli_title (const FabScenario *scenario);
 
 /* Text of a scenario for a terminal: control characters as \\x1b, line ends too. (transfer full) */
 char *fab_cli_printable (const char *text);

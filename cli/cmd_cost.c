@@ -42,9 +42,7 @@ cost (const CostOptions *o, const char *path, GError **error)
   g_autoptr (FabPoint) point = bill ? fab_point_play (scenario, &fab_models, error) : NULL;
   if (point == NULL)
     return FALSE;
-  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
-                                         : g_strdup (spec->name);
-  g_autofree char *shown = fab_cli_printable (title);
+  g_autofree char *shown = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point });
   g_print ("%s", text);
   return TRUE;

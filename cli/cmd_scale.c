@@ -83,11 +83,8 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
   if (scaling == NULL)
     return FALSE;
-  const FabScenarioSpec *about = fab_scenario_spec (scenario);
-  g_autofree char *title = about->summary ? g_strconcat (about->name, ": ", about->summary, NULL)
-                                          : g_strdup (about->name);
-  g_autofree char *printable = fab_cli_printable (title);
-  g_autofree char *text = printers[o->format](&(FabScaleView){ printable, &spec, scaling });
+  g_autofree char *title = fab_cli_title (scenario);
+  g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling });
   g_print ("%s", text);
   return TRUE;
 }

@@ -37,10 +37,7 @@ title_of (const FabStudy *study, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
 
-  if (scenario == NULL)
-    return NULL;
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  return spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL) : g_strdup (spec->name);
+  return scenario ? fab_cli_title (scenario) : NULL;
 }
 
 static gboolean
@@ -77,7 +74,6 @@ find (const SizeOptions *o, const FabStudy *study, const FabSizeSpec *spec, cons
     [FAB_FORMAT_TEXT] = fab_size_text, [FAB_FORMAT_JSON] = fab_size_json, [FAB_FORMAT_CSV] = fab_size_csv
   };
   g_autoptr (FabSize) found = fab_size_find (study, spec, error);
-  g_autofree char *shown = fab_cli_printable (title);
   FabSureness sureness = { NULL, -1, -1 };
   GPtrArray *ports = NULL;
   int answer = -1;
@@ -86,7 +82,7 @@ find (const SizeOptions *o, const FabStudy *study, const FabSizeSpec *spec, cons
     return -1;
   if (fab_size_sureness (study, spec, found, &sureness, error)
       && find_ports (study, spec, found, &ports, error)) {
-    g_autofree char *text = printers[o->format](&(FabSizeView){ shown, spec, found, &sureness, ports });
+    g_autofree char *text = printers[o->format](&(FabSizeView){ title, spec, found, &sureness, ports });
 
     g_print ("%s", text);
     answer = found->answer >= 0;

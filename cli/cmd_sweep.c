@@ -3,10 +3,10 @@
  *
  * SIGINT, SIGTERM and SIGHUP are held back and asked for between points, so that what is finished is kept.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "cli/sweep.h"
 #include "models/models.h"
 #include "sim/base/crew.h"
@@ -40,31 +40,6 @@ static const FabUsage usage = {
 };
 
 /* --- the person --- */
-
-static const int held_signals[] = { SIGINT, SIGTERM, SIGHUP };
-
-static void
-hold_signals (void)
-{
-  sigset_t held;
-
-  sigemptyset (&held);
-  for (guint i = 0; i < G_N_ELEMENTS (held_signals); i++)
-    sigaddset (&held, held_signals[i]);
-  sigprocmask (SIG_BLOCK, &held, NULL);
-}
-
-static gboolean
-is_cancelled (G_GNUC_UNUSED gpointer data)
-{
-  sigset_t pending;
-
-  sigpending (&pending);
-  for (guint i = 0; i < G_N_ELEMENTS (held_signals); i++)
-    if (sigismember (&pending, held_signals[i]) == 1)
-      return TRUE;
-  return FALSE;
-}
 
 typedef struct {
   gboolean is_terminal, has_line, has_said;
@@ -186,7 +161,7 @@ spec_of (Session *self)
                          .data = &self->person,
                          .progress = show_progress,
                          .note = show_note,
-                         .is_cancelled = is_cancelled };
+                         .is_cancelled = fab_cli_is_interrupted };
 }
 
 static gboolean
@@ -247,7 +222,7 @@ help (Session *self, const GError *problem, GError **error)
   g_autoptr (GError) broken = NULL;
   FabSweepSpec spec = problem == NULL ? spec_of (self) : (FabSweepSpec){ .ranks = self->ranks };
 
-  spec.is_cancelled = is_cancelled;
+  spec.is_cancelled = fab_cli_is_interrupted;
   if (!fab_sweep_help (&spec, problem != NULL ? problem->message : NULL, &broken)) {
     if (broken == NULL)
       _exit (FAB_EXIT_INPUT);
@@ -264,7 +239,7 @@ sweep (const SweepOptions *o, const char *path, GError **error)
   g_autoptr (GError) problem = NULL;
   gboolean is_done;
 
-  hold_signals ();
+  fab_cli_hold_signals ();
   if (!fab_sweep_find_ranks (&self.ranks, error))
     return FALSE;
   gboolean is_prepared = prepare (&self, &problem);

@@ -137,16 +137,6 @@ check_sides (const GPtrArray *changes, const GPtrArray *sides, GError **error)
 
 /* --- the command --- */
 
-static char *
-title_of (const FabScenario *scenario)
-{
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
-                                         : g_strdup (spec->name);
-
-  return fab_cli_printable (title);
-}
-
 static gboolean
 whatif (const WhatIfOptions *o, const char *path, GError **error)
 {
@@ -161,7 +151,7 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
 
   if (changes == NULL)
     return FALSE;
-  g_autofree char *apart = say_apart (changes), *title = title_of (scenario);
+  g_autofree char *apart = say_apart (changes), *title = fab_cli_title (scenario);
   g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
   fab_sides_play (sides);
   if (!check_sides (changes, sides, error))

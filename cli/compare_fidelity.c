@@ -146,7 +146,6 @@ print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played 
   static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_compare_text,
                                        [FAB_FORMAT_JSON] = fab_compare_json,
                                        [FAB_FORMAT_CSV] = fab_compare_csv };
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   guint base = find_base (played->variants, o->against);
 
   if (o->against
@@ -154,8 +153,7 @@ print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played 
     return fab_throw (error, FAB_ERROR_INPUT, "--against %s: %s", o->against,
                       (const char *) g_ptr_array_index (played->left_out, 0));
   g_autoptr (FabContrast) contrast = fab_contrast_new (g_steal_pointer (&played->variants), base);
-  g_autofree char *title = spec->summary ? g_strconcat (spec->name, ": ", spec->summary, NULL)
-                                         : g_strdup (spec->name);
+  g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](
       &(FabCompareView){ contrast, title, (char **) played->left_out->pdata });
   g_print ("%s", text);

@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "cli/measure.h"
+#include "cli/signals.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/scenario/schema.h"
@@ -32,32 +32,7 @@ typedef struct {
   gint64 shown_us;
 } Session;
 
-static const int held_signals[] = { SIGINT, SIGTERM, SIGHUP };
-
 /* --- the person --- */
-
-static void
-hold_signals (void)
-{
-  sigset_t held;
-
-  sigemptyset (&held);
-  for (guint i = 0; i < G_N_ELEMENTS (held_signals); i++)
-    sigaddset (&held, held_signals[i]);
-  sigprocmask (SIG_BLOCK, &held, NULL);
-}
-
-static gboolean
-is_cancelled (G_GNUC_UNUSED gpointer data)
-{
-  sigset_t pending;
-
-  sigpending (&pending);
-  for (guint i = 0; i < G_N_ELEMENTS (held_signals); i++)
-    if (sigismember (&pending, held_signals[i]) == 1)
-      return TRUE;
-  return FALSE;
-}
 
 static void
 clear_progress (Session *self)
@@ -120,7 +95,7 @@ read_params (Session *self, GError **error)
 static gboolean
 serve (Session *self, GError **error)
 {
-  const FabHostPerson person = { .data = self, .note = show_note, .is_cancelled = is_cancelled };
+  const FabHostPerson person = { .data = self, .note = show_note, .is_cancelled = fab_cli_is_interrupted };
   FabMeasureHost *host = fab_host_new (&self->request.plan, &self->request.limits, NULL, &person);
   gboolean is_served = self->backend->serve (host, self->params, error);
 
@@ -142,7 +117,7 @@ static gboolean
 ask (Session *self, GError **error)
 {
   const FabHostPerson person = {
-    .data = self, .progress = show_progress, .note = show_note, .is_cancelled = is_cancelled
+    .data = self, .progress = show_progress, .note = show_note, .is_cancelled = fab_cli_is_interrupted
   };
   gboolean is_new = !g_file_test (self->path, G_FILE_TEST_EXISTS), is_measured, has_begun;
   g_autoptr (FabSamples) samples = fab_samples_open (self->path, FAB_SAMPLES_WRITE, error);
@@ -189,7 +164,7 @@ run_session (Session *self, GError **error)
       || !measure_request_read (&self->request, self->options, error) || !read_params (self, error)
       || (backend->probe && !backend->probe (error)))
     return FALSE;
-  hold_signals ();
+  fab_cli_hold_signals ();
   return self->options->listen || (backend->is_helper && backend->is_helper ()) ? serve (self, error)
                                                                                 : ask (self, error);
 }
