@@ -84,8 +84,8 @@ GPtrArray *fab_cli_module_directories (const char *built);
 /* The scenario with its --set assignments (NULL-ended, or NULL). */
 FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 
-/* A study of it, with as many threads as fab_cli_threads says; NULL without a catalogue, whose error was told. (transfer
- * full) */
+/* A study of it, with as many threads as fab_cli_threads says; NULL without a catalogue, whose error was told.
+ * (transfer full) */
 FabStudy *fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 /* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
 char *fab_cli_title (const FabScenario *scenario);

@@ -19,8 +19,11 @@ open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const 
 {
   g_autoptr (FabStudy) self = g_new0 (FabStudy, 1);
 
-  *self = (FabStudy){ g_strdup (path), edits, fab_scenario_open (path, registry, catalog, error), catalog,
-                      registry };
+  *self = (FabStudy){ .path = g_strdup (path),
+                      .edits = edits,
+                      .base = fab_scenario_open (path, registry, catalog, error),
+                      .catalog = catalog,
+                      .registry = registry };
   if (self->base == NULL)
     return NULL;
   fab_scenario_edit (self->base, edits);

@@ -171,15 +171,14 @@ a_cancelled_sweep_leaves_no_thread (G_GNUC_UNUSED void **state)
   static const char *const long_ones[] = { "seed=1,2,3", NULL };
   static const char *const sets[] = { "fidelity=packet", "iterations=1000000", NULL };
   g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
-  FabStudy study = {
-    .path = FAB_SOURCE_DIR "/scenarios/hello.yaml", .sets = sets, .catalog = catalog, .registry = &fab_models
-  };
+  g_autoptr (FabStudy) study = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", sets, catalog,
+                                              &fab_models, NULL);
   g_autoptr (FabGrid) grid = fab_grid_new (long_ones, NULL, NULL);
-  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (&study, grid, "1", NULL);
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (study, grid, "1", NULL);
   g_autoptr (FabStore) store = fab_store_new (NULL);
   g_autoptr (GError) error = NULL;
   FabSweepSpec spec = {
-    .study = &study, .grid = grid, .plan = plan, .version = "1", .n_threads = 2, .is_cancelled = always
+    .study = study, .grid = grid, .plan = plan, .version = "1", .n_threads = 2, .is_cancelled = always
   };
   FabSweepOutcome outcome;
 

@@ -28,6 +28,6 @@ gint64 job_facts_data_ranks (const JobFacts *self);
  * multiple of `round`. (transfer full) */
 GArray *job_facts_micro_batches (const JobFacts *self, gint64 per_rank, gint64 most, gint64 round);
 
-/* Puts the keys that the scenario writes for its job and that a job of `kind` has too into `job`, without those in `but`:
- * {model: gpt2-xl, sequence: 2048}. */
+/* Puts the keys that the scenario writes for its job and that a job of `kind` has too into `job`, without those in
+ * `but`: {model: gpt2-xl, sequence: 2048}. */
 void job_facts_put_shared (const JobFacts *self, const char *kind, const char *const *but, FabValue *job);
