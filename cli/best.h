@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* best.h - what commands that look for a better scenario do with the one that they found. */
+/* best.h - helpers of the commands that search for a better scenario. */
 #pragma once
 
 #include "sim/study/study.h"
 
-/* "NAME: summary" of the scenario of the study, printable. (transfer full); NULL and *error. */
+/* Returns "NAME: summary" of the study's scenario, printable; NULL and *error on failure. (transfer full) */
 char *fab_best_title (const FabStudy *study, GError **error);
 
-/* Writes the study's scenario with these edits as a file of its own, every default spelt out, under a comment
- * that says `why`. */
+/* Writes the study's scenario with these edits to a file, with every default spelt out, under a comment that says
+ * `why`. */
 gboolean fab_best_write (const FabStudy *study, const FabEdits *edits, const char *why, const char *path,
                          GError **error);
 
-/* A figure by its name, or the usual one for NULL; NULL and *error with all names. */
+/* Finds a figure by its name; NULL means the usual one. Returns NULL and *error, which lists all names, if there is
+ * none. */
 const FabFigure *fab_best_figure (const char *name, GError **error);
 
-/* "80GB" of an option, 0 for NULL. */
+/* Parses "80GB" of an option; NULL gives 0. */
 gboolean fab_best_memory (const char *text, FabBytes *bytes, GError **error);
 
-/* "13.5", "118": gigabytes (10^9). (transfer full) */
+/* Formats gigabytes (10^9 bytes) as "13.5" or "118". (transfer full) */
 char *fab_best_gb (double bytes);

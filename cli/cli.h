@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli.h - what the commands share: the table of commands, options, exit codes, where data files are.
+/* cli.h - what the commands share: the table of commands, options, exit codes, and where data files are.
  *
- * cli/ is the only room that prints to a person or leaves the program. A command is a file and a row
- * in main.c. Answers go to stdout, everything else to stderr.
+ * Only cli/ prints to a person or exits the program. Each command has a file and a row in main.c. Answers go to
+ * stdout, everything else to stderr. Commands run on the main thread.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 
 #include "sim/study/study.h"
 
-/* Exit codes, promised in the man page. */
+/* Exit codes; the man page promises them. */
 typedef enum {
   FAB_EXIT_DONE = 0,
-  FAB_EXIT_UNMET = 1,       /* a target or gate was not met; the job hangs */
+  FAB_EXIT_UNMET = 1,       /* a target or gate was not met, or the job hangs */
   FAB_EXIT_INPUT = 2,       /* bad input, or a file that cannot be read or written */
   FAB_EXIT_UNSUPPORTED = 3, /* not possible on this machine */
 } FabExit;
@@ -50,49 +50,52 @@ extern const FabCommand fab_command_tune;
 extern const FabCommand fab_command_validate;
 extern const FabCommand fab_command_whatif;
 
-/* What a command's --help says around its options. */
+/* The text of a command's --help around its options. */
 typedef struct {
   const char *arguments;    /* after the options: "[SCENARIO]" */
-  const char *summary;      /* what it does, a short paragraph */
-  const char *examples;     /* indented lines, each a command that works */
-  guint min_rest, max_rest; /* arguments that are no options */
+  const char *summary;      /* what the command does, a short paragraph */
+  const char *examples;     /* indented lines; each is a command that works */
+  guint min_rest, max_rest; /* the number of arguments that are not options */
 } FabUsage;
 
-/* Parses options into `entries`; what is left is argv[1..*argc - 1]. FALSE and *error for a wrong option (with the
- * nearest) or a wrong number of arguments; FALSE alone when --help was asked for and printed. */
+/* Parses options into `entries` and leaves the other arguments in argv[1..*argc - 1]. Returns FALSE with *error for a
+ * wrong option (naming the nearest) or a wrong number of arguments; FALSE without *error when it printed --help. */
 gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv,
                         GError **error);
 
-/* "text", "json" or "csv". NULL is text. */
+/* Parses "text", "json" or "csv"; NULL is text. */
 gboolean fab_cli_format (const char *name, FabFormat *format, GError **error);
-/* The same, and "markdown": of commands whose answers are pages of docs. */
+/* Parses these and "markdown", for commands whose answers become pages of docs. */
 gboolean fab_cli_page_format (const char *name, FabFormat *format, GError **error);
 
-/* The shipped catalogue: $FABRICAST_CATALOG, else beside the installed program, else of the source tree. */
-FabCatalog *fab_cli_catalog (GError **error);
-/* A shipped data file or directory by its path below share/fabricast ("measured", "scenarios"), the same way.
+/* Loads the shipped catalogue: $FABRICAST_CATALOG, else the one beside the installed program, else the source tree's.
  * (transfer full) */
+FabCatalog *fab_cli_catalog (GError **error);
+/* Finds a shipped data file or directory in the same places, by its path below share/fabricast ("measured",
+ * "scenarios"). (transfer full) */
 char *fab_cli_data_path (const char *name, GError **error);
 
-/* How many threads play what is independent: FABRICAST_THREADS in the environment; 0, as many as there are processors,
- * where it is not set. */
+/* Returns how many threads run independent scenarios: FABRICAST_THREADS of the environment. 0, where it is not set,
+ * means as many as there are processors. */
 guint fab_cli_threads (void);
 
-/* Where a module may be, the likeliest first, NULL-ended; `built`: its folder in the build. (transfer full) */
+/* Lists the directories where a module may be, NULL-ended, the first to try first. `built` is its directory in the
+ * build. (transfer full) */
 GPtrArray *fab_cli_module_directories (const char *built);
 
-/* The scenario with its --set assignments (NULL-ended, or NULL). */
+/* Loads a scenario with its --set assignments (NULL-ended, or NULL). (transfer full) */
 FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 
-/* A study of it, with as many threads as fab_cli_threads says; NULL without a catalogue, whose error was told.
- * (transfer full) */
+/* Makes a study of the scenario with fab_cli_threads threads. Returns NULL when there is no catalogue; the error was
+ * then printed. (transfer full) */
 FabStudy *fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error);
 /* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
 char *fab_cli_title (const FabScenario *scenario);
 
-/* Text of a scenario for a terminal: control characters as \\x1b, line ends too. (transfer full) */
+/* Makes a scenario's text safe for a terminal: control characters and line ends become \\x1b and the like. (transfer
+ * full) */
 char *fab_cli_printable (const char *text);
 
-/* Prints the error to stderr and returns the exit code that its kind has; FAB_EXIT_DONE for NULL, which is --help. A
- * broken invariant (FAB_ERROR_BROKEN) is a mistake of the program and aborts. */
+/* Prints the error to stderr and returns the exit code of its kind; FAB_EXIT_DONE for NULL, which means --help. A
+ * broken invariant (FAB_ERROR_BROKEN) is a bug of the program, and aborts. */
 FabExit fab_cli_fail (const char *command, const GError *error);

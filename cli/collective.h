@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.h - the parts of `fabricast collective`: what was asked for, and the ways to print it. */
+/* collective.h - the parts of `fabricast collective`: its options, its request, and its output. */
 #pragma once
 
 #include "answer/predict.h"
@@ -7,7 +7,7 @@
 #include "validate/compare/nccl_names.h"
 #include "validate/import/nccl_tests.h"
 
-/* As they stand on the command line; NULL or 0: not given. */
+/* The options as given on the command line; NULL or 0: not given. */
 typedef struct {
   char *format_name, *node, *op_name, *type_name, *min_size, *max_size, *step_size, *nic, *fabric;
   char *library, *algorithm, *protocol, *form_name, *json_path, *check_path, *tolerance, *check_from;
@@ -20,7 +20,7 @@ typedef struct {
 
 void collective_options_clear (CollectiveOptions *self);
 
-/* What they come to. */
+/* The request that the options describe. */
 typedef struct {
   const CollectiveOptions *options;
   FabFormat format;
@@ -30,35 +30,36 @@ typedef struct {
   gint64 nodes, gpus_per_node, gpus_per_process;
   guint n_ranks;
   FabBytes first_bytes, last_bytes, step_bytes;
-  guint n_too_small; /* sizes with less than an element for each rank: nccl-tests runs them empty */
-  GArray *sizes;     /* FabBytes, those that nccl-tests runs */
-  GArray *counts;    /* guint64, of each */
+  guint n_too_small; /* sizes with less than one element per rank; nccl-tests runs them empty */
+  GArray *sizes;     /* FabBytes: the sizes that nccl-tests runs */
+  GArray *counts;    /* guint64: elements of each size */
   FabEdits *edits;
-  FabNcclTests *file; /* of --check, or NULL */
+  FabNcclTests *file; /* the file of --check, or NULL */
 } CollectiveRequest;
 
-/* Also with what the file of --check says; NULL and *error for what cannot be meant. */
+/* Makes the request from the options and the file of --check; NULL and *error when they contradict. `options` must
+ * outlive it. (transfer full) */
 CollectiveRequest *collective_request_new (const CollectiveOptions *options, const FabCatalog *catalog,
                                            GError **error);
 void collective_request_free (CollectiveRequest *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveRequest, collective_request_free)
 
-/* "32K" and the like, as nccl-tests reads them. */
+/* Parses "32K" and the like, as nccl-tests does. */
 gboolean collective_parse_size (const char *option, const char *text, FabBytes *bytes, GError **error);
 
-/* The assignments that a variable of NCCL ("NCCL_ALGO=Ring", or the name of one that is set) stands for. */
+/* Adds the assignments equivalent to a variable of NCCL: "NCCL_ALGO=Ring", or the name of one in the environment. */
 gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error);
 
-/* The scenario's name of an algorithm or protocol that NCCL spells its own way. (transfer full) */
+/* Returns the scenario's name of an algorithm or protocol that NCCL spells differently. (transfer full) */
 char *collective_nccl_name (const char *name);
 
 void collective_print (const CollectiveRequest *request, const GArray *rows);
 
-/* nccl-tests' -J; refuses to replace a file, as nccl-tests does. */
+/* Writes what nccl-tests writes for -J. Refuses to replace a file, as nccl-tests does. */
 gboolean collective_write_json (const CollectiveRequest *request, const GArray *rows, GError **error);
 
-/* Number `value` in `width` columns with as many decimals as fit, two at most. (transfer full) */
+/* Formats a number in `width` columns, with as many decimals as fit but at most two. (transfer full) */
 char *collective_fit (double value, guint width);
 
-/* Prints measured beside predicted. FALSE and no *error: a size is below the tolerance. */
+/* Prints measured beside predicted values. FALSE without *error: a size is below the tolerance. */
 gboolean collective_check (const CollectiveRequest *request, const GArray *rows, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.h - what `fabricast compare` plays and prints. Columns are variants, whatever makes them differ. */
+/* compare.h - the parts of `fabricast compare`. Its columns are variants: fidelities, or whole scenarios. */
 #pragma once
 
 #include "sim/base/json.h"
@@ -9,30 +9,31 @@
 #include "validate/fidelity/sides.h"
 
 typedef struct {
-  char *format_name, *fidelity, *vary, *against, *equal, *by; /* as given, or NULL */
+  char *format_name, *fidelity, *vary, *against, *equal, *by; /* as given; NULL: not given */
   char **sets;
   FabFormat format;
 } FabCompareOptions;
 
-/* Play, and print the page. */
+/* Run the variants and print the page. */
 gboolean fab_compare_at_fidelities (const FabCompareOptions *o, const char *path, GError **error);
 gboolean fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GError **error);
 
 /* --- pages of fidelities --- */
 
-/* `title`: the first line; `left_out`: what could not be played and why, a line each, NULL-ended, or NULL. */
+/* What the pages show. `left_out` has a line for each variant that could not run, with the reason, NULL-ended; or
+ * NULL. */
 typedef struct {
   const FabContrast *contrast;
   const char *title;
   char **left_out;
 } FabCompareView;
 
-/* The fidelities of a list with commas, each once; all that there are for NULL. What is wrong with it is added to
- * `mistakes`, a line each. (transfer full) */
+/* Parses a list of fidelities with commas, and removes repeated ones; NULL means all. Adds a line to `mistakes` for
+ * each mistake. (transfer full) */
 char **fab_compare_fidelities (const char *command, const char *list, GString *mistakes);
 void fab_compare_note_unknown (const char *command, const char *option, const char *name, GString *mistakes);
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_compare_text (const FabCompareView *view);
 char *fab_compare_csv (const FabCompareView *view);
 char *fab_compare_json (const FabCompareView *view);
@@ -42,40 +43,40 @@ char *fab_compare_json (const FabCompareView *view);
 typedef struct {
   GString *out;
   const FabContrast *contrast;
-  guint width; /* of a variant's column */
+  guint width; /* width of a variant's column */
 } FabComparePage;
 
 void fab_compare_page_init (FabComparePage *page, const FabContrast *contrast);
-/* The names of the variants; what a step is made of; sums of collectives; links that differ. */
+/* Append the names of the variants; the parts of a step; sums of collectives; links that differ. */
 void fab_compare_append_head (FabComparePage *page);
 void fab_compare_append_step (FabComparePage *page);
 void fab_compare_append_sorts (FabComparePage *page);
 void fab_compare_append_links (FabComparePage *page);
-/* A line: a cell for each variant, NULL-ended; a NULL text is "-". */
+/* Appends a line with a cell for each variant, NULL-ended; a NULL cell prints "-". */
 void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);
 
-/* The variants' times and words, as an array "variants". */
+/* Adds the variants' times and words as an array "variants". */
 void fab_compare_add_variants (FabJson *json, const FabContrast *contrast);
 
 /* --- pages of scenarios --- */
 
-/* What one of them needs to equal the base. */
+/* What one of the other scenarios needs to equal the base. */
 typedef struct {
   guint side;
-  FabSize *size; /* NULL: none of the values can be played, see `problem` */
+  FabSize *size; /* NULL: no value can run; `problem` says why */
   char *problem;
 } FabCompareEqual;
 
 typedef struct {
-  GPtrArray *sides;            /* FabSide, all of them played */
-  const FabContrast *contrast; /* of their variants, in this order */
-  char **left_out;             /* what could not be played and why, NULL-ended */
-  const FabFigure *figure;     /* of --at-equal; NULL: it is not asked for */
-  const FabAxis *axis;         /* likewise */
-  GArray *equals;              /* FabCompareEqual, one per other side */
+  GPtrArray *sides;            /* FabSide, all of which ran */
+  const FabContrast *contrast; /* of their variants, in the same order */
+  char **left_out;             /* what could not run and why, NULL-ended */
+  const FabFigure *figure;     /* the figure of --at-equal; NULL: not requested */
+  const FabAxis *axis;         /* the axis of --at-equal; NULL: not requested */
+  GArray *equals;              /* FabCompareEqual, one for each scenario but the base */
 } FabSidesView;
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_sides_text (const FabSidesView *view);
 char *fab_sides_csv (const FabSidesView *view);
 char *fab_sides_json (const FabSidesView *view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.h - what `fabricast cost` prints: the bill of a machine, then what the job costs on it. */
+/* cost.h - the output of `fabricast cost`: the bill of a machine, then the cost of the job on it. */
 #pragma once
 
 #include "sim/study/point.h"
@@ -11,7 +11,7 @@ typedef struct {
   const FabPoint *point;
 } FabCostView;
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_cost_text (const FabCostView *view);
 char *fab_cost_csv (const FabCostView *view);
 char *fab_cost_json (const FabCostView *view);

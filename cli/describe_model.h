@@ -3,5 +3,5 @@
 
 #include "sim/scenario/catalog.h"
 
-/* Parameters, FLOPs, memory and operators of a model at this length of sequences, as comments below its entry. */
+/* Prints parameters, FLOPs, memory and operators of a model at this sequence length, as comments below its entry. */
 void fab_describe_model (const FabModelSpec *model, guint sequence);

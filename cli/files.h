@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.h - files that a command is given: read up to a limit, written without harm to what is no plain file. */
+/* files.h - reads files up to a limit, and writes them without damage to devices, pipes and databases. */
 #pragma once
 
 #include "sim/scenario/value.h"
 
-/* The whole of a file, of standard input for "-"; what is larger than `limit_bytes` is refused, so that a device
- * cannot fill the memory. Ends with a NUL beyond `size`. */
+/* Reads a whole file; "-" is standard input. Refuses more than `limit_bytes`, so that a device cannot fill the memory.
+ * The text ends with a NUL beyond `size`. */
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 
-/* What `fabricast measure` and runs write. */
+/* Says whether the file is a database: what `fabricast measure` and runs write. */
 gboolean fab_cli_is_database (const char *path);
 
-/* Whether --out, which may be NULL, is none of the files (NULL-ended) that are read. */
+/* Fails when --out (which may be NULL) is one of the files (NULL-ended) that are read. */
 gboolean fab_cli_check_out (const char *out, char *const *files, GError **error);
 
-/* The value of `include` that the files of --with (NULL-ended) stand for. NULL and *error for one that cannot be read.
+/* Returns the value of `include` for the files of --with (NULL-ended). NULL and *error when one cannot be read.
  * (transfer full) */
 FabValue *fab_cli_with (char **files, GError **error);
 
-/* Plain files (where links lead) are replaced whole or not at all; to devices and pipes it is written. A database,
- * which may hold hours of measuring, is never replaced. */
+/* Writes a file. A plain file (links are followed) is replaced whole or not at all; devices and pipes are written to.
+ * A database, which may hold hours of measurements, is never replaced. */
 gboolean fab_cli_write_file (const char *path, const char *text, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit_options.h - what `calibrate` and `validate links` share: the files, which series of them, and how ends
- * are joined. */
+/* fit_options.h - the options that `calibrate` and `validate links` share: files, their series, and how ends are
+ * joined. */
 #pragma once
 
 #include "cli/cli.h"
@@ -17,9 +17,9 @@ typedef struct {
     .count = 1, .hops = 2       \
   }
 
-/* What they come to. */
+/* The checked options. */
 typedef struct {
-  FabGroupFilter filter; /* points into the options */
+  FabGroupFilter filter; /* points into the FabFitOptions */
   FabFitSizes sizes;
   guint count, hops;
 } FabFitChoice;
@@ -46,12 +46,13 @@ typedef struct {
       FAB_FIT_OPTION ("hops", INT, &(o)->hops,                                                              \
                       "Links in a row between the ends (default: 2, through one switch)", "N")
 
-/* The checked options; `choice` points into `self`. */
+/* Checks the options. `choice` points into `self`, which must outlive it. */
 gboolean fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **error);
 void fab_fit_options_clear (FabFitOptions *self);
 
-/* The series of all files (NULL-ended): measurements files and what other tools print. (transfer full) */
+/* Reads the series of all files (NULL-ended): measurements files, and other tools' output. (transfer full) */
 GPtrArray *fab_cli_series (char **files, GError **error);
 
-/* The shipped catalogue with the links of files over it: a scenario, whose catalogue it is; keep both. */
+/* Loads the shipped catalogue with the links of files added to it, as a scenario that owns the result. `catalog` must
+ * outlive it. (transfer full) */
 FabScenario *fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error);

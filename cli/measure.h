@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure.h - what the files of `fabricast measure` share. */
+/* measure.h - declares what the files of `fabricast measure` share. */
 #pragma once
 
 #include "cli/cli.h"
@@ -7,7 +7,7 @@
 #include "validate/measure/backends.h"
 #include "validate/measure/host_run.h"
 
-/* As it was typed; NULL where it was not. */
+/* The options as given; NULL: not given. */
 typedef struct {
   char *listen, *peer, *sizes, *kinds, *precision, *time, *out, *format_name;
   char **sets;
@@ -16,7 +16,7 @@ typedef struct {
   FabFormat format;
 } MeasureOptions;
 
-/* What is to be measured, and how well. */
+/* What is to be measured, and how precisely. */
 typedef struct {
   FabMeasurePlan plan;
   FabHostLimits limits;
@@ -24,22 +24,22 @@ typedef struct {
   gboolean kinds[FAB_N_MEASURE_KINDS];
 } MeasureRequest;
 
-/* `o` must outlive the request. */
+/* Checks the options; `o` must outlive the request. */
 gboolean measure_request_read (MeasureRequest *self, const MeasureOptions *o, GError **error);
 void measure_request_clear (MeasureRequest *self);
 
-/* The backend of this name, loaded from $FABRICAST_PLUGINS, the build or where modules are installed. */
+/* Loads the backend with this name from $FABRICAST_PLUGINS, the build or the installed modules. */
 const FabMeasureBackend *measure_backend (const char *name, GError **error);
-/* A row per backend: name, whether it works here, and what it measures or why not. */
+/* Lists the backends: name, whether it works here, and what it measures or why it does not work. (transfer full) */
 FabTable *measure_backends (void);
 
-/* Measures or serves, and prints what was measured. */
+/* Measures or serves, and prints what it measured. */
 gboolean measure_run (const MeasureOptions *o, const FabMeasureBackend *backend, GError **error);
 
-/* The series of a file, or only those of a host. */
+/* Prints the series of a file; with `only`, those that this host measured. */
 gboolean measure_print (const char *path, const FabMeasureHost *only, FabFormat format, GError **error);
-/* One series for a person; returns how many points are less sure than was asked for. */
+/* Prints one series for a person. Returns the number of points that are less precise than requested. */
 guint measure_print_series (const FabMeasuredSeries *series);
-/* The same for programs: GPtrArray of FabMeasuredSeries. (transfer full) */
+/* Format FabMeasuredSeries for programs. (transfer full) */
 char *measure_csv (const GPtrArray *all);
 char *measure_json (const char *path, char **machine, char **notes, const GPtrArray *all);

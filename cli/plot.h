@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot.h - a curve of a study on the terminal: what a figure is over the values that were tried. */
+/* plot.h - draws a figure over the tried values of a study on the terminal. */
 #pragma once
 
 #include "sim/study/target.h"
@@ -10,6 +10,6 @@ typedef struct {
   gboolean is_marked;
 } FabPlotPoint;
 
-/* Of two points or more; `from` and `to` are what stands below its ends. */
+/* Appends the curve through at least two points; `from` and `to` label its ends. */
 void fab_plot_append (GString *text, const FabTarget *target, const FabPlotPoint *points, guint n,
                       const char *from, const char *to);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_band.h - how sure the answer of `fabricast run` is, where links say how sure their numbers are. */
+/* run_band.h - the uncertainty of the answer of `fabricast run`, where links state that of their numbers. */
 #pragma once
 
 #include "cli/run.h"
 
-/* Plays everything again with each uncertain number at either end; result->band is that of every iteration's seconds.
- * NULL there: nothing is uncertain. FALSE and *error when such a run fails. */
+/* Runs everything again with each uncertain number at either end, and sets result->band to the range of every
+ * iteration's seconds; NULL: nothing is uncertain. FALSE and *error when such a run fails. */
 gboolean fab_run_find_band (const FabScenario *scenario, FabRunResult *result, GError **error);
 
-/* Sizes of messages over links of which one knows what was measured, and those of them that were not. */
+/* Counts of message sizes over links with known measured sizes: all, and those beyond the measured sizes. */
 typedef struct {
   guint n, n_outside;
 } FabRunSizes;
 
 FabRunSizes fab_run_sizes (const FabRunResult *result);
 
-/* Lines of the page: the band of the last step; sizes outside. Nothing where there is nothing to say. */
+/* Append lines to the page: the range of the last step; sizes beyond the measured ones. They append nothing when there
+ * is nothing to say. */
 void fab_run_append_band (GString *page, const FabRunResult *result);
 void fab_run_append_sizes (GString *page, const FabRunResult *result);

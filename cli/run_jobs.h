@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_jobs.h - several jobs on one machine: how long the steps of each are alone and together. */
+/* run_jobs.h - compares jobs that share a machine: the time of each one's steps alone and together. */
 #pragma once
 
 #include "sim/base/json.h"
@@ -7,16 +7,16 @@
 #include "cli/run.h"
 
 typedef struct {
-  const char *name;                /* the scenario's */
-  guint n_nodes, n_steps;          /* iterations together that ended */
-  FabTimePs alone_ps, together_ps; /* mean step; together 0: none has ended */
+  const char *name;                /* of its scenario */
+  guint n_nodes, n_steps;          /* n_steps: iterations that ended while they ran together */
+  FabTimePs alone_ps, together_ps; /* mean step; together 0: none ended */
 } FabRunJob;
 
-/* Of the first job and then its neighbours (FabRunJob), each played again alone. FALSE and *error when one cannot be;
- * an empty list without neighbours. `jobs` is (transfer full). */
+/* Lists the first job and then its neighbours (FabRunJob); runs each again alone. FALSE and *error when one cannot
+ * run. `jobs` is empty without neighbours, and (transfer full). */
 gboolean fab_run_jobs (const FabScenario *scenario, const FabRunResult *result, GArray **jobs,
                        GError **error);
 
-/* (transfer full); empty without neighbours. */
+/* Formats the jobs; empty without neighbours. (transfer full) */
 char *fab_run_jobs_text (const GArray *jobs);
 void fab_run_jobs_json (const GArray *jobs, FabJson *json);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_queues.h - what waited for links in the whole run, where the network has queues: for page and JSON of
- * `fabricast run`. Nothing where nothing waited. */
+/* run_queues.h - prints what waited for links during the run, where the network has queues; nothing if nothing
+ * waited. */
 #pragma once
 
 #include "sim/base/json.h"

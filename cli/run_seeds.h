@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_seeds.h - `fabricast run --seeds N`: the same scenario with N seeds, and how far its steps spread. */
+/* run_seeds.h - `fabricast run --seeds N`: runs a scenario with N seeds and shows how much its steps vary. */
 #pragma once
 
 #include "cli/cli.h"
@@ -7,11 +7,11 @@
 
 typedef struct {
   const char *path;
-  char **sets;         /* NULL-ended; the first seed is the one they give, or the scenario's */
+  char **sets;         /* NULL-ended; the first seed is the one in them, or the scenario's */
   const char *n_seeds; /* as the person wrote it */
-  const char *db;      /* a run for each seed; NULL: none */
+  const char *db;      /* gets a run for each seed; NULL: none is written */
   FabFormat format;
 } FabRunSeeds;
 
-/* Plays and prints. FALSE and *error, which names the seed, when one of them could not be played. */
+/* Runs and prints. FALSE and *error, which names the seed, when one of them could not run. */
 gboolean fab_run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scale.h - what `fabricast scale` prints. */
+/* scale.h - the output of `fabricast scale`. */
 #pragma once
 
 #include "sim/study/scaling.h"
@@ -10,7 +10,7 @@ typedef struct {
   const FabScaling *scaling;
 } FabScaleView;
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_scale_text (const FabScaleView *view);
 char *fab_scale_csv (const FabScaleView *view);
 char *fab_scale_json (const FabScaleView *view);

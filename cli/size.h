@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* size.h - what `fabricast size` prints. */
+/* size.h - the output of `fabricast size`. */
 #pragma once
 
 #include "sim/study/ports.h"
@@ -10,10 +10,10 @@ typedef struct {
   const FabSizeSpec *spec;
   const FabSize *size;
   const FabSureness *sureness;
-  const GPtrArray *ports; /* FabPort; NULL: the key is no rate of ports, or nothing meets the target */
+  const GPtrArray *ports; /* FabPort; NULL: the key is not a rate of ports, or no value meets the target */
 } FabSizeView;
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_size_text (const FabSizeView *view);
 char *fab_size_csv (const FabSizeView *view);
 char *fab_size_json (const FabSizeView *view);

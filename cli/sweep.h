@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.h - `fabricast sweep`: the other ranks that it may have, and what it prints. */
+/* sweep.h - `fabricast sweep`: the ranks that share its work, and its output. */
 #pragma once
 
 #include "cli/cli.h"
 #include "sim/study/sweep.h"
 
-/* The ranks that this process was started with by mpirun or srun; *ranks is NULL where it is alone. FALSE and *error:
- * it was started so, but cannot reach them. */
+/* Finds the ranks that mpirun or srun started with this process; *ranks is NULL when it is alone. FALSE and *error: it
+ * was started so, but cannot reach them. */
 gboolean fab_sweep_find_ranks (FabRanks **ranks, GError **error);
 
 typedef struct {
@@ -17,6 +17,6 @@ typedef struct {
   const char *db;
 } FabSweepView;
 
-/* The points of the file; *n_played: how many of them could be played. NULL and *error: the file cannot be read.
- * (transfer full) */
+/* Prints the points of the file; *n_played is how many could run. NULL and *error: the file cannot be read. (transfer
+ * full) */
 char *fab_sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GError **error);

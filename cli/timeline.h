@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.h - one iteration as text, drawn from its spans.
+/* timeline.h - draws one iteration as text from its spans.
  *
  *   compute  [ forward   ][ backward                        ]
  *   comm                     [ all_reduce x161                            ]
  *   exposed                                                   ==============
  *
- * Where ranks differ (stages of a pipeline), first a row for each class of ranks, one letter a column: what took most
- * of its time. Of more than 16 classes the middle is left out.
+ * Where ranks differ (stages of a pipeline), a row for each class of ranks comes first. Each column is the letter of
+ * what took most of its time. Of more than 16 classes the middle ones are left out.
  *
  *   rank 0   FFFFFFFF......BBFFBBFFBBFFBBFFBBBBBBBB===oo
  *   rank 8   ..FFFFFF....BBFFBBFFBBFFBBFFBBBBBBB....===oo
@@ -16,7 +16,7 @@
 
 #include "sim/result/probe.h"
 
-/* `width` columns for the time axis, at least 20. `classes` as in the DAG, by number; the streams are those of the
- * first. (transfer full) */
+/* Draws a time axis of `width` columns, at least 20. `classes` are those of the DAG, by number; the streams are those
+ * of the first class. (transfer full) */
 char *fab_timeline_draw (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes,
                          guint width);

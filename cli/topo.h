@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo.h - the pictures of `fabricast topo`: one function per format. */
+/* topo.h - draws the pictures of `fabricast topo`, one function per format. */
 #pragma once
 
 #include "sim/fabric/bisection.h"
@@ -9,7 +9,7 @@
 typedef struct {
   const FabNodeSpec *node;
   const FabTopology *topology;
-  FabBisection bisection; /* of the fabric, over several nodes */
+  FabBisection bisection; /* of the fabric, when there are several nodes */
 } FabTopoPicture;
 
 void fab_topo_print_text (const FabTopoPicture *picture);
@@ -18,14 +18,14 @@ void fab_topo_print_dot (const FabTopoPicture *picture);
 void fab_topo_print_svg (const FabTopoPicture *picture);
 void fab_topo_print_json (const FabTopoPicture *picture);
 
-/* Switches of the fabric with one name: "leaf", "spine". */
+/* The switches of the fabric that share a name: "leaf", "spine". */
 typedef struct {
   char *name;
   guint n;
 } FabTier;
 
-/* In order of their first switch; frees what its rows own. */
+/* Returns the tiers in order of their first switch; the array frees what its rows own. (transfer full) */
 GArray *fab_topo_tiers (const FabGraph *graph);
 
-/* "2 x nvlink3, 50 GB/s": a link's bundle and its line rate, one direction. (transfer full) */
+/* Returns "2 x nvlink3, 50 GB/s": a link's bundle and its line rate in one direction. (transfer full) */
 char *fab_topo_link_text (const FabGraph *graph, FabLinkId link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune.h - what `fabricast tune` prints. */
+/* tune.h - the output of `fabricast tune`. */
 #pragma once
 
 #include "sim/study/tune.h"
@@ -9,10 +9,10 @@ typedef struct {
   const FabTune *tune;
 } FabTuneView;
 
-/* (transfer full) */
+/* Format the view. (transfer full) */
 char *fab_tune_text (const FabTuneView *view);
 char *fab_tune_csv (const FabTuneView *view);
 char *fab_tune_json (const FabTuneView *view);
 
-/* "bucket 100MiB, micro_batch 4 x 2". (transfer full) */
+/* Returns "bucket 100MiB, micro_batch 4 x 2". (transfer full) */
 char *fab_tune_point_name (const FabTune *self, const FabTunePoint *point);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk.h - who asks waits here until a worker has time: few at once, few in line, and of one client the newest only.
+/* desk.h - a request queue with worker threads: few requests run at once, few wait, and of each client only the newest
+ * waits.
  *
- * All calls come from the thread whose main context the desk was made in, and answers arrive there; only `work` runs
+ * All calls must come from the thread whose main context created the queue, and answers arrive there. Only `work` runs
  * on threads of its own.
  */
 #pragma once
@@ -10,14 +11,15 @@
 
 typedef enum {
   FAB_DESK_DONE,
-  FAB_DESK_SUPERSEDED, /* the same client asked again before its turn */
-  FAB_DESK_FULL,       /* too many are in line */
+  FAB_DESK_SUPERSEDED, /* the same client sent a newer request before this one started */
+  FAB_DESK_FULL,       /* too many requests are waiting */
 } FabDeskFate;
 
-/* On any thread; `question` is the asker's and stays until the answer. (transfer full) */
+/* Answers a request, on a worker thread. `question` belongs to the asker, who keeps it until the answer. (transfer
+ * full) */
 typedef char *(*FabDeskWorkFn) (gpointer data, gconstpointer question);
-/* Once for each who asked, before or after fab_desk_ask returns. `answer` is NULL unless it is done, and only lent;
- * what was asked is the asker's to free. */
+/* Called once for each request, before or after fab_desk_ask returns. `answer` is NULL unless the fate is DONE, and is
+ * valid only during the call. The asker frees its question. */
 typedef void (*FabDeskAnswerFn) (gpointer asker, gpointer question, FabDeskFate fate, const char *answer);
 
 typedef struct {
@@ -30,11 +32,11 @@ typedef struct {
 typedef struct _FabDesk FabDesk;
 
 FabDesk *fab_desk_new (const FabDeskRules *rules);
-/* Who is still in line hears FAB_DESK_FULL; who is being worked for is waited for and hears the answer. */
+/* Ends waiting requests with FAB_DESK_FULL; waits for running ones and delivers their answers. */
 void fab_desk_free (FabDesk *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabDesk, fab_desk_free)
 
-/* `client` may be NULL: nobody else is the same. */
+/* Adds a request. `client` NULL: no other request is of the same client. */
 void fab_desk_ask (FabDesk *self, const char *client, gpointer asker, gpointer question);
 
-guint fab_desk_n_waiting (const FabDesk *self); /* in line and at work */
+guint fab_desk_n_waiting (const FabDesk *self); /* requests that wait or run */

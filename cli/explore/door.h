@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door.h - connections, each with one small request: what comes in is bounded before HTTP is looked at.
+/* door.h - a listener that limits each connection to one small request, before HTTP parses it.
  *
- * A connection has a few seconds to send the head of its request, of a few kilobytes; what it has sent until then is
- * all that the HTTP server ever reads of it. It ends with the answer, or when its time is up.
+ * A connection has a few seconds to send the head of its request, of a few kilobytes; the HTTP server never reads more
+ * of it. The connection ends with the answer, or when its time is up. All calls must come from the thread whose main
+ * context created the listener.
  */
 #pragma once
 
@@ -11,21 +12,22 @@
 enum {
   FAB_DOOR_MAX_VISITORS = 128,
   FAB_DOOR_MAX_HEAD = 8192, /* bytes of a request */
-  FAB_DOOR_HEAD_S = 5,      /* to send it */
-  FAB_DOOR_ALL_S = 30,      /* until the answer is read */
+  FAB_DOOR_HEAD_S = 5,      /* seconds to send the head */
+  FAB_DOOR_ALL_S = 30,      /* seconds until the answer must be read */
 };
 
-/* A request whose head is whole. The stream gives that and then ends; who drops it closes the connection. */
+/* Takes a connection whose request head is complete. The stream gives that head and then ends; dropping the last
+ * reference closes the connection. */
 typedef void (*FabDoorFn) (gpointer data, GIOStream *stream, GSocketAddress *here, GSocketAddress *there);
 
 typedef struct _FabDoor FabDoor;
 
-/* Port 0: any that is free. NULL and *error when it cannot listen there. */
+/* Listens at an address; port 0: any free one. NULL and *error when that fails. (transfer full) */
 FabDoor *fab_door_new (GInetAddress *address, guint port, FabDoorFn fn, gpointer data, GError **error);
-/* No more connections; those that have not yet asked are closed. All streams were dropped before. */
+/* Accepts no more connections and closes those without a complete request. All streams must be dropped before. */
 void fab_door_free (FabDoor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabDoor, fab_door_free)
 
 guint fab_door_port (const FabDoor *self);
-void fab_door_close (FabDoor *self); /* no more connections */
+void fab_door_close (FabDoor *self); /* accepts no more connections */
 guint fab_door_n_visitors (const FabDoor *self);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* knobs.h - what can be turned in `fabricast explore`, and the assignments to a scenario that a setting stands for.
+/* knobs.h - the knobs of `fabricast explore`, and the assignments to a scenario that a setting stands for.
  *
- * A request names knobs and values; both are looked up in lists or are whole numbers within bounds, and nothing of its
- * text goes anywhere. An assignment is made of names of the catalogue and of numbers.
+ * A request names knobs and values. Each is looked up in a list or is a whole number within bounds; its text is never
+ * used. Assignments are made of the catalogue's names and of numbers only.
  */
 #pragma once
 
@@ -26,48 +26,50 @@ enum { FAB_KNOB_MAX_GPUS = 1024 };
 
 typedef struct {
   const char *name, *label, *unit, *help;
-  gint64 min, max;  /* of a number; both 0: a choice among names */
-  gint64 steps[16]; /* that a slider offers, ended by 0 */
+  gint64 min, max;  /* of a number; both 0: a choice of names */
+  gint64 steps[16]; /* the values that a slider offers, ended by 0 */
 } FabKnobControl;
 
 /* How the page shows each knob. */
 extern const FabKnobControl fab_knob_controls[FAB_N_KNOBS];
 
 typedef struct {
-  gint64 values[FAB_N_KNOBS]; /* of a choice: which of its names */
+  gint64 values[FAB_N_KNOBS]; /* of a choice: the index of its name */
 } FabKnobSetting;
 
-/* A scenario that can be explored. The names of its own catalogue count too, if they are plain. */
+/* A scenario that can be explored. Names of its own catalogue can be chosen too, if they are plain. */
 typedef struct {
   FabScenario *scenario;
   const char **names[FAB_N_KNOBS]; /* NULL-ended lists of choices; NULL for numbers */
-  GPtrArray *strategies; /* const FabStrategy: those that are offered, in the order of their names */
-  guint *gradient_bytes; /* [strategies->len] of one gradient */
-  FabKnobSetting start;  /* where the scenario stands */
-  gboolean has_rate;     /* it says how fast the NICs are */
+  GPtrArray *strategies;           /* const FabStrategy: the offered ones, in the order of their names */
+  guint *gradient_bytes;           /* [strategies->len]: bytes of one gradient element */
+  FabKnobSetting start;            /* the setting that equals the scenario */
+  gboolean has_rate;               /* the scenario sets the rate of NICs */
 } FabKnobBoard;
 
-/* Takes the scenario. NULL and *error when it is none to explore: no ddp, zero or fsdp, too many GPUs. */
+/* Takes ownership of the scenario. NULL and *error when it cannot be explored: it has no ddp, zero or fsdp, or too
+ * many GPUs. (transfer full) */
 FabKnobBoard *fab_knob_board_new (FabScenario *scenario, GError **error);
 void fab_knob_board_free (FabKnobBoard *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabKnobBoard, fab_knob_board_free)
 
-/* "gpus=64&model=llama2-7b" over where the scenario stands; NULL: as it stands. FALSE and *error, which says what would
- * be right. `client`, who asks, is up to 32 letters and digits; NULL when the query names none. (transfer full) */
+/* Parses "gpus=64&model=llama2-7b", changes to the scenario's own setting; NULL: no changes. FALSE and *error, which
+ * says what would be right. `client` is the asker's name, up to 32 letters and digits; NULL when the query has none.
+ * (transfer full) */
 gboolean fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabKnobSetting *setting,
                                char **client, GError **error);
 
-/* "cluster.nodes=8", ...: what differs from where the scenario stands. (transfer full) */
+/* Returns "cluster.nodes=8", ...: the assignments by which the setting differs from the scenario. (transfer full) */
 FabEdits *fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting);
 
-/* Where a name stands in a list; -1: nowhere. */
+/* Returns the index of a name in a list; -1: it is not in it. */
 gint64 fab_knob_index (const char *const *names, const char *name);
 
-/* The strategy that stands at this value of its knob. */
+/* Returns the strategy of a value of its knob. */
 const FabStrategy *fab_knob_board_strategy (const FabKnobBoard *self, gint64 value);
 
-/* The knobs for the page: name, label, unit, help, values and which of them stands. */
+/* Adds the knobs for the page: name, label, unit, help, values and the current one. */
 void fab_knob_board_add_json (FabJson *json, const char *key, const FabKnobBoard *self);
-/* name: value */
+/* Adds a member, name: value, for each knob. */
 void fab_knob_setting_add_json (FabJson *json, const char *key, const FabKnobBoard *self,
                                 const FabKnobSetting *setting);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.h - the page and its knobs over HTTP, until the program is interrupted.
+/* server.h - serves the page and the results of its knobs over HTTP, until the program is interrupted.
  *
  *   GET /                    the page
- *   GET /api/run?gpus=64...  what comes out of a setting, as JSON
+ *   GET /api/run?gpus=64...  the result of a setting, as JSON
  *
- * Nothing else is answered, and nothing of a request reaches a file. Sizes, times and numbers are bounded:
- * docs/explore.md.
+ * It answers nothing else, and nothing of a request reaches a file. docs/explore.md lists the limits of sizes, times
+ * and numbers.
  */
 #pragma once
 
@@ -15,10 +15,10 @@ typedef struct {
   const FabExplored *explored;
   const char *page;    /* HTML */
   const char *address; /* "127.0.0.1" */
-  guint port;          /* 0: any that is free */
+  guint port;          /* 0: any free port */
   void (*on_ready) (const char *url, gboolean is_local, gpointer data);
   gpointer data;
 } FabExploreService;
 
-/* Returns after SIGINT or SIGTERM. FALSE and *error when it cannot listen there, or was built without libsoup. */
+/* Serves until SIGINT or SIGTERM. FALSE and *error when it cannot listen there, or was built without libsoup. */
 gboolean fab_explore_serve (const FabExploreService *service, GError **error);
