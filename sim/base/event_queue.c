@@ -10,8 +10,8 @@ enum {
   MOST_INSERTED = 256, /* a longer front is divided before another key goes in */
   FEW = 16,            /* up to this many keys are sorted at once; more are first distributed by a digit */
   MOST_SORTED = 128,   /* a longer bucket is divided, not sorted */
-  MOST_NEAR =
-      1000, /* when a divided bucket has at most this many keys, they are due soon: prefetch their slots */
+  /* when a divided bucket has at most this many keys, they are due soon: prefetch their slots */
+  MOST_NEAR = 1000,
 };
 
 FabEventQueue *

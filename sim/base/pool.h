@@ -32,8 +32,8 @@ typedef struct {
 } FabBlocks;
 
 void fab_blocks_init (FabBlocks *self, gsize object_size);
-void fab_blocks_clear (
-    FabBlocks *self); /* also frees the arrays that were not given back; a zeroed struct is valid */
+/* also frees the arrays that were not given back; a zeroed struct is valid */
+void fab_blocks_clear (FabBlocks *self);
 
 /* Returns memory for n objects, not zeroed. Give it back with the same n. */
 gpointer fab_blocks_take (FabBlocks *self, guint n);

@@ -33,8 +33,8 @@ typedef struct {
   const char *name, *summary; /* of the scenario; summary may be NULL */
   const char *scenario_yaml;  /* the resolved scenario before anything varies */
   const char *version;        /* of the program */
-  const char
-      *fingerprint; /* hash of everything that the points depend on; equal fingerprints mean the same sweep */
+  /* hash of everything that the points depend on; equal fingerprints mean the same sweep */
+  const char *fingerprint;
   const FabSweepAxisRecord *axes;
   guint n_axes;
   gint64 n_points; /* product of the numbers of values of all axes */

@@ -18,8 +18,8 @@ typedef enum {
   FAB_N_UNSURE,
 } FabUnsureKind;
 
-extern const char
-    *const fab_unsure_names[]; /* "rate", "latency", ..., as in a link's `uncertainty`; NULL-ended */
+/* "rate", "latency", ..., as in a link's `uncertainty`; NULL-ended */
+extern const char *const fab_unsure_names[];
 
 /* An uncertain number of a link entry. */
 typedef struct {

@@ -6,9 +6,9 @@
 
 typedef struct {
   double usd_per_kwh;
-  double
-      pue_factor; /* power drawn by the site over power drawn by its machines (power usage effectiveness) */
-  double years;   /* time for which the purchase is used */
+  /* power drawn by the site over power drawn by its machines (power usage effectiveness) */
+  double pue_factor;
+  double years;            /* time for which the purchase is used */
   double usd_per_gpu_hour; /* price of rented machines, which includes everything; 0: bought */
   double busy_fraction,
       /* Share of an accelerator's watts while a kernel computes, and while none does. */

@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
   guint n; /* vertices, from 2 to 64 */
   guint n_cycles;
-  const guint
-      *capacity; /* [n * n], from x n + to: number of cycles that may use the arc; 0 on the diagonal */
+  /* [n * n], from x n + to: number of cycles that may use the arc; 0 on the diagonal */
+  const guint *capacity;
   const FabPackArc *closers; /* [n_cycles]: an arc that each cycle must contain; NULL: any cycle will do */
 } FabPackProblem;
 

@@ -15,8 +15,8 @@ typedef struct _FabSweepRanks FabSweepRanks;
 /* The first byte of a message. */
 typedef enum {
   FAB_RANKS_HELLO = 'h', /* to rank 0: fingerprint, host, process id, problem, each NUL-terminated */
-  FAB_RANKS_REPORT =
-      'r', /* to rank 0: guint32, number of points that it wants; then the records that it simulated */
+  /* to rank 0: guint32, number of points that it wants; then the records that it simulated */
+  FAB_RANKS_REPORT = 'r',
   FAB_RANKS_BYE = 'b',    /* to rank 0: it leaves */
   FAB_RANKS_POINTS = 'p', /* from rank 0: gint64 for each point; without points: a sign of life */
   FAB_RANKS_END = 'e',    /* from rank 0: guint8, whether all ranks are still present */

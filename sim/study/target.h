@@ -23,8 +23,8 @@ double fab_target_gap (const FabTarget *target, const FabPoint *point);
 /* For several targets that must all be met: whether they are, and the largest gap. */
 gboolean fab_targets_are_met (const FabTarget *targets, guint n, const FabPoint *point);
 double fab_targets_gap (const FabTarget *targets, guint n, const FabPoint *point);
-char *fab_targets_write (const FabTarget *targets,
-                         guint n); /* Returns "exposed <= 5%, mfu >= 40%". (transfer full) */
+/* Returns "exposed <= 5%, mfu >= 40%". (transfer full) */
+char *fab_targets_write (const FabTarget *targets, guint n);
 
 /* Returns "exposed <= 5%". (transfer full) */
 char *fab_target_write (const FabTarget *target);

@@ -11,8 +11,8 @@ typedef struct {
   FabTimePs extra_ps; /* time from the arrival of a message until it is passed on */
   guint next, n_gone; /* the next message to begin; number of messages that have left */
   guint n_missing;    /* what it still waits for: feeds, and the message before */
-  gboolean
-      is_acked; /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
+  /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
+  gboolean is_acked;
   guint n_messages;
 } LaneState;
 

@@ -31,8 +31,8 @@ typedef struct {
   GArray *points;     /* FabFitPoint, one per size, the median of all series; NULL: nothing was measured */
   FabFitCurve *curve; /* NULL: too few sizes */
   FabBytes from_bytes, to_bytes;
-  double rate,
-      rate_half; /* saturated rate in bytes per second, and half of its 95 % interval; 0: not known */
+  /* saturated rate in bytes per second, and half of its 95 % interval; 0: not known */
+  double rate, rate_half;
 } FabFitKind;
 
 typedef struct {

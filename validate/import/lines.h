@@ -28,8 +28,8 @@ gboolean fab_word_has (const FabWord *word, const char *text);
 gboolean fab_word_is_whole (const FabWord *word); /* it has digits only */
 char *fab_word_dup (const FabWord *word);
 guint fab_word_decimals (const FabWord *word); /* number of digits behind the point */
-guint fab_word_digits (
-    const FabWord *word); /* number of significant digits: those from the first that is not 0 */
+/* number of significant digits: those from the first that is not 0 */
+guint fab_word_digits (const FabWord *word);
 guint64 fab_word_count (const FabWord *word); /* value of the leading digits; 0: none, or too many */
 
 /* Finds what follows "key" and a colon: "Mtu             : 4096[B]". */

@@ -15,8 +15,8 @@ typedef struct {
   FabMachine *machine;
   const FabPcieDevices *devices;
   guint *group[N_LEVELS]; /* first device of the group */
-  guint *vertex
-      [N_LEVELS]; /* by first device of a group: the part that stands for the group; FAB_MACHINE_NO_PARENT: none yet */
+  /* by first device of a group: the part that stands for the group; FAB_MACHINE_NO_PARENT: none yet */
+  guint *vertex[N_LEVELS];
 } Tree;
 
 static gboolean

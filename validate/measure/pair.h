@@ -15,11 +15,11 @@ typedef struct _FabControl FabControl;
 
 struct _FabControl {
   gboolean (*send) (FabControl *self, gconstpointer data, gsize size, GError **error);
-  gboolean (*receive) (FabControl *self, gpointer data, gsize size,
-                       GError **error); /* receives exactly `size` bytes, or fails */
-  void (*close) (FabControl *self);     /* frees the channel too */
-  char *here, *there;                   /* names of the two ends for series: addresses */
-  guint timeout_s;                      /* limit of each send and receive, where there is one */
+  /* receives exactly `size` bytes, or fails */
+  gboolean (*receive) (FabControl *self, gpointer data, gsize size, GError **error);
+  void (*close) (FabControl *self); /* frees the channel too */
+  char *here, *there;               /* names of the two ends for series: addresses */
+  guint timeout_s;                  /* limit of each send and receive, where there is one */
 };
 
 /* Connects by TCP (IPv4, IPv6 or a host name). `peer` is HOST[:PORT]. (transfer full) */

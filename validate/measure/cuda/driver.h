@@ -76,8 +76,8 @@ typedef struct {
   CuResult (*stream_destroy) (CuStream stream);
   CuResult (*stream_synchronize) (CuStream stream);
   CuResult (*stream_wait_event) (CuStream stream, CuEvent event, guint flags);
-  CuResult (*stream_wait_value) (CuStream stream, CuPointer word, guint32 value,
-                                 guint flags); /* NULL: drivers before 11.7 lack it */
+  /* NULL: drivers before 11.7 lack it */
+  CuResult (*stream_wait_value) (CuStream stream, CuPointer word, guint32 value, guint flags);
   CuResult (*event_create) (CuEvent *event, guint flags);
   CuResult (*event_destroy) (CuEvent event);
   CuResult (*event_record) (CuEvent event, CuStream stream);

@@ -6,8 +6,8 @@
 #include "validate/measure/cuda/near.h"
 #include "validate/measure/cuda/run.h"
 
-static const FabBytes max_host_bytes = G_GUINT64_CONSTANT (256)
-                                    << 20; /* memory pinned for all GPUs together */
+/* memory pinned for all GPUs together */
+static const FabBytes max_host_bytes = G_GUINT64_CONSTANT (256) << 20;
 
 static gboolean
 measure (FabCudaRun *run, FabSeries *series, FabLanes *lanes, FabBytes max_bytes, GError **error)
