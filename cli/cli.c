@@ -11,13 +11,13 @@ static void
 print_help (GOptionContext *context)
 {
   g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
-  g_auto (GStrv) parts = g_strsplit (help, "\u2026", -1); /* not every terminal knows the ellipsis */
+  g_auto (GStrv) parts = g_strsplit (help, "\u2026", -1); /* some terminals lack the ellipsis */
   g_autofree char *plain = g_strjoinv ("...", parts);
 
   g_print ("%s", plain);
 }
 
-/* GLib names the option that it does not know; we add the one that was meant. */
+/* Adds the nearest option to GLib's message about an unknown one. */
 static gboolean
 explain_option (const GOptionEntry *entries, GError **error, const GError *cause)
 {
@@ -71,7 +71,7 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   return TRUE;
 }
 
-/* Of the first `n` formats. */
+/* Finds a name among the first `n` formats. */
 static gboolean
 find_format (const char *name, guint n, FabFormat *format, GError **error)
 {
@@ -103,7 +103,7 @@ fab_cli_page_format (const char *name, FabFormat *format, GError **error)
   return find_format (name, FAB_FORMAT_MARKDOWN + 1, format, error);
 }
 
-/* Where a data directory lies in the source tree. */
+/* Returns where a data directory is in the source tree. (transfer full) */
 static char *
 source_path (const char *name)
 {
@@ -114,7 +114,8 @@ source_path (const char *name)
   return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
 }
 
-/* Environment, beside the program, the source tree of a program that was only built, where it was configured to be. */
+/* Looks at the environment, beside the program, in the source tree if the program was not installed, and where it was
+ * configured to be installed. */
 char *
 fab_cli_data_path (const char *name, GError **error)
 {

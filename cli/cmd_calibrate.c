@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_calibrate.c - `fabricast calibrate FILE...`: what was measured becomes a link entry. */
+/* cmd_calibrate.c - `fabricast calibrate FILE...`: turns measurements into a link entry. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ find_base (const FabCatalog *catalog, const char *name, GError **error)
   return link;
 }
 
-/* "2026-11-20": what stands in `date` of an entry. */
+/* Checks "2026-11-20", the form of an entry's `date`. */
 static gboolean
 check_date (const char *text, GError **error)
 {
@@ -55,7 +55,7 @@ check_date (const char *text, GError **error)
   return fab_throw (error, FAB_ERROR_INPUT, "--date '%s' is no day; for example 2026-11-20", text);
 }
 
-/* An entry that is its base under another name is of no use; the notes say what is missing. */
+/* Fails when an entry would only be its base under another name; the notes say what is missing. */
 static gboolean
 check_measured (const FabFragment *fragment, GError **error)
 {
@@ -71,7 +71,7 @@ check_measured (const FabFragment *fragment, GError **error)
                     why->str);
 }
 
-/* Of several links one that tells no rate is left out, with a note. */
+/* Leaves out one of several links when it has no rate, with a note. */
 static gboolean
 is_left_out (const GPtrArray *groups, const FabLinkGroup *group, const FabLinkFit *fit,
              const FabFragmentRequest *request)
@@ -83,7 +83,7 @@ is_left_out (const GPtrArray *groups, const FabLinkGroup *group, const FabLinkFi
   return TRUE;
 }
 
-/* One link after the other; what was made lives as long as `fits` and `fragments`. */
+/* Fits the links in sequence. `fits` and `fragments` own the results. */
 static gboolean
 fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentRequest *request, GPtrArray *fits,
            GPtrArray *fragments, GError **error)
@@ -124,7 +124,7 @@ print_fit (FabFormat format, const GPtrArray *fragments)
   return format == FAB_FORMAT_CSV ? fab_fits_to_csv (fragments) : fab_fits_to_text (fragments);
 }
 
-/* The entry alone, or the fit as well; the fit alone when only its format was asked for. */
+/* Prints the entry alone, or the fit too; only the fit when just its format was requested. */
 static gboolean
 hand_out (const CalibrateOptions *o, FabFormat format, const GPtrArray *fragments,
           const FabFragmentRequest *request, GError **error)

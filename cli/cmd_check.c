@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_check.c - `fabricast check SCENARIO`: every mistake at once, or the resolved scenario. */
+/* cmd_check.c - `fabricast check SCENARIO`: reports every mistake at once, or prints the resolved scenario. */
 #include "answer/doubts.h"
 #include "cli/cli.h"
 #include "models/models.h"
@@ -17,7 +17,7 @@ static const FabUsage usage = {
   .max_rest = 1,
 };
 
-/* To stderr: the resolved scenario stays one that can be read back. */
+/* Warns on stderr, so that the printed scenario can be read back. */
 static gboolean
 warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimulation *simulation,
                   GError **error)

@@ -66,7 +66,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
   return TRUE;
 }
 
-/* The short options become assignments, so that they are checked like any other. */
+/* Turns the short options into assignments, so that they are checked like any other. */
 static char **
 all_sets (const RunOptions *o)
 {
@@ -86,7 +86,7 @@ all_sets (const RunOptions *o)
   return (char **) g_ptr_array_free (sets, FALSE);
 }
 
-/* Everything again with the binding links faster. FALSE: *error is set. */
+/* Runs everything again with faster binding links. FALSE: *error is set. */
 static gboolean
 play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResult *faster, GError **error)
 {
@@ -99,7 +99,7 @@ play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResu
   return fab_run_play (scenario, &what_if, NULL, faster, error);
 }
 
-/* The page says it itself. */
+/* Warns when a format other than the page is printed; the page says it itself. */
 static void
 warn_of_memory (const FabRunResult *result)
 {

@@ -135,7 +135,7 @@ prepare (Session *self, GError **error)
   return self->plan != NULL;
 }
 
-/* Ranks of one machine share its processors, unless each was bound to its own. */
+/* Returns the number of threads. Ranks on one machine share its processors unless each was bound to its own. */
 static guint
 count_threads (const Session *self)
 {
@@ -175,7 +175,7 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
   return FALSE;
 }
 
-/* FALSE without *error: the person was told. */
+/* Prints the points. FALSE without *error: the person was already told. */
 static gboolean
 print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db, GError **error)
 {

@@ -13,7 +13,7 @@
 
 static const double default_hold_out = 1.0 / 3;
 
-/* "20%", "1/3", "0.25"; below a half. */
+/* Parses "20%", "1/3" or "0.25"; it must be below a half. */
 static gboolean
 read_part (const char *text, double *part, GError **error)
 {
@@ -105,7 +105,7 @@ fab_cli_series (char **files, GError **error)
   return g_steal_pointer (&all);
 }
 
-/* Sections of a catalogue count in a scenario, which must have some node and some job. */
+/* Makes a scenario with some node and some job, because only scenarios hold sections of a catalogue. */
 FabScenario *
 fab_cli_overlay (char **files, const FabCatalog *catalog, GError **error)
 {

@@ -53,7 +53,7 @@ run_command (int argc, char **argv)
   return unknown_command (argv[0]);
 }
 
-/* An answer that a full disk swallowed is no answer. */
+/* Fails when stdout cannot be written completely, for example because the disk is full. */
 static void
 close_output (void)
 {
@@ -71,7 +71,8 @@ main (int argc, char **argv)
 
   setlocale (LC_CTYPE, "");
   if (strcmp (nl_langinfo (CODESET), "UTF-8") != 0)
-    setlocale (LC_CTYPE, "C.UTF-8"); /* scenarios are UTF-8; so are options, whatever the locale */
+    /* scenarios are UTF-8, and so are options, whatever the locale */
+    setlocale (LC_CTYPE, "C.UTF-8");
   atexit (close_output);
   if (argc < 2) {
     print_usage ();

@@ -8,7 +8,7 @@
 
 enum { MAX_TEXT = 70, KEY_ROW = 20, LETTER = 6 };
 
-/* As in cli/report/page.css, light. */
+/* The colours of cli/report/page.css in its light theme. */
 static const struct {
   const char *style, *fill;
 } fills[] = {
@@ -66,7 +66,7 @@ fab_svg_begin (double height, const char *title)
   return svg;
 }
 
-/* Coordinates to a tenth, whatever the locale. */
+/* Writes a coordinate to a tenth, whatever the locale. */
 static void
 append_number (GString *svg, const char *name, double value)
 {

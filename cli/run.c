@@ -11,7 +11,7 @@ typedef struct {
   gint64 since_us, n_iterations;
 } Progress;
 
-/* On a terminal, and only when it takes longer than a second. */
+/* Shows progress on a terminal, and only when the run takes longer than a second. */
 static gboolean
 show_progress (gpointer owner, G_GNUC_UNUSED const FabSimulation *simulation, guint n_done)
 {
@@ -34,7 +34,7 @@ build (const FabScenario *scenario, const FabWhatIf *what_if, FabRunResult *resu
   return result->simulation != NULL;
 }
 
-/* What was built; `store` may be NULL. */
+/* Runs the built simulation; `store` may be NULL. */
 static gboolean
 play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError **error)
 {
@@ -75,7 +75,7 @@ fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabS
   return is_played;
 }
 
-/* The file is opened when there is something to write, so that a scenario that cannot be built leaves none. */
+/* Opens the file only when there is something to write, so that a scenario that cannot be built leaves none. */
 gboolean
 fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const char *db, FabRunResult *result,
               GError **error)
@@ -134,7 +134,7 @@ fab_run_busy_fraction (const FabRunResult *result, FabLinkId link)
   return 0;
 }
 
-/* Latency in steps is no link's fault, and no faster link cures it. */
+/* Latency in steps is not caused by a link, and no faster link removes it. */
 double
 fab_run_startup_fraction (const FabRunResult *result)
 {

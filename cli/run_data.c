@@ -39,7 +39,7 @@ add_step (FabJson *json, const FabRunResult *result, guint i)
   fab_json_end (json);
 }
 
-/* Of this process so far. */
+/* Returns the peak memory of this process so far. */
 static gint64
 peak_rss_bytes (void)
 {
@@ -63,7 +63,7 @@ add_binding (FabJson *json, const FabRunResult *result)
   }
 }
 
-/* The same run with every link of the binding entry faster. */
+/* Adds the same run with faster links of the binding entry. */
 static void
 add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
 {

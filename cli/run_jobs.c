@@ -7,7 +7,7 @@
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/run.h"
 
-/* Mean of FabStepRecord, rounded down; 0 of none. */
+/* Returns the mean of FabStepRecord, rounded down; 0 when there are none. */
 static FabTimePs
 mean_ps (const GArray *steps)
 {

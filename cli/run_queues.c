@@ -22,7 +22,7 @@ compare_queues (gconstpointer a, gconstpointer b)
   return x->link < y->link ? -1 : 1;
 }
 
-/* FALSE: nothing waited anywhere. `longest` is the caller's either way. */
+/* Finds the queues. FALSE: nothing waited anywhere. The caller owns `longest` either way. */
 static gboolean
 find_queues (const FabRunResult *result, Queues *queues)
 {
@@ -50,7 +50,7 @@ spec_of (const FabRunResult *result, FabLinkId link)
   return fab_graph_link_class (fab_simulation_cluster (result->simulation)->graph, link)->name;
 }
 
-/* "; 1 pause, 12 packets marked", of those that are not 0. */
+/* Appends "; 1 pause, 12 packets marked" with the counts that are not 0. */
 static void
 append_counts (GString *page, const FabLinkQueueRecord *counts)
 {

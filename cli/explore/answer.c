@@ -10,7 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 
-/* What a step is made of is counted before it is played: a knob is not to be waited for. */
+/* Limits of a setting, checked before it runs, so that nobody waits long for a knob. */
 enum { MAX_TASKS = 200000, MAX_LINKS = 400000, MAX_SPANS = 3000 };
 
 static gboolean
@@ -36,7 +36,7 @@ play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError
       && fab_run_play_built (scenario, g_steal_pointer (&simulation), store, result, error);
 }
 
-/* Collectives of the step: what buckets, start-ups and strategies change. */
+/* Adds the collectives of the step: buckets, start-ups and strategies change them. */
 static void
 add_collectives (FabJson *json, const FabRunResult *result)
 {

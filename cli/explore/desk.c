@@ -44,7 +44,7 @@ on_done (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* On a worker's thread. */
+/* Runs on a worker thread. */
 static void
 work (gpointer data, gpointer user)
 {
@@ -110,7 +110,7 @@ fab_desk_ask (FabDesk *self, const char *client, gpointer asker, gpointer questi
   GList *older = find_client (self, client);
 
   *slip = (Slip){ .desk = self, .client = g_strdup (client), .asker = asker, .question = question };
-  if (older != NULL) { /* its place in line is the client's */
+  if (older != NULL) { /* the client keeps its place in the queue */
     Slip *superseded = older->data;
 
     older->data = slip;

@@ -10,7 +10,8 @@ typedef struct {
   GSocketConnection *connection;
   GCancellable *late; /* while the head is read */
   guint timer;
-  gboolean is_refused; /* and only reads on so that the answer is not lost with what is unread */
+  gboolean
+      is_refused; /* it was refused, and is read on only so that unread bytes do not make the answer disappear */
   gsize n;
   char head[FAB_DOOR_MAX_HEAD];
 } Visitor;
@@ -37,7 +38,7 @@ leave (Visitor *visitor)
   g_free (visitor);
 }
 
-/* The socket takes so few bytes at once, or the visitor is not there any more. */
+/* Writes a short answer without waiting; the socket always takes so few bytes, unless the visitor has left. */
 static void
 say (GSocketConnection *connection, const char *status)
 {
@@ -50,8 +51,8 @@ say (GSocketConnection *connection, const char *status)
 
 static void read_more (Visitor *visitor);
 
-/* Closing a socket that has bytes to be read takes the answer away again: they are read, for as long as a head may
- * take. */
+/* Refuses a request. Closing a socket with unread bytes would make the answer disappear, so they are read for as long
+ * as a head may take. */
 static void
 refuse (Visitor *visitor, const char *status)
 {
@@ -70,7 +71,7 @@ on_dropped (gpointer data, G_GNUC_UNUSED GObject *stream)
 
 /* --- the head --- */
 
-/* Its length with the empty line at its end; 0: that has not come yet. */
+/* Returns the length of the head with the empty line at its end; 0: it is not complete. */
 static gsize
 head_length (const Visitor *visitor)
 {
@@ -85,7 +86,7 @@ head_length (const Visitor *visitor)
   return 0;
 }
 
-/* The stream that is handed over has none, and none is asked for. */
+/* Refuses bodies: the stream that is handed over has none, and no request needs one. */
 static gboolean
 has_body (const Visitor *visitor, gsize length)
 {
@@ -95,7 +96,7 @@ has_body (const Visitor *visitor, gsize length)
       || g_strstr_len (head, -1, "\ntransfer-encoding:") != NULL;
 }
 
-/* Whoever holds the answer up, holds it up no longer. */
+/* Closes a connection that holds its answer up too long. */
 static gboolean
 on_all_late (gpointer data)
 {
@@ -116,7 +117,7 @@ hand_over (Visitor *visitor, gsize length)
   g_autoptr (GSocketAddress) there = g_socket_connection_get_remote_address (visitor->connection, NULL);
   g_autoptr (GIOStream) stream = g_simple_io_stream_new (in, out);
 
-  if (here == NULL || there == NULL) { /* gone already */
+  if (here == NULL || there == NULL) { /* the visitor has left */
     leave (visitor);
     return;
   }
@@ -173,7 +174,7 @@ static gboolean
 on_head_late (gpointer data)
 {
   g_cancellable_cancel (((Visitor *) data)->late);
-  return G_SOURCE_CONTINUE; /* until it is read that it was cancelled */
+  return G_SOURCE_CONTINUE; /* until the read reports that it was cancelled */
 }
 
 static gboolean
@@ -242,7 +243,7 @@ fab_door_close (FabDoor *self)
   g_socket_listener_close (G_SOCKET_LISTENER (self->service));
 }
 
-/* Those who have not yet asked are told at once that they are late. */
+/* Cancels visitors without a complete request. */
 void
 fab_door_free (FabDoor *self)
 {

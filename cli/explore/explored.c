@@ -7,7 +7,7 @@
 #include "sim/base/error.h"
 #include "sim/net/net.h"
 
-/* An iteration needs the one before it; more are the same again, or chance. */
+/* Two iterations: one needs the iteration before it, and further ones repeat it or differ by chance. */
 enum { MOST_ITERATIONS = 2 };
 
 /* --- loading --- */
@@ -21,7 +21,7 @@ has_key (const FabParam *table, const char *key)
   return FALSE;
 }
 
-/* What gradients are when the job says nothing depends on its kind. */
+/* Returns the type of gradients when the job does not say; it depends on the job's kind. */
 static const char *
 gradient_of (const FabValue *written, const FabParam *table)
 {
@@ -81,7 +81,7 @@ make_bases (FabExplored *self)
   }
 }
 
-/* What would take longer than a hand waits. */
+/* Refuses scenarios that would take longer than people wait for a knob. */
 static gboolean
 check_cost (const FabScenarioSpec *spec, GError **error)
 {
@@ -129,7 +129,8 @@ fab_explored_free (FabExplored *self)
 
 /* --- a setting --- */
 
-/* Of the command line; the scenario also loses its summary, which is of what was. (transfer full) */
+/* Returns the assignments of a setting, for the command line or for the scenario, which also loses its summary: it
+ * described the original. (transfer full) */
 static FabEdits *
 edits_of (const FabExplored *self, const FabKnobSetting *setting, gboolean is_command)
 {

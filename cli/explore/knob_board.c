@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* knob_board.c - where the knobs of a scenario stand, and what a setting assigns to it. */
+/* knob_board.c - finds the setting that a scenario has, and the assignments of another one. */
 #include <string.h>
 
 #include "cli/explore/knobs.h"
@@ -58,7 +58,7 @@ count_parts (const FabNodeSpec *node, FabPartKind kind)
   return n;
 }
 
-/* Whole nodes, and whole domains of nodes that have a switch in common. */
+/* Adds whole nodes, and whole domains of nodes that share a switch. */
 static void
 add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
 {
@@ -232,7 +232,7 @@ read_start (FabKnobBoard *self, GError **error)
   return TRUE;
 }
 
-/* A name that reads as itself in YAML, on a command line and in a query. */
+/* Accepts names that need no quotes in YAML, on a command line and in a query. */
 static gboolean
 is_plain (const char *name)
 {

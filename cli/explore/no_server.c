@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_server.c - in place of server.c where libsoup is missing. */
+/* no_server.c - replaces server.c where libsoup is missing. */
 #include "cli/explore/server.h"
 #include "sim/base/error.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c - our files and the board as what the page of `fabricast report` has beyond it.
+/* page.c - adds our files and the knobs to the page of `fabricast report`.
  *
- * Nothing of a scenario becomes markup: the board is JSON in a block that browsers do not run, every '<' as \u003c.
+ * Nothing of a scenario becomes markup: the knobs are JSON in a block that browsers do not run, with every '<' as
+ * \u003c.
  */
 #include "cli/explore/page.h"
 
@@ -32,7 +33,7 @@ replaced (char *text, const char *place, const char *by)
   return g_strjoinv (by, parts);
 }
 
-/* "{knobs: [...], answer: {...}}" (transfer full) */
+/* Returns "{knobs: [...], answer: {...}}". (transfer full) */
 static char *
 board_json (const FabExplored *explored, const FabAnswer *answer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.c - requests to answers, by libsoup. What a setting costs is played by workers: this thread never waits. */
+/* server.c - answers requests with libsoup. Worker threads run the settings, so this thread never waits. */
 #include "cli/explore/server.h"
 
 #include <glib-unix.h>
@@ -113,7 +113,8 @@ ask (Server *self, SoupServerMessage *message, const char *query)
 
 /* --- requests --- */
 
-/* A name that somebody made lead here (DNS rebinding) is not answered: an address is, and localhost. */
+/* Says whether the request names this host: an address or localhost. Other names may have been made to lead here (DNS
+ * rebinding). */
 static gboolean
 is_our_host (const Server *self, const char *host)
 {
@@ -137,7 +138,7 @@ is_our_host (const Server *self, const char *host)
       || (g_hostname_is_ip_address (name) && strchr (name, ':') == NULL);
 }
 
-/* 0: it may be asked. */
+/* Returns the status that refuses a request; 0: it is allowed. */
 static guint
 why_not (const Server *self, SoupServerMessage *message, const char **problem)
 {
@@ -206,7 +207,7 @@ quit_when_empty (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* The first lets those finish who are inside; the second does not wait. */
+/* The first signal lets running requests finish; the second does not wait. */
 static gboolean
 on_signal (gpointer data)
 {
@@ -240,7 +241,7 @@ listen_at (Server *self, GError **error)
   return TRUE;
 }
 
-/* The signals are ours before anybody is told that we are there. */
+/* Takes over the signals before anybody learns that the server runs. */
 static gboolean
 run (Server *self, GError **error)
 {
