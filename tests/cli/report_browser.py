@@ -29,6 +29,8 @@ models:
 links:
   - {{name: {attack}, lanes: 4, signalling: 25Gb/s, latency: 1us, summary: {attack}, technology: {attack},
      copy: {{payload: 4096B, overhead: 26B, source: {attack}}}, endpoint: 1us, source: {long}, date: "2026-11-22"}}
+technologies:
+  - {{name: {attack}, summary: {long}, matrix_label: {attack}, joins: devices, source: {attack}, date: "2026-11-22"}}
 nodes:
   - name: {attack}
     accelerator: a100-sxm4-80gb
