@@ -361,7 +361,7 @@ test_threads (void **state)
 {
   g_autoptr (FabScenario) scenario = parse (*state, LEAST);
 
-  fab_crew_run (64, edit_copy, scenario);
+  fab_crew_run (0, 64, edit_copy, scenario);
   assert_int_equal (fab_scenario_get_whole (scenario, "cluster.nodes", 0), 1);
 }
 
