@@ -2,6 +2,7 @@
 #include "sim/work/collective.h"
 
 #include "sim/base/error.h"
+#include "sim/base/mix.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_ALL_REDUCE] = "all_reduce",
@@ -108,6 +109,41 @@ known_form_clear (gpointer data)
   g_free (*(KnownForm **) data);
 }
 
+/* Its key are the group, the operation and the bytes. */
+typedef struct {
+  FabGroup group;
+  FabOp op;
+  FabBytes bytes;
+  FabCollectivePlan plan;
+} KnownPlan;
+
+/* Plans of so many sizes are kept; then all are made again. */
+enum { MOST_PLANS = 4096 };
+
+static gboolean
+is_same_group (const FabGroup *a, const FabGroup *b)
+{
+  return a->cluster == b->cluster && a->n_nodes == b->n_nodes && a->gpus_per_node == b->gpus_per_node;
+}
+
+static guint
+known_plan_hash (gconstpointer data)
+{
+  const KnownPlan *self = data;
+  guint64 group = fab_mix ((guint64) (gsize) self->group.cluster,
+                           (guint64) self->group.n_nodes << 32 | self->group.gpus_per_node);
+
+  return (guint) fab_mix (group, (guint64) self->bytes * FAB_N_OPS + self->op);
+}
+
+static gboolean
+known_plan_equal (gconstpointer a, gconstpointer b)
+{
+  const KnownPlan *x = a, *y = b;
+
+  return x->bytes == y->bytes && x->op == y->op && is_same_group (&x->group, &y->group);
+}
+
 void
 fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms)
 {
@@ -115,11 +151,15 @@ fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo
   self->algorithms = fab_algorithms_by_preference (algorithms);
   self->forms = g_array_new (FALSE, FALSE, sizeof (KnownForm *));
   g_array_set_clear_func (self->forms, known_form_clear);
+  self->plans = g_hash_table_new_full (known_plan_hash, known_plan_equal, g_free, NULL);
+  self->families = g_ptr_array_new ();
 }
 
 void
 fab_library_clear (FabLibrary *self)
 {
+  g_clear_pointer (&self->families, g_ptr_array_unref);
+  g_clear_pointer (&self->plans, g_hash_table_unref);
   g_clear_pointer (&self->forms, g_array_unref);
   g_clear_pointer (&self->algorithms, g_free);
 }
@@ -129,12 +169,6 @@ fab_library_destroy (FabLibrary *self)
 {
   if (self)
     self->ops->destroy (self);
-}
-
-static gboolean
-is_same_group (const FabGroup *a, const FabGroup *b)
-{
-  return a->cluster == b->cluster && a->n_nodes == b->n_nodes && a->gpus_per_node == b->gpus_per_node;
 }
 
 /* From what is known of the same group. */
@@ -262,9 +296,9 @@ finish_steps (const FabLibrary *self, FabPlanSteps *steps, const FabCollectivePl
   steps->owner = self;
 }
 
-gboolean
-fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
-                  GError **error)
+static gboolean
+make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+           GError **error)
 {
   *plan = (FabCollectivePlan){ .algorithm = "none",
                                .protocol = "none",
@@ -284,4 +318,30 @@ fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes by
   return fab_throw (error, FAB_ERROR_INPUT,
                     "%s of %s over %u ranks takes longer than 53 days, which is too long here",
                     fab_op_names[op], size, plan->n_ranks);
+}
+
+static void
+keep_plan (FabLibrary *self, const KnownPlan *made)
+{
+  if (g_hash_table_size (self->plans) >= MOST_PLANS)
+    g_hash_table_remove_all (self->plans);
+  g_hash_table_add (self->plans, g_memdup2 (made, sizeof *made));
+}
+
+gboolean
+fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+                  GError **error)
+{
+  KnownPlan made = { .group = *group, .op = op, .bytes = bytes };
+  const KnownPlan *known = g_hash_table_lookup (self->plans, &made);
+
+  if (known != NULL) {
+    *plan = known->plan;
+    return TRUE;
+  }
+  if (!make_plan (self, group, op, bytes, plan, error))
+    return FALSE;
+  made.plan = *plan;
+  keep_plan (self, &made);
+  return TRUE;
 }

@@ -173,11 +173,14 @@ typedef struct {
   gboolean (*can_be_chosen) (const FabModelInfo *algorithm);
 } FabLibraryOps;
 
-/* Base struct: the first member of every library. It owns the forms that its plans point to. */
+/* Base struct: the first member of every library. It owns the forms that its plans point to. Groups are told apart by
+ * the address of their cluster, so the clusters of all groups outlive the library. */
 struct _FabLibrary {
   const FabLibraryOps *ops;
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
   GArray *forms; /* for each (group, operation, algorithm) that was asked for; made once */
+  GHashTable *plans;   /* for each (group, operation, bytes); made once */
+  GPtrArray *families; /* FabFamily: sim/work/family.h */
   /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
    * nobody cancels. */
   const gint *cancel;
@@ -189,7 +192,7 @@ void fab_library_clear (FabLibrary *self);
 
 /* Makes the plan of an operation of a group. A group of one rank gets an empty plan, without a footprint. FALSE and
  * *error when no algorithm can run it, when two ranks have no path, or when it would take longer than 53 days
- * (FAB_TIME_MAX / 2). */
+ * (FAB_TIME_MAX / 2). Asked again for the same it gives the same plan. */
 gboolean fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes,
                            FabCollectivePlan *plan, GError **error);
 void fab_library_destroy (FabLibrary *self); /* accepts NULL */

@@ -124,6 +124,35 @@ fab_family_new (const FabCluster *cluster, const guint *ranks, guint n_groups, g
   return g_steal_pointer (&self);
 }
 
+static gboolean
+is_same (const FabFamily *a, const FabFamily *b)
+{
+  return a->cluster == b->cluster && a->n_groups == b->n_groups && a->n_ranks == b->n_ranks
+      && memcmp (a->ranks, b->ranks, sizeof (guint) * a->n_groups * a->n_ranks) == 0;
+}
+
+static void
+family_free (gpointer family)
+{
+  fab_family_free (family);
+}
+
+FabFamily *
+fab_family_keep (FabLibrary *library, FabFamily *made)
+{
+  for (guint i = 0; i < library->families->len; i++) {
+    FabFamily *known = g_ptr_array_index (library->families, i);
+
+    if (is_same (known, made)) {
+      fab_family_free (made);
+      return known;
+    }
+  }
+  g_ptr_array_set_free_func (library->families, family_free);
+  g_ptr_array_add (library->families, made);
+  return made;
+}
+
 guint
 fab_family_n_ranks (const FabFamily *self)
 {

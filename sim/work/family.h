@@ -21,6 +21,10 @@ FabFamily *fab_family_new (const FabCluster *cluster, const guint *ranks, guint 
 void fab_family_free (FabFamily *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFamily, fab_family_free)
 
+/* Hands the family over to the library, which frees it. Where it has one of the same ranks already, `made` is freed and
+ * that one is returned, with what was found for it. */
+FabFamily *fab_family_keep (FabLibrary *library, FabFamily *made);
+
 guint fab_family_n_ranks (const FabFamily *self); /* of one group */
 guint fab_family_n_groups (const FabFamily *self);
 

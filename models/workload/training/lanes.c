@@ -146,9 +146,7 @@ stage_has_layer (const Stage *stage, guint layer)
 static FabFamily *
 keep (Train *train, FabFamily *family)
 {
-  if (family != NULL)
-    fab_dag_builder_own (train->builder, family, (GDestroyNotify) fab_family_free);
-  return family;
+  return family != NULL ? fab_family_keep (train->env->library, family) : NULL;
 }
 
 static gboolean
