@@ -344,8 +344,7 @@ check_connected (const FabGraph *graph, GError **error)
 
   if (fab_graph_is_connected (graph, &lost))
     return TRUE;
-  g_autofree char *first = fab_graph_vertex_name (graph, 0);
-  g_autofree char *name = fab_graph_vertex_name (graph, lost);
+  g_autofree char *first = fab_graph_vertex_name (graph, 0), *name = fab_graph_vertex_name (graph, lost);
   return fab_throw (error, FAB_ERROR_INPUT, "the machine is in parts: no wires lead from %s to %s", first,
                     name);
 }
@@ -371,19 +370,18 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   g_free (build.parts);
   if (!is_built)
     return NULL;
-  self->graph = fab_graph_builder_freeze (builder);
+  self->cluster.graph = self->graph = fab_graph_builder_freeze (builder);
   if (!fab_scenario_spec (scenario)->is_folded)
     fab_graph_unfold (self->graph);
   if (!check_connected (self->graph, error))
     return NULL;
-  self->cluster.graph = self->graph;
   fab_cluster_measure (&self->cluster);
   if (!(what_if != NULL && what_if->is_intact)
       && !fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
                             &self->unrest, error))
     return NULL;
-  self->router = router->create (self->graph, cluster->route.params);
-  self->cluster.router = self->router;
+  self->cluster.router = self->router = router->create (self->graph, cluster->route.params);
+  self->sites = g_ptr_array_new ();
   return g_steal_pointer (&self);
 }
 
@@ -392,9 +390,11 @@ fab_plant_free (FabPlant *self)
 {
   if (self == NULL)
     return;
+  g_clear_pointer (&self->sites, g_ptr_array_unref);
   fab_router_destroy (self->router);
   fab_unrest_plan_free (self->unrest);
   fab_graph_free (self->graph);
   fab_cluster_clear (&self->cluster);
+  fab_scenario_free (self->scenario);
   g_free (self);
 }

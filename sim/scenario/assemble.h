@@ -21,11 +21,15 @@ typedef struct {
   gboolean is_intact; /* leaves out faults and background loads */
 } FabWhatIf;
 
+/* It points into the scenario that it was built of. Its graph is frozen; its router and its sites learn while a job is
+ * built on it, so one thread uses it at a time. */
 typedef struct {
+  FabScenario *scenario; /* that it was built of; NULL: the caller keeps it */
   FabGraph *graph;
   FabRouter *router;
   FabCluster cluster;    /* points into graph and router */
   FabUnrestPlan *unrest; /* disturbances during the job; NULL: none */
+  GPtrArray *sites;      /* FabJobSite of the jobs that were built on it: sim/scenario/neighbours.h */
 } FabPlant;
 
 /* Builds the graph. Returns NULL with *error when the scenario cannot be built: for example when the graph falls

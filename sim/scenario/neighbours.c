@@ -25,27 +25,57 @@ choice_of (const FabScenario *scenario, guint which)
                                 : &((const FabNeighbourSpec *) spec->neighbours.data + which)->job;
 }
 
+static void
+site_free (gpointer site)
+{
+  FabJobSite *self = site;
+
+  fab_library_destroy (self->library);
+  fab_cluster_clear (&self->cluster);
+  g_free (self);
+}
+
+static const FabJobSite *
+find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (plant->scenario != NULL ? plant->scenario : scenario);
+  const FabLibraryOps *library = (const FabLibraryOps *) spec->collectives.info;
+  FabJobSite *made;
+  guint n;
+
+  for (guint i = 0; i < plant->sites->len; i++) {
+    const FabJobSite *site = g_ptr_array_index (plant->sites, i);
+
+    if (site->which == which)
+      return site;
+  }
+  g_autofree guint *nodes = fab_neighbour_nodes (&spec->neighbours, which, plant->cluster.n_nodes, &n);
+  made = g_new0 (FabJobSite, 1);
+  made->which = which;
+  fab_cluster_view (&made->cluster, &plant->cluster, nodes, n);
+  made->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
+  g_ptr_array_set_free_func (plant->sites, site_free);
+  g_ptr_array_add (plant->sites, made);
+  return made;
+}
+
 FabJob *
 fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
              const gint *cancel, GError **error)
 {
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const FabModelChoice *choice = choice_of (scenario, which);
   const FabWorkloadOps *ops = (const FabWorkloadOps *) choice->info;
-  const FabLibraryOps *library = (const FabLibraryOps *) spec->collectives.info;
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
   g_autoptr (FabJob) self = g_new0 (FabJob, 1);
-  guint n;
-  g_autofree guint *nodes = fab_neighbour_nodes (&spec->neighbours, which, plant->cluster.n_nodes, &n);
 
-  fab_cluster_view (&self->cluster, &plant->cluster, nodes, n);
-  self->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
-  FabWorkloadEnv env = { &self->cluster, self->library, expand_model, fab_scenario_catalog (scenario),
-                         (guint64) fab_scenario_spec (scenario)->seed };
-  self->library->cancel = cancel;
-  if (!ops->build (&env, choice->params, builder, &self->totals, error))
+  self->site = find_site (scenario, registry, plant, which);
+  FabWorkloadEnv env = { &self->site->cluster, self->site->library, expand_model,
+                         fab_scenario_catalog (scenario), (guint64) fab_scenario_spec (scenario)->seed };
+  self->site->library->cancel = cancel;
+  gboolean is_built = ops->build (&env, choice->params, builder, &self->totals, error);
+  self->site->library->cancel = NULL;
+  if (!is_built)
     return NULL;
-  self->library->cancel = NULL;
   self->dag = fab_dag_builder_freeze (builder);
   return g_steal_pointer (&self);
 }
@@ -57,8 +87,6 @@ fab_job_free (FabJob *self)
     return;
   fab_dag_free (self->dag);
   fab_job_totals_clear (&self->totals);
-  fab_library_destroy (self->library);
-  fab_cluster_clear (&self->cluster);
   g_free (self);
 }
 
@@ -131,11 +159,11 @@ launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
     .net = self->at.net,
     .dag = job->dag,
     .totals = job->totals,
-    .peak_flops_per_s = fab_device_peak (&job->cluster.device, job->totals.precision),
+    .peak_flops_per_s = fab_device_peak (&job->site->cluster.device, job->totals.precision),
     .n_iterations = G_MAXUINT,
     .slowness = job->totals.slowness,
     .slowness_owner = job->totals.slowness_owner,
-    .n_sms = fab_scenario_spec (scenario)->has_contention ? job->cluster.device.n_sms : 0,
+    .n_sms = fab_scenario_spec (scenario)->has_contention ? job->site->cluster.device.n_sms : 0,
     .ended = { ended, self, self->all->len },
   };
   Neighbour one = { job, fab_executor_new (&env), g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };

@@ -14,9 +14,16 @@
 /* As `which` in the functions below: the scenario's own job. */
 #define FAB_FIRST_JOB G_MAXUINT
 
+/* Where a job of the scenario runs: its nodes, and the library with all that it has planned for groups of their ranks.
+ * The plant keeps the site, so that the next job there finds those plans. */
 typedef struct {
+  guint which;        /* job: a neighbour's number, or FAB_FIRST_JOB */
   FabCluster cluster; /* its nodes only */
   FabLibrary *library;
+} FabJobSite;
+
+typedef struct {
+  const FabJobSite *site; /* of the plant */
   FabDag *dag;
   FabJobTotals totals;
 } FabJob;

@@ -7,6 +7,7 @@
 
 struct _FabSimulation {
   const FabScenario *scenario;
+  FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own */
   FabPlant *plant;
   FabJob *job;
   FabEngine *engine;
@@ -42,7 +43,7 @@ check_length (const FabSimulation *self, GError **error)
 static double
 peak_flops_per_s (const FabSimulation *self)
 {
-  return fab_device_peak (&self->job->cluster.device, self->job->totals.precision);
+  return fab_device_peak (&self->job->site->cluster.device, self->job->totals.precision);
 }
 
 static gboolean
@@ -107,14 +108,16 @@ add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error
   return self->neighbours != NULL;
 }
 
+/* On this plant, which it takes; NULL: there is none. */
 static FabSimulation *
-simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
-                guint which, const gint *cancel, GError **error)
+simulation_new (FabPlantCache *plants, FabPlant *plant, const FabScenario *scenario,
+                const FabRegistry *registry, guint which, const gint *cancel, GError **error)
 {
   g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
 
   self->scenario = scenario;
-  self->plant = fab_plant_new (scenario, what_if, error);
+  self->plants = plants;
+  self->plant = plant;
   if (self->plant == NULL)
     return NULL;
   self->job = fab_job_new (scenario, registry, self->plant, which, cancel, error);
@@ -124,21 +127,43 @@ simulation_new (const FabScenario *scenario, const FabRegistry *registry, const 
   return g_steal_pointer (&self);
 }
 
-FabSimulation *
-fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
-                      const gint *cancel, GError **error)
+/* `problem` is why there is no plant, or NULL; it is taken. */
+static FabSimulation *
+build_all (FabPlantCache *plants, FabPlant *plant, GError *problem, const FabScenario *scenario,
+           const FabRegistry *registry, const gint *cancel, GError **error)
 {
-  g_autoptr (GError) problem = NULL;
-  g_autoptr (FabSimulation) self = simulation_new (scenario, registry, what_if, FAB_FIRST_JOB, cancel,
+  g_autoptr (FabSimulation) self = simulation_new (plants, plant, scenario, registry, FAB_FIRST_JOB, cancel,
                                                    &problem);
 
   if (self != NULL && add_neighbours (self, registry, &problem))
     return g_steal_pointer (&self);
-  if (cancel != NULL && g_atomic_int_get (cancel) != 0)
+  if (cancel != NULL && g_atomic_int_get (cancel) != 0) {
+    g_clear_error (&problem);
     fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
-  else
-    g_propagate_error (error, g_steal_pointer (&problem));
+  } else {
+    g_propagate_error (error, problem);
+  }
   return NULL;
+}
+
+FabSimulation *
+fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                      const gint *cancel, GError **error)
+{
+  GError *problem = NULL;
+  FabPlant *plant = fab_plant_new (scenario, what_if, &problem);
+
+  return build_all (NULL, plant, problem, scenario, registry, cancel, error);
+}
+
+FabSimulation *
+fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
+                         const gint *cancel, GError **error)
+{
+  GError *problem = NULL;
+  FabPlant *plant = fab_plant_cache_take (plants, scenario, &problem);
+
+  return build_all (plants, plant, problem, scenario, registry, cancel, error);
 }
 
 FabSimulation *
@@ -152,7 +177,7 @@ FabSimulation *
 fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
                           GError **error)
 {
-  return simulation_new (scenario, registry, NULL, which, NULL, error);
+  return simulation_new (NULL, fab_plant_new (scenario, NULL, error), scenario, registry, which, NULL, error);
 }
 
 const GArray *
@@ -172,7 +197,10 @@ fab_simulation_free (FabSimulation *self)
   fab_net_destroy (self->net);
   fab_engine_free (self->engine);
   fab_job_free (self->job);
-  fab_plant_free (self->plant);
+  if (self->plants != NULL && self->plant != NULL)
+    fab_plant_cache_give (self->plants, self->plant);
+  else
+    fab_plant_free (self->plant);
   g_free (self->resolved);
   g_free (self);
 }
@@ -255,7 +283,7 @@ fab_simulation_plant (const FabSimulation *self)
 const FabCluster *
 fab_simulation_cluster (const FabSimulation *self)
 {
-  return &self->job->cluster;
+  return &self->job->site->cluster;
 }
 
 const FabJobTotals *
@@ -330,7 +358,7 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
 
   if (plan->footprint == NULL)
     return 0;
-  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->library, plan, n_chunks);
+  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->site->library, plan, n_chunks);
   g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
                                            &(FabPlaySpec){ .bytes = plan->bytes,
                                                            .wire_factor = plan->wire_factor,
@@ -353,8 +381,8 @@ fab_simulation_run_record (FabSimulation *self)
     .version = FAB_VERSION,
     .fidelity = spec->fidelity.info->name,
     .seed = spec->seed,
-    .n_ranks = fab_cluster_n_ranks (&self->job->cluster),
-    .n_nodes = self->job->cluster.n_nodes,
+    .n_ranks = fab_cluster_n_ranks (&self->job->site->cluster),
+    .n_nodes = self->job->site->cluster.n_nodes,
     .peak_flops_per_s = self->job->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
     .memory_bytes = self->plant->cluster.device.memory_bytes,
     .train_tokens = self->job->totals.train_tokens,

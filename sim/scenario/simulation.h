@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sim/scenario/neighbours.h"
+#include "sim/scenario/plant_cache.h"
 
 typedef struct _FabSimulation FabSimulation;
 
@@ -16,6 +17,10 @@ FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistr
 /* The same, which ends early with FAB_ERROR_CANCELLED once `*cancel` is not 0; any thread may set it. */
 FabSimulation *fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry,
                                      const FabWhatIf *what_if, const gint *cancel, GError **error);
+/* The same on a plant of the cache, which gets it back when the simulation is freed. The results are those of a new
+ * plant. */
+FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,
+                                        const FabRegistry *registry, const gint *cancel, GError **error);
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB. (transfer
  * full) */
 FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,

@@ -121,8 +121,11 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   const FabBytes most_bytes = limits != NULL ? limits->most_bytes : 0;
   const FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
-  g_autoptr (FabSimulation) simulation = fab_simulation_build (scenario, registry, NULL, options.cancel,
-                                                               error);
+  FabPlantCache *plants = limits != NULL ? limits->plants : NULL;
+  g_autoptr (FabSimulation) simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, registry,
+                                                                                   options.cancel, error)
+                                                        : fab_simulation_build (scenario, registry, NULL,
+                                                                                options.cancel, error);
 
   if (simulation == NULL)
     return NULL;

@@ -27,8 +27,9 @@ FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simula
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 
 typedef struct {
-  FabBytes most_bytes; /* what needs more memory than this is not played: it has no times; 0: any */
-  const gint *cancel;  /* the play ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  FabBytes most_bytes;   /* what needs more memory than this is not played: it has no times; 0: any */
+  FabPlantCache *plants; /* plays on one of these; NULL: on a plant of its own */
+  const gint *cancel;    /* the play ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
 } FabPointLimits;
 
 /* The same within limits; `limits` may be NULL. */

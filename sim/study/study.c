@@ -12,6 +12,15 @@ fab_try_clear (FabTry *self)
   g_clear_error (&self->trouble);
 }
 
+/* For as many threads as may play at once, and for several machines in turn. */
+static FabPlantCache *
+new_plants (void)
+{
+  enum { LEAST = 4 };
+
+  return fab_plant_cache_new (MAX (g_get_num_processors (), LEAST));
+}
+
 /* Takes the edits. */
 static FabStudy *
 open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const FabRegistry *registry,
@@ -23,7 +32,8 @@ open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const 
                       .edits = edits,
                       .base = fab_scenario_open (path, registry, catalog, error),
                       .catalog = catalog,
-                      .registry = registry };
+                      .registry = registry,
+                      .plants = new_plants () };
   if (self->base == NULL)
     return NULL;
   fab_scenario_edit (self->base, edits);
@@ -71,6 +81,7 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
                       fab_scenario_copy (study->base),
                       study->catalog,
                       study->registry,
+                      new_plants (),
                       study->n_threads,
                       study->cancel };
   fab_scenario_edit (self->base, edits);
@@ -83,6 +94,7 @@ fab_study_free (FabStudy *self)
 {
   if (self == NULL)
     return;
+  fab_plant_cache_free (self->plants);
   fab_scenario_free (self->base);
   fab_edits_free (self->edits);
   g_free (self->path);
@@ -108,7 +120,7 @@ is_trouble (const GError *problem)
 void
 fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes)
 {
-  const FabPointLimits limits = { most_bytes, study->cancel };
+  const FabPointLimits limits = { most_bytes, study->plants, study->cancel };
   g_autoptr (GError) problem = NULL;
 
   if (self->point != NULL || self->problem != NULL || self->trouble != NULL)

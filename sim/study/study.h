@@ -13,8 +13,9 @@ typedef struct {
       *base; /* with the study's own edits; it need not pass its check, as a variant may complete it */
   const FabCatalog *catalog;
   const FabRegistry *registry;
-  guint n_threads;    /* that simulate at once; 0: one per processor */
-  const gint *cancel; /* plays end soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  FabPlantCache *plants; /* of its variants */
+  guint n_threads;       /* that simulate at once; 0: one per processor */
+  const gint *cancel;    /* plays end soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must outlive

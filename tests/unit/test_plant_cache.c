@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_plant_cache.c - which scenarios have a plant in common, and which plants are kept. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/scenario/plant_cache.h"
+#include "tests/support/play.h"
+
+static const char yaml[] = "name: a\ncluster: {node: dgx-a100, nodes: 2}\njob: {kind: ddp, model: gpt2-xl}\n";
+
+static FabScenario *
+load (const FabCatalog *catalog, const char *set)
+{
+  const char *const sets[] = { set, NULL };
+  g_autoptr (GError) error = NULL;
+  FabScenario *scenario = fab_scenario_parse ("test", yaml, strlen (yaml), sets, &fab_models, catalog,
+                                              &error);
+
+  g_assert_no_error (error);
+  return scenario;
+}
+
+/* Takes the plant of the scenario with an assignment, and gives it back; the scenario may go at once. */
+static const FabPlant *
+use (FabPlantCache *plants, const FabCatalog *catalog, const char *set)
+{
+  g_autoptr (FabScenario) scenario = load (catalog, set);
+  FabPlant *plant = fab_plant_cache_take (plants, scenario, NULL);
+
+  assert_non_null (plant);
+  fab_plant_cache_give (plants, plant);
+  return plant;
+}
+
+static void
+what_is_beside_the_plant_keeps_it (void **state)
+{
+  static const char *const beside[] = { "name=b",         "summary=text",  "iterations=1",
+                                        "job.bucket=1MB", "job.kind=fsdp", "fidelity=analytic",
+                                        "contention=no",  "cost.pue=1.5" };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (1);
+  const FabPlant *first = use (plants, *state, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (beside); i++)
+    assert_ptr_equal (use (plants, *state, beside[i]), first);
+  assert_int_equal (fab_plant_cache_n_built (plants), 1);
+}
+
+static void
+what_the_plant_is_built_of_makes_another (void **state)
+{
+  static const char *const of[] = {
+    "cluster.nodes=4",
+    "cluster.nic_rate=100Gb/s",
+    "cluster.fabric.kind=switch",
+    "cluster.route=ecmp",
+    "cluster.pxn=no",
+    "seed=2",
+    "fold=no",
+    "collectives=plain",
+    "collectives.nvls=no",
+    "faults.+={what: nic, name: node1/nic0, rate: 50%}",
+    "background.+={kind: transfer, from: node0, to: node1, rate: 1Gb/s}",
+    "neighbours.+={name: b, nodes: 1, first: 0, job: {kind: ddp, model: gpt2-xl}}"
+  };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (G_N_ELEMENTS (of) + 1);
+
+  use (plants, *state, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (of); i++) {
+    use (plants, *state, of[i]);
+    assert_int_equal (fab_plant_cache_n_built (plants), i + 2);
+  }
+  use (plants, *state, NULL);
+  assert_int_equal (fab_plant_cache_n_built (plants), G_N_ELEMENTS (of) + 1);
+}
+
+/* Of those that are not in use the oldest goes; what is in use is nobody else's. */
+static void
+the_latest_are_kept (void **state)
+{
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (2);
+
+  use (plants, *state, "cluster.nodes=1");
+  use (plants, *state, "cluster.nodes=2");
+  use (plants, *state, "cluster.nodes=1");
+  assert_int_equal (fab_plant_cache_n_built (plants), 2);
+  use (plants, *state, "cluster.nodes=4");
+  use (plants, *state, "cluster.nodes=1");
+  assert_int_equal (fab_plant_cache_n_built (plants), 3);
+  use (plants, *state, "cluster.nodes=2");
+  assert_int_equal (fab_plant_cache_n_built (plants), 4);
+}
+
+static void
+a_plant_in_use_is_taken_by_nobody_else (void **state)
+{
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (2);
+  g_autoptr (FabScenario) scenario = load (*state, NULL);
+  FabPlant *first = fab_plant_cache_take (plants, scenario, NULL),
+           *second = fab_plant_cache_take (plants, scenario, NULL);
+
+  assert_ptr_not_equal (first, second);
+  fab_plant_cache_give (plants, first);
+  fab_plant_cache_give (plants, second);
+}
+
+static int
+make_catalog (void **state)
+{
+  *state = play_catalog ();
+  return 0;
+}
+
+static int
+free_catalog (void **state)
+{
+  fab_catalog_free (*state);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_is_beside_the_plant_keeps_it),
+    cmocka_unit_test (what_the_plant_is_built_of_makes_another),
+    cmocka_unit_test (the_latest_are_kept),
+    cmocka_unit_test (a_plant_in_use_is_taken_by_nobody_else),
+  };
+
+  return cmocka_run_group_tests_name ("plant_cache", tests, make_catalog, free_catalog);
+}
