@@ -43,20 +43,22 @@ serves_link (const FabCatalog *catalog, const FabProductSpec *product, const Fab
   FabBytesPerS rate = fab_link_spec_line_rate (link);
   double off = fabs ((double) rate - (double) need->rate_bytes_per_s) / (double) rate;
   fit->is_same = g_strcmp0 (product->link, need->name) == 0 && off < rate_rounding;
+  if (!fit->is_same
+      && (g_strcmp0 (link->technology, need->technology) != 0
+          || !is_fast_enough (rate, need->rate_bytes_per_s)))
+    return FALSE;
   fit->rate_bytes_per_s = rate;
   fit->usd = need->kind == FAB_PRODUCT_CABLE ? fab_product_cable_usd (catalog, product) : product->price_usd;
   fit->has_price = fit->usd > 0;
-  return fit->is_same
-      || (g_strcmp0 (link->technology, need->technology) == 0
-          && is_fast_enough (rate, need->rate_bytes_per_s));
+  return TRUE;
 }
 
 static gboolean
 serves (const FabCatalog *catalog, const FabProductSpec *product, const FabNeed *need, Fit *fit)
 {
-  *fit = (Fit){ .is_own = fab_catalog_is_own (catalog, FAB_SECTION_PRODUCTS, product->name) };
   if (product->kind != (int) need->kind)
     return FALSE;
+  *fit = (Fit){ .is_own = fab_catalog_is_own (catalog, FAB_SECTION_PRODUCTS, product->name) };
   if (need->kind == FAB_PRODUCT_ACCELERATOR)
     return g_strcmp0 (product->accelerator, need->name) == 0;
   if (need->kind == FAB_PRODUCT_NODE)
