@@ -8,7 +8,7 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/collective.h"
+#include "sim/work/form_book.h"
 #include "sim/work/multicast.h"
 #include "sim/work/two_trees.h"
 #include "sim/work/ways.h"
@@ -153,6 +153,8 @@ nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorith
   if (!add_all (group, stages, &n_channels, error))
     return FALSE;
   fab_stages_form (stages, TRUE, form);
+  if (env->tape != NULL)
+    fab_form_tape_close (env->tape, TRUE);
   form->n_channels = n_channels;
   return TRUE;
 }

@@ -18,7 +18,7 @@
  */
 #include "models/models.h"
 #include "sim/work/alike.h"
-#include "sim/work/collective.h"
+#include "sim/work/form_book.h"
 #include "sim/work/rings.h"
 
 static gboolean
@@ -113,6 +113,7 @@ typedef struct {
   double weight, net_stretch;
   FabFootprintBuilder *builder;
   FabCollectiveForm *form;
+  FabFormTape *tape; /* NULL: nobody asks */
   double slowest_bytes_per_s[2];
   FabAlike *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
   /* [rings * ranks of these two nodes] hops that have been counted for all symmetric nodes. */
@@ -142,6 +143,8 @@ add_hop (Growth *self, guint ring, guint stop, GError **error)
   if (!fab_rings_hop (self->rings, ring, stop, &hop, error))
     return FALSE;
   note_hop (self->form, &hop, self->slowest_bytes_per_s);
+  if (self->tape != NULL)
+    fab_form_tape_hop (self->tape, &hop);
   if (told != NULL && fab_alike_takes (&hop)) {
     *told = TRUE;
     fab_alike_use (self->alike, stop / self->rings->group->gpus_per_node, &hop, self->weight,
@@ -166,6 +169,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
                     .net_stretch = env->net_stretch,
                     .builder = builder,
                     .form = form,
+                    .tape = env->tape,
                     .slowest_bytes_per_s = { G_MAXDOUBLE, G_MAXDOUBLE },
                     .alike = alike,
                     .is_told = told };
@@ -238,8 +242,11 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
     return FALSE;
   count_steps (group, op, form);
   form->footprint = fab_footprint_builder_finish (builder);
-  if (!is_chain (op))
+  if (!is_chain (op)) {
+    if (env->tape != NULL)
+      fab_form_tape_close (env->tape, FALSE);
     return TRUE;
+  }
   if (!find_hops (group, op, &hops, error))
     return FALSE;
   form->fill_s_per_byte = find_fill (&hops, group, env, builder, form->footprint->rate_bytes_per_s);

@@ -14,7 +14,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/work/alike.h"
-#include "sim/work/collective.h"
+#include "sim/work/form_book.h"
 #include "sim/work/rails.h"
 #include "sim/work/stages.h"
 #include "sim/work/two_trees.h"
@@ -357,6 +357,8 @@ tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
     return FALSE;
   fab_alike_add (alike, fab_stages_builder (stages));
   fab_stages_form (stages, TRUE, form);
+  if (env->tape != NULL)
+    fab_form_tape_close (env->tape, TRUE);
   form->n_channels = n_channels;
   return TRUE;
 }

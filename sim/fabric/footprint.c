@@ -313,6 +313,18 @@ fab_footprint_free (FabFootprint *self)
 }
 
 FabFootprint *
+fab_footprint_on (const FabFootprint *self, const FabGraph *graph)
+{
+  FabFootprint *made = g_memdup2 (self, sizeof *self);
+
+  made->links = g_memdup2 (self->links, self->n * sizeof (FabLinkId));
+  made->weights = g_memdup2 (self->weights, self->n * sizeof (double));
+  made->line_weights = g_memdup2 (self->line_weights, self->n * sizeof (double));
+  find_bounds (made, graph);
+  return made;
+}
+
+FabFootprint *
 fab_footprint_doubled (const FabFootprint *self, int exponent)
 {
   FabFootprint *made = g_memdup2 (self, sizeof *self);

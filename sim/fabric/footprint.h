@@ -31,6 +31,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
 /* Returns the same links with 2^exponent times as much on each, exact to the last bit. (transfer full) */
 FabFootprint *fab_footprint_doubled (const FabFootprint *self, int exponent);
 
+/* Returns the same loads on a graph with the same links, which may have other rates. (transfer full) */
+FabFootprint *fab_footprint_on (const FabFootprint *self, const FabGraph *graph);
+
 /* Returns the index of `link`, which the footprint must contain. O(log n). */
 guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
 

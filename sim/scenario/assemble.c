@@ -391,6 +391,7 @@ fab_plant_free (FabPlant *self)
   if (self == NULL)
     return;
   g_clear_pointer (&self->sites, g_ptr_array_unref);
+  fab_form_book_unref (self->book);
   fab_router_destroy (self->router);
   fab_unrest_plan_free (self->unrest);
   fab_graph_free (self->graph);

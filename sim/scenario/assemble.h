@@ -9,6 +9,7 @@
 #include "sim/net/unrest.h"
 #include "sim/scenario/scenario.h"
 #include "sim/work/cluster.h"
+#include "sim/work/form_book.h"
 
 /* A what-if question: every link of one class gets a multiple of its rate, and its times change by a fraction (0.1:
  * ten per cent longer). */
@@ -29,6 +30,7 @@ typedef struct {
   FabRouter *router;
   FabCluster cluster;    /* points into graph and router */
   FabUnrestPlan *unrest; /* disturbances during the job; NULL: none */
+  FabFormBook *book;     /* forms of the same machine with other rates; NULL: none */
   GPtrArray *sites;      /* FabJobSite of the jobs that were built on it: sim/scenario/neighbours.h */
 } FabPlant;
 

@@ -54,6 +54,7 @@ find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPl
   made->which = which;
   fab_cluster_view (&made->cluster, &plant->cluster, nodes, n);
   made->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
+  made->library->book = plant->book;
   g_ptr_array_set_free_func (plant->sites, site_free);
   g_ptr_array_add (plant->sites, made);
   return made;

@@ -7,6 +7,8 @@
  * equal in everything but name, summary, iterations, contention, fidelity, job and cost. All scenarios of one cache
  * come from the same catalogue.
  *
+ * Where only cluster.nic_rate differs the plants are others, but they share a book of forms (sim/work/form_book.h).
+ *
  * Owns: the plants that nobody has taken. Each keeps a copy of the scenario that it was built of.
  * Threads: any number may take and give at once. A plant belongs to one thread from when it is taken until it is given
  * back, since its router and its libraries learn while a job is built. Threads that simulate the same plant at the

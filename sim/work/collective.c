@@ -3,6 +3,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
+#include "sim/work/form_book.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_ALL_REDUCE] = "all_reduce",
@@ -189,6 +190,26 @@ derive_form (const FabLibrary *self, KnownForm *made)
   return FALSE;
 }
 
+/* From the book, or by the algorithm, which then goes into the book. */
+static gboolean
+make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+           const FabAlgorithmEnv *env, FabCollectiveForm *form, GError **error)
+{
+  FabAlgorithmEnv recording = *env;
+
+  if (self->book == NULL)
+    return algorithm->form (group, op, env, form, error);
+  if (fab_form_book_find (self->book, algorithm, group, op, env->net_stretch, form))
+    return TRUE;
+  recording.tape = fab_form_tape_new (group->cluster->graph);
+  gboolean is_made = algorithm->form (group, op, &recording, form, error);
+  if (is_made)
+    fab_form_book_add (self->book, algorithm, group, op, env->net_stretch, form, recording.tape);
+  else
+    fab_form_tape_free (recording.tape);
+  return is_made;
+}
+
 const FabCollectiveForm *
 fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
                   const FabAlgorithmEnv *env, GError **error)
@@ -205,7 +226,7 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
   }
   g_autofree KnownForm *made = g_new0 (KnownForm, 1);
   *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
-  if (!derive_form (self, made) && !algorithm->form (group, op, env, &made->form, error))
+  if (!derive_form (self, made) && !make_form (self, algorithm, group, op, env, &made->form, error))
     return NULL;
   g_array_append_val (self->forms, made);
   return &g_steal_pointer (&made)->form;
@@ -231,7 +252,7 @@ fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, Fa
   const KnownForm *known = form_of_plan (self, plan);
   FabCollectiveForm form;
 
-  return known->algorithm->form (group, op, &known->env, &form, error) ? form.footprint : NULL;
+  return make_form (self, known->algorithm, group, op, &known->env, &form, error) ? form.footprint : NULL;
 }
 
 double

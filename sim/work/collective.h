@@ -67,11 +67,15 @@ typedef struct {
   double limit_bytes_per_s;
 } FabCollectiveForm;
 
+typedef struct _FabFormTape FabFormTape;
+typedef struct _FabFormBook FabFormBook;
+
 /* What a library tells the algorithm. */
 typedef struct {
   /* Loss on the library's way through a NIC whose catalogue entry does not say how much collectives lose: line time per
    * byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
   double net_stretch;
+  FabFormTape *tape; /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
 } FabAlgorithmEnv;
 
 /* Who adds up the buffers of the ranks. */
@@ -178,9 +182,10 @@ typedef struct {
 struct _FabLibrary {
   const FabLibraryOps *ops;
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
-  GArray *forms; /* for each (group, operation, algorithm) that was asked for; made once */
+  GArray *forms;       /* for each (group, operation, algorithm) that was asked for; made once */
   GHashTable *plans;   /* for each (group, operation, bytes); made once */
   GPtrArray *families; /* FabFamily: sim/work/family.h */
+  FabFormBook *book;   /* of others, which outlives the library; NULL: none */
   /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
    * nobody cancels. */
   const gint *cancel;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/work/stages.h"
 
+#include "sim/work/form_book.h"
+
 /* The longest sequence of stages up to here. */
 typedef struct {
   FabTimePs latency_ps;
@@ -151,6 +153,14 @@ note_slowest (FabStages *self, const FabHop *hop)
     form->intra_technology = hop->technology;
 }
 
+static void
+record (const FabStages *self, const FabHop *hop, double weight, guint n_beside, const GArray *after)
+{
+  if (self->env->tape != NULL)
+    fab_form_tape_stage (self->env->tape, hop,
+                         weight * n_beside * fab_hop_stretch (hop, self->env->net_stretch), after);
+}
+
 void
 fab_stages_end_part (FabStages *self)
 {
@@ -163,6 +173,8 @@ fab_stages_end_part (FabStages *self)
     if (is_longer (way, &self->longest))
       self->longest = *way;
   }
+  if (self->env->tape != NULL)
+    fab_form_tape_end_part (self->env->tape);
   g_array_set_size (self->stages, 0);
 }
 
@@ -188,6 +200,7 @@ fab_stages_add (FabStages *self, FabHop *hop, double weight, guint n_beside, con
   } else {
     go_on (self, &stage.way, hop, weight, n_beside);
     note_slowest (self, hop);
+    record (self, hop, weight, n_beside, after);
     fab_hop_use (hop, weight, self->env->net_stretch, self->builder);
     fab_hop_clear (hop);
   }
@@ -203,6 +216,7 @@ fab_stages_add_like (FabStages *self, const FabHop *hop, double weight, guint n_
   g_assert (self->builder != NULL);
   go_on (self, &stage.way, hop, weight, n_beside);
   note_slowest (self, hop);
+  record (self, hop, weight, n_beside, after);
   g_array_append_val (self->stages, stage);
   return self->stages->len - 1;
 }

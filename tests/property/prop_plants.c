@@ -14,7 +14,7 @@
 #include "tests/support/probe_text.h"
 #include "tests/support/seeds.h"
 
-enum { N_POINTS = 24, MOST_SETS = 12 };
+enum { N_POINTS = 24, MOST_SETS = 12, N_JOB_SETS = 4 };
 
 static FabCatalog *catalog;
 
@@ -42,12 +42,21 @@ static const char *const edits[MOST_SETS][5] = {
   { "fidelity=analytic" },
   { "contention=false", "fold=false", "iterations=1" },
   { "seed=7", "cluster.placement=random" },
-  { "faults.+={what: nic, name: node1/nic0, rate: 50%}", "cluster.route=ecmp", "cluster.route=spray" },
+  { "faults.+={what: nic, name: node1/nic0, rate: 50%}", "cluster.route=ecmp", "cluster.route=spray",
+    "cluster.route=adaptive" },
 };
+
+/* Below, between and above the rates of the wires inside the nodes, and one of these itself. */
+static const char *const rates[] = { "cluster.nic_rate=20Gb/s",  "cluster.nic_rate=30Gb/s",
+                                     "cluster.nic_rate=100Gb/s", "cluster.nic_rate=150Gb/s",
+                                     "cluster.nic_rate=190Gb/s", "cluster.nic_rate=240Gb/s",
+                                     "cluster.nic_rate=256Gb/s", "cluster.nic_rate=300Gb/s",
+                                     "cluster.nic_rate=400Gb/s", "cluster.nic_rate=600Gb/s",
+                                     "cluster.nic_rate=2Tb/s",   "cluster.nic_rate=9Tb/s" };
 
 typedef struct {
   const char *base;
-  const char *sets[MOST_SETS + 1]; /* NULL-ended */
+  const char *sets[MOST_SETS + 2]; /* NULL-ended */
   char *alone;                     /* what it gives on a plant of its own */
   char *kept;                      /* and on one of the cache */
 } Point;
@@ -61,9 +70,25 @@ draw_point (Random *random, Point *self)
   for (guint e = 0; e < MOST_SETS; e++) {
     const char *set = edits[e][random_below (random, G_N_ELEMENTS (edits[e]))];
 
-    if (set != NULL && random_chance (random, e < 4 ? 40 : 10))
+    if (set != NULL && random_chance (random, e < N_JOB_SETS ? 40 : 10))
       self->sets[n++] = set;
   }
+}
+
+/* The machine of `model` with other ports, and often with another job. */
+static void
+draw_rate (Random *random, const Point *model, Point *self)
+{
+  guint n = 0;
+
+  *self = (Point){ .base = model->base };
+  while (model->sets[n] != NULL) {
+    self->sets[n] = model->sets[n];
+    n++;
+  }
+  self->sets[n++] = rates[random_below (random, G_N_ELEMENTS (rates))];
+  if (random_chance (random, 50))
+    self->sets[n] = edits[1][random_below (random, 3)];
 }
 
 /* Everything that the run says, or what is wrong. (transfer full) */
@@ -127,6 +152,18 @@ draw_points (Random *random, Point *points)
 }
 
 static void
+draw_rates (Random *random, Point *points)
+{
+  Point model;
+
+  draw_point (random, &model);
+  for (guint i = 0; i < N_POINTS; i++) {
+    draw_rate (random, &model, &points[i]);
+    points[i].alone = play_point (&points[i], NULL);
+  }
+}
+
+static void
 check_one_after_another (Random *random)
 {
   g_autoptr (FabPlantCache) plants = fab_plant_cache_new (random_between (random, 1, 8));
@@ -152,7 +189,10 @@ check_at_once (Random *random)
   g_autoptr (FabPlantCache) plants = fab_plant_cache_new (random_between (random, 1, 8));
   Point points[N_POINTS];
 
-  draw_points (random, points);
+  if (random_chance (random, 50))
+    draw_points (random, points);
+  else
+    draw_rates (random, points);
   fab_crew_run (N_POINTS, play_kept, &(Plays){ points, plants });
   check_points (points);
 }
@@ -170,11 +210,30 @@ threads_that_share_a_cache_give_the_same_bytes (G_GNUC_UNUSED void **state)
     g_unsetenv ("FABRICAST_THREADS");
 }
 
+static void
+check_rates (Random *random)
+{
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (random_between (random, 1, 8));
+  Point points[N_POINTS];
+
+  draw_rates (random, points);
+  for (guint i = 0; i < N_POINTS; i++)
+    play_kept (&(Plays){ points, plants }, i);
+  check_points (points);
+}
+
+static void
+forms_for_other_rates_give_the_same_bytes (G_GNUC_UNUSED void **state)
+{
+  seeds_run (20, check_rates);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     seeds_test (a_plant_that_was_used_gives_the_same_bytes),
+    seeds_test (forms_for_other_rates_give_the_same_bytes),
     seeds_test (threads_that_share_a_cache_give_the_same_bytes),
   };
   int n_failed;
