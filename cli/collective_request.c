@@ -147,17 +147,6 @@ read_form (CollectiveRequest *self, GError **error)
   return fab_throw (error, FAB_ERROR_INPUT, "--form %s: unknown form; there are %s", name, all);
 }
 
-static gint64
-count_gpus (const FabNodeSpec *node)
-{
-  gint64 n = 0;
-
-  for (guint i = 0; node && i < node->parts.n; i++)
-    if (((const FabPartSpec *) node->parts.data + i)->kind == FAB_PART_ACCELERATOR)
-      n += ((const FabPartSpec *) node->parts.data + i)->count;
-  return n;
-}
-
 /* nccl-tests has -t threads with -g GPUs each in every process; here they are those of a node, all of it unless
  * --gpus-per-node, -g or -t say less. */
 static gint64
@@ -210,13 +199,14 @@ read_ranks (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
 {
   const CollectiveOptions *o = self->options;
   const gint64 counts[] = { o->nodes, o->gpus_per_node, o->gpus_per_thread, o->threads };
+  const FabNodeSpec *node = fab_catalog_node (catalog, o->node);
 
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
     if (counts[i] < 0 || counts[i] > MAX_COUNT)
       return fab_throw (error, FAB_ERROR_INPUT, "--nodes, --gpus-per-node, -g and -t are from 1 to %d",
                         MAX_COUNT);
   self->nodes = o->nodes ? o->nodes : self->file && self->file->n_nodes ? self->file->n_nodes : 1;
-  self->gpus_per_node = gpus_of_node (self, count_gpus (fab_catalog_node (catalog, o->node)));
+  self->gpus_per_node = gpus_of_node (self, node ? fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) : 0);
   self->gpus_per_process = gpus_of_thread (self);
   self->n_ranks = (guint) CLAMP (self->nodes * self->gpus_per_node, 1, G_MAXINT32);
   return check_file_ranks (self, error);

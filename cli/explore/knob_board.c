@@ -46,18 +46,6 @@ set_of_job (FabEdits *edits, const char *name, FabValue *value)
   fab_edits_set (edits, key, value);
 }
 
-static gint64
-count_parts (const FabNodeSpec *node, FabPartKind kind)
-{
-  const FabPartSpec *parts = node->parts.data;
-  gint64 n = 0;
-
-  for (guint i = 0; i < node->parts.n; i++)
-    if (parts[i].kind == (int) kind)
-      n += parts[i].count;
-  return n;
-}
-
 /* Adds whole nodes, and whole domains of nodes that share a switch. */
 static void
 add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
@@ -65,7 +53,7 @@ add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *
   gint64 index = setting->values[FAB_KNOB_NODE], gpus = setting->values[FAB_KNOB_GPUS];
   const char *name = self->names[FAB_KNOB_NODE][index];
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (self->scenario), name);
-  gint64 per_node = count_parts (node, FAB_PART_ACCELERATOR);
+  gint64 per_node = fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR);
   gint64 nodes = (gpus + per_node - 1) / per_node, sharers = fab_node_spec_sharers (node);
 
   if (nodes > sharers)
@@ -200,7 +188,7 @@ read_start (FabKnobBoard *self, GError **error)
   const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (self->scenario), cluster->node);
   gint64 per_node = cluster->gpus_per_node > 0 ? cluster->gpus_per_node
-                                               : count_parts (node, FAB_PART_ACCELERATOR);
+                                               : fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR);
   g_autofree char *model = text_of (self->scenario, "model"),
                   *gradient = text_of (self->scenario, "gradient");
   gint64 *values = self->start.values;
@@ -247,7 +235,8 @@ is_offered (const FabCatalog *catalog, FabCatalogSection section, const char *na
 
   return is_plain (name)
       && (node == NULL
-          || (count_parts (node, FAB_PART_ACCELERATOR) > 0 && count_parts (node, FAB_PART_NIC) > 0));
+          || (fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) > 0
+              && fab_node_spec_n_parts (node, FAB_PART_NIC) > 0));
 }
 
 /* (transfer container) */

@@ -30,6 +30,18 @@ fab_link_spec_line_rate (const FabLinkSpec *spec)
 }
 
 guint
+fab_node_spec_n_parts (const FabNodeSpec *spec, FabPartKind kind)
+{
+  const FabPartSpec *parts = spec->parts.data;
+  gint64 n = 0;
+
+  for (guint i = 0; i < spec->parts.n; i++)
+    if (parts[i].kind == (int) kind)
+      n += parts[i].count;
+  return (guint) n;
+}
+
+guint
 fab_node_spec_sharers (const FabNodeSpec *spec)
 {
   const FabPartSpec *parts = spec->parts.data;

@@ -126,6 +126,9 @@ typedef struct {
 /* Returns how many consecutive nodes share parts and so form one domain for collectives; 1: none do. */
 guint fab_node_spec_sharers (const FabNodeSpec *spec);
 
+/* Returns how many parts of this kind the node has. */
+guint fab_node_spec_n_parts (const FabNodeSpec *spec, FabPartKind kind);
+
 typedef struct {
   const char *name, *summary;
   FabModelChoice shape; /* FAB_MODEL_SHAPE */

@@ -65,22 +65,10 @@ fab_scenario_free (FabScenario *self)
   g_free (self);
 }
 
-static gint64
-count_parts (const FabNodeSpec *node, FabPartKind kind)
-{
-  const FabPartSpec *parts = node->parts.data;
-  gint64 n = 0;
-
-  for (guint i = 0; i < node->parts.n; i++)
-    if (parts[i].kind == (int) kind)
-      n += parts[i].count;
-  return n;
-}
-
 static void
 check_count (Reading *self, const FabNodeSpec *node, FabPartKind kind, const gint64 *wanted, const char *what)
 {
-  gint64 n = count_parts (node, kind);
+  gint64 n = fab_node_spec_n_parts (node, kind);
 
   if (*wanted > n)
     fab_schema_report (self->reader, wanted, "node '%s' has %" G_GINT64_FORMAT " %s, not %" G_GINT64_FORMAT,
@@ -133,7 +121,7 @@ check_cluster (Reading *self)
   check_reach (self, &cluster->gdr);
   check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
   check_count (self, node, FAB_PART_NIC, &cluster->nics_per_node, "NICs");
-  if (cluster->nic != NULL && count_parts (node, FAB_PART_NIC) == 0)
+  if (cluster->nic != NULL && fab_node_spec_n_parts (node, FAB_PART_NIC) == 0)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }
 

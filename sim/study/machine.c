@@ -5,18 +5,6 @@
 
 #include "sim/base/error.h"
 
-static guint
-count_parts (const FabNodeSpec *node, FabPartKind kind)
-{
-  const FabPartSpec *parts = node->parts.data;
-  guint n = 0;
-
-  for (guint i = 0; i < node->parts.n; i++)
-    if (parts[i].kind == (int) kind)
-      n += (guint) parts[i].count;
-  return n;
-}
-
 static const FabNodeSpec *
 node_of (const FabScenario *scenario)
 {
@@ -29,7 +17,7 @@ fab_machine_gpus_per_node (const FabScenario *scenario)
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
 
   return cluster->gpus_per_node > 0 ? (guint) cluster->gpus_per_node
-                                    : count_parts (node_of (scenario), FAB_PART_ACCELERATOR);
+                                    : fab_node_spec_n_parts (node_of (scenario), FAB_PART_ACCELERATOR);
 }
 
 guint
@@ -75,7 +63,7 @@ divide_nodes (const FabScenario *scenario, guint n, FabEdits *edits, GError **er
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
   guint per_node = fab_machine_gpus_per_node (scenario);
   guint nics = cluster->nics_per_node > 0 ? (guint) cluster->nics_per_node
-                                          : count_parts (node_of (scenario), FAB_PART_NIC);
+                                          : fab_node_spec_n_parts (node_of (scenario), FAB_PART_NIC);
 
   if (per_node % n != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "nodes of %u GPUs cannot be divided in domains of %u", per_node,
@@ -103,7 +91,7 @@ find_node (const FabScenario *scenario, guint n)
 
   for (guint i = 0; names[i] != NULL; i++) {
     const FabNodeSpec *node = fab_catalog_node (catalog, names[i]);
-    guint gpus = count_parts (node, FAB_PART_ACCELERATOR), sharers = fab_node_spec_sharers (node);
+    guint gpus = fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR), sharers = fab_node_spec_sharers (node);
 
     if (g_strcmp0 (node->accelerator, node_of (scenario)->accelerator) != 0)
       continue;
