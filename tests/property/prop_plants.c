@@ -106,7 +106,7 @@ play_point (const Point *self, FabPlantCache *plants)
                                 : fab_simulation_new (scenario, &fab_models, NULL, &error);
   while (simulation != NULL && fab_simulation_step (simulation))
     probe_text (fab_simulation_probe (simulation), text);
-  if (simulation != NULL && fab_simulation_check_hang (simulation, &error)) {
+  if (simulation != NULL && fab_simulation_check (simulation, &error)) {
     FabRunRecord record = fab_simulation_run_record (simulation);
 
     g_string_append_printf (text, "%s\n%u ranks %u nodes\n", record.scenario_yaml, record.n_ranks,
@@ -193,7 +193,7 @@ check_at_once (Random *random)
     draw_points (random, points);
   else
     draw_rates (random, points);
-  fab_crew_run (N_POINTS, play_kept, &(Plays){ points, plants });
+  fab_crew_run (0, N_POINTS, play_kept, &(Plays){ points, plants });
   check_points (points);
 }
 
