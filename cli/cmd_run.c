@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "cli/cli.h"
-#include "cli/run_band.h"
-#include "cli/run_jobs.h"
-#include "cli/run_reasons.h"
+#include "cli/run.h"
 #include "cli/run_seeds.h"
 #include "cli/trace.h"
+#include "models/models.h"
 #include "sim/base/error.h"
 
 #define DEFAULT_DB "fabricast.db"
@@ -86,46 +85,31 @@ all_sets (const RunOptions *o)
   return (char **) g_ptr_array_free (sets, FALSE);
 }
 
-/* Runs everything again with faster binding links. FALSE: *error is set. */
-static gboolean
-play_faster (const FabScenario *scenario, const FabRunResult *result, FabRunResult *faster, GError **error)
-{
-  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-  FabWhatIf what_if = { .rate_factor = FAB_RUN_FASTER };
-
-  if (result->binding_link == FAB_NO_LINK)
-    return TRUE;
-  what_if.link_class = fab_graph_link_class (graph, result->binding_link)->name;
-  return fab_run_play (scenario, &what_if, NULL, faster, error);
-}
-
 /* Warns when a format other than the page is printed; the page says it itself. */
 static void
 warn_of_memory (const FabRunResult *result)
 {
   g_autofree char *has = fab_run_gb (fab_simulation_cluster (result->simulation)->device.memory_bytes);
   g_autofree char *needs = NULL;
-  FabBytes bytes;
-  guint rank_class;
 
-  if (fab_run_missing_bytes (result) == 0 || !fab_run_fullest (result, &rank_class, &bytes))
+  if (result->reasons.missing_bytes == 0)
     return;
-  needs = fab_run_gb (bytes);
+  needs = fab_run_gb (result->reasons.fullest_bytes);
   g_printerr ("fabricast run: the job does not fit: %s GB of %s GB per GPU\n", needs, has);
 }
 
 static gboolean
-print_result (const FabScenario *scenario, const FabRunResult *result, FabFormat format, const char *db,
-              GError **error)
+print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
+              FabFormat format, GError **error)
 {
   g_autofree char *text = NULL;
   FabRunResult faster = { 0 };
 
   if (format == FAB_FORMAT_CSV)
     text = fab_run_csv (result);
-  else if (play_faster (scenario, result, &faster, error))
+  else if (fab_run_find_faster (scenario, request, result, &faster, error))
     text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
-                                     : fab_run_page (scenario, result, &faster, db);
+                                     : fab_run_page (scenario, result, &faster, request->db);
   if (format != FAB_FORMAT_TEXT)
     warn_of_memory (result);
   fab_run_result_clear (&faster);
@@ -156,11 +140,12 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
   if (scenario == NULL)
     return FALSE;
-  gboolean is_done = fab_run_play (scenario, NULL, db, &result, error)
+  FabRunRequest request = { .registry = &fab_models, .db = db, .progress = fab_run_show_progress };
+  gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
-                  && fab_run_jobs (scenario, &result, &result.jobs, error)
-                  && (o->has_no_band || fab_run_find_band (scenario, &result, error))
-                  && print_result (scenario, &result, o->format, db, error);
+                  && fab_run_find_jobs (scenario, &request, &result, error)
+                  && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
+                  && print_result (scenario, &request, &result, o->format, error);
   fab_run_result_clear (&result);
   return is_done;
 }

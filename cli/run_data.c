@@ -2,10 +2,7 @@
 /* run_data.c - `fabricast run` for programs: JSON and CSV. Keys are stable; more may come. */
 #include <sys/resource.h>
 
-#include "cli/run_band.h"
-#include "cli/run_jobs.h"
-#include "cli/run_queues.h"
-#include "cli/run_reasons.h"
+#include "cli/run.h"
 #include "sim/base/json.h"
 
 static double
@@ -52,14 +49,13 @@ static void
 add_binding (FabJson *json, const FabRunResult *result)
 {
   g_autofree char *name = fab_run_link_name (result, result->binding_link);
-  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
 
   fab_json_add_text (json, "binding_link", name);
   fab_json_add_text (json, "binding_link_spec",
-                     name ? fab_graph_link_class (graph, result->binding_link)->name : NULL);
+                     name ? fab_run_link_entry (result, result->binding_link) : NULL);
   if (name) {
-    fab_json_add_real (json, "binding_busy_fraction", fab_run_busy_fraction (result, result->binding_link));
-    fab_json_add_real (json, "startup_fraction", fab_run_startup_fraction (result));
+    fab_json_add_real (json, "binding_busy_fraction", result->binding_busy_fraction);
+    fab_json_add_real (json, "startup_fraction", result->startup_fraction);
   }
 }
 
@@ -67,10 +63,8 @@ add_binding (FabJson *json, const FabRunResult *result)
 static void
 add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
 {
-  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-
   fab_json_begin_object (json, "what_if");
-  fab_json_add_text (json, "link_spec", fab_graph_link_class (graph, result->binding_link)->name);
+  fab_json_add_text (json, "link_spec", fab_run_link_entry (result, result->binding_link));
   fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
   fab_json_add_real (json, "duration_s", seconds (fab_run_last_step (faster)->times.duration_ps));
   fab_json_add_real (json, "exposed_s", seconds (fab_run_last_step (faster)->times.exposed_ps));
@@ -78,11 +72,75 @@ add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *fast
   fab_json_end (json);
 }
 
+static void
+add_counts (FabJson *json, const FabLinkQueueRecord *counts)
+{
+  fab_json_add_whole (json, "stalls", (gint64) counts->n_stalls);
+  fab_json_add_whole (json, "marks", (gint64) counts->n_marks);
+  fab_json_add_whole (json, "pauses", (gint64) counts->n_pauses);
+  fab_json_add_whole (json, "drops", (gint64) counts->n_drops);
+}
+
+static void
+add_queue (FabJson *json, const FabRunResult *result, const FabLinkQueueRecord *queue)
+{
+  g_autofree char *name = fab_run_link_name (result, queue->link);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "link", name);
+  fab_json_add_text (json, "link_spec", fab_run_link_entry (result, queue->link));
+  fab_json_add_whole (json, "carried_bytes", (gint64) queue->carried_bytes);
+  fab_json_add_whole (json, "most_queue_bytes", (gint64) queue->most_bytes);
+  fab_json_add_real (json, "mean_queue_bytes", queue->mean_bytes);
+  add_counts (json, queue);
+  fab_json_end (json);
+}
+
+static void
+add_queues (FabJson *json, const FabRunResult *result)
+{
+  const GArray *queues = result->reasons.queues;
+
+  if (queues->len == 0)
+    return;
+  fab_json_begin_object (json, "queues");
+  fab_json_add_whole (json, "links", queues->len);
+  add_counts (json, &result->reasons.all_queues);
+  fab_json_begin_array (json, "longest");
+  for (guint i = 0; i < MIN (queues->len, FAB_RUN_MOST_QUEUES); i++)
+    add_queue (json, result, &g_array_index (queues, FabLinkQueueRecord, i));
+  fab_json_end (json);
+  fab_json_end (json);
+}
+
+static void
+add_jobs (FabJson *json, const GArray *jobs)
+{
+  if (jobs->len == 0)
+    return;
+  fab_json_begin_array (json, "jobs");
+  for (guint i = 0; i < jobs->len; i++) {
+    const FabRunJob *job = &g_array_index (jobs, FabRunJob, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", job->name);
+    fab_json_add_whole (json, "nodes", job->n_nodes);
+    fab_json_add_real (json, "alone_s", fab_ps_to_seconds (job->alone_ps));
+    fab_json_add_whole (json, "iterations", job->n_steps);
+    if (job->n_steps > 0) {
+      fab_json_add_real (json, "together_s", fab_ps_to_seconds (job->together_ps));
+      fab_json_add_real (json, "slow_down", fab_run_slow_down (job));
+    }
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
 char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  FabRunSizes sizes = fab_run_sizes (result);
+  FabRunSizes sizes = result->reasons.sizes;
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
@@ -97,12 +155,12 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   add_binding (json, result);
   if (faster->simulation)
     add_what_if (json, result, faster);
-  fab_run_add_queues (json, result);
+  add_queues (json, result);
   if (sizes.n > 0) {
     fab_json_add_whole (json, "message_sizes", sizes.n);
     fab_json_add_whole (json, "message_sizes_outside", sizes.n_outside);
   }
-  fab_run_jobs_json (result->jobs, json);
+  add_jobs (json, result->jobs);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   fab_json_add_real (json, "wall_s", result->wall_s);
   fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());
@@ -118,7 +176,7 @@ fab_run_csv (const FabRunResult *result)
   GString *csv = g_string_new (
       "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,mfu_fraction,"
       "hfu_fraction,tokens_per_s");
-  FabRunSizes sizes = fab_run_sizes (result);
+  FabRunSizes sizes = result->reasons.sizes;
 
   g_string_append (csv, result->band != NULL ? ",duration_low_s,duration_high_s,band_most" : "");
   g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside\n" : "\n");

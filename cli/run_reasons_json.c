@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run_reasons.h"
+#include "cli/run.h"
 #include "sim/base/json.h"
 
 static void
 add_iterations (FabJson *json, const FabRunResult *result)
 {
   fab_json_begin_object (json, "step");
-  fab_json_add_real (json, "p50_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 0.5)));
-  fab_json_add_real (json, "p95_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 0.95)));
-  fab_json_add_real (json, "max_s", fab_ps_to_seconds (fab_run_quantile_ps (result, 1)));
+  fab_json_add_real (json, "p50_s", fab_ps_to_seconds (result->reasons.median_ps));
+  fab_json_add_real (json, "p95_s", fab_ps_to_seconds (result->reasons.late_ps));
+  fab_json_add_real (json, "max_s", fab_ps_to_seconds (result->reasons.most_ps));
   fab_json_end (json);
-  if (fab_run_train_days (result) > 0)
-    fab_json_add_real (json, "train_days", fab_run_train_days (result));
+  if (result->reasons.train_days > 0)
+    fab_json_add_real (json, "train_days", result->reasons.train_days);
 }
 
 static void
 add_shares (FabJson *json, const FabRunResult *result)
 {
-  g_autoptr (GArray) shares = fab_run_shares (result);
+  const GArray *shares = result->reasons.shares;
 
   fab_json_begin_array (json, "exposed_by_dimension");
   for (guint i = 0; i < shares->len; i++) {
@@ -63,8 +63,7 @@ add_path (FabJson *json, const FabRunResult *result)
                                        [FAB_SPAN_COMM] = "comm",
                                        [FAB_SPAN_LOAD] = "load",
                                        [FAB_SPAN_WAIT] = "wait" };
-  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-  g_autoptr (GArray) parts = fab_run_path_parts (result);
+  const GArray *parts = result->reasons.path;
 
   fab_json_begin_array (json, "critical_path");
   for (guint i = 0; i < parts->len; i++) {
@@ -75,7 +74,7 @@ add_path (FabJson *json, const FabRunResult *result)
     fab_json_add_text (json, "kind", kinds[part->kind]);
     fab_json_add_text (json, "dimension", part->dimension);
     fab_json_add_text (json, "link", link);
-    fab_json_add_text (json, "link_spec", link ? fab_graph_link_class (graph, part->link)->name : NULL);
+    fab_json_add_text (json, "link_spec", link ? fab_run_link_entry (result, part->link) : NULL);
     fab_json_add_real (json, "time_s", fab_ps_to_seconds (part->time_ps));
     fab_json_end (json);
   }
@@ -101,15 +100,15 @@ static void
 add_memory (FabJson *json, const FabRunResult *result)
 {
   const GPtrArray *hints = fab_simulation_totals (result->simulation)->hints;
-  FabBytes has = fab_simulation_cluster (result->simulation)->device.memory_bytes, bytes;
-  gboolean does_fit = fab_run_missing_bytes (result) == 0;
-  guint rank_class;
+  FabBytes has = fab_simulation_cluster (result->simulation)->device.memory_bytes;
+  gboolean does_fit = result->reasons.missing_bytes == 0;
+  guint rank_class = result->reasons.fullest_class;
 
-  if (!fab_run_fullest (result, &rank_class, &bytes))
+  if (!result->reasons.has_memory)
     return;
   fab_json_begin_object (json, "memory");
   fab_json_add_text (json, "rank_class", fab_simulation_dag (result->simulation)->classes[rank_class].name);
-  fab_json_add_whole (json, "bytes", (gint64) bytes);
+  fab_json_add_whole (json, "bytes", (gint64) result->reasons.fullest_bytes);
   fab_json_add_whole (json, "capacity_bytes", (gint64) has);
   fab_json_add_flag (json, "fits", does_fit);
   add_parts (json, result, rank_class);

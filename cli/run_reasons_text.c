@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_reasons_text.c - the lines of `fabricast run` that say why: each is there only when it has something to say. */
-#include "cli/run_reasons.h"
+#include "cli/run.h"
 
 enum { MOST_CLASSES = 16, MOST_PARTS = 4 };
 
@@ -10,10 +10,18 @@ percent (FabTimePs part_ps, FabTimePs whole_ps)
   return whole_ps > 0 ? 100.0 * (double) part_ps / (double) whole_ps : 0;
 }
 
+char *
+fab_run_gb (FabBytes bytes)
+{
+  double gb = (double) bytes / 1e9;
+
+  return g_strdup_printf (gb >= 100 ? "%.0f" : "%.3g", gb);
+}
+
 void
 fab_run_append_shares (GString *page, const FabRunResult *result)
 {
-  g_autoptr (GArray) shares = fab_run_shares (result);
+  const GArray *shares = result->reasons.shares;
   FabTimePs step_ps = fab_run_last_step (result)->times.duration_ps;
 
   for (guint i = 0; i < shares->len && shares->len > 1; i++) {
@@ -28,19 +36,19 @@ fab_run_append_shares (GString *page, const FabRunResult *result)
 void
 fab_run_append_iterations (GString *page, const FabRunResult *result)
 {
-  FabTimePs median_ps = fab_run_quantile_ps (result, 0.5), most_ps = fab_run_quantile_ps (result, 1);
-  g_autofree char *median = fab_units_show (FAB_UNIT_TIME, (double) median_ps);
-  g_autofree char *late = fab_units_show (FAB_UNIT_TIME, (double) fab_run_quantile_ps (result, 0.95));
-  g_autofree char *most = fab_units_show (FAB_UNIT_TIME, (double) most_ps);
+  const FabRunReasons *reasons = &result->reasons;
+  g_autofree char *median = fab_units_show (FAB_UNIT_TIME, (double) reasons->median_ps);
+  g_autofree char *late = fab_units_show (FAB_UNIT_TIME, (double) reasons->late_ps);
+  g_autofree char *most = fab_units_show (FAB_UNIT_TIME, (double) reasons->most_ps);
 
-  if (fab_run_quantile_ps (result, 0) != most_ps)
+  if (reasons->least_ps != reasons->most_ps)
     g_string_append_printf (page, "  %-16sp50 %s, p95 %s, max %s\n", "iterations", median, late, most);
 }
 
 void
 fab_run_append_training (GString *page, const FabRunResult *result)
 {
-  double days = fab_run_train_days (result);
+  double days = result->reasons.train_days;
 
   if (days > 0)
     g_string_append_printf (page, "  %-16s%.3g days for %.3g tokens at this pace\n", "training", days,
@@ -67,13 +75,12 @@ fab_run_append_memory (GString *page, const FabRunResult *result)
 {
   const FabJobTotals *totals = fab_simulation_totals (result->simulation);
   const FabDag *dag = fab_simulation_dag (result->simulation);
-  guint rank_class, n_shown = 0;
-  FabBytes bytes;
+  guint rank_class = result->reasons.fullest_class, n_shown = 0;
 
-  if (!fab_run_fullest (result, &rank_class, &bytes))
+  if (!result->reasons.has_memory)
     return;
   g_string_append_printf (page, "  %-16s", "memory");
-  append_used (page, result, bytes);
+  append_used (page, result, result->reasons.fullest_bytes);
   if (dag->n_classes > 1)
     g_string_append_printf (page, " (%s)", dag->classes[rank_class].name);
   for (guint i = 0; i < totals->memory->len; i++) {
@@ -84,7 +91,7 @@ fab_run_append_memory (GString *page, const FabRunResult *result)
       g_string_append_printf (page, "%s%s %s", n_shown++ > 0 ? ", " : ": ", part->part, gb);
   }
   g_string_append_c (page, '\n');
-  for (guint i = 0; totals->hints && i < totals->hints->len && fab_run_missing_bytes (result) > 0; i++)
+  for (guint i = 0; totals->hints && i < totals->hints->len && result->reasons.missing_bytes > 0; i++)
     g_string_append_printf (page, "  %-16s%s\n", i == 0 ? "it would fit" : "",
                             (const char *) g_ptr_array_index (totals->hints, i));
 }
@@ -118,17 +125,16 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
 void
 fab_run_append_path (GString *page, const FabRunResult *result)
 {
-  g_autoptr (GArray) parts = fab_run_path_parts (result);
+  const GArray *parts = result->reasons.path;
   FabTimePs step_ps = fab_run_last_step (result)->times.duration_ps, rest_ps = 0;
   guint n_shown = parts->len > MOST_PARTS ? MOST_PARTS - 1 : parts->len;
 
   for (guint i = 0; i < parts->len; i++) {
     const FabRunPathPart *part = &g_array_index (parts, FabRunPathPart, i);
-    g_autofree char *name = fab_run_path_part_name (result, part);
 
     if (i < n_shown)
       g_string_append_printf (page, "  %-16s%5.1f %% %s\n", i == 0 ? "critical path" : "",
-                              percent (part->time_ps, step_ps), name);
+                              percent (part->time_ps, step_ps), part->name);
     else
       rest_ps += part->time_ps;
   }

@@ -5,7 +5,6 @@
 #include "cli/explore/explored.h"
 #include "cli/report.h"
 #include "cli/run.h"
-#include "cli/run_reasons.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -47,17 +46,13 @@ add_collectives (FabJson *json, const FabRunResult *result)
     bytes += (double) g_array_index (records, FabCollectiveRecord, i).bytes;
   fab_json_add_whole (json, "collectives", records->len);
   fab_json_add_real (json, "collective_bytes", bytes);
-  fab_json_add_real (json, "startup_fraction", fab_run_startup_fraction (result));
+  fab_json_add_real (json, "startup_fraction", result->startup_fraction);
 }
 
 static void
 add_memory (FabJson *json, const FabRunResult *result)
 {
-  FabBytes bytes = 0;
-  guint rank_class;
-
-  fab_run_fullest (result, &rank_class, &bytes);
-  fab_json_add_real (json, "memory_bytes", (double) bytes);
+  fab_json_add_real (json, "memory_bytes", (double) result->reasons.fullest_bytes);
   fab_json_add_real (json, "memory_max_bytes",
                      (double) fab_simulation_cluster (result->simulation)->device.memory_bytes);
 }

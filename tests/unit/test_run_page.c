@@ -11,7 +11,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "cli/run_reasons.h"
+#include "cli/run.h"
 #include "models/models.h"
 #include "tests/support/play.h"
 
@@ -100,12 +100,12 @@ run_init (Run *run, const char *job)
   run->catalog = play_catalog ();
   run->scenario = fab_scenario_parse ("x", yaml, strlen (yaml), NULL, &registry, run->catalog, &error);
   g_assert_no_error (error);
-  run->result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)),
-                                .binding_link = FAB_NO_LINK };
+  run->result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
   run->result.simulation = fab_simulation_new (run->scenario, &registry, NULL, &error);
   g_assert_no_error (error);
   while (fab_simulation_step (run->result.simulation))
     g_array_append_val (run->result.steps, fab_simulation_probe (run->result.simulation)->step);
+  fab_run_finish (&run->result);
 }
 
 static void
@@ -131,7 +131,7 @@ exposed_time_is_shared_between_dimensions (G_GNUC_UNUSED void **state)
   Run run;
 
   run_init (&run, "");
-  g_autoptr (GArray) shares = fab_run_shares (&run.result);
+  const GArray *shares = run.result.reasons.shares;
   const FabRunShare *data = &g_array_index (shares, FabRunShare, 0), *tensor = data + 1;
   assert_int_equal (shares->len, 2);
   assert_string_equal (data->dimension, "data");
@@ -150,7 +150,7 @@ the_path_adds_up_to_the_step (G_GNUC_UNUSED void **state)
   FabTimePs sum_ps = 0;
 
   run_init (&run, "");
-  g_autoptr (GArray) parts = fab_run_path_parts (&run.result);
+  const GArray *parts = run.result.reasons.path;
   assert_int_equal (parts->len, 2);
   for (guint i = 0; i < parts->len; i++) {
     const FabRunPathPart *part = &g_array_index (parts, FabRunPathPart, i);
@@ -172,8 +172,8 @@ memory_and_training_are_printed (G_GNUC_UNUSED void **state)
 
   run_init (&run, "");
   double step_s = fab_ps_to_seconds (fab_run_last_step (&run.result)->times.duration_ps);
-  assert_true (ABS (fab_run_train_days (&run.result) * 86400 / 1e6 / step_s - 1) < 1e-6);
-  assert_int_equal (fab_run_missing_bytes (&run.result), 0);
+  assert_true (ABS (run.result.reasons.train_days * 86400 / 1e6 / step_s - 1) < 1e-6);
+  assert_int_equal (run.result.reasons.missing_bytes, 0);
   fab_run_append_memory (page, &run.result);
   fab_run_append_classes (page, &run.result);
   fab_run_append_training (page, &run.result);
@@ -195,7 +195,7 @@ what_does_not_fit_is_said_with_what_would (G_GNUC_UNUSED void **state)
   Run run;
 
   run_init (&run, ", optimizer: 108GB");
-  assert_true (fab_run_missing_bytes (&run.result) > 0);
+  assert_true (run.result.reasons.missing_bytes > 0);
   fab_run_append_memory (page, &run.result);
   assert_has (page->str, "  memory          does not fit: 118 GB of ");
   assert_has (page->str, " GB per GPU (stage 1): parameters 10, optimizer 108\n");
@@ -216,18 +216,17 @@ what_does_not_fit_is_said_with_what_would (G_GNUC_UNUSED void **state)
 static void
 quantiles_are_those_of_the_nearest_rank (G_GNUC_UNUSED void **state)
 {
-  FabRunResult result = { .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
 
   for (gint i = 10; i > 0; i--) {
     FabStepRecord step = { .times.duration_ps = i * 10 * MS };
-    g_array_append_val (result.steps, step);
+    g_array_append_val (steps, step);
   }
-  assert_int_equal (fab_run_quantile_ps (&result, 0), 10 * MS);
-  assert_int_equal (fab_run_quantile_ps (&result, 0.5), 50 * MS);
-  assert_int_equal (fab_run_quantile_ps (&result, 0.51), 60 * MS);
-  assert_int_equal (fab_run_quantile_ps (&result, 0.95), 100 * MS);
-  assert_int_equal (fab_run_quantile_ps (&result, 1), 100 * MS);
-  g_array_unref (result.steps);
+  assert_int_equal (fab_run_quantile_ps (steps, 0), 10 * MS);
+  assert_int_equal (fab_run_quantile_ps (steps, 0.5), 50 * MS);
+  assert_int_equal (fab_run_quantile_ps (steps, 0.51), 60 * MS);
+  assert_int_equal (fab_run_quantile_ps (steps, 0.95), 100 * MS);
+  assert_int_equal (fab_run_quantile_ps (steps, 1), 100 * MS);
 }
 
 int

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answer/run.h"
+
+#include "sim/scenario/binding.h"
+#include "sim/scenario/neighbour_params.h"
+#include "sim/scenario/run.h"
+
+/* --- playing --- */
+
+typedef struct {
+  const FabRunRequest *request;
+  gint64 start_us, n_iterations;
+} Watch;
+
+static double
+seconds_since (gint64 start_us)
+{
+  return (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+}
+
+static gboolean
+tell (gpointer owner, G_GNUC_UNUSED const FabSimulation *simulation, guint n_done)
+{
+  const Watch *self = owner;
+
+  return self->request->progress == NULL
+      || self->request->progress (self->request->owner, n_done, self->n_iterations,
+                                  seconds_since (self->start_us));
+}
+
+/* Plays what was built; `store` may be NULL. */
+static gboolean
+play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store, FabRunResult *result,
+      GError **error)
+{
+  Watch watch = { request, g_get_monotonic_time (), fab_scenario_spec (scenario)->iterations };
+  FabRunOptions options = { .store = store,
+                            .run_id = &result->run_id,
+                            .steps = result->steps,
+                            .cancel = request->cancel,
+                            .progress = tell,
+                            .owner = &watch };
+
+  if (!fab_simulation_run (result->simulation, &options, error))
+    return FALSE;
+  fab_run_finish (result);
+  return TRUE;
+}
+
+gboolean
+fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
+                    FabRunResult *result, GError **error)
+{
+  const FabRunRequest quiet = { 0 };
+  gint64 start_us = g_get_monotonic_time ();
+  gboolean is_played;
+
+  *result = (FabRunResult){ .simulation = simulation,
+                            .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  is_played = play (scenario, &quiet, store, result, error);
+  result->wall_s = seconds_since (start_us);
+  return is_played;
+}
+
+/* The file is opened when there is something to write, so that a scenario that cannot be built leaves none. */
+gboolean
+fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRunRequest *request,
+              FabRunResult *result, GError **error)
+{
+  gint64 start_us = g_get_monotonic_time ();
+  g_autoptr (FabStore) store = NULL;
+
+  *result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
+  result->simulation = fab_simulation_build (scenario, request->registry, what_if, request->cancel, error);
+  if (result->simulation == NULL)
+    return FALSE;
+  if (request->db != NULL && (store = fab_store_open (request->db, FAB_STORE_WRITE, error)) == NULL)
+    return FALSE;
+  if (!play (scenario, request, store, result, error) || (store && !fab_store_close (&store, error)))
+    return FALSE;
+  result->wall_s = seconds_since (start_us);
+  return TRUE;
+}
+
+void
+fab_run_result_clear (FabRunResult *result)
+{
+  fab_run_reasons_clear (&result->reasons);
+  g_clear_pointer (&result->simulation, fab_simulation_free);
+  g_clear_pointer (&result->steps, g_array_unref);
+  g_clear_pointer (&result->jobs, g_array_unref);
+  g_clear_pointer (&result->band, fab_band_free);
+}
+
+/* --- figures --- */
+
+static double
+busy_fraction (const FabProbe *probe, FabLinkId link)
+{
+  for (guint i = 0; i < probe->link_loads->len; i++)
+    if (g_array_index (probe->link_loads, FabLinkLoadRecord, i).link == link)
+      return g_array_index (probe->link_loads, FabLinkLoadRecord, i).busy_fraction;
+  return 0;
+}
+
+static double
+startup_fraction (const FabSimulation *simulation)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const GArray *records = fab_simulation_probe (simulation)->collectives;
+  double startup_ps = 0, all_ps = 0;
+
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+
+    startup_ps += (double) dag->collectives[record->index].plan.startup_ps;
+    all_ps += (double) (record->end_ps - record->start_ps);
+  }
+  return all_ps > 0 ? startup_ps / all_ps : 0;
+}
+
+void
+fab_run_finish (FabRunResult *result)
+{
+  const FabProbe *probe = fab_simulation_probe (result->simulation);
+  FabBinding binding = fab_binding_find (probe, fab_simulation_cluster (result->simulation)->graph);
+
+  result->binding_link = binding.link;
+  result->binding_fraction = binding.fraction;
+  result->binding_busy_fraction = busy_fraction (probe, binding.link);
+  result->startup_fraction = startup_fraction (result->simulation);
+  fab_run_reasons_find (&result->reasons, result->simulation, result->steps);
+}
+
+const FabStepRecord *
+fab_run_last_step (const FabRunResult *result)
+{
+  return &g_array_index (result->steps, FabStepRecord, result->steps->len - 1);
+}
+
+char *
+fab_run_link_name (const FabRunResult *result, FabLinkId link)
+{
+  FabLinkRecord record;
+  char *name;
+
+  if (link == FAB_NO_LINK)
+    return NULL;
+  record = fab_simulation_link_record (result->simulation, link);
+  name = g_strdup_printf ("%s -> %s", record.from, record.to);
+  g_free ((char *) record.from);
+  g_free ((char *) record.to);
+  return name;
+}
+
+const char *
+fab_run_link_entry (const FabRunResult *result, FabLinkId link)
+{
+  return fab_graph_link_class (fab_simulation_cluster (result->simulation)->graph, link)->name;
+}
+
+/* --- faster links --- */
+
+gboolean
+fab_run_find_faster (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
+                     FabRunResult *faster, GError **error)
+{
+  FabRunRequest unstored = *request;
+  FabWhatIf what_if = { .rate_factor = FAB_RUN_FASTER };
+
+  if (result->binding_link == FAB_NO_LINK)
+    return TRUE;
+  unstored.db = NULL;
+  what_if.link_class = fab_run_link_entry (result, result->binding_link);
+  return fab_run_play (scenario, &what_if, &unstored, faster, error);
+}
+
+/* --- several jobs --- */
+
+/* Mean of FabStepRecord, rounded down; 0 of none. */
+static FabTimePs
+mean_ps (const GArray *steps)
+{
+  FabTimePs sum_ps = 0;
+
+  for (guint i = 0; i < steps->len; i++)
+    sum_ps = fab_ps_add (sum_ps, g_array_index (steps, FabStepRecord, i).times.duration_ps);
+  return steps->len > 0 ? sum_ps / steps->len : 0;
+}
+
+static gboolean
+play_alone (const FabScenario *scenario, const FabRunRequest *request, guint which, FabRunJob *job,
+            GError **error)
+{
+  g_autoptr (FabSimulation) simulation = fab_simulation_new_alone (scenario, request->registry, which, error);
+  g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
+  FabRunOptions options = { .steps = steps, .cancel = request->cancel };
+
+  if (simulation == NULL || !fab_simulation_run (simulation, &options, error))
+    return FALSE;
+  job->n_nodes = fab_simulation_cluster (simulation)->n_nodes;
+  job->alone_ps = mean_ps (steps);
+  return TRUE;
+}
+
+gboolean
+fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                   GError **error)
+{
+  const FabParamList *neighbours = &fab_scenario_spec (scenario)->neighbours;
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (FabRunJob));
+
+  for (guint i = 0; neighbours->n > 0 && i <= neighbours->n; i++) {
+    guint which = i == 0 ? FAB_FIRST_JOB : i - 1;
+    const GArray *steps = i == 0 ? result->steps : fab_simulation_neighbour_steps (result->simulation, which);
+    FabRunJob job = { .name = i == 0 ? fab_scenario_spec (scenario)->name
+                                     : ((const FabNeighbourSpec *) neighbours->data + which)->name,
+                      .n_steps = steps->len,
+                      .together_ps = mean_ps (steps) };
+
+    if (!play_alone (scenario, request, which, &job, error))
+      return FALSE;
+    g_array_append_val (all, job);
+  }
+  result->jobs = g_steal_pointer (&all);
+  return TRUE;
+}
+
+double
+fab_run_slow_down (const FabRunJob *job)
+{
+  return job->alone_ps > 0 ? (double) job->together_ps / (double) job->alone_ps : 1;
+}
+
+/* --- the band --- */
+
+typedef struct {
+  const FabScenario *scenario;
+  FabRunRequest request;
+} Bander;
+
+static void
+copy_durations (const FabRunResult *result, double *seconds)
+{
+  for (guint i = 0; i < result->steps->len; i++)
+    seconds[i] = fab_ps_to_seconds (g_array_index (result->steps, FabStepRecord, i).times.duration_ps);
+}
+
+static gboolean
+play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError **error)
+{
+  const Bander *self = owner;
+  FabRunResult changed = { 0 };
+  gboolean is_played = fab_run_play (self->scenario, what_if, &self->request, &changed, error);
+
+  if (is_played)
+    copy_durations (&changed, seconds);
+  else
+    g_prefix_error (error, "band, with %s changed: ", what_if->link_class);
+  fab_run_result_clear (&changed);
+  return is_played;
+}
+
+gboolean
+fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                   GError **error)
+{
+  g_autofree double *seconds = g_new (double, result->steps->len + 1);
+  Bander bander = { scenario, *request };
+
+  bander.request.db = NULL;
+  copy_durations (result, seconds);
+  return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
+                        result->steps->len, play_changed, &bander, &result->band, error);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - a scenario played to its end, with what can be asked of it: figures, the binding link, the reasons, how sure
+ * the step is, and what jobs beside each other cost one another. Everything is computed once; printers only read it.
+ *
+ * Owns: a FabRunResult owns its simulation and its tables; the scenario must outlive it.
+ * Threads: any number of runs at once, each on one thread.
+ */
+#pragma once
+
+#include "answer/reasons.h"
+#include "sim/result/store.h"
+#include "sim/scenario/band.h"
+#include "sim/scenario/simulation.h"
+
+/* How a scenario is played. All but `registry` may be zero. */
+typedef struct {
+  const FabRegistry *registry;
+  const char *db;     /* the results file that takes the run; NULL: none */
+  const gint *cancel; /* the run ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  /* Called after each iteration, `wall_s` seconds after the run began, on the thread of the run. FALSE cancels. NULL:
+   * not called. */
+  gboolean (*progress) (gpointer owner, guint n_done, gint64 n_all, double wall_s);
+  gpointer owner;
+} FabRunRequest;
+
+/* One of several jobs on a machine: how long its steps are alone and together. */
+typedef struct {
+  const char *name;                /* the scenario's */
+  guint n_nodes, n_steps;          /* n_steps: iterations together that ended */
+  FabTimePs alone_ps, together_ps; /* mean step; together 0: none has ended */
+} FabRunJob;
+
+typedef struct {
+  FabSimulation *simulation; /* its probe holds the last iteration */
+  GArray *steps;             /* FabStepRecord, one per iteration */
+  /* Held back most of the last iteration's exposed communication; FAB_NO_LINK: none. */
+  FabLinkId binding_link;
+  double binding_fraction;      /* of that iteration's exposed (or else of all) collective time */
+  double binding_busy_fraction; /* share of the last iteration in which the binding link was busy */
+  /* Share of the last iteration's communication that is latency before bytes flow: no link's fault, and no faster link
+   * cures it. */
+  double startup_fraction;
+  FabRunReasons reasons;
+  GArray *jobs;  /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
+  FabBand *band; /* of the seconds of each step; NULL: not asked for, or nothing is uncertain */
+  gint64 run_id; /* in the results file; 0: none was written */
+  double wall_s;
+} FabRunResult;
+
+/* Plays every iteration; `what_if` may be NULL. FALSE and *error when building, running or writing failed: see
+ * sim/scenario/run.h. */
+gboolean fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRunRequest *request,
+                       FabRunResult *result, GError **error);
+/* The same of what was built of the scenario, into a store that is open (NULL: none). Takes the simulation. */
+gboolean fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
+                             FabRunResult *result, GError **error);
+/* Computes everything but jobs and band, from a simulation that was played and its steps. The two above call it. */
+void fab_run_finish (FabRunResult *result);
+void fab_run_result_clear (FabRunResult *result);
+
+/* Plays each job of the scenario again without the others, and fills in result->jobs: the first job and then its
+ * neighbours. FALSE and *error when one cannot be played. */
+gboolean fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                            GError **error);
+
+/* Plays everything again with each uncertain number at either end; result->band is that of every iteration's seconds.
+ * NULL there: nothing is uncertain. FALSE and *error when such a run fails. */
+gboolean fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                            GError **error);
+
+/* Plays everything again with the links of the binding link's entry FAB_RUN_FASTER times as fast; *faster stays empty
+ * when no link binds. */
+gboolean fab_run_find_faster (const FabScenario *scenario, const FabRunRequest *request,
+                              const FabRunResult *result, FabRunResult *faster, GError **error);
+#define FAB_RUN_FASTER 2.0
+
+/* Returns the last iteration, which stands for the steady state. */
+const FabStepRecord *fab_run_last_step (const FabRunResult *result);
+
+/* Together over alone; 1 where nothing takes time. */
+double fab_run_slow_down (const FabRunJob *job);
+
+/* "node0/nic0 -> switch"; NULL for FAB_NO_LINK. (transfer full) */
+char *fab_run_link_name (const FabRunResult *result, FabLinkId link);
+/* The catalogue entry of a link: "ib-ndr". */
+const char *fab_run_link_entry (const FabRunResult *result, FabLinkId link);
