@@ -13,7 +13,7 @@ WORDS = [
     (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/"), "only cli speaks to a person; return a GError"),
     (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/"), "only cli prints; return the text"),
     (r"\b(?:g_error|g_critical|g_warning|g_message|abort|atexit|signal|sigaction) \(",
-     ("cli/", "tests/", "sim/scenario/schema_read.c", "sim/scenario/yaml_doc.c"),  # a wrong table, no memory
+     ("cli/", "tests/", "sim/config/schema.c", "sim/config/yaml_doc.c"),  # a wrong table, no memory
      "return a GError; a run that breaks an invariant calls fab_engine_fail"),
     (r"\b(?:g_getenv|g_setenv|getenv|setenv|setlocale) \(",
      ("cli/", "tests/", "validate/measure/cuda/symbols.c", "validate/measure/nccl/nccl.c"),  # as CUDA and NCCL do

@@ -81,7 +81,7 @@ load_of (const Doubting *self, const Flow *flow, guint place)
 static void
 add_stream (Doubting *self, const FabCollectivePlan *plan, const char *name, guint job)
 {
-  FabStream stream = fab_plan_stream (plan);
+  FabStream stream = fab_collective_plan_stream (plan);
   Flow flow = { plan->footprint, name, job, plan->n_connections,
                 fab_stream_rate_alone (&stream) * plan->wire_factor };
 
@@ -125,7 +125,8 @@ add_longest (Doubting *self, const FabDag *dag, guint job)
   for (guint c = 0; c < dag->n_collectives; c++)
     if (dag->collectives[c].plan.footprint != NULL
         && (longest == NULL
-            || fab_plan_idle_ps (&dag->collectives[c].plan) > fab_plan_idle_ps (&longest->plan)))
+            || fab_collective_plan_idle_ps (&dag->collectives[c].plan)
+                   > fab_collective_plan_idle_ps (&longest->plan)))
       longest = &dag->collectives[c];
   if (longest != NULL)
     add_stream (self, &longest->plan, longest->name, job);
@@ -146,8 +147,8 @@ add_transfers (Doubting *self, const FabPlant *plant, guint job)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (plant->graph);
 
-  for (guint i = 0; plant->unrest != NULL && i < plant->unrest->flows->len; i++) {
-    const FabSideFlow *side = &g_array_index (plant->unrest->flows, FabSideFlow, i);
+  for (guint i = 0; plant->disturbances != NULL && i < plant->disturbances->flows->len; i++) {
+    const FabSideFlow *side = &g_array_index (plant->disturbances->flows, FabSideFlow, i);
     FabPath path = { 0 };
 
     if (side->src == side->dst || !fab_router_append (plant->router, side->src, side->dst, i, &path))
@@ -170,7 +171,7 @@ find_flows (Doubting *self, const FabScenario *scenario, const FabPlant *plant, 
 {
   guint n_neighbours = fab_scenario_spec (scenario)->neighbours.n;
 
-  self->has_others = n_neighbours > 0 || (plant->unrest != NULL && plant->unrest->flows->len > 0);
+  self->has_others = n_neighbours > 0 || (plant->disturbances != NULL && plant->disturbances->flows->len > 0);
   add_job (self, self->dag, 0);
   for (guint i = 0; i < n_neighbours; i++) {
     FabJob *job = fab_job_new (scenario, registry, plant, i, NULL, error);

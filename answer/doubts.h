@@ -6,13 +6,14 @@
  *   spreading  a flow shares a link with others that wait for a full one which it does not cross
  *   channels   collectives of different numbers of channels share a full link: each counts with all of its channels
  *
- * The first three need queues, the last one messages. What is looked at: every collective by itself, and what is surely
+ * The first three need queues, the last one messages. What is looked at: every collective by itself, and what is
+ * surely
  * under way at once: collectives that wait for nothing, the longest collective of each of several jobs, transfers in
  * the background. A fidelity that knows no sharing, or knows queues, has no doubts.
  */
 #pragma once
 
-#include "sim/scenario/simulation.h"
+#include "sim/run/simulation.h"
 
 typedef enum {
   FAB_DOUBT_COLLISION,

@@ -8,8 +8,8 @@
 #include "answer/predict.h"
 
 #include "sim/base/error.h"
-#include "sim/scenario/band.h"
-#include "sim/scenario/run.h"
+#include "sim/run/band.h"
+#include "sim/run/run.h"
 
 const char *const fab_bound_names[] = {
   [FAB_BOUND_STARTUP] = "startup",
@@ -128,7 +128,8 @@ time_of (FabSimulation *simulation, guint index, FabForm form)
                                                       FabCollectiveRecord, index);
 
   switch (form) {
-  case FAB_FORM_CLOSED: return fab_plan_idle_ps (&fab_simulation_dag (simulation)->collectives[index].plan);
+  case FAB_FORM_CLOSED:
+    return fab_collective_plan_idle_ps (&fab_simulation_dag (simulation)->collectives[index].plan);
   case FAB_FORM_STEP: return time_steps (simulation, index);
   case FAB_FORM_STREAM:
   default: return record->end_ps - record->start_ps;
@@ -167,7 +168,7 @@ read_row (FabSimulation *simulation, guint index, FabForm form)
   row.startup_us = fab_ps_to_seconds (plan->startup_ps) * 1e6;
   row.algbw_GBps = (double) plan->bytes / row.time_us / 1e3;
   row.busbw_GBps = row.algbw_GBps * fab_op_bus_factor (plan->op, plan->n_ranks);
-  row.wire_GBps = row.algbw_GBps * fab_plan_wire_per_byte (plan);
+  row.wire_GBps = row.algbw_GBps * fab_collective_plan_wire_per_byte (plan);
   row.bound = find_bound (plan, time_ps, form);
   row.binding = write_binding (simulation, plan->footprint->binding_link);
   return row;

@@ -7,10 +7,11 @@
  */
 #pragma once
 
+#include "sim/collective/collective.h"
 #include "sim/scenario/scenario.h"
-#include "sim/work/collective.h"
 
-/* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric; or the
+/* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric;
+ * or the
  * algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not software: the
  * plan's startup beyond the wires' latency is added once, and a protocol's ceiling does not hold them back. */
 typedef enum { FAB_FORM_STREAM, FAB_FORM_CLOSED, FAB_FORM_STEP } FabForm;
@@ -25,9 +26,10 @@ typedef struct {
   const char *nic;      /* link entry of the NIC ports; NULL: the node's own */
   const char *fabric;   /* NULL: the scenario's default */
   FabOp op;
-  const FabBytes *sizes_bytes; /* as nccl-tests counts them (sim/work/collective.h); at least 1 byte each */
-  guint n_sizes;               /* at least 1 */
-  const FabEdits *edits;       /* over the scenario, not over its job; or NULL */
+  const FabBytes
+      *sizes_bytes;      /* as nccl-tests counts them (sim/collective/collective.h); at least 1 byte each */
+  guint n_sizes;         /* at least 1 */
+  const FabEdits *edits; /* over the scenario, not over its job; or NULL */
   FabForm form;
   gboolean has_band; /* say how far each time may be off, where numbers of the links are uncertain */
 } FabPredictionRequest;
@@ -51,7 +53,7 @@ typedef struct {
   const char *algorithm, *protocol; /* static texts */
   guint n_channels;
   guint n_ranks;
-  double low_us, high_us; /* 95 % band of the time (sim/scenario/band.h); 0, 0: there is none */
+  double low_us, high_us; /* 95 % band of the time (sim/run/band.h); 0, 0: there is none */
   char *most;             /* what most of the band comes from: "messages of lab-eth (1.5 %)"; NULL: no band */
   guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */
   FabBound bound;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reasons.h - why a step takes as long as it does, in a few numbers of the last iteration: exposed time by dimension of
+/* reasons.h - why a step takes as long as it does, in a few numbers of the last iteration: exposed time by
+ * dimension of
  * parallelism, the critical path by kind, the spread of the iterations, memory, queues, and sizes nobody measured. */
 #pragma once
 
-#include "sim/scenario/simulation.h"
+#include "sim/run/simulation.h"
 
 /* Exposed communication of one dimension of parallelism, mean over ranks. */
 typedef struct {

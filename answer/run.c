@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/run.h"
 
-#include "sim/scenario/binding.h"
+#include "sim/run/run.h"
+#include "sim/run/simulation.h"
 #include "sim/scenario/neighbour_params.h"
-#include "sim/scenario/run.h"
 
 /* --- playing --- */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - a scenario played to its end, with what can be asked of it: figures, the binding link, the reasons, how sure
+/* run.h - a scenario played to its end, with what can be asked of it: figures, the binding link, the reasons, how
+ * sure
  * the step is, and what jobs beside each other cost one another. Everything is computed once; printers only read it.
  *
  * Owns: a FabRunResult owns its simulation and its tables; the scenario must outlive it.
@@ -9,14 +10,14 @@
 
 #include "answer/reasons.h"
 #include "sim/result/store.h"
-#include "sim/scenario/band.h"
-#include "sim/scenario/simulation.h"
+#include "sim/run/band.h"
+#include "sim/run/simulation.h"
 
 /* How a scenario is played. All but `registry` may be zero. */
 typedef struct {
   const FabRegistry *registry;
   const char *db;     /* the results file that takes the run; NULL: none */
-  const gint *cancel; /* the run ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  const gint *cancel; /* the run ends soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
   /* Called after each iteration, `wall_s` seconds after the run began, on the thread of the run. FALSE cancels. NULL:
    * not called. */
   gboolean (*progress) (gpointer owner, guint n_done, gint64 n_all, double wall_s);
@@ -37,7 +38,8 @@ typedef struct {
   FabLinkId binding_link;
   double binding_fraction;      /* of that iteration's exposed (or else of all) collective time */
   double binding_busy_fraction; /* share of the last iteration in which the binding link was busy */
-  /* Share of the last iteration's communication that is latency before bytes flow: no link's fault, and no faster link
+  /* Share of the last iteration's communication that is latency before bytes flow: no link's fault, and no faster
+ * link
    * cures it. */
   double startup_fraction;
   FabRunReasons reasons;
@@ -48,7 +50,7 @@ typedef struct {
 } FabRunResult;
 
 /* Plays every iteration; `what_if` may be NULL. FALSE and *error when building, running or writing failed: see
- * sim/scenario/run.h. */
+ * sim/run/run.h. */
 gboolean fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRunRequest *request,
                        FabRunResult *result, GError **error);
 /* The same of what was built of the scenario, into a store that is open (NULL: none). Takes the simulation. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/seeds.h"
 
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 
 const char *const fab_percentile_names[FAB_N_PERCENTILES] = { "p50", "p95", "p99", "max" };
 
@@ -125,7 +125,7 @@ play_seeds (const FabSeedsRequest *request, FabSeeds *self, GError **error)
       return FALSE;
   if (request->run.db != NULL)
     return TRUE;
-  fab_crew_run (request->n_threads, n, play_item, &(Plays){ request, self->first_seed, each, errors });
+  fab_thread_pool_run (request->n_threads, n, play_item, &(Plays){ request, self->first_seed, each, errors });
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (self->samples, each[i]->data, each[i]->len);
     g_array_unref (each[i]);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 
 static void
 print_help (GOptionContext *context)
@@ -204,7 +204,7 @@ fab_cli_threads (void)
 
   if (wanted == NULL)
     return 0;
-  return (guint) CLAMP (g_ascii_strtoull (wanted, NULL, 10), 1, FAB_CREW_MOST_THREADS);
+  return (guint) CLAMP (g_ascii_strtoull (wanted, NULL, 10), 1, FAB_THREAD_POOL_MOST_THREADS);
 }
 
 FabExit

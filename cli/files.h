@@ -2,9 +2,10 @@
 /* files.h - reads files up to a limit, and writes them without damage to devices, pipes and databases. */
 #pragma once
 
-#include "sim/scenario/value.h"
+#include "sim/config/value.h"
 
-/* Reads a whole file; "-" is standard input. Refuses more than `limit_bytes`, so that a device cannot fill the memory.
+/* Reads a whole file; "-" is standard input. Refuses more than `limit_bytes`, so that a device cannot fill the
+ * memory.
  * The text ends with a NUL beyond `size`. */
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 

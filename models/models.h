@@ -2,10 +2,10 @@
 /* models.h - every model, and the registry that lists them. A model is a file and a row in models.c. */
 #pragma once
 
+#include "sim/execution/workload.h"
 #include "sim/fabric/fabric.h"
 #include "sim/registry.h"
 #include "sim/scenario/model_file.h"
-#include "sim/work/workload.h"
 
 extern const FabFabricOps fab_fabric_custom;
 extern const FabFabricOps fab_fabric_dragonfly;

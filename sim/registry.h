@@ -9,7 +9,8 @@ typedef struct _FabModelFileFormat FabModelFileFormat; /* defined in sim/scenari
 typedef struct {
   /* Each list is a NULL-ended array. The FabModelInfo is the first member of every ops struct. */
   const FabModelInfo *const *lists[FAB_N_MODEL_KINDS];
-  /* The format that describes a neural network in files of other projects (config.json); NULL: no such file is read. */
+  /* The format that describes a neural network in files of other projects (config.json); NULL: no such file is
+   * read. */
   const FabModelFileFormat *model_file;
 } FabRegistry;
 

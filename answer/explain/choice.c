@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
-#include "sim/base/crew.h"
+#include "sim/base/thread_pool.h"
 
 enum { MOST_RANKS = 4096 }; /* building larger ones a dozen times takes too long for a sentence */
 
@@ -46,7 +46,7 @@ time_other (gpointer data, guint item)
   if (plan->footprint == NULL || plan->op != did->op
       || (g_strcmp0 (plan->algorithm, did->algorithm) == 0 && g_strcmp0 (plan->protocol, did->protocol) == 0))
     return;
-  other->seconds = fab_ps_to_seconds (fab_plan_idle_ps (plan));
+  other->seconds = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan));
   other->algorithm = plan->algorithm;
   other->protocol = plan->protocol;
 }
@@ -144,11 +144,11 @@ explain_choice (const Explain *self, FabStatement *statement, guint collective)
   if (plan->algorithm == NULL)
     return;
   if (fab_cluster_n_ranks (fab_simulation_cluster (self->simulation)) <= MOST_RANKS)
-    fab_crew_run (self->study->n_threads, others->len, time_other, &work);
+    fab_thread_pool_run (self->study->n_threads, others->len, time_other, &work);
   for (guint i = 0; i < others->len; i++)
     if (work.others[i].seconds > 0 && (best == NULL || work.others[i].seconds < best->seconds))
       best = &work.others[i];
-  note_choice (statement, plan, best, fab_ps_to_seconds (fab_plan_idle_ps (plan)));
+  note_choice (statement, plan, best, fab_ps_to_seconds (fab_collective_plan_idle_ps (plan)));
   for (guint i = 0; i < others->len; i++) {
     fab_edits_free (work.others[i].edits);
   }

@@ -338,7 +338,7 @@ explain_collective (const Explain *self, guint depth, const AlikeCollectives *al
   const FabCollectiveRecord *record = &g_array_index (explain_probe (self)->collectives, FabCollectiveRecord,
                                                       alike->first);
   const FabCollectivePlan *plan = &fab_simulation_dag (self->simulation)->collectives[alike->first].plan;
-  double mean_s = alike->total_s / alike->n, idle_s = fab_ps_to_seconds (fab_plan_idle_ps (plan));
+  double mean_s = alike->total_s / alike->n, idle_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan));
   g_autofree char *bytes = fab_term_show (FAB_TERM_BYTES, (double) record->bytes);
   g_autofree char *title = alike->n > 1 ? g_strdup_printf ("one %s of %s over %u ranks, mean of %u",
                                                            record->op, bytes, record->n_ranks, alike->n)

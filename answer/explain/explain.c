@@ -2,11 +2,18 @@
 /* explain.c - the figures: each as a formula of the step's parts, and then those parts. */
 #include "answer/explain/explain.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "answer/explain/parts.h"
 #include "sim/base/error.h"
-#include "sim/scenario/run.h"
+#include "sim/run/run.h"
+
+static void explain_memory (const Explain *self, guint depth);
+
+static double explain_peak (const Explain *self);
+
+static void explain_compute (const Explain *self, guint depth);
 
 void
 fab_explanation_free (FabExplanation *self)
@@ -316,4 +323,286 @@ fab_explain_collective (const FabStudy *study, const char *name, GError **error)
     return NULL;
   explain_collective (&self, 0, &found);
   return g_steal_pointer (&self.out);
+}
+
+/* The memory of the fullest GPU as the sum of what it keeps. */
+
+static guint
+fullest_class (const Explain *self)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  guint fullest = 0;
+
+  for (guint c = 1; c < fab_simulation_dag (self->simulation)->n_classes; c++)
+    if (fab_job_totals_memory (totals, c) > fab_job_totals_memory (totals, fullest))
+      fullest = c;
+  return fullest;
+}
+
+/* A number of bytes of the job by its key; 0: it has no such key. */
+static double
+job_bytes (const Explain *self, const char *key)
+{
+  const FabModelChoice *job = &fab_scenario_spec (self->scenario)->job;
+
+  for (const FabParam *row = job->info->params; row != NULL && row->key != NULL; row++)
+    if (row->type == FAB_PARAM_BYTES && strcmp (row->key, key) == 0)
+      return (double) *(const FabBytes *) (gconstpointer) ((const char *) job->params + row->offset);
+  return 0;
+}
+
+/* Bytes per parameter of a whole copy; 0: the part is not one of parameters. */
+static double
+bytes_per_parameter (const Explain *self, const char *part)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+
+  if (strcmp (part, "parameters") == 0)
+    return (double) MAX (fab_precision_bytes (totals->precision), 2);
+  if (strcmp (part, "gradients") == 0)
+    return (double) totals->gradient_bytes / (double) totals->parameters;
+  return strcmp (part, "optimizer") == 0 ? job_bytes (self, "optimizer_state") : 0;
+}
+
+static const char *
+words_for (const char *part)
+{
+  static const struct {
+    const char *part, *words;
+  } all[] = {
+    { "activations",
+      "What layers keep for backward (Korthikanti et al. 2022, arXiv 2205.05198), times the tokens of a "
+      "micro-batch, times the micro-batches that are alive at once. Recomputation keeps less." },
+    { "buckets", "Gradients are copied into buckets before they are reduced." },
+    { "gathered", "Parameters of other ranks, gathered while they are needed." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (strcmp (all[i].part, part) == 0)
+      return all[i].words;
+  return NULL;
+}
+
+static void
+explain_part (const Explain *self, guint depth, const FabMemoryPart *part)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  double each = bytes_per_parameter (self, part->part), bytes = (double) part->bytes;
+  FabStatement *statement = explain_add (self, depth, part->part, part->part, FAB_TERM_BYTES, bytes);
+
+  if (words_for (part->part) != NULL)
+    fab_statement_note (statement, "%s", words_for (part->part));
+  if (each <= 0 || bytes <= 0 || totals->parameters == 0)
+    return;
+  double divided = each * (double) totals->parameters / bytes;
+  fab_statement_formula (statement, "count * bytes_each / divided");
+  fab_statement_term (statement, "count", FAB_TERM_NUMBER, (double) totals->parameters);
+  fab_statement_term (statement, "bytes_each", FAB_TERM_BYTES, each);
+  fab_statement_term (statement, "divided", FAB_TERM_NUMBER, divided);
+  if (divided < 1.001)
+    fab_statement_note (statement, "Every GPU keeps all of them.");
+  else
+    fab_statement_note (statement,
+                        "divided: a GPU keeps one part in %.5g, by sharding and by dividing the model.",
+                        divided);
+}
+
+/* memory.c */
+static void
+explain_memory (const Explain *self, guint depth)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  const FabDag *dag = fab_simulation_dag (self->simulation);
+  guint fullest = fullest_class (self);
+  FabStatement *statement = explain_add (self, depth, "memory of the fullest GPU", "memory", FAB_TERM_BYTES,
+                                         (double) self->point->memory_bytes);
+  g_autoptr (GString) formula = g_string_new (NULL);
+  guint n = 0;
+
+  for (guint i = 0; totals->memory != NULL && i < totals->memory->len; i++) {
+    const FabMemoryPart *part = &g_array_index (totals->memory, FabMemoryPart, i);
+
+    if (part->rank_class != fullest)
+      continue;
+    g_string_append_printf (formula, "%s%s", n++ > 0 ? " + " : "", part->part);
+    fab_statement_term (statement, part->part, FAB_TERM_BYTES, (double) part->bytes);
+  }
+  fab_statement_formula (statement, n > 0 ? formula->str : NULL);
+  if (dag->n_classes > 1)
+    fab_statement_note (statement, "The fullest is %s.", dag->classes[fullest].name);
+  if (self->point->memory_max_bytes > 0) {
+    g_autofree char *has = fab_term_show (FAB_TERM_BYTES, (double) self->point->memory_max_bytes);
+
+    fab_statement_note (statement, "A GPU has %s: it %s.", has,
+                        self->point->memory_bytes > self->point->memory_max_bytes ? "does not fit" : "fits");
+  }
+  for (guint i = 0; totals->memory != NULL && i < totals->memory->len; i++)
+    if (g_array_index (totals->memory, FabMemoryPart, i).rank_class == fullest)
+      explain_part (self, depth + 1, &g_array_index (totals->memory, FabMemoryPart, i));
+}
+
+/* Where the compute of a step comes from: FLOPs, what the accelerator can do, what it reaches. */
+
+/* Less than this of a sum is rounding. */
+static const double rounding = 1e-6;
+
+typedef struct {
+  double kernels_s, optimizer_s; /* mean over ranks, as planned */
+} Planned;
+
+static Planned
+planned_seconds (const Explain *self)
+{
+  const FabDag *dag = fab_simulation_dag (self->simulation);
+  Planned planned = { 0, 0 };
+
+  for (guint t = 0; t < dag->n_tasks; t++) {
+    const FabTask *task = &dag->tasks[t];
+    double seconds = fab_ps_to_seconds (task->duration_ps)
+                   * dag->classes[dag->streams[task->stream].rank_class].n_ranks / explain_n_ranks (self);
+
+    if (task->kind != FAB_SPAN_COMPUTE)
+      continue;
+    if (strcmp (task->name, "optimizer") == 0)
+      planned.optimizer_s += seconds;
+    else
+      planned.kernels_s += seconds;
+  }
+  return planned;
+}
+
+/* FLOP/s of one accelerator */
+static double
+explain_peak (const Explain *self)
+{
+  return fab_device_peak (&fab_simulation_cluster (self->simulation)->device,
+                          fab_simulation_totals (self->simulation)->precision);
+}
+
+/* The fixed fraction of peak that the job's compute says; 0: its times come from elsewhere. */
+static double
+fixed_fraction (const Explain *self)
+{
+  const FabModelChoice *job = &fab_scenario_spec (self->scenario)->job;
+
+  for (const FabParam *row = job->info->params; row != NULL && row->key != NULL; row++) {
+    const FabModelChoice *compute = (const FabModelChoice *) (gconstpointer) ((const char *) job->params
+                                                                              + row->offset);
+
+    if (row->type != FAB_PARAM_MODEL || row->models != FAB_MODEL_COMPUTE)
+      continue;
+    for (const FabParam *key = compute->info->params; key != NULL && key->key != NULL; key++)
+      if (key->type == FAB_PARAM_FRACTION && strcmp (compute->info->name, "mfu") == 0)
+        return *(const double *) (gconstpointer) ((const char *) compute->params + key->offset);
+  }
+  return 0;
+}
+
+static void
+name_accelerator (const Explain *self, FabStatement *statement)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
+  const FabNodeSpec *node = fab_catalog_node (catalog, fab_scenario_spec (self->scenario)->cluster.node);
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (catalog, node->accelerator);
+
+  fab_statement_note (statement, "peak: %s, dense %s matrices.", accelerator->name,
+                      fab_precision_names[fab_simulation_totals (self->simulation)->precision]);
+  fab_statement_origin (statement, accelerator->source, accelerator->date);
+}
+
+/* compute.c: FLOPs of a rank and step. */
+static void
+explain_flops (const Explain *self, guint depth)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  double n_ranks = explain_n_ranks (self),
+         per_token = totals->model_flops_per_rank * n_ranks / totals->tokens;
+  double recomputed = totals->executed_flops_per_rank - totals->model_flops_per_rank;
+  FabStatement *statement = explain_add (self, depth, "FLOPs that a GPU executes in a step", "flops",
+                                         FAB_TERM_FLOPS, totals->executed_flops_per_rank);
+
+  fab_statement_formula (statement, recomputed > 0 ? "tokens * flops_per_token / gpus + recomputed"
+                                                   : "tokens * flops_per_token / gpus");
+  fab_statement_term (statement, "tokens", FAB_TERM_NUMBER, totals->tokens);
+  fab_statement_term (statement, "flops_per_token", FAB_TERM_FLOPS, per_token);
+  fab_statement_term (statement, "gpus", FAB_TERM_NUMBER, n_ranks);
+  if (recomputed > 0) {
+    fab_statement_term (statement, "recomputed", FAB_TERM_FLOPS, recomputed);
+    fab_statement_note (statement,
+                        "recomputed: forward passes that are done again in backward (job.recompute), to keep "
+                        "less in memory. MFU does not count them, HFU does.");
+  }
+  g_autofree char *rule = fab_term_show (FAB_TERM_FLOPS, 6.0 * (double) totals->parameters);
+  fab_statement_note (
+      statement,
+      "A token costs 2 FLOP per parameter forward and 4 backward: 6 x %.4g parameters would be %s. "
+      "Attention scores add to it; an embedding is looked up and not multiplied with, and of experts a "
+      "token sees only some.",
+      (double) totals->parameters, rule);
+}
+
+static void
+explain_kernels (const Explain *self, guint depth, double kernels_s)
+{
+  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
+  double peak = explain_peak (self), fraction = fixed_fraction (self);
+  double exact_s = fraction > 0 ? totals->executed_flops_per_rank / (peak * fraction) : 0;
+  gboolean is_repeated = fraction > 0 && fabs (kernels_s - exact_s) > rounding * kernels_s;
+  FabStatement *statement;
+
+  if (fraction <= 0) {
+    statement = explain_add (self, depth, "what kernels reach of the peak", "reached", FAB_TERM_FRACTION,
+                             totals->executed_flops_per_rank / (peak * kernels_s));
+    fab_statement_formula (statement, "flops / (peak * kernels)");
+    fab_statement_term (statement, "kernels", FAB_TERM_TIME, kernels_s);
+    fab_statement_note (statement,
+                        "Times of kernels come from the scenario's `compute`, operator by operator.");
+  } else {
+    statement = explain_add (self, depth, "time of kernels without anything beside them", "kernels",
+                             FAB_TERM_TIME, kernels_s);
+    fab_statement_formula (statement,
+                           is_repeated ? "flops / (peak * mfu) + repeated" : "flops / (peak * mfu)");
+    fab_statement_term (statement, "mfu", FAB_TERM_FRACTION, fraction);
+    if (is_repeated)
+      fab_statement_term (statement, "repeated", FAB_TERM_TIME, kernels_s - exact_s);
+    fab_statement_note (statement,
+                        "mfu here is what kernels reach while they run (job.compute); the MFU of the step is "
+                        "lower, for it counts waiting too.");
+    if (is_repeated)
+      fab_statement_note (statement, "repeated: what every rank of a tensor-parallel group does for itself.");
+  }
+  fab_statement_term (statement, "flops", FAB_TERM_FLOPS, totals->executed_flops_per_rank);
+  fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, peak);
+  name_accelerator (self, statement);
+}
+
+/* compute.c: the compute of a step. */
+static void
+explain_compute (const Explain *self, guint depth)
+{
+  Planned planned = planned_seconds (self);
+  double slowed_s = self->point->compute_s - planned.kernels_s - planned.optimizer_s;
+  gboolean is_slowed = fabs (slowed_s) > rounding * self->point->compute_s;
+  FabStatement *statement;
+
+  if (self->point->compute_s <= 0)
+    return;
+  statement = explain_add (self, depth, "compute", "compute", FAB_TERM_TIME, self->point->compute_s);
+  fab_statement_formula (statement, is_slowed ? "kernels + optimizer + slowed" : "kernels + optimizer");
+  fab_statement_term (statement, "kernels", FAB_TERM_TIME, planned.kernels_s);
+  fab_statement_term (statement, "optimizer", FAB_TERM_TIME, planned.optimizer_s);
+  if (is_slowed) {
+    fab_statement_term (statement, "slowed", FAB_TERM_TIME, slowed_s);
+    fab_statement_note (
+        statement, "slowed: collectives hold multiprocessors while they run, and kernels beside them take "
+                   "longer; slow ranks count here too.");
+  }
+  if (planned.optimizer_s > 0)
+    fab_statement_note (statement,
+                        "optimizer: parameters that a GPU updates x bytes it reads and writes for each "
+                        "(job.optimizer_traffic) / rate of its memory.");
+  if (fab_simulation_totals (self->simulation)->executed_flops_per_rank <= 0)
+    return;
+  explain_kernels (self, depth + 1, planned.kernels_s);
+  explain_flops (self, depth + 2);
 }

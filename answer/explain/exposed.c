@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
-#include "sim/work/overlap.h"
+#include "sim/execution/overlap.h"
 
 enum { MOST_GAPS = 3, MOST_GROUPS = 4 };
 

@@ -19,12 +19,6 @@ FabStatement *explain_add (const Explain *self, guint depth, const char *title, 
 const FabProbe *explain_probe (const Explain *self);
 guint explain_n_ranks (const Explain *self); /* of all classes */
 
-/* compute.c: the compute of a step. */
-void explain_compute (const Explain *self, guint depth);
-/* compute.c: FLOPs of a rank and step. */
-void explain_flops (const Explain *self, guint depth);
-double explain_peak (const Explain *self); /* FLOP/s of one accelerator */
-
 /* exposed.c: the exposed communication, by dimension, and what it stands between. */
 void explain_exposed (const Explain *self, guint depth);
 
@@ -42,6 +36,3 @@ void explain_collective (const Explain *self, guint depth, const AlikeCollective
 
 /* choice.c: why this algorithm and protocol: what others would take. */
 void explain_choice (const Explain *self, FabStatement *statement, guint collective);
-
-/* memory.c */
-void explain_memory (const Explain *self, guint depth);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/explore/explored.h"
-#include "cli/report.h"
-#include "cli/run.h"
+#include "cli/report/report.h"
+#include "cli/run/run.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"

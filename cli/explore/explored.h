@@ -2,7 +2,8 @@
 /* explored.h - a scenario whose knobs are turned: turns a setting into a scenario, and runs it.
  *
  * The file is read once. A setting becomes edits of a copy, which are validated against the schema as those of --set
- * are. Keys of the job that another strategy does not have are left out for that strategy. Read-only after loading: any
+ * are. Keys of the job that another strategy does not have are left out for that strategy. Read-only after
+ * loading: any
  * thread may use it.
  */
 #pragma once
@@ -40,6 +41,7 @@ FabAnswer fab_explored_answer (const FabExplored *self, const FabKnobSetting *se
 void fab_answer_clear (FabAnswer *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabAnswer, fab_answer_clear)
 
-/* Returns {"report": ..., "problem": ..., "knobs": ..., ...}; without the report when the client already `has_report`.
+/* Returns {"report": ..., "problem": ..., "knobs": ..., ...}; without the report when the client already
+ * `has_report`.
  * (transfer full) */
 char *fab_answer_json (const FabAnswer *self, gboolean has_report);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* knobs.c - finds the setting that a scenario has, and the assignments of another one. */
 #include "cli/explore/knobs.h"
 
 #include <string.h>
@@ -6,9 +7,310 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 
+enum { FAB_KNOB_MAX_GPUS = 1024 };
+
+typedef struct {
+  const char *name, *label, *unit, *help;
+  gint64 min, max;  /* of a number; both 0: a choice of names */
+  gint64 steps[16]; /* the values that a slider offers, ended by 0 */
+} FabKnobControl;
+
+static const FabKnobControl fab_knob_controls[FAB_N_KNOBS];
+
+/* Finds the setting that a scenario has, and the assignments of another one. */
+
+#define BYTES_PER_GBIT 125000000
+#define BYTES_PER_MIB (1 << 20)
+
+const FabStrategy *
+fab_knob_board_strategy (const FabKnobBoard *self, gint64 value)
+{
+  return g_ptr_array_index (self->strategies, (guint) value);
+}
+
+/* Returns the index of a name in a list; -1: it is not in it. */
+static gint64
+knob_index (const char *const *names, const char *name)
+{
+  for (gint64 i = 0; name != NULL && names[i] != NULL; i++)
+    if (strcmp (names[i], name) == 0)
+      return i;
+  return -1;
+}
+
+/* --- edits --- */
+
+static void
+set_count (FabEdits *edits, const char *key, gint64 count)
+{
+  fab_edits_set (edits, key, fab_value_count (count));
+}
+
+static void
+set_text (FabEdits *edits, const char *key, const char *text)
+{
+  fab_edits_set (edits, key, fab_value_text (text));
+}
+
+/* Takes the value. */
+static void
+set_of_job (FabEdits *edits, const char *name, FabValue *value)
+{
+  g_autofree char *key = g_strconcat ("job.", name, NULL);
+
+  fab_edits_set (edits, key, value);
+}
+
+/* Adds whole nodes, and whole domains of nodes that share a switch. */
+static void
+add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  gint64 index = setting->values[FAB_KNOB_NODE], gpus = setting->values[FAB_KNOB_GPUS];
+  const char *name = self->names[FAB_KNOB_NODE][index];
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (self->scenario), name);
+  gint64 per_node = fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR);
+  gint64 nodes = (gpus + per_node - 1) / per_node, sharers = fab_node_spec_sharers (node);
+
+  if (nodes > sharers)
+    nodes = (nodes + sharers - 1) / sharers * sharers;
+  if (index != self->start.values[FAB_KNOB_NODE])
+    set_text (edits, "cluster.node", name);
+  set_count (edits, "cluster.nodes", nodes);
+  if (gpus < per_node)
+    set_count (edits, "cluster.gpus_per_node", gpus);
+  else if (fab_scenario_spec (self->scenario)->cluster.gpus_per_node > 0)
+    set_count (edits, "cluster.gpus_per_node", 0);
+}
+
+static void
+add_strategy (const FabStrategy *strategy, FabEdits *edits)
+{
+  set_text (edits, "job.kind", strategy->kind);
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++)
+    if (fab_strategy_must_write (strategy, key))
+      set_of_job (edits, key->key, fab_value_written (key->value));
+}
+
+/* Buckets are bytes for some kinds of jobs and gradients for others. */
+static void
+add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  gint64 strategy = setting->values[FAB_KNOB_STRATEGY], mib = setting->values[FAB_KNOB_BUCKET];
+  const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
+
+  if (param != NULL && param->type == FAB_PARAM_BYTES)
+    set_of_job (edits, param->key, fab_value_whole (FAB_UNIT_BYTES, mib * BYTES_PER_MIB));
+  else if (param != NULL)
+    set_of_job (edits, param->key, fab_value_count (mib * BYTES_PER_MIB / self->gradient_bytes[strategy]));
+}
+
+FabEdits *
+fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
+{
+  const gint64 *now = setting->values, *then = self->start.values;
+  gboolean is_other_node = now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
+  gboolean is_other_strategy = now[FAB_KNOB_STRATEGY] != then[FAB_KNOB_STRATEGY];
+  FabEdits *edits = fab_edits_new ();
+
+  if (now[FAB_KNOB_MODEL] != then[FAB_KNOB_MODEL])
+    set_text (edits, "job.model", self->names[FAB_KNOB_MODEL][now[FAB_KNOB_MODEL]]);
+  if (is_other_strategy)
+    add_strategy (fab_knob_board_strategy (self, now[FAB_KNOB_STRATEGY]), edits);
+  if (is_other_node || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS])
+    add_machine (self, setting, edits);
+  if (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate))
+    fab_edits_set (edits, "cluster.nic_rate",
+                   fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
+  if (now[FAB_KNOB_MICRO_BATCH] != then[FAB_KNOB_MICRO_BATCH])
+    set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
+  if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
+    add_bucket (self, setting, edits);
+  return edits;
+}
+
+/* --- where the scenario stands --- */
+
+/* The value of a key of the job as a person would write it; NULL when it has none. (transfer full) */
+static char *
+text_of (const FabScenario *scenario, const char *name)
+{
+  g_autofree char *key = g_strconcat ("job.", name, NULL);
+  g_autoptr (FabValue) value = NULL;
+
+  if (!fab_scenario_get (scenario, key, &value, NULL) || value == NULL)
+    return NULL;
+  return value->kind == FAB_VALUE_TEXT ? g_strdup (value->text) : fab_value_write (value);
+}
+
+/* Whether the job is what the strategy would make of it. */
+static gboolean
+is_strategy (const FabScenario *scenario, const FabStrategy *strategy)
+{
+  if (strcmp (strategy->kind, fab_scenario_spec (scenario)->job.info->name) != 0)
+    return FALSE;
+  for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++) {
+    g_autofree char *text = text_of (scenario, key->key);
+
+    if (fab_strategy_must_write (strategy, key) && g_strcmp0 (key->value, text) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gint64
+strategy_of (const FabKnobBoard *self)
+{
+  for (guint i = 0; i < self->strategies->len; i++)
+    if (is_strategy (self->scenario, fab_knob_board_strategy (self, i)))
+      return i;
+  return -1;
+}
+
+static gint64
+bucket_mib (const FabKnobBoard *self)
+{
+  gint64 strategy = self->start.values[FAB_KNOB_STRATEGY], bytes = 0;
+  const FabParam *param = fab_job_knob_param (fab_knob_board_strategy (self, strategy)->kind, "bucket");
+
+  if (param != NULL) {
+    g_autofree char *key = g_strconcat ("job.", param->key, NULL);
+
+    bytes = fab_scenario_get_whole (self->scenario, key, 0)
+          * (param->type == FAB_PARAM_BYTES ? 1 : self->gradient_bytes[strategy]);
+  }
+  return bytes > 0
+           ? CLAMP ((bytes + BYTES_PER_MIB / 2) / BYTES_PER_MIB, 1, fab_knob_controls[FAB_KNOB_BUCKET].max)
+           : 25;
+}
+
+static gint64
+rate_gbps (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNodeSpec *node)
+{
+  const char *nic = cluster->nic != NULL ? cluster->nic : node->nic;
+  const FabLinkSpec *link = nic != NULL ? fab_catalog_link (fab_scenario_catalog (self->scenario), nic)
+                                        : NULL;
+  FabBytesPerS rate = cluster->nic_rate_bytes_per_s;
+
+  if (rate == 0 && link != NULL)
+    rate = fab_link_spec_line_rate (link);
+  return CLAMP ((gint64) ((rate + BYTES_PER_GBIT / 2) / BYTES_PER_GBIT), 1,
+                fab_knob_controls[FAB_KNOB_RATE].max);
+}
+
+static gboolean
+read_start (FabKnobBoard *self, GError **error)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (self->scenario), cluster->node);
+  gint64 per_node = cluster->gpus_per_node > 0 ? cluster->gpus_per_node
+                                               : fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR);
+  g_autofree char *model = text_of (self->scenario, "model"),
+                  *gradient = text_of (self->scenario, "gradient");
+  gint64 *values = self->start.values;
+
+  for (guint i = 0; gradient != NULL && i < self->strategies->len; i++)
+    self->gradient_bytes[i] = fab_gradient_bytes (gradient);
+  self->has_rate = cluster->nic_rate_bytes_per_s > 0;
+  values[FAB_KNOB_STRATEGY] = strategy_of (self);
+  if (values[FAB_KNOB_STRATEGY] < 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "these knobs are of jobs of kind ddp, zero and fsdp; this job is another");
+  values[FAB_KNOB_GPUS] = cluster->nodes * per_node;
+  if (values[FAB_KNOB_GPUS] > FAB_KNOB_MAX_GPUS)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "the knobs go up to %d GPUs, and this scenario has %" G_GINT64_FORMAT
+                      "; try --set cluster.nodes=%" G_GINT64_FORMAT,
+                      FAB_KNOB_MAX_GPUS, values[FAB_KNOB_GPUS], FAB_KNOB_MAX_GPUS / per_node);
+  values[FAB_KNOB_MODEL] = knob_index (self->names[FAB_KNOB_MODEL], model);
+  values[FAB_KNOB_NODE] = knob_index (self->names[FAB_KNOB_NODE], cluster->node);
+  if (values[FAB_KNOB_MODEL] < 0 || values[FAB_KNOB_NODE] < 0)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "explore needs a node with GPUs and NICs, and plain names of node and model: letters, digits, "
+        "'.', '_' and '-'");
+  values[FAB_KNOB_RATE] = rate_gbps (self, cluster, node);
+  values[FAB_KNOB_MICRO_BATCH] = CLAMP (fab_scenario_get_whole (self->scenario, "job.micro_batch", 0), 1,
+                                        fab_knob_controls[FAB_KNOB_MICRO_BATCH].max);
+  values[FAB_KNOB_BUCKET] = bucket_mib (self);
+  return TRUE;
+}
+
+/* Accepts names that need no quotes in YAML, on a command line and in a query. */
+static gboolean
+is_plain (const char *name)
+{
+  return g_ascii_isalpha (name[0])
+      && strspn (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-") == strlen (name);
+}
+
+static gboolean
+is_offered (const FabCatalog *catalog, FabCatalogSection section, const char *name)
+{
+  const FabNodeSpec *node = section == FAB_SECTION_NODES ? fab_catalog_node (catalog, name) : NULL;
+
+  return is_plain (name)
+      && (node == NULL
+          || (fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) > 0
+              && fab_node_spec_n_parts (node, FAB_PART_NIC) > 0));
+}
+
+/* (transfer container) */
+static const char **
+offered (const FabCatalog *catalog, FabCatalogSection section)
+{
+  const char **names = fab_catalog_names (catalog, section);
+  guint n = 0;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (is_offered (catalog, section, names[i]))
+      names[n++] = names[i];
+  names[n] = NULL;
+  return names;
+}
+
+static void
+offer_strategies (FabKnobBoard *self)
+{
+  self->strategies = g_ptr_array_new ();
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    if (strategy->is_basic)
+      g_ptr_array_add (self->strategies, (gpointer) strategy);
+  self->gradient_bytes = g_new0 (guint, self->strategies->len);
+  self->names[FAB_KNOB_STRATEGY] = g_new0 (const char *, self->strategies->len + 1);
+  for (guint i = 0; i < self->strategies->len; i++)
+    self->names[FAB_KNOB_STRATEGY][i] = fab_knob_board_strategy (self, i)->name;
+}
+
+FabKnobBoard *
+fab_knob_board_new (FabScenario *scenario, GError **error)
+{
+  g_autoptr (FabKnobBoard) self = g_new0 (FabKnobBoard, 1);
+
+  self->scenario = scenario;
+  self->names[FAB_KNOB_MODEL] = offered (fab_scenario_catalog (scenario), FAB_SECTION_MODELS);
+  self->names[FAB_KNOB_NODE] = offered (fab_scenario_catalog (scenario), FAB_SECTION_NODES);
+  offer_strategies (self);
+  if (!read_start (self, error))
+    return NULL;
+  return g_steal_pointer (&self);
+}
+
+void
+fab_knob_board_free (FabKnobBoard *self)
+{
+  if (self == NULL)
+    return;
+  for (guint id = 0; id < FAB_N_KNOBS; id++)
+    g_free (self->names[id]);
+  g_ptr_array_unref (self->strategies);
+  g_free (self->gradient_bytes);
+  fab_scenario_free (self->scenario);
+  g_free (self);
+}
+
 enum { MAX_CLIENT = 32 };
 
-const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
+static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
   [FAB_KNOB_MODEL] = { "model", "Model", "", "The neural network that is trained." },
   [FAB_KNOB_STRATEGY] = { "strategy", "Strategy", "",
                           "What every GPU keeps, and so what has to be sent: ddp keeps everything, zero1 to zero3 and "
@@ -64,7 +366,7 @@ parse_value (const FabKnobBoard *self, FabKnobId id, const char *text, gint64 *v
                       "%s: a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, knob->name,
                       knob->min, knob->max);
   }
-  *value = fab_knob_index (self->names[id], text);
+  *value = knob_index (self->names[id], text);
   if (*value >= 0)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT, "%s: there is none of this name", knob->name);

@@ -6,9 +6,8 @@
  */
 #pragma once
 
-#include "sim/base/json.h"
-
 #include "models/workload/training/choices.h"
+#include "sim/base/json.h"
 #include "sim/scenario/scenario.h"
 
 typedef enum {
@@ -21,17 +20,6 @@ typedef enum {
   FAB_KNOB_BUCKET,
   FAB_N_KNOBS,
 } FabKnobId;
-
-enum { FAB_KNOB_MAX_GPUS = 1024 };
-
-typedef struct {
-  const char *name, *label, *unit, *help;
-  gint64 min, max;  /* of a number; both 0: a choice of names */
-  gint64 steps[16]; /* the values that a slider offers, ended by 0 */
-} FabKnobControl;
-
-/* How the page shows each knob. */
-extern const FabKnobControl fab_knob_controls[FAB_N_KNOBS];
 
 typedef struct {
   gint64 values[FAB_N_KNOBS]; /* of a choice: the index of its name */
@@ -62,14 +50,12 @@ gboolean fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabK
 /* Returns "cluster.nodes=8", ...: the assignments by which the setting differs from the scenario. (transfer full) */
 FabEdits *fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting);
 
-/* Returns the index of a name in a list; -1: it is not in it. */
-gint64 fab_knob_index (const char *const *names, const char *name);
-
 /* Returns the strategy of a value of its knob. */
 const FabStrategy *fab_knob_board_strategy (const FabKnobBoard *self, gint64 value);
 
 /* Adds the knobs for the page: name, label, unit, help, values and the current one. */
 void fab_knob_board_add_json (FabJson *json, const char *key, const FabKnobBoard *self);
+
 /* Adds a member, name: value, for each knob. */
 void fab_knob_setting_add_json (FabJson *json, const char *key, const FabKnobBoard *self,
                                 const FabKnobSetting *setting);

@@ -9,7 +9,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "sim/base/json.h"
 
 /* (transfer full) */

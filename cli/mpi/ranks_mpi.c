@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "sim/study/ranks.h"
+#include "sim/study/sweep_ranks.h"
 
 enum { TAG = 1 };
 

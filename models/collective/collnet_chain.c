@@ -7,9 +7,9 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/collective.h"
-#include "sim/work/rails.h"
-#include "sim/work/switch_tree.h"
+#include "sim/collective/collective.h"
+#include "sim/collective/trees.h"
+#include "sim/machine/nic_paths.h"
 
 typedef struct {
   const FabGroup *group;

@@ -5,19 +5,22 @@
  *
  * all_reduce Every GPU sends part r of k to head r, which adds these parts. The network's switches add the sums of
  * all
- *              nodes on the way up to a root and copy the result on the way down. Head r sends it to the other GPUs of
- *              its node. A NIC carries 1/k of the size in each direction, however many nodes there are; a NIC of a ring
+ *              nodes on the way up to a root and copy the result on the way down. Head r sends it to the other
+ * GPUs of
+ *              its node. A NIC carries 1/k of the size in each direction, however many nodes there are; a NIC of a
+ * ring
  *              carries 2(n-1)/n / k.
  * all_gather, reduce_scatter Only where every GPU is the head of one rail. In an all_gather a NIC sends 1/(nodes k)
  * of
- *              the size, and the switches copy what comes down, 1/k. In a reduce_scatter a NIC sends 1/k, the switches
+ *              the size, and the switches copy what comes down, 1/k. In a reduce_scatter a NIC sends 1/k, the
+ * switches
  *              add on the way up, and 1/(nodes k) comes down.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/collective.h"
-#include "sim/work/rails.h"
-#include "sim/work/switch_tree.h"
+#include "sim/collective/collective.h"
+#include "sim/collective/trees.h"
+#include "sim/machine/nic_paths.h"
 
 typedef struct {
   const FabGroup *group;

@@ -10,7 +10,7 @@
  * long as a ring, with less latency.
  */
 #include "models/models.h"
-#include "sim/work/phases.h"
+#include "sim/collective/phases.h"
 
 static void
 send_all_pairs (FabPhases *phases, guint n, double weight)

@@ -12,7 +12,7 @@
  * one rank each. The lower rank of a pair hands its data to the upper one before, and receives its result afterwards.
  */
 #include "models/models.h"
-#include "sim/work/phases.h"
+#include "sim/collective/phases.h"
 
 typedef struct {
   FabPhases *phases;
@@ -42,7 +42,8 @@ part_of (const Halving *self, guint group)
   return (group < n_pairs (self) ? 2.0 : 1.0) / self->n_ranks;
 }
 
-/* The sum of the parts of all groups whose number has the same remainder as `group` when it is divided by `modulus`. */
+/* The sum of the parts of all groups whose number has the same remainder as `group` when it is divided by
+ * `modulus`. */
 static double
 sum_of_parts (const Halving *self, guint group, guint modulus)
 {

@@ -11,8 +11,8 @@
  * nodes, and twice that in an all_reduce.
  */
 #include "models/models.h"
-#include "sim/work/phases.h"
-#include "sim/work/rails.h"
+#include "sim/collective/phases.h"
+#include "sim/machine/nic_paths.h"
 
 typedef struct {
   const FabGroup *group;

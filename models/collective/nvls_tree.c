@@ -8,10 +8,10 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/form_book.h"
-#include "sim/work/multicast.h"
-#include "sim/work/two_trees.h"
-#include "sim/work/ways.h"
+#include "sim/collective/form_book.h"
+#include "sim/collective/multicast.h"
+#include "sim/collective/trees.h"
+#include "sim/machine/nic_paths.h"
 
 typedef struct {
   const FabGroup *group;
@@ -117,7 +117,7 @@ free_lists (gpointer lists)
 static gboolean
 add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **error)
 {
-  g_autoptr (FabWays) ways = fab_ways_new (group);
+  g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
   guint n = group->gpus_per_node;
   PartBuild build = { .group = group, .stages = stages, .error = error };
   g_autoptr (GPtrArray) sums = g_ptr_array_new_with_free_func (free_lists);
@@ -130,7 +130,7 @@ add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **e
   *n_channels = ways->n_nics;
   build.n_sharing = (n + MIN (n, ways->n_nics) - 1) / MIN (n, ways->n_nics);
   for (build.local = 0; build.local < n; build.local++) {
-    const GArray *nics = fab_ways_nics (ways, build.local);
+    const GArray *nics = fab_nic_paths_nics (ways, build.local);
 
     if (nics->len == 0)
       return fab_throw (error, FAB_ERROR_INPUT, "GPU %u of a node has no path to a NIC", build.local);

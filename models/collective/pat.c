@@ -9,18 +9,18 @@
  * but over longer distances.
  */
 #include "models/models.h"
-#include "sim/work/collective.h"
-#include "sim/work/stages.h"
-#include "sim/work/ways.h"
+#include "sim/collective/collective.h"
+#include "sim/collective/stages.h"
+#include "sim/machine/nic_paths.h"
 
 /* Adds one message, spread over all NICs of the two ranks. */
 static gboolean
-add_send (const FabWays *ways, guint from, guint to, double weight, const GPtrArray *arrived,
+add_send (const FabNicPaths *ways, guint from, guint to, double weight, const GPtrArray *arrived,
           FabStages *stages, GArray *sent, GError **error)
 {
-  g_autoptr (GArray) hops = fab_ways_hops ();
+  g_autoptr (GArray) hops = fab_nic_paths_hops ();
 
-  if (!fab_ways_between (ways, from, to, hops, error))
+  if (!fab_nic_paths_between (ways, from, to, hops, error))
     return FALSE;
   for (guint i = 0; i < hops->len; i++) {
     FabHop *hop = &g_array_index (hops, FabHop, i);
@@ -33,7 +33,7 @@ add_send (const FabWays *ways, guint from, guint to, double weight, const GPtrAr
 
 /* Adds the step of distance d, in which every rank sends. */
 static gboolean
-add_step (const FabWays *ways, FabOp op, guint distance, const GPtrArray *arrived, FabStages *stages,
+add_step (const FabNicPaths *ways, FabOp op, guint distance, const GPtrArray *arrived, FabStages *stages,
           GError **error)
 {
   guint n = fab_group_n_ranks (ways->group), n_parts = ((n - 1) / distance + 1) / 2;
@@ -59,7 +59,7 @@ add_steps (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
 {
   guint n = fab_group_n_ranks (group), n_steps = g_bit_storage (n - 1);
   g_autoptr (GPtrArray) arrived = fab_stage_lists_new (n);
-  g_autoptr (FabWays) ways = fab_ways_new (group);
+  g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
 
   for (guint step = 0; step < n_steps; step++) {
     guint distance = 1u << (op == FAB_OP_ALL_GATHER ? n_steps - 1 - step : step);

@@ -17,9 +17,9 @@
  *   broadcast, reduce            1, in n-1 steps, nodes-1 of them between nodes; a chain from rank 0, or to rank 0
  */
 #include "models/models.h"
-#include "sim/work/alike.h"
-#include "sim/work/form_book.h"
-#include "sim/work/rings.h"
+#include "sim/collective/form_book.h"
+#include "sim/collective/rings.h"
+#include "sim/machine/rank_symmetry.h"
 
 static gboolean
 is_chain (FabOp op)
@@ -27,7 +27,8 @@ is_chain (FabOp op)
   return op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE;
 }
 
-/* A broadcast goes round the ring from rank 0 and ends at the rank before it. A reduce begins at the rank after rank 0
+/* A broadcast goes round the ring from rank 0 and ends at the rank before it. A reduce begins at the rank after
+ * rank 0
  * and ends at rank 0. Neither uses the hop that would close the ring. */
 static guint
 first_stop (const FabRings *rings, guint ring, FabOp op)
@@ -115,7 +116,7 @@ typedef struct {
   FabCollectiveForm *form;
   FabFormTape *tape; /* NULL: nobody asks */
   double slowest_bytes_per_s[2];
-  FabAlike *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
+  FabRankSymmetry *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
   /* [rings * ranks of these two nodes] hops that have been counted for all symmetric nodes. */
   gboolean *is_told;
 } Growth;
@@ -126,7 +127,7 @@ is_told (const Growth *self, guint ring, guint stop, gboolean **told)
 {
   guint n = self->rings->group->gpus_per_node, node = stop / n;
 
-  if (stop % n + 1 == n || !fab_alike_has (self->alike, node))
+  if (stop % n + 1 == n || !fab_rank_symmetry_has (self->alike, node))
     return FALSE;
   *told = &self->is_told[(ring * 2 + node % 2) * n + stop % n];
   return node >= 2 && **told;
@@ -145,10 +146,10 @@ add_hop (Growth *self, guint ring, guint stop, GError **error)
   note_hop (self->form, &hop, self->slowest_bytes_per_s);
   if (self->tape != NULL)
     fab_form_tape_hop (self->tape, &hop);
-  if (told != NULL && fab_alike_takes (&hop)) {
+  if (told != NULL && fab_rank_symmetry_takes (&hop)) {
     *told = TRUE;
-    fab_alike_use (self->alike, stop / self->rings->group->gpus_per_node, &hop, self->weight,
-                   self->net_stretch);
+    fab_rank_symmetry_use (self->alike, stop / self->rings->group->gpus_per_node, &hop, self->weight,
+                           self->net_stretch);
   } else {
     fab_hop_use (&hop, self->weight, self->net_stretch, self->builder);
   }
@@ -162,7 +163,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
 {
   const FabGroup *group = rings->group;
   guint n_ranks = fab_group_n_ranks (group), n_rings = rings->rings->len;
-  g_autoptr (FabAlike) alike = is_chain (op) ? NULL : fab_alike_new (group, 2);
+  g_autoptr (FabRankSymmetry) alike = is_chain (op) ? NULL : fab_rank_symmetry_new (group, 2);
   g_autofree gboolean *told = g_new0 (gboolean, 2 * group->gpus_per_node * n_rings);
   Growth growth = { .rings = rings,
                     .weight = fab_op_bus_factor (op, n_ranks) / n_rings,
@@ -178,7 +179,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
     for (guint ring = 0; ring < n_rings; ring++)
       if (!add_hop (&growth, ring, first_stop (rings, ring, op) + i, error))
         return FALSE;
-  fab_alike_add (alike, builder);
+  fab_rank_symmetry_add (alike, builder);
   return TRUE;
 }
 
@@ -269,7 +270,8 @@ ring_derive (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiv
 
 /* --- messages --- */
 
-/* In a ring every rank sends in each step what it received in the step before. In a chain each chunk goes from rank to
+/* In a ring every rank sends in each step what it received in the step before. In a chain each chunk goes from
+ * rank to
  * rank, with the next chunk behind it. */
 static void
 add_ring (const Hops *hops, guint ring, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule)

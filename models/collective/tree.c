@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree.c - two binary trees over the nodes, and a chain through the GPUs of each node.
  *
- * Each rail has a pair of trees (sim/work/two_trees.h), and each tree carries half of the rail's bytes. An all_reduce
+ * Each rail has a pair of trees (sim/collective/trees.h), and each tree carries half of the rail's bytes. An all_reduce
  * reduces up to the root and broadcasts down again, both at once in a pipeline. Broadcast and reduce go one way only,
  * and node 0 is the root of both trees. Inside a node the bytes pass a chain of its GPUs. The chain ends at the GPU
  * beside the NIC (in the root node of broadcast and reduce at rank 0) and visits the other GPUs in the order of their
  * numbers from there on, so that chains of different NICs use different links. A group in one node has one chain.
  *
- * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other tree
- * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2 (nodes)
+ * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other
+ * tree
+ * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2
+ * (nodes)
  * steps.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/alike.h"
-#include "sim/work/form_book.h"
-#include "sim/work/rails.h"
-#include "sim/work/stages.h"
-#include "sim/work/two_trees.h"
+#include "sim/collective/form_book.h"
+#include "sim/collective/stages.h"
+#include "sim/collective/trees.h"
+#include "sim/machine/nic_paths.h"
+#include "sim/machine/rank_symmetry.h"
 
 /* The chain of a node. */
 typedef struct {
@@ -35,7 +37,7 @@ typedef struct {
   double weight, net_stretch;
   gboolean is_rooted; /* both trees have their root in node 0 */
   Chain chain, root_chain;
-  FabAlike *alike; /* nodes whose chains are symmetric; NULL: none */
+  FabRankSymmetry *alike; /* nodes whose chains are symmetric; NULL: none */
   /* [gpus_per_node] hops of symmetric chains: up to the place before, and down from it. A hop without shares has not
    * been found yet. */
   FabHop *hops[2];
@@ -93,8 +95,8 @@ find_alike (TreeBuild *build, guint from, guint to)
   if (!fab_hop_inside (build->group->cluster, gpu_at (build, 0, from), gpu_at (build, 0, to), hop,
                        build->error))
     return NULL;
-  if (fab_alike_takes (hop))
-    fab_alike_use (build->alike, 0, hop, build->weight, build->net_stretch);
+  if (fab_rank_symmetry_takes (hop))
+    fab_rank_symmetry_use (build->alike, 0, hop, build->weight, build->net_stretch);
   return hop;
 }
 
@@ -105,12 +107,12 @@ add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, g
   gboolean is_at_rank_0 = build->is_rooted && is_root (build, node) && MIN (from, to) == 0;
   FabHop hop;
 
-  if (fab_alike_has (build->alike, node)) {
+  if (fab_rank_symmetry_has (build->alike, node)) {
     const FabHop *found = find_alike (build, from, to);
 
     if (found == NULL)
       return FALSE;
-    if (fab_alike_takes (found)) {
+    if (fab_rank_symmetry_takes (found)) {
       *stage = fab_stages_add_like (build->stages, found, build->weight, build->n_beside, after);
       return TRUE;
     }
@@ -253,7 +255,7 @@ count_at_door (const Rails *rails, guint door)
 
 /* What is the same for all trees of a form and is found once. */
 typedef struct {
-  FabAlike *alike;
+  FabRankSymmetry *alike;
   double net_stretch;
 } Folding;
 
@@ -350,12 +352,12 @@ tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
            GError **error)
 {
   g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
-  g_autoptr (FabAlike) alike = op == FAB_OP_ALL_REDUCE ? fab_alike_new (group, 1) : NULL;
+  g_autoptr (FabRankSymmetry) alike = op == FAB_OP_ALL_REDUCE ? fab_rank_symmetry_new (group, 1) : NULL;
   guint n_channels;
 
   if (!add_trees (group, op, stages, &(Folding){ alike, env->net_stretch }, &n_channels, error))
     return FALSE;
-  fab_alike_add (alike, fab_stages_builder (stages));
+  fab_rank_symmetry_add (alike, fab_stages_builder (stages));
   fab_stages_form (stages, TRUE, form);
   if (env->tape != NULL)
     fab_form_tape_close (env->tape, TRUE);

@@ -6,7 +6,8 @@
  *
  * A row fits a layer of the same name, or a layer whose name is the row's name and a number: `block` fits block0,
  * block1, ... but `block1` does not fit block10. Of several rows that fit, the longest name wins; of these, the one
- * that names the segment. A row without segment is the time of the whole layer, which its segments share in proportion
+ * that names the segment. A row without segment is the time of the whole layer, which its segments share in
+ * proportion
  * to their forward FLOPs.
  *
  * Times are those of one rank: for a divided model (tensor parallelism) the user measures the divided layer. Nothing
@@ -16,7 +17,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/layers.h"
+#include "sim/execution/layers.h"
 
 typedef struct {
   const char *layer, *segment;

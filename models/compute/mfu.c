@@ -7,7 +7,7 @@
  * The MFU of a whole iteration is a result, never this input.
  */
 #include "models/models.h"
-#include "sim/work/layers.h"
+#include "sim/execution/layers.h"
 
 typedef struct {
   double mfu_fraction;

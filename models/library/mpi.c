@@ -19,7 +19,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 
 typedef struct {
   const char *algorithm;
@@ -90,7 +90,8 @@ message_s (gconstpointer data, const FabMessageStep *step)
   return s + step->bytes * cost->reduce_s_per_byte;
 }
 
-/* How much earlier a message was measured to end than its wires allow, in seconds; 0 for most messages. Taken from the
+/* How much earlier a message was measured to end than its wires allow, in seconds; 0 for most messages. Taken from
+ * the
  * measurement itself, without the factor by which an uncertainty band varies it. */
 static double
 lead_s (gconstpointer data, const FabMessageStep *step)
@@ -170,7 +171,7 @@ fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *s
   plan->wire_factor = part_that_flows (schedule, plan, &cost, way_s, wires_s);
   plan->limit_bytes_per_s /= plan->wire_factor;
   plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s * plan->wire_factor, 0)), plan->latency_ps);
-  plan->steps = (FabPlanSteps){
+  plan->steps = (FabCollectivePlanSteps){
     .n_chunks = 1, .steps_ps = plan->startup_ps, .intra_cost = 1, .inter_cost = 1
   };
 }

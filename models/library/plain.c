@@ -12,7 +12,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 
 typedef struct {
   const char *algorithm;

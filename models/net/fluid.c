@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fluid.c - flows share links by weighted max-min, and all links of a flow advance together.
  *
- *   rates       max-min over line rate / line weight (sim/solve/sharing.h), solved again when flows start or end: once
+ *   rates       max-min over line rate / line weight (sim/solve/sharing.h), solved again when flows start or end:
+ * once
  *               for everything at the same time, and only for the flows that are affected; links that a job's
  *               collectives cross in the same way are one (sim/solve/folding.h)
  *   completion  now + remaining / rate, rounded up to a ps
  *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
  *
- * A flow that is alone in the network is not entered on its links at all. So the one collective at a time of a DDP job
+ * A flow that is alone in the network is not entered on its links at all. So the one collective at a time of a DDP
+ * job
  * costs O(1), whatever the number of links. When a link loses some or all of its rate, the rates of the flows on it
  * change from then on. There are no queues: no loss and no head-of-line blocking.
  */

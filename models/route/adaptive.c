@@ -4,7 +4,8 @@
  *
  *   minimal      1 - nonminimal of the bytes: over all shortest paths, at every hop in proportion to the rates of the
  *                links that lead on
- *   nonminimal   the rest: evenly over `vias` switches that have NICs, by the shortest paths to each and on from there
+ *   nonminimal   the rest: evenly over `vias` switches that have NICs, by the shortest paths to each and on from
+ * there
  *                (L. Valiant, SIAM J. Computing 11(2), 1982; UGAL decides by queues, here `nonminimal` does)
  *
  * The shares are fixed when a transfer starts: they do not react to other traffic.

@@ -6,7 +6,7 @@
  * backward pass, and its output, are given in bytes per token. For an image network a token is one image: FLOPs and
  * bytes are those of one image, and the job's sequence is 1.
  */
-#include "sim/work/layers.h"
+#include "sim/execution/layers.h"
 #include "models/models.h"
 
 #define MAX_PARAMETERS 1e15

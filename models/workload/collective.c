@@ -5,7 +5,7 @@
  * nothing is computed, so all communication is exposed.
  */
 #include "models/models.h"
-#include "sim/work/workload.h"
+#include "sim/execution/workload.h"
 
 enum { MAX_OPERATIONS = 100000 }; /* of one iteration */
 

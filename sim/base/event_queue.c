@@ -1,9 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* event_queue.c - asserts the invariants of an event queue, for tests. */
 #include "sim/base/event_queue.h"
 
 #include <string.h>
 
-#include "sim/base/event_queue_private.h"
+enum {
+  SLOT_BITS = 24, /* a timer holds the sequence number in its high bits and the slot in its low bits */
+  MAX_SLOTS = 1 << SLOT_BITS,
+  DIGIT_BITS = 8,
+  N_DIGITS = 1 << DIGIT_BITS,
+  N_LEVELS = 64 / DIGIT_BITS,
+  KEYS_PER_CHUNK = 15, /* makes a chunk 256 bytes long, header included */
+};
+
+typedef struct {
+  FabTimePs time_ps;
+  guint32 slot;
+} Key;
+
+typedef struct {
+  FabEvent event;
+  /* Of the event in the slot; 0: the slot is free, or its event is cancelled and its key is still in the queue. */
+  guint64 sequence;
+} Slot;
+
+typedef struct Chunk Chunk;
+struct Chunk {
+  Chunk *next;
+  guint n;
+  Key keys[KEYS_PER_CHUNK];
+};
+
+/* Keys in the order in which they were pushed. */
+typedef struct {
+  Chunk *first, *last;
+} Bucket;
+
+typedef struct {
+  Bucket buckets[N_DIGITS];
+  guint64 occupied[N_DIGITS / 64];
+} Level;
+
+struct _FabEventQueue {
+  Key *front; /* the sorted keys before all keys in the buckets */
+  guint head, end, front_capacity;
+  guint shift;     /* the front holds the keys whose times equal base_ps above this bit */
+  guint64 base_ps; /* level k holds the keys whose times first differ from it in digit k */
+  guint64 popped_ps;
+  guint occupied; /* one bit per level that has keys */
+  guint n_keys;
+  guint n_cancelled; /* cancelled keys that are still in the queue */
+  Slot *slots;
+  guint n_slots; /* slots used so far */
+  guint slot_capacity;
+  guint32 free_slot; /* the first free slot; each names the next; MAX_SLOTS: none is free */
+  guint64 next_sequence;
+  Chunk *free_chunks;
+  GPtrArray *slabs;
+  Level levels[N_LEVELS];
+};
+
+/* Returns the digit of the bucket that is next in time, with its level and the time at which it begins. At least one
+ * bucket must hold a key. */
+static inline guint
+first_bucket (const FabEventQueue *self, guint *level, guint64 *begin_ps)
+{
+  guint word = 0, digit, shift;
+
+  *level = (guint) __builtin_ctz (self->occupied);
+  shift = *level * DIGIT_BITS;
+  while (self->levels[*level].occupied[word] == 0)
+    word++;
+  digit = 64 * word + (guint) __builtin_ctzll (self->levels[*level].occupied[word]);
+  *begin_ps = ((self->base_ps >> shift | (N_DIGITS - 1)) - (N_DIGITS - 1) + digit) << shift;
+  return digit;
+}
 
 enum {
   CHUNKS_PER_SLAB = 64,
@@ -427,4 +498,54 @@ guint
 fab_event_queue_length (const FabEventQueue *self)
 {
   return self->n_keys - self->n_cancelled;
+}
+
+/* Asserts the invariants of an event queue, for tests. */
+
+static guint
+check_bucket (const FabEventQueue *self, guint level, guint digit, guint *n_dead)
+{
+  const Bucket *bucket = &self->levels[level].buckets[digit];
+  gboolean is_occupied = self->levels[level].occupied[digit / 64] >> digit % 64 & 1;
+  guint n = 0;
+
+  g_assert_true (is_occupied == (bucket->first != NULL));
+  for (const Chunk *chunk = bucket->first; chunk; chunk = chunk->next) {
+    g_assert_true ((chunk->next == NULL) == (chunk == bucket->last));
+    for (guint i = 0; i < chunk->n; i++) {
+      guint64 time_ps = (guint64) chunk->keys[i].time_ps, above = level * DIGIT_BITS;
+
+      g_assert_cmpuint (time_ps >> above & (N_DIGITS - 1), ==, digit);
+      g_assert_cmpuint (time_ps >> above, >, self->base_ps >> above);
+      g_assert_true (level == N_LEVELS - 1 || (time_ps ^ self->base_ps) >> above >> DIGIT_BITS == 0);
+      *n_dead += self->slots[chunk->keys[i].slot].sequence == 0;
+      n++;
+    }
+  }
+  return n;
+}
+
+void
+fab_event_queue_check (const FabEventQueue *self)
+{
+  guint n = self->end - self->head, n_dead = 0, n_free = 0;
+
+  for (guint i = self->head; i < self->end; i++) {
+    g_assert_true (((guint64) self->front[i].time_ps ^ self->base_ps) >> self->shift == 0);
+    g_assert_true (i == self->head || self->front[i - 1].time_ps <= self->front[i].time_ps);
+    n_dead += self->slots[self->front[i].slot].sequence == 0;
+  }
+  for (guint level = 0; level < N_LEVELS; level++) {
+    gboolean is_occupied = self->occupied >> level & 1;
+    guint n_before = n;
+
+    for (guint digit = 0; digit < N_DIGITS; digit++)
+      n += check_bucket (self, level, digit, &n_dead);
+    g_assert_true (is_occupied == (n > n_before));
+  }
+  for (guint32 slot = self->free_slot; slot != MAX_SLOTS; slot = (guint32) self->slots[slot].event.arg)
+    n_free++;
+  g_assert_cmpuint (n, ==, self->n_keys);
+  g_assert_cmpuint (n_dead, ==, self->n_cancelled);
+  g_assert_cmpuint (n + n_free, ==, self->n_slots);
 }

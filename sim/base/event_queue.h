@@ -8,7 +8,8 @@
  * either sorted into the front or, when it is long, divided by its next digit. Keys move in the order in which they
  * were pushed, so a key needs no sequence number. The functions to call are kept in a separate table of slots.
  *
- * Each event is moved at most once per digit: at most 8 times, usually 2 to 4 times. Cancelling is O(1) amortised: the
+ * Each event is moved at most once per digit: at most 8 times, usually 2 to 4 times. Cancelling is O(1) amortised:
+ * the
  * key stays until it is met, or until more than half of the keys are cancelled and all of those are removed.
  *
  * The queue owns all its memory and allocates none once it has grown. One thread at a time may use it.
@@ -47,7 +48,8 @@ gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent 
  * empty. */
 FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
-/* Returns the time of the first event; FAB_TIME_MAX when the queue is empty. It changes nothing, and searches the first
+/* Returns the time of the first event; FAB_TIME_MAX when the queue is empty. It changes nothing, and searches the
+ * first
  * bucket when the front is empty. */
 FabTimePs fab_event_queue_first_ps (const FabEventQueue *self);
 

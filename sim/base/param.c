@@ -57,16 +57,6 @@ fab_param_unit (FabParamType type)
   return units[type];
 }
 
-guint
-fab_param_count (const FabParam *table)
-{
-  guint n = 0;
-
-  while (table != NULL && table[n].key != NULL)
-    n++;
-  return n;
-}
-
 const char *
 fab_refers_name (FabRefers refers)
 {

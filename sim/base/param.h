@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* param.h - parameter tables: the one description of every key that a user may write.
  *
- * A table is an array of FabParam, ended by a row without a key. The parser, the error messages, `fabricast describe`,
+ * A table is an array of FabParam, ended by a row without a key. The parser, the error messages, `fabricast
+ * describe`,
  * the JSON Schema, the documentation and the resolved scenario all come from it. A FabModelInfo names a model and
  * points at its table; it is the first member of every model's ops struct. Tables are constant: any thread may read
  * them.
@@ -91,7 +92,8 @@ struct _FabCheck {
   void (*report) (FabCheck *self, gconstpointer field, const char *message);
 };
 
-/* Reports a mistake. `field` is the address of the member that the user should change: the message points at the place
+/* Reports a mistake. `field` is the address of the member that the user should change: the message points at the
+ * place
  * where it was written. The message has no full stop: "hidden 1000 is not a multiple of heads 12". */
 void fab_check_fail (FabCheck *check, gconstpointer field, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
@@ -101,7 +103,8 @@ typedef struct {
   const char *doc;        /* path of its page from the root: docs/models/fluid.md */
   const FabParam *params; /* NULL: none */
   gsize params_size;      /* sizeof the struct that the table fills */
-  /* Finds values that do not fit together. It is called when each value alone is valid. NULL: all combinations fit. */
+  /* Finds values that do not fit together. It is called when each value alone is valid. NULL: all combinations
+   * fit. */
   void (*check) (gconstpointer params, FabCheck *check);
 } FabModelInfo;
 
@@ -120,5 +123,3 @@ const char *fab_refers_name (FabRefers refers);
 FabUnit fab_param_unit (FabParamType type);
 gboolean fab_param_is_number (FabParamType type);
 gboolean fab_param_is_whole (FabParamType type); /* of those a gint64, or what a gint64 can hold */
-
-guint fab_param_count (const FabParam *table);

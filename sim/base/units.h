@@ -4,7 +4,8 @@
  * Inside the simulator every quantity has one canonical unit: time in integer picoseconds, sizes in bytes, rates in
  * bytes per second, compute in FLOP and FLOP per second, ratios as a fraction. Bits exist in this file only.
  *
- * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte. Parsing is exact: decimal digits are
+ * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte. Parsing is exact: decimal digits
+ * are
  * scaled as integers, never as doubles. All functions are pure: any thread may call them.
  */
 #pragma once
@@ -47,9 +48,6 @@ char *fab_units_write_real (FabUnit unit, double value);
 /* Returns text for reading, rounded to four significant digits: "620.4 ms", "24.84 GB/s", "52.3%". `value` is in
  * canonical units. Sizes that are whole in binary units are written so: "64 MiB". (transfer full) */
 char *fab_units_show (FabUnit unit, double value);
-
-/* Returns an example of the unit for messages: `25MiB`. */
-const char *fab_units_example (FabUnit unit);
 
 /* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer
  * full) */

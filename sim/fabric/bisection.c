@@ -17,7 +17,8 @@ typedef struct {
 
 enum { SOURCE, SINK, N_ENDS, NOWHERE = G_MAXUINT };
 
-/* Vertices outside nodes become points of the flow problem. Vertices inside nodes do not; a split assigns the NICs. */
+/* Vertices outside nodes become points of the flow problem. Vertices inside nodes do not; a split assigns the
+ * NICs. */
 static Bisector
 bisector_new (const FabGraph *graph, const FabVertexId *nics, guint n_nodes, guint nics_per_node)
 {

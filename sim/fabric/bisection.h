@@ -20,7 +20,8 @@ typedef struct {
   double oversubscription;       /* injection / bisection; 1: non-blocking; infinite: nothing crosses */
 } FabBisection;
 
-/* `nics` is [n_nodes * nics_per_node], as in FabCluster. With fewer than two nodes or without NICs, all bandwidths are
+/* `nics` is [n_nodes * nics_per_node], as in FabCluster. With fewer than two nodes or without NICs, all bandwidths
+ * are
  * zero and the oversubscription is 1. */
 FabBisection fab_bisection_of (const FabGraph *graph, const FabVertexId *nics, guint n_nodes,
                                guint nics_per_node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clos.h - builds folded Clos networks of two or three tiers, for leaf-spine, rail and fat-tree fabrics.
  *
- * NICs fill the leaves place by place. Every uplink is a link of its own, so that flows can collide on it. Uplink i of
+ * NICs fill the leaves place by place. Every uplink is a link of its own, so that flows can collide on it. Uplink
+ * i of
  * a leaf goes to spine i mod n of its pod. Uplink i of spine s goes to core i mod n of the cores that belong to spine
  * s: each spine of a pod has its own cores, and all pods share them.
  */
@@ -20,7 +21,8 @@ typedef struct {
   FabLinkForm port, leaf_link, spine_link; /* from NIC to leaf, leaf to spine, spine to core */
 } FabClos;
 
-/* Returns the uplinks that a switch with `ports_down` ports needs, rounded up, at least 1. `rate_ratio` is the rate of
+/* Returns the uplinks that a switch with `ports_down` ports needs, rounded up, at least 1. `rate_ratio` is the
+ * rate of
  * a port down over the rate of a port up. */
 guint fab_clos_ports_up (guint ports_down, double oversubscription, double rate_ratio);
 

@@ -26,9 +26,6 @@ typedef struct {
   gboolean (*build) (const FabFabricEnv *env, gconstpointer params, GError **error);
 } FabFabricOps;
 
-/* Returns the latency of a cable at 5 ns per metre, the speed of light in glass. */
-FabTimePs fab_cable_ps (gint64 length_mm);
-
 /* Returns the form of link entry `name` (NULL: of the ports' kind) with a cable that is `cable_mm` longer than the
  * length which the entry's latency already includes. */
 FabLinkForm fab_fabric_link (const FabFabricEnv *env, const char *name, gint64 cable_mm);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "sim/fabric/twins.h"
+#include "sim/fabric/symmetry.h"
 
 enum { RUN_LINKS = 16, FIRST_SLOTS = 16 };
 
@@ -22,7 +22,8 @@ typedef struct {
   Load loads[RUN_LINKS];
 } Run;
 
-/* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph costs
+/* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph
+ * costs
  * only what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
@@ -187,10 +188,11 @@ fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootpri
 }
 
 void
-fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *footprint, FabVertexId shift)
+fab_footprint_builder_add_symmetric (FabFootprintBuilder *self, const FabFootprint *footprint,
+                                     FabVertexId shift)
 {
   for (guint i = 0; i < footprint->n; i++)
-    add_loaded (self, fab_twins_link (self->graph, footprint->links[i], shift), footprint->weights[i],
+    add_loaded (self, fab_symmetry_link (self->graph, footprint->links[i], shift), footprint->weights[i],
                 footprint->line_weights[i]);
 }
 
@@ -258,7 +260,8 @@ take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
   run->n_used = 0;
 }
 
-/* A link becomes the binding link only when it is slower than the one before by more than the rounding of the sums. */
+/* A link becomes the binding link only when it is slower than the one before by more than the rounding of the
+ * sums. */
 static void
 find_bounds (FabFootprint *self, const FabGraph *graph)
 {

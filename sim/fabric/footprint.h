@@ -61,8 +61,8 @@ void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, 
 void fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint);
 
 /* Adds a footprint inside one node as if it lay in the symmetric node `shift` vertices further on (twins.h). */
-void fab_footprint_builder_add_twin (FabFootprintBuilder *self, const FabFootprint *footprint,
-                                     FabVertexId shift);
+void fab_footprint_builder_add_symmetric (FabFootprintBuilder *self, const FabFootprint *footprint,
+                                          FabVertexId shift);
 
 /* Returns the footprint of everything that was added, and empties the builder. Asserts that something was added.
  * (transfer full) */

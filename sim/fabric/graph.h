@@ -2,13 +2,45 @@
 /* graph.h - the frozen graph: vertices and directed links in compressed sparse rows.
  *
  * A FabGraphBuilder builds it once. After that it is read-only, and every model and thread may share it. Links are
- * numbered in the order of their source vertex. Every link has a reverse link of its own, so one direction never takes
+ * numbered in the order of their source vertex. Every link has a reverse link of its own, so one direction never
+ * takes
  * capacity from the other. Vertices store no text: names are made on request.
  */
 #pragma once
 
-#include "sim/fabric/messages.h"
+#include "sim/base/units.h"
 #include "sim/fabric/technology.h"
+
+typedef enum {
+  FAB_WAY_ONE,  /* nothing comes in the other direction */
+  FAB_WAY_BOTH, /* as much comes in the other direction at the same time */
+  FAB_N_WAYS,
+} FabMessageWay;
+
+typedef struct {
+  int way;              /* FabMessageWay */
+  FabBytes up_to_bytes; /* largest size of the regime; 0: no limit */
+  FabTimePs overhead_ps;
+  FabBytesPerS rate_bytes_per_s;
+} FabMessageRegime;
+
+/* The regimes of one link. Those of one direction mode are in the order of their sizes. */
+typedef struct {
+  const FabMessageRegime *regimes;
+  guint n;                       /* 0: the link was not measured */
+  double factor;                 /* multiplies every time; 1 unless a what-if changes it */
+  double rate_change;            /* relative change of the rates; 0 unless a what-if changes it */
+  FabBytes from_bytes, to_bytes; /* sizes that were measured; to_bytes 0: unknown */
+} FabMessages;
+
+/* Returns the time of one message, at most FAB_TIME_MAX. Without regimes for both directions those for one direction
+ * apply; beyond the last size the last regime applies. `messages` must not be empty. */
+FabTimePs fab_message_ps (const FabMessages *messages, FabMessageWay way, double bytes);
+
+/* Returns the time of one message among several that share a port and end together. `port_bytes` is their total, this
+ * one included. */
+FabTimePs fab_message_among_ps (const FabMessages *messages, FabMessageWay way, double bytes,
+                                double port_bytes);
 
 typedef guint32 FabVertexId;
 typedef guint32 FabLinkId;

@@ -15,7 +15,7 @@ typedef struct {
 } Spot;
 
 struct _FabMultipath {
-  FabSearch search;
+  FabSizeSearch search;
   Spot *spots;
   guint32 flow_stamp;
   GArray *here, *there; /* FabVertexId of one level and of the next */
@@ -83,7 +83,7 @@ is_at (const FabMultipath *self, guint side, FabVertexId vertex, guint32 level)
 static void
 mark_useful (FabMultipath *self)
 {
-  const FabSearch *search = &self->search;
+  const FabSizeSearch *search = &self->search;
   const GArray *line = search->sides[search->last].frontier;
 
   g_array_set_size (self->here, 0);

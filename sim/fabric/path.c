@@ -4,7 +4,7 @@
 #include "sim/fabric/search.h"
 
 struct _FabPathFinder {
-  FabSearch search;
+  FabSizeSearch search;
 };
 
 FabPathFinder *

@@ -4,7 +4,8 @@
  * The order is that of NCCL's path types (src/include/graph.h): each reach includes those before it. An accelerator
  * never forwards traffic, so NCCL's NVB (NVLink through another GPU) does not exist here.
  *
- * When a coherent link connects an accelerator to its socket (FAB_JOINS_COHERENTLY), NCCL does not count that socket as
+ * When a coherent link connects an accelerator to its socket (FAB_JOINS_COHERENTLY), NCCL does not count that
+ * socket as
  * a host bridge. It orders C2C (to another accelerator of the socket) and P2C (to a PCIe device of it) before PHB, so
  * both count as PXB here, which GPUDirect uses by default.
  */
@@ -27,10 +28,12 @@ extern const char *const fab_reach_names[FAB_N_REACHES + 1]; /* "none", "nvl", "
 
 gboolean fab_reach_parse (const char *name, FabReach *reach);
 
-/* Returns the reach of a path inside one node, from the vertices that it passes. The reach of an empty path is NONE. */
+/* Returns the reach of a path inside one node, from the vertices that it passes. The reach of an empty path is
+ * NONE. */
 FabReach fab_reach_of_path (const FabGraph *graph, const FabPath *path);
 
-/* Returns the line time of kernels' bytes over that of the links alone: the largest `host_stretch` of the technologies
+/* Returns the line time of kernels' bytes over that of the links alone: the largest `host_stretch` of the
+ * technologies
  * that connect the sockets on the path to others; 1 where the path passes no such socket. */
 double fab_path_host_stretch (const FabGraph *graph, const FabPath *path);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* technology.h - what a kind of link is: what it joins, how it keeps packets, who may use it.
  *
- * A technology is data: an entry of the catalogue (models/catalog/technologies.yaml) or of a scenario. Code asks for a
+ * A technology is data: an entry of the catalogue (models/catalog/technologies.yaml) or of a scenario. Code asks
+ * for a
  * property of the technology and never compares its name. Two links are of the same technology when they point at the
  * same struct.
  */
@@ -45,5 +46,5 @@ typedef struct {
 } FabTechnology;
 
 /* Of a link that names none: a network without peculiarities. Only links outside nodes may
- * (sim/scenario/catalog_check.c). */
+ * (sim/scenario/catalog.c). */
 extern const FabTechnology fab_technology_unnamed;

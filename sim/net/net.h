@@ -14,7 +14,26 @@
 #include "sim/engine/engine.h"
 #include "sim/fabric/footprint.h"
 #include "sim/fabric/router.h"
-#include "sim/net/meter.h"
+
+typedef struct {
+  double payload_bytes;
+  double line_bytes; /* headers, protocol flags and measured loss included */
+} FabLinkLoad;
+
+typedef struct _FabMeter FabMeter;
+
+void fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes,
+                              double wire_factor);
+
+/* Counts at once, so the footprint may be freed afterwards. */
+void fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes);
+
+/* As fab_meter_add_once, for all messages of a line together. */
+void fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor);
+void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
+
+/* Writes loads[n_links] and resets all counters to zero. */
+void fab_meter_take (FabMeter *self, FabLinkLoad *loads);
 
 typedef struct {
   FabEngine *engine;
@@ -106,7 +125,8 @@ typedef struct {
   FabNetLine *(*open) (FabNet *net, const FabConnection *connection); /* copies the connection */
   void (*message) (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
   void (*close) (FabNet *net, FabNetLine *line);
-  /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL: the
+  /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
+ * the
    * network does not model time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
   /* NULL: nothing queues for links. */

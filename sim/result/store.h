@@ -2,9 +2,11 @@
 /* store.h - results in SQLite, and the only user of SQLite for results. Schema: docs/results-schema.md.
  *
  * A run is one transaction from begin to commit: a killed or failed run leaves nothing. One file holds several runs,
- * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or has a
+ * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or
+ * has a
  * newer schema, is refused unchanged. A file with an older schema can be queried but takes no runs. Every function
- * that fails says which file, what is wrong and what to do; this includes full disks and read-only files. A store owns
+ * that fails says which file, what is wrong and what to do; this includes full disks and read-only files. A store
+ * owns
  * its connection; one thread at a time may use it.
  */
 #pragma once
@@ -17,6 +19,7 @@ typedef struct _FabStore FabStore;
 typedef enum { FAB_STORE_READ, FAB_STORE_WRITE /* the file is created when it is missing */ } FabStoreMode;
 
 FabStore *fab_store_open (const char *path, FabStoreMode mode, GError **error);
+
 /* Opens a store that lives in memory only, for a caller that queries its results at once. (transfer full) */
 FabStore *fab_store_new (GError **error);
 void fab_store_free (FabStore *self); /* rolls back an open run */
@@ -46,6 +49,7 @@ gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *
                                      GError **error);
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
+
 /* Drops the run that was begun and not committed, if there is one. */
 void fab_store_abandon_run (FabStore *self);
 

@@ -47,7 +47,8 @@ void fab_store_set_patience (FabStore *self, guint patience_ms);
 /* "INSERT INTO t VALUES (?, ...), ..." for so many rows. (transfer full) */
 char *fab_store_insert_sql (const FabRecordTable *table, guint n_rows);
 
-/* Binds one row from the parameter `place` on: its owner (0: NULL, SQLite counts), then its columns. `serial` is what a
+/* Binds one row from the parameter `place` on: its owner (0: NULL, SQLite counts), then its columns. `serial` is
+ * what a
  * column that counts gets. Texts are bound without a copy. Returns the parameter behind the row. */
 gint fab_store_bind (struct sqlite3_stmt *stmt, gint place, const FabRecordTable *table, gint64 owner,
                      gint64 serial, gconstpointer row);

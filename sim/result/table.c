@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/base/json.h"
+#include "sim/result/store.h"
 
 #define TEXT_DIGITS 6 /* significant digits of the largest value in a column of reals */
 #define TEXT_GAP "  "
@@ -255,4 +256,162 @@ fab_table_to_json (const FabTable *self)
   }
   g_string_append (out, self->n_rows > 0 ? "\n]\n" : "]\n");
   return g_string_free (out, FALSE);
+}
+
+/* Builds a table cell by cell. */
+
+FabTable *
+fab_table_new (const char *const *columns)
+{
+  FabTable *self = g_new0 (FabTable, 1);
+
+  self->columns = g_strdupv ((char **) columns);
+  self->n_columns = g_strv_length (self->columns);
+  return self;
+}
+
+static char *
+shortest_real (double real)
+{
+  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (g_ascii_strtod (g_ascii_formatd (buffer, sizeof buffer, formats[i], real), NULL) == real)
+      break;
+  return g_strdup (buffer);
+}
+
+/* The array doubles when it is full, which happens at powers of two. */
+static void
+add_cell (FabTable *self, FabCell cell)
+{
+  gsize n = self->n_cells;
+
+  if ((n & (n - 1)) == 0)
+    self->cells = g_renew (FabCell, self->cells, MAX (2 * n, 1));
+  self->cells[self->n_cells++] = cell;
+  if (self->n_cells % self->n_columns == 0)
+    self->n_rows++;
+}
+
+void
+fab_table_add_null (FabTable *self)
+{
+  add_cell (self, (FabCell){ FAB_CELL_NULL, 0, 0, NULL });
+}
+
+void
+fab_table_add_integer (FabTable *self, gint64 value)
+{
+  char *text = g_strdup_printf ("%" G_GINT64_FORMAT, value);
+
+  add_cell (self, (FabCell){ FAB_CELL_INTEGER, value, (double) value, text });
+}
+
+void
+fab_table_add_real (FabTable *self, double value)
+{
+  add_cell (self, (FabCell){ FAB_CELL_REAL, 0, value, shortest_real (value) });
+}
+
+void
+fab_table_add_text (FabTable *self, const char *value)
+{
+  if (value == NULL)
+    fab_table_add_null (self);
+  else
+    add_cell (self, (FabCell){ FAB_CELL_TEXT, 0, 0, g_strdup (value) });
+}
+
+/* The named queries: `fabricast query NAME`.
+ *
+ * Each is one statement over the views of schema.c with :run bound. It is ordered, so that the same run always prints
+ * the same lines. A new query is one row here and one in docs/results-schema.md.
+ */
+
+const FabQuery fab_queries[] = {
+  { "runs", "Every run in the file, with its mean step.",
+    "SELECT r.run_id, r.name, r.fidelity, r.n_ranks, r.n_nodes, r.seed,"
+    " count (v.iteration) AS n_iterations, avg (v.step_s) AS mean_step_s,"
+    " avg (v.exposed_pct) AS mean_exposed_pct, avg (v.mfu_pct) AS mean_mfu_pct, r.version"
+    " FROM run AS r LEFT JOIN v_step AS v USING (run_id) GROUP BY r.run_id ORDER BY r.run_id" },
+  { "scenario", "The resolved scenario: running it again gives this run.",
+    "SELECT scenario_yaml FROM run WHERE run_id = :run" },
+  { "iterations", "What every iteration computed, communicated and failed to hide.",
+    "SELECT iteration, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s, exposed_pct, mfu_pct,"
+    " hfu_pct, tokens_per_s FROM v_step WHERE run_id = :run ORDER BY iteration" },
+  { "exposed", "Exposed communication per iteration, of the step and of all communication.",
+    "SELECT iteration, step_s, comm_s, exposed_s, exposed_pct_of_step, exposed_pct_of_comm"
+    " FROM v_exposed WHERE run_id = :run ORDER BY iteration" },
+  { "overlap", "Per class of ranks, in the terms of Holistic Trace Analysis.",
+    "SELECT iteration, rank_class, first_rank, n_ranks, comp_comm_overlap_pctg, compute_time_pctg,"
+    " non_compute_time_pctg, idle_time_pctg"
+    " FROM v_overlap WHERE run_id = :run ORDER BY iteration, rank_class" },
+  { "classes", "Where the time of each class of ranks went, mean over iterations.",
+    "SELECT v.rank_class, k.name, v.first_rank, v.n_ranks, avg (kernel_time_us) AS step_us,"
+    " avg (compute_time_us) AS compute_us, avg (non_compute_time_us) AS exposed_us,"
+    " avg (idle_time_us) AS idle_us, avg (idle_time_pctg) AS idle_pct"
+    " FROM v_overlap AS v JOIN rank_class AS k USING (run_id, rank_class) WHERE run_id = :run"
+    " GROUP BY v.rank_class, k.name, v.first_rank, v.n_ranks ORDER BY v.rank_class" },
+  { "exposure", "Which dimension of parallelism each class of ranks waits for, by operation.",
+    "SELECT iteration, rank_class, class_name, n_ranks, dimension, op, n_collectives, bytes, comm_us, exposed_us,"
+    " exposed_pct_of_step, exposed_pct_of_comm FROM v_exposure WHERE run_id = :run"
+    " ORDER BY iteration, rank_class, exposed_us DESC, dimension, op" },
+  { "critical-path", "What the step consists of: compute, loading, communication by dimension and link.",
+    "SELECT iteration, kind, dimension, link, from_vertex, to_vertex, spec, n_spans, time_us, pct_of_step"
+    " FROM v_critical_path WHERE run_id = :run ORDER BY iteration, time_us DESC, kind, dimension, link" },
+  { "memory", "What the memory of a GPU of each class holds.",
+    "SELECT rank_class, class_name, n_ranks, part, gb, pct_of_memory FROM v_memory"
+    " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
+  { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
+    "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
+    " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
+    " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
+  { "collective-totals", "Collectives added up by operation and name over the run.",
+    "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
+    " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
+  { "links", "Links that carried something, the busiest first: payload, mean and peak busy share.",
+    "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
+    " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"
+    " 100.0 * sum (b.busy_fraction * i.duration_ps) / nullif (a.duration_ps, 0) AS mean_busy_pct,"
+    " 100.0 * max (b.busy_fraction) AS peak_busy_pct"
+    " FROM link_load AS b JOIN iteration AS i USING (run_id, iteration) JOIN link AS l USING (run_id, link),"
+    " (SELECT sum (duration_ps) AS duration_ps FROM iteration WHERE run_id = :run) AS a"
+    " WHERE b.run_id = :run GROUP BY b.link ORDER BY mean_busy_pct DESC, b.link" },
+  { "queues", "Links where packets came, the longest queue first: queue, stalls, marks, pauses, losses.",
+    "SELECT q.link, l.from_vertex, l.to_vertex, l.spec, q.carried_bytes, q.most_queue_bytes, q.mean_queue_bytes,"
+    " q.n_stalls, q.n_marks, q.n_pauses, q.n_drops"
+    " FROM link_queue AS q JOIN link AS l USING (run_id, link) WHERE q.run_id = :run"
+    " ORDER BY q.most_queue_bytes DESC, q.mean_queue_bytes DESC, q.link" },
+  { "binding", "Which link set the pace of how much collective time.",
+    "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
+    " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
+  { "timeline", "Every task on every stream of every class of ranks, in order of start.",
+    "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
+    " FROM v_timeline WHERE run_id = :run ORDER BY start_us, rank_class, stream, span" },
+  { "sweeps", "Every sweep in the file: what it varies, how many of its points are there.",
+    "SELECT sweep_id, name, keys, n_points, n_done, n_problems, version FROM v_sweep ORDER BY sweep_id" },
+  { "sweep", "Every point of a sweep.",
+    "SELECT point, settings, step_s, exposed_s, exposed_pct, mfu_pct, tokens_per_s, train_days, memory_gb, n_ranks,"
+    " binding, binding_spec, binding_pct, capex_usd, power_watts, usd_per_step, usd_per_million_tokens, train_usd,"
+    " problem FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
+  { "sweep-best", "The ten points of a sweep with the most tokens per second, or the shortest step.",
+    "SELECT point, settings, step_s, exposed_pct, mfu_pct, tokens_per_s, memory_gb, usd_per_million_tokens,"
+    " binding_spec FROM v_sweep_point"
+    " WHERE sweep_id = :sweep AND problem IS NULL"
+    " ORDER BY tokens_per_s DESC NULLS LAST, step_s, point LIMIT 10" },
+  { "sweep-problems", "The points of a sweep that cannot be played, and why.",
+    "SELECT point, settings, problem FROM v_sweep_point WHERE sweep_id = :sweep AND problem IS NOT NULL"
+    " ORDER BY point" },
+  { NULL, NULL, NULL },
+};
+
+const FabQuery *
+fab_query_find (const char *name)
+{
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++)
+    if (strcmp (query->name, name) == 0)
+      return query;
+  return NULL;
 }

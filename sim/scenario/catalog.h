@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* catalog.h - links, accelerators, nodes, models, products, technologies and processors, each number with its source.
  *
- * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its entries
+ * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its
+ * entries
  * replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers leave,
  * and the measured share are three separate numbers. A loaded catalogue is read-only: any thread may use it.
  */
 #pragma once
 
 #include "sim/base/units.h"
-#include "sim/fabric/graph.h" /* FabDrive */
-#include "sim/scenario/schema.h"
-#include "sim/work/processor.h"
+#include "sim/config/schema.h"
+#include "sim/fabric/graph.h"
+#include "sim/fabric/processor.h"
 
 /* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
 typedef struct {
@@ -58,6 +59,7 @@ typedef struct {
 
 /* Returns the capacity of a link: the line rate after coding, packet headers included. */
 FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
+
 /* Returns the line bytes that one payload byte costs, >= 1. */
 double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
 
@@ -205,6 +207,7 @@ const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char 
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
 const FabTechnology *fab_catalog_link_technology (const FabCatalog *self, const FabLinkSpec *spec);
+
 /* What all links of the entry have in common; points into the entry and its technology's. */
 FabLinkClass fab_catalog_link_class (const FabCatalog *self, const FabLinkSpec *spec);
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sim/scenario/value.h"
+#include "sim/config/value.h"
 
 typedef struct {
   const char *text; /* "job.bucket=25MiB": what a person wrote, or would write; owned by the edits */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sim/scenario/schema.h"
+#include "sim/config/schema.h"
 
 typedef enum {
   FAB_FAULT_LINK,   /* all wires between `from` and `to`, both directions */

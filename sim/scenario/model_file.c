@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "sim/config/yaml_doc.h"
 #include "sim/scenario/catalog_params.h"
-#include "sim/scenario/yaml_tree.h"
 
 struct _FabModelFile {
   FabYamlDoc *doc;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_file.h - turns a model that another project describes in JSON into an entry of `models`.
  *
- * The YAML reader reads the JSON, so that mistakes are shown at their position in that file. `model: path/config.json`
+ * The YAML reader reads the JSON, so that mistakes are shown at their position in that file. `model:
+ * path/config.json`
  * anywhere in a scenario becomes the name of an entry that is added to the scenario, so the resolved scenario holds
  * the entry.
  */
 #pragma once
 
+#include "sim/config/yaml_doc.h"
 #include "sim/registry.h"
-#include "sim/scenario/yaml_doc.h"
 
 /* An entry that is being made. */
 typedef struct _FabModelFile FabModelFile;

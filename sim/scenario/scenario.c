@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.c - a scenario file, edits laid over it, read and checked as a whole.
  *
- * What was written is a document: the file, the files it includes, edits. A reading of it is made on demand: files that
- * an edit includes, model files, then tables, then what only the whole can tell: names in the catalogue, GPUs and NICs
+ * What was written is a document: the file, the files it includes, edits. A reading of it is made on demand: files
+ * that
+ * an edit includes, model files, then tables, then what only the whole can tell: names in the catalogue, GPUs and
+ * NICs
  * that the node has. The reading owns its reader (and so every text and list of the spec) and the catalogue with the
  * scenario's own entries on top; copies share it until one of them is edited.
  */
 #include "sim/scenario/scenario.h"
 
+#include "sim/config/schema_reader.h"
 #include "sim/fabric/reach.h"
 #include "sim/net/net.h"
 #include "sim/scenario/catalog_params.h"
 #include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
-#include "sim/scenario/schema_reader.h"
+#include "sim/scenario/placement.h"
+
+static const FabParam fab_cost_params[];
 
 /* What the tables made of a tree. Read-only once it is made, so that copies share it. */
 typedef struct {
@@ -386,3 +391,129 @@ fab_scenario_text (const FabScenario *self)
 {
   return fab_yaml_node_text (fab_yaml_doc_root (self->doc));
 }
+
+/* The keys of a scenario; those of its catalogue sections are in catalog_params.c. */
+
+#define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam cluster_params[] = {
+  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "The node entry that every machine is."),
+    .refers = FAB_REFERS_NODE },
+  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 200000 },
+  { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
+         "GPUs used of each node; 0: all it has.") },
+  { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
+         "NICs used of each node; 0: all it has.") },
+  { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("nic_rate", RATE, FabClusterSpec, nic_rate_bytes_per_s, "0Gb/s",
+         "Line rate of those ports, and of switches' ports where the fabric names no link; 0: the entry's."),
+    .max = 1e15 },
+  { ROW ("fabric", MODEL, FabClusterSpec, fabric, "",
+         "What joins the NICs; absent: what usually joins such nodes."),
+    .models = FAB_MODEL_FABRIC },
+  { ROW ("route", MODEL, FabClusterSpec, route, "", "Which path a transfer takes; absent: the node's usual."),
+    .models = FAB_MODEL_ROUTE },
+  { ROW ("places", COUNT, FabClusterSpec, places, "0",
+         "Machines that the fabric has room for; 0: as many as there are nodes."),
+    .min = 0, .max = 200000 },
+  { ROW ("placement", CHOICE, FabClusterSpec, placement, "packed",
+         "Which places the nodes take: packed side by side, strided, spread evenly, or random."),
+    .choices = fab_placement_names },
+  { ROW ("place_stride", COUNT, FabClusterSpec, place_stride, "1",
+         "Places from one node to the next, for placement: strided."),
+    .min = 1, .max = 200000 },
+  { ROW ("p2p", TEXT, FabClusterSpec, p2p, "",
+         "The farthest GPUs that read each other's memory: none, nvl, pix, pxb, phb, node, sys; empty: "
+         "what the node can.") },
+  { ROW ("gdr", TEXT, FabClusterSpec, gdr, "",
+         "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
+  { ROW ("pxn", BOOL, FabClusterSpec, has_relays, "true",
+         "Go over links of GPUs to the GPU beside a NIC of another rail, or one behind a host bridge.") },
+  { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
+         "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
+  { .key = NULL },
+};
+
+const FabParam fab_scenario_params[] = {
+  { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
+  { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
+  { ROW ("include", TEXT, FabScenarioSpec, include, "",
+         "Files with keys of a scenario, relative to this one; what stands here wins over them."),
+    .refers = FAB_REFERS_FILES },
+  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
+         "Seed of everything random, recorded with the run: placement: random draws from it.") },
+  { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
+    .max = 1e6 },
+  { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",
+         "Kernels are slower while a collective moves bytes: each of its channels takes a multiprocessor.") },
+  { ROW ("fold", BOOL, FabScenarioSpec, is_folded, "true",
+         "Ranks, nodes and links that are alike are looked at once; no: each by itself, at any cost.") },
+  { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
+    .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
+  { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),
+    .models = FAB_MODEL_NET },
+  { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl",
+         "The library that carries collectives out."),
+    .models = FAB_MODEL_LIBRARY },
+  { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
+  { ROW ("faults", LIST, FabScenarioSpec, faults, NULL, "What is broken, or breaks while the job runs."),
+    .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
+  { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
+    .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
+  { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
+         "Other jobs on nodes of the same machine; `job` has the nodes that are left."),
+    .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
+  { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "What money and energy are counted with."),
+    .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
+  FAB_CATALOG_ROWS (FabScenarioSpec, own.),
+  { .key = NULL },
+};
+
+/* The keys of `cost`, each default with its source. Constant data only.
+ *
+ * usd_per_kwh  0.06 to 0.12 in cost models of GPU clusters (v2-pseo-ai.pages.dev "GPU TCO analysis", 2026); about the
+ *              mean of US industry in 2024 (see EIA, Electric Power Monthly)
+ * pue          1.10 at best, 1.20 to 1.30 at large clouds, 1.56 the mean of all who were asked in 2024 (Uptime
+ *              Institute, quoted by lynx-cortex.pages.dev and datasetsearch.research.google.com)
+ * years        5: Amazon's annual report for 2024 (from six to five years for part of its servers, for AI); clouds
+ * for
+ *              AI 4 to 6 (research-viewer.pages.dev "GPU useful life")
+ * gpu_busy     peaks of training reach the board's watts (Patel et al., "Characterizing Power Management
+ * Opportunities
+ *              for LLMs in the Cloud", ASPLOS 2024)
+ * gpu_waiting  between iterations 20 to 75 % are left, model by model (see the same paper); "near idle" in Choukse
+ *              et al., arXiv 2508.14318
+ * cables       taken: a row of racks, and across some
+ */
+
+#define COST_PARAMS_ROW(key_, type_, field_, fallback_, help_)                             \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (FabCostSpec, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam fab_cost_params[] = {
+  { COST_PARAMS_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, "0.08", "Price of electricity, US dollars per kWh."),
+    .max = 100 },
+  { COST_PARAMS_ROW ("pue", FACTOR, pue_factor, "1.3", "What the site draws over what its machines draw."),
+    .min = 1, .max = 10 },
+  { COST_PARAMS_ROW ("years", FACTOR, years, "5",
+                     "How long what is bought is used, day and night; its price is spread over it."),
+    .min = 0.01, .max = 100 },
+  { COST_PARAMS_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0",
+                     "Rent of one GPU for an hour with all that belongs to it; 0: the machine is bought."),
+    .max = 1e6 },
+  { COST_PARAMS_ROW ("gpu_busy", FRACTION, busy_fraction, "100%",
+                     "Share of its watts that a GPU draws while it computes."),
+    .max = 1 },
+  { COST_PARAMS_ROW ("gpu_waiting", FRACTION, waiting_fraction, "50%",
+                     "And while it does not: exposed communication and idle time."),
+    .max = 1 },
+  { COST_PARAMS_ROW ("nic_cable", LENGTH, nic_cable_mm, "30m",
+                     "How long cables from NICs to switches are: which kind they need."),
+    .max = 1e8 },
+  { COST_PARAMS_ROW ("switch_cable", LENGTH, switch_cable_mm, "50m", "Likewise between switches."),
+    .max = 1e8 },
+  { .key = NULL },
+};

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.h - a scenario: what was written of it, and its struct with units converted and defaults filled in.
  *
- * It is loaded from a file or made empty, edited by key, checked, and copied for every variant of it. What was written
+ * It is loaded from a file or made empty, edited by key, checked, and copied for every variant of it. What was
+ * written
  * (a tree of keys, values and where they stand) is kept apart from the struct that the tables make of it, so that an
- * edit sees what a person would: a default follows what it depends on, and keys of a job that becomes another kind stay
+ * edit sees what a person would: a default follows what it depends on, and keys of a job that becomes another kind
+ * stay
  * and are looked at again.
  */
 #pragma once
 
+#include "sim/base/param.h"
 #include "sim/scenario/catalog.h"
-#include "sim/scenario/cost_params.h"
 #include "sim/scenario/edits.h"
+
+typedef struct {
+  double usd_per_kwh;
+  /* power drawn by the site over power drawn by its machines (power usage effectiveness) */
+  double pue_factor;
+  double years;            /* time for which the purchase is used */
+  double usd_per_gpu_hour; /* price of rented machines, which includes everything; 0: bought */
+  double busy_fraction,
+      /* Share of an accelerator's watts while a kernel computes, and while none does. */
+      waiting_fraction;
+  gint64 nic_cable_mm, switch_cable_mm; /* lengths of the cables */
+} FabCostSpec;
 
 typedef struct {
   const char *node; /* node entry */
@@ -55,52 +69,66 @@ typedef struct _FabScenario FabScenario;
 /* --- whole ---
  *
  * `load` and `parse` lay the "a.b=c" assignments of `sets` (NULL-ended, or NULL) over the text and check all that
- * can be checked without building the graph: keys, units, ranges, and that every named entry exists (those that the job
+ * can be checked without building the graph: keys, units, ranges, and that every named entry exists (those that
+ * the job
  * names too, by FabParam.refers). NULL and *error with all messages otherwise. */
 FabScenario *fab_scenario_load (const char *path, const char *const *sets, const FabRegistry *registry,
                                 const FabCatalog *catalog, GError **error);
 FabScenario *fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
                                  const FabRegistry *registry, const FabCatalog *catalog, GError **error);
+
 /* `registry` and `catalog` outlive it and its copies. */
 void fab_scenario_free (FabScenario *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScenario, fab_scenario_free)
 
 /* --- by key ---
  *
- * A key is a path: "cluster.nodes", "job.compute.mfu", "faults.0.rail", "links.wire.latency", "faults.+" for a new last
+ * A key is a path: "cluster.nodes", "job.compute.mfu", "faults.0.rail", "links.wire.latency", "faults.+" for a new
+ * last
  * item. An edited scenario is not checked any more. */
 
 /* A file as it stands: what is wrong with it is told by the check, as an edit may mend it. NULL and *error when it
  * cannot be read or is no YAML. */
 FabScenario *fab_scenario_open (const char *path, const FabRegistry *registry, const FabCatalog *catalog,
                                 GError **error);
+
 /* The same of a text; `name` is what messages call it. */
 FabScenario *fab_scenario_open_text (const char *name, const char *data, gsize size,
                                      const FabRegistry *registry, const FabCatalog *catalog, GError **error);
+
 /* Nothing yet; `origin` is what messages call the edits: "request". */
 FabScenario *fab_scenario_new (const char *origin, const FabRegistry *registry, const FabCatalog *catalog);
+
 /* Costs next to nothing; neither sees the other's edits. Several threads may copy one scenario at once. */
 FabScenario *fab_scenario_copy (const FabScenario *self);
 
 /* Sets a key to a typed value, which it takes; NULL: none. The key and the value are checked at once, alone: unknown
  * keys (with the nearest), types, units, ranges, choices. FALSE and *error, and nothing has changed. */
 gboolean fab_scenario_set (FabScenario *self, const char *key, FabValue *value, GError **error);
-/* The same for what a person wrote, "a.b=c"; FALSE only where that is no assignment. Its key and value are told by the
+
+/* The same for what a person wrote, "a.b=c"; FALSE only where that is no assignment. Its key and value are told by
+ * the
  * check, since a later assignment may give them their meaning. */
 gboolean fab_scenario_assign (FabScenario *self, const char *assignment, GError **error);
+
 /* Many at once; what is wrong with them is told by the check. */
 void fab_scenario_edit (FabScenario *self, const FabEdits *edits);
-/* What the scenario is after all edits, and whether it fits together. FALSE and *error with all messages; the scenario
+
+/* What the scenario is after all edits, and whether it fits together. FALSE and *error with all messages; the
+ * scenario
  * can still be edited. */
 gboolean fab_scenario_check (FabScenario *self, GError **error);
 
 /* --- of a checked scenario --- */
 
-/* The value of a key, or its default; *value is NULL for an absent text, and of the caller. FALSE and *error when there
+/* The value of a key, or its default; *value is NULL for an absent text, and of the caller. FALSE and *error when
+ * there
  * is no such key. */
 gboolean fab_scenario_get (const FabScenario *self, const char *key, FabValue **value, GError **error);
+
 /* A whole number of it; `fallback` where there is no such key or no whole number. */
 gint64 fab_scenario_get_whole (const FabScenario *self, const char *key, gint64 fallback);
+
 /* The keys that were written in the struct `in` of the spec, which `table` describes, as a mapping; without those of
  * `but` (NULL-ended, or NULL). (transfer full) */
 FabValue *fab_scenario_written (const FabScenario *self, const FabParam *table, gconstpointer in,
@@ -114,5 +142,6 @@ const FabMark *fab_scenario_mark (const FabScenario *self, gconstpointer field);
 
 /* YAML for people: with every default filled in and every unit written out; loads to the same scenario. */
 char *fab_scenario_resolved (const FabScenario *self);
+
 /* The same of what was written, without defaults. */
 char *fab_scenario_text (const FabScenario *self);

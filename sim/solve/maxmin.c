@@ -174,7 +174,8 @@ freeze_flow (FabMaxmin *self, guint flow, double rate, guint binding)
   }
 }
 
-/* Whether the rounding errors of repeated subtraction are large beside what is left, so that the sums must be computed
+/* Whether the rounding errors of repeated subtraction are large beside what is left, so that the sums must be
+ * computed
  * again. */
 static gboolean
 is_worn (const FabMaxmin *self, guint link)
@@ -216,7 +217,8 @@ freeze_link (FabMaxmin *self, guint link, double level)
   }
 }
 
-/* A link's level only rises while other flows freeze, so an outdated first stop is put back instead of searched for. */
+/* A link's level only rises while other flows freeze, so an outdated first stop is put back instead of searched
+ * for. */
 static void
 stop_first (FabMaxmin *self)
 {

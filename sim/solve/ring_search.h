@@ -7,7 +7,11 @@
  */
 #pragma once
 
-#include "sim/solve/ring_pack.h"
+#include <glib.h>
+
+typedef struct {
+  guint from, to;
+} FabPackArc;
 
 typedef struct {
   guint n_orders; /* number of orders; 0: none was found */

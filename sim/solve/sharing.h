@@ -5,13 +5,15 @@
  * One solve covers all flows that came and went since the last solve: a thousand flows that start together cost one
  * solve. Only what they can affect is solved again (decision 12):
  *
- * - When all flows cross few links (paths), the links whose level is no longer right are solved one by one. This costs
+ * - When all flows cross few links (paths), the links whose level is no longer right are solved one by one. This
+ * costs
  * O(flows and links whose rate or level changes, times the flows on a link), whatever the size of the network.
- * sim/solve/sharing_levels.c
+ * sim/solve/sharing.c
  * - While one flow crosses many links (a collective), the whole component is solved by progressive filling: all flows
- * that share links with what changed, directly or through others. sim/solve/sharing_component.c
+ * that share links with what changed, directly or through others. sim/solve/sharing.c
  *
- * It owns its arrays and reuses them: nothing is allocated once they have grown. It does not own the flows. One thread
+ * It owns its arrays and reuses them: nothing is allocated once they have grown. It does not own the flows. One
+ * thread
  * at a time may use it.
  */
 #pragma once
@@ -45,15 +47,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSharing, fab_sharing_free)
 
 /* Call it before the first flow. With a capacity of 0, flows over the link stand still. */
 void fab_sharing_set_capacity (FabSharing *self, guint link, double capacity);
+
 /* Changes a capacity while flows are in. The next solve covers the flows on the link and what they can affect. */
 void fab_sharing_change_capacity (FabSharing *self, guint link, double capacity);
 
 /* Adds a flow whose rate is already known. A flow of many links is not solved until others change its rate. */
 void fab_sharing_enter (FabSharing *self, FabSharer *sharer);
+
 /* Removes a flow without a solve, for a flow that is added again. */
 void fab_sharing_leave (FabSharing *self, FabSharer *sharer);
+
 /* Adds a flow. The next solve covers it and what it can affect. */
 void fab_sharing_add (FabSharing *self, FabSharer *sharer);
+
 /* Removes a flow. The next solve covers what it leaves behind. */
 void fab_sharing_remove (FabSharing *self, FabSharer *sharer);
 

@@ -35,11 +35,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabChange, fab_change_free)
 /* Returns a key that both changes set, so that they exclude each other; NULL: there is none. Adding items to a list
  * does not count. (transfer full) */
 char *fab_change_clash (const FabChange *a, const FabChange *b);
-
-/* --- faults ---
- *
- *   link=A->B, nic=node2/nic1, rail=3, switch=spine1, gpu=11 or gpu=node1/gpu3
- *   :50% of its rate (of a GPU: its speed), :dead, :+2us of latency;  @1s..2s: only then, else from the start
- *
- * Adds the edit. FALSE and *error. */
-gboolean fab_change_fault (const char *text, guint gpus_per_node, FabEdits *edits, GError **error);

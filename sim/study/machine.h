@@ -7,6 +7,7 @@
 
 guint fab_machine_gpus_per_node (const FabScenario *scenario);
 guint fab_machine_gpus (const FabScenario *scenario);
+
 /* Returns the GPUs that one switch domain (NVLink) connects: those of a node, or of all nodes that share the
  * switches. */
 guint fab_machine_domain (const FabScenario *scenario);
@@ -19,3 +20,18 @@ gboolean fab_machine_set_gpus (const FabScenario *scenario, guint n, FabEdits *e
  * their share of NICs, or a node of the catalogue with the same GPU. FALSE and *error, which lists what is
  * available. */
 gboolean fab_machine_set_domain (const FabScenario *scenario, guint n, FabEdits *edits, GError **error);
+
+/* Changes the number of GPUs of a job and keeps either the batch per GPU or the batch of the job. */
+
+/* Sequences per step; micro_batch is 0 for a job without batches. */
+typedef struct {
+  guint n_gpus;                                    /* of the scenario */
+  guint64 micro_batch, accumulation, global_batch; /* as the scenario writes them; 0: no global batch */
+  guint64 n_model_ranks;                           /* GPUs over which one copy of the model is divided */
+} FabBatch;
+
+FabBatch fab_batch_of (const FabScenario *scenario);
+
+/* Adds the edits that keep the batch per GPU, or with `is_strong` that of the job, on
+ * `n` GPUs. FALSE and *error when the batch cannot be divided this way. */
+gboolean fab_batch_set (const FabBatch *self, guint n, gboolean is_strong, FabEdits *edits, GError **error);

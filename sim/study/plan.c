@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/plan.h"
 
-#include "sim/base/crew.h"
+#include "sim/base/thread_pool.h"
 
 FabCandidate *
 fab_candidate_new (const char *strategy, guint family, guint size)
@@ -167,7 +167,8 @@ fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by
   if (most_bytes == 0 && !device_bytes (study, &most_bytes, error))
     return NULL;
   g_autoptr (GArray) starts = find_starts (self);
-  fab_crew_run (study->n_threads, starts->len - 1, play_family, &(Plays){ study, self, most_bytes, starts });
+  fab_thread_pool_run (study->n_threads, starts->len - 1, play_family,
+                       &(Plays){ study, self, most_bytes, starts });
   if (!check_candidates (self, error))
     return NULL;
   rank (self, starts, by);

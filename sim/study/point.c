@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* point.c - the figures by which points are compared: their names, their columns, and how they are read and shown. */
 #include "sim/study/point.h"
 
-#include "sim/scenario/binding.h"
-#include "sim/scenario/run.h"
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/run/run.h"
+#include "sim/run/simulation.h"
+#include "sim/study/axis.h"
 
 void
 fab_point_free (FabPoint *self)
@@ -133,4 +138,260 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
     return g_steal_pointer (&weighed);
   return fab_simulation_run (simulation, &options, error) ? fab_point_of (scenario, simulation, error) : NULL;
+}
+
+/* The figures by which points are compared: their names, their columns, and how they are read and shown. */
+
+/* --- values --- */
+
+#define MEMBER(name_, member_)                \
+  static double name_ (const FabPoint *point) \
+  {                                           \
+    return point->member_;                    \
+  }
+
+MEMBER (step_of, step_s)
+MEMBER (exposed_s_of, exposed_s)
+MEMBER (mfu_of, mfu_fraction)
+MEMBER (tokens_of, tokens_per_s)
+MEMBER (train_of, train_s)
+MEMBER (capex_of, spending.capex_usd)
+MEMBER (power_of, spending.power_watts)
+MEMBER (hour_cost_of, spending.usd_per_hour)
+MEMBER (step_cost_of, spending.usd_per_step)
+MEMBER (token_cost_of, spending.usd_per_million_tokens)
+MEMBER (train_cost_of, spending.train_usd)
+MEMBER (step_energy_of, spending.step_joules)
+MEMBER (train_energy_of, spending.train_joules)
+
+static double
+exposed_of (const FabPoint *point)
+{
+  return point->step_s > 0 ? point->exposed_s / point->step_s : 0;
+}
+
+static double
+memory_of (const FabPoint *point)
+{
+  return (double) point->memory_bytes;
+}
+
+static double
+network_share_of (const FabPoint *point)
+{
+  return point->spending.capex_usd > 0 ? point->spending.network_usd / point->spending.capex_usd : 0;
+}
+
+static double
+network_power_of (const FabPoint *point)
+{
+  return point->spending.power_watts > 0 ? point->spending.network_watts / point->spending.power_watts : 0;
+}
+
+/* --- whether they are known --- */
+
+#define KNOWN(name_, member_)                   \
+  static gboolean name_ (const FabPoint *point) \
+  {                                             \
+    return point->member_ > 0;                  \
+  }
+
+KNOWN (has_compute, mfu_fraction)
+KNOWN (has_tokens, tokens_per_s)
+KNOWN (has_training, train_s)
+KNOWN (has_memory, memory_bytes)
+KNOWN (has_capex, spending.capex_usd)
+KNOWN (has_power, spending.power_watts)
+KNOWN (has_cost, spending.usd_per_hour)
+KNOWN (has_token_cost, spending.usd_per_million_tokens)
+KNOWN (has_train_cost, spending.train_usd)
+KNOWN (has_train_energy, spending.train_joules)
+
+/* --- the table --- */
+
+#define NAMES(name_, column_, kind_, summary_) \
+  .name = name_, .column = column_, .kind = FAB_FIGURE_##kind_, .summary = summary_
+
+static const char no_training[] = "the job does not say how many tokens the training has (train_tokens)";
+static const char no_price[] = "something that the machine needs has no price; `fabricast cost` says what";
+static const char no_watts[] =
+    "of something that the machine needs no watts are known; `fabricast cost` says what";
+static const char no_token_cost[] =
+    "the job has no tokens, or something has no price; `fabricast cost` says what";
+static const char no_train_cost[] =
+    "the job does not say how many tokens the training has (train_tokens), or something has no price";
+
+const FabFigure fab_figures[] = {
+  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
+  { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
+    .value = exposed_of },
+  { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
+  { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
+    .is_known = has_compute, .unknown = "the job computes nothing" },
+  { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .value = tokens_of,
+    .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
+  { NAMES ("train", "train_s", TIME, "The whole training; `days` is the same in days."), .value = train_of,
+    .is_known = has_training, .unknown = no_training },
+  { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
+    .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
+  { NAMES ("capex", "capex_usd", MONEY, "Price of the whole machine."), .value = capex_of,
+    .is_known = has_capex, .unknown = no_price },
+  { NAMES ("network_share", "network_capex_fraction", FRACTION, "The network's share of that price."),
+    .value = network_share_of, .is_known = has_capex, .unknown = no_price },
+  { NAMES ("power", "power_watts", POWER, "Drawn at the site's meter by the job's share of the machine."),
+    .value = power_of, .is_known = has_power, .unknown = no_watts },
+  { NAMES ("network_power", "network_power_fraction", FRACTION, "The network's share of that power."),
+    .value = network_power_of, .is_known = has_power, .unknown = no_watts },
+  { NAMES ("hour_cost", "usd_per_hour", MONEY,
+           "Of the job: price spread over the years, and electricity; or rent."),
+    .value = hour_cost_of, .is_known = has_cost, .unknown = no_price },
+  { NAMES ("step_cost", "usd_per_step", MONEY, "Of an iteration."), .value = step_cost_of,
+    .is_known = has_cost, .unknown = no_price },
+  { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Of a million tokens."), .value = token_cost_of,
+    .is_known = has_token_cost, .unknown = no_token_cost },
+  { NAMES ("train_cost", "train_usd", MONEY, "Of the whole training."), .value = train_cost_of,
+    .is_known = has_train_cost, .unknown = no_train_cost },
+  { NAMES ("step_energy", "step_joules", ENERGY, "Of an iteration, at the meter."), .value = step_energy_of,
+    .is_known = has_power, .unknown = no_watts },
+  { NAMES ("train_energy", "train_joules", ENERGY, "Of the whole training."), .value = train_energy_of,
+    .is_known = has_train_energy, .unknown = no_training },
+  { .name = NULL },
+};
+
+const FabFigure *
+fab_figure_find (const char *name)
+{
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
+    if (strcmp (figure->name, name) == 0)
+      return figure;
+  return NULL;
+}
+
+char *
+fab_figure_names (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", figure->name);
+  return g_string_free (names, FALSE);
+}
+
+/* --- text --- */
+
+typedef struct {
+  const char *unit; /* NULL ends the list */
+  double factor;    /* in ascending order */
+} Scale;
+
+static const Scale money_scale[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 }, { NULL, 0 } };
+static const Scale energy_scale[] = { { "J", 1 },       { "kJ", 1e3 },     { "MJ", 1e6 }, { "kWh", 3.6e6 },
+                                      { "MWh", 3.6e9 }, { "GWh", 3.6e12 }, { NULL, 0 } };
+static const Scale power_scale[] = { { "W", 1 }, { "kW", 1e3 }, { "MW", 1e6 }, { "GW", 1e9 }, { NULL, 0 } };
+static const Scale time_scale[] = {
+  { "min", 60 }, { "h", 3600 }, { "d", 86400 }, { "days", 86400 }, { NULL, 0 }
+};
+
+static const Scale *
+scale_of (FabFigureKind kind)
+{
+  return kind == FAB_FIGURE_MONEY  ? money_scale
+       : kind == FAB_FIGURE_ENERGY ? energy_scale
+       : kind == FAB_FIGURE_POWER  ? power_scale
+                                   : NULL;
+}
+
+static FabUnit
+unit_of (FabFigureKind kind)
+{
+  return kind == FAB_FIGURE_FRACTION ? FAB_UNIT_FRACTION
+       : kind == FAB_FIGURE_BYTES    ? FAB_UNIT_BYTES
+                                     : FAB_UNIT_FACTOR;
+}
+
+/* Shows times as people count trainings: in days from two days on, and in hours likewise. */
+static char *
+show_time (double seconds)
+{
+  if (seconds >= 2 * 86400)
+    return g_strdup_printf ("%.4g days", seconds / 86400);
+  if (seconds >= 2 * 3600)
+    return g_strdup_printf ("%.4g hours", seconds / 3600);
+  return fab_units_show (FAB_UNIT_TIME, seconds * FAB_PS_PER_S);
+}
+
+char *
+fab_figure_show (FabFigureKind kind, double value)
+{
+  const Scale *scale = scale_of (kind);
+
+  if (kind == FAB_FIGURE_TIME)
+    return show_time (value);
+  if (scale == NULL)
+    return fab_units_show (unit_of (kind), value);
+  while (scale[1].unit != NULL && value >= scale[1].factor)
+    scale++;
+  return kind == FAB_FIGURE_MONEY ? g_strdup_printf ("$%.4g%s", value / scale->factor, scale->unit)
+                                  : g_strdup_printf ("%.4g %s", value / scale->factor, scale->unit);
+}
+
+static gboolean
+parse_scaled (const Scale *scale, const char *text, double *value)
+{
+  const char *unit;
+
+  if (!fab_axis_split_number (text, value, &unit) || *value < 0)
+    return FALSE;
+  while (*unit == ' ')
+    unit++;
+  for (; scale->unit != NULL; scale++)
+    if (strcmp (unit, scale->unit) == 0) {
+      *value *= scale->factor;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Accepts days and hours too, because trainings are counted in them; the units of scenarios end at seconds. */
+static gboolean
+parse_time (const char *text, double *seconds, GError **error)
+{
+  gint64 ps;
+
+  if (parse_scaled (time_scale, text, seconds))
+    return TRUE;
+  if (!fab_units_parse_whole (FAB_UNIT_TIME, text, &ps, error))
+    return FALSE;
+  *seconds = fab_ps_to_seconds (ps);
+  return TRUE;
+}
+
+static gboolean
+parse_bytes (const char *text, double *bytes, GError **error)
+{
+  gint64 whole;
+
+  if (!fab_units_parse_whole (FAB_UNIT_BYTES, text, &whole, error))
+    return FALSE;
+  *bytes = (double) whole;
+  return TRUE;
+}
+
+gboolean
+fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **error)
+{
+  const Scale *scale = scale_of (kind);
+  const char *number = kind == FAB_FIGURE_MONEY && *text == '$' ? text + 1 : text;
+
+  if (kind == FAB_FIGURE_TIME)
+    return parse_time (text, value, error);
+  if (kind == FAB_FIGURE_BYTES)
+    return parse_bytes (text, value, error);
+  if (scale == NULL)
+    return fab_units_parse_real (unit_of (kind), text, value, error);
+  return parse_scaled (scale, number, value)
+      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is no %s", text,
+                    kind == FAB_FIGURE_MONEY    ? "sum of US dollars: $2, 1.5k, $40M"
+                    : kind == FAB_FIGURE_ENERGY ? "energy: 500kJ, 12kWh, 3MWh"
+                                                : "power: 800W, 12kW, 1.5MW");
 }

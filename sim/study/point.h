@@ -2,8 +2,8 @@
 /* point.h - the result of one simulated scenario, in the figures that studies compare. */
 #pragma once
 
-#include "sim/scenario/simulation.h"
-#include "sim/scenario/spending.h"
+#include "sim/cost/bill.h"
+#include "sim/run/simulation.h"
 
 /* Of the last iteration, as means over ranks; 0: the figure does not apply. */
 typedef struct {
@@ -23,13 +23,14 @@ typedef struct {
 /* Returns the point of a simulation of the scenario that has run to its end. NULL and *error when a figure cannot be
  * computed. (transfer full) */
 FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
+
 /* Simulates a scenario. Returns NULL and *error when it cannot be built, or hangs. (transfer full) */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 
 typedef struct {
   FabBytes most_bytes;   /* what needs more memory than this is not played: it has no times; 0: any */
   FabPlantCache *plants; /* plays on one of these; NULL: on a plant of its own */
-  const gint *cancel;    /* the play ends soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  const gint *cancel;    /* the play ends soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabPointLimits;
 
 /* The same within limits; `limits` may be NULL. */
@@ -70,5 +71,6 @@ char *fab_figure_names (void);                       /* "step, exposed, ...". (t
 
 /* Shows a value for reading: "620.4 ms", "30 days", "52.3%", "$42.84M", "13.2 kWh". (transfer full) */
 char *fab_figure_show (FabFigureKind kind, double value);
+
 /* Reads a value as a person writes it; FALSE and *error, which says what would be right. */
 gboolean fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **error);

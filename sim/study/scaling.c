@@ -3,11 +3,10 @@
 
 #include <math.h>
 
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
-#include "sim/scenario/band.h"
-#include "sim/scenario/run.h"
-#include "sim/study/batch.h"
+#include "sim/base/thread_pool.h"
+#include "sim/run/band.h"
+#include "sim/run/run.h"
 #include "sim/study/machine.h"
 
 static const double least_bend = 0.02; /* a smaller change of the efficiency per doubling is no bend */
@@ -106,7 +105,8 @@ typedef struct {
   FabScaling *scaling;
 } Bands;
 
-/* A band that cannot be found is none, for the point itself was played; a broken invariant is trouble of the point. */
+/* A band that cannot be found is none, for the point itself was played; a broken invariant is trouble of the
+ * point. */
 static void
 find_band (gpointer data, guint item)
 {
@@ -138,7 +138,7 @@ find_band (gpointer data, guint item)
 static gboolean
 find_bands (const FabStudy *study, FabScaling *self, GError **error)
 {
-  fab_crew_run (study->n_threads, self->n, find_band, &(Bands){ study, self });
+  fab_thread_pool_run (study->n_threads, self->n, find_band, &(Bands){ study, self });
   for (guint i = 0; i < self->n; i++)
     if (self->points[i].trial.trouble != NULL) {
       g_propagate_error (error, g_error_copy (self->points[i].trial.trouble));

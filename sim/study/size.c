@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/size.h"
 
+#include <string.h>
+
 #include "sim/base/error.h"
+#include "sim/run/run.h"
 
 void
 fab_size_free (FabSize *self)
@@ -45,7 +48,7 @@ try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError
 }
 
 static void
-take_search (FabSize *self, const FabSearch *search)
+take_search (FabSize *self, const FabSizeSearch *search)
 {
   self->answer = search->first < self->n ? (gint64) search->first : -1;
   self->best = search->best;
@@ -93,17 +96,367 @@ FabSize *
 fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
 {
   g_autoptr (FabSize) self = g_new0 (FabSize, 1);
-  FabSearch search;
+  FabSizeSearch search;
 
   self->n = spec->axis->values->len;
   self->points = g_new0 (FabSizePoint, self->n);
   for (guint i = 0; i < self->n; i++)
     init_point (&self->points[i], spec->axis->key, g_ptr_array_index (spec->axis->values, i));
-  if (!fab_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
+  if (!fab_size_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
     return NULL;
   take_search (self, &search);
   for (guint i = 0; i < spec->n_targets; i++)
     if (!check_played (self, &spec->targets[i], error))
       return NULL;
   return g_steal_pointer (&self);
+}
+
+enum { MOST_AT_ONCE = 2 * FAB_SIZE_SEARCH_GRID };
+
+typedef struct {
+  guint n;
+  FabTrialFn trial;
+  gpointer data;
+  FabSizeSearch *result;
+  double best_gap;
+} Search;
+
+static void
+note (Search *self, guint item, const FabTrial *trial)
+{
+  FabSizeSearch *result = self->result;
+
+  result->n_trials++;
+  if (trial->is_met && item < result->first)
+    result->first = result->best = item;
+  if (result->first == self->n && trial->gap < self->best_gap) {
+    self->best_gap = trial->gap;
+    result->best = item;
+  }
+}
+
+/* Tries `n_items` values at equal distances from `from` to `to`, both included, each once. */
+static gboolean
+try_between (Search *self, guint from, guint to, guint n_items, GError **error)
+{
+  guint items[MOST_AT_ONCE] = { 0 }, n = 0;
+  FabTrial trials[MOST_AT_ONCE] = { { FALSE, 0 } };
+
+  for (guint i = 0; i < n_items; i++) {
+    guint item = n_items == 1 ? from : from + (guint) ((guint64) (to - from) * i / (n_items - 1));
+
+    if (n == 0 || items[n - 1] != item)
+      items[n++] = item;
+  }
+  if (!self->trial (self->data, items, n, trials, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    note (self, items[i], &trials[i]);
+  for (guint i = 0; i < n; i++)
+    self->result->is_unsteady |= !trials[i].is_met && items[i] > self->result->first;
+  return TRUE;
+}
+
+/* Closes the gap between the largest value known to miss the target and `first`. */
+static gboolean
+close_in (Search *self, guint unmet, GError **error)
+{
+  while (self->result->first - unmet > 1) {
+    guint first = self->result->first, inside = first - unmet - 1;
+    guint n = MIN (inside, FAB_SIZE_SEARCH_AT_ONCE), step = (inside + 1) / (n + 1);
+    guint from = unmet + MAX (step, 1), to = first - MAX (step, 1);
+
+    if (!try_between (self, from, MAX (from, to), n, error))
+      return FALSE;
+    /* Of the values tried below the first that meets the target, none meets it. */
+    for (guint i = n; i-- > 0;) {
+      guint item = n == 1 ? from : from + (guint) ((guint64) (MAX (from, to) - from) * i / (n - 1));
+
+      if (item < self->result->first) {
+        unmet = MAX (unmet, item);
+        break;
+      }
+    }
+  }
+  return TRUE;
+}
+
+/* Tries two more rounds, each between the neighbours of the best point. */
+static gboolean
+look_around (Search *self, guint spacing, GError **error)
+{
+  for (guint round = 0; round < 2 && self->result->first == self->n && spacing > 1; round++) {
+    guint best = self->result->best;
+    guint from = best > spacing ? best - spacing : 0, to = MIN (best + spacing, self->n - 1);
+
+    if (!try_between (self, from, to, FAB_SIZE_SEARCH_GRID, error))
+      return FALSE;
+    spacing = MAX ((to - from) / (FAB_SIZE_SEARCH_GRID - 1), 1);
+  }
+  return TRUE;
+}
+
+gboolean
+fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result, GError **error)
+{
+  Search self = { n, trial, data, result, G_MAXDOUBLE };
+  guint n_grid = n <= MOST_AT_ONCE ? n : FAB_SIZE_SEARCH_GRID, unmet = 0;
+
+  g_assert (n > 0);
+  *result = (FabSizeSearch){ .first = n };
+  if (!try_between (&self, 0, n - 1, n_grid, error))
+    return FALSE;
+  if (n_grid == n || result->first == 0)
+    return TRUE;
+  guint spacing = (n - 1) / (n_grid - 1) + 1;
+  if (result->first == n && !look_around (&self, spacing, error))
+    return FALSE;
+  if (result->first == n)
+    return TRUE;
+  unmet = result->first > spacing ? result->first - spacing : 0;
+  for (guint i = 0; i < n_grid; i++) {
+    guint item = (guint) ((guint64) (n - 1) * i / (n_grid - 1));
+
+    if (item < result->first)
+      unmet = MAX (unmet, item);
+  }
+  return close_in (&self, unmet, error);
+}
+
+enum { MOST_PER_TECHNOLOGY = 2 };
+
+static const double rate_rounding = 1e-6;
+
+static void
+port_free (gpointer data)
+{
+  FabPort *self = data;
+
+  if (self == NULL)
+    return;
+  fab_try_clear (&self->trial);
+  fab_edits_free (self->edits);
+  g_free (self);
+}
+
+static FabPort *
+port_new (const FabLinkSpec *link, const FabTechnology *technology)
+{
+  FabPort *self = g_new0 (FabPort, 1);
+
+  self->link = link;
+  self->technology = technology;
+  self->edits = fab_edits_new ();
+  fab_edits_set (self->edits, "cluster.nic", fab_value_text (link->name));
+  fab_edits_set (self->edits, "cluster.nic_rate", fab_value_whole (FAB_UNIT_RATE, 0));
+  self->trial.edits = self->edits;
+  return self;
+}
+
+static int
+compare_rates (gconstpointer a, gconstpointer b)
+{
+  FabBytesPerS x = fab_link_spec_line_rate ((*(const FabPort *const *) a)->link),
+               y = fab_link_spec_line_rate ((*(const FabPort *const *) b)->link);
+
+  return x < y ? -1 : x > y;
+}
+
+/* Whether a port can be bought or is the one that the machine has. */
+static gboolean
+is_product (const FabCatalog *catalog, const char *link)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_PRODUCTS);
+
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabProductSpec *product = fab_catalog_product (catalog, names[i]);
+
+    if (product->kind == FAB_PRODUCT_NIC && strcmp (product->link, link) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Returns the ports of a technology that are fast enough, the slowest first. */
+static GPtrArray *
+candidates (const FabCatalog *catalog, const FabTechnology *technology, double rate)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+  GPtrArray *all = g_ptr_array_new_with_free_func (port_free);
+  gboolean has_products = FALSE;
+
+  for (guint pass = 0; pass < 2 && !has_products;
+       pass++) /* first the products, then, when there are none, all ports */
+    for (guint i = 0; names[i] != NULL; i++) {
+      const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
+
+      if (fab_catalog_link_technology (catalog, link) != technology || link->endpoint_ps == 0
+          || (pass == 0 && !is_product (catalog, link->name)))
+        continue;
+      has_products |= pass == 0;
+      if ((double) fab_link_spec_line_rate (link) >= rate * (1 - rate_rounding))
+        g_ptr_array_add (all, port_new (link, technology));
+    }
+  g_ptr_array_sort (all, compare_rates);
+  if (all->len > MOST_PER_TECHNOLOGY)
+    g_ptr_array_set_size (all, MOST_PER_TECHNOLOGY);
+  return all;
+}
+
+static gboolean
+add_until_met (GPtrArray *result, GPtrArray *ports, const FabStudy *study, const FabTarget *targets,
+               guint n_targets, GError **error)
+{
+  for (guint i = 0; i < ports->len; i++) {
+    FabPort *port = g_ptr_array_index (ports, i);
+    FabTry *tries[] = { &port->trial };
+
+    if (!fab_study_play (study, tries, 1, error))
+      return FALSE;
+    port->is_met = port->trial.point != NULL && fab_targets_are_met (targets, n_targets, port->trial.point);
+    g_ptr_array_add (result, port);
+    ports->pdata[i] = NULL;
+    if (port->is_met)
+      return TRUE;
+  }
+  return TRUE;
+}
+
+/* NULL without an error: the link is the scenario's own, and has no like in the catalogue. */
+static const FabTechnology *
+own_technology (const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
+
+  if (scenario == NULL)
+    return NULL;
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
+  const char *nic = cluster->nic ? cluster->nic : node->nic;
+  const FabLinkSpec *link = nic ? fab_catalog_link (study->catalog, nic) : NULL;
+
+  return link != NULL ? fab_catalog_link_technology (study->catalog, link) : NULL;
+}
+
+GPtrArray *
+fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *targets, guint n_targets,
+                GError **error)
+{
+  GError *problem = NULL;
+  const FabTechnology *own = own_technology (study, &problem);
+  g_autoptr (GPtrArray) result = g_ptr_array_new_with_free_func (port_free);
+  g_autoptr (GPtrArray) technologies = g_ptr_array_new ();
+  g_autofree const char **names = fab_catalog_names (study->catalog, FAB_SECTION_TECHNOLOGIES);
+  gint64 bytes_per_s;
+
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return NULL;
+  }
+  if (!fab_units_parse_whole (FAB_UNIT_RATE, rate, &bytes_per_s, error))
+    return NULL;
+  if (own != NULL)
+    g_ptr_array_add (technologies, (gpointer) own);
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabTechnology *technology = fab_catalog_technology (study->catalog, names[i]);
+
+    if (technology->is_for_any_node && technology != own)
+      g_ptr_array_add (technologies, (gpointer) technology);
+  }
+  for (guint i = 0; i < technologies->len; i++) {
+    g_autoptr (GPtrArray) ports = candidates (study->catalog, g_ptr_array_index (technologies, i),
+                                              (double) bytes_per_s);
+
+    if (!add_until_met (result, ports, study, targets, n_targets, error))
+      return NULL;
+  }
+  return g_steal_pointer (&result);
+}
+
+typedef struct {
+  const FabScenario *scenario;
+  const FabRegistry *registry;
+  const FabSizeSpec *spec;
+} Owner;
+
+static void
+take_values (const FabSizeSpec *spec, const FabPoint *point, double *values)
+{
+  for (guint i = 0; i < spec->n_targets; i++)
+    values[i] = spec->targets[i].figure->value (point);
+}
+
+static gboolean
+play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
+{
+  const Owner *self = data;
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
+                                                           error);
+  g_autoptr (FabPoint) point = simulation != NULL ? fab_point_of (self->scenario, simulation, error) : NULL;
+
+  if (point == NULL)
+    return FALSE;
+  take_values (self->spec, point, values);
+  return TRUE;
+}
+
+/* Whether the targets hold when every figure is off by the same fraction as at the answer. */
+static gboolean
+is_met_off (const FabSizeSpec *spec, const FabPoint *point, const FabPoint *at, const FabBand *band,
+            gboolean is_bad)
+{
+  for (guint i = 0; i < spec->n_targets; i++) {
+    const FabTarget *target = &spec->targets[i];
+    double value = target->figure->value (at), now = target->figure->value (point);
+    double end = target->is_most == is_bad ? band->high[i] : band->low[i];
+    double off = value > 0 ? now * end / value : now;
+
+    if (target->figure->is_known != NULL && !target->figure->is_known (point))
+      return FALSE;
+    if (target->is_most ? off > target->bound : off < target->bound)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gint64
+first_met (const FabSizeSpec *spec, const FabSize *size, const FabPoint *at, const FabBand *band,
+           gboolean is_bad)
+{
+  for (guint i = 0; i < size->n; i++)
+    if (size->points[i].trial.point != NULL
+        && is_met_off (spec, size->points[i].trial.point, at, band, is_bad))
+      return i;
+  return -1;
+}
+
+gboolean
+fab_size_uncertainty (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size,
+                      FabUncertainty *uncertainty, GError **error)
+{
+  const FabSizePoint *at = &size->points[size->best];
+  g_autofree double *values = g_new0 (double, spec->n_targets + 1);
+
+  *uncertainty = (FabUncertainty){ NULL, -1, -1 };
+  if (at->trial.point == NULL)
+    return TRUE;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, at->edits, error);
+  g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
+  if (plant == NULL)
+    return FALSE;
+  take_values (spec, at->trial.point, values);
+  if (!fab_band_find (scenario, plant->graph, values, spec->n_targets, play,
+                      &(Owner){ scenario, study->registry, spec }, &uncertainty->band, error))
+    return FALSE;
+  if (uncertainty->band != NULL) {
+    uncertainty->answer_low = first_met (spec, size, at->trial.point, uncertainty->band, FALSE);
+    uncertainty->answer_high = first_met (spec, size, at->trial.point, uncertainty->band, TRUE);
+  }
+  return TRUE;
+}
+
+void
+fab_uncertainty_clear (FabUncertainty *self)
+{
+  g_clear_pointer (&self->band, fab_band_free);
 }

@@ -2,10 +2,35 @@
 /* size.h - tries the values of a key until the first one that meets the targets is known. */
 #pragma once
 
+#include <glib.h>
+
+#include "sim/run/band.h"
 #include "sim/study/axis.h"
-#include "sim/study/search.h"
 #include "sim/study/study.h"
 #include "sim/study/target.h"
+
+typedef struct {
+  gboolean is_met;
+  double gap; /* distance from the target; of values that miss it, the smallest gap is the best */
+} FabTrial;
+
+/* Tries `n` values, given by their index, in ascending order; it may try them in parallel. FALSE and *error: one
+ * cannot be tried. */
+typedef gboolean (*FabTrialFn) (gpointer data, const guint *items, guint n, FabTrial *trials, GError **error);
+
+typedef struct {
+  guint first; /* the first that meets the target; n: none of those tried does */
+  guint best;  /* of those tried: `first`, or the value with the smallest gap */
+  guint n_trials;
+  gboolean is_unsteady; /* a larger value misses the target */
+} FabSizeSearch;
+
+enum { FAB_SIZE_SEARCH_GRID = 9, FAB_SIZE_SEARCH_AT_ONCE = 4 };
+
+/* Searches n > 0 values. Up to 2 x FAB_SEARCH_GRID values are all tried. Otherwise it tries FAB_SEARCH_GRID + O(log
+ * n), and when no grid point meets the target, two more rounds around the best point. */
+gboolean fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result,
+                                GError **error);
 
 typedef struct {
   const FabAxis *axis;      /* from the least wanted value to the most wanted one */
@@ -35,3 +60,37 @@ typedef struct {
 FabSize *fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error);
 void fab_size_free (FabSize *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSize, fab_size_free)
+
+/* NIC ports of the catalogue that can replace a plain rate, each simulated with its own headers, loss and
+ * latency. */
+typedef struct {
+  const FabLinkSpec *link;
+  const FabTechnology *technology;
+  gboolean is_met;
+  FabEdits *edits; /* that use this port */
+  FabTry trial;
+} FabPort;
+
+/* Returns FabPort: for each technology the slowest ports that are at least as fast as `rate`, up to two, ending with
+ * the first with which all targets are met. The machine's own technology comes first, then those of any machine.
+ * (transfer full) */
+GPtrArray *fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *targets, guint n_targets,
+                           GError **error);
+
+/* The uncertainty of the figures of a study, and the range of its answer that follows. */
+typedef struct {
+  FabBand
+      /* Of the targets' figures at the answer, in their order; NULL: no link has an uncertainty. */
+      *band;
+  gint64
+      /* The first tried value that meets the targets if the figures are better than predicted, by the same
+ * fraction as
+       * the band at the answer. */
+      answer_low;
+  gint64 answer_high; /* as answer_low, if the figures are worse; -1: no value meets the targets */
+} FabUncertainty;
+
+/* FALSE and *error. When no value meets the targets, the band is that of the closest value. */
+gboolean fab_size_uncertainty (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size,
+                               FabUncertainty *uncertainty, GError **error);
+void fab_uncertainty_clear (FabUncertainty *self);

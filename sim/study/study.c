@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/study.h"
 
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 
 void
 fab_try_clear (FabTry *self)
@@ -156,7 +156,7 @@ play_one (gpointer data, guint item)
 gboolean
 fab_study_play (const FabStudy *study, FabTry *const *tries, guint n, GError **error)
 {
-  fab_crew_run (study->n_threads, n, play_one, &(Plays){ study, tries });
+  fab_thread_pool_run (study->n_threads, n, play_one, &(Plays){ study, tries });
   for (guint i = 0; i < n; i++)
     if (tries[i]->trouble != NULL) {
       g_propagate_error (error, g_error_copy (tries[i]->trouble));

@@ -15,10 +15,11 @@ typedef struct {
   const FabRegistry *registry;
   FabPlantCache *plants; /* of its variants */
   guint n_threads;       /* that simulate at once; 0: one per processor */
-  const gint *cancel;    /* plays end soon once it is not 0 (sim/scenario/run.h); NULL: nobody cancels */
+  const gint *cancel;    /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabStudy;
 
-/* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must outlive
+/* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must
+ * outlive
  * the study. Threads and cancelling are the caller's to set. NULL and *error when the file cannot be read. (transfer
  * full) */
 FabStudy *fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
@@ -35,7 +36,8 @@ typedef struct {
   const FabEdits *edits; /* applied after the study's own, or NULL */
   FabPoint *point;       /* NULL: not simulated yet, or impossible */
   char *problem;         /* why it is impossible; otherwise NULL */
-  /* FAB_ERROR_CANCELLED or FAB_ERROR_BROKEN: nothing can be said about the variant, and none of the study may be shown.
+  /* FAB_ERROR_CANCELLED or FAB_ERROR_BROKEN: nothing can be said about the variant, and none of the study may be
+ * shown.
    * Otherwise NULL. */
   GError *trouble;
 } FabTry;
@@ -50,7 +52,8 @@ void fab_try_play (const FabStudy *study, FabTry *self);
  * times. */
 void fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes);
 
-/* Simulates the variants that have none of these yet, in parallel; the results do not depend on the number of threads.
+/* Simulates the variants that have none of these yet, in parallel; the results do not depend on the number of
+ * threads.
  * FALSE and *error: one of them was cancelled, or broke an invariant. */
 gboolean fab_study_play (const FabStudy *study, FabTry *const *tries, guint n, GError **error);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.h - simulates every point of a grid and stores it, so that no result is lost or computed twice.
  *
- * Points are simulated on all processors, and by other ranks when there are any. One thread of one process distributes
+ * Points are simulated on all processors, and by other ranks when there are any. One thread of one process
+ * distributes
  * them and writes the results to the file, at most 0.2 s after they are finished. A point that is already in the file
  * is not simulated again, whichever process stored it. So a sweep that was killed continues where it stopped, and
  * independent processes can work on one sweep in one file: the result of a point does not depend on the process.
@@ -9,8 +10,27 @@
 #pragma once
 
 #include "sim/result/store.h"
-#include "sim/study/ranks.h"
-#include "sim/study/sweep_plan.h"
+#include "sim/study/axis.h"
+#include "sim/study/study.h"
+#include "sim/study/sweep_ranks.h"
+
+typedef struct {
+  char *name, *summary; /* of the scenario; summary may be NULL */
+  char
+      /* The resolved scenario without the keys that vary; or with those of its first point when it is incomplete
+       * without them. */
+      *scenario_yaml;
+  char *fingerprint;
+} FabSweepPlan;
+
+/* Returns NULL and *error when the scenario cannot be read, with or without the keys that vary. (transfer full) */
+FabSweepPlan *fab_sweep_plan_new (const FabStudy *study, const FabGrid *grid, const char *version,
+                                  GError **error);
+void fab_sweep_plan_free (FabSweepPlan *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPlan, fab_sweep_plan_free)
+
+/* Whether the scenario's files are unchanged. */
+gboolean fab_sweep_plan_holds (const FabSweepPlan *self, const FabStudy *study, const FabGrid *grid);
 
 typedef struct {
   gint64 n_points, n_there; /* n_there: points in the file at the start */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sim/result/record.h"
-#include "sim/study/grid.h"
+#include "sim/study/axis.h"
 #include "sim/study/study.h"
 
 /* Returns the record of a point that has a result or a problem. The record owns its texts. (transfer full) */

@@ -60,7 +60,8 @@ FabTune *fab_tune_find (const FabStudy *study, const GPtrArray *knobs, const Fab
 void fab_tune_free (FabTune *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTune, fab_tune_free)
 
-/* Returns the best point with another value of one knob; NULL: it was not simulated, because there is no best point. */
+/* Returns the best point with another value of one knob; NULL: it was not simulated, because there is no best
+ * point. */
 const FabTunePoint *fab_tune_curve (const FabTune *self, guint knob, guint value);
 
 /* Whether the point was simulated, fits, and has the figure. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h - rows of one table, and what fills them.
  *
- * A row is one figure: what Fabricast does, the raw limit of the machine measured next to it, and a peer where a Debian
+ * A row is one figure: what Fabricast does, the raw limit of the machine measured next to it, and a peer where a
+ * Debian
  * package has one. A part of the benchmark is a function `void bench_NAME (Bench *)`, a line in the list of parts in
  * bench.c, and a call of bench_measure () for each of its rows.
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_jobs.c - whole runs of the program: training steps of 1024 GPUs to a million, and what they need of memory. */
+/* bench_jobs.c - whole runs of the program: training steps of 1024 GPUs to a million, and what they need of
+ * memory. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,8 @@
 /* bench_packets.c - every host sends to one other at 90 % of its rate, packet by packet, over a three-tier fat tree.
  *
  * What counts is packets times the links that they crossed, per second: events per packet differ between simulators.
- * Store-and-forward, queues without end; control packets are not counted. ns-3 plays a part of the bytes over the same
+ * Store-and-forward, queues without end; control packets are not counted. ns-3 plays a part of the bytes over the
+ * same
  * paths: its rate does not depend on how many there are.
  */
 #include "tests/bench/bench.h"

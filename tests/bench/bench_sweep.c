@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_sweep.c - many simulations in one process: a sweep over the rate of NIC ports, and many iterations, which leave
+/* bench_sweep.c - many simulations in one process: a sweep over the rate of NIC ports, and many iterations, which
+ * leave
  * nothing behind. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "models/models.h"
-#include "sim/scenario/simulation.h"
-#include "sim/study/grid.h"
+#include "sim/run/simulation.h"
+#include "sim/study/axis.h"
 #include "sim/study/study.h"
 #include "tests/bench/bench.h"
 

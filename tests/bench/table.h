@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h - the figures as a table: on the terminal as they come, in Markdown in a page, and read from there again. */
+/* table.h - the figures as a table: on the terminal as they come, in Markdown in a page, and read from there
+ * again. */
 #pragma once
 
 #include <glib.h>
@@ -25,7 +26,8 @@ void bench_table_begin (BenchTable *self);
 void bench_table_add (BenchTable *self, const BenchLine *line); /* copies */
 void bench_table_end (BenchTable *self);
 
-/* Replaces what follows the heading "## Results" of a page, to its end. `peers`: where their programs are, or NULL. */
+/* Replaces what follows the heading "## Results" of a page, to its end. `peers`: where their programs are, or
+ * NULL. */
 gboolean bench_table_write (const BenchTable *self, const char *page, const char *peers, GError **error);
 
 /* The table of a page, for the ratios in it: 0 for work that it does not have. */

@@ -10,7 +10,7 @@ import unittest
 from support import SOURCE, CliTest, environment, main
 
 SHARED = os.path.join(SOURCE, "scenarios", "neighbour-oversubscribed.yaml")
-SMALL = os.path.join(SOURCE, "validate", "fidelity", "cases", "ddp-small.yaml")
+SMALL = os.path.join(SOURCE, "validate", "variants", "cases", "ddp-small.yaml")
 
 
 class Compare(CliTest):
@@ -73,7 +73,7 @@ class Compare(CliTest):
 
 class Check(CliTest):
     def test_warnings_leave_the_answer_alone(self):
-        path = os.path.join(SOURCE, "validate", "fidelity", "cases", "incast-victim.yaml")
+        path = os.path.join(SOURCE, "validate", "variants", "cases", "incast-victim.yaml")
         done = self.fabricast("check", path, "--set", "fidelity=fluid")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(len([line for line in done.stderr.splitlines() if "warning: fluid does not see" in line]), 2)
@@ -82,7 +82,7 @@ class Check(CliTest):
         self.assertEqual(self.fabricast("check", path, "--set", "fidelity=analytic").stderr, "")
 
     def test_the_command_of_a_warning_works(self):
-        path = os.path.join(SOURCE, "validate", "fidelity", "cases", "incast-8.yaml")
+        path = os.path.join(SOURCE, "validate", "variants", "cases", "incast-8.yaml")
         line = self.fabricast("check", path, "--quiet", "--set", "fidelity=fluid").stderr
         if "`" not in line:
             self.assertIn("no fidelity here does", line)

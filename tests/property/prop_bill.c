@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/scenario/spending.h"
-#include "sim/scenario/switch_count.h"
+#include "sim/cost/bill.h"
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"
 
@@ -76,7 +75,8 @@ check_switches (Random *random)
 {
   guint k = random_between (random, 4, 80), n = random_between (random, 1, 20000);
   FabPortGroup group = { n, 1, 1 }, more = { n + random_between (random, 1, 500), 1, 1 };
-  FabSwitchCount a = fab_switch_count (&group, 1, FALSE, k), b = fab_switch_count (&more, 1, FALSE, k);
+  FabBillSwitchCount a = fab_bill_switch_count (&group, 1, FALSE, k),
+                     b = fab_bill_switch_count (&more, 1, FALSE, k);
   guint64 outside = a.n_switches * k - 2 * a.n_cables;
 
   assert_true (b.n_switches >= a.n_switches && b.n_cables >= a.n_cables);
@@ -84,8 +84,8 @@ check_switches (Random *random)
                && outside >= n); /* ports that no cable between switches takes */
   group.n_links = random_between (random, 1, 8);
   FabPortGroup apart = { n * group.n_links, 1, 1 };
-  assert_true (fab_switch_count (&group, 1, TRUE, k).n_switches
-               <= fab_switch_count (&apart, 1, FALSE, k).n_switches);
+  assert_true (fab_bill_switch_count (&group, 1, TRUE, k).n_switches
+               <= fab_bill_switch_count (&apart, 1, FALSE, k).n_switches);
 }
 
 static void

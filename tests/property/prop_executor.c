@@ -61,7 +61,7 @@ assert_task (const PlayedJob *job, guint iteration, FabTaskId task)
   }
   assert_int_equal (run->start_ps, last_arrival_ps (job, iteration, t->collective));
   assert_true (run->end_ps - run->start_ps
-               >= fab_plan_idle_ps (&job->made->dag->collectives[t->collective].plan));
+               >= fab_collective_plan_idle_ps (&job->made->dag->collectives[t->collective].plan));
 }
 
 static void

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_folding.c - what is looked at once for many is what each by itself would give.
  *
- * - random flows over links of few kinds, coming and going while capacities change: the rates of the folding are those
+ * - random flows over links of few kinds, coming and going while capacities change: the rates of the folding are
+ * those
  *   of all links one by one, and links that nothing tells apart are one;
- * - random training jobs on random fabrics, with jitter, stragglers, faults and background: the step, its exposure and
+ * - random training jobs on random fabrics, with jitter, stragglers, faults and background: the step, its exposure
+ * and
  *   every link's bytes are the same with `fold: false`.
  */
 #include "tests/support/test.h"

@@ -58,7 +58,8 @@ check_time (Rig *rig, FabOp op, double s_per_byte)
   double expected_ps = (double) plan.startup_ps + s_per_byte * 1000000007 * (double) FAB_PS_PER_S;
 
   for (guint i = 0; i < G_N_ELEMENTS (nets); i++)
-    assert_near ((double) rig_time_stream (rig, nets[i], fab_plan_stream (&plan)), expected_ps, 1e-9);
+    assert_near ((double) rig_time_stream (rig, nets[i], fab_collective_plan_stream (&plan)), expected_ps,
+                 1e-9);
 }
 
 static void

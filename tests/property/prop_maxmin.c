@@ -119,7 +119,8 @@ check_usual (Random *random)
   check_with_spread (random, 10, 1e-9);
 }
 
-/* Weights over eight orders of magnitude: what cancellation does to running sums must not reach the answer. (The naive
+/* Weights over eight orders of magnitude: what cancellation does to running sums must not reach the answer. (The
+ * naive
  * reference loses digits as well when one flow takes almost all of a link.) */
 static void
 check_extreme (Random *random)

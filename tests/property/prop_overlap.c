@@ -2,7 +2,7 @@
 /* prop_overlap.c - interval sets against a bitmap of the same ps. */
 #include "tests/support/test.h"
 
-#include "sim/work/overlap.h"
+#include "sim/execution/overlap.h"
 #include "tests/support/seeds.h"
 
 enum { LENGTH = 200 };

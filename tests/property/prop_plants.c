@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/base/crew.h"
+#include "sim/base/thread_pool.h"
 #include "tests/support/play.h"
 #include "tests/support/probe_text.h"
 #include "tests/support/seeds.h"
@@ -193,7 +193,7 @@ check_at_once (Random *random)
     draw_points (random, points);
   else
     draw_rates (random, points);
-  fab_crew_run (0, N_POINTS, play_kept, &(Plays){ points, plants });
+  fab_thread_pool_run (0, N_POINTS, play_kept, &(Plays){ points, plants });
   check_points (points);
 }
 

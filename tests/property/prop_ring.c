@@ -19,12 +19,12 @@ assert_closed_form (Rig *rig, FabOp op, FabBytes bytes)
                      + (double) bytes / rig_ring_rate_bytes_per_s (rig, op) * (double) FAB_PS_PER_S;
 
   for (guint i = 0; i < G_N_ELEMENTS (nets); i++) {
-    FabTimePs end_ps = rig_time_stream (rig, nets[i], fab_plan_stream (&plan));
+    FabTimePs end_ps = rig_time_stream (rig, nets[i], fab_collective_plan_stream (&plan));
 
     if (fabs ((double) end_ps - expected_ps) > 1e-9 * expected_ps + 1) /* ends are rounded up */
       fail_msg ("%s over %u x %u: %s takes %" G_GINT64_FORMAT " ps, the closed form %.17g", fab_op_names[op],
                 rig->spec.n_nodes, rig->spec.gpus_per_node, nets[i]->info.name, end_ps, expected_ps);
-    assert_int_equal (end_ps, fab_plan_idle_ps (&plan));
+    assert_int_equal (end_ps, fab_collective_plan_idle_ps (&plan));
   }
 }
 

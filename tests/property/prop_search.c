@@ -2,7 +2,7 @@
 /* prop_search.c - what few trials find is what trying every value finds, wherever what is met stays met. */
 #include "tests/support/test.h"
 
-#include "sim/study/search.h"
+#include "sim/study/size.h"
 #include "tests/support/seeds.h"
 
 enum { MOST = 5000 };
@@ -32,19 +32,19 @@ static void
 check_steady (Random *random)
 {
   g_autofree Values *values = g_new0 (Values, 1);
-  FabSearch found;
+  FabSizeSearch found;
   guint n_tried = 0, most;
 
   values->n = random_between (random, 1, random_chance (random, 30) ? 30 : MOST);
   values->first = random_below (random, values->n + 1);
   values->last = values->n;
-  assert_true (fab_search_first (values->n, try_values, values, &found, NULL));
+  assert_true (fab_size_search_first (values->n, try_values, values, &found, NULL));
   assert_int_equal (found.first, values->first);
   assert_false (found.is_unsteady);
   for (guint i = 0; i < values->n; i++)
     n_tried += values->n_tried[i];
   assert_int_equal (found.n_trials, n_tried);
-  most = 5 * FAB_SEARCH_GRID + FAB_SEARCH_AT_ONCE * 6; /* log5 of a ninth of 5000 is 4 */
+  most = 5 * FAB_SIZE_SEARCH_GRID + FAB_SIZE_SEARCH_AT_ONCE * 6; /* log5 of a ninth of 5000 is 4 */
   assert_true (n_tried <= most);
   assert_true (values->first == values->n || found.best == values->first);
 }
@@ -59,12 +59,12 @@ static void
 what_is_met_in_between_is_found_and_said (G_GNUC_UNUSED void **state)
 {
   g_autofree Values *values = g_new0 (Values, 1);
-  FabSearch found;
+  FabSizeSearch found;
 
   values->n = 1000;
   values->first = 300;
   values->last = 800;
-  assert_true (fab_search_first (values->n, try_values, values, &found, NULL));
+  assert_true (fab_size_search_first (values->n, try_values, values, &found, NULL));
   assert_int_equal (found.first, 300);
   assert_true (found.is_unsteady);
 }
@@ -73,12 +73,12 @@ static void
 an_island_near_the_best_point_is_found (G_GNUC_UNUSED void **state)
 {
   g_autofree Values *values = g_new0 (Values, 1);
-  FabSearch found;
+  FabSizeSearch found;
 
   values->n = 1000;
   values->first = 540; /* between two points of the grid, 499 and 624 */
   values->last = 600;
-  assert_true (fab_search_first (values->n, try_values, values, &found, NULL));
+  assert_true (fab_size_search_first (values->n, try_values, values, &found, NULL));
   assert_int_equal (found.first, 540);
 }
 

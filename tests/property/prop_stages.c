@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_stages.c - algorithms told as stages: on idle symmetric fabrics of 2 to 256 ranks their messages, played one by
+/* prop_stages.c - algorithms told as stages: on idle symmetric fabrics of 2 to 256 ranks their messages, played
+ * one by
  * one, take the time that the form states, and put on every link the bytes that it states.
  *
  *   |steps - form| <= 2 %,  form = latencies + S / rate + fill x S / chunks

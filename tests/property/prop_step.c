@@ -16,7 +16,7 @@ typedef struct {
   guint n_messages, n_begun, n_left;
   double left_bytes, rate; /* of the one under way */
   double left_ps[MOST_MESSAGES];
-} RefLane;
+} RefStream;
 
 typedef struct {
   guint lane, from, offset;
@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
   Rig *rig;
   FabSchedule *schedule;
-  RefLane lanes[MOST_LANES];
+  RefStream lanes[MOST_LANES];
   RefFeed feeds[MOST_FEEDS];
   guint n_lanes, n_feeds;
   FabBytes bytes;
@@ -37,16 +37,16 @@ add_lane (Case *self, Random *random)
   FabGroup group = rig_group (self->rig);
   guint n = fab_group_n_ranks (&group), from = random_below (random, n);
   guint to = (from + random_between (random, 1, n - 1)) % n;
-  RefLane *lane = &self->lanes[self->n_lanes++];
+  RefStream *lane = &self->lanes[self->n_lanes++];
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->rig->graph);
   FabHop hop;
 
   assert_true (fab_hop_ranks (&group, from, to, &hop, NULL));
   fab_hop_use (&hop, 1, 1, builder);
-  *lane = (RefLane){ .footprint = fab_footprint_builder_finish (builder),
-                     .latency_ps = hop.latency_ps,
-                     .weight = random_between (random, 1, 8) / 8.0,
-                     .n_messages = random_between (random, 1, MOST_MESSAGES) };
+  *lane = (RefStream){ .footprint = fab_footprint_builder_finish (builder),
+                       .latency_ps = hop.latency_ps,
+                       .weight = random_between (random, 1, 8) / 8.0,
+                       .n_messages = random_between (random, 1, MOST_MESSAGES) };
   g_assert (lane->footprint->n <= MOST_LINKS);
   fab_schedule_lane (self->schedule, &hop, 1, lane->weight, lane->n_messages);
 }
@@ -108,7 +108,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Case, case_free)
 static double
 may_begin_ps (const Case *self, guint l)
 {
-  const RefLane *lane = &self->lanes[l];
+  const RefStream *lane = &self->lanes[l];
   guint i = lane->n_begun;
   double at_ps = i > 0 && lane->n_left == i ? lane->left_ps[i - 1] : 0;
 
@@ -116,7 +116,7 @@ may_begin_ps (const Case *self, guint l)
     return G_MAXDOUBLE;
   for (guint f = 0; f < self->n_feeds; f++) {
     const RefFeed *feed = &self->feeds[f];
-    const RefLane *from = &self->lanes[feed->from];
+    const RefStream *from = &self->lanes[feed->from];
 
     if (feed->lane != l || i < feed->offset)
       continue;
@@ -128,7 +128,7 @@ may_begin_ps (const Case *self, guint l)
 }
 
 static gboolean
-is_under_way (const RefLane *lane)
+is_under_way (const RefStream *lane)
 {
   return lane->n_begun > lane->n_left;
 }
@@ -168,7 +168,7 @@ next_event_ps (const Case *self, double now_ps)
   double next_ps = G_MAXDOUBLE;
 
   for (guint l = 0; l < self->n_lanes; l++) {
-    const RefLane *lane = &self->lanes[l];
+    const RefStream *lane = &self->lanes[l];
 
     next_ps = MIN (next_ps, is_under_way (lane) ? now_ps + lane->left_bytes / lane->rate * 1e12
                                                 : may_begin_ps (self, l));
@@ -182,7 +182,7 @@ go_to (Case *self, double from_ps, double to_ps)
   const double rounding = 1e-9;
 
   for (guint l = 0; l < self->n_lanes; l++) {
-    RefLane *lane = &self->lanes[l];
+    RefStream *lane = &self->lanes[l];
 
     if (!is_under_way (lane))
       continue;
@@ -212,7 +212,7 @@ definition_ps (Case *self)
     now_ps = next_ps;
   }
   for (guint l = 0; l < self->n_lanes; l++) {
-    const RefLane *lane = &self->lanes[l];
+    const RefStream *lane = &self->lanes[l];
 
     assert_int_equal (lane->n_left, lane->n_messages);
     end_ps = MAX (end_ps, lane->left_ps[lane->n_left - 1] + (double) lane->latency_ps);

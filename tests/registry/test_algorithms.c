@@ -56,7 +56,7 @@ check_same_plans (const FabGroup *group, FabLibrary *first, FabLibrary *second)
       assert_string_equal (a.protocol, b.protocol);
       assert_int_equal (a.n_channels, b.n_channels);
       assert_int_equal (a.startup_ps, b.startup_ps);
-      assert_int_equal (fab_plan_idle_ps (&a), fab_plan_idle_ps (&b));
+      assert_int_equal (fab_collective_plan_idle_ps (&a), fab_collective_plan_idle_ps (&b));
     }
 }
 

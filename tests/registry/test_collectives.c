@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_collectives.c - every node of the catalogue x every operation x every algorithm that supports it: at 2 ranks, on
+/* test_collectives.c - every node of the catalogue x every operation x every algorithm that supports it: at 2
+ * ranks, on
  * one node, on 4 nodes, and on 4 nodes of one GPU each.
  *
  * A form has a finite rate, steps, and no link carries fewer bytes than must leave a rank; the libraries plan the
@@ -127,12 +128,12 @@ check_fluid (const FabCluster *cluster, const FabCollectivePlan *plan)
 {
   FabEngine *engine = fab_engine_new ();
   FabNet *net = fab_net_fluid.create (&(FabNetEnv){ engine, cluster->graph, cluster->router }, NULL);
-  FabStream stream = fab_plan_stream (plan);
+  FabStream stream = fab_collective_plan_stream (plan);
 
   stream.done = (FabDone){ stop_engine, engine, 0 };
   fab_net_stream (net, &stream);
   fab_engine_run (engine);
-  assert_true (ABS (fab_engine_now (engine) - fab_plan_idle_ps (plan)) <= 1);
+  assert_true (ABS (fab_engine_now (engine) - fab_collective_plan_idle_ps (plan)) <= 1);
   fab_net_destroy (net);
   fab_engine_free (engine);
 }
@@ -148,7 +149,7 @@ check_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes
     return;
   }
   assert_true (plan.footprint != NULL && plan.bytes == bytes);
-  assert_true (plan.startup_ps >= plan.latency_ps && fab_plan_idle_ps (&plan) > plan.startup_ps);
+  assert_true (plan.startup_ps >= plan.latency_ps && fab_collective_plan_idle_ps (&plan) > plan.startup_ps);
   check_fluid (group->cluster, &plan);
 }
 
@@ -188,7 +189,7 @@ check_order (FabLibrary *library, FabLibrary *reversed, const FabGroup *group, F
   assert_string_equal (plan.algorithm, other.algorithm);
   assert_string_equal (plan.protocol, other.protocol);
   assert_int_equal (plan.startup_ps, other.startup_ps);
-  assert_int_equal (fab_plan_idle_ps (&plan), fab_plan_idle_ps (&other));
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), fab_collective_plan_idle_ps (&other));
 }
 
 static void

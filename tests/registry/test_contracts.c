@@ -85,7 +85,8 @@ received_by_gpus (const FabGraph *graph, const FabFootprint *footprint)
   return sum;
 }
 
-/* Nothing is summed or copied on the way: the root sends or gets the whole as often as there are others, and so do NICs
+/* Nothing is summed or copied on the way: the root sends or gets the whole as often as there are others, and so do
+ * NICs
  * what all GPUs of two nodes have for each other. In binomial trees the root has it log2 n times. */
 static gboolean
 is_slow_by_design (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op)
@@ -165,7 +166,7 @@ check_library (const Rig *rig, FabLibrary *library, guint n_ops, guint stride)
     for (FabBytes bytes = 1; bytes < G_GUINT64_CONSTANT (1000000000000); bytes = bytes * 3 / 2 + 1) {
       assert_true (fab_library_plan (library, &group, (FabOp) op, bytes, &plan, NULL));
       check_plan (rig, &plan, (FabOp) op, bytes);
-      FabTimePs time_ps = fab_plan_idle_ps (&plan);
+      FabTimePs time_ps = fab_collective_plan_idle_ps (&plan);
       if (stride > 0 && times_ps->len >= stride)
         assert_true (time_ps >= g_array_index (times_ps, FabTimePs, times_ps->len - stride));
       g_array_append_val (times_ps, time_ps);

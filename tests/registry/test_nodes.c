@@ -5,7 +5,7 @@
 
 #include "models/models.h"
 #include "sim/fabric/search.h"
-#include "sim/work/hop.h"
+#include "sim/machine/hop.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -79,7 +79,7 @@ check_inner_paths (const FabCluster *cluster)
 {
   g_autoptr (FabPathFinder) finder = fab_path_finder_new (cluster->graph);
   guint n = cluster->gpus_per_node, last = (cluster->n_nodes - 1) * n;
-  FabSearch search;
+  FabSizeSearch search;
 
   fab_search_init (&search, cluster->graph);
   for (guint i = 0; i<n; i += n> 64 ? 31 : 1)
@@ -209,7 +209,8 @@ every_gpu_has_the_links_of_its_data_sheet (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Eight Infinity Fabric links per die: seven to dies and the host on even ones, six on odd ones, which have the NIC. */
+/* Eight Infinity Fabric links per die: seven to dies and the host on even ones, six on odd ones, which have the
+ * NIC. */
 static void
 dies_of_mi250x_have_as_many_links_as_they_can (G_GNUC_UNUSED void **state)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/scenario/products.h"
+#include "sim/cost/bill.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;

@@ -2,7 +2,7 @@
 /* band.h - the band of a scenario's time, for tests. */
 #pragma once
 
-#include "sim/scenario/band.h"
+#include "sim/run/band.h"
 
 typedef struct {
   double value_us; /* of all iterations in sum */

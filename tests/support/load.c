@@ -41,11 +41,12 @@ never (G_GNUC_UNUSED gconstpointer owner)
 }
 
 void
-load_play_beside (const Rig *rig, const FabNetOps *ops, const FabUnrestPlan *plan, LoadItem *items, guint n,
-                  FabLinkLoad *loads)
+load_play_beside (const Rig *rig, const FabNetOps *ops, const FabDisturbancesPlan *plan, LoadItem *items,
+                  guint n, FabLinkLoad *loads)
 {
   Play play = { rig_net (rig, ops), items, n };
-  g_autoptr (FabUnrest) unrest = plan ? fab_unrest_new (play.rig.net, plan, never, NULL) : NULL;
+  g_autoptr (FabDisturbances) disturbances = plan ? fab_disturbances_new (play.rig.net, plan, never, NULL)
+                                                  : NULL;
 
   for (guint i = 0; i < n; i++) {
     items[i].n_ends = 0;

@@ -2,7 +2,7 @@
 /* load.h - messages and streams that a network is given over time, and when each ended. */
 #pragma once
 
-#include "sim/net/unrest.h"
+#include "sim/net/disturbances.h"
 #include "tests/support/random.h"
 #include "tests/support/rig.h"
 
@@ -18,7 +18,7 @@ typedef struct {
 void load_play (const Rig *rig, const FabNetOps *ops, LoadItem *items, guint n, FabLinkLoad *loads);
 
 /* The same beside what `plan` says; ends when the last item has. */
-void load_play_beside (const Rig *rig, const FabNetOps *ops, const FabUnrestPlan *plan, LoadItem *items,
+void load_play_beside (const Rig *rig, const FabNetOps *ops, const FabDisturbancesPlan *plan, LoadItem *items,
                        guint n, FabLinkLoad *loads);
 
 /* Sends between random ranks, and streams over some of `footprints`, within the first millisecond. */

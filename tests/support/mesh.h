@@ -8,7 +8,7 @@
 #pragma once
 
 #include "models/models.h"
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 #include "tests/support/rig.h"
 
 enum { MESH_MOST = 64 };

@@ -2,7 +2,7 @@
 /* params.h - a model's parameters from YAML text, as a scenario would give them. */
 #pragma once
 
-#include "sim/scenario/schema.h"
+#include "sim/config/schema.h"
 
 typedef struct {
   FabDiagnostics *diagnostics;

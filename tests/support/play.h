@@ -2,7 +2,7 @@
 /* play.h - a scenario from text, ready to step; what is wrong with the text aborts with its messages. */
 #pragma once
 
-#include "sim/scenario/simulation.h"
+#include "sim/run/simulation.h"
 
 typedef struct {
   FabScenario *scenario;

@@ -2,7 +2,7 @@
 /* played_job.h - a random job, and what happened when it was played: when every task arrived, started and ended. */
 #pragma once
 
-#include "sim/work/executor.h"
+#include "sim/execution/executor.h"
 #include "tests/support/random_job.h"
 
 enum { PLAYED_ITERATIONS = 4 };

@@ -28,7 +28,8 @@ typedef struct {
   GArray *edges, *carried; /* Edge: of the same iteration, to the one before; order of streams included */
 } RandomJob;
 
-/* With a barrier nothing runs over the end of an iteration: its last task waits for all, and all of the next for it. */
+/* With a barrier nothing runs over the end of an iteration: its last task waits for all, and all of the next for
+ * it. */
 RandomJob *random_job_new (Random *random, gboolean has_barrier);
 void random_job_free (RandomJob *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (RandomJob, random_job_free)

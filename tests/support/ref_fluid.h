@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sim/net/unrest.h"
+#include "sim/net/disturbances.h"
 #include "tests/support/load.h"
 
 /* When each of the items ends, in ps; `spells` (FabSpell, all with an end) may be NULL. */

@@ -8,9 +8,9 @@
 #pragma once
 
 #include "models/models.h"
+#include "sim/collective/collective.h"
+#include "sim/collective/play.h"
 #include "sim/net/net.h"
-#include "sim/work/collective.h"
-#include "sim/work/play.h"
 #include "tests/support/params.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
  * shipped entries. */
 #pragma once
 
+#include "sim/fabric/processor.h"
 #include "sim/fabric/technology.h"
-#include "sim/work/processor.h"
 
 extern const FabTechnology test_pcie, test_nvlink, test_c2c, test_xgmi, test_upi, test_memory, test_ethernet,
     test_infiniband;

@@ -3,7 +3,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 #include "tests/support/play.h"
 
 static int

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/scenario/spending.h"
-#include "sim/scenario/switch_count.h"
+#include "sim/cost/bill.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -150,7 +149,7 @@ a_switch_too_large_to_buy_is_several (G_GNUC_UNUSED void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    FabSwitchCount count = fab_switch_count (&cases[i].group, 1, cases[i].can_deal, 8);
+    FabBillSwitchCount count = fab_bill_switch_count (&cases[i].group, 1, cases[i].can_deal, 8);
 
     assert_int_equal (count.n_switches, cases[i].n_switches);
     assert_int_equal (count.n_cables, cases[i].n_cables);

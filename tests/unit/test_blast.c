@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_blast.c - how far a change reaches: collectives that are slower, ranks that wait, algorithms that are others. */
+/* test_blast.c - how far a change reaches: collectives that are slower, ranks that wait, algorithms that are
+ * others. */
 #include "tests/support/test.h"
 
 #include <string.h>
 
-#include "validate/fidelity/blast.h"
+#include "validate/variants/blast.h"
 
 static FabVariant *
 variant (double step_s, const FabVariantClass *classes, guint n_classes,

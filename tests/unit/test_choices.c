@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_choices.c - what plan and tune may choose: assignments that load, keep the batch and what the scenario says. */
+/* test_choices.c - what plan and tune may choose: assignments that load, keep the batch and what the scenario
+ * says. */
 #include "tests/support/test.h"
 
 #include "models/models.h"
@@ -127,7 +128,8 @@ test_candidates_keep_the_job (void **state)
                     64);
 }
 
-/* 48 blocks and 25 heads on four nodes of eight: no power of two but 1 divides the heads; 1, 2, 4, 8, 16 stages divide
+/* 48 blocks and 25 heads on four nodes of eight: no power of two but 1 divides the heads; 1, 2, 4, 8, 16 stages
+ * divide
  * ranks and blocks, 32 the ranks alone. */
 static void
 test_divisions (void **state)

@@ -24,8 +24,8 @@ one_rank_has_nothing_to_do (G_GNUC_UNUSED void **state)
 
   assert_null (plan.footprint);
   assert_int_equal (plan.n_ranks, 1);
-  assert_int_equal (fab_plan_idle_ps (&plan), 0);
-  assert_near (fab_plan_wire_per_byte (&plan), 0, 0);
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), 0);
+  assert_near (fab_collective_plan_wire_per_byte (&plan), 0, 0);
 }
 
 /* 4 GPUs, 1 byte per ps, hops of 2 x 50 ps: 6 steps x 100 ps and 1000 x 1.5 bytes. */
@@ -38,8 +38,8 @@ a_plain_plan_is_steps_and_bytes (G_GNUC_UNUSED void **state)
 
   assert_string_equal (plan.algorithm, "ring");
   assert_int_equal (plan.startup_ps, 600);
-  assert_int_equal (fab_plan_idle_ps (&plan), 2100);
-  assert_near (fab_plan_wire_per_byte (&plan), 1.5, 1e-15);
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), 2100);
+  assert_near (fab_collective_plan_wire_per_byte (&plan), 1.5, 1e-15);
 }
 
 /* Flags double the bytes: 600 + 3000; endpoints at a quarter of a byte per ps: 600 + 4000. */
@@ -51,10 +51,10 @@ flags_and_limits_lengthen_a_plan (G_GNUC_UNUSED void **state)
   FabCollectivePlan plan = rig_plan (rig, FAB_OP_ALL_REDUCE, 1000);
 
   plan.wire_factor = 2;
-  assert_int_equal (fab_plan_idle_ps (&plan), 3600);
-  assert_near (fab_plan_wire_per_byte (&plan), 3, 1e-15);
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), 3600);
+  assert_near (fab_collective_plan_wire_per_byte (&plan), 3, 1e-15);
   plan.limit_bytes_per_s = 0.25e12;
-  assert_int_equal (fab_plan_idle_ps (&plan), 4600);
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), 4600);
 }
 
 static void
@@ -94,7 +94,7 @@ what_outlasts_the_clock_is_an_error (G_GNUC_UNUSED void **state)
                        "all_reduce of 10MB over 2 ranks takes longer than 53 days, which is too long here");
   plan.bytes = G_MAXUINT64;
   plan.startup_ps = 1000;
-  assert_int_equal (fab_plan_idle_ps (&plan), FAB_TIME_MAX);
+  assert_int_equal (fab_collective_plan_idle_ps (&plan), FAB_TIME_MAX);
 }
 
 int

@@ -8,7 +8,7 @@
 #include "answer/doubts.h"
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "validate/fidelity/contrast.h"
+#include "validate/variants/variant.h"
 
 static FabCatalog *catalog;
 
@@ -56,7 +56,8 @@ contrast (const Given *first, guint n_first, const Given *second, guint n_second
   return fab_contrast_new (variants, 0);
 }
 
-/* 10 s become 12: one more of exposed data, a half of tensor, a half idle; the all-reduces take all of theirs beyond an
+/* 10 s become 12: one more of exposed data, a half of tensor, a half idle; the all-reduces take all of theirs
+ * beyond an
  * idle network. */
 static const Given coarse[] = {
   { FAB_FACT_STEP, "", 0, 10 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cuda.c - the backend `cuda` on GPUs that are not there; what their times are, tests/fake_gpu/machine.h says. */
+/* test_cuda.c - the backend `cuda` on GPUs that are not there; what their times are, tests/fake_gpu/machine.h
+ * says. */
 #include "tests/support/test.h"
 
 #include "tests/fake_gpu/recorder.h"

@@ -20,7 +20,7 @@ fab_cuda_kernels (void)
 static void
 assert_copies (FabGpus *gpus, FabCopyHow how, const FabGpu *from, const FabGpu *to, guint8 *host)
 {
-  g_autoptr (FabLanes) lanes = fab_lanes_new (gpus, 1, 1, 0);
+  g_autoptr (FabCopyStreams) lanes = fab_copy_streams_new (gpus, 1, 1, 0);
   const FabCuda *cuda = gpus->cuda;
   guint8 found[101] = { 0 };
   FabTimePs elapsed_ps = 0;
@@ -30,8 +30,8 @@ assert_copies (FabGpus *gpus, FabCopyHow how, const FabGpu *from, const FabGpu *
     assert_int_equal (cuda->fill (from->out, 0x5a, sizeof found), CU_OK);
   if (to)
     assert_int_equal (cuda->fill (to->in, 0, sizeof found), CU_OK);
-  assert_true (fab_lanes_set (lanes, 0, how, from, to, host, NULL));
-  assert_true (fab_lanes_stream (lanes, 100, 3, &elapsed_ps, NULL));
+  assert_true (fab_copy_streams_set (lanes, 0, how, from, to, host, NULL));
+  assert_true (fab_copy_streams_stream (lanes, 100, 3, &elapsed_ps, NULL));
   memcpy (found, to ? (const guint8 *) (gsize) to->in : host, sizeof found);
   for (guint i = 0; i < 100; i++)
     assert_int_equal (found[i], 0x5a);
@@ -48,7 +48,7 @@ every_way_of_copying_moves_the_bytes (G_GNUC_UNUSED void **state)
   g_setenv ("FAKE_GPUS", "2", TRUE);
   gpus = fab_gpus_open (0, 4 * KIB, NULL);
   assert_non_null (gpus);
-  assert_true (fab_kernels_load (gpus, NULL));
+  assert_true (fab_copy_kernels_load (gpus, NULL));
   a = &gpus->gpus[0], b = &gpus->gpus[1];
   assert_int_equal (gpus->cuda->host_alloc (&host, 4 * KIB, CU_HOST_PORTABLE | CU_HOST_MAPPED), CU_OK);
   assert_copies (gpus, FAB_COPY_PEER, a, b, host);

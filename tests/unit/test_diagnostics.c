@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_diagnostics.c - how mistakes look on a terminal, and which name is nearest. */
-#include "sim/scenario/diagnostics.h"
+#include "sim/config/diagnostics.h"
 
 #include "sim/base/error.h"
 #include "tests/support/test.h"

@@ -3,8 +3,8 @@
  * each other's edits. */
 #include "sim/scenario/scenario.h"
 
-#include "sim/base/crew.h"
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 #include "tests/support/small_models.h"
 #include "tests/support/test.h"
 
@@ -361,7 +361,7 @@ test_threads (void **state)
 {
   g_autoptr (FabScenario) scenario = parse (*state, LEAST);
 
-  fab_crew_run (0, 64, edit_copy, scenario);
+  fab_thread_pool_run (0, 64, edit_copy, scenario);
   assert_int_equal (fab_scenario_get_whole (scenario, "cluster.nodes", 0), 1);
 }
 

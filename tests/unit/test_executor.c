@@ -5,8 +5,7 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/work/account.h"
-#include "sim/work/critical.h"
+#include "sim/execution/account.h"
 #include "tests/support/rig.h"
 
 typedef struct {
@@ -210,7 +209,8 @@ a_task_can_wait_for_the_iteration_before (G_GNUC_UNUSED void **state)
   assert_iteration (job, 0, "35+35 25 0 0 0 10", "load L 35-45, compute A 45-70");
 }
 
-/* X of the second iteration runs 30-60, over the first one's end at 40: 10 of it count there and 20 after it. The third
+/* X of the second iteration runs 30-60, over the first one's end at 40: 10 of it count there and 20 after it. The
+ * third
  * X follows at once, because two iterations may be alive: 60-90, 20 of it before 80. */
 static void
 a_task_over_an_end_is_split_there (G_GNUC_UNUSED void **state)

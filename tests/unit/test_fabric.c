@@ -5,7 +5,7 @@
 
 #include "models/models.h"
 #include "sim/fabric/bisection.h"
-#include "sim/work/hop.h"
+#include "sim/machine/hop.h"
 #include "tests/support/play.h"
 
 static int

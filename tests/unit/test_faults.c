@@ -199,7 +199,7 @@ bursts_have_the_mean_load (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = rig_new_flat (2);
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (rig->graph);
-  g_autoptr (FabUnrestPlan) plan = fab_unrest_plan_new ();
+  g_autoptr (FabDisturbancesPlan) plan = fab_disturbances_plan_new ();
   LoadItem item = { 0 };
   FabPath path = { 0 };
 

@@ -2,7 +2,7 @@
 /* test_hop.c - which links one connection uses: directly, through host memory, over NICs and rails. */
 #include "tests/support/test.h"
 
-#include "sim/work/hop.h"
+#include "sim/machine/hop.h"
 #include "tests/support/play.h"
 
 static int

@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "sim/scenario/yaml_doc.h"
+#include "sim/config/yaml_doc.h"
 
 static char *directory;
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sim/work/jitter.h"
+#include "sim/execution/jitter.h"
 
 enum { N = 16384 };
 

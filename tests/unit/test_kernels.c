@@ -5,7 +5,7 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/work/executor.h"
+#include "sim/execution/executor.h"
 #include "tests/support/rig.h"
 
 /* A kernel of 100 ps beside an all-reduce of 48 bytes that begins with it; returns how long the iteration takes. */

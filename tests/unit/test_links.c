@@ -59,7 +59,8 @@ test_pcie_lines (G_GNUC_UNUSED void **state)
     }
 }
 
-/* Line rate x payload / (payload + overhead): 15.754 x 128/152, 63.015 x 256/280, 118 x 256/272 and 128/144, 64/88. */
+/* Line rate x payload / (payload + overhead): 15.754 x 128/152, 63.015 x 256/280, 118 x 256/272 and 128/144,
+ * 64/88. */
 static void
 test_pcie_packets (G_GNUC_UNUSED void **state)
 {
@@ -149,7 +150,8 @@ test_network_lines (G_GNUC_UNUSED void **state)
                 1e-6);
 }
 
-/* What NCCL reached of a port: 23.57 GB/s of HDR, 48.89 of NDR, 340 of 400 Gb/s of EFA v1, 92.5 GB/s of four Slingshot
+/* What NCCL reached of a port: 23.57 GB/s of HDR, 48.89 of NDR, 340 of 400 Gb/s of EFA v1, 92.5 GB/s of four
+ * Slingshot
  * 11, 36.67 of gIB, 50.19 of four TCPX, 189.6 of sixteen RoCE 100. */
 static void
 test_collective_fractions (G_GNUC_UNUSED void **state)

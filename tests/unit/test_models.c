@@ -85,7 +85,8 @@ parameters_are_the_published_ones (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Published to so many digits: total and active billions. The Ultra-Scale Playbook's "1.34B" and so on; GPT-3's table;
+/* Published to so many digits: total and active billions. The Ultra-Scale Playbook's "1.34B" and so on; GPT-3's
+ * table;
  * Mixtral: 47B and 13B (arXiv 2401.04088, section 3); DeepSeek-V3: 671B and 37B, V2: 236B and 21B. */
 static const struct {
   const char *name;

@@ -70,7 +70,8 @@ rings (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Of 2^k ranks: k messages one after another up; down the root's k, then its largest child's k - 1, ... share a port. A
+/* Of 2^k ranks: k messages one after another up; down the root's k, then its largest child's k - 1, ... share a
+ * port. A
  * step costs its overhead once. */
 static void
 trees (G_GNUC_UNUSED void **state)
@@ -124,7 +125,8 @@ without_messages (G_GNUC_UNUSED void **state)
   assert_near (time_us (WIRE, 4, "algorithm: binomial", "all_reduce", 1000000), 4 * (7 + 10) + 5e5, 1e-6);
 }
 
-/* Bursts: up to 16 KiB this link was measured faster than its 80 Mb/s, and what was measured rules. Nothing is shorter
+/* Bursts: up to 16 KiB this link was measured faster than its 80 Mb/s, and what was measured rules. Nothing is
+ * shorter
  * than the latency of its wires, twice 5 us. */
 static void
 faster_than_the_wire (G_GNUC_UNUSED void **state)

@@ -46,7 +46,7 @@ idle_us (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes)
   Plan p;
 
   plan_make (&p, spec, yaml, op, bytes);
-  double us = (double) fab_plan_idle_ps (&p.plan) / 1e6;
+  double us = (double) fab_collective_plan_idle_ps (&p.plan) / 1e6;
   plan_clear (&p);
   return us;
 }
@@ -159,7 +159,8 @@ a_long_simple_ring_between_nodes_pays_for_its_steps (G_GNUC_UNUSED void **state)
   plan_clear (&p);
 }
 
-/* LL128: a chunk is a multiple of 640 x 30 bytes, times 8 ranks and 20 channels: 3.072 MB. 4 MB take what 6.144 MB do;
+/* LL128: a chunk is a multiple of 640 x 30 bytes, times 8 ranks and 20 channels: 3.072 MB. 4 MB take what 6.144 MB
+ * do;
  * 6.144 MB what they are. All-gather likewise, of half the bytes per link. */
 static void
 whole_chunks_round_up (G_GNUC_UNUSED void **state)

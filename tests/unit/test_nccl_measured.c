@@ -48,7 +48,8 @@ flow_GBps (const FabCatalog *catalog, guint nodes, FabOp op, guint gpus_per_node
   "[{op: all_reduce, nodes: 4, busbw: 160GB/s}, {op: all_reduce, nodes: 16, busbw: 40GB/s}, {op: all_gather, " \
   "nodes: 8, busbw: 70GB/s}]"
 
-/* 4 and 16 nodes as written; 8 is halfway on a scale of log nodes: the geometric mean, 80; outside the nearest row. */
+/* 4 and 16 nodes as written; 8 is halfway on a scale of log nodes: the geometric mean, 80; outside the nearest
+ * row. */
 static void
 test_between_rows (void **state)
 {

@@ -92,7 +92,8 @@ two_under_leaves_of_their_own_do_not_meet (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (steps, FabStepRecord, 0).times.duration_ps, own_ps);
 }
 
-/* The first job's link loads are of the links: both jobs'. Its own two ports and theirs carry 2 x 15/16 of the size. */
+/* The first job's link loads are of the links: both jobs'. Its own two ports and theirs carry 2 x 15/16 of the
+ * size. */
 static void
 links_carry_what_both_send (G_GNUC_UNUSED void **state)
 {

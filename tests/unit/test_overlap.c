@@ -2,7 +2,7 @@
 /* test_overlap.c - merged intervals. Random sets against a bitmap: tests/property/prop_overlap.c. */
 #include "tests/support/test.h"
 
-#include "sim/work/overlap.h"
+#include "sim/execution/overlap.h"
 
 /* "0-5 7-9" as a set. */
 static FabIntervalSet

@@ -4,8 +4,8 @@
 
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "validate/compare/hall.h"
 #include "validate/compare/p2p.h"
+#include "validate/compare/testbed.h"
 
 static int
 load_catalog (void **state)
@@ -25,9 +25,9 @@ static FabP2pTable *
 table_of (const FabCatalog *catalog, const char *node, gint64 nodes, gint64 gpus, const char *set)
 {
   g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ set, NULL });
-  FabHallRequest request = { node, nodes, gpus, edits };
+  FabTestbedRequest request = { node, nodes, gpus, edits };
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabHall) machine = fab_hall_new (&request, catalog, &fab_models, &error);
+  g_autoptr (FabTestbed) machine = fab_testbed_new (&request, catalog, &fab_models, &error);
   FabP2pTable *table = machine != NULL ? fab_p2p_new (&machine->plant->cluster, &error) : NULL;
 
   if (error != NULL)

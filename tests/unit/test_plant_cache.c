@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/scenario/plant_cache.h"
+#include "sim/run/plant_cache.h"
 #include "tests/support/play.h"
 
 static const char yaml[] = "name: a\ncluster: {node: dgx-a100, nodes: 2}\njob: {kind: ddp, model: gpt2-xl}\n";

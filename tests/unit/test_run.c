@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_run.c - one run from its first iteration to its end: what is counted, told, stored, and why it may end early. */
+/* test_run.c - one run from its first iteration to its end: what is counted, told, stored, and why it may end
+ * early. */
 #include "tests/support/test.h"
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/scenario/run.h"
+#include "sim/run/run.h"
 #include "tests/support/play.h"
 
 #define MACHINE                                                 \

@@ -2,7 +2,8 @@
 /* test_run_page.c - the page and the JSON of `fabricast run` for a job of several rank classes and dimensions, with
  * memory and a length, which is made here: two stages on the eight GPUs of a node.
  *
- * Stage 0 computes for 60 ms, stage 1 for 30 ms, then both join an all-reduce of data, and stage 0 one of tensor beside
+ * Stage 0 computes for 60 ms, stage 1 for 30 ms, then both join an all-reduce of data, and stage 0 one of tensor
+ * beside
  * it.
  */
 #include "tests/support/test.h"
@@ -11,7 +12,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "cli/run.h"
+#include "cli/run/run.h"
 #include "models/models.h"
 #include "tests/support/play.h"
 
@@ -122,7 +123,8 @@ run_clear (Run *run)
       fail_msg ("without \"%s\":\n%s", (part), (text)); \
   } while (0)
 
-/* From 60 ms on both all-reduces run over the same rings: each has half of the rate, and they take as long together as
+/* From 60 ms on both all-reduces run over the same rings: each has half of the rate, and they take as long
+ * together as
  * one after the other, T. Stage 0 shares its exposed T equally, T/2 each; stage 1 has T of data: the means over ranks
  * are 3/4 T and 1/4 T. */
 static void

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/study/batch.h"
+#include "sim/study/machine.h"
 #include "sim/study/scaling.h"
 #include "tests/support/play.h"
 
@@ -55,7 +55,8 @@ weak_scaling_keeps_the_batch_of_a_gpu (G_GNUC_UNUSED void **state)
                "a global batch of 33 on 32 GPUs is none on 8");
 }
 
-/* 32 x 4 x 2 = 256 sequences: on 64 GPUs 4 each, on 128 two, on 16 four times 4; on 48 none. 96 on 16 are 6 = 3 x 2, on
+/* 32 x 4 x 2 = 256 sequences: on 64 GPUs 4 each, on 128 two, on 16 four times 4; on 48 none. 96 on 16 are 6 = 3 x
+ * 2, on
  * 32 three, which two does not divide. 4 copies of the divided model have 48: on 2 copies 24 each. */
 static void
 strong_scaling_keeps_the_batch_of_the_job (G_GNUC_UNUSED void **state)

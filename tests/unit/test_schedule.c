@@ -2,7 +2,7 @@
 /* test_schedule.c - messages wait for what they should, and a hop is a pipe. */
 #include "tests/support/test.h"
 
-#include "sim/work/play.h"
+#include "sim/collective/play.h"
 #include "tests/support/rig.h"
 
 /* 1 byte per ps; a hop is two links of 50 ps. */
@@ -212,7 +212,8 @@ every_step_of_a_ring_costs_the_same (G_GNUC_UNUSED void **state)
   assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 6 * 1700);
 }
 
-/* Half of what the links could do: of a ring every lane, of a chain the first, so that the last chunk of three arrives
+/* Half of what the links could do: of a ring every lane, of a chain the first, so that the last chunk of three
+ * arrives
  * after 3 x 2000 + 100 and 1000 + 100 more. */
 static void
 ends_limit_where_bytes_come_from (G_GNUC_UNUSED void **state)

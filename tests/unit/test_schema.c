@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_schema.c - tables at work: every type read, every mistake named, written back, as JSON Schema. */
-#include "sim/scenario/schema.h"
+#include "sim/config/schema.h"
 
 #include <json-glib/json-glib.h>
 

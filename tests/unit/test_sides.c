@@ -6,7 +6,7 @@
 
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "validate/fidelity/sides.h"
+#include "validate/variants/variant.h"
 
 static FabCatalog *catalog;
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/study/ports.h"
-#include "sim/study/sureness.h"
+#include "sim/study/size.h"
 #include "sim/study/usual.h"
 #include "tests/support/play.h"
 
@@ -119,7 +118,8 @@ usual_values_can_be_set (G_GNUC_UNUSED void **state)
   }
 }
 
-/* 150 Gb/s: of InfiniBand the slowest port that is as fast is HDR, of Ethernet 200 Gb/s. What HDR does not meet, NDR is
+/* 150 Gb/s: of InfiniBand the slowest port that is as fast is HDR, of Ethernet 200 Gb/s. What HDR does not meet,
+ * NDR is
  * tried for; the machine's PCIe binds with both. */
 static void
 ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **state)
@@ -160,19 +160,19 @@ an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
   FabSizeSpec spec = { axis, &target, 1 };
   g_autoptr (GError) error = NULL;
   g_autoptr (FabSize) size = fab_size_find (study, &spec, &error);
-  FabSureness unsure;
+  FabUncertainty unsure;
 
-  assert_true (fab_size_sureness (study, &spec, size, &unsure, &error));
+  assert_true (fab_size_uncertainty (study, &spec, size, &unsure, &error));
   assert_non_null (unsure.band);
   double step_s = size->points[size->answer].trial.point->step_s;
   assert_true (unsure.band->low[0] < step_s && step_s < unsure.band->high[0]);
   assert_true (unsure.band->high[0] < step_s / 0.89); /* what computes does not change */
   assert_true (unsure.answer_low <= size->answer);
   assert_true (unsure.answer_high > size->answer);
-  fab_sureness_clear (&unsure);
+  fab_uncertainty_clear (&unsure);
 
   g_autoptr (FabSize) known = fab_size_find (sure, &spec, &error);
-  assert_true (fab_size_sureness (sure, &spec, known, &unsure, &error));
+  assert_true (fab_size_uncertainty (sure, &spec, known, &unsure, &error));
   assert_null (unsure.band);
 }
 

@@ -3,7 +3,7 @@
 #include "tests/support/test.h"
 
 #include "models/workload/training/storage.h"
-#include "sim/work/hop.h"
+#include "sim/machine/hop.h"
 #include "tests/support/play.h"
 
 enum { GB = 1000000000 };

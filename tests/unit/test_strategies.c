@@ -141,7 +141,8 @@ zero_plus_plus_sends_less (G_GNUC_UNUSED void **state)
   assert_near (sent_bytes (twice, FAB_DIMENSION_DATA) / (expected + gradients + 2 * p * 7 / 8), 1, 1e-5);
 }
 
-/* 4 blocks of 2 segments, embedding and head: per micro-batch of 2 x 512 tokens x 2048 bytes an all-reduce forward and
+/* 4 blocks of 2 segments, embedding and head: per micro-batch of 2 x 512 tokens x 2048 bytes an all-reduce forward
+ * and
  * one backward, the embedding forward only, the head backward only: 18 of them. With sequence parallelism each is a
  * reduce-scatter and an all-gather, and backward gathers once more at the end of 8 segments and the head. */
 static void
@@ -190,7 +191,8 @@ bins_send_apart_and_reduce_together (G_GNUC_UNUSED void **state)
                     count_collectives (4, usual, FAB_DIMENSION_DATA));
 }
 
-/* Two experts per rank of 8 data-parallel ranks: each is on one rank only, so its parameters are gathered by nobody. */
+/* Two experts per rank of 8 data-parallel ranks: each is on one rank only, so its parameters are gathered by
+ * nobody. */
 static void
 experts_are_gathered_where_they_are (G_GNUC_UNUSED void **state)
 {
@@ -220,7 +222,8 @@ activations (guint nodes, const char *keys, guint rank_class)
   return 0;
 }
 
-/* One micro-batch at a time without a pipeline; p - stage of them with 1f1b, all with gpipe. Stages 1 and 2 of 4 have a
+/* One micro-batch at a time without a pipeline; p - stage of them with 1f1b, all with gpipe. Stages 1 and 2 of 4
+ * have a
  * block each and nothing else. */
 static void
 activations_are_of_the_micro_batches_that_are_alive (G_GNUC_UNUSED void **state)

@@ -164,7 +164,8 @@ always (G_GNUC_UNUSED gpointer data)
   return TRUE;
 }
 
-/* Two threads are at points that take hours; the sweep comes back, with its threads joined and nothing in the file. */
+/* Two threads are at points that take hours; the sweep comes back, with its threads joined and nothing in the
+ * file. */
 static void
 a_cancelled_sweep_leaves_no_thread (G_GNUC_UNUSED void **state)
 {

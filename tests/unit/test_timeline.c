@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/timeline.h"
+#include "cli/run/timeline.h"
 
 enum { COLUMN_PS = 1000000, START_PS = 7000000 };
 

@@ -2,7 +2,7 @@
 /* test_topology.c - nodes as trees, and the labels that nvidia-smi shows. */
 #include "tests/support/test.h"
 
-#include "sim/work/topology.h"
+#include "sim/machine/topology.h"
 #include "tests/support/play.h"
 
 static int

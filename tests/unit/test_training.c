@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_training.c - tables and templates, anchors, the fitted efficiency, directions and the gate of training runs. */
+/* test_training.c - tables and templates, anchors, the fitted efficiency, directions and the gate of training
+ * runs. */
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "sim/base/error.h"
 #include "tests/support/test.h"
 #include "validate/training/print.h"
-#include "validate/training/template.h"
+#include "validate/training/sources.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 
@@ -224,7 +225,8 @@ test_roles (void **state)
   assert_int_equal (report->errors.n, 2);
 }
 
-/* GPU-seconds per sample. Predicted, more nodes cost more. 1 to 2 nodes: measured cheaper, which is no effect of scale;
+/* GPU-seconds per sample. Predicted, more nodes cost more. 1 to 2 nodes: measured cheaper, which is no effect of
+ * scale;
  * 2 to 4: dearer, right; 4 to 8: 1 % dearer, not counted. 1 to 4 is no pair of neighbours. */
 static void
 test_directions (void **state)
@@ -264,7 +266,8 @@ test_wrong_direction (void **state)
   assert_near (wrong->predicted_fraction, -0.5, 1e-9);
 }
 
-/* The smallest run needs 20 % more GPU-seconds per sample than a larger one: memory, so the next one is the anchor. */
+/* The smallest run needs 20 % more GPU-seconds per sample than a larger one: memory, so the next one is the
+ * anchor. */
 static void
 test_full_memory (void **state)
 {

@@ -99,7 +99,8 @@ segment_of (const FabLayerStack *stack, guint layer, guint segment)
   return fab_layer_segment (fab_layer_stack_layer (stack, layer), segment);
 }
 
-/* Korthikanti et al. 2022, arXiv 2205.05198, equation 1: s b h (34 + 5 a s / h) bytes a layer with dropout; equation 2:
+/* Korthikanti et al. 2022, arXiv 2205.05198, equation 1: s b h (34 + 5 a s / h) bytes a layer with dropout;
+ * equation 2:
  * of it 10 h are not divided by tensor parallelism, 24 h and 5 a s are. */
 static void
 saved_activations_are_korthikantis (G_GNUC_UNUSED void **state)

@@ -3,7 +3,7 @@
 #include "tests/support/fake_verbs/both_ends.h"
 #include "tests/support/test.h"
 #include "validate/measure/verbs/device.h"
-#include "validate/measure/verbs/wire.h"
+#include "validate/measure/verbs/work.h"
 
 typedef struct {
   const char *devices, *params[2], *cuda;

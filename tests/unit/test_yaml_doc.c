@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_yaml_doc.c - YAML to nodes with positions, and what hostile files cost. */
-#include "sim/scenario/yaml_doc.h"
+#include "sim/config/yaml_doc.h"
 
 #include "sim/base/error.h"
 #include "tests/support/test.h"

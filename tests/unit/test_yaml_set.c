@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_yaml_set.c - --set: where a value lands, and how a bad assignment is shown. */
-#include "sim/scenario/yaml_doc.h"
+#include "sim/config/yaml_doc.h"
 
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_yaml_writer.c - what is written reads back as the same text, in the layout that people write. */
-#include "sim/scenario/yaml_doc.h"
+#include "sim/config/yaml_doc.h"
 
 #include "tests/support/test.h"
 

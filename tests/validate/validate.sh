@@ -143,7 +143,7 @@ EOF
 # Within the accepted limits, of which every scenario of the suite is a case.
 fidelity_page() {
   expect 0 fidelity --format markdown
-  for path in "$source"/validate/fidelity/cases/*.yaml; do
+  for path in "$source"/validate/variants/cases/*.yaml; do
     has out "$(basename "$path" .yaml)"
   done
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then

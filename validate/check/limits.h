@@ -15,8 +15,31 @@
  */
 #pragma once
 
+#include "sim/config/schema.h"
 #include "validate/check/errors.h"
-#include "validate/check/file.h"
+
+typedef struct {
+  FabDiagnostics *diagnostics; /* for mistakes that have no field */
+  FabSchemaReader *reader;     /* for fab_schema_report at a field */
+  GPtrArray *docs;             /* FabYamlDoc */
+} FabCheckFile;
+
+FabCheckFile *fab_check_file_new (const FabRegistry *registry);
+void fab_check_file_free (FabCheckFile *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCheckFile, fab_check_file_free)
+
+/* Fills `out`, which the table describes. One FabCheckFile may read several paths. FALSE and *error: the file
+ * cannot be
+ * read, or has mistakes. */
+gboolean fab_check_file_read (FabCheckFile *self, const char *path, const FabParam *table, gpointer out,
+                              GError **error);
+
+/* FALSE and *error when mistakes were reported since. */
+gboolean fab_check_file_is_right (const FabCheckFile *self, GError **error);
+
+/* Throws "WHAT 'NAME'", with the nearest of `names` (NULL-ended) where one is near. Returns NULL. */
+gpointer fab_check_throw_unknown (GError **error, const char *what, const char *name,
+                                  const char *const *names);
 
 typedef struct {
   const char *name;                   /* NULL: over all */

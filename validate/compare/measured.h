@@ -5,9 +5,32 @@
  */
 #pragma once
 
+#include <glib.h>
+
+#include "sim/base/units.h"
+#include "sim/collective/collective.h"
 #include "sim/scenario/catalog.h"
-#include "sim/work/collective.h"
-#include "validate/compare/csv.h"
+
+typedef struct {
+  FabBytes size_bytes;
+  double time_us;    /* as printed; from busbw when the table has no times; 0 when it printed a busbw of 0 */
+  double busbw_GBps; /* as printed; from the time when the table has none */
+  double
+      rounding_fraction; /* of time_us: half a unit of the last digit that it was read or made from; 1 at 0 */
+} FabMeasuredRow;
+
+typedef struct {
+  GHashTable *header; /* key -> value */
+  GArray *rows;       /* FabMeasuredRow, at least one */
+  guint first_line;   /* of the rows, from 1 */
+} FabMeasuredCsv;
+
+/* `name` stands for the path in messages; `bus_factor` is busbw over algbw (fab_op_bus_factor). NULL and *error
+ * (FAB_ERROR_INPUT, "name:line: ...") for the first thing that is wrong. */
+FabMeasuredCsv *fab_measured_csv_parse (const char *name, const char *data, gsize size, double bus_factor,
+                                        GError **error);
+void fab_measured_csv_free (FabMeasuredCsv *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMeasuredCsv, fab_measured_csv_free)
 
 typedef enum { FAB_ROLE_CALIBRATION, FAB_ROLE_JUDGED, FAB_N_ROLES } FabMeasuredRole;
 

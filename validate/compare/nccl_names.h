@@ -2,7 +2,7 @@
 /* nccl_names.h - how nccl-tests calls operations and data types, and the sizes that it really runs. */
 #pragma once
 
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 
 typedef struct {
   const char *name; /* as nccl-tests' -d takes and prints it: "float", "bfloat16" */

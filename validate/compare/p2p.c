@@ -5,7 +5,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/work/hop.h"
+#include "sim/machine/hop.h"
 
 /* Share of the memory's rate that a copy within it reaches, read and write together: 1581 of 2039 GB/s, A100 80 GB
  * (stas00/ml-engineering network/README.md). Others: H100 2500 of 3350 (NVIDIA/nccl issue 1264), GB200 5714 of 8000,
@@ -28,7 +28,8 @@ typedef struct {
  *   ada        1.21 to 1.44 over PCIe, 10.3 to 14.2 staged (RTX 6000 Ada; luigifcruz/stelline docs/quickstart/
  *              validated-hardware/server/asus-esc8000a-e12.md)
  *   blackwell  RTX 5090: 2.1 itself, 12.8 staged (NVIDIA/nccl-tests issue 287); a neighbour as `others`
- *   others     four GPUs with NVLink: 2.1 to 2.6 itself, 1.8 to 2.3 a neighbour, 11 to 19.6 staged (NVIDIA/cuda-samples
+ *   others     four GPUs with NVLink: 2.1 to 2.6 itself, 1.8 to 2.3 a neighbour, 11 to 19.6 staged
+ * (NVIDIA/cuda-samples
  *              issue 230); Hopper has no figure of its own */
 static const Latency latencies[] = {
   { "pascal", 3.0, 9.5, 18.9 }, { "volta", 2.1, 1.8, 15.0 },     { "ampere", 2.1, 2.8, 24.2 },
@@ -232,8 +233,8 @@ fab_p2p_free (FabP2pTable *self)
 
 /* --- band --- */
 
-const double *
-fab_p2p_matrix (const FabP2pTable *self, guint i)
+static const double *
+p2p_matrix (const FabP2pTable *self, guint i)
 {
   double *const *const kinds[] = { self->one_way_GBps, self->both_ways_GBps, self->latency_us };
 
@@ -246,7 +247,7 @@ copy_values (const FabP2pTable *self, double *values)
   gsize n_pairs = (gsize) self->n * self->n;
 
   for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
-    memcpy (values + i * n_pairs, fab_p2p_matrix (self, i), n_pairs * sizeof *values);
+    memcpy (values + i * n_pairs, p2p_matrix (self, i), n_pairs * sizeof *values);
 }
 
 static gboolean

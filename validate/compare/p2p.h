@@ -4,12 +4,13 @@
  * Bandwidth is that of copy engines, one pair at a time on an idle machine: each a stream over the pair's hop, both
  * directions one stream over two hops. "Disabled" is without peer access and GPUDirect RDMA: everything through
  * host memory. On the diagonal a GPU copies within its own memory, bytes counted twice, read and written.
- * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU. Where the link of the NICs says what a message takes, from
+ * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU. Where the link of the NICs says what a message takes,
+ * from
  * memory to memory, a copy is one message and a small write another.
  */
 #pragma once
 
-#include "sim/scenario/band.h"
+#include "sim/run/band.h"
 
 typedef enum { FAB_P2P_DISABLED, FAB_P2P_ENABLED, FAB_N_P2P_MODES } FabP2pMode;
 
@@ -30,9 +31,6 @@ enum { FAB_P2P_MAX_GPUS = 256, FAB_P2P_N_MATRICES = 3 * FAB_N_P2P_MODES };
 FabP2pTable *fab_p2p_new (const FabCluster *cluster, GError **error);
 void fab_p2p_free (FabP2pTable *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabP2pTable, fab_p2p_free)
-
-/* One way, both ways, latency; each first "disabled", then "enabled". `i` is less than FAB_P2P_N_MATRICES. */
-const double *fab_p2p_matrix (const FabP2pTable *self, guint i);
 
 /* Of all matrices one after another, as fab_p2p_matrix () counts them; *band NULL: nothing is uncertain. */
 gboolean fab_p2p_band (const FabScenario *scenario, const FabPlant *plant, const FabP2pTable *self,

@@ -11,8 +11,25 @@
  */
 #pragma once
 
+#include "sim/scenario/catalog.h"
 #include "validate/compare/report.h"
-#include "validate/fit/published.h"
+
+typedef struct {
+  const char *name;
+  const char *links;  /* file names without .csv, separated by blanks */
+  const char *tables; /* judged tables, separated by blanks */
+  gboolean is_same; /* links and tables were measured on the same machines, not on others of the same type */
+  const char *note;
+} FabPublishedSystem;
+
+typedef struct _FabPublished FabPublished;
+
+/* Reads both files. Fails when a system names a link that is not there or is doubtful. `catalog` and `registry` must
+ * outlive the result. (transfer full) */
+FabPublished *fab_published_load (const char *links_directory, const char *systems_path,
+                                  const FabCatalog *catalog, const FabRegistry *registry, GError **error);
+void fab_published_free (FabPublished *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPublished, fab_published_free)
 
 typedef enum {
   FAB_KNOWN_DATASHEET,

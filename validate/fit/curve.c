@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* curve.c - finds the ends of regimes by dynamic programming. O(n^2) lines of O(n) once, then O(k n^2). */
 #include "validate/fit/curve.h"
 
 #include <math.h>
@@ -6,6 +7,391 @@
 
 #include "sim/base/error.h"
 #include "sim/base/order.h"
+
+typedef struct {
+  double scale_fraction;  /* standard deviation of the residuals without outliers; > 0 */
+  double min_ps_per_byte; /* the time per byte of the fastest link there can be; > 0 */
+} FabFitLimits;
+
+/* The most rounds of least squares: while the ends of regimes are searched, and for the line of a regime that was
+ * found. Each round weights the points anew; where many points lie near 1.345 scales it can take hundreds of rounds
+ * until the line no longer moves. */
+enum { FAB_FIT_SEARCH_ROUNDS = 30, FAB_FIT_LINE_ROUNDS = 1000 };
+
+typedef struct {
+  guint n_regimes;
+  guint ends[FAB_FIT_MAX_REGIMES]; /* index after the last point of each regime */
+  double cost;                     /* sum of fit_point_cost over the lines of all regimes */
+} FabFitCuts;
+
+/* Solves weighted least squares in two bounded unknowns; weights after Huber. O(n) per round. */
+
+static const double fab_fit_huber = 1.345;
+static const double cap_scales = 4, settled_fraction = 1e-9;
+
+/* Weighted sums over x = 1 / t (of the overhead) and y = m / t (of ps_per_byte); the fit wants a x + s y = 1. */
+typedef struct {
+  double xx, xy, yy, x, y, n;
+} Sums;
+
+double
+fab_fit_line_time_ps (const FabFitLine *line, double size_bytes)
+{
+  return line->overhead_ps + size_bytes * line->ps_per_byte;
+}
+
+static double
+fit_line_residual (const FabFitLine *line, const FabFitPoint *point)
+{
+  return fab_fit_line_time_ps (line, point->size_bytes) / point->time_ps - 1;
+}
+
+/* Returns what a point adds to the cost of a regime: its squared residual, but at most that of 4 scales, so that no
+ * regime is chosen for the sake of one outlier. */
+static double
+fit_point_cost (const FabFitLine *line, const FabFitPoint *point, double scale_fraction)
+{
+  double residual = fabs (fit_line_residual (line, point)), cap = cap_scales * scale_fraction;
+
+  return MIN (residual, cap) * MIN (residual, cap);
+}
+
+static void
+add (Sums *sums, const FabFitPoint *point, double weight)
+{
+  double x = 1 / point->time_ps, y = point->size_bytes / point->time_ps;
+
+  sums->xx += weight * x * x;
+  sums->xy += weight * x * y;
+  sums->yy += weight * y * y;
+  sums->x += weight * x;
+  sums->y += weight * y;
+  sums->n += weight;
+}
+
+/* Returns the weighted sum of squares of a x + s y - 1. */
+static double
+squares (const Sums *sums, const FabFitLine *line)
+{
+  double a = line->overhead_ps, s = line->ps_per_byte;
+
+  return a * a * sums->xx + 2 * a * s * sums->xy + s * s * sums->yy - 2 * (a * sums->x + s * sums->y)
+       + sums->n;
+}
+
+/* Returns the minimum of the parabola within the bounds: the free one, else the better of the two edges. */
+static FabFitLine
+solve (const Sums *sums, double min_ps_per_byte)
+{
+  double determinant = sums->xx * sums->yy - sums->xy * sums->xy;
+  FabFitLine no_overhead = { 0, MAX (sums->y / sums->yy, min_ps_per_byte) };
+  FabFitLine fastest = { MAX ((sums->x - min_ps_per_byte * sums->xy) / sums->xx, 0), min_ps_per_byte };
+
+  if (determinant > 1e-12 * sums->xx * sums->yy) {
+    FabFitLine free = { (sums->x * sums->yy - sums->y * sums->xy) / determinant,
+                        (sums->y * sums->xx - sums->x * sums->xy) / determinant };
+
+    if (free.overhead_ps >= 0 && free.ps_per_byte >= min_ps_per_byte)
+      return free;
+  }
+  return squares (sums, &fastest) < squares (sums, &no_overhead) ? fastest : no_overhead;
+}
+
+static gboolean
+is_settled (const FabFitLine *a, const FabFitLine *b)
+{
+  return fabs (a->overhead_ps - b->overhead_ps) <= settled_fraction * a->overhead_ps
+      && fabs (a->ps_per_byte - b->ps_per_byte) <= settled_fraction * a->ps_per_byte;
+}
+
+/* Fits a line. Two points of different sizes determine both parameters; with one point the line passes through it. */
+static FabFitLine
+fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits, guint max_rounds)
+{
+  double bend = fab_fit_huber * limits->scale_fraction;
+  FabFitLine line = { 0 };
+
+  for (guint round = 0; round < max_rounds; round++) {
+    FabFitLine before = line;
+    Sums sums = { 0 };
+
+    for (guint i = 0; i < n; i++) {
+      double residual = round == 0 ? 0 : fabs (fit_line_residual (&line, &points[i]));
+
+      add (&sums, &points[i], residual > bend ? bend / residual : 1);
+    }
+    line = solve (&sums, limits->min_ps_per_byte);
+    if (round > 0 && is_settled (&line, &before))
+      break;
+  }
+  return line;
+}
+
+/* Finds the ends of regimes by dynamic programming. O(n^2) lines of O(n) once, then O(k n^2). */
+
+static const double straight_fraction = 0.005;
+
+/* Returns a point's distance from the line between its neighbours, in standard deviations of a single point. */
+static double
+bend_of (const FabFitPoint *at)
+{
+  const FabFitPoint *before = at - 1, *after = at + 1;
+  double share = (at->size_bytes - before->size_bytes) / (after->size_bytes - before->size_bytes);
+  double left = (1 - share) * before->time_ps, right = share * after->time_ps, line = left + right;
+
+  return fabs (at->time_ps / line - 1) / sqrt (1 + (left * left + right * right) / (line * line));
+}
+
+/* Estimates the standard deviation of the relative error of single points: the median deviation of each point from
+ * the
+ * straight line between its neighbours, so that outliers and the ends of regimes do not count. Returns at least
+ * half a
+ * percent. */
+static double
+fit_scale (const FabFitPoint *points, guint n)
+{
+  static const double normal = 1.4826; /* of normal numbers: standard deviation over median magnitude */
+  g_autofree double *bends = g_new (double, n + 1);
+  guint count = 0;
+
+  for (guint i = 1; i + 1 < n; i++)
+    if (points[i + 1].size_bytes > points[i - 1].size_bytes)
+      bends[count++] = bend_of (&points[i]);
+  if (count == 0)
+    return straight_fraction;
+  qsort (bends, count, sizeof *bends, fab_order_doubles);
+  return MAX (normal * bends[count / 2], straight_fraction);
+}
+
+/* Returns the cost of a run fitted as one regime. */
+static double
+fit_run_cost (const FabFitPoint *points, guint n, const FabFitLimits *limits)
+{
+  FabFitLine line = fit_line (points, n, limits, FAB_FIT_SEARCH_ROUNDS);
+  double cost = 0;
+
+  for (guint i = 0; i < n; i++)
+    cost += fit_point_cost (&line, &points[i], limits->scale_fraction);
+  return cost;
+}
+
+/* Returns costs: runs[from * (n + 1) + to] is that of the points from..to-1 as one regime; infinite where they cannot
+ * be one. (transfer full) */
+static double *
+cost_runs (const FabFitPoint *points, guint n, const FabFitLimits *limits)
+{
+  double *runs = g_new (double, (gsize) (n + 1) * (n + 1));
+
+  for (guint from = 0; from < n; from++)
+    for (guint to = from + 1; to <= n; to++) {
+      gboolean is_cut_well = (from == 0 || points[from].size_bytes > points[from - 1].size_bytes)
+                          && (to == n || points[to].size_bytes > points[to - 1].size_bytes);
+
+      runs[from * (n + 1) + to] = is_cut_well && to - from >= FAB_FIT_MIN_POINTS
+                                    ? fit_run_cost (points + from, to - from, limits)
+                                    : INFINITY;
+    }
+  return runs;
+}
+
+/* best[k][to] is the cost of the cheapest k + 1 regimes of the points before `to`; from[k][to] is where the last
+ * begins. */
+typedef struct {
+  guint n;
+  double *best;
+  guint *from;
+} Table;
+
+static Table
+table_new (const double *runs, guint n)
+{
+  Table table = { n, g_new (double, FAB_FIT_MAX_REGIMES *(n + 1)),
+                  g_new0 (guint, FAB_FIT_MAX_REGIMES * (n + 1)) };
+
+  for (guint k = 0; k < FAB_FIT_MAX_REGIMES; k++)
+    for (guint to = 0; to <= n; to++) {
+      double *best = &table.best[k * (n + 1) + to];
+
+      *best = k == 0 && to > 0 ? runs[to] : INFINITY;
+      for (guint from = 1; k > 0 && from < to; from++) {
+        double cost = table.best[(k - 1) * (n + 1) + from] + runs[from * (n + 1) + to];
+
+        if (cost < *best) {
+          *best = cost;
+          table.from[k * (n + 1) + to] = from;
+        }
+      }
+    }
+  return table;
+}
+
+static void
+table_clear (Table *table)
+{
+  g_free (table->best);
+  g_free (table->from);
+}
+
+static gboolean
+read_cuts (const Table *table, guint n_regimes, FabFitCuts *cuts)
+{
+  guint to = table->n;
+
+  *cuts = (FabFitCuts){ n_regimes, { 0 }, table->best[(n_regimes - 1) * (table->n + 1) + to] };
+  if (isinf (cuts->cost))
+    return FALSE;
+  for (guint k = n_regimes; k-- > 0;) {
+    cuts->ends[k] = to;
+    to = table->from[k * (table->n + 1) + to];
+  }
+  return TRUE;
+}
+
+/* Cuts the points, at least FAB_FIT_MIN_POINTS, into the number of regimes that the criterion chooses. */
+static FabFitCuts
+fit_segments (const FabFitPoint *points, guint n, const FabFitLimits *limits)
+{
+  g_autofree double *runs = cost_runs (points, n, limits);
+  Table table = table_new (runs, n);
+  FabFitCuts best = { 1, { n }, INFINITY };
+  double least = INFINITY;
+
+  for (guint k = 1; k <= FAB_FIT_MAX_REGIMES; k++) {
+    FabFitCuts cuts;
+
+    if (!read_cuts (&table, k, &cuts))
+      continue;
+    double criterion = n * log (cuts.cost / n + straight_fraction * straight_fraction)
+                     + (4 * k - 1) * log (n);
+    if (criterion < least) {
+      least = criterion;
+      best = cuts;
+    }
+  }
+  table_clear (&table);
+  return best;
+}
+
+/* Fits the line of each regime, then its covariance. O(n) per regime and round. */
+
+enum { ENOUGH_DEGREES = 4 };
+
+double
+fab_fit_student_95 (guint degrees)
+{
+  static const double first[] = { INFINITY, 12.7062, 4.3027, 3.1824, 2.7764, 2.5706 };
+  const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, d = degrees;
+
+  if (degrees < G_N_ELEMENTS (first))
+    return first[degrees];
+  return z + (z3 + z) / (4 * d) + (5 * z5 + 16 * z3 + 3 * z) / (96 * d * d)
+       + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d);
+}
+
+/* Returns the standard deviation of the residuals of some regimes by Huber's estimator: the bounded residuals'
+ * squares
+ * over the share of points inside the bound. */
+static double
+scatter (const FabFitPoint *points, const FabFitRegime *regimes, guint n_regimes, double bend, guint *degrees)
+{
+  double squares = 0;
+  guint n = 0, n_inside = 0, n_unknowns = 0;
+
+  for (guint k = 0; k < n_regimes; k++) {
+    n_unknowns += !regimes[k].is_without_overhead + !regimes[k].is_without_rate;
+    for (guint i = regimes[k].first; i < regimes[k].end; i++, n++) {
+      double residual = fabs (fit_line_residual (&regimes[k].line, &points[i]));
+
+      squares += MIN (residual, bend) * MIN (residual, bend);
+      n_inside += residual <= bend;
+    }
+  }
+  *degrees = n > n_unknowns ? n - n_unknowns : 1;
+  return sqrt (squares / *degrees) * n / MAX (n_inside, 1);
+}
+
+/* Sets the intervals from the inverse of the normal matrix; a parameter held at its bound has none. */
+static void
+widen (FabFitRegime *regime, const FabFitPoint *points, double reach)
+{
+  double xx = 0, xy = 0, yy = 0;
+
+  for (guint i = regime->first; i < regime->end; i++) {
+    double x = 1 / points[i].time_ps, y = points[i].size_bytes / points[i].time_ps;
+
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  if (regime->is_without_overhead || regime->is_without_rate)
+    xy = 0;
+  double left = MAX (1 - xy * xy / (xx * yy), 1e-12);
+  regime->overhead_half_ps = reach / sqrt (xx * left);
+  regime->ps_per_byte_half = reach / sqrt (yy * left);
+}
+
+static void
+find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimits *limits,
+            FabFitRegime *regimes)
+{
+  for (guint k = 0; k < cuts->n_regimes; k++) {
+    guint first = k > 0 ? cuts->ends[k - 1] : 0;
+
+    regimes[k] = (FabFitRegime){ .first = first, .end = cuts->ends[k] };
+    regimes[k].line = fit_line (points + first, cuts->ends[k] - first, limits, FAB_FIT_LINE_ROUNDS);
+    regimes[k].is_without_overhead = regimes[k].line.overhead_ps <= 0;
+    regimes[k].is_without_rate = regimes[k].line.ps_per_byte <= limits->min_ps_per_byte;
+  }
+}
+
+/* Returns the scale of the residuals where it is larger than the one estimated from neighbouring points: the curve
+ * may
+ * bend more than neighbours show. */
+static double
+widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegime *regimes,
+             double scale_fraction)
+{
+  static const double normal = 1.4826;
+  guint n = cuts->ends[cuts->n_regimes - 1];
+  g_autofree double *residuals = g_new (double, n);
+
+  for (guint k = 0; k < cuts->n_regimes; k++)
+    for (guint i = regimes[k].first; i < regimes[k].end; i++)
+      residuals[i] = fabs (fit_line_residual (&regimes[k].line, &points[i]));
+  qsort (residuals, n, sizeof *residuals, fab_order_doubles);
+  return MAX (scale_fraction, normal * residuals[n / 2]);
+}
+
+/* Returns half of the 95 % interval of a point. It comes from the regime's own points where they are enough, because
+ * large messages scatter less than small ones, else from all points. */
+static double
+reach_of (const FabFitPoint *points, const FabFitRegime *regime, double bend, double all)
+{
+  guint degrees;
+  double own = scatter (points, regime, 1, bend, &degrees);
+
+  return degrees >= ENOUGH_DEGREES ? own * fab_fit_student_95 (degrees) : all;
+}
+
+/* Writes cuts->n_regimes regimes. Returns the standard deviation of the relative error of a point. */
+static double
+fit_refine (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimits *limits,
+            FabFitRegime *regimes)
+{
+  FabFitLimits wider = *limits;
+  guint degrees;
+  double deviation, bend, all;
+
+  find_lines (points, cuts, limits, regimes);
+  wider.scale_fraction = widen_scale (points, cuts, regimes, limits->scale_fraction);
+  find_lines (points, cuts, &wider, regimes);
+  bend = fab_fit_huber * wider.scale_fraction;
+  deviation = scatter (points, regimes, cuts->n_regimes, bend, &degrees);
+  all = deviation * fab_fit_student_95 (degrees);
+  for (guint k = 0; k < cuts->n_regimes; k++)
+    widen (&regimes[k], points, reach_of (points, &regimes[k], bend, all));
+  return deviation;
+}
 
 /* The times that a message can take at all: 1 ns to 1000 s. */
 static const double max_bytes_per_s = 1e14, min_ps = 1e3, max_ps = 1e15;
@@ -71,7 +457,8 @@ median_time (const FabFitPoint *points, guint n)
   return times[n / 2];
 }
 
-/* Fails when many sizes are faster than messages of a tenth of their size: such times are not those of messages. A few
+/* Fails when many sizes are faster than messages of a tenth of their size: such times are not those of messages. A
+ * few
  * sizes may be disturbed. */
 static gboolean
 check_growth (const FabFitPoint *points, guint n, GError **error)
@@ -137,7 +524,7 @@ fill_rows (FabFitCurve *self, const GArray *points, double hold_out)
 static FabFitLimits
 limits_of (const FabFitPoint *points, guint n)
 {
-  FabFitLimits limits = { fab_fit_scale (points, n), INFINITY };
+  FabFitLimits limits = { fit_scale (points, n), INFINITY };
 
   for (guint i = 0; i < n; i++)
     limits.min_ps_per_byte = MIN (limits.min_ps_per_byte, points[i].time_ps / points[i].size_bytes / 100);
@@ -148,10 +535,10 @@ static void
 fit (FabFitCurve *self, const FabFitPoint *points, guint n)
 {
   FabFitLimits limits = limits_of (points, n);
-  FabFitCuts cuts = fab_fit_segments (points, n, &limits);
+  FabFitCuts cuts = fit_segments (points, n, &limits);
 
   self->n_regimes = cuts.n_regimes;
-  self->scatter_fraction = fab_fit_refine (points, &cuts, &limits, self->regimes);
+  self->scatter_fraction = fit_refine (points, &cuts, &limits, self->regimes);
   for (guint k = 0; k + 1 < cuts.n_regimes; k++)
     self->up_to_bytes[k] = end_of (&self->regimes[k], &self->regimes[k + 1], points);
   self->up_to_bytes[cuts.n_regimes - 1] = (FabBytes) points[n - 1].size_bytes;
@@ -191,8 +578,8 @@ fab_fit_curve_free (FabFitCurve *self)
   g_free (self);
 }
 
-guint
-fab_fit_curve_regime (const FabFitCurve *self, double size_bytes)
+static guint
+fit_curve_regime (const FabFitCurve *self, double size_bytes)
 {
   guint k = 0;
 
@@ -204,7 +591,7 @@ fab_fit_curve_regime (const FabFitCurve *self, double size_bytes)
 double
 fab_fit_curve_time_ps (const FabFitCurve *self, double size_bytes)
 {
-  return fab_fit_line_time_ps (&self->regimes[fab_fit_curve_regime (self, size_bytes)].line, size_bytes);
+  return fab_fit_line_time_ps (&self->regimes[fit_curve_regime (self, size_bytes)].line, size_bytes);
 }
 
 double

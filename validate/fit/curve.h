@@ -7,8 +7,50 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "validate/check/errors.h"
-#include "validate/fit/refine.h"
+
+typedef struct {
+  double size_bytes, time_ps; /* both > 0 */
+} FabFitPoint;
+
+typedef struct {
+  double overhead_ps, ps_per_byte;
+} FabFitLine;
+
+double fab_fit_line_time_ps (const FabFitLine *line, double size_bytes);
+
+/* Decides how many regimes a curve has and where each ends.
+ *
+ * Dynamic programming finds, of all ways to cut the points (sorted by size) into k runs of at least
+ * FAB_FIT_MIN_POINTS,
+ * the one of least cost. The Bayesian information criterion chooses k. Each regime has three parameters (overhead,
+ * rate, end); the end counts twice because it is the best of many:
+ *
+ *   n ln (cost / n + floor^2) + (4 k - 1) ln n
+ *
+ * `floor` is half a percent: real curves are not straighter than that, so no regime is added to come closer.
+ */
+enum { FAB_FIT_MIN_POINTS = 3, FAB_FIT_MAX_REGIMES = 6 };
+
+/* Fits the final line of each regime, and its uncertainty.
+ *
+ * Intervals are 95 % of Student's t. The degrees of freedom are the points of the regime (of all regimes where it has
+ * few) less the number of parameters: the error is the deviation of sizes from the line, not the spread of the
+ * thousands of samples of one size. A line that does not follow the link's curve therefore has wide intervals.
+ */
+typedef struct {
+  FabFitLine line;
+  guint first, end;             /* indices of its points; `end` is not included */
+  double overhead_half_ps;      /* half of the 95 % interval */
+  double ps_per_byte_half;      /* the same of ps_per_byte */
+  gboolean is_without_overhead; /* the fit ended at the bound overhead = 0 */
+  gboolean is_without_rate;     /* it ended at min_ps_per_byte: the points do not determine the rate */
+} FabFitRegime;
+
+/* Returns the two-sided 95 % quantile of Student's t. */
+double fab_fit_student_95 (guint degrees);
 
 typedef enum {
   FAB_FIT_FITTED,   /* the size was used to fit the parameters */
@@ -53,13 +95,12 @@ GArray *fab_fit_merge_sizes (const FabFitPoint *points, guint n);
 FabFitCurve *fab_fit_curve_new (const FabFitPoint *points, guint n, double hold_out, GError **error);
 void fab_fit_curve_free (FabFitCurve *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFitCurve, fab_fit_curve_free)
-
-guint fab_fit_curve_regime (const FabFitCurve *self, double size_bytes);
 double fab_fit_curve_time_ps (const FabFitCurve *self, double size_bytes);
 
 /* Returns bytes per second of a regime, and half of the 95 % interval of that rate. */
 double fab_fit_regime_rate (const FabFitRegime *regime);
 double fab_fit_regime_rate_half (const FabFitRegime *regime);
+
 /* Says whether the points of the regime determine its rate to within a factor of two. */
 gboolean fab_fit_regime_has_rate (const FabFitRegime *regime);
 

@@ -8,7 +8,89 @@
 
 #include "models/library/nccl/parts.h"
 #include "sim/base/error.h"
-#include "validate/fit/base.h"
+
+/* Compares measured rates with those that the base's line and packets allow. O(sizes). */
+
+/* Tolerance of a packet rate: the base's packet format may be a little wrong. */
+static const double rounding = 1.02;
+/* Tolerance of a single measured rate: a median of few samples, printed in three digits, can be this much off. The
+ * smallest mistake of units, GiB for GB, is 7 %, and is still found. */
+static const double too_fast = 1.05;
+
+/* Returns the payload rate in bytes per second that a drive's packets can reach on one link, before any loss. */
+static double
+base_packet_rate (const FabLinkSpec *link, const FabLinkDriveSpec *drive)
+{
+  double packets = drive->payload_bytes > 0
+                     ? (double) drive->payload_bytes / (double) (drive->payload_bytes + drive->overhead_bytes)
+                     : 1;
+
+  return (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction * packets;
+}
+
+/* Fails when a message of any kind and size was faster than the line. */
+static gboolean
+check_points (const FabFitKind *kind, const FabFragmentRequest *request, GError **error)
+{
+  double line = (double) fab_link_spec_line_rate (request->base) * request->count, most = 0;
+  FabFitPoint fastest = { 0 };
+
+  for (guint i = 0; kind->points && i < kind->points->len; i++) {
+    const FabFitPoint *point = &g_array_index (kind->points, FabFitPoint, i);
+    double rate = point->size_bytes / point->time_ps * (double) FAB_PS_PER_S;
+
+    if (rate > most)
+      fastest = *point;
+    most = MAX (most, rate);
+  }
+  if (most <= line * too_fast)
+    return TRUE;
+  g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, fastest.size_bytes);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "%s: %.4g GB/s were measured (%s in %.4g us), and %u x %s carry %.4g GB/s at most: name a "
+      "faster --base, or how many links there are with --count",
+      fab_measure_kind_names[kind->series->kind], most / 1e9, size, fastest.time_ps / 1e6, request->count,
+      request->base->name, line / 1e9);
+}
+
+/* Limits the fitted rates to what the base can carry. A rate above that was extrapolated beyond the largest measured
+ * size, so the rate of that size replaces it. Fails when the messages themselves were faster than the line rate of
+ * the
+ * base. Does nothing without a base. */
+static gboolean
+base_bound (FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
+{
+  const FabLinkSpec *base = request->base;
+
+  for (FabDrive drive = FAB_DRIVE_COPY; base && drive <= FAB_DRIVE_KERNEL; drive++) {
+    double packets = base_packet_rate (base, drive == FAB_DRIVE_KERNEL ? &base->kernel : &base->copy);
+
+    for (FabMeasureKind which = 0; which < FAB_MEASURE_COLLECTIVE; which++)
+      if (!check_points (&fit->kinds[drive][which], request, error))
+        return FALSE;
+    fab_link_fit_bound (fit, drive, packets * rounding * request->count);
+  }
+  return TRUE;
+}
+
+/* Fails when a measured rate, less its uncertainty, is above what the packets of the base's drive can reach. */
+static gboolean
+base_check_rate (const FabFitKind *kind, const FabLinkDriveSpec *drive, const FabFragmentRequest *request,
+                 GError **error)
+{
+  const FabLinkSpec *base = request->base;
+  double surely = (kind->rate - kind->rate_half) / request->count;
+  double packets = base_packet_rate (base, drive);
+
+  if (surely > packets * rounding)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%.4g GB/s were measured, and packets leave %.4g of %u x %s: another --base, or another packet "
+        "format, is right",
+        kind->rate / 1e9, packets * request->count / 1e9, request->count, base->name);
+  return TRUE;
+}
 
 /* Rounding to six digits changes a rate by less than this. */
 static const double unrounded = 1.00001;
@@ -82,10 +164,10 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
 
   if (kind == NULL)
     return TRUE;
-  if (request->base && !fab_base_check_rate (kind, spec, request, error))
+  if (request->base && !base_check_rate (kind, spec, request, error))
     return FALSE;
   self->is_measured = TRUE;
-  double reached = kind->rate / request->count / fab_base_packet_rate (&self->spec, spec);
+  double reached = kind->rate / request->count / base_packet_rate (&self->spec, spec);
   if (reached > unrounded)
     note (self, "%s: %.4g %% of what packets leave; taken as all of it", names[drive], reached * 100);
   spec->achievable_fraction = CLAMP (tidy (reached), smallest_achievable, 1);
@@ -105,8 +187,8 @@ set_drive (FabFragment *self, const FabLinkFit *fit, FabDrive drive, const FabFr
 static void
 keep_collective (FabFragment *self, const FabLinkSpec *base)
 {
-  double was = fab_base_packet_rate (base, &base->copy) * base->copy.achievable_fraction;
-  double is = fab_base_packet_rate (&self->spec, &self->spec.copy) * self->spec.copy.achievable_fraction;
+  double was = base_packet_rate (base, &base->copy) * base->copy.achievable_fraction;
+  double is = base_packet_rate (&self->spec, &self->spec.copy) * self->spec.copy.achievable_fraction;
 
   if (base->collective_fraction > 0 && is < was) {
     self->spec.collective_fraction = MIN (tidy (base->collective_fraction * was / is), 1);
@@ -145,7 +227,7 @@ set_collective (FabFragment *self, const FabLinkFit *fit)
 static void
 add_messages (FabFragment *self, const FabFitKind *kind, FabMessageWay way)
 {
-  double most = fab_base_packet_rate (&self->spec, &self->spec.copy);
+  double most = base_packet_rate (&self->spec, &self->spec.copy);
 
   for (guint k = 0; k < kind->curve->n_regimes; k++) {
     const FabFitRegime *regime = &kind->curve->regimes[k];
@@ -307,8 +389,7 @@ fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **e
     self->spec = *request->base;
   forget_messages (self, fit);
   self->is_measured = request->base == NULL;
-  if (!fab_base_bound (fit, request, error)
-      || (request->base == NULL && !set_line (self, fit, request, error)))
+  if (!base_bound (fit, request, error) || (request->base == NULL && !set_line (self, fit, request, error)))
     return NULL;
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
     if (!set_drive (self, fit, drive, request, error))
@@ -332,4 +413,86 @@ fab_fragment_free (FabFragment *self)
   g_ptr_array_unref (self->texts);
   g_array_unref (self->messages);
   g_free (self);
+}
+
+/* Writes link entries as a commented catalogue file. */
+
+/* Escapes control characters and odd line ends as in values: YAML does not allow them in comments either. */
+static void
+append_comment (GString *out, const char *text)
+{
+  g_autofree char *line = g_strdelimit (g_utf8_make_valid (text, -1), "\r\n\t", ' ');
+
+  g_string_append (out, "# ");
+  for (const char *p = line; *p; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    if (g_unichar_isprint (c) && c != 0x2028 && c != 0x2029)
+      g_string_append_unichar (out, c);
+    else
+      g_string_append_printf (out, c < 0x10000 ? "\\u%04X" : "\\U%08X", c);
+  }
+  g_string_append_c (out, '\n');
+}
+
+static void
+append_kinds (GString *out, const FabLinkFit *fit)
+{
+  for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++)
+    for (FabMeasureKind which = 0; which < FAB_N_MEASURE_KINDS; which++) {
+      const FabFitKind *kind = &fit->kinds[drive][which];
+      g_autofree char *title = kind->series ? fab_series_title (kind->series) : NULL;
+      g_autofree char *text = kind->series
+                                ? g_strdup_printf ("  %s%s: %u series, %" G_GUINT64_FORMAT
+                                                   " to %" G_GUINT64_FORMAT " B, %" G_GUINT64_FORMAT
+                                                   " samples%s",
+                                                   title, kind->n_series > 1 ? " and others" : "",
+                                                   kind->n_series, kind->from_bytes, kind->to_bytes,
+                                                   kind->n_samples, kind->n_samples == 0 ? " known" : "")
+                                : NULL;
+
+      if (text)
+        append_comment (out, text);
+    }
+}
+
+static void
+append_notes (GString *out, const GPtrArray *notes)
+{
+  for (guint i = 0; i < notes->len; i++) {
+    g_autofree char *text = g_strconcat ("  ", g_ptr_array_index (notes, i), NULL);
+
+    append_comment (out, text);
+  }
+}
+
+char *
+fab_fragments_yaml (const GPtrArray *fragments, const FabFragmentRequest *request)
+{
+  g_autoptr (GArray) specs = g_array_new (FALSE, FALSE, sizeof (FabLinkSpec));
+  GString *out = g_string_new (NULL);
+
+  g_string_append_printf (out, "# Written by fabricast calibrate %s on %s from:\n", request->version,
+                          request->date);
+  for (guint i = 0; request->files[i]; i++) {
+    g_autofree char *name = g_path_get_basename (request->files[i]);
+    g_autofree char *text = g_strconcat ("  ", name, NULL);
+
+    append_comment (out, text);
+  }
+  for (guint i = 0; i < fragments->len; i++) {
+    const FabFragment *self = g_ptr_array_index (fragments, i);
+    g_autofree char *head = g_strdup_printf ("Link '%s':", self->spec.name);
+
+    append_comment (out, head);
+    append_kinds (out, self->fit);
+    append_notes (out, self->fit->notes);
+    append_notes (out, self->notes);
+    g_array_append_val (specs, self->spec);
+  }
+  append_comment (out, "A scenario takes it with `include:` and names a link of it where a link is named.");
+  FabCatalogSections sections = { .links = { specs->data, specs->len } };
+  g_autofree char *yaml = fab_schema_write (fab_catalog_params, &sections);
+  g_string_append_printf (out, "\n%s", yaml);
+  return g_string_free (out, FALSE);
 }

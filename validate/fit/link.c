@@ -11,6 +11,8 @@
 /* Overhead below this fraction of the largest message's time is not visible. */
 static const double hidden_fraction = 0.1;
 
+static const FabFitKind *link_fit_both_ways (const FabLinkFit *self, FabDrive drive);
+
 /* Returns how two series of one kind were measured differently; NULL: they were not. (transfer full) */
 static char *
 find_difference (const FabSeries *a, const FabSeries *b)
@@ -273,7 +275,7 @@ note_missing (FabLinkFit *self)
   for (FabDrive drive = FAB_DRIVE_COPY; drive <= FAB_DRIVE_KERNEL; drive++) {
     const char *name = drive == FAB_DRIVE_KERNEL ? "kernel" : "copy";
     gboolean has_one = fab_link_fit_one_way (self, drive) != NULL;
-    gboolean has_both = fab_link_fit_both_ways (self, drive) != NULL;
+    gboolean has_both = link_fit_both_ways (self, drive) != NULL;
 
     if (has_one && !has_both)
       note (self,
@@ -358,8 +360,9 @@ fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive)
                    self->is_device ? FAB_MEASURE_LATENCY : FAB_MEASURE_BANDWIDTH);
 }
 
-const FabFitKind *
-fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive)
+/* Returns the kind that gives the rate with both directions busy; NULL: not measured. */
+static const FabFitKind *
+link_fit_both_ways (const FabLinkFit *self, FabDrive drive)
 {
   return first_of (self->kinds[drive], FAB_MEASURE_BIDIRECTIONAL, FAB_MEASURE_EXCHANGE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.h - derives from the series of one link its saturated rates, its message times and how its directions share it.
+/* link.h - derives from the series of one link its saturated rates, its message times and how its directions share
+ * it.
  *
  * Each kind of measurement gives a curve (curve.h). With fewer sizes than a curve needs it gives one number: the rate
  * of its largest size, or for `latency` the time of its smallest. Series of several pairs are merged. Series of one
@@ -48,7 +49,8 @@ FabLinkFit *fab_link_fit_new (const GPtrArray *series, const FabFitSizes *sizes,
 void fab_link_fit_free (FabLinkFit *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLinkFit, fab_link_fit_free)
 
-/* Replaces saturated rates above `most_bytes_per_s`, which the link cannot carry, by the rate of the largest size; the
+/* Replaces saturated rates above `most_bytes_per_s`, which the link cannot carry, by the rate of the largest size;
+ * the
  * true rate lies between the two. Does not change messages of a network, whose rates are not saturated. */
 void fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s);
 
@@ -56,8 +58,6 @@ void fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per
 gboolean fab_link_fit_has_rate (const FabLinkFit *self);
 /* Returns the kind that gives a drive's saturated rate in one direction; NULL: not measured. */
 const FabFitKind *fab_link_fit_one_way (const FabLinkFit *self, FabDrive drive);
-/* Returns the kind that gives the rate with both directions busy; NULL: not measured. */
-const FabFitKind *fab_link_fit_both_ways (const FabLinkFit *self, FabDrive drive);
 /* Returns the rate with both directions busy over the rate with one, at most 1; 0: not known. When it is known, sets
  * `*busy` (which may be NULL) to the kind with both directions busy. */
 double fab_link_fit_duplex (const FabLinkFit *self, FabDrive drive, const FabFitKind **busy);

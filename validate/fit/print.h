@@ -10,7 +10,8 @@
 #include "validate/fit/check.h"
 #include "validate/fit/fragment.h"
 
-/* Prints each entry (FabFragment): its regimes, the residual per size, what it predicts and what it cannot express. */
+/* Prints each entry (FabFragment): its regimes, the residual per size, what it predicts and what it cannot
+ * express. */
 char *fab_fits_to_text (const GPtrArray *fragments);
 char *fab_fits_to_csv (const GPtrArray *fragments); /* one row per size */
 char *fab_fits_to_json (const GPtrArray *fragments);
@@ -19,7 +20,3 @@ char *fab_link_check_to_text (const FabLinkCheck *check, gboolean is_summary);
 char *fab_link_check_to_markdown (const FabLinkCheck *check, gboolean is_summary);
 char *fab_link_check_to_csv (const FabLinkCheck *check, gboolean is_summary);
 char *fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary);
-
-/* Add the members "rows" and "errors" to the open JSON object. */
-void fab_fit_add_rows (FabJson *json, const GArray *rows);
-void fab_fit_add_errors (FabJson *json, const FabErrors *errors);

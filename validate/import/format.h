@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format.h - the interface of the readers, one per format; private to validate/import.
  *
- * A reader of a machine fills a FabMachine, whose `accelerator` and `nic` are set beforehand when the user named them.
+ * A reader of a machine fills a FabMachine, whose `accelerator` and `nic` are set beforehand when the user named
+ * them.
  * A reader of anything else returns the fragment of a scenario. */
 #pragma once
 
@@ -15,7 +16,7 @@ typedef struct {
   const char *tool;                          /* the command that prints it */
   gboolean (*recognises) (const char *text); /* says whether the text is of that format */
   /* fills the machine; NULL when there is `fragment` */
-  gboolean (*read) (FabMachine *machine, const FabImportRequest *request, GError **error);
+  gboolean (*read) (FabImportedMachine *machine, const FabImportRequest *request, GError **error);
   char *(*fragment) (const FabImportRequest *request, GError **error);
 } FabImportFormat;
 

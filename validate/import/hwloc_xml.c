@@ -7,11 +7,11 @@
  */
 #include <string.h>
 
-#include "validate/import/nvlink.h"
+#include "validate/import/known.h"
 #include "validate/import/xml.h"
 
 typedef struct {
-  FabMachine *machine;
+  FabImportedMachine *machine;
   const FabImportRequest *request;
   GPtrArray *gpus;   /* FabXml */
   GArray *gpu_parts; /* guint, as gpus */
@@ -93,13 +93,14 @@ link_of (Reader *reader, const FabXml *device)
     for (guint generation = 1; generation <= G_N_ELEMENTS (lane_GBps); generation++) {
       double expected = lane_GBps[generation - 1] * lanes;
       if (rate > 0.99 * expected && rate < 1.01 * expected) {
-        fab_machine_infer (reader->machine, "PCIe: the widest link that gives the printed GB/s");
+        fab_imported_machine_infer (reader->machine, "PCIe: the widest link that gives the printed GB/s");
         return fab_known_pcie (reader->machine, generation, lanes);
       }
     }
   guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
-  fab_machine_infer (reader->machine, "PCIe: generation %u x16 where the file has no known pci_link_speed",
-                     generation);
+  fab_imported_machine_infer (reader->machine,
+                              "PCIe: generation %u x16 where the file has no known pci_link_speed",
+                              generation);
   return fab_known_pcie (reader->machine, generation, 16);
 }
 
@@ -108,20 +109,21 @@ static void add_below (Reader *reader, const FabXml *object, guint parent, guint
 static void
 add_object (Reader *reader, const FabXml *object, guint parent, guint n_bridges)
 {
-  FabMachine *machine = reader->machine;
+  FabImportedMachine *machine = reader->machine;
   guint part;
 
   if (!holds_device (object))
     return;
   if (is_gpu (object)) {
-    part = fab_machine_add (machine, FAB_MACHINE_GPU, parent, link_of (reader, object), G_MAXUINT);
+    part = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_GPU, parent, link_of (reader, object),
+                                     G_MAXUINT);
     g_array_append_val (reader->gpu_parts, part);
   } else if (fabrics_device (object)) {
-    fab_machine_add (machine, FAB_MACHINE_NIC, parent, link_of (reader, object), G_MAXUINT);
+    fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, parent, link_of (reader, object), G_MAXUINT);
   } else if (is_type (object, "Bridge") && g_strcmp0 (fab_xml_get (object, "bridge_type"), "1-1") == 0) {
-    part = n_bridges % 2 == 0
-             ? parent
-             : fab_machine_add (machine, FAB_MACHINE_SWITCH, parent, link_of (reader, object), G_MAXUINT);
+    part = n_bridges % 2 == 0 ? parent
+                              : fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_SWITCH, parent,
+                                                          link_of (reader, object), G_MAXUINT);
     add_below (reader, object, part, n_bridges + 1);
   } else
     add_below (reader, object, parent, n_bridges);
@@ -160,8 +162,8 @@ add_host_bridges (Reader *reader, const FabXml *object, guint host, gboolean are
     if (is_host_bridge (child) && holds_device (child)) {
       guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
       guint above = are_vertices
-                      ? fab_machine_add (reader->machine, FAB_MACHINE_BRIDGE, host,
-                                         fab_known_pcie (reader->machine, generation, 16), G_MAXUINT)
+                      ? fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
+                                                  fab_known_pcie (reader->machine, generation, 16), G_MAXUINT)
                       : host;
       add_below (reader, child, above, 0);
     } else if (!is_type (child, "Package"))
@@ -186,7 +188,8 @@ static void
 add_packages (Reader *reader, const FabXml *object)
 {
   if (is_type (object, "Package") && holds_device (object)) {
-    guint host = fab_machine_add (reader->machine, FAB_MACHINE_HOST, FAB_MACHINE_NO_PARENT, NULL, G_MAXUINT);
+    guint host = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_HOST,
+                                           FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT);
     add_host_bridges (reader, object, host, count_host_bridges (object) > 1);
     return;
   }
@@ -205,10 +208,10 @@ add_outside (Reader *reader, const FabXml *machine)
       n_inside += count_host_bridges (g_ptr_array_index (machine->children, i));
   if (n == n_inside)
     return;
-  guint host = fab_machine_count (reader->machine, FAB_MACHINE_HOST) > 0
+  guint host = fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST) > 0
                  ? 0
-                 : fab_machine_add (reader->machine, FAB_MACHINE_HOST, FAB_MACHINE_NO_PARENT, NULL,
-                                    G_MAXUINT);
+                 : fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_HOST,
+                                             FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT);
   add_host_bridges (reader, machine, host, n - n_inside > 1);
 }
 
@@ -226,7 +229,7 @@ info (const FabXml *object, const char *name)
 static void
 choose_accelerator (Reader *reader)
 {
-  FabMachine *machine = reader->machine;
+  FabImportedMachine *machine = reader->machine;
   const FabXml *gpu = g_ptr_array_index (reader->gpus, 0);
   guint vendor = hex_after (gpu, '[', 4), device = hex_after (gpu, ':', 4);
   const char *name = fab_known_pci (vendor, device);
@@ -234,13 +237,13 @@ choose_accelerator (Reader *reader)
   if (machine->accelerator)
     return;
   if (name)
-    fab_machine_read (machine, "accelerator: %s, by its PCI id %04x:%04x", name, vendor, device);
+    fab_imported_machine_read (machine, "accelerator: %s, by its PCI id %04x:%04x", name, vendor, device);
   else {
     name = vendor == 0x1002 ? "mi50" : "l40s";
-    fab_machine_infer (machine,
-                       "accelerator: %s stands in for PCI id %04x:%04x, which is not in the table; "
-                       "--accelerator names another",
-                       name, vendor, device);
+    fab_imported_machine_infer (machine,
+                                "accelerator: %s stands in for PCI id %04x:%04x, which is not in the table; "
+                                "--accelerator names another",
+                                name, vendor, device);
   }
   machine->accelerator = name;
 }
@@ -248,14 +251,14 @@ choose_accelerator (Reader *reader)
 static void
 choose_port (Reader *reader)
 {
-  guint n = fab_machine_count (reader->machine, FAB_MACHINE_NIC);
+  guint n = fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_NIC);
 
   if (n == 0) {
     reader->machine->nic = NULL;
     return;
   }
-  fab_machine_read (reader->machine, "%u NICs with an OpenFabrics device; other network cards are left out",
-                    n);
+  fab_imported_machine_read (reader->machine,
+                             "%u NICs with an OpenFabrics device; other network cards are left out", n);
   if (reader->machine->nic == NULL)
     reader->machine->nic = fab_known_port (reader->machine, FAB_PORT_UNKNOWN, NULL, 0);
 }
@@ -298,8 +301,9 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
     return fab_import_fail (reader->request, root->line, error, "more than %d GPUs or %d parts",
                             FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS);
-  fab_machine_read (reader->machine, "%u GPUs below %u packages, with the PCIe bridges between",
-                    reader->gpus->len, fab_machine_count (reader->machine, FAB_MACHINE_HOST));
+  fab_imported_machine_read (reader->machine, "%u GPUs below %u packages, with the PCIe bridges between",
+                             reader->gpus->len,
+                             fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
   fab_nvlink_assume (reader->machine, reader->gpu_parts->len,
                      (const guint *) (gpointer) reader->gpu_parts->data);
   choose_port (reader);
@@ -314,7 +318,7 @@ hwloc_xml_recognises (const char *text)
 }
 
 static gboolean
-hwloc_xml_read (FabMachine *machine, const FabImportRequest *request, GError **error)
+hwloc_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
   g_autoptr (FabXml) topology = fab_xml_parse (request, error);
   Reader reader = { .machine = machine, .request = request };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/scenario/diagnostics.h"
+#include "sim/config/diagnostics.h"
 #include "validate/import/format.h"
 #include "validate/import/known.h"
 #include "validate/import/measurements.h"
@@ -116,42 +116,43 @@ check_request (const FabImportRequest *request, const FabCatalog *catalog, GErro
 
 /* Adds NICs where there are several machines and the tool shows none. */
 static void
-add_missing_nics (FabMachine *machine, const FabImportRequest *request)
+add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
 {
   guint n = machine->parts->len;
 
-  if (fab_machine_count (machine, FAB_MACHINE_NIC) > 0 || (request->nic == NULL && request->n_nodes < 2))
+  if (fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC) > 0
+      || (request->nic == NULL && request->n_nodes < 2))
     return;
   for (guint i = 0; i < n; i++) {
-    FabMachinePart gpu = *fab_machine_part (machine, i);
+    FabImportedMachinePart gpu = *fab_imported_machine_part (machine, i);
 
-    if (gpu.kind == FAB_MACHINE_GPU)
-      fab_machine_add (machine, FAB_MACHINE_NIC, gpu.parent, gpu.link, gpu.order);
+    if (gpu.kind == FAB_IMPORTED_MACHINE_GPU)
+      fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, gpu.parent, gpu.link, gpu.order);
   }
   machine->nic = request->nic ? request->nic : fab_known_port (machine, FAB_PORT_UNKNOWN, NULL, 0);
-  fab_machine_infer (machine, "a NIC beside each GPU, since the text shows none and %s",
-                     request->nic ? "--nic was given" : "there are several nodes");
+  fab_imported_machine_infer (machine, "a NIC beside each GPU, since the text shows none and %s",
+                              request->nic ? "--nic was given" : "there are several nodes");
 }
 
 static char *
 import_machine (const FabImportFormat *format, const FabImportRequest *request, GError **error)
 {
-  g_autoptr (FabMachine) machine = fab_machine_new (format->tool);
+  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (format->tool);
 
   machine->accelerator = request->accelerator;
   machine->nic = request->nic;
   if (request->accelerator)
-    fab_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
+    fab_imported_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
   if (request->nic)
-    fab_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
+    fab_imported_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
   if (!format->read (machine, request, error))
     return NULL;
   add_missing_nics (machine, request);
   if (request->n_nodes > 0)
     machine->n_nodes = request->n_nodes;
   else if (machine->fabric->len == 0)
-    fab_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
-  return fab_machine_scenario (machine, request->name ? request->name : "imported", request->file);
+    fab_imported_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
+  return fab_imported_machine_scenario (machine, request->name ? request->name : "imported", request->file);
 }
 
 static char *

@@ -10,31 +10,24 @@
 #include <glib.h>
 
 typedef enum {
-  FAB_MACHINE_HOST,
-  FAB_MACHINE_BRIDGE,   /* host bridge */
-  FAB_MACHINE_SWITCH,   /* PCIe switch */
-  FAB_MACHINE_SCALE_UP, /* NVSwitch; has no parent */
-  FAB_MACHINE_GPU,
-  FAB_MACHINE_NIC,
+  FAB_IMPORTED_MACHINE_HOST,
+  FAB_IMPORTED_MACHINE_BRIDGE,   /* host bridge */
+  FAB_IMPORTED_MACHINE_SWITCH,   /* PCIe switch */
+  FAB_IMPORTED_MACHINE_SCALE_UP, /* NVSwitch; has no parent */
+  FAB_IMPORTED_MACHINE_GPU,
+  FAB_IMPORTED_MACHINE_NIC,
   FAB_N_MACHINE_KINDS,
-} FabMachineKind;
+} FabImportedMachineKind;
 
-#define FAB_MACHINE_NO_PARENT G_MAXUINT
+#define FAB_IMPORTED_MACHINE_NO_PARENT G_MAXUINT
 
 typedef struct {
-  FabMachineKind kind;
+  FabImportedMachineKind kind;
   guint parent;
   const char *link; /* catalogue entry of the link to the parent */
   guint count;      /* number of those links; a host bridge has as many as there are trees below it */
   guint order;      /* number among its kind: GPU 3 is gpu3 wherever it was found */
-} FabMachinePart;
-
-/* Links between two parts that are not parent and child: NVLink, xGMI. */
-typedef struct {
-  guint a, b;
-  const char *link;
-  guint count;
-} FabMachineLink;
+} FabImportedMachinePart;
 
 typedef struct {
   const char *tool;        /* "nvidia-smi topo -m" */
@@ -49,24 +42,26 @@ typedef struct {
   GString *own_links;  /* YAML of link entries that the catalogue lacks */
   GString *fabric;     /* YAML of the `fabric:` section; empty: the default */
   GStringChunk *texts;
-} FabMachine;
+} FabImportedMachine;
 
-FabMachine *fab_machine_new (const char *tool);
-void fab_machine_free (FabMachine *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMachine, fab_machine_free)
+FabImportedMachine *fab_imported_machine_new (const char *tool);
+void fab_imported_machine_free (FabImportedMachine *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabImportedMachine, fab_imported_machine_free)
 
 /* Formats a text that lives as long as the machine. */
-const char *fab_machine_text (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+const char *fab_imported_machine_text (FabImportedMachine *self, const char *format, ...)
+    G_GNUC_PRINTF (2, 3);
 
 /* Adds a part and returns its index in `parts`. `order` G_MAXUINT numbers it after those already added. */
-guint fab_machine_add (FabMachine *self, FabMachineKind kind, guint parent, const char *link, guint order);
-FabMachinePart *fab_machine_part (const FabMachine *self, guint index);
-guint fab_machine_count (const FabMachine *self, FabMachineKind kind);
-void fab_machine_join (FabMachine *self, guint a, guint b, const char *link, guint count);
+guint fab_imported_machine_add (FabImportedMachine *self, FabImportedMachineKind kind, guint parent,
+                                const char *link, guint order);
+FabImportedMachinePart *fab_imported_machine_part (const FabImportedMachine *self, guint index);
+guint fab_imported_machine_count (const FabImportedMachine *self, FabImportedMachineKind kind);
+void fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const char *link, guint count);
 
 /* Add a note to `read` or `inferred`, unless it is already there. */
-void fab_machine_read (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
-void fab_machine_infer (FabMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void fab_imported_machine_read (FabImportedMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void fab_imported_machine_infer (FabImportedMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* Writes the scenario: comments, cluster, an all-reduce, the node. `file` names what was read. (transfer full) */
-char *fab_machine_scenario (const FabMachine *self, const char *name, const char *file);
+char *fab_imported_machine_scenario (const FabImportedMachine *self, const char *name, const char *file);

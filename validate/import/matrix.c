@@ -31,8 +31,9 @@ fab_matrix_lines (const char *text)
   return g_strsplit (plain, "\n", -1);
 }
 
-char **
-fab_matrix_words (const char *line)
+/* Splits a line into words. (transfer full) */
+static char **
+matrix_words (const char *line)
 {
   g_auto (GStrv) pieces = g_strsplit_set (line, " \t", -1);
   GPtrArray *words = g_ptr_array_new ();
@@ -54,7 +55,7 @@ fab_matrix_is_gpu (const char *word)
 gboolean
 fab_matrix_is_head (const char *line)
 {
-  g_auto (GStrv) words = fab_matrix_words (line);
+  g_auto (GStrv) words = matrix_words (line);
 
   return fab_matrix_is_gpu (words[0])
       && (words[1] == NULL || fab_matrix_is_gpu (words[1]) || strcmp (words[1], "CPU") == 0
@@ -65,7 +66,7 @@ fab_matrix_is_head (const char *line)
 static void
 read_labels (FabMatrix *self, const char *line)
 {
-  g_auto (GStrv) words = fab_matrix_words (line);
+  g_auto (GStrv) words = matrix_words (line);
 
   for (guint i = 0; words[i] && strcmp (words[i], "CPU") != 0 && i <= MAX_LABELS; i++)
     g_ptr_array_add (self->labels, g_strdup (words[i]));
@@ -74,7 +75,7 @@ read_labels (FabMatrix *self, const char *line)
 static gboolean
 read_row (FabMatrix *self, const FabImportRequest *request, const char *line, guint number, GError **error)
 {
-  g_auto (GStrv) words = fab_matrix_words (line);
+  g_auto (GStrv) words = matrix_words (line);
   const char *label = g_ptr_array_index (self->labels, self->rows->len);
 
   if (words[0] == NULL || strcmp (words[0], label) != 0)

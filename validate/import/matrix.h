@@ -13,8 +13,6 @@ typedef struct {
 
 /* Splits a text into lines, without terminal colours. (transfer full) */
 char **fab_matrix_lines (const char *text);
-/* Splits a line into words. (transfer full) */
-char **fab_matrix_words (const char *line);
 gboolean fab_matrix_is_gpu (const char *word); /* "GPU12" */
 
 /* Says whether this line begins a matrix: GPU0 and other names, and no cells. */

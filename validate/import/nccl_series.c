@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_series.c - reads the table of nccl-tests or rccl-tests as a series: one collective, with out-of-place times. */
+/* nccl_series.c - reads the table of nccl-tests or rccl-tests as a series: one collective, with out-of-place
+ * times. */
 #include <string.h>
 
 #include "validate/compare/nccl_names.h"

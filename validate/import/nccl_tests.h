@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 
 typedef struct {
   FabBytes size_bytes;
@@ -28,12 +28,9 @@ typedef struct {
   GArray *rows; /* FabNcclTestsRow, at least one; sizes above 0 */
 } FabNcclTests;
 
-/* Parses a file; `name` names it in messages. Returns NULL and sets *error (FAB_ERROR_INPUT) when it has no table or a
+/* Parses a file; `name` names it in messages. Returns NULL and sets *error (FAB_ERROR_INPUT) when it has no table
+ * or a
  * row of it is broken. (transfer full) */
 FabNcclTests *fab_nccl_tests_parse (const char *name, const char *data, gsize size, GError **error);
 void fab_nccl_tests_free (FabNcclTests *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNcclTests, fab_nccl_tests_free)
-
-/* Used by the parsers only: make an empty result, and read the JSON. */
-FabNcclTests *fab_nccl_tests_new (void);
-FabNcclTests *fab_nccl_tests_parse_json (const char *name, const char *data, gsize size, GError **error);

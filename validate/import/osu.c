@@ -4,13 +4,13 @@
  *   latency                          half a round trip, average
  *   bandwidth, bi-directional        MB/s of 10^6; the second prints both directions together: half of it
  *   multiple bandwidth               MB/s of all pairs together: divided by them
- *   all-reduce, broadcast, ...       average over the ranks; sizes become those of sim/work/collective.h
+ *   all-reduce, broadcast, ...       average over the ranks; sizes become those of sim/collective/collective.h
  *
  * How many ranks take part is not printed: the command above says it (mpirun -np 4, srun -n 4), or the request.
  */
 #include <string.h>
 
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 #include "validate/import/readings.h"
 
 /* messages in flight unless -W says otherwise */

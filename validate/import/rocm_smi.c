@@ -2,11 +2,11 @@
 /* rocm_smi.c - reads `rocm-smi --showtopo`: matrices of weights, hops and link types, and each GPU's NUMA node. */
 #include <string.h>
 
+#include "validate/import/known.h"
 #include "validate/import/matrix.h"
-#include "validate/import/nvlink.h"
 
 typedef struct {
-  FabMachine *machine;
+  FabImportedMachine *machine;
   const FabImportRequest *request;
   char **lines;
   guint n;
@@ -52,7 +52,7 @@ numa_node (const Reader *reader, guint gpu)
 static void
 add_gpus (Reader *reader)
 {
-  FabMachine *machine = reader->machine;
+  FabImportedMachine *machine = reader->machine;
   const char *link = fab_known_pcie (machine, fab_known_accelerator (machine->accelerator)->pcie_generation,
                                      16);
   g_autoptr (GHashTable) hosts = g_hash_table_new (NULL, NULL);
@@ -62,18 +62,20 @@ add_gpus (Reader *reader)
 
     if (!g_hash_table_contains (hosts, node))
       g_hash_table_insert (hosts, node,
-                           GUINT_TO_POINTER (fab_machine_add (machine, FAB_MACHINE_HOST,
-                                                              FAB_MACHINE_NO_PARENT, NULL, G_MAXUINT)));
+                           GUINT_TO_POINTER (fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_HOST,
+                                                                       FAB_IMPORTED_MACHINE_NO_PARENT, NULL,
+                                                                       G_MAXUINT)));
   }
   for (guint i = 0; i < reader->n; i++) {
     gpointer node = GINT_TO_POINTER (numa_node (reader, i));
-    reader->parts[i] = fab_machine_add (machine, FAB_MACHINE_GPU,
-                                        GPOINTER_TO_UINT (g_hash_table_lookup (hosts, node)), link, i);
+    reader->parts[i] = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_GPU,
+                                                 GPOINTER_TO_UINT (g_hash_table_lookup (hosts, node)), link,
+                                                 i);
   }
-  fab_machine_read (machine, "%u GPUs on %u hosts (NUMA nodes)", reader->n, g_hash_table_size (hosts));
-  fab_machine_infer (machine,
-                     "PCIe: %s from each GPU to its host; the text knows no generations, widths, switches",
-                     link);
+  fab_imported_machine_read (machine, "%u GPUs on %u hosts (NUMA nodes)", reader->n,
+                             g_hash_table_size (hosts));
+  fab_imported_machine_infer (
+      machine, "PCIe: %s from each GPU to its host; the text knows no generations, widths, switches", link);
 }
 
 /* Says whether one XGMI wire joins the pair; two hops lead over another GPU. */
@@ -103,7 +105,7 @@ choose_accelerator (Reader *reader, guint n_wired)
 
   if (reader->machine->accelerator)
     return;
-  fab_machine_infer (
+  fab_imported_machine_infer (
       reader->machine,
       "accelerator: %s, as %u of %u pairs have xGMI (all of 8 GPUs MI300X, some MI250X, none an older "
       "card); --accelerator names another",
@@ -114,7 +116,7 @@ choose_accelerator (Reader *reader, guint n_wired)
 static void
 add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
 {
-  FabMachine *machine = reader->machine;
+  FabImportedMachine *machine = reader->machine;
   const char *link = fab_known_accelerator (machine->accelerator)->link;
 
   if (link == NULL || !g_str_has_prefix (link, "xgmi"))
@@ -122,9 +124,9 @@ add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
   for (guint i = 0; i < reader->n; i++)
     for (guint j = i + 1; j < reader->n; j++)
       if (is_wired (types, hops, i, j))
-        fab_machine_join (machine, reader->parts[i], reader->parts[j], link, 1);
-  fab_machine_read (machine, "%u pairs with an xGMI wire between them", machine->links->len);
-  fab_machine_infer (
+        fab_imported_machine_join (machine, reader->parts[i], reader->parts[j], link, 1);
+  fab_imported_machine_read (machine, "%u pairs with an xGMI wire between them", machine->links->len);
+  fab_imported_machine_infer (
       machine, "one %s on each such pair: the text does not count links (MI250X has up to four on some)",
       link);
 }
@@ -171,7 +173,7 @@ rocm_smi_recognises (const char *text)
 }
 
 static gboolean
-rocm_smi_read (FabMachine *machine, const FabImportRequest *request, GError **error)
+rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
   g_auto (GStrv) lines = fab_matrix_lines (request->text);
   Reader reader = { .machine = machine, .request = request, .lines = lines };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/scenario/diagnostics.h"
+#include "sim/config/diagnostics.h"
 
 #define SYMBOL "fab_measure_backend"
 

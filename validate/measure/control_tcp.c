@@ -3,11 +3,253 @@
 #include "validate/measure/control_tcp.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "sim/base/error.h"
+
+#define FAB_MEASURE_PORT "7471"
+
+/* Connects, listens and waits, with time limits and with messages for people. */
+
+enum { SLICE_MS = 100, BACKLOG = 64 };
+
+gboolean
+fab_address_parse (const char *text, char **host, char **port, GError **error)
+{
+  const char *bracket = *text == '[' ? strchr (text, ']') : NULL;
+  const char *colon = bracket ? (bracket[1] == ':' ? bracket + 1 : NULL) : strrchr (text, ':');
+  guint64 number;
+
+  *host = *port = NULL;
+  if (bracket == NULL && colon != NULL && strchr (text, ':') != colon)
+    colon = NULL; /* an IPv6 address without brackets */
+  if (colon && !g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, &number, NULL))
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': '%s' is no port; ports are 1 to 65535, as in host:%s",
+                      text, colon + 1, FAB_MEASURE_PORT);
+  if ((*text == '[') != (bracket != NULL) || (bracket && colon == NULL && bracket[1] != '\0'))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "'%s' is no address; an IPv6 address with a port is [fe80::1]:%s", text,
+                      FAB_MEASURE_PORT);
+  *port = colon ? g_strdup (colon + 1) : NULL;
+  *host = bracket ? g_strndup (text + 1, (gsize) (bracket - text - 1))
+        : colon   ? g_strndup (text, (gsize) (colon - text))
+                  : g_strdup (text);
+  if (**host == '\0')
+    g_clear_pointer (host, g_free);
+  return TRUE;
+}
+
+gboolean
+fab_socket_fail (const char *who, int code, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_IO, "the connection to %s broke: %s", who, g_strerror (code));
+}
+
+gboolean
+fab_socket_ended (const char *who, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_IO,
+                    "%s ended the connection in the middle of measuring; is it still running?", who);
+}
+
+/* Waits until one of `events` (poll.h) happens or g_get_monotonic_time passes `deadline_us`. `who` names the other
+ * end
+ * in messages. */
+static gboolean
+socket_wait (int fd, short events, gint64 deadline_us, const char *who, GError **error)
+{
+  for (;;) {
+    struct pollfd wait = { .fd = fd, .events = events };
+    gint64 left_us = deadline_us - g_get_monotonic_time ();
+    int n = poll (&wait, 1, left_us > 0 ? (int) (left_us / 1000 + 1) : 0);
+
+    if (n > 0)
+      return TRUE;
+    if (n < 0 && errno != EINTR)
+      return fab_socket_fail (who, errno, error);
+    if (g_get_monotonic_time () >= deadline_us)
+      return fab_throw (error, FAB_ERROR_IO,
+                        "%s has not answered within the time limit; is it still running? A larger --timeout "
+                        "waits longer",
+                        who);
+  }
+}
+
+static struct addrinfo *
+resolve (const char *host, const char *port, gboolean is_passive, GError **error)
+{
+  struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = is_passive ? AI_PASSIVE : 0 };
+  struct addrinfo *found = NULL;
+  int code = getaddrinfo (host, port, &hints, &found);
+
+  if (code != 0)
+    fab_throw (error, FAB_ERROR_INPUT, "cannot find the host '%s': %s", host ? host : "",
+               gai_strerror (code));
+  return code == 0 ? found : NULL;
+}
+
+static gboolean
+bind_local (int fd, const char *bind_to, int family, GError **error)
+{
+  struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+  struct addrinfo *found = NULL;
+  gboolean is_bound = getaddrinfo (bind_to, NULL, &hints, &found) == 0
+                   && bind (fd, found->ai_addr, found->ai_addrlen) == 0;
+
+  if (found)
+    freeaddrinfo (found);
+  return is_bound
+      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is no address of this host that could reach the other",
+                    bind_to);
+}
+
+/* Connects to one address within the time limit. Returns -1 and sets *error on failure. */
+static int
+try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, const char *who, GError **error)
+{
+  int fd = socket (to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
+  int code = 0, one = 1;
+  socklen_t size = sizeof code;
+  gboolean is_waited = fd >= 0 && (bind_to == NULL || bind_local (fd, bind_to, to->ai_family, error));
+
+  if (is_waited && connect (fd, to->ai_addr, to->ai_addrlen) != 0) {
+    if (errno != EINPROGRESS)
+      code = errno;
+    else if (!socket_wait (fd, POLLOUT, fab_measure_deadline_us (timeout_s), who, error))
+      is_waited = FALSE;
+    else
+      getsockopt (fd, SOL_SOCKET, SO_ERROR, &code, &size);
+  }
+  if (is_waited && code == 0) {
+    fcntl (fd, F_SETFL, fcntl (fd, F_GETFL) & ~O_NONBLOCK);
+    setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fd;
+  }
+  if (is_waited)
+    fab_throw (error, FAB_ERROR_IO, "cannot connect to %s: %s%s", who, g_strerror (code),
+               code == ECONNREFUSED ? "; start `fabricast measure BACKEND --listen :PORT` there" : "");
+  else if (fd < 0)
+    fab_socket_fail (who, errno, error);
+  if (fd >= 0)
+    close (fd);
+  return -1;
+}
+
+int
+fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s, GError **error)
+{
+  struct addrinfo *addresses = resolve (host, port, FALSE, error);
+  g_autofree char *who = g_strdup_printf (strchr (host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+  int fd = -1;
+
+  for (struct addrinfo *to = addresses; to && fd < 0; to = to->ai_next) {
+    g_clear_error (error);
+    fd = try_connect (to, bind_to, timeout_s, who, error);
+  }
+  if (addresses)
+    freeaddrinfo (addresses);
+  return fd;
+}
+
+static int
+try_listen (const struct addrinfo *at)
+{
+  int fd = socket (at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+  int one = 1, zero = 0;
+
+  if (fd < 0)
+    return -1;
+  setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (at->ai_family == AF_INET6)
+    setsockopt (fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero); /* accept IPv4 as well */
+  if (bind (fd, at->ai_addr, at->ai_addrlen) == 0 && listen (fd, BACKLOG) == 0)
+    return fd;
+  int code = errno;
+  close (fd);
+  errno = code;
+  return -1;
+}
+
+int
+fab_socket_listen (const char *host, const char *port, GError **error)
+{
+  struct addrinfo *addresses = resolve (host, port, TRUE, error);
+  int fd = -1, code = 0;
+
+  /* IPv6 first: without a host name it accepts IPv4 as well */
+  for (int pass = 0; pass < 2; pass++)
+    for (struct addrinfo *at = addresses; at && fd < 0; at = at->ai_next)
+      if ((at->ai_family == AF_INET6) == (pass == 0)) {
+        fd = try_listen (at);
+        code = fd < 0 ? errno : 0;
+      }
+  if (addresses)
+    freeaddrinfo (addresses);
+  if (fd < 0 && addresses)
+    fab_throw (error, FAB_ERROR_IO, "cannot listen at %s:%s: %s", host ? host : "", port, g_strerror (code));
+  return fd;
+}
+
+int
+fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *host, GError **error)
+{
+  gint64 deadline_us = fab_measure_deadline_us (timeout_s);
+  int one = 1;
+
+  for (;;) {
+    struct pollfd wait = { .fd = listening, .events = POLLIN };
+    int fd = poll (&wait, 1, SLICE_MS) > 0 ? accept (listening, NULL, NULL) : -1;
+
+    if (fd >= 0) {
+      fcntl (fd, F_SETFD, FD_CLOEXEC);
+      setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+      return fd;
+    }
+    if (host && host->is_cancelled (host)) {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted while waiting for the other end");
+      return -1;
+    }
+    if (timeout_s > 0 && g_get_monotonic_time () >= deadline_us) {
+      fab_throw (error, FAB_ERROR_IO, "nobody has connected within %u s", timeout_s);
+      return -1;
+    }
+  }
+}
+
+guint
+fab_socket_port (int fd)
+{
+  struct sockaddr_storage address = { 0 };
+  socklen_t size = sizeof address;
+
+  getsockname (fd, (struct sockaddr *) &address, &size);
+  return address.ss_family == AF_INET6 ? g_ntohs (((struct sockaddr_in6 *) &address)->sin6_port)
+                                       : g_ntohs (((struct sockaddr_in *) &address)->sin_port);
+}
+
+/* Returns the numeric address of this end or of the other; an IPv4 address as such, even on a socket for both
+ * versions. (transfer full) */
+static char *
+socket_address (int fd, gboolean is_there)
+{
+  struct sockaddr_storage address = { 0 };
+  socklen_t size = sizeof address;
+  char name[NI_MAXHOST] = "unknown";
+
+  if (is_there)
+    getpeername (fd, (struct sockaddr *) &address, &size);
+  else
+    getsockname (fd, (struct sockaddr *) &address, &size);
+  getnameinfo ((struct sockaddr *) &address, size, name, sizeof name, NULL, 0, NI_NUMERICHOST);
+  return g_strdup (g_str_has_prefix (name, "::ffff:") ? name + strlen ("::ffff:") : name);
+}
 
 #define LINGER_US (G_USEC_PER_SEC / 2)
 
@@ -38,7 +280,7 @@ tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
       return fab_socket_ended (control->there, error);
     else if (errno != EAGAIN && errno != EINTR)
       return fab_socket_fail (control->there, errno, error);
-    else if (!fab_socket_wait (self->fd, POLLOUT, deadline_us, control->there, error))
+    else if (!socket_wait (self->fd, POLLOUT, deadline_us, control->there, error))
       return FALSE;
   }
   return TRUE;
@@ -59,7 +301,7 @@ tcp_receive (FabControl *control, gpointer data, gsize size, GError **error)
       return fab_socket_ended (control->there, error);
     else if (errno != EAGAIN && errno != EINTR)
       return fab_socket_fail (control->there, errno, error);
-    else if (!fab_socket_wait (self->fd, POLLIN, deadline_us, control->there, error))
+    else if (!socket_wait (self->fd, POLLIN, deadline_us, control->there, error))
       return FALSE;
   }
   return TRUE;
@@ -75,7 +317,7 @@ tcp_close (FabControl *control)
   char rest[4096];
 
   shutdown (self->fd, SHUT_WR);
-  while (fab_socket_wait (self->fd, POLLIN, deadline_us, control->there, NULL)
+  while (socket_wait (self->fd, POLLIN, deadline_us, control->there, NULL)
          && recv (self->fd, rest, sizeof rest, MSG_DONTWAIT) > 0) {}
   close (self->fd);
   g_free (control->here);
@@ -89,7 +331,7 @@ tcp_new (int fd, guint timeout_s)
   TcpControl *self = g_new0 (TcpControl, 1);
 
   self->base = (FabControl){
-    tcp_send, tcp_receive, tcp_close, fab_socket_address (fd, FALSE), fab_socket_address (fd, TRUE), timeout_s
+    tcp_send, tcp_receive, tcp_close, socket_address (fd, FALSE), socket_address (fd, TRUE), timeout_s
   };
   self->fd = fd;
   return &self->base;

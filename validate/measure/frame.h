@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frame.h - the messages of the protocol between two ends (pair.h), over any control channel.
  *
- * A frame is 32 bytes, big endian, followed by up to 64 KiB of data. In this conversation > comes from the asking end:
+ * A frame is 32 bytes, big endian, followed by up to 64 KiB of data. In this conversation > comes from the asking
+ * end:
  *
  *   > HELLO backend, machine, largest size, window, time limit     < WELCOME machine
  *   both open; what they exchange meanwhile goes as DATA           <> OPENED

@@ -38,10 +38,9 @@ void fab_host_free (FabMeasureHost *host);
 
 /* Says whether this host measured (or skipped) the series. */
 gboolean fab_host_has_series (const FabMeasureHost *host, const FabSeries *series);
+
 /* Says whether this host measured (or skipped) any series. */
 gboolean fab_host_has_any (const FabMeasureHost *host);
 
-/* Returns "node7: AMD EPYC 7763, 128 CPUs"; machines with equal texts count as the same machine. (transfer full) */
-char *fab_machine_name (void);
 /* Writes cpu, cpus, memory, kernel, host, date and fabricast to the file. */
 void fab_machine_describe (FabMeasureHost *host);

@@ -3,7 +3,8 @@
  *
  * The asking end decides what to measure (kind, size, number of messages) and tells the other end over a control
  * channel. Both then move the messages, and the asking end times them. The control channel is a TCP connection of its
- * own or, for mpi, messages. Every wait has a time limit, and the death of a peer is reported as an error; except with
+ * own or, for mpi, messages. Every wait has a time limit, and the death of a peer is reported as an error; except
+ * with
  * MPI, which ends all ranks itself.
  */
 #pragma once
@@ -28,6 +29,7 @@ FabControl *fab_control_connect (const char *peer, guint timeout_s, GError **err
 typedef struct _FabListener FabListener;
 FabListener *fab_listener_new (const char *listen, GError **error);
 guint fab_listener_port (const FabListener *self); /* useful when the port was ":0" */
+
 /* Waits for the next asking end, which has a few seconds to introduce itself. Fails with G_IO_ERROR_CANCELLED when
  * `host` says that the person wants to end. (transfer full) */
 FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *host, GError **error);
@@ -42,12 +44,14 @@ typedef struct {
    * fails with its message. The window and the time limit of `plan` are those of the asking end. */
   FabPair *(*open) (FabControl *control, gconstpointer params, const FabMeasurePlan *plan, FabBytes max_bytes,
                     gboolean is_asking, GError **error);
-  /* Moves messages. LATENCY: n round trips; BANDWIDTH: n messages from the asking end, then one word back; EXCHANGE: n
+  /* Moves messages. LATENCY: n round trips; BANDWIDTH: n messages from the asking end, then one word back;
+ * EXCHANGE: n
    * times both at once; BIDIRECTIONAL: n each way. Returns at each end when its part is done. `elapsed_ps` is set at
    * the asking end, for all n together; the caller computes the time of one message. */
   gboolean (*move) (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_messages,
                     FabTimePs *elapsed_ps, GError **error);
-  /* Fills the members that only the backend knows: method, memory, MTU, queue pairs, window, ends. The series owns the
+  /* Fills the members that only the backend knows: method, memory, MTU, queue pairs, window, ends. The series owns
+ * the
    * texts. */
   void (*describe) (const FabPair *pair, FabSeries *series);
   void (*close) (FabPair *pair);
@@ -64,14 +68,17 @@ struct _FabPair {
  * take. Does not close `control`. */
 gboolean fab_pair_measure (FabMeasureHost *host, const char *backend, const FabPairOps *ops,
                            FabControl *control, gconstpointer params, GError **error);
+
 /* Runs the other end: follows the asking end until that stops. */
 gboolean fab_pair_serve (FabMeasureHost *host, const FabPairOps *ops, FabControl *control,
                          gconstpointer params, GError **error);
 
-/* Does all that a backend with a TCP control channel needs: connects to plan->peer, repeatedly until the time limit so
+/* Does all that a backend with a TCP control channel needs: connects to plan->peer, repeatedly until the time
+ * limit so
  * that either end may start first, and measures. */
 gboolean fab_pair_measure_peer (FabMeasureHost *host, const FabPairOps *ops, gconstpointer params,
                                 GError **error);
+
 /* Waits at plan->listen and serves one asking end after the other until interrupted; only one with plan->once. A
  * failure with one of them becomes a note, unless it is the only one. */
 gboolean fab_pair_serve_peers (FabMeasureHost *host, const FabPairOps *ops, gconstpointer params,

@@ -5,12 +5,26 @@
  * committed by one write without waiting for the disk, so it outlives the process at once, and the system at the next
  * checkpoint. The last writer to close leaves one plain file.
  */
+#include "validate/measure/samples.h"
+
 #include <errno.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include "sim/base/error.h"
-#include "validate/measure/samples_private.h"
+
+#define FAB_SAMPLES_APPLICATION_ID 0x4641424d /* "FABM", at byte 68 of the file */
+#define FAB_SAMPLES_SCHEMA_VERSION 1          /* user_version, at byte 60 */
+
+struct sqlite3_stmt;
+
+struct _FabSamples {
+  char *path; /* as the user wrote it */
+  struct sqlite3 *db;
+  FabSamplesMode mode;
+  gboolean has_schema;
+  struct sqlite3_stmt *insert; /* prepared statement that adds a sample; NULL until first used */
+};
 
 enum { PATIENCE_MS = 10000 };
 
@@ -89,34 +103,37 @@ remedy (gint code)
   }
 }
 
-gboolean
-fab_samples_fail (FabSamples *self, const char *doing, GError **error)
+/* Sets *error to what SQLite just reported; `doing` completes "cannot ...". Returns FALSE. */
+static gboolean
+samples_fail (FabSamples *self, const char *doing, GError **error)
 {
   return fab_throw (error, FAB_ERROR_IO, "%s: cannot %s: %s (%s)", self->path, doing,
                     remedy (sqlite3_extended_errcode (self->db) & 0xff), sqlite3_errmsg (self->db));
 }
 
-gboolean
-fab_samples_exec (FabSamples *self, const char *sql, const char *doing, GError **error)
+static gboolean
+samples_exec (FabSamples *self, const char *sql, const char *doing, GError **error)
 {
-  return sqlite3_exec (self->db, sql, NULL, NULL, NULL) == SQLITE_OK || fab_samples_fail (self, doing, error);
+  return sqlite3_exec (self->db, sql, NULL, NULL, NULL) == SQLITE_OK || samples_fail (self, doing, error);
 }
 
-sqlite3_stmt *
-fab_samples_prepare (FabSamples *self, const char *sql, GError **error)
+/* Prepares a statement; NULL and *error on failure. (transfer full) */
+static sqlite3_stmt *
+samples_prepare (FabSamples *self, const char *sql, GError **error)
 {
   sqlite3_stmt *stmt = NULL;
 
   if (sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-    fab_samples_fail (self, "read", error);
+    samples_fail (self, "read", error);
   return stmt;
 }
 
-gboolean
-fab_samples_finish (FabSamples *self, sqlite3_stmt *stmt, const char *doing, GError **error)
+/* Runs a statement without rows and frees it. `stmt` NULL is a failure that was already reported: returns FALSE. */
+static gboolean
+samples_finish (FabSamples *self, sqlite3_stmt *stmt, const char *doing, GError **error)
 {
   gboolean is_done = stmt != NULL
-                  && (sqlite3_step (stmt) == SQLITE_DONE || fab_samples_fail (self, doing, error));
+                  && (sqlite3_step (stmt) == SQLITE_DONE || samples_fail (self, doing, error));
 
   sqlite3_finalize (stmt);
   return is_done;
@@ -146,7 +163,7 @@ identify (FabSamples *self, GError **error)
   if (!read_integer (self, "SELECT count (*) FROM sqlite_schema", &n_objects)
       || !read_integer (self, "PRAGMA application_id", &application_id)
       || !read_integer (self, "PRAGMA user_version", &version))
-    return fab_samples_fail (self, "open", error);
+    return samples_fail (self, "open", error);
   if (n_objects == 0 && application_id == 0 && version == 0)
     return TRUE;
   if (application_id != FAB_SAMPLES_APPLICATION_ID)
@@ -167,11 +184,11 @@ create_schema (FabSamples *self, GError **error)
   g_autofree char *sql = g_strdup_printf ("PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT",
                                           FAB_SAMPLES_APPLICATION_ID, FAB_SAMPLES_SCHEMA_VERSION, schema);
 
-  if (!fab_samples_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
+  if (!samples_exec (self, "BEGIN IMMEDIATE", "create the tables", error) || !identify (self, error))
     return FALSE;
   if (self->has_schema) /* another process has made the schema meanwhile */
-    return fab_samples_exec (self, "ROLLBACK", "open", error);
-  self->has_schema = fab_samples_exec (self, sql, "create the tables", error);
+    return samples_exec (self, "ROLLBACK", "open", error);
+  self->has_schema = samples_exec (self, sql, "create the tables", error);
   return self->has_schema;
 }
 
@@ -216,7 +233,7 @@ open_reader (FabSamples *self, GError **error)
   if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN)
     code = connect_file (self, SQLITE_OPEN_READWRITE);
   if (code != SQLITE_OK)
-    return fab_samples_fail (self, "open", error);
+    return samples_fail (self, "open", error);
   if (!identify (self, error))
     return FALSE;
   return self->has_schema
@@ -229,15 +246,15 @@ open_writer (FabSamples *self, GError **error)
   gint code = connect_file (self, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 
   if (code != SQLITE_OK)
-    return fab_samples_fail (self, "open", error);
+    return samples_fail (self, "open", error);
   if (!identify (self, error))
     return FALSE;
   code = sqlite3_exec (self->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) & 0xff;
   /* when busy, the journal mode stays as it is */
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED)
-    return fab_samples_fail (self, "open for writing", error);
-  return fab_samples_exec (self, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1", "open for writing",
-                           error)
+    return samples_fail (self, "open for writing", error);
+  return samples_exec (self, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1", "open for writing",
+                       error)
       && (self->has_schema || create_schema (self, error));
 }
 
@@ -269,4 +286,348 @@ fab_samples_free (FabSamples *self)
   sqlite3_close (self->db);
   g_free (self->path);
   g_free (self);
+}
+
+/* Reads series, points and samples from the file. */
+
+/* Returns TRUE when there is a row; FALSE at the end or when *error is set. Frees the statement at the end. */
+static gboolean
+next_row (FabSamples *self, sqlite3_stmt **stmt, GError **error)
+{
+  gint code = *stmt ? sqlite3_step (*stmt) : SQLITE_DONE;
+
+  if (code == SQLITE_ROW)
+    return TRUE;
+  if (code != SQLITE_DONE)
+    samples_fail (self, "read", error);
+  sqlite3_finalize (g_steal_pointer (stmt));
+  return FALSE;
+}
+
+/* Returns valid UTF-8 whatever wrote the file, or NULL. (transfer full) */
+static char *
+column_text (sqlite3_stmt *stmt, gint column)
+{
+  const char *text = (const char *) sqlite3_column_text (stmt, column);
+
+  return text ? g_utf8_make_valid (text, -1) : NULL;
+}
+
+/* Finds the series' id; -1: there is none. */
+static gboolean
+samples_find_series (FabSamples *self, const FabSeries *series, gint64 *id, GError **error)
+{
+  g_autofree char *key = fab_series_key (series);
+  g_autoptr (GError) cause = NULL;
+  sqlite3_stmt *stmt = samples_prepare (self, "SELECT series_id FROM series WHERE key = ?", &cause);
+
+  *id = -1;
+  if (stmt)
+    sqlite3_bind_text (stmt, 1, key, -1, SQLITE_STATIC);
+  if (next_row (self, &stmt, &cause))
+    *id = sqlite3_column_int64 (stmt, 0);
+  sqlite3_finalize (stmt);
+  if (cause == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
+GArray *
+fab_samples_of_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, GError **error)
+{
+  g_autoptr (GArray) samples = g_array_new (FALSE, FALSE, sizeof (FabTimePs));
+  g_autoptr (GError) cause = NULL;
+  sqlite3_stmt *stmt = samples_prepare (
+      self, "SELECT time_ps FROM sample WHERE series_id = ? AND size_bytes = ? ORDER BY sample_id", &cause);
+
+  if (stmt) {
+    sqlite3_bind_int64 (stmt, 1, series_id);
+    sqlite3_bind_int64 (stmt, 2, (gint64) size_bytes);
+  }
+  while (next_row (self, &stmt, &cause)) {
+    FabTimePs time_ps = sqlite3_column_int64 (stmt, 0);
+    g_array_append_val (samples, time_ps);
+  }
+  if (cause == NULL)
+    return g_steal_pointer (&samples);
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return NULL;
+}
+
+#define POINT_COLUMNS \
+  "size_bytes, time_ps, low_ps, high_ps, min_ps, p05_ps, p95_ps, max_ps, n_samples, n_outliers, is_complete"
+
+static FabMeasuredPoint
+read_point (sqlite3_stmt *stmt)
+{
+  return (FabMeasuredPoint){ .size_bytes = (FabBytes) sqlite3_column_int64 (stmt, 0),
+                             .time_ps = sqlite3_column_int64 (stmt, 1),
+                             .low_ps = sqlite3_column_int64 (stmt, 2),
+                             .high_ps = sqlite3_column_int64 (stmt, 3),
+                             .min_ps = sqlite3_column_int64 (stmt, 4),
+                             .p05_ps = sqlite3_column_int64 (stmt, 5),
+                             .p95_ps = sqlite3_column_int64 (stmt, 6),
+                             .max_ps = sqlite3_column_int64 (stmt, 7),
+                             .n_samples = (guint) sqlite3_column_int64 (stmt, 8),
+                             .n_outliers = (guint) sqlite3_column_int64 (stmt, 9),
+                             .is_complete = sqlite3_column_int64 (stmt, 10) != 0 };
+}
+
+gboolean
+fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabMeasuredPoint *point,
+                        GError **error)
+{
+  sqlite3_stmt *stmt = samples_prepare (
+      self, "SELECT " POINT_COLUMNS " FROM point WHERE series_id = ? AND size_bytes = ?", error);
+  gboolean is_there;
+
+  if (stmt == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (stmt, 1, series_id);
+  sqlite3_bind_int64 (stmt, 2, (gint64) size_bytes);
+  is_there = next_row (self, &stmt, error);
+  if (is_there)
+    *point = read_point (stmt);
+  sqlite3_finalize (stmt);
+  return is_there;
+}
+
+/* --- everything --- */
+
+static gboolean
+read_series (FabSamples *self, sqlite3_stmt *stmt, FabSeries *series, GError **error)
+{
+  gint column = 1;
+
+  if (!fab_measure_kind_find ((const char *) sqlite3_column_text (stmt, column++), &series->kind))
+    return fab_throw (error, FAB_ERROR_IO, "%s: a series of an unknown kind", self->path);
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    G_STRUCT_MEMBER (char *, series, field->offset) = column_text (stmt, column++);
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    G_STRUCT_MEMBER (guint, series, field->offset) = (guint) sqlite3_column_int64 (stmt, column++);
+  return TRUE;
+}
+
+static gboolean
+load_points (FabSamples *self, gint64 series_id, GArray *points, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  sqlite3_stmt *stmt = samples_prepare (
+      self, "SELECT " POINT_COLUMNS " FROM point WHERE series_id = ? ORDER BY size_bytes", &cause);
+
+  if (stmt)
+    sqlite3_bind_int64 (stmt, 1, series_id);
+  while (next_row (self, &stmt, &cause)) {
+    FabMeasuredPoint point = read_point (stmt);
+    g_array_append_val (points, point);
+  }
+  if (cause == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
+GPtrArray *
+fab_samples_load (FabSamples *self, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+  g_autoptr (GError) cause = NULL;
+  sqlite3_stmt *stmt = samples_prepare (
+      self,
+      "SELECT series_id, kind, backend, system, from_end, to_end, from_memory, to_memory, method, op, algorithm,"
+      " source, note, n_ranks, n_pairs, window, n_queue_pairs, mtu_bytes FROM series"
+      " WHERE series_id IN (SELECT series_id FROM point) ORDER BY series_id",
+      &cause);
+
+  while (cause == NULL && next_row (self, &stmt, &cause)) {
+    FabMeasuredSeries *series = fab_measured_series_new (&(FabSeries){ 0 });
+
+    g_ptr_array_add (all, series);
+    if (read_series (self, stmt, &series->series, &cause))
+      load_points (self, sqlite3_column_int64 (stmt, 0), series->points, &cause);
+  }
+  sqlite3_finalize (stmt);
+  if (cause == NULL)
+    return g_steal_pointer (&all);
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return NULL;
+}
+
+static char **
+read_texts (FabSamples *self, const char *sql, GError **error)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) cause = NULL;
+  sqlite3_stmt *stmt = samples_prepare (self, sql, &cause);
+
+  while (next_row (self, &stmt, &cause))
+    for (gint column = 0; column < sqlite3_column_count (stmt); column++)
+      g_ptr_array_add (texts, column_text (stmt, column));
+  if (cause) {
+    g_propagate_error (error, g_steal_pointer (&cause));
+    return NULL;
+  }
+  g_ptr_array_add (texts, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&texts), FALSE);
+}
+
+char **
+fab_samples_machine (FabSamples *self, GError **error)
+{
+  return read_texts (self, "SELECT key, value FROM machine ORDER BY key", error);
+}
+
+char **
+fab_samples_notes (FabSamples *self, GError **error)
+{
+  return read_texts (self, "SELECT text FROM note ORDER BY note_id", error);
+}
+
+/* Writes series, samples and points to the file. Every call is a transaction of its own. */
+
+static void
+bind_text (sqlite3_stmt *stmt, gint column, const char *text)
+{
+  sqlite3_bind_text (stmt, column, text, -1, SQLITE_STATIC);
+}
+
+/* Lists a series' columns from `kind` on, with `separator` between them. (transfer full) */
+static char *
+series_columns (const char *separator)
+{
+  GString *columns = g_string_new ("kind");
+
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    g_string_append_printf (columns, "%s%s", separator, field->name);
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    g_string_append_printf (columns, "%s%s", separator, field->name);
+  return g_string_free (columns, FALSE);
+}
+
+static gboolean
+insert_series (FabSamples *self, const FabSeries *series, GError **error)
+{
+  g_autofree char *key = fab_series_key (series);
+  g_autofree char *columns = series_columns (", "), *values = series_columns (", :");
+  g_autofree char *sql = g_strdup_printf ("INSERT INTO series (key, %s) VALUES (:key, :%s)", columns, values);
+  sqlite3_stmt *stmt = samples_prepare (self, sql, error);
+  gint column = 1;
+
+  if (stmt == NULL)
+    return FALSE;
+  bind_text (stmt, column++, key);
+  bind_text (stmt, column++, fab_measure_kind_names[series->kind]);
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    bind_text (stmt, column++, G_STRUCT_MEMBER (char *, series, field->offset));
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    sqlite3_bind_int64 (stmt, column++, G_STRUCT_MEMBER (guint, series, field->offset));
+  return samples_finish (self, stmt, "store a series", error);
+}
+
+gboolean
+fab_samples_begin_series (FabSamples *self, const FabSeries *series, gint64 *id, GError **error)
+{
+  if (!samples_find_series (self, series, id, error))
+    return FALSE;
+  if (*id >= 0)
+    return TRUE;
+  if (!insert_series (self, series, error))
+    return FALSE;
+  *id = sqlite3_last_insert_rowid (self->db);
+  return TRUE;
+}
+
+gboolean
+fab_samples_keep (FabSamples *self, gint64 series_id, FabBytes size_bytes, FabTimePs time_ps, GError **error)
+{
+  static const char sql[] = "INSERT INTO sample (series_id, size_bytes, time_ps) VALUES (?, ?, ?)";
+  gboolean is_added;
+
+  if (self->insert == NULL)
+    self->insert = samples_prepare (self, sql, error);
+  if (self->insert == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (self->insert, 1, series_id);
+  sqlite3_bind_int64 (self->insert, 2, (gint64) size_bytes);
+  sqlite3_bind_int64 (self->insert, 3, time_ps);
+  is_added = sqlite3_step (self->insert) == SQLITE_DONE || samples_fail (self, "store a sample", error);
+  sqlite3_reset (self->insert);
+  return is_added;
+}
+
+gboolean
+fab_samples_end_point (FabSamples *self, gint64 series_id, const FabMeasuredPoint *point, GError **error)
+{
+  sqlite3_stmt *stmt = samples_prepare (
+      self, "INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
+  const gint64 values[] = { series_id,         (gint64) point->size_bytes,
+                            point->time_ps,    point->low_ps,
+                            point->high_ps,    point->min_ps,
+                            point->p05_ps,     point->p95_ps,
+                            point->max_ps,     point->n_samples,
+                            point->n_outliers, point->is_complete };
+
+  if (stmt == NULL)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+    sqlite3_bind_int64 (stmt, (gint) i + 1, values[i]);
+  return samples_finish (self, stmt, "store a point", error);
+}
+
+static gboolean
+replace_series (FabSamples *self, const FabMeasuredSeries *series, GError **error)
+{
+  gint64 id;
+
+  if (!samples_find_series (self, &series->series, &id, error))
+    return FALSE;
+  if (id >= 0) {
+    sqlite3_stmt *stmt = samples_prepare (self, "DELETE FROM series WHERE series_id = ?", error);
+
+    sqlite3_bind_int64 (stmt, 1, id);
+    if (!samples_finish (self, stmt, "replace a series", error))
+      return FALSE;
+  }
+  if (!insert_series (self, &series->series, error))
+    return FALSE;
+  id = sqlite3_last_insert_rowid (self->db);
+  for (guint i = 0; i < series->points->len; i++)
+    if (!fab_samples_end_point (self, id, &g_array_index (series->points, FabMeasuredPoint, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+fab_samples_put (FabSamples *self, const FabMeasuredSeries *series, GError **error)
+{
+  if (!samples_exec (self, "BEGIN IMMEDIATE", "store a series", error))
+    return FALSE;
+  if (replace_series (self, series, error))
+    return samples_exec (self, "COMMIT", "store a series", error);
+  sqlite3_exec (self->db, "ROLLBACK", NULL, NULL, NULL);
+  return FALSE;
+}
+
+gboolean
+fab_samples_set_machine (FabSamples *self, const char *key, const char *value, GError **error)
+{
+  sqlite3_stmt *stmt = samples_prepare (self, "INSERT OR REPLACE INTO machine VALUES (?, ?)", error);
+
+  if (stmt == NULL)
+    return FALSE;
+  bind_text (stmt, 1, key);
+  bind_text (stmt, 2, value);
+  return samples_finish (self, stmt, "store the machine", error);
+}
+
+gboolean
+fab_samples_add_note (FabSamples *self, const char *note, GError **error)
+{
+  sqlite3_stmt *stmt = samples_prepare (self, "INSERT OR IGNORE INTO note (text) VALUES (?)", error);
+
+  if (stmt == NULL)
+    return FALSE;
+  bind_text (stmt, 1, note);
+  return samples_finish (self, stmt, "store a note", error);
 }

@@ -35,7 +35,8 @@ gboolean fab_samples_end_point (FabSamples *self, gint64 series_id, const FabMea
 gboolean fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes,
                                  FabMeasuredPoint *point, GError **error);
 
-/* Reads every series that has points: GPtrArray of FabMeasuredSeries, in the order they were begun. (transfer full) */
+/* Reads every series that has points: GPtrArray of FabMeasuredSeries, in the order they were begun. (transfer
+ * full) */
 GPtrArray *fab_samples_load (FabSamples *self, GError **error);
 
 /* Writes a whole imported series in one transaction; replaces a series with this key. */
@@ -43,6 +44,7 @@ gboolean fab_samples_put (FabSamples *self, const FabMeasuredSeries *series, GEr
 
 /* Sets a fact of the machine: "cpu", "kernel", "gpu0", "driver", ... */
 gboolean fab_samples_set_machine (FabSamples *self, const char *key, const char *value, GError **error);
+
 /* Adds a sentence, unless it is already there. */
 gboolean fab_samples_add_note (FabSamples *self, const char *note, GError **error);
 

@@ -16,7 +16,7 @@ typedef enum {
   FAB_MEASURE_BANDWIDTH, /* `window` messages in flight in one direction: time between two of them */
   FAB_MEASURE_EXCHANGE,  /* both ends send one message and wait for the other's: time until both have it */
   FAB_MEASURE_BIDIRECTIONAL, /* `window` messages in flight each way: time between two of one direction */
-  FAB_MEASURE_COLLECTIVE, /* `op` over n_ranks, size as in sim/work/collective.h: time of the slowest rank */
+  FAB_MEASURE_COLLECTIVE, /* `op` over n_ranks, size as in sim/collective/collective.h: time of the slowest rank */
   FAB_N_MEASURE_KINDS,
 } FabMeasureKind;
 
@@ -71,7 +71,8 @@ typedef struct {
 FabMeasuredSeries *fab_measured_series_new (const FabSeries *series); /* copies; no points yet */
 void fab_measured_series_free (gpointer self);
 
-/* Returns all members that tell a series from another as one line; measuring is resumed by this key. (transfer full) */
+/* Returns all members that tell a series from another as one line; measuring is resumed by this key. (transfer
+ * full) */
 char *fab_series_key (const FabSeries *series);
 
 /* Returns a title for people: "tcp latency, 10.9.0.1 to 10.9.0.2, sockets". (transfer full) */

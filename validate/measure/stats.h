@@ -11,11 +11,6 @@
 /* Returns r as above, counted from 1; 0: n is too small. O(n). */
 guint fab_stats_median_rank (guint n);
 
-/* Returns the median of sorted samples, n > 0. Of an even number it is the mean of the middle two, rounded down. */
-FabTimePs fab_stats_median (const FabTimePs *sorted_ps, guint n);
-/* Returns the smallest sample that at least `percent` of all do not exceed (nearest rank); percent 1 to 100. */
-FabTimePs fab_stats_percentile (const FabTimePs *sorted_ps, guint n, guint percent);
-
 /* Counts the samples farther than 3 x 1.4826 median absolute deviations from the median. */
 guint fab_stats_outliers (const FabTimePs *sorted_ps, guint n);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print.h - a training report as a person, a page or a program reads it. All return a new text that ends its last line.
+/* print.h - a training report as a person, a page or a program reads it. All return a new text that ends its last
+ * line.
  *
- * Errors are percent in text and Markdown and fractions in CSV and JSON. The same report gives the same bytes on every
+ * Errors are percent in text and Markdown and fractions in CSV and JSON. The same report gives the same bytes on
+ * every
  * machine: docs/validation-training.md is kept equal to one.
  */
 #pragma once

@@ -2,9 +2,129 @@
 /* report.c - anchors, predictions, medians. A simulation per row, and three to six more per anchor. */
 #include "validate/training/report.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "validate/training/directions.h"
+#include "sim/run/run.h"
+
+/* All pairs of a source's rows. O(rows^2 x factors), rows are few. */
+
+static const double least_change = 0.02;
+
+typedef struct {
+  const FabTrainingResult *result;
+  char **same, **factors;
+} Pairs;
+
+static const char *
+cell (const Pairs *self, const FabTrainingComparison *row, const char *column)
+{
+  return row->measured->cells[fab_training_table_column (self->result->source->table, column)];
+}
+
+static gboolean
+is_equal (const Pairs *self, const FabTrainingComparison *a, const FabTrainingComparison *b, char **columns,
+          const char *but)
+{
+  for (guint i = 0; columns[i]; i++)
+    if (*columns[i] != '\0' && g_strcmp0 (columns[i], but) != 0
+        && strcmp (cell (self, a, columns[i]), cell (self, b, columns[i])) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+read_number (const char *text, double *number)
+{
+  char *end;
+
+  *number = g_ascii_strtod (text, &end);
+  return end != text && *end == '\0';
+}
+
+/* Some row like `a` and `b` in all else stands between them. */
+static gboolean
+has_between (const Pairs *self, const FabTrainingComparison *a, const FabTrainingComparison *b,
+             const char *factor)
+{
+  double from, to, middle;
+
+  if (!read_number (cell (self, a, factor), &from) || !read_number (cell (self, b, factor), &to))
+    return FALSE;
+  for (guint i = 0; i < self->result->rows->len; i++) {
+    const FabTrainingComparison *row = &g_array_index (self->result->rows, FabTrainingComparison, i);
+
+    if (row->role < FAB_RUN_FULL_MEMORY && is_equal (self, a, row, self->same, NULL)
+        && is_equal (self, a, row, self->factors, factor) && read_number (cell (self, row, factor), &middle)
+        && (middle - from) * (to - middle) > 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static double
+change (const FabTrainingRow *a, const FabTrainingRow *b, double a_step_s, double b_step_s)
+{
+  return b_step_s * b->gpus / b->batch / (a_step_s * a->gpus / a->batch) - 1;
+}
+
+static void
+compare (const Pairs *self, const FabTrainingComparison *a, const FabTrainingComparison *b,
+         const char *factor, FabDirections *count, GArray *wrong)
+{
+  double measured = change (a->measured, b->measured, a->measured->step_s, b->measured->step_s);
+  double predicted = change (a->measured, b->measured, a->predicted.step_s, b->predicted.step_s);
+  FabWrongDirection row = { self->result->source->spec->name,
+                            g_intern_string (factor),
+                            a->measured->id,
+                            b->measured->id,
+                            measured,
+                            predicted };
+
+  if (fabs (measured) < least_change)
+    count->n_small++;
+  else if (measured * predicted > 0)
+    count->n_right++;
+  else if (strcmp (factor, "gpus") == 0 && (b->measured->gpus > a->measured->gpus) == (measured < 0))
+    count->n_odd++;
+  else {
+    count->n_wrong++;
+    g_array_append_val (wrong, row);
+  }
+}
+
+static void
+compare_factor (const Pairs *self, const char *factor, FabDirections *count, GArray *wrong)
+{
+  const GArray *rows = self->result->rows;
+
+  for (guint i = 0; i < rows->len; i++)
+    for (guint k = i + 1; k < rows->len; k++) {
+      const FabTrainingComparison *a = &g_array_index (rows, FabTrainingComparison, i);
+      const FabTrainingComparison *b = &g_array_index (rows, FabTrainingComparison, k);
+      gboolean is_inside = a->measured->nodes < 2 && b->measured->nodes < 2;
+
+      if (a->role >= FAB_RUN_FULL_MEMORY || b->role >= FAB_RUN_FULL_MEMORY || is_inside
+          || !is_equal (self, a, b, self->same, NULL) || !is_equal (self, a, b, self->factors, factor)
+          || strcmp (cell (self, a, factor), cell (self, b, factor)) == 0 || has_between (self, a, b, factor))
+        continue;
+      compare (self, a, b, factor, count, wrong);
+    }
+}
+
+/* Counts the pairs of a result into it and appends the wrong ones (FabWrongDirection). */
+static void
+training_directions (FabTrainingResult *result, GArray *wrong)
+{
+  const FabTrainingSourceSpec *spec = result->source->spec;
+  g_auto (GStrv) same = g_strsplit (spec->same, " ", -1);
+  g_auto (GStrv) factors = g_strsplit (spec->factors ? spec->factors : "", " ", -1);
+  Pairs pairs = { result, same, factors };
+
+  for (guint i = 0; factors[i]; i++)
+    if (*factors[i] != '\0')
+      compare_factor (&pairs, factors[i], &result->directions, wrong);
+}
 
 const char *const fab_run_role_names[] = {
   [FAB_RUN_ANCHOR] = "anchor",           [FAB_RUN_ONE_NODE] = "one node", [FAB_RUN_JUDGED] = "judged",
@@ -244,7 +364,7 @@ fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env, GE
     g_ptr_array_add (self->results, result);
     if (!predict (result, env, error))
       return NULL;
-    fab_training_directions (result, self->wrong);
+    training_directions (result, self->wrong);
     result->errors = summarise (&result, 1, FAB_RUN_JUDGED, NULL);
     result->one_node_errors = summarise (&result, 1, FAB_RUN_ONE_NODE, NULL);
     self->directions.n_right += result->directions.n_right;
@@ -312,4 +432,142 @@ fab_training_report_exceeded (const FabTrainingReport *self, const FabLimits *li
     hold (lines, "all sources", all, &self->errors, &self->directions);
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);
+}
+
+/* Runs of the simulator in this process.
+ *
+ * The step's time rises with x = 1 / mfu, with a slope between 0 (compute hidden behind communication) and that of
+ * the
+ * compute time c / x. Newton's step with the second slope, x' = x (1 + (T - t(x)) / c(x)), falls short of the root or
+ * meets it exactly where all communication is exposed; it is kept within what is known to be too fast and too slow.
+ */
+
+static const double deviation_fraction = 0.08 / 5.4;
+static const double least_fraction = 0.001; /* that the mfu model takes */
+
+/* A row of a source, read once. */
+typedef struct {
+  char *name;
+  FabScenario *base; /* without the assignments of the user */
+  FabEdits *edits;   /* those */
+  const FabTrainingEnv *env;
+} Row;
+
+static void
+row_clear (Row *self)
+{
+  g_free (self->name);
+  fab_scenario_free (self->base);
+  fab_edits_free (self->edits);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Row, row_clear)
+
+static gboolean
+row_open (Row *self, const FabTrainingSource *source, guint row, const FabTrainingEnv *env, GError **error)
+{
+  const double any_fraction = 0.4; /* play sets the one that is wanted */
+  g_autofree char *yaml = fab_training_source_scenario (source, row, any_fraction, error);
+
+  *self = (Row){ .name = g_strdup_printf ("%s row %s", source->spec->name,
+                                          fab_training_table_row (source->table, row)->id),
+                 .edits = fab_edits_of (env->sets),
+                 .env = env };
+  if (yaml == NULL) {
+    g_prefix_error (error, "%s: ", self->name);
+    return FALSE;
+  }
+  self->base = fab_scenario_open_text (self->name, yaml, strlen (yaml), env->registry, env->catalog, error);
+  return self->base != NULL;
+}
+
+/* Nine digits, as a person would write an efficiency. */
+static double
+nine_digits (double fraction)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.9g", fraction), NULL);
+}
+
+static gboolean
+row_play (const Row *self, double mfu_fraction, FabTrainingStep *step, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_scenario_copy (self->base);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+
+  fab_edits_set (edits, "job.compute.mfu", fab_value_real (FAB_UNIT_FRACTION, nine_digits (mfu_fraction)));
+  fab_edits_append (edits, self->edits);
+  fab_scenario_edit (scenario, edits);
+  if (!fab_scenario_check (scenario, error))
+    return FALSE;
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (scenario, self->env->registry, NULL, NULL, error);
+  if (simulation == NULL) {
+    g_prefix_error (error, "%s: ", self->name);
+    return FALSE;
+  }
+  const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
+  *step = (FabTrainingStep){ .step_s = fab_ps_to_seconds (times->duration_ps),
+                             .compute_s = fab_ps_to_seconds (times->compute_ps),
+                             .comm_s = fab_ps_to_seconds (times->comm_ps),
+                             .exposed_s = fab_ps_to_seconds (times->exposed_ps) };
+  return TRUE;
+}
+
+gboolean
+fab_training_step (const FabTrainingSource *source, guint row, double mfu_fraction, const FabTrainingEnv *env,
+                   FabTrainingStep *step, GError **error)
+{
+  g_auto (Row) self = { NULL };
+
+  return row_open (&self, source, row, env, error) && row_play (&self, mfu_fraction, step, error);
+}
+
+gboolean
+fab_training_fit (const FabTrainingSource *source, guint row, const FabTrainingEnv *env, double *mfu_fraction,
+                  GError **error)
+{
+  const double wanted_s = fab_training_table_row (source->table, row)->step_s, tolerance = 1e-4;
+  const guint most_runs = 40;
+  double low = 1, high = 1 / least_fraction, x = 2.5; /* 1 / mfu; 40 % is a usual one */
+  g_auto (Row) self = { NULL };
+
+  if (!row_open (&self, source, row, env, error))
+    return FALSE;
+  for (guint i = 0; i < most_runs; i++) {
+    FabTrainingStep step;
+
+    if (!row_play (&self, 1 / x, &step, error))
+      return FALSE;
+    *mfu_fraction = 1 / x;
+    if (fabs (step.step_s / wanted_s - 1) < tolerance || high / low < 1 + tolerance / 10)
+      return TRUE;
+    if (step.step_s < wanted_s)
+      low = x;
+    else
+      high = x;
+    x *= 1 + (wanted_s - step.step_s) / step.compute_s;
+    if (x <= low)
+      x = low > 1 ? sqrt (low * high) : 1;
+    if (x >= high)
+      x = high < 1 / least_fraction ? sqrt (low * high) : 1 / least_fraction;
+  }
+  return TRUE;
+}
+
+double
+fab_training_slowest (guint n_gpus)
+{
+  const double quantile = (n_gpus - 0.375) / (n_gpus + 0.25);
+  double low = 0, high = 10; /* standard deviations */
+
+  while (high - low > 1e-9) {
+    double middle = (low + high) / 2;
+
+    if (0.5 * erfc (-middle / G_SQRT2) < quantile)
+      low = middle;
+    else
+      high = middle;
+  }
+  return 1 + deviation_fraction * low;
 }

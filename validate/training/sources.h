@@ -7,8 +7,40 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "sim/registry.h"
-#include "validate/training/table.h"
+
+typedef struct {
+  char **cells; /* one per column, NULL-ended */
+  const char *id, *strategy;
+  const char *doubtful; /* NULL: it is not */
+  gboolean is_anchor;   /* marked so */
+  guint gpus, nodes;
+  double batch, step_s;
+} FabTrainingRow;
+
+typedef struct {
+  GHashTable *header; /* key -> value */
+  char **columns;     /* NULL-ended */
+  GArray *rows;       /* FabTrainingRow, at least one */
+} FabTrainingTable;
+
+/* `name` stands for the path in messages. NULL and *error (FAB_ERROR_INPUT, "name:line: ...") for the first thing
+ * that
+ * is wrong. */
+FabTrainingTable *fab_training_table_parse (const char *name, const char *data, GError **error);
+void fab_training_table_free (FabTrainingTable *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTrainingTable, fab_training_table_free)
+
+/* Of a column; -1: there is none. */
+gint fab_training_table_column (const FabTrainingTable *self, const char *name);
+
+static inline const FabTrainingRow *
+fab_training_table_row (const FabTrainingTable *self, guint index)
+{
+  return &g_array_index (self->rows, FabTrainingRow, index);
+}
 
 typedef struct {
   const char *name;
@@ -46,3 +78,13 @@ const FabTrainingSource *fab_training_sources_find (const FabTrainingSources *se
 /* The scenario of a row, with this efficiency. (transfer full) */
 char *fab_training_source_scenario (const FabTrainingSource *self, guint row, double mfu_fraction,
                                     GError **error);
+
+/* Text with places that a table fills: `nodes: ${nodes}`. */
+typedef struct {
+  const char *name;
+  const char *value;
+} FabTemplateValue;
+
+/* `text` with every ${name} replaced by the value of that name (the first of equals). NULL and *error
+ * (FAB_ERROR_INPUT) for a name that is not there, with the nearest, or a place without its brace. */
+char *fab_template_fill (const char *text, const FabTemplateValue *values, guint n_values, GError **error);

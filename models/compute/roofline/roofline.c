@@ -26,7 +26,7 @@
 
 #include "models/compute/roofline/tiles.h"
 #include "models/models.h"
-#include "sim/work/layers.h"
+#include "sim/execution/layers.h"
 
 typedef enum { ATTENTION_FLASH1, ATTENTION_FLASH2, ATTENTION_FLASH3, ATTENTION_CUDNN } AttentionKernel;
 

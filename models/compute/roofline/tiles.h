@@ -2,7 +2,7 @@
 /* tiles.h - how fast a matrix multiplication runs: tiles of the output in waves over the multiprocessors. */
 #pragma once
 
-#include "sim/work/device.h"
+#include "sim/machine/cluster.h"
 
 /* `n_copies` independent products of (rows x depth) and (depth x columns); all at least 1. They run as one kernel. */
 typedef struct {

@@ -75,7 +75,8 @@ tree_correction (const NcclCandidate *self)
   return i < 24 && self->op == FAB_OP_ALL_REDUCE ? corrections[self->protocol][i] : 1;
 }
 
-/* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would use one
+/* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would
+ * use one
  * way through their mesh for all bytes, which RCCL's trees do not do. */
 static gboolean
 tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
@@ -232,7 +233,8 @@ direct_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidat
 
 /* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
  * same port: 24.88 of 48.89 GB/s (validate/measured/h100_10nodes_1gpu_sendrecv_10.csv). Where a node has several NICs
- * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s (h100_10nodes_sendrecv_80.csv). */
+ * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s
+ * (h100_10nodes_sendrecv_80.csv). */
 static double
 direct_limit_bytes_per_s (const NcclCandidate *self)
 {

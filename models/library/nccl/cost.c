@@ -18,7 +18,8 @@
 
 static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
 
-/* Sizes of messages where a network plays the collective message by message. A message is an eighth of a chunk: where a
+/* Sizes of messages where a network plays the collective message by message. A message is an eighth of a chunk:
+ * where a
  * GPU's link carries chunks up and down a tree, the last chunk gets only half of the link, which the fill does not
  * contain (docs/models/step.md). Smaller messages would make schedules long. */
 enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 256 };
@@ -29,7 +30,8 @@ is_over_nodes (const NcclCandidate *self)
   return self->group->n_nodes > 1;
 }
 
-/* Shortest time of a step in a ring between nodes, where every step waits for the proxy threads of some pair of nodes.
+/* Shortest time of a step in a ring between nodes, where every step waits for the proxy threads of some pair of
+ * nodes.
  * LL: the tuner's own 1.0 us. LL128 and Simple are between what was measured: 3.5 and 6 us (16 A100,
  * dgxa100_hdr_allreduce_16_ring), 7 and 6 to 13 us (80 H100, h100_10nodes_allgather_80). */
 static const double ring_step_us[NCCL_N_PROTOCOLS] = { 1.0, 4.0, 5.0 };
@@ -113,7 +115,8 @@ channels_bytes_per_s (const NcclCandidate *self)
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
-/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing. The links between GPUs
+/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing. The links between
+ * GPUs
  * and the switch of their node are used as before. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
@@ -160,7 +163,7 @@ count_messages (const NcclCandidate *self, FabBytes chunk_bytes)
 }
 
 static void
-plan_steps (const NcclCandidate *self, FabPlanSteps *steps)
+plan_steps (const NcclCandidate *self, FabCollectivePlanSteps *steps)
 {
   FabBytes chunk_bytes = fill_bytes (self);
   double intra = intra_us (self), inter = inter_us (self);
@@ -219,7 +222,7 @@ nccl_round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
   const NcclBlock *block = &nccl_blocks[candidate->protocol];
   FabBytes unit = (FabBytes) plan->n_ranks * plan->n_channels * block->threads * block->grain_bytes;
   FabBytes rounded = (plan->bytes + unit - 1) / unit * unit;
-  double flow_s = fab_ps_to_seconds (fab_plan_idle_ps (plan) - plan->startup_ps);
+  double flow_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan) - plan->startup_ps);
   double steps_s = (double) rounded * plan->wire_factor
                  * steps_seconds_per_byte (candidate->group, candidate->form);
 

@@ -2,7 +2,8 @@
 /* nccl.c - the library NCCL (RCCL on AMD): it chooses algorithm, protocol and number of channels for each collective.
  *
  * Every combination of algorithm and protocol that is possible is a candidate. The candidate for which NCCL's tuner
- * estimates the shortest time runs (choose.c), and takes the time that cost.c counts. Where the host issues collectives
+ * estimates the shortest time runs (choose.c), and takes the time that cost.c counts. Where the host issues
+ * collectives
  * more slowly than GPUs finish them, the difference is added to the startup (wait_for_host).
  */
 #include <string.h>
@@ -112,7 +113,8 @@ typedef struct {
   double best_us; /* the tuner's estimate for `best`; < 0: there is none yet */
 } Choice;
 
-/* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per NIC
+/* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per
+ * NIC
  * between nodes, and doubles their number; on Hopper and later GPUs with fewer than 8 NICs twice. */
 static guint
 most_channels (const Choice *choice, guint n_rails)
@@ -278,7 +280,7 @@ wait_for_host (const NcclParams *params, const NcclArchitecture *architecture, F
   FabTimePs issue_ps = params->issue_ps > 0 ? params->issue_ps
                                             : fab_seconds_to_ps (architecture->issue_us * 1e-6);
   FabTimePs host_ps = fab_ps_times (fab_ps_add (issue_ps, channels_ps), (guint64) params->gpus_per_process);
-  FabTimePs idle_ps = fab_plan_idle_ps (plan);
+  FabTimePs idle_ps = fab_collective_plan_idle_ps (plan);
 
   if (host_ps > idle_ps)
     plan->startup_ps = fab_ps_add (plan->startup_ps, host_ps - idle_ps);

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "models/library/nccl/names.h"
-#include "sim/work/collective.h"
+#include "sim/collective/collective.h"
 
 /* NCCL's protocols (src/include/device.h): how a receiver learns that data have arrived. LL: a flag beside every 8
  * bytes. LL128: a flag of 8 bytes in every 128. Simple: none in the data, the sender sets a counter after a chunk. */
@@ -124,7 +124,8 @@ struct NcclAlgorithm {
   double (*bandwidth_GBps) (const NcclCandidate *self);
   /* Share of that rate that is left at the candidate's size. NULL: all. */
   double (*size_correction) (const NcclCandidate *self);
-  /* A time in us that the estimate cannot be below, found without the form, which may be NULL here: forms of many nodes
+  /* A time in us that the estimate cannot be below, found without the form, which may be NULL here: forms of many
+ * nodes
    * take long to make. NULL: nothing is known. */
   double (*least_us) (const NcclCandidate *self);
 
@@ -175,7 +176,8 @@ double nccl_tuner_us (const NcclCandidate *self);
 /* Factor on the latency of a long Simple ring between nodes, which does not hide its steps; 1 for all else. */
 double nccl_plateau_factor (const NcclCandidate *self);
 
-/* Time in us that the adapters add to a step between nodes, beyond that of the adapters NCCL's constants stand for. */
+/* Time in us that the adapters add to a step between nodes, beyond that of the adapters NCCL's constants stand
+ * for. */
 double nccl_adapters_us (const NcclCandidate *self);
 
 /* Time in us that one step between nodes costs the CPU's proxy thread at least. */
@@ -186,7 +188,8 @@ double nccl_proxy_us (const NcclCandidate *self);
 /* Fills in the startup, the limit and the wire factor of the plan. */
 void nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan);
 
-/* Adds to the startup of a plan that nccl_cost () has filled in what the whole chunks of NCCL before 2.22 cost: a size
+/* Adds to the startup of a plan that nccl_cost () has filled in what the whole chunks of NCCL before 2.22 cost: a
+ * size
  * that is no multiple of ranks x channels x block takes as long as the next multiple. */
 void nccl_round_chunks (const NcclCandidate *self, FabCollectivePlan *plan);
 

@@ -7,7 +7,8 @@
  * time.
  *
  *   ampere     LL: 8 and 30 steps in polaris_a100_ss11_allreduce_8 and dgxa100_hdr_allreduce_16_ring
- *   hopper     LL and LL128: 6 and 14 steps in alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9 us).
+ *   hopper     LL and LL128: 6 and 14 steps in alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9
+ * us).
  *              Simple, after the time of the bytes: 32 us at 6 steps (alps_gh200_ss11_allreduce_4), 31 us at 3
  *              (snellius_h100_allgather_4), 43 us at 7 (h100x8_nvswitch_allgather_8)
  *   blackwell  those of hopper, because no calibration table shows small sizes

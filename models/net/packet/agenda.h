@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agenda.h - the next actions of the packet network: a 4-ary heap of 16-byte keys in the order (time, order of entry).
+/* agenda.h - the next actions of the packet network: a 4-ary heap of 16-byte keys in the order (time, order of
+ * entry).
  *
  * An entry is a kind and the number of the object concerned. It needs no callback and no slot, and it cannot be
  * cancelled. A link has one entry for everything on its wire, so the heap is as long as there are busy links, not

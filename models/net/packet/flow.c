@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flow.c - senders. A packet and its memory are made only when the wire takes it.
  *
- * A flow waits in the ring of its first lane while it has something to send, has room in its window, and is not paced.
- * The sender learns of arrivals a quarter of a window at a time, after the latency of the way back; no acknowledgement
+ * A flow waits in the ring of its first lane while it has something to send, has room in its window, and is not
+ * paced.
+ * The sender learns of arrivals a quarter of a window at a time, after the latency of the way back; no
+ * acknowledgement
  * packets are simulated.
  */
 #include "models/net/packet/parts.h"
@@ -43,7 +45,7 @@ packet_flow_release (PacketNet *self, guint32 number)
 /* Returns the default window: two round trips at the rate of the slowest link, and a few packets. That keeps the link
  * busy while acknowledgements, which come a quarter at a time, are on their way. */
 static FabBytes
-window_of (const PacketNet *self, const Way *way)
+window_of (const PacketNet *self, const PathSet *way)
 {
   double ps = 2.0 * (double) way->back_ps + 8 * way->ps_per_byte * (double) self->params.mtu_bytes;
 
@@ -97,7 +99,7 @@ void
 packet_flow_start (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
-  const Way *way = &g_array_index (self->ways, Way, flow->way);
+  const PathSet *way = &g_array_index (self->ways, PathSet, flow->way);
   const Hop *hop = &g_array_index (self->hops, Hop, g_array_index (self->paths, guint32, way->first_path));
   double paced = self->ports[self->lanes[hop->lane].link].ps_per_byte * hop->cost
                / self->params.pace_fraction;
@@ -136,7 +138,7 @@ guint32
 packet_flow_take (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
-  const Way *way = &g_array_index (self->ways, Way, flow->way);
+  const PathSet *way = &g_array_index (self->ways, PathSet, flow->way);
   guint32 packet = packet_new (self);
   guint32 size = (guint32) MIN (flow->left_bytes, self->params.mtu_bytes);
 
@@ -167,7 +169,7 @@ end_sending (PacketNet *self, guint32 number, FabTimePs free_ps)
 
   flow->is_waiting = FALSE;
   flow->next_ps = MAX (flow->next_ps, free_ps);
-  if (g_array_index (self->ways, Way, flow->way).is_lossy)
+  if (g_array_index (self->ways, PathSet, flow->way).is_lossy)
     packet_loss_watch (self, number);
   if (flow->left.fn == NULL || flow->has_left)
     return;
@@ -240,7 +242,7 @@ acknowledge (PacketNet *self, guint32 number, guint32 size)
     return;
   flow->unacked_bytes -= flow->ack_bytes;
   flow->n_entries++;
-  agenda_add (&self->agenda, self->now_ps + g_array_index (self->ways, Way, flow->way).back_ps, KIND_ACK,
+  agenda_add (&self->agenda, self->now_ps + g_array_index (self->ways, PathSet, flow->way).back_ps, KIND_ACK,
               number);
 }
 
@@ -267,11 +269,11 @@ static void
 end (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
-  gboolean has_nic = g_array_index (self->ways, Way, flow->way).has_nic;
+  gboolean has_nic = g_array_index (self->ways, PathSet, flow->way).has_nic;
   FabDone arrived = flow->arrived;
 
   if (flow->is_metered)
-    packet_way_meter (self, flow);
+    packet_path_set_meter (self, flow);
   flow->is_over = TRUE;
   flow->n_entries++; /* kept until all callbacks have run */
   tell_left (self, number);
@@ -285,11 +287,11 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
   const Packet *packet = &self->packets[packet_number];
   guint32 number = packet->flow, size = packet->size;
   Flow *flow = &self->flows[number];
-  gboolean is_lossy = g_array_index (self->ways, Way, flow->way).is_lossy;
+  gboolean is_lossy = g_array_index (self->ways, PathSet, flow->way).is_lossy;
   gboolean is_new = !is_lossy || packet_loss_accepts (self, packet);
 
   if (!is_new)
-    packet_way_meter_lost (self, packet);
+    packet_path_set_meter_lost (self, packet);
   packet_drop (self, packet_number);
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);
@@ -297,4 +299,216 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
     end (self, number);
   if (is_lossy)
     packet_flow_release (self, number);
+}
+
+/* A collective in steady state: its footprint says what every link carries, but not in which order.
+ *
+ * Every link sends its part as packets of its own, beside everything else that crosses it. The stream ends when the
+ * last link is done. When the part of one link is slowed by other traffic, the other links do not wait for it. Only
+ * collectives without a known schedule of messages use this.
+ */
+
+typedef struct {
+  PacketNet *net;
+  const FabFootprint *footprint;
+  FabBytes bytes;
+  double wire_factor, limit_bytes_per_s;
+  guint n_left;
+  guint8 service;
+  FabDone done;
+} Stream;
+
+G_STATIC_ASSERT (sizeof (Stream) <= PACKET_STREAM_SIZE);
+
+static void
+part_left (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Stream *stream = owner;
+  FabDone done = stream->done;
+
+  if (--stream->n_left > 0)
+    return;
+  fab_meter_add_footprint (stream->net->base.meter, stream->footprint, stream->bytes, stream->wire_factor);
+  fab_pool_give (&stream->net->streams, stream);
+  done.fn (done.owner, done.arg);
+}
+
+static void
+start (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Stream *stream = owner;
+  PacketNet *self = stream->net;
+
+  packet_net_enter (self);
+  for (guint i = 0; i < stream->footprint->n; i++) {
+    double factor = stream->footprint->line_weights[i] * stream->wire_factor;
+    guint32 way = packet_path_set_of_link (self, stream->footprint->links[i], stream->service);
+    guint32 flow = packet_flow_new (self, way, (FabBytes) ((double) stream->bytes * factor) + 1);
+
+    self->flows[flow].left = (FabDone){ part_left, stream, 0 };
+    if (stream->limit_bytes_per_s > 0)
+      self->flows[flow].pace_ps_per_byte = (double) FAB_PS_PER_S / (stream->limit_bytes_per_s * factor);
+    packet_flow_start (self, flow);
+  }
+  packet_net_leave (self);
+}
+
+void
+packet_stream (FabNet *net, const FabStream *stream)
+{
+  PacketNet *self = (PacketNet *) net;
+  Stream *started;
+
+  if (stream->bytes == 0) {
+    fab_engine_after (net->env.engine, stream->startup_ps, stream->done.fn, stream->done.owner,
+                      stream->done.arg);
+    return;
+  }
+  started = fab_pool_take (&self->streams);
+  *started = (Stream){ self,
+                       stream->footprint,
+                       stream->bytes,
+                       stream->wire_factor,
+                       stream->limit_bytes_per_s,
+                       stream->footprint->n,
+                       packet_service_of (self, stream->traffic),
+                       stream->done };
+  fab_engine_after (net->env.engine, stream->startup_ps, start, started, 0);
+}
+
+/* Makes whole paths from the shares that a router gives to links.
+ *
+ * Each path starts at the source and takes at every vertex the link that is furthest behind its share of the paths so
+ * far. So after n paths a link is on its share of them, to within one or two paths. Where shares form a cycle, as
+ * those through other switches can, the cycle is cut out.
+ */
+
+/* Returns the index of the first share of a link that leaves `vertex`; shares are in the order of links. */
+static guint
+first_share (const FabGraph *graph, const GArray *shares, FabVertexId vertex)
+{
+  guint low = 0, high = shares->len;
+  FabLinkId first;
+
+  fab_graph_out_links (graph, vertex, &first);
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (g_array_index (shares, FabShare, middle).link < first)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Returns the share to follow out of a vertex. */
+static guint
+furthest_behind (const FabGraph *graph, const GArray *shares, const guint *n_used, FabVertexId vertex,
+                 guint n_paths)
+{
+  guint best = G_MAXUINT;
+  double most = 0;
+
+  for (guint i = first_share (graph, shares, vertex); i < shares->len; i++) {
+    const FabShare *share = &g_array_index (shares, FabShare, i);
+    double behind = share->fraction * n_paths - n_used[i];
+
+    if (fab_graph_link (graph, share->link)->src != vertex)
+      break;
+    if (best == G_MAXUINT || behind > most) {
+      best = i;
+      most = behind;
+    }
+  }
+  g_assert (best != G_MAXUINT);
+  return best;
+}
+
+/* Goes back to the place where the path visited `vertex` before. */
+static void
+cut_circle (const FabGraph *graph, FabPath *path, FabVertexId src, FabVertexId vertex)
+{
+  guint n = 0;
+
+  if (vertex != src) {
+    while (n < path->n && fab_graph_link (graph, path->links[n])->dst != vertex)
+      n++;
+    if (n == path->n)
+      return;
+    n++;
+  }
+  path->n = n;
+}
+
+static gboolean
+walk (const FabGraph *graph, const GArray *shares, guint *n_used, const FabLeg *leg, guint n_paths,
+      FabPath *path)
+{
+  FabVertexId at = leg->src;
+
+  for (guint step = 0; step < 4 * FAB_PATH_MAX_LINKS; step++) {
+    if (at == leg->dst)
+      return TRUE;
+    guint i = furthest_behind (graph, shares, n_used, at, n_paths);
+    FabLinkId link = g_array_index (shares, FabShare, i).link;
+
+    n_used[i]++;
+    at = fab_graph_link (graph, link)->dst;
+    cut_circle (graph, path, leg->src, at);
+    if (at == leg->src || (path->n > 0 && fab_graph_link (graph, path->links[path->n - 1])->dst == at))
+      continue;
+    if (path->n == FAB_PATH_MAX_LINKS)
+      return FALSE;
+    path->links[path->n++] = link;
+  }
+  return at == leg->dst;
+}
+
+void
+packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths)
+{
+  FabRouter *router = self->base.env.router;
+  g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+  gboolean has_path = fab_router_spread (router, leg->src, leg->dst, leg->flow_hash, shares);
+
+  g_assert (has_path);
+  fab_shares_merge (shares, 0);
+  g_autofree guint *n_used = g_new0 (guint, shares->len + 1);
+  for (guint i = 0; i < n; i++) {
+    FabPath path = { 0 };
+
+    if (!walk (self->base.env.graph, shares, n_used, leg, i + 1, &path)) {
+      path.n = 0;
+      fab_router_append (router, leg->src, leg->dst, leg->flow_hash, &path);
+    }
+    g_array_append_val (paths, path);
+  }
+}
+
+const Hop *
+packet_spread_choose (PacketNet *self, Packet *packet)
+{
+  const PathSet *way = &g_array_index (self->ways, PathSet, self->flows[packet->flow].way);
+  guint32 first = g_array_index (self->paths, guint32, way->first_path), best = packet->hop;
+  double least = G_MAXDOUBLE;
+
+  if (way->n_paths == 1 || way->stride == 0)
+    return &g_array_index (self->hops, Hop, packet->hop);
+  for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
+       p++, at += way->stride) {
+    guint32 lane = g_array_index (self->hops, Hop, at).lane;
+
+    if (lane == NONE || g_array_index (self->hops, Hop, at - 1).lane != packet->from)
+      continue;
+    const Port *port = &self->ports[self->lanes[lane].link];
+    double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
+                + self->lanes[lane].queued_bytes * port->ps_per_byte;
+    if (busy < least) {
+      least = busy;
+      best = at;
+    }
+  }
+  packet->hop = best;
+  return &g_array_index (self->hops, Hop, best);
 }

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "models/net/packet/agenda.h"
-#include "models/net/packet/params.h"
+#include "models/net/packet/packet.h"
 #include "sim/base/pool.h"
 #include "sim/net/net.h"
 
@@ -76,7 +76,7 @@ typedef struct {
   guint32 held_bytes;    /* pfc: bytes that wait at the far end */
   guint32 n_stalls;      /* number of times that it waited for room */
   guint32 n_pauses, n_marks, n_drops;
-} Lane;
+} VirtualLane;
 
 typedef struct {
   guint32 head, tail;
@@ -97,7 +97,7 @@ typedef struct {
   FabTimePs back_ps;           /* latency in the other direction, for reports that packets have arrived */
   double ps_per_byte;          /* time per byte of its slowest link */
   guint8 has_nic, is_lossy, is_marked, is_endless; /* true of at least one of its links */
-} Way;
+} PathSet;
 
 /* Marks flows among the entries of a ring. */
 enum { FLOW_BIT = 1u << 30 };
@@ -149,7 +149,7 @@ typedef struct {
   FabTimePs now_ps;
   Packet *packets;
   Port *ports;
-  Lane *lanes;
+  VirtualLane *lanes;
   Queue *queues;
   Flow *flows;
   Rate *rates;           /* per flow, with DCQCN only */
@@ -188,7 +188,7 @@ packet_is_memory (const FabGraph *graph, FabVertexId vertex)
 void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
 /* Returns a lane of a link and a level that nothing has crossed yet. */
-Lane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
+VirtualLane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
 /* Returns the class of service for a name of traffic, which may be NULL. */
 guint8 packet_service_of (const PacketNet *self, const char *traffic);
 void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
@@ -201,7 +201,7 @@ void packet_port_arrive (PacketNet *self, guint32 link);
 void packet_port_woken (PacketNet *self, guint32 link);
 void packet_port_credited (PacketNet *self, guint32 lane);
 void packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused);
-void packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting);
+void packet_lane_wait (PacketNet *self, VirtualLane *lane, guint32 waiting);
 FabTimePs packet_wire_ps (double ps_per_byte, guint32 bytes);
 
 /* --- flow.c --- */
@@ -245,8 +245,8 @@ gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
 
 /* --- circles.c --- */
 
-void packet_circles_init (PacketNet *self);
-void packet_circles_clear (PacketNet *self);
+void packet_deadlock_free_init (PacketNet *self);
+void packet_deadlock_free_clear (PacketNet *self);
 /* Returns the lane of `link` for traffic that begins there. */
 guint32 packet_lane_first (PacketNet *self, guint32 link, guint8 service);
 /* Returns the lane of `link` for traffic that came over the lane `before`. */
@@ -254,8 +254,8 @@ guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
 
 /* --- ways.c --- */
 
-void packet_ways_init (PacketNet *self);
-void packet_ways_clear (PacketNet *self);
+void packet_path_sets_init (PacketNet *self);
+void packet_path_sets_clear (PacketNet *self);
 
 /* The cost of a byte on a link, from a footprint or from the link's class and the drive; and the service to which it
  * belongs. */
@@ -267,12 +267,12 @@ typedef struct {
 } PacketUse;
 
 /* Returns a way along consecutive legs with at least one link in total; each leg must have a path. */
-guint32 packet_way (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use);
+guint32 packet_path_set (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use);
 /* Returns the way of one link, without costs. */
-guint32 packet_way_of_link (PacketNet *self, FabLinkId link, guint8 service);
-void packet_way_meter (PacketNet *self, const Flow *flow);
+guint32 packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service);
+void packet_path_set_meter (PacketNet *self, const Flow *flow);
 /* Meters a packet that was lost at `hop`. */
-void packet_way_meter_lost (PacketNet *self, const Packet *packet);
+void packet_path_set_meter_lost (PacketNet *self, const Packet *packet);
 
 /* --- spread.c --- */
 

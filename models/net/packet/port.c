@@ -9,6 +9,9 @@
  * Queues of other links, and flows that begin here, are served in turn, packet by packet. A wire for which nothing
  * waits has no entry on the agenda.
  */
+#include <math.h>
+#include <string.h>
+
 #include "models/net/packet/parts.h"
 
 FabTimePs
@@ -31,7 +34,7 @@ next_of (PacketNet *self, guint32 waiting)
 
 /* Adds an entry behind all that wait. */
 void
-packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting)
+packet_lane_wait (PacketNet *self, VirtualLane *lane, guint32 waiting)
 {
   guint32 *next = next_of (self, waiting);
 
@@ -48,7 +51,7 @@ packet_lane_wait (PacketNet *self, Lane *lane, guint32 waiting)
 
 /* Moves the entry that was just served to the end of the ring, or removes it. */
 static void
-ring_advance (PacketNet *self, Lane *lane, guint32 served, gboolean stays)
+ring_advance (PacketNet *self, VirtualLane *lane, guint32 served, gboolean stays)
 {
   if (stays)
     lane->ring = served;
@@ -61,7 +64,7 @@ ring_advance (PacketNet *self, Lane *lane, guint32 served, gboolean stays)
 /* --- buffers --- */
 
 static void
-count_queued (PacketNet *self, Lane *lane, guint32 queued_bytes)
+count_queued (PacketNet *self, VirtualLane *lane, guint32 queued_bytes)
 {
   lane->byte_ps += (double) lane->queued_bytes * (double) (self->now_ps - lane->changed_ps);
   lane->changed_ps = self->now_ps;
@@ -71,7 +74,7 @@ count_queued (PacketNet *self, Lane *lane, guint32 queued_bytes)
 
 /* The buffer at the end of a link gets its room back at `at_ps`; the link's source is told after a certain amount. */
 static void
-give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs at_ps)
+give_credit (PacketNet *self, VirtualLane *lane, guint32 from, guint32 size, FabTimePs at_ps)
 {
   lane->owed_bytes += size;
   if (lane->owed_bytes < lane->credit_bytes)
@@ -82,7 +85,7 @@ give_credit (PacketNet *self, Lane *lane, guint32 from, guint32 size, FabTimePs 
 
 /* PFC: the bytes that came over a link and wait at its end have changed. */
 static void
-hold (PacketNet *self, Lane *lane, guint32 from, guint32 held_bytes)
+hold (PacketNet *self, VirtualLane *lane, guint32 from, guint32 held_bytes)
 {
   lane->held_bytes = held_bytes;
   if (lane->has_asked ? held_bytes > self->params.resume_bytes : held_bytes <= self->params.pause_bytes)
@@ -96,14 +99,14 @@ hold (PacketNet *self, Lane *lane, guint32 from, guint32 held_bytes)
 static void
 free_room (PacketNet *self, guint32 from, guint32 size, FabTimePs at_ps)
 {
-  Lane *lane = &self->lanes[from];
+  VirtualLane *lane = &self->lanes[from];
 
   if (lane->control == CONTROL_CREDIT)
     give_credit (self, lane, from, size, at_ps);
 }
 
 static gboolean
-has_room (const PacketNet *self, const Lane *lane)
+has_room (const PacketNet *self, const VirtualLane *lane)
 {
   return lane->room_bytes >= (gint32) self->params.mtu_bytes && !lane->is_paused;
 }
@@ -127,14 +130,14 @@ goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabT
 
 /* Start-time fair queueing: a lane that comes late does not get the service for which it did not ask before. */
 static void
-count_served (const PacketNet *self, Port *port, Lane *lane, guint32 bytes)
+count_served (const PacketNet *self, Port *port, VirtualLane *lane, guint32 bytes)
 {
   port->served = MAX (port->served, lane->served);
   lane->served = port->served + bytes / self->weights[lane->service];
 }
 
 static void
-put_on_wire (PacketNet *self, Lane *lane, guint32 number)
+put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
 {
   Packet *packet = &self->packets[number];
   Port *port = &self->ports[lane->link];
@@ -162,13 +165,13 @@ put_on_wire (PacketNet *self, Lane *lane, guint32 number)
 }
 
 static guint32
-queue_take (PacketNet *self, Lane *lane, Queue *queue)
+queue_take (PacketNet *self, VirtualLane *lane, Queue *queue)
 {
   guint32 number = queue->head;
 
   queue->head = self->packets[number].next;
   const Packet *packet = &self->packets[number];
-  Lane *from = &self->lanes[packet->from];
+  VirtualLane *from = &self->lanes[packet->from];
 
   count_queued (self, lane, lane->queued_bytes - packet->size);
   if (from->control == CONTROL_PFC && !from->ends_in_memory)
@@ -177,7 +180,7 @@ queue_take (PacketNet *self, Lane *lane, Queue *queue)
 }
 
 static void
-send_next (PacketNet *self, Lane *lane)
+send_next (PacketNet *self, VirtualLane *lane)
 {
   guint32 served = *next_of (self, lane->ring);
 
@@ -207,7 +210,7 @@ wake_later (PacketNet *self, guint32 link)
 
 /* Whether `lane` is served before the present choice. */
 static gboolean
-goes_before (const PacketNet *self, const Lane *lane, const Lane *other)
+goes_before (const PacketNet *self, const VirtualLane *lane, const VirtualLane *other)
 {
   if (self->params.arbitration == ARBITRATION_STRICT
       && self->weights[lane->service] != self->weights[other->service])
@@ -217,14 +220,14 @@ goes_before (const PacketNet *self, const Lane *lane, const Lane *other)
 
 /* Returns the waiting lane that has had the least service for its weight, the next in turn of equals; NULL: none may
  * send. */
-static Lane *
+static VirtualLane *
 lane_to_serve (PacketNet *self, Port *port)
 {
   guint32 number = port->turn;
-  Lane *best = NULL;
+  VirtualLane *best = NULL;
 
   do {
-    Lane *lane = &self->lanes[number = self->lanes[number].next];
+    VirtualLane *lane = &self->lanes[number = self->lanes[number].next];
 
     if (lane->ring == NONE)
       continue;
@@ -261,7 +264,7 @@ packet_port_serve (PacketNet *self, guint32 link)
       wake_later (self, link);
     return;
   }
-  Lane *lane = lane_to_serve (self, port);
+  VirtualLane *lane = lane_to_serve (self, port);
   if (lane == NULL)
     return;
   send_next (self, lane);
@@ -294,7 +297,7 @@ packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused)
 /* --- the far end --- */
 
 static void
-enqueue (PacketNet *self, Lane *lane, const Hop *hop, guint32 number)
+enqueue (PacketNet *self, VirtualLane *lane, const Hop *hop, guint32 number)
 {
   Queue *queue = &self->queues[hop->queue];
 
@@ -314,7 +317,7 @@ static void
 forward (PacketNet *self, guint32 number, const Hop *hop)
 {
   Packet *packet = &self->packets[number];
-  Lane *lane = &self->lanes[hop->lane];
+  VirtualLane *lane = &self->lanes[hop->lane];
   const Port *port = &self->ports[lane->link];
 
   if (port->free_ps <= self->now_ps && !port->is_woken && lane->ring == NONE && has_room (self, lane)) {
@@ -332,13 +335,14 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
     packet->number |= MARK_BIT;
     lane->n_marks++;
   }
-  Lane *from = &self->lanes[packet->from];
+  VirtualLane *from = &self->lanes[packet->from];
   if (from->control == CONTROL_PFC && !from->ends_in_memory)
     hold (self, from, packet->from, from->held_bytes + packet->size);
   enqueue (self, lane, hop, number);
 }
 
-/* Prefetches the data for the next steps, which lie far apart in memory, while the agenda is sorted. On level 0, lanes
+/* Prefetches the data for the next steps, which lie far apart in memory, while the agenda is sorted. On level 0,
+ * lanes
  * are links. */
 static inline void
 look_ahead (const PacketNet *self, const Hop *hop)
@@ -380,4 +384,225 @@ packet_port_arrive (PacketNet *self, guint32 link)
   if (packet->number & MARK_BIT)
     packet_dcqcn_marked (self, packet->flow);
   packet_flow_deliver (self, number);
+}
+
+/* Links and lanes before anything crosses them: their rates, their room, and what keeps them from losing
+ * packets. */
+
+void
+packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
+{
+  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s * fraction;
+  Port *port = &self->ports[link];
+
+  if (fraction <= 0) {
+    port->free_ps = FAB_TIME_MAX;
+    return;
+  }
+  port->ps_per_byte = (double) FAB_PS_PER_S / rate;
+  if (port->free_ps == FAB_TIME_MAX) {
+    port->free_ps = self->now_ps;
+    packet_port_serve (self, link);
+  }
+}
+
+/* Returns the default buffer: what is on the wire in one round trip, and 8 packets. */
+static FabBytes
+room_of (const PacketNet *self, const FabLink *link)
+{
+  FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
+  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
+               + 8 * (double) self->params.mtu_bytes;
+
+  if (self->params.buffer_bytes > 0)
+    bytes = (double) MAX (self->params.buffer_bytes, 2 * self->params.mtu_bytes);
+  return (FabBytes) MIN (bytes, G_MAXINT32);
+}
+
+static guint8
+control_of (const PacketNet *self, guint32 link)
+{
+  static const guint8 controls[] = {
+    [FAB_FLOW_CREDIT] = CONTROL_CREDIT, [FAB_FLOW_PFC] = CONTROL_PFC, [FAB_FLOW_DROP] = CONTROL_DROP
+  };
+
+  if (self->params.control != CONTROL_AUTO)
+    return (guint8) self->params.control;
+  return controls[fab_graph_link_class (self->base.env.graph, link)->flow_control];
+}
+
+VirtualLane
+packet_lane_empty (const PacketNet *self, guint32 number, guint8 service, guint8 level)
+{
+  const FabLink *link = fab_graph_link (self->base.env.graph, number);
+  FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
+  VirtualLane lane = { .link = number,
+                       .next = number,
+                       .ring = NONE,
+                       .room_bytes = G_MAXINT32,
+                       .control = control_of (self, number),
+                       .service = service,
+                       .level = level,
+                       .ends_in_memory = packet_is_memory (self->base.env.graph, link->dst) };
+
+  if (lane.control == CONTROL_CREDIT) {
+    lane.room_bytes = (gint32) room;
+    lane.credit_bytes = (guint32) CLAMP (room / 8, mtu, room - mtu);
+  }
+  return lane;
+}
+
+static void
+services_init (PacketNet *self)
+{
+  const FabParamList *classes = &self->params.classes;
+
+  self->n_services = (guint8) (classes->n + 1);
+  self->weights[0] = 1;
+  for (guint i = 0; i < classes->n; i++)
+    self->weights[i + 1] = (double) ((const PacketClassParams *) classes->data)[i].weight;
+}
+
+guint8
+packet_service_of (const PacketNet *self, const char *traffic)
+{
+  const FabParamList *classes = &self->params.classes;
+
+  for (guint8 i = 0; traffic != NULL && i < classes->n; i++)
+    if (strcmp (packet_traffics[((const PacketClassParams *) classes->data)[i].of], traffic) == 0)
+      return i + 1;
+  return 0;
+}
+
+void
+packet_ports_init (PacketNet *self)
+{
+  guint n_links = fab_graph_n_links (self->base.env.graph);
+
+  services_init (self);
+  self->n_links = self->n_lanes = n_links;
+  self->lane_capacity = n_links + 1;
+  self->ports = g_new0 (Port, n_links + 1);
+  self->lanes = g_new0 (VirtualLane, self->lane_capacity);
+  for (guint32 i = 0; i < n_links; i++) {
+    FabTimePs latency_ps = fab_graph_link (self->base.env.graph, i)->latency_ps;
+
+    self->ports[i] = (Port){ .latency_ps = latency_ps, .head = NONE, .tail = NONE, .turn = i };
+    self->lanes[i] = packet_lane_empty (self, i, 0, 0);
+    packet_port_set_rate (self, i, 1);
+  }
+}
+
+void
+packet_ports_clear (PacketNet *self)
+{
+  g_free (self->ports);
+  g_free (self->lanes);
+}
+
+/* Connections of a collective: every message is a flow, and arrivals are reported in the order of sending.
+ *
+ * The cost of a byte on each link comes from the connection's footprint. The limit of the ends spaces its packets,
+ * also from one message to the next.
+ */
+
+typedef struct {
+  PacketNet *net;
+  FabConnection connection;
+  guint32 way;
+  guint32 head, tail; /* flows of messages whose arrival is not reported yet, linked by `line_next` */
+  FabTimePs next_ps;  /* when the ends can send again */
+  double bytes;       /* sum over all messages */
+} Line;
+
+G_STATIC_ASSERT (sizeof (Line) <= PACKET_LINE_SIZE);
+
+FabNetLine *
+packet_open (FabNet *net, const FabConnection *connection)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = fab_pool_take (&self->lines);
+
+  line->net = self;
+  line->connection = *connection;
+  line->way = packet_path_set (self, connection->legs, connection->n_legs,
+                               (PacketUse){ connection->footprint, connection->wire_factor, connection->drive,
+                                            packet_service_of (self, connection->traffic) });
+  line->head = line->tail = NONE;
+  return (FabNetLine *) line;
+}
+
+static void
+message_left (gpointer owner, guint64 number)
+{
+  Line *line = owner;
+
+  line->next_ps = line->net->flows[number].next_ps;
+  line->connection.left (line->connection.owner, line->connection.arg);
+}
+
+/* Reports the message, and later ones that arrived before it. */
+static void
+message_arrived (gpointer owner, G_GNUC_UNUSED guint64 number)
+{
+  Line *line = owner;
+  PacketNet *self = line->net;
+  const FabConnection connection = line->connection;
+  FabTimePs now_ps = self->now_ps;
+
+  while (line->head != NONE && self->flows[line->head].is_over) {
+    Flow *flow = &self->flows[line->head];
+    FabTimePs at_ps = MAX (now_ps, fab_ps_add (flow->next_ps, connection.latency_ps));
+    gboolean is_last = flow->line_next == NONE;
+
+    guint32 told = line->head;
+    line->head = flow->line_next;
+    if (is_last)
+      line->tail = NONE;
+    packet_flow_release (self, told);
+    connection.arrives (connection.owner, connection.arg, at_ps);
+    if (is_last) /* the callback may have freed the line */
+      return;
+  }
+}
+
+void
+packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin_ps)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = (Line *) net_line;
+  double limit = line->connection.limit_bytes_per_s;
+  guint32 number;
+  Flow *flow;
+
+  packet_net_enter (self);
+  line->bytes += bytes;
+  number = packet_flow_new (self, line->way, (FabBytes) ceil (bytes - 1e-6));
+  flow = &self->flows[number];
+  flow->left = (FabDone){ message_left, line, number };
+  flow->arrived = (FabDone){ message_arrived, line, number };
+  flow->drive = line->connection.drive;
+  flow->line_next = NONE;
+  flow->n_entries++; /* kept until its arrival is reported */
+  if (limit > 0)
+    flow->pace_ps_per_byte = (double) FAB_PS_PER_S / limit;
+  flow->next_ps = MAX (begin_ps, limit > 0 ? line->next_ps : 0);
+  if (line->head == NONE)
+    line->head = number;
+  else
+    self->flows[line->tail].line_next = number;
+  line->tail = number;
+  packet_flow_start (self, number);
+  packet_net_leave (self);
+}
+
+void
+packet_close (FabNet *net, FabNetLine *net_line)
+{
+  PacketNet *self = (PacketNet *) net;
+  Line *line = (Line *) net_line;
+
+  if (line->bytes > 0)
+    fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
+  fab_pool_give (&self->lines, line);
 }

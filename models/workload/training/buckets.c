@@ -5,8 +5,8 @@ enum { DENSE, EXPERTS, N_SORTS };
 
 /* The buckets of one sort of tensors: experts, or all others. */
 typedef struct {
-  FabFamily *family;
-  Lane lane;
+  FabConcurrentGroups *concurrent_groups;
+  StreamKind stream;
   const char *name; /* "bucket", "experts" */
   FabBytes filled_bytes;
   guint n_closed;
@@ -29,14 +29,14 @@ buckets_new (Stage *stage, const BucketsParams *params)
   self->stage = stage;
   self->params = *params;
   self->launched = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
-  self->sorts[DENSE] = (Sort){ .lane = LANE_DATA, .name = "bucket" };
-  self->sorts[EXPERTS] = (Sort){ .lane = LANE_EXPERT_DATA, .name = "experts" };
+  self->sorts[DENSE] = (Sort){ .stream = STREAM_DATA, .name = "bucket" };
+  self->sorts[EXPERTS] = (Sort){ .stream = STREAM_EXPERT_DATA, .name = "experts" };
   for (guint i = 0; i < N_SORTS; i++)
     self->sorts[i].held = g_array_new (FALSE, FALSE, sizeof (FabBytes));
-  self->sorts[DENSE].family = stage_data_family (stage, params->part == DATA_ONE ? DATA_ALL : params->part,
-                                                 params->block);
+  self->sorts[DENSE].concurrent_groups = stage_data_concurrent_groups (
+      stage, params->part == DATA_ONE ? DATA_ALL : params->part, params->block);
   if (has_experts)
-    self->sorts[EXPERTS].family = stage_expert_data_family (stage);
+    self->sorts[EXPERTS].concurrent_groups = stage_expert_data_concurrent_groups (stage);
   return self;
 }
 
@@ -54,7 +54,7 @@ buckets_free (gpointer data)
 static void
 launch (Buckets *self, Sort *sort, FabBytes bytes)
 {
-  Comm comm = { sort->lane, FAB_DIMENSION_DATA, sort->family, self->params.op, bytes };
+  Comm comm = { sort->stream, FAB_DIMENSION_DATA, sort->concurrent_groups, self->params.op, bytes };
   char *name = g_strdup_printf ("%s%u", sort->name, sort->n_closed++);
   gboolean is_own = self->params.send != NULL && sort == &self->sorts[DENSE];
   FabTaskId task;

@@ -42,7 +42,8 @@ GPtrArray *fab_strategy_candidates (const FabScenario *scenario, const char *nam
  * and micro_batch that the job has. (transfer full) NULL and *error for a name that the job does not have. */
 GPtrArray *fab_job_knobs (const FabScenario *scenario, const char *names, GError **error);
 
-/* The parameter of a kind of job that a knob turns: "bucket" turns `reduce_bucket` of zero. NULL: that kind has no such
+/* The parameter of a kind of job that a knob turns: "bucket" turns `reduce_bucket` of zero. NULL: that kind has no
+ * such
  * knob. */
 const FabParam *fab_job_knob_param (const char *kind, const char *knob);
 

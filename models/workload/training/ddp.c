@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ddp.c - data-parallel training as PyTorch's DistributedDataParallel schedules it.
  *
- *   - The backward pass yields the gradients of tensors in the reverse of the order in which they are registered. They
+ *   - The backward pass yields the gradients of tensors in the reverse of the order in which they are registered.
+ * They
  *     fill buckets in that order. A bucket closes when it has reached its cap, which is smaller for the first one
  *     (torch/csrc/distributed/c10d/reducer, compute_bucket_assignment_by_size: 1 MiB, then 25 MiB). Experts have
  *     buckets of their own.
  *   - The all-reduce of a bucket starts when its last gradient is ready and that of the bucket before has started.
- *     Without overlap all start after the backward pass, as in frameworks that accumulate gradients in FP32 elsewhere.
+ *     Without overlap all start after the backward pass, as in frameworks that accumulate gradients in FP32
+ * elsewhere.
  *   - With gradient accumulation, gradients are reduced in the last micro-batch only (no_sync), or in each.
  *   - The optimizer runs after the backward pass and the last all-reduce, at the rate of the accelerator's memory.
  */

@@ -9,18 +9,156 @@
  *
  *   forward    The gather of unit k is issued at once, but at most `in_flight` units are whole or on their way: it
  *              waits until unit k - in_flight has computed (limit_all_gathers).
- *   backward   With prefetch `pre` the gather of k - 1 is issued before the backward pass of k, and so comes before the
- *              reduce-scatter of k. With `post` it is issued after the backward pass of k, before the reduce-scatter of
+ *   backward   With prefetch `pre` the gather of k - 1 is issued before the backward pass of k, and so comes
+ * before the
+ *              reduce-scatter of k. With `post` it is issued after the backward pass of k, before the
+ * reduce-scatter of
  *              k. With `none` it is issued after that reduce-scatter.
  *
  * Hybrid sharding gathers and reduce-scatters inside groups of `shard` ranks, and then sums the shards over the
  * groups on another communicator.
  */
-#include "models/workload/training/fsdp.h"
-
 #include "models/models.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/offload.h"
 #include "models/workload/training/pipeline.h"
+
+typedef enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP } Sharding;
+typedef enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE } Prefetch;
+
+typedef struct {
+  TrainParams train;
+  gint sharding; /* Sharding */
+  gint64 shard;  /* ranks */
+  gint gradient; /* index of gradient_types */
+  gint prefetch; /* Prefetch */
+  gint64 in_flight;
+  gboolean is_limited, has_no_sync, is_offloaded;
+} FsdpParams;
+
+/* A unit: parameters that are gathered together. */
+typedef struct {
+  const char *name;
+  guint64 parameters, experts; /* parameters of one rank when the unit is whole: experts, and all others */
+  gboolean is_whole, is_coming;
+  GArray *gathers; /* FabTaskId: gathers that are on their way; NULL: none yet */
+} Unit;
+
+typedef struct {
+  Stage *stage;
+  GArray *units;    /* Unit: the root unit first, then the blocks in forward order */
+  GArray *of_layer; /* guint: index of the unit of each layer of the model */
+  GArray *computed; /* FabTaskId: the last compute task of each pass of a unit so far, in order */
+  GArray *sums;     /* FabTaskId: reductions of gradients in this step */
+  FabConcurrentGroups *shards, *expert_shards, *replicas;
+  guint n_shards; /* ranks of a shard group */
+} Fsdp;
+
+static const FsdpParams *
+fsdp_units_params_of (const Fsdp *self)
+{
+  return self->stage->train->strategy_params;
+}
+
+/* Adds the root unit and a unit for each block, with the parameters that the stage has of each. */
+static void
+fsdp_add_units (Fsdp *self)
+{
+  const Train *train = self->stage->train;
+  Unit root = { .name = "root" };
+
+  g_array_append_val (self->units, root);
+  for (guint l = 0; l < train->stack->layers->len; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
+    guint index = 0;
+
+    if (layer->is_block) {
+      Unit unit = { .name = layer->name };
+
+      index = self->units->len;
+      g_array_append_val (self->units, unit);
+    }
+    if (stage_has_layer (self->stage, l)) {
+      ParameterCount count = train_layer_count (train, l);
+      Unit *unit = &g_array_index (self->units, Unit, index);
+
+      unit->parameters += count.dense;
+      unit->experts += count.experts;
+    }
+    g_array_append_val (self->of_layer, index);
+  }
+}
+
+static Unit *
+fsdp_unit (const Fsdp *self, guint index)
+{
+  return &g_array_index (self->units, Unit, index);
+}
+
+/* Adds the collectives of a unit among the ranks that share its shards, after a task (NULL: at once), one for the
+ * experts and one for all other parameters. Appends the tasks to `tasks`. */
+static void
+fsdp_model_parallel (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_parameter, const FabTaskId *after,
+                     GArray *tasks)
+{
+  const Unit *unit = fsdp_unit (self, index);
+  Comm dense = { STREAM_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
+  Comm experts = { STREAM_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
+                   unit->experts * bytes_per_parameter };
+  FabTaskId task;
+
+  if (stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, &task))
+    g_array_append_val (tasks, task);
+  if (stage_comm_after (self->stage, &experts, g_strdup_printf ("%s.experts", unit->name), after, &task))
+    g_array_append_val (tasks, task);
+}
+
+/* The compute task for which a gather has to wait, so that no more than in_flight units are whole: the end of the
+ * unit that was used in_flight units before. `n_ahead` is the number of units that will be used before this one.
+ * NULL: it need not wait. */
+static const FabTaskId *
+fsdp_limit (const Fsdp *self, guint n_ahead)
+{
+  const FsdpParams *p = fsdp_units_params_of (self);
+  guint n_used = self->computed->len + n_ahead;
+
+  if (!p->is_limited || n_used < (guint) p->in_flight)
+    return NULL;
+  return &g_array_index (self->computed, FabTaskId,
+                         MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
+}
+
+static void
+fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
+{
+  Unit *unit = fsdp_unit (self, index);
+
+  Copy copy = { fsdp_units_params_of (self)->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, TRUE, 0 };
+  FabTaskId shard;
+
+  if (unit->is_whole || unit->is_coming)
+    return;
+  copy.bytes = (unit->parameters + unit->experts) * stage_weight_bytes (self->stage) / self->n_shards;
+  if (offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard))
+    after = &shard;
+  if (unit->gathers == NULL)
+    unit->gathers = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  fsdp_model_parallel (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
+                       unit->gathers);
+  unit->is_coming = TRUE;
+}
+
+/* Makes the next compute task wait until the unit is whole. */
+static void
+fsdp_await (Fsdp *self, guint index)
+{
+  Unit *unit = fsdp_unit (self, index);
+
+  if (unit->is_coming)
+    stage_wait_all (self->stage, unit->gathers);
+  unit->is_coming = FALSE;
+  unit->is_whole = TRUE;
+}
 
 static const char *const shardings[] = { "full", "grad_op", "hybrid", "hybrid_grad_op", NULL };
 static const char *const prefetches[] = { "pre", "post", "none", NULL };
@@ -130,12 +268,12 @@ begin (Stage *stage)
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   fsdp_add_units (self);
   self->n_shards = shards;
-  self->shards = is_hybrid (params_of (stage)) ? stage_data_family (stage, DATA_RUNS, shards)
-                                               : stage_data_family (stage, DATA_ALL, 0);
+  self->shards = is_hybrid (params_of (stage)) ? stage_data_concurrent_groups (stage, DATA_RUNS, shards)
+                                               : stage_data_concurrent_groups (stage, DATA_ALL, 0);
   if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)
-    self->replicas = stage_data_family (stage, DATA_EVERY, shards);
+    self->replicas = stage_data_concurrent_groups (stage, DATA_EVERY, shards);
   if (stage->train->layout.n_expert > 1)
-    self->expert_shards = stage_expert_data_family (stage);
+    self->expert_shards = stage_expert_data_concurrent_groups (stage);
 }
 
 static void
@@ -217,12 +355,12 @@ reduce (Fsdp *self, guint index)
   const FsdpParams *p = params_of (self->stage);
   FabBytes bytes = fsdp_unit (self, index)->parameters * gradient_bytes[p->gradient]
                  / count_shards (self->stage);
-  Comm replicas = { LANE_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
+  Comm replicas = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
   FabTaskId sum = self->stage->last_compute, whole;
   guint n_before = self->sums->len;
 
-  fsdp_talk (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient], &self->stage->last_compute,
-             self->sums);
+  fsdp_model_parallel (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
+                       &self->stage->last_compute, self->sums);
   if (self->sums->len > n_before)
     sum = g_array_index (self->sums, FabTaskId, n_before); /* the reduction of all but the experts */
   if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name), &sum, &whole)) {

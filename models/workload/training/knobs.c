@@ -2,7 +2,8 @@
 /* knobs.c - the keys of a training job that change its speed and not what it trains, and the values that are worth a
  * trial.
  *
- * The values are those that people use around the framework's default, and the one that the scenario has. A step keeps
+ * The values are those that people use around the framework's default, and the one that the scenario has. A step
+ * keeps
  * its number of sequences: where micro-batches are larger there are fewer of them.
  */
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "sim/work/family.h"
+#include "sim/collective/concurrent_groups.h"
 
 typedef enum { AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA, AXIS_PIPELINE, N_AXES } Axis;
 
@@ -55,17 +55,20 @@ typedef struct {
   guint first_data, n_data;    /* data coordinates of the ranks that are selected; multiples of block */
 } Selection;
 
-/* All groups of that kind, as concurrent groups. (transfer full) NULL and *error when a group is not evenly spread over
+/* All groups of that kind, as concurrent groups. (transfer full) NULL and *error when a group is not evenly spread
+ * over
  * its nodes. */
-FabFamily *layout_family (const Layout *self, const Selection *selection, GError **error);
+FabConcurrentGroups *layout_concurrent_groups (const Layout *self, const Selection *selection,
+                                               GError **error);
 
 /* The ranks of a stage with these data coordinates. (transfer full) */
 guint *layout_ranks (const Layout *self, guint stage, guint first_data, guint n_data);
 
-/* Pairs of ranks, as concurrent groups: each rank of stage `from` and the one of stage `to` with the same coordinates.
+/* Pairs of ranks, as concurrent groups: each rank of stage `from` and the one of stage `to` with the same
+ * coordinates.
  * (transfer full) NULL and *error as above. */
-FabFamily *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data,
-                         GError **error);
+FabConcurrentGroups *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data,
+                                   GError **error);
 
 /* Which ranks along the data axis form an expert-parallel group. */
 DataPart layout_expert_part (const Layout *self, guint *block);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/offload.h"
 
-#include "sim/work/hop.h"
-#include "sim/work/staging.h"
+#include "sim/machine/hop.h"
+#include "sim/machine/nic_paths.h"
 
 static const double adam_bytes = 30; /* memory traffic of Adam for one parameter; see offload.h */
 
@@ -32,10 +32,10 @@ typedef struct {
   gboolean is_to_gpu;
   FabFootprintBuilder *builder;
   FabTimePs latency_ps; /* of the longest path so far */
-} Ways;
+} CopyPaths;
 
 static gboolean
-add_way (Ways *ways, FabVertexId gpu, FabVertexId place, double weight, GError **error)
+add_way (CopyPaths *ways, FabVertexId gpu, FabVertexId place, double weight, GError **error)
 {
   FabHop hop;
 
@@ -49,7 +49,7 @@ add_way (Ways *ways, FabVertexId gpu, FabVertexId place, double weight, GError *
 }
 
 static gboolean
-add_memory (Ways *ways, Train *train, FabVertexId gpu)
+add_memory (CopyPaths *ways, Train *train, FabVertexId gpu)
 {
   FabVertexId memory;
 
@@ -62,7 +62,7 @@ add_memory (Ways *ways, Train *train, FabVertexId gpu)
 
 /* Each GPU has its part of the node's drives; where there are fewer drives than GPUs, neighbours share one. */
 static gboolean
-add_drives (Ways *ways, Train *train, guint rank)
+add_drives (CopyPaths *ways, Train *train, guint rank)
 {
   const FabCluster *cluster = ways->cluster;
   guint n = cluster->drives_per_node, k = cluster->gpus_per_node, node = rank / k, local = rank % k;
@@ -88,7 +88,7 @@ find_ways (Stage *stage, const Copy *copy, FabTimePs *latency_ps)
   guint n;
   g_autofree guint *ranks = stage_ranks (stage, &n);
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (layout->cluster->graph);
-  Ways ways = { layout->cluster, copy->is_to_gpu, builder, 0 };
+  CopyPaths ways = { layout->cluster, copy->is_to_gpu, builder, 0 };
 
   for (guint i = 0; i < n; i++) {
     gboolean is_there = copy->place == OFFLOAD_CPU
@@ -106,10 +106,10 @@ find_ways (Stage *stage, const Copy *copy, FabTimePs *latency_ps)
 
 /* --- copies --- */
 
-static const Way *
+static const CopyPath *
 known_way (Stage *stage, const Copy *copy)
 {
-  Way *way = &stage->ways[copy->place == OFFLOAD_NVME][copy->is_to_gpu];
+  CopyPath *way = &stage->ways[copy->place == OFFLOAD_NVME][copy->is_to_gpu];
 
   if (way->footprint == NULL && stage->train->error == NULL)
     way->footprint = find_ways (stage, copy, &way->latency_ps);
@@ -121,7 +121,7 @@ offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after
 {
   FabDagBuilder *builder = stage->train->builder;
   g_autofree char *owned = name;
-  const Way *way = copy->bytes > 0 && copy->place != OFFLOAD_NONE ? known_way (stage, copy) : NULL;
+  const CopyPath *way = copy->bytes > 0 && copy->place != OFFLOAD_NONE ? known_way (stage, copy) : NULL;
 
   if (way == NULL || way->footprint == NULL)
     return FALSE;
@@ -140,7 +140,8 @@ offload_copy (Stage *stage, const Copy *copy, char *name, const FabTaskId *after
     collective = fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_OFFLOAD, g_steal_pointer (&owned));
     stage_note (stage, collective);
   }
-  *task = fab_dag_builder_join (builder, stage_stream (stage, copy->is_to_gpu ? LANE_TO_GPU : LANE_FROM_GPU),
+  *task = fab_dag_builder_join (builder,
+                                stage_stream (stage, copy->is_to_gpu ? STREAM_TO_GPU : STREAM_FROM_GPU),
                                 collective);
   if (after != NULL)
     fab_dag_builder_after (builder, *task, *after);
@@ -196,7 +197,7 @@ offload_optimize (Stage *stage, OffloadTo place, double parameters, gboolean ret
   FabTaskId step, task;
 
   before = read_states (stage, place, parameters, before);
-  step = fab_dag_builder_work (train->builder, stage_stream (stage, LANE_CPU), FAB_SPAN_LOAD,
+  step = fab_dag_builder_work (train->builder, stage_stream (stage, STREAM_CPU), FAB_SPAN_LOAD,
                                rate > 0 ? fab_seconds_to_ps (parameters * adam_bytes / rate) : 0,
                                g_strdup ("cpu optimizer"));
   fab_dag_builder_after (train->builder, step, before);

@@ -1,7 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/passes.h"
 
-#include "models/workload/training/talks.h"
+#include <string.h>
+
+#include "models/workload/training/train.h"
+
+typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
+
+typedef struct {
+  Stage *stage;
+  const FabLayer *layer;
+  const FabSegment *segment;
+} Exchange;
+
+const char *const context_kinds[] = { "ring", "gather", NULL };
+
+/* Whether tensor parallelism divides a segment; whether anything at all is sent before, during or after it. */
+static gboolean
+segment_is_split (const Stage *stage, const FabSegment *segment)
+{
+  return stage->tensor != NULL && segment->is_split;
+}
+
+static gboolean
+segment_exchanges (const Stage *stage, const FabSegment *segment)
+{
+  return segment_is_split (stage, segment) || (stage->expert != NULL && segment->expert_bytes > 0)
+      || (stage->context != NULL && segment->context_bytes > 0);
+}
+
+/* Adds a collective of the group after the last compute task. FALSE: there is nothing to send. */
+static gboolean
+model_parallel_send (const Exchange *model_parallel, StreamKind stream,
+                     FabConcurrentGroups *concurrent_groups, FabOp op, double bytes_per_token,
+                     FabTaskId *task)
+{
+  static const FabDimension dimensions[] = { [STREAM_TENSOR] = FAB_DIMENSION_TENSOR,
+                                             [STREAM_CONTEXT] = FAB_DIMENSION_CONTEXT,
+                                             [STREAM_EXPERT] = FAB_DIMENSION_EXPERT };
+  Comm comm = { stream, dimensions[stream], concurrent_groups, op,
+                (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens + 0.5) };
+
+  return stage_comm (model_parallel->stage, &comm,
+                     g_strdup_printf ("%s.%s", model_parallel->layer->name, model_parallel->segment->name),
+                     task);
+}
+
+/* Bytes that a rank sends to experts, for all its tokens; with sequence parallelism it has some of the tokens
+ * only. */
+static double
+expert_bytes (const Exchange *model_parallel)
+{
+  const Train *train = model_parallel->stage->train;
+
+  return model_parallel->segment->expert_bytes
+       / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+}
+
+/* After experts a token has one copy for each expert that it went to. */
+static double
+model_parallel_tensor_bytes (const Exchange *model_parallel)
+{
+  return model_parallel->segment->expert_bytes > 0 ? model_parallel->segment->expert_bytes
+                                                   : model_parallel->layer->hidden_bytes;
+}
+
+static void
+send_and_wait (const Exchange *model_parallel, StreamKind stream, FabConcurrentGroups *concurrent_groups,
+               FabOp op, double bytes_per_token)
+{
+  FabTaskId task;
+
+  if (model_parallel_send (model_parallel, stream, concurrent_groups, op, bytes_per_token, &task))
+    stage_wait (model_parallel->stage, task);
+}
+
+static gboolean
+stage_is_sequence_parallel (const Stage *stage)
+{
+  return stage->train->params->parallel.is_sequence;
+}
+
+/* An embedding begins with tokens and ends with a sum over the ranks' parts of the vocabulary. The head ends with the
+ * loss. */
+static gboolean
+segment_has_input (const FabSegment *segment)
+{
+  return strcmp (segment->name, "embedding") != 0;
+}
+
+static gboolean
+has_output (const FabSegment *segment)
+{
+  return strcmp (segment->name, "head") != 0;
+}
+
+/* A rank receives the keys and values of the n - 1 others. What a neighbour sends counts once, in either
+ * direction. */
+static gboolean
+send_context (const Exchange *model_parallel, double times, FabTaskId *task)
+{
+  const FabConcurrentGroups *concurrent_groups = model_parallel->stage->context;
+  guint n = fab_concurrent_groups_n_ranks (concurrent_groups);
+  double bytes = model_parallel->segment->context_bytes
+               / model_parallel->stage->train->layout.size[AXIS_TENSOR];
+
+  if (model_parallel->stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+    return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
+                                FAB_OP_ALL_GATHER, times * n * bytes, task);
+  return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
+                              FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
+}
+
+/* Adds what is sent before the segment computes. TRUE: the task *context runs while the segment computes. */
+static gboolean
+model_parallel_before (const Exchange *model_parallel, gboolean is_backward, FabTaskId *context)
+{
+  Stage *stage = model_parallel->stage;
+  gboolean is_inner_end = is_backward ? has_output (model_parallel->segment)
+                                      : segment_has_input (model_parallel->segment);
+
+  if (stage->expert && model_parallel->segment->expert_bytes > 0)
+    send_and_wait (model_parallel, STREAM_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL,
+                   expert_bytes (model_parallel));
+  if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
+    send_and_wait (model_parallel, STREAM_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
+                   model_parallel_tensor_bytes (model_parallel));
+  if (stage->context == NULL || model_parallel->segment->context_bytes <= 0
+      || !send_context (model_parallel, is_backward ? 2 : 1, context))
+    return FALSE;
+  if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+    stage_wait (stage, *context);
+  return stage->train->params->parallel.context_kind == CONTEXT_RING;
+}
+
+/* Adds what is sent after the segment has computed. */
+static void
+model_parallel_after (const Exchange *model_parallel, gboolean is_backward)
+{
+  Stage *stage = model_parallel->stage;
+  gboolean is_outer_end = is_backward ? segment_has_input (model_parallel->segment)
+                                      : has_output (model_parallel->segment);
+
+  if (segment_is_split (stage, model_parallel->segment) && is_outer_end)
+    send_and_wait (model_parallel, STREAM_TENSOR, stage->tensor,
+                   stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
+                   model_parallel_tensor_bytes (model_parallel));
+  if (stage->expert && model_parallel->segment->expert_bytes > 0)
+    send_and_wait (model_parallel, STREAM_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL,
+                   expert_bytes (model_parallel));
+}
 
 /* Consecutive segments of a layer between which nothing is sent. They are one compute task. */
 typedef struct {
@@ -23,16 +171,6 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
   return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
 }
 
-double
-train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_backward)
-{
-  double seconds = 0;
-
-  for (guint i = 0; i < layer->segments->len; i++)
-    seconds += segment_seconds (train, layer, fab_layer_segment (layer, i), is_backward);
-  return seconds;
-}
-
 /* --- pieces of a layer between communication --- */
 
 static gboolean
@@ -42,10 +180,10 @@ next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
   if (piece->first >= layer->segments->len)
     return FALSE;
   piece->n = 1;
-  if (segment_talks (stage, fab_layer_segment (layer, piece->first)))
+  if (segment_exchanges (stage, fab_layer_segment (layer, piece->first)))
     return TRUE;
   while (piece->first + piece->n < layer->segments->len
-         && !segment_talks (stage, fab_layer_segment (layer, piece->first + piece->n)))
+         && !segment_exchanges (stage, fab_layer_segment (layer, piece->first + piece->n)))
     piece->n++;
   return TRUE;
 }
@@ -79,15 +217,15 @@ forward_layer (Stage *stage, const FabLayer *layer, const char *what, const char
   const Train *train = stage->train;
 
   for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);) {
-    Talk talk = { stage, layer, fab_layer_segment (layer, piece.first) };
+    Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece.first) };
     FabTaskId context = 0;
-    gboolean has_context = talk_before (&talk, FALSE, &context);
+    gboolean has_context = model_parallel_before (&model_parallel, FALSE, &context);
 
     stage_compute (stage, piece_seconds (train, layer, &piece, FALSE),
                    piece_name (what, layer, &piece, suffix));
     if (has_context)
       stage_wait (stage, context);
-    talk_after (&talk, FALSE);
+    model_parallel_after (&model_parallel, FALSE);
   }
 }
 
@@ -118,7 +256,8 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
 /* --- backward --- */
 
 /* The share of a piece's backward pass that computes the gradients of the weights of its first matrices, while the
- * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the segment
+ * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the
+ * segment
  * but the last. */
 static double
 window_of (const Stage *stage, const FabSegment *segment)
@@ -192,16 +331,16 @@ static void
 backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece,
                 gboolean has_weights)
 {
-  Talk talk = { stage, layer, fab_layer_segment (layer, piece->first) };
+  Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece->first) };
   double seconds = piece_seconds (stage->train, layer, piece, TRUE) * (has_weights ? 1 : 0.5);
-  double window = has_weights ? window_of (stage, talk.segment) : 0;
+  double window = has_weights ? window_of (stage, model_parallel.segment) : 0;
   FabTaskId context = 0, sum = 0, input = 0;
-  gboolean has_context = talk_before (&talk, TRUE, &context);
+  gboolean has_context = model_parallel_before (&model_parallel, TRUE, &context);
   gboolean has_input = window > 0
                     && stage_is_sequence_parallel (
                            stage) /* gathered once more, for the gradients of the weights */
-                    && talk_send (&talk, LANE_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
-                                  talk_tensor_bytes (&talk), &input);
+                    && model_parallel_send (&model_parallel, STREAM_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
+                                            model_parallel_tensor_bytes (&model_parallel), &input);
 
   if (has_weights)
     backward_compute (stage, at, layer, piece, seconds * (1 - window));
@@ -210,13 +349,13 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   if (has_context)
     stage_wait (stage, context);
   if (window <= 0) {
-    talk_after (&talk, TRUE);
+    model_parallel_after (&model_parallel, TRUE);
     return;
   }
-  gboolean has_sum = talk_send (&talk, LANE_TENSOR, stage->tensor,
-                                stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
-                                                                   : FAB_OP_ALL_REDUCE,
-                                talk_tensor_bytes (&talk), &sum);
+  gboolean has_sum = model_parallel_send (&model_parallel, STREAM_TENSOR, stage->tensor,
+                                          stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
+                                                                             : FAB_OP_ALL_REDUCE,
+                                          model_parallel_tensor_bytes (&model_parallel), &sum);
   if (has_input)
     stage_wait (stage, input);
   stage_compute (stage, seconds * window, piece_name ("backward", layer, piece, ".weights"));

@@ -17,14 +17,12 @@
 
 #include "models/workload/training/train.h"
 
-typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
 extern const char *const context_kinds[];
 
 void stage_forward (Stage *stage, guint chunk, guint micro);
+
 /* The whole backward pass, or (`has_weights` FALSE) the part that computes the gradients of the activations. */
 void stage_backward (Stage *stage, guint chunk, guint micro, gboolean has_weights);
+
 /* The rest of such a backward pass: the gradients of the weights. */
 void stage_weights (Stage *stage, guint chunk, guint micro);
-
-/* Time in seconds of one rank for one micro-batch through a layer, without communication. */
-double train_layer_seconds (const Train *train, const FabLayer *layer, gboolean is_backward);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.h - in which order a pipeline stage does its passes: pure functions, no clock.
  *
- * p stages train m micro-batches in a step. The forward pass of a stage for one micro-batch takes F, the backward pass
+ * p stages train m micro-batches in a step. The forward pass of a stage for one micro-batch takes F, the backward
+ * pass
  * B. The bubble is the time for which a stage has nothing to do.
  *
  *   1f1b         A stage does p - 1 - stage forward passes, then one forward and one backward pass in turn (Narayanan
@@ -9,7 +10,8 @@
  *   gpipe        All forward passes, then all backward passes (Huang et al. 2019, arXiv 1811.06965). Same bubble.
  *   interleaved  As 1f1b, but each stage has v parts of the model (`virtual`), in rounds of p micro-batches (the same
  *                paper, section 2.2; megatron/core/pipeline_parallel/schedules.py). Bubble: (p - 1)(F + B) / v.
- *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the weights
+ *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the
+ * weights
  *                (W), which fills the end (Qi et al. 2023, arXiv 2401.10241, ZB-H1). Bubble: (p - 1)(F + B - W).
  *
  * Adding a schedule is adding a row in pipeline.c.
@@ -51,7 +53,8 @@ const PipelineSchedule *pipeline_schedule_usual (void);
 /* The schedule for stages that have several parts of the model. */
 const PipelineSchedule *pipeline_schedule_for_parts (void);
 
-/* Actions (Action) of one stage, in order. (transfer full) A schedule that has parts asserts that n_micro is a multiple
+/* Actions (Action) of one stage, in order. (transfer full) A schedule that has parts asserts that n_micro is a
+ * multiple
  * of n_stages; another one ignores n_virtual. */
 GArray *pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
                           guint n_micro);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "sim/base/error.h"
-#include "sim/work/jitter.h"
+#include "sim/execution/jitter.h"
 
 const FabParam straggler_params[] = {
   { .key = "rank",

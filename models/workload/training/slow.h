@@ -4,7 +4,8 @@
  * Ranks that do the same are one rank class only as long as they also take the same time. So the data axis is divided
  * into bins. The replica of the model that contains a straggler is a bin of its own, because its tensor-parallel
  * neighbours and its pipeline wait for the straggler. With jitter the other replicas are divided into a few bins
- * (sim/work/jitter.h): the slowest alone, the others by how slow they are, each bin with the mean of its replicas. In
+ * (sim/execution/jitter.h): the slowest alone, the others by how slow they are, each bin with the mean of its
+ * replicas. In
  * each stage a replica is as slow as its slowest rank there.
  */
 #pragma once

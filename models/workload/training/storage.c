@@ -22,8 +22,8 @@
 #include <math.h>
 
 #include "sim/base/error.h"
-#include "sim/work/hop.h"
-#include "sim/work/staging.h"
+#include "sim/machine/hop.h"
+#include "sim/machine/nic_paths.h"
 
 static const char *const places[] = { "nvme", "network", NULL };
 
@@ -111,10 +111,10 @@ typedef struct {
   FabStoragePlace place;
   Legs legs;
   FabFootprintBuilder *builder;
-} Way;
+} StoragePath;
 
 static gboolean
-add_leg (const Way *way, FabVertexId from, FabVertexId to, double weight, GError **error)
+add_leg (const StoragePath *way, FabVertexId from, FabVertexId to, double weight, GError **error)
 {
   FabHop hop;
 
@@ -127,7 +127,7 @@ add_leg (const Way *way, FabVertexId from, FabVertexId to, double weight, GError
 
 /* Links have the same rate in both directions, so that a write takes the path of a read. */
 static gboolean
-add_whole_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
+add_whole_way (const StoragePath *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
 {
   FabHop hop;
 
@@ -139,7 +139,7 @@ add_whole_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weig
 }
 
 static gboolean
-add_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
+add_way (const StoragePath *way, FabVertexId storage, FabVertexId gpu, double weight, GError **error)
 {
   FabVertexId memory;
 
@@ -150,7 +150,7 @@ add_way (const Way *way, FabVertexId storage, FabVertexId gpu, double weight, GE
 }
 
 static gboolean
-add_gpu (const Way *way, guint local, GError **error)
+add_gpu (const StoragePath *way, guint local, GError **error)
 {
   const FabCluster *cluster = way->cluster;
   FabVertexId gpu = cluster->gpus[local];
@@ -171,7 +171,7 @@ add_gpu (const Way *way, guint local, GError **error)
 
 /* The rate in bytes per second of each of the first `n_gpus` GPUs of a node, while all of them move bytes. */
 static gboolean
-links_rate (Way *way, guint n_gpus, double *rate, GError **error)
+links_rate (StoragePath *way, guint n_gpus, double *rate, GError **error)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (way->cluster->graph);
 
@@ -206,7 +206,7 @@ gboolean
 fab_loader_seconds (const FabLoaderParams *self, const FabCluster *cluster, double n_samples, double *seconds,
                     GError **error)
 {
-  Way way = { .cluster = cluster, .place = (FabStoragePlace) self->from };
+  StoragePath way = { .cluster = cluster, .place = (FabStoragePlace) self->from };
   double rate;
 
   *seconds = fab_ps_to_seconds (self->time_ps);
@@ -227,7 +227,7 @@ fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster,
   guint n_gpus = self->is_sharded ? cluster->gpus_per_node : 1,
         n_nodes = self->is_sharded ? cluster->n_nodes : 1;
   double bytes = state_bytes / ((double) n_nodes * n_gpus), rate, host_rate;
-  Way way = { .cluster = cluster, .place = (FabStoragePlace) self->to };
+  StoragePath way = { .cluster = cluster, .place = (FabStoragePlace) self->to };
 
   *time = (FabCheckpointTime){ 0 };
   if (self->every == 0)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage.h - the time to load batches from storage and to write checkpoints to it. Pure functions of cluster and keys.
+/* storage.h - the time to load batches from storage and to write checkpoints to it. Pure functions of cluster and
+ * keys.
  *
  * Errors say to the user what is missing: the node has no drives, or there is no path to them.
  */
 #pragma once
 
 #include "sim/base/param.h"
-#include "sim/work/cluster.h"
+#include "sim/machine/cluster.h"
 
 typedef enum {
   FAB_STORAGE_NVME,    /* drives of the node */

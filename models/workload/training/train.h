@@ -12,7 +12,7 @@
 
 #include "models/workload/training/slow.h"
 #include "models/workload/training/storage.h"
-#include "sim/work/workload.h"
+#include "sim/execution/workload.h"
 
 /* The keys that all training jobs share. */
 typedef struct {
@@ -156,32 +156,32 @@ typedef struct _Train Train;
 
 /* Streams of a stage, in the order in which they are made. Tasks of one stream run one after another. */
 typedef enum {
-  LANE_LOADER,
-  LANE_COMPUTE,
-  LANE_DATA,    /* collectives of the shard group, or of all data-parallel ranks */
-  LANE_GATHER,  /* gathers, where they have a stream of their own beside the reductions */
-  LANE_REPLICA, /* collectives among the replicas of a shard */
-  LANE_EXPERT_DATA,
-  LANE_TENSOR,
-  LANE_CONTEXT,
-  LANE_EXPERT,
-  LANE_SEND_FORWARD,
-  LANE_RECEIVE_FORWARD,
-  LANE_SEND_BACKWARD,
-  LANE_RECEIVE_BACKWARD,
-  LANE_NORM,
-  LANE_FROM_GPU, /* copies to host memory or drives */
-  LANE_TO_GPU,
-  LANE_CPU,
-  LANE_CHECKPOINT,
-  N_LANES,
-} Lane;
+  STREAM_LOADER,
+  STREAM_COMPUTE,
+  STREAM_DATA,    /* collectives of the shard group, or of all data-parallel ranks */
+  STREAM_GATHER,  /* gathers, where they have a stream of their own beside the reductions */
+  STREAM_REPLICA, /* collectives among the replicas of a shard */
+  STREAM_EXPERT_DATA,
+  STREAM_TENSOR,
+  STREAM_CONTEXT,
+  STREAM_EXPERT,
+  STREAM_SEND_FORWARD,
+  STREAM_RECEIVE_FORWARD,
+  STREAM_SEND_BACKWARD,
+  STREAM_RECEIVE_BACKWARD,
+  STREAM_NORM,
+  STREAM_FROM_GPU, /* copies to host memory or drives */
+  STREAM_TO_GPU,
+  STREAM_CPU,
+  STREAM_CHECKPOINT,
+  N_STREAM_KINDS,
+} StreamKind;
 
 /* The path from the accelerators to host memory or drives, or back. */
 typedef struct {
   const FabFootprint *footprint; /* NULL: not found yet */
   FabTimePs latency_ps;
-} Way;
+} CopyPath;
 
 /* Numbers of parameters of one rank. `experts` are those that not all data-parallel ranks have. */
 typedef struct {
@@ -192,24 +192,24 @@ typedef struct {
  * classes, it is the first rank of what would be one, and the other ranks do what the first does. */
 typedef struct Stage {
   Train *train;
-  guint index, bin, rank_class; /* number of the pipeline stage; of the bin (slow.h) */
-  gint64 streams[N_LANES];      /* -1: not made yet */
-  GArray *waits;                /* FabTaskId: tasks for which the next compute task waits */
+  guint index, bin, rank_class;   /* number of the pipeline stage; of the bin (slow.h) */
+  gint64 streams[N_STREAM_KINDS]; /* -1: not made yet */
+  GArray *waits;                  /* FabTaskId: tasks for which the next compute task waits */
   FabTaskId last_compute;
   gboolean has_compute, has_load;
-  FabTaskId load;                       /* the task that loads the batch */
-  double compute_s;                     /* sum of all compute tasks in seconds */
-  FabFamily *tensor, *context, *expert; /* model-parallel groups; NULL: groups of one rank */
-  FabFamily *next;                      /* pairs of a rank of this stage and one of the next stage */
-  GArray *chunks;                       /* Chunk: parts of the model */
-  GArray *actions;                      /* Action: passes in order */
-  GArray *received;                     /* inputs that are being received */
-  gpointer state;                       /* owned by the strategy */
-  guint n_shared;       /* number of collectives with other bins of the stage that it has joined */
+  FabTaskId load;                                 /* the task that loads the batch */
+  double compute_s;                               /* sum of all compute tasks in seconds */
+  FabConcurrentGroups *tensor, *context, *expert; /* model-parallel groups; NULL: groups of one rank */
+  FabConcurrentGroups *next; /* pairs of a rank of this stage and one of the next stage */
+  GArray *chunks;            /* Chunk: parts of the model */
+  GArray *actions;           /* Action: passes in order */
+  GArray *received;          /* inputs that are being received */
+  gpointer state;            /* owned by the strategy */
+  guint n_shared;            /* number of collectives with other bins of the stage that it has joined */
   struct Stage *first;  /* the first rank of its class, whose collectives it joins; NULL: it makes its own */
   GArray *made;         /* guint: its collectives, in the order in which they were joined */
   guint n_followed;     /* number of collectives of `first` that it has joined */
-  Way ways[2][2];       /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
+  CopyPath ways[2][2];  /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
   ParameterCount count; /* parameters of all layers of the stage */
   guint64 parameters;   /* both sorts together */
 } Stage;
@@ -231,7 +231,8 @@ typedef struct {
   void (*before_forward) (Stage *stage, const PassAt *at);
   void (*after_forward) (Stage *stage, const PassAt *at);
   void (*before_backward) (Stage *stage, const PassAt *at);
-  /* Called after the compute task that yields the gradient of one tensor of the layer, in those micro-batches for which
+  /* Called after the compute task that yields the gradient of one tensor of the layer, in those micro-batches for
+ * which
    * `splits_backward` returns TRUE. */
   void (*gradient) (Stage *stage, const PassAt *at, guint tensor);
   gboolean (*splits_backward) (const Stage *stage, const PassAt *at);
@@ -251,7 +252,7 @@ typedef struct {
 
 typedef struct {
   Selection selection;
-  FabFamily *family;
+  FabConcurrentGroups *concurrent_groups;
 } KnownFamily;
 
 struct _Train {
@@ -273,9 +274,9 @@ struct _Train {
   double tokens;     /* of one rank in one micro-batch */
   gint64 *transfers; /* [n_transfers] collective of each transfer between stages; -1: not made yet */
   guint n_transfers;
-  gint64 norm;      /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
-  GArray *families; /* KnownFamily */
-  GError *error;    /* the first error; nothing is planned after it */
+  gint64 norm; /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
+  GArray *concurrent_groups; /* KnownFamily */
+  GError *error;             /* the first error; nothing is planned after it */
 };
 
 gboolean train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
@@ -284,24 +285,28 @@ gboolean train_build (const FabWorkloadEnv *env, const TrainParams *params, cons
 
 /* --- for strategies --- */
 
-guint stage_stream (Stage *stage, Lane lane);
+guint stage_stream (Stage *stage, StreamKind stream);
+
 /* Adds a compute task, which waits for all tasks of stage_wait (). Takes `name`. */
 FabTaskId stage_compute (Stage *stage, double seconds, char *name);
 void stage_wait (Stage *stage, FabTaskId task);
 
-/* Concurrent groups (sim/work/family.h), which live as long as the job. NULL: train->error is set. */
-FabFamily *train_family (Train *train, const Selection *selection);
-FabFamily *stage_pairs (Stage *stage, guint to); /* pairs of a rank of this stage and one of stage `to` */
+/* Concurrent groups (sim/collective/concurrent_groups.h), which live as long as the job. NULL: train->error is set. */
+FabConcurrentGroups *train_concurrent_groups (Train *train, const Selection *selection);
+FabConcurrentGroups *stage_pairs (Stage *stage,
+                                  guint to); /* pairs of a rank of this stage and one of stage `to` */
+
 /* Groups of data-parallel ranks of a stage. Context-parallel ranks have the same parameters and are in the group
  * too. */
-FabFamily *stage_data_family (Stage *stage, DataPart part, guint block);
+FabConcurrentGroups *stage_data_concurrent_groups (Stage *stage, DataPart part, guint block);
+
 /* Groups of ranks that hold the same experts. */
-FabFamily *stage_expert_data_family (Stage *stage);
+FabConcurrentGroups *stage_expert_data_concurrent_groups (Stage *stage);
 
 typedef struct {
-  Lane lane;
+  StreamKind stream;
   FabDimension dimension;
-  FabFamily *family; /* the groups; NULL: nothing is sent */
+  FabConcurrentGroups *concurrent_groups; /* the groups; NULL: nothing is sent */
   FabOp op;
   FabBytes bytes;
 } Comm;
@@ -309,11 +314,13 @@ typedef struct {
 /* Adds a collective after the last compute task of the stage. FALSE: no task was made, because groups have one rank,
  * there are no bytes, or an error has come before. Takes `name`. */
 gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task);
+
 /* The same after another task; NULL: it may start at once. */
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
                            FabTaskId *task);
 
-/* Finds the collective that the first rank of the class has joined at this place. FALSE: the stage has to make it, and
+/* Finds the collective that the first rank of the class has joined at this place. FALSE: the stage has to make it,
+ * and
  * then calls stage_note () for the other ranks. */
 gboolean stage_follow (Stage *stage, guint *collective);
 void stage_note (Stage *stage, guint collective);
@@ -321,6 +328,7 @@ void stage_note (Stage *stage, guint collective);
 /* Adds all-gathers of so many parameters among the ranks that have the same, after the last compute task. Appends the
  * tasks to `tasks`. */
 void stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks);
+
 /* Makes the next compute task wait for all `tasks`, and empties the array. */
 void stage_wait_all (Stage *stage, GArray *tasks);
 
@@ -339,11 +347,13 @@ FabBytes stage_weight_bytes (
 
 /* Whether the backward pass of a micro-batch ends, in this stage, with this layer. */
 gboolean stage_ends_backward (const Stage *stage, const PassAt *at);
+
 /* Whether it ends, in one of the parts of the model that the stage has, with this layer. */
 gboolean stage_ends_chunk (const Stage *stage, const PassAt *at);
 
 /* The parameters of a tensor that one rank has, where tensor and expert parallelism divide it. */
 guint64 train_tensor_parameters (const Train *train, const FabTensor *tensor);
 ParameterCount train_layer_count (const Train *train, guint layer);
+
 /* The parameters of one rank of the stage, if they are divided among all ranks that have the same. */
 double stage_shard_parameters (const Stage *stage);

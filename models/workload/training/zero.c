@@ -18,6 +18,38 @@
 #include "models/workload/training/buckets.h"
 #include "models/workload/training/memory.h"
 
+typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
+
+/* One tensor of the stage. */
+typedef struct {
+  guint layer;
+  guint64 elements; /* of one rank when the tensor is whole */
+  gboolean is_persistent, is_whole;
+  gboolean is_coming; /* the task `gather`, which makes it whole, is on its way */
+  FabTaskId gather;
+} TraceItem;
+
+typedef struct {
+  Stage *stage;
+  Buckets *buckets;
+  GArray *items;       /* TraceItem, in forward order */
+  GArray *layer_items; /* guint: first item of each layer of the model, and the end of the last */
+  FabConcurrentGroups *forward, *backward, *replicas;
+  guint64 live;
+  guint n_gathers;
+  guint micro;      /* current micro-batch; the forward pass of the first one fills the second copy (hpZ) */
+  gboolean is_last; /* it is the last micro-batch of the step */
+  gint64 cursor;    /* the next use in the trace that prefetching has not considered yet */
+} Zero3;
+
+/* The uses of the trace from `from` up to `to`, but at most `most` elements. */
+typedef struct {
+  gint64 from, to;
+  guint64 most;
+} TraceRange;
+
+static const Strategy zero3_strategy;
+
 #define ELEMENTS(name_, field_, fallback_, help_)                                          \
   {                                                                                        \
     .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ZeroParams, field_), \
@@ -97,14 +129,14 @@ params_of (const Stage *stage)
   return stage->train->strategy_params;
 }
 
-gboolean
+static gboolean
 zero_overlaps (const ZeroParams *self)
 {
   return self->overlap == ZERO_OVERLAP_AUTO ? self->stage == 3 : self->overlap == ZERO_OVERLAP_YES;
 }
 
 /* Each rank keeps its part of what was reduced, with 16 bits for each gradient. */
-gboolean
+static gboolean
 zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task)
 {
   const ZeroParams *p = params_of (stage);
@@ -115,7 +147,7 @@ zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task)
   return offload_copy (stage, &copy, g_strdup ("gradients"), &sum, task);
 }
 
-gboolean
+static gboolean
 zero_optimizes (Stage *stage)
 {
   const ZeroParams *p = params_of (stage);
@@ -204,7 +236,7 @@ after_optimizer (Stage *stage)
   stage_compute (stage, 0, g_strdup ("updated"));
 }
 
-gboolean
+static gboolean
 zero_is_sharded (G_GNUC_UNUSED const Stage *stage)
 {
   return TRUE;
@@ -284,4 +316,419 @@ const FabWorkloadOps fab_workload_zero = {
             .params_size = sizeof (ZeroParams),
             .check = zero_check },
   .build = zero_build,
+};
+
+static TraceItem *
+zero3_item (const Zero3 *self, guint index)
+{
+  return &g_array_index (self->items, TraceItem, index);
+}
+
+static guint
+zero3_first_item (const Zero3 *self, guint layer)
+{
+  return g_array_index (self->layer_items, guint, layer);
+}
+
+static void
+zero3_add_items (Zero3 *self)
+{
+  const Train *train = self->stage->train;
+
+  for (guint l = 0; l < train->stack->layers->len; l++) {
+    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
+    guint first = self->items->len;
+
+    g_array_append_val (self->layer_items, first);
+    for (guint t = 0; t < layer->tensors->len; t++) {
+      TraceItem item = { .layer = l,
+                         .elements = train_tensor_parameters (train, fab_layer_tensor (layer, t)) };
+
+      item.is_persistent = item.elements < (guint64) params_of (self->stage)->persistence_threshold;
+      g_array_append_val (self->items, item);
+    }
+  }
+  g_array_append_val (self->layer_items, self->items->len);
+}
+
+/* The item that use number `index` of a micro-batch is of: all uses of the forward pass, then all of the backward
+ * pass. */
+static TraceItem *
+use_at (const Zero3 *self, gint64 index, gboolean *is_backward)
+{
+  guint n = self->items->len;
+
+  *is_backward = index >= n;
+  return zero3_item (self, (guint) (*is_backward ? 2 * (gint64) n - 1 - index : index));
+}
+
+/* Elements that are used between the use of a layer in the forward pass and its use in the backward pass. */
+static guint64
+zero3_reuse_distance (const Zero3 *self, guint layer)
+{
+  guint64 elements = 0;
+  guint n_uses = self->stage->train->params->recompute == RECOMPUTE_FULL ? 3 : 2;
+
+  for (guint i = zero3_first_item (self, layer + 1); i < self->items->len; i++)
+    elements += n_uses * zero3_item (self, i)->elements;
+  return elements;
+}
+
+/* Gathers tensors; shards that are not on the accelerator are copied there first. */
+static gboolean
+gather_from (Zero3 *self, const Comm *comm, FabTaskId *task)
+{
+  const FabTaskId *after = self->stage->has_compute ? &self->stage->last_compute : NULL;
+  guint n = comm->concurrent_groups != NULL ? fab_concurrent_groups_n_ranks (comm->concurrent_groups) : 1;
+  Copy copy = { (OffloadTo) params_of (self->stage)->offload.parameters, TRUE, comm->bytes / n };
+  gboolean has_copy = offload_copy (self->stage, &copy, g_strdup_printf ("shard%u", self->n_gathers), after,
+                                    task);
+  FabTaskId shard = *task;
+  gboolean has_comm = stage_comm_after (self->stage, comm,
+                                        g_strdup_printf ("parameters%u", self->n_gathers++),
+                                        has_copy ? &shard : after, task);
+
+  return has_comm || has_copy;
+}
+
+/* Gathers in one collective those tensors of the range that are neither whole nor on their way. Sets *end to the
+ * use at
+ * which it stopped. */
+static void
+zero3_gather (Zero3 *self, TraceRange range, gboolean is_backward, gint64 *end)
+{
+  const ZeroParams *p = params_of (self->stage);
+  guint64 elements = 0;
+  gint64 use = range.from;
+  FabTaskId task = 0;
+  gboolean is_back;
+
+  for (; use < range.to && elements < range.most; use++) {
+    const TraceItem *item = use_at (self, use, &is_back);
+
+    elements += item->is_whole || item->is_coming || item->is_persistent ? 0 : item->elements;
+  }
+  *end = use;
+  if (elements == 0)
+    return;
+  FabConcurrentGroups *concurrent_groups = is_backward || self->micro > 0 ? self->backward : self->forward;
+  FabBytes bytes = elements * (p->has_quantized_weights ? 1 : stage_weight_bytes (self->stage));
+  Comm comm = { p->shard > 0 ? STREAM_DATA : STREAM_GATHER, FAB_DIMENSION_DATA, concurrent_groups,
+                FAB_OP_ALL_GATHER, bytes };
+  gboolean has_task = gather_from (self, &comm, &task);
+
+  for (use = range.from; use < *end; use++) {
+    TraceItem *item = use_at (self, use, &is_back);
+
+    if (item->is_whole || item->is_coming || item->is_persistent)
+      continue;
+    item->is_whole = !has_task;
+    item->is_coming = has_task;
+    item->gather = task;
+    self->live += item->elements;
+  }
+}
+
+/* The uses of the tensors of a layer in one pass. */
+static TraceRange
+zero3_uses (const Zero3 *self, guint layer, gboolean is_backward)
+{
+  gint64 first = zero3_first_item (self, layer), end = zero3_first_item (self, layer + 1),
+         n = self->items->len;
+
+  return is_backward ? (TraceRange){ 2 * n - end, 2 * n - first, G_MAXUINT64 }
+                     : (TraceRange){ first, end, G_MAXUINT64 };
+}
+
+/* Gathers tensors of later uses, once for every module of the layer. */
+static void
+zero3_prefetch (Zero3 *self, guint layer)
+{
+  const ZeroParams *p = params_of (self->stage);
+  gint64 n_uses = 2 * (gint64) self->items->len;
+
+  for (guint i = zero3_first_item (self, layer); i < zero3_first_item (self, layer + 1); i++) {
+    gboolean is_back;
+
+    if (zero3_item (self, i)->is_persistent || self->cursor >= n_uses || self->live >= (guint64) p->max_live)
+      continue;
+    guint64 most = MIN ((guint64) p->prefetch_bucket, (guint64) p->max_live - self->live);
+    use_at (self, self->cursor, &is_back);
+    TraceRange range = { self->cursor, is_back ? n_uses : n_uses / 2, most };
+    zero3_gather (self, range, is_back, &self->cursor);
+  }
+}
+
+/* Sharded parameters as DeepSpeed's coordinator gathers and releases them
+ * (partitioned_param_coordinator.py).
+ *
+ * The order in which one micro-batch uses the tensors, forward and backward, is called the trace. Before a layer
+ * computes
+ *   - the tensors that it needs and that are not whole are gathered, and the compute stream waits for them;
+ *   - for every module of the layer the next tensors of the trace that are not whole are gathered ahead,
+ *     prefetch_bucket elements at a time, as long as at most max_live elements are whole.
+ * After its use a tensor is released, unless it is used again within max_reuse_distance elements. Tensors below the
+ * persistence threshold are always whole, and are gathered once after the optimizer. Gradients are collected in
+ * buckets; every micro-batch reduce-scatters them on a communicator of its own: gathers use the world group
+ * (partition_parameters.py), reductions the engine's data-parallel group.
+ *
+ * ZeRO++ (Wang et al. 2023, arXiv 2306.10209): hpZ gathers from a second copy inside each node, once the first
+ * forward pass of the step has filled it. qwZ sends 8 bits for each parameter, also from that copy. qgZ sends 4 bits
+ * for each zero3_gradient, in two all-to-alls. The kernels that quantise, and the scales of the numbers, are not
+ * counted.
+ *
+ * MiCS (Zhang et al. 2022, arXiv 2205.00119): shards are within groups of ranks, and gradients are summed over the
+ * groups in the last micro-batch.
+ */
+
+/* --- gradients --- */
+
+/* Sends a bucket with 4 bits for each zero3_gradient: first to the ranks of the node, which add, then to the other
+ * nodes. */
+static gboolean
+send_quantized (Stage *stage, FabBytes bytes, char *name, FabTaskId *task)
+{
+  const ZeroParams *p = params_of (stage);
+  guint n_local = stage_data_per_node (stage);
+  double quarter = (double) bytes / (double) gradient_bytes[p->gradient] / 2;
+  Comm near = { STREAM_DATA, FAB_DIMENSION_DATA, stage_data_concurrent_groups (stage, DATA_RUNS, n_local),
+                FAB_OP_ALL_TO_ALL, (FabBytes) (quarter + 0.5) };
+  Comm far = { STREAM_DATA, FAB_DIMENSION_DATA, stage_data_concurrent_groups (stage, DATA_EVERY, n_local),
+               FAB_OP_ALL_TO_ALL, (FabBytes) (quarter / n_local + 0.5) };
+  gboolean is_sent = stage_comm (stage, &near, g_strdup_printf ("%s.near", name), task);
+
+  is_sent |= stage_comm (stage, &far, g_strdup_printf ("%s.far", name), task);
+  g_free (name);
+  return is_sent;
+}
+
+/* MiCS sums the shards of each bucket over the groups, in the last micro-batch (mics.py). */
+static gboolean
+sent (Stage *stage, FabBytes bytes, FabTaskId *task)
+{
+  const Zero3 *self = stage->state;
+  FabTaskId sum = *task;
+  Comm comm = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE,
+                self->replicas != NULL ? bytes / fab_concurrent_groups_n_ranks (self->forward) : 0 };
+  gboolean is_summed = self->is_last && stage_comm_after (stage, &comm, g_strdup ("replicas"), &sum, task);
+
+  return zero_offload_gradients (stage, bytes, task) || is_summed;
+}
+
+static Buckets *
+new_buckets (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  FabBytes bytes = (FabBytes) p->reduce_bucket * gradient_bytes[p->gradient];
+
+  return buckets_new (stage, &(BucketsParams){ .op = FAB_OP_REDUCE_SCATTER,
+                                               .first_bytes = bytes,
+                                               .bytes = bytes,
+                                               .bytes_per_parameter = gradient_bytes[p->gradient],
+                                               .overlaps = TRUE,
+                                               .is_closed_before = TRUE,
+                                               .part = p->shard > 0 ? DATA_RUNS : DATA_ONE,
+                                               .block = (guint) p->shard,
+                                               .send = p->has_quantized_gradients ? send_quantized : NULL,
+                                               .sent = sent });
+}
+
+static void
+zero3_begin (Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+  Zero3 *self = g_new0 (Zero3, 1);
+
+  stage->state = self;
+  self->stage = stage;
+  self->items = g_array_new (FALSE, FALSE, sizeof (TraceItem));
+  self->layer_items = g_array_new (FALSE, FALSE, sizeof (guint));
+  zero3_add_items (self);
+  self->buckets = new_buckets (stage);
+  self->forward = p->shard > 0 ? stage_data_concurrent_groups (stage, DATA_RUNS, (guint) p->shard)
+                               : stage_data_concurrent_groups (stage, DATA_ALL, 0);
+  self->backward = p->secondary > 1 ? stage_data_concurrent_groups (stage, DATA_RUNS, (guint) p->secondary)
+                                    : self->forward;
+  if (p->shard > 0)
+    self->replicas = stage_data_concurrent_groups (stage, DATA_EVERY, (guint) p->shard);
+}
+
+static void
+free_state (gpointer data)
+{
+  Zero3 *self = data;
+
+  buckets_free (self->buckets);
+  g_array_unref (self->items);
+  g_array_unref (self->layer_items);
+  g_free (self);
+}
+
+static void
+before (Stage *stage, const PassAt *at, gboolean is_backward)
+{
+  Zero3 *self = stage->state;
+  self->micro = at->micro;
+  self->is_last = at->is_last;
+  TraceRange uses = zero3_uses (self, at->layer, is_backward);
+  gint64 end;
+
+  zero3_gather (self, uses, is_backward, &end);
+  self->cursor = MAX (self->cursor, uses.to);
+  for (guint i = zero3_first_item (self, at->layer); i < zero3_first_item (self, at->layer + 1); i++) {
+    TraceItem *item = zero3_item (self, i);
+
+    if (item->is_coming)
+      stage_wait (stage, item->gather);
+    item->is_whole |= item->is_coming;
+    item->is_coming = FALSE;
+  }
+  zero3_prefetch (self, at->layer);
+}
+
+static void
+release (Zero3 *self, guint layer)
+{
+  for (guint i = zero3_first_item (self, layer); i < zero3_first_item (self, layer + 1); i++) {
+    TraceItem *item = zero3_item (self, i);
+
+    if (item->is_whole)
+      self->live -= item->elements;
+    item->is_whole = FALSE;
+  }
+}
+
+static void
+before_forward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  if (at->layer == 0)
+    self->cursor = 0;
+  before (stage, at, FALSE);
+}
+
+static void
+after_forward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  if (zero3_reuse_distance (self, at->layer) >= (guint64) params_of (stage)->max_reuse_distance)
+    release (self, at->layer);
+}
+
+static void
+before_backward (Stage *stage, const PassAt *at)
+{
+  before (stage, at, TRUE);
+}
+
+static gboolean
+splits_backward (G_GNUC_UNUSED const Stage *stage, G_GNUC_UNUSED const PassAt *at)
+{
+  return TRUE;
+}
+
+static void
+zero3_gradient (Stage *stage, const PassAt *at, guint tensor)
+{
+  Zero3 *self = stage->state;
+
+  buckets_add (self->buckets, at->layer, tensor);
+  if (!zero_overlaps (params_of (stage)))
+    buckets_wait (self->buckets);
+}
+
+static void
+zero3_after_backward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  release (self, at->layer);
+  if (stage_ends_backward (stage, at))
+    buckets_flush (self->buckets);
+}
+
+/* --- the step --- */
+
+static guint
+count_shards (const Stage *stage)
+{
+  const ZeroParams *p = params_of (stage);
+
+  return p->shard > 0 ? (guint) p->shard : stage_n_replicas (stage);
+}
+
+static void
+zero3_before_optimizer (Stage *stage)
+{
+  buckets_wait (((Zero3 *) stage->state)->buckets);
+}
+
+static double
+zero3_optimizer_parameters (const Stage *stage)
+{
+  return (double) stage->parameters / count_shards (stage);
+}
+
+static guint64
+count_persistent (const Zero3 *self)
+{
+  guint64 elements = 0;
+
+  for (guint i = 0; i < self->items->len; i++)
+    elements += zero3_item (self, i)->is_persistent ? zero3_item (self, i)->elements : 0;
+  return elements;
+}
+
+static void
+zero3_after_optimizer (Stage *stage)
+{
+  Zero3 *self = stage->state;
+  Comm comm = { STREAM_DATA, FAB_DIMENSION_DATA, self->forward, FAB_OP_ALL_GATHER,
+                count_persistent (self) * stage_weight_bytes (stage) };
+  FabTaskId task;
+
+  if (!stage_comm (stage, &comm, g_strdup ("persistent"), &task))
+    return;
+  stage_wait (stage, task);
+  stage_compute (stage, 0, g_strdup ("updated"));
+}
+
+static void
+zero3_memory (const Stage *stage, FabJobTotals *totals)
+{
+  const ZeroParams *p = params_of (stage);
+  double share = 1.0 / count_shards (stage), parameters = (double) stage->parameters;
+  double live = MIN ((double) p->max_live, parameters);
+
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ p->offload.parameters == OFFLOAD_NONE ? share : 0,
+                                     (double) gradient_bytes[p->gradient],
+                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0,
+                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0 });
+  memory_add (stage, totals, "gathered", live * (double) stage_weight_bytes (stage));
+  if (p->secondary > 1)
+    memory_add (stage, totals, "secondary",
+                parameters * (double) stage_weight_bytes (stage) / (double) p->secondary);
+  memory_add (stage, totals, "buckets",
+              MIN ((double) p->reduce_bucket, parameters) * (double) gradient_bytes[p->gradient]
+                  * (zero_overlaps (p) ? 2 : 1));
+}
+
+static const Strategy zero3_strategy = {
+  .begin = zero3_begin,
+  .before_forward = before_forward,
+  .after_forward = after_forward,
+  .before_backward = before_backward,
+  .gradient = zero3_gradient,
+  .splits_backward = splits_backward,
+  .after_backward = zero3_after_backward,
+  .before_optimizer = zero3_before_optimizer,
+  .optimizer_parameters = zero3_optimizer_parameters,
+  .optimizes = zero_optimizes,
+  .after_optimizer = zero3_after_optimizer,
+  .memory = zero3_memory,
+  .free_state = free_state,
+  .is_sharded = zero_is_sharded,
 };

@@ -4,8 +4,6 @@
 
 #include "models/workload/training/offload.h"
 
-typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
-
 typedef struct {
   TrainParams train;
   gint64 stage;
@@ -17,13 +15,3 @@ typedef struct {
   OffloadParams offload;
   gboolean is_multi_rank, has_quantized_weights, has_quantized_gradients;
 } ZeroParams;
-
-gboolean zero_overlaps (const ZeroParams *self);
-
-/* Hooks that all stages use. With offload, the first copies the gradients of a bucket to the place of the optimizer,
- * and the second adds the optimizer step there. */
-gboolean zero_offload_gradients (Stage *stage, FabBytes bytes, FabTaskId *task);
-gboolean zero_optimizes (Stage *stage);
-gboolean zero_is_sharded (const Stage *stage);
-
-extern const Strategy zero3_strategy;

@@ -4,7 +4,7 @@
  * In this order: each GPU's link to the host, copies inside each GPU, every ordered pair, several at once. What each
  * series is, is in docs/measure-cuda.md.
  */
-#include "validate/measure/cuda/describe.h"
+#include "validate/measure/cuda/nvml.h"
 #include "validate/measure/cuda/run.h"
 
 static const char *const pairs_choices[] = { "all", "one", NULL };
@@ -116,7 +116,7 @@ measure (FabMeasureHost *host, gconstpointer data, GError **error)
                       "would do",
                       plan->window, FAB_LANE_MAX_WINDOW);
   gpus = run.gpus = fab_gpus_open ((guint) p->common.n_gpus, plan->sizes_bytes[plan->n_sizes - 1], error);
-  if (!gpus || !fab_kernels_load (gpus, error))
+  if (!gpus || !fab_copy_kernels_load (gpus, error))
     return FALSE;
   fab_cuda_describe (host, gpus);
   say_what_is_missing (&run);

@@ -90,12 +90,14 @@ typedef struct {
                       void **extra);
 } FabCuda;
 
-/* Loads the library, looks up every function and initialises it. Fails with FAB_ERROR_UNSUPPORTED and what is missing.
+/* Loads the library, looks up every function and initialises it. Fails with FAB_ERROR_UNSUPPORTED and what is
+ * missing.
  * (transfer full) */
 FabCuda *fab_cuda_open (GError **error);
 void fab_cuda_close (FabCuda *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCuda, fab_cuda_close)
 
-/* Returns TRUE when `result` is CU_OK. Otherwise returns FALSE with "DOING: out of memory (CUDA_ERROR_OUT_OF_MEMORY)";
+/* Returns TRUE when `result` is CU_OK. Otherwise returns FALSE with "DOING: out of memory
+ * (CUDA_ERROR_OUT_OF_MEMORY)";
  * the error is FAB_ERROR_UNSUPPORTED when this machine cannot do it. */
 gboolean fab_cuda_check (const FabCuda *self, CuResult result, const char *doing, GError **error);

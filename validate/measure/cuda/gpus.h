@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.h - opens the GPUs of this machine: context, buffers, kernels. One thread uses them at a time (fab_gpu_use). */
+/* gpus.h - opens the GPUs of this machine: context, buffers, kernels. One thread uses them at a time
+ * (fab_gpu_use). */
 #pragma once
 
 #include "sim/base/units.h"
@@ -60,13 +61,13 @@ const void *fab_cuda_kernels (void);
 /* Says whether this GPU can run the kernels. */
 gboolean fab_gpu_has_kernels (const FabGpu *gpu);
 /* Loads the kernels into all GPUs that can run them; does nothing when the program has none. */
-gboolean fab_kernels_load (FabGpus *self, GError **error);
+gboolean fab_copy_kernels_load (FabGpus *self, GError **error);
 
 /* All three queue work on the stream and return at once. */
-gboolean fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
-                           FabBytes size_bytes, CuStream stream, GError **error);
-gboolean fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream,
-                           GError **error);
+gboolean fab_copy_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
+                                FabBytes size_bytes, CuStream stream, GError **error);
+gboolean fab_copy_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream,
+                                GError **error);
 
 typedef struct {
   CuPointer my_flag, their_flag, their_payload;
@@ -75,7 +76,7 @@ typedef struct {
   gboolean begins;
   CuPointer outcome;
 } FabPing;
-gboolean fab_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
-                           GError **error);
+gboolean fab_copy_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
+                                GError **error);
 
 enum { FAB_PING_DONE = 1, FAB_PING_NO_ANSWER = 2 }; /* values of outcome[1] */

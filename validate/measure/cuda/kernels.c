@@ -74,7 +74,7 @@ load (const FabGpus *self, FabGpu *gpu, const void *image, GError **error)
 }
 
 gboolean
-fab_kernels_load (FabGpus *self, GError **error)
+fab_copy_kernels_load (FabGpus *self, GError **error)
 {
   const void *image = fab_cuda_kernels ();
 
@@ -85,8 +85,8 @@ fab_kernels_load (FabGpus *self, GError **error)
 }
 
 gboolean
-fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from, FabBytes size_bytes,
-                  CuStream stream, GError **error)
+fab_copy_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
+                       FabBytes size_bytes, CuStream stream, GError **error)
 {
   FabBytes n_blocks = (size_bytes + COPY_THREADS * 16 - 1) / (COPY_THREADS * 16);
   void *arguments[] = { &to, &from, &size_bytes };
@@ -96,7 +96,7 @@ fab_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointe
 }
 
 gboolean
-fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream, GError **error)
+fab_copy_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream, GError **error)
 {
   CuPointer word = (CuPointer) (gsize) &self->shared->hold;
   guint64 limit_ns = patience_ns;
@@ -106,8 +106,8 @@ fab_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStrea
 }
 
 gboolean
-fab_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
-                  GError **error)
+fab_copy_kernels_ping (const FabGpus *self, const FabGpu *gpu, const FabPing *ping, CuStream stream,
+                       GError **error)
 {
   FabPing p = *ping;
   guint64 n_words = p.size_bytes > WORD_BYTES ? (p.size_bytes + WORD_BYTES - 1) / WORD_BYTES - 1 : 0;

@@ -8,13 +8,13 @@
 
 #define PS_PER_MS 1e9
 
-FabLanes *
-fab_lanes_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window)
+FabCopyStreams *
+fab_copy_streams_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window)
 {
-  FabLanes *self = g_new0 (FabLanes, 1);
+  FabCopyStreams *self = g_new0 (FabCopyStreams, 1);
 
   self->gpus = gpus;
-  self->lanes = g_new0 (FabLane, n_lanes);
+  self->lanes = g_new0 (FabCopyStream, n_lanes);
   self->n_lanes = n_lanes;
   self->n_timed = n_timed;
   self->window = window > 0 ? window : FAB_LANE_WINDOW;
@@ -24,18 +24,18 @@ fab_lanes_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window)
 
 /* Returns the GPU that runs the copy: the sending one, but for loads the receiving one. */
 static const FabGpu *
-worker (const FabLane *lane)
+worker (const FabCopyStream *lane)
 {
   return !lane->from || lane->how == FAB_COPY_LOAD ? lane->to : lane->from;
 }
 
 void
-fab_lanes_free (FabLanes *self)
+fab_copy_streams_free (FabCopyStreams *self)
 {
   if (!self)
     return;
   for (guint i = 0; i < self->n_lanes; i++) {
-    const FabLane *lane = &self->lanes[i];
+    const FabCopyStream *lane = &self->lanes[i];
     const FabCuda *cuda = self->gpus->cuda;
 
     if (worker (lane))
@@ -54,13 +54,13 @@ fab_lanes_free (FabLanes *self)
 }
 
 gboolean
-fab_lanes_set (FabLanes *self, guint index, FabCopyHow how, const FabGpu *from, const FabGpu *to, void *host,
-               GError **error)
+fab_copy_streams_set (FabCopyStreams *self, guint index, FabCopyHow how, const FabGpu *from, const FabGpu *to,
+                      void *host, GError **error)
 {
   const FabCuda *cuda = self->gpus->cuda;
-  FabLane *lane = &self->lanes[index];
+  FabCopyStream *lane = &self->lanes[index];
 
-  *lane = (FabLane){ .how = how, .from = from, .to = to, .host = host };
+  *lane = (FabCopyStream){ .how = how, .from = from, .to = to, .host = host };
   lane->source = from ? from->out : (CuPointer) (gsize) host;
   lane->target = to ? to->in : (CuPointer) (gsize) host;
   return fab_gpu_use (self->gpus, worker (lane), error)
@@ -73,7 +73,8 @@ fab_lanes_set (FabLanes *self, guint index, FabCopyHow how, const FabGpu *from, 
 
 /* Fails with a message that begins with the lane, "gpu0 to gpu1: copy". */
 static gboolean
-check (const FabLanes *self, const FabLane *lane, CuResult result, const char *what, GError **error)
+check (const FabCopyStreams *self, const FabCopyStream *lane, CuResult result, const char *what,
+       GError **error)
 {
   g_autofree char *doing = NULL;
 
@@ -85,7 +86,7 @@ check (const FabLanes *self, const FabLane *lane, CuResult result, const char *w
 }
 
 static gboolean
-queue_copy (const FabLanes *self, const FabLane *lane, FabBytes size_bytes, GError **error)
+queue_copy (const FabCopyStreams *self, const FabCopyStream *lane, FabBytes size_bytes, GError **error)
 {
   const FabCuda *cuda = self->gpus->cuda;
   gsize size = (gsize) size_bytes;
@@ -101,8 +102,8 @@ queue_copy (const FabLanes *self, const FabLane *lane, FabBytes size_bytes, GErr
     break;
   case FAB_COPY_STORE:
   case FAB_COPY_LOAD:
-    return fab_kernels_copy (self->gpus, worker (lane), lane->target, lane->source, size_bytes, lane->stream,
-                             error);
+    return fab_copy_kernels_copy (self->gpus, worker (lane), lane->target, lane->source, size_bytes,
+                                  lane->stream, error);
   default: g_assert_not_reached ();
   }
   return check (self, lane, result, "copy", error);
@@ -111,7 +112,7 @@ queue_copy (const FabLanes *self, const FabLane *lane, FabBytes size_bytes, GErr
 /* Makes the stream wait until `shared->hold` reaches the epoch; it does not wait where neither memory operations nor
  * kernels can do that. */
 static gboolean
-hold (const FabLanes *self, const FabLane *lane, GError **error)
+hold (const FabCopyStreams *self, const FabCopyStream *lane, GError **error)
 {
   FabGpus *gpus = self->gpus;
 
@@ -123,22 +124,23 @@ hold (const FabLanes *self, const FabLane *lane, GError **error)
                                                  gpus->epoch, CU_WAIT_GEQ),
                   "hold the stream", error);
   if (fab_gpu_has_kernels (worker (lane)))
-    return fab_kernels_hold (gpus, worker (lane), gpus->epoch, lane->stream, error);
+    return fab_copy_kernels_hold (gpus, worker (lane), gpus->epoch, lane->stream, error);
   return TRUE;
 }
 
 static gboolean
-record (const FabLanes *self, const FabLane *lane, CuEvent event, GError **error)
+record (const FabCopyStreams *self, const FabCopyStream *lane, CuEvent event, GError **error)
 {
   return check (self, lane, self->gpus->cuda->event_record (event, lane->stream), "record an event", error);
 }
 
-/* Queues a batch of `n` messages on a lane; on lanes that are not timed half as many more, so that they are busy until
+/* Queues a batch of `n` messages on a lane; on lanes that are not timed half as many more, so that they are busy
+ * until
  * the end. */
 static gboolean
-queue_lane (const FabLanes *self, guint index, FabBytes size_bytes, guint n, GError **error)
+queue_lane (const FabCopyStreams *self, guint index, FabBytes size_bytes, guint n, GError **error)
 {
-  const FabLane *lane = &self->lanes[index];
+  const FabCopyStream *lane = &self->lanes[index];
   guint n_copies = index < self->n_timed ? n : n + n / 2 + 1;
 
   if (!fab_gpu_use (self->gpus, worker (lane), error) || !hold (self, lane, error)
@@ -151,7 +153,7 @@ queue_lane (const FabLanes *self, guint index, FabBytes size_bytes, guint n, GEr
 }
 
 static gboolean
-queue_stream (const FabLanes *self, FabBytes size_bytes, guint n, GError **error)
+queue_stream (const FabCopyStreams *self, FabBytes size_bytes, guint n, GError **error)
 {
   /* timed lanes come last, so that the others run when they begin */
   for (guint i = self->n_lanes; i-- > 0;)
@@ -161,7 +163,7 @@ queue_stream (const FabLanes *self, FabBytes size_bytes, guint n, GError **error
 }
 
 static gboolean
-meet (const FabLanes *self, const FabLane *waits, const FabLane *other, GError **error)
+meet (const FabCopyStreams *self, const FabCopyStream *waits, const FabCopyStream *other, GError **error)
 {
   return fab_gpu_use (self->gpus, worker (waits), error)
       && check (self, waits, self->gpus->cuda->stream_wait_event (waits->stream, other->round, 0), "wait",
@@ -169,16 +171,16 @@ meet (const FabLanes *self, const FabLane *waits, const FabLane *other, GError *
 }
 
 static gboolean
-queue_round (const FabLanes *self, const FabLane *lane, FabBytes size_bytes, GError **error)
+queue_round (const FabCopyStreams *self, const FabCopyStream *lane, FabBytes size_bytes, GError **error)
 {
   return fab_gpu_use (self->gpus, worker (lane), error) && queue_copy (self, lane, size_bytes, error)
       && record (self, lane, lane->round, error);
 }
 
 static gboolean
-queue_exchange (const FabLanes *self, FabBytes size_bytes, guint n, GError **error)
+queue_exchange (const FabCopyStreams *self, FabBytes size_bytes, guint n, GError **error)
 {
-  const FabLane *a = &self->lanes[0], *b = &self->lanes[1];
+  const FabCopyStream *a = &self->lanes[0], *b = &self->lanes[1];
 
   if (!fab_gpu_use (self->gpus, worker (b), error) || !hold (self, b, error)
       || !fab_gpu_use (self->gpus, worker (a), error) || !hold (self, a, error)
@@ -193,12 +195,12 @@ queue_exchange (const FabLanes *self, FabBytes size_bytes, guint n, GError **err
 
 /* Waits for all streams, also after a failure: nothing may run when buffers are freed. */
 static gboolean
-finish (const FabLanes *self, GError **error)
+finish (const FabCopyStreams *self, GError **error)
 {
   gboolean is_ok = TRUE;
 
   for (guint i = 0; i < self->n_lanes; i++) {
-    const FabLane *lane = &self->lanes[i];
+    const FabCopyStream *lane = &self->lanes[i];
     CuResult result;
 
     self->gpus->cuda->context_use (worker (lane)->context);
@@ -210,11 +212,11 @@ finish (const FabLanes *self, GError **error)
 }
 
 static gboolean
-read_events (const FabLanes *self, guint n_timed, double *elapsed_ms, GError **error)
+read_events (const FabCopyStreams *self, guint n_timed, double *elapsed_ms, GError **error)
 {
   *elapsed_ms = 0;
   for (guint i = 0; i < n_timed; i++) {
-    const FabLane *lane = &self->lanes[i];
+    const FabCopyStream *lane = &self->lanes[i];
     float ms = 0;
 
     if (!fab_gpu_use (self->gpus, worker (lane), error)
@@ -226,10 +228,10 @@ read_events (const FabLanes *self, guint n_timed, double *elapsed_ms, GError **e
   return TRUE;
 }
 
-typedef gboolean (*QueueFunc) (const FabLanes *self, FabBytes size_bytes, guint n, GError **error);
+typedef gboolean (*QueueFunc) (const FabCopyStreams *self, FabBytes size_bytes, guint n, GError **error);
 
 static gboolean
-run_batches (FabLanes *self, QueueFunc queue, guint n_timed, FabBytes size_bytes, guint n_messages,
+run_batches (FabCopyStreams *self, QueueFunc queue, guint n_timed, FabBytes size_bytes, guint n_messages,
              FabTimePs *elapsed_ps, GError **error)
 {
   double total_ms = 0;
@@ -252,27 +254,27 @@ run_batches (FabLanes *self, QueueFunc queue, guint n_timed, FabBytes size_bytes
 }
 
 gboolean
-fab_lanes_stream (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                  GError **error)
+fab_copy_streams_stream (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
+                         GError **error)
 {
-  FabLanes *self = lanes;
+  FabCopyStreams *self = lanes;
 
   return run_batches (self, queue_stream, self->n_timed, size_bytes, n_messages, elapsed_ps, error);
 }
 
 gboolean
-fab_lanes_exchange (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                    GError **error)
+fab_copy_streams_exchange (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
+                           GError **error)
 {
   return run_batches (lanes, queue_exchange, 1, size_bytes, n_messages, elapsed_ps, error);
 }
 
 gboolean
-fab_lanes_single (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                  GError **error)
+fab_copy_streams_single (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
+                         GError **error)
 {
-  FabLanes *self = lanes;
-  const FabLane *lane = &self->lanes[0];
+  FabCopyStreams *self = lanes;
+  const FabCopyStream *lane = &self->lanes[0];
   FabTimePs start_ps;
 
   if (!fab_gpu_use (self->gpus, worker (lane), error))

@@ -2,7 +2,8 @@
 /* lanes.h - runs copies on streams and times them with events.
  *
  * A lane is a stream, and a copy that is queued on it repeatedly. Lanes that run at the same time are held until all
- * copies are queued and then released together, so that the time to queue a copy is not measured; nvbandwidth does the
+ * copies are queued and then released together, so that the time to queue a copy is not measured; nvbandwidth does
+ * the
  * same. At most `window` copies are queued at a time, because a stream holds a limited number.
  */
 #pragma once
@@ -29,33 +30,33 @@ typedef struct {
   CuPointer source, target;
   CuStream stream;
   CuEvent start, end, round;
-} FabLane;
+} FabCopyStream;
 
 typedef struct {
   FabGpus *gpus;
-  FabLane *lanes;
+  FabCopyStream *lanes;
   guint n_lanes;
   guint n_timed;    /* the first n_timed lanes are timed; the others keep the links busy */
   guint window;     /* copies queued at a time */
   gboolean is_held; /* FALSE for pageable memory, whose copies wait for the stream */
-} FabLanes;
+} FabCopyStreams;
 
-FabLanes *fab_lanes_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window);
-void fab_lanes_free (FabLanes *self); /* accepts NULL */
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLanes, fab_lanes_free)
+FabCopyStreams *fab_copy_streams_new (FabGpus *gpus, guint n_lanes, guint n_timed, guint window);
+void fab_copy_streams_free (FabCopyStreams *self); /* accepts NULL */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCopyStreams, fab_copy_streams_free)
 
 /* Sets lane `index`. `from` or `to` NULL is the host, whose memory is `host`. */
-gboolean fab_lanes_set (FabLanes *self, guint index, FabCopyHow how, const FabGpu *from, const FabGpu *to,
-                        void *host, GError **error);
+gboolean fab_copy_streams_set (FabCopyStreams *self, guint index, FabCopyHow how, const FabGpu *from,
+                               const FabGpu *to, void *host, GError **error);
 
 /* The functions below are FabTimedFuncs over FabLanes. */
 
 /* Copies n_messages on each timed lane while the others are busy as well; sets the time of the slowest lane. */
-gboolean fab_lanes_stream (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                           GError **error);
+gboolean fab_copy_streams_stream (gpointer lanes, FabBytes size_bytes, guint n_messages,
+                                  FabTimePs *elapsed_ps, GError **error);
 /* Copies on two lanes; each copy waits for the previous copies of both. */
-gboolean fab_lanes_exchange (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                             GError **error);
+gboolean fab_copy_streams_exchange (gpointer lanes, FabBytes size_bytes, guint n_messages,
+                                    FabTimePs *elapsed_ps, GError **error);
 /* Copies on one lane and waits for each copy; measures by the host's clock what a program waits for one copy. */
-gboolean fab_lanes_single (gpointer lanes, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps,
-                           GError **error);
+gboolean fab_copy_streams_single (gpointer lanes, FabBytes size_bytes, guint n_messages,
+                                  FabTimePs *elapsed_ps, GError **error);

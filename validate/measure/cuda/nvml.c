@@ -2,7 +2,14 @@
 /* nvml.c - loads NVML at run time and describes in words what it knows of a GPU. */
 #include "validate/measure/cuda/nvml.h"
 
+#include <glib.h>
+
 #include "validate/measure/cuda/symbols.h"
+
+typedef struct _FabNvml FabNvml;
+
+static void nvml_close (FabNvml *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNvml, nvml_close)
 
 #define MAX_LINKS 36u /* more than any GPU has */
 #define TEXT_SIZE 96
@@ -55,8 +62,9 @@ static const FabSymbol symbols[] = {
   { "nvmlDeviceGetNvLinkRemotePciInfo_v2", G_STRUCT_OFFSET (FabNvml, link_remote), TRUE },
 };
 
-FabNvml *
-fab_nvml_open (void)
+/* NULL: the library is missing */
+static FabNvml *
+nvml_open (void)
 {
   g_autoptr (FabNvml) self = g_new0 (FabNvml, 1);
 
@@ -67,8 +75,9 @@ fab_nvml_open (void)
   return self->is_started ? g_steal_pointer (&self) : NULL;
 }
 
-void
-fab_nvml_close (FabNvml *self)
+/* accepts NULL */
+static void
+nvml_close (FabNvml *self)
 {
   if (!self)
     return;
@@ -79,8 +88,9 @@ fab_nvml_close (FabNvml *self)
   g_free (self);
 }
 
-char *
-fab_nvml_driver (const FabNvml *self)
+/* Returns the driver's version, "580.95.05"; NULL: unknown. All texts are (transfer full). */
+static char *
+nvml_driver (const FabNvml *self)
 {
   char text[TEXT_SIZE] = "";
 
@@ -93,8 +103,10 @@ find (const FabNvml *self, const char *bus_id, Device *device)
   return self->by_bus_id (bus_id, device) == 0;
 }
 
-char *
-fab_nvml_pcie (const FabNvml *self, const char *bus_id)
+/* These describe the GPU at a PCI address; NULL: unknown, or the GPU has none. */
+/* "gen 5 x16, at most gen 5 x16" */
+static char *
+nvml_pcie (const FabNvml *self, const char *bus_id)
 {
   guint generation, width, max_generation, max_width;
   Device device;
@@ -107,8 +119,9 @@ fab_nvml_pcie (const FabNvml *self, const char *bus_id)
   return g_strdup_printf ("gen %u x%u, at most gen %u x%u", generation, width, max_generation, max_width);
 }
 
-char *
-fab_nvml_clocks (const FabNvml *self, const char *bus_id)
+/* "SM 1980 of 1980 MHz, memory 3201 of 3201 MHz" */
+static char *
+nvml_clocks (const FabNvml *self, const char *bus_id)
 {
   guint sm, memory, max_sm, max_memory;
   Device device;
@@ -121,8 +134,9 @@ fab_nvml_clocks (const FabNvml *self, const char *bus_id)
   return g_strdup_printf ("SM %u of %u MHz, memory %u of %u MHz", sm, max_sm, memory, max_memory);
 }
 
-char *
-fab_nvml_ecc (const FabNvml *self, const char *bus_id)
+/* "on" */
+static char *
+nvml_ecc (const FabNvml *self, const char *bus_id)
 {
   int is_on, is_pending;
   Device device;
@@ -154,8 +168,9 @@ remotes_text (const char *const *remotes, guint n)
   return g_string_free (text, FALSE);
 }
 
-char *
-fab_nvml_nvlink (const FabNvml *self, const char *bus_id)
+/* "18 of 18 links up, version 4: 18 to 0000:05:00.0" */
+static char *
+nvml_nvlink (const FabNvml *self, const char *bus_id)
 {
   g_autoptr (GPtrArray) remotes = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *text = NULL;
@@ -183,4 +198,48 @@ fab_nvml_nvlink (const FabNvml *self, const char *bus_id)
     return g_strdup_printf ("none of %u links up", n_links);
   text = remotes_text ((const char *const *) remotes->pdata, remotes->len);
   return g_strdup_printf ("%u of %u links up, version %u: %s", remotes->len, n_links, version, text);
+}
+
+static void
+take (FabMeasureHost *host, const FabGpu *gpu, const char *what, char *value)
+{
+  g_autofree char *key = g_strdup_printf ("%s.%s", gpu->name, what);
+
+  if (value)
+    host->machine (host, key, value);
+  g_free (value);
+}
+
+static void
+describe_gpu (FabMeasureHost *host, const FabGpu *gpu, const FabNvml *nvml)
+{
+  g_autofree char *memory = fab_units_show (FAB_UNIT_BYTES, (double) gpu->memory_bytes);
+  g_autofree char *text = g_strdup_printf ("%s, %u SMs, sm_%u%u, %s, PCI %s, %s", gpu->model,
+                                           gpu->n_multiprocessors, gpu->capability_major,
+                                           gpu->capability_minor, memory, gpu->bus_id, gpu->uuid);
+
+  host->machine (host, gpu->name, text);
+  if (!nvml)
+    return;
+  take (host, gpu, "pcie", nvml_pcie (nvml, gpu->bus_id));
+  take (host, gpu, "clocks", nvml_clocks (nvml, gpu->bus_id));
+  take (host, gpu, "ecc", nvml_ecc (nvml, gpu->bus_id));
+  take (host, gpu, "nvlink", nvml_nvlink (nvml, gpu->bus_id));
+}
+
+void
+fab_cuda_describe (FabMeasureHost *host, const FabGpus *gpus)
+{
+  g_autoptr (FabNvml) nvml = nvml_open ();
+  g_autofree char *version = nvml ? nvml_driver (nvml) : NULL;
+  g_autofree char *driver = version ? g_strdup_printf ("%s, %s", version, gpus->driver)
+                                    : g_strdup (gpus->driver);
+
+  host->machine (host, "driver", driver);
+  if (!nvml)
+    host->note (host,
+                "NVML (libnvidia-ml.so.1) was not found: PCIe generation, NVLink and clocks of the GPUs "
+                "are not recorded");
+  for (guint i = 0; i < gpus->n_gpus; i++)
+    describe_gpu (host, &gpus->gpus[i], nvml);
 }

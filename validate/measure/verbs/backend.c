@@ -57,7 +57,8 @@ measure_port (FabMeasureHost *host, const FabVerbsParams *params, const char *na
   return TRUE;
 }
 
-/* A port that cannot be used is left out with a note while there are others; any other failure ends the measurement. */
+/* A port that cannot be used is left out with a note while there are others; any other failure ends the
+ * measurement. */
 static gboolean
 measure (FabMeasureHost *host, gconstpointer params, GError **error)
 {

@@ -27,8 +27,8 @@ no_device (GError **error)
       "driver (Debian: rdma-core ibverbs-providers)");
 }
 
-const char *
-fab_verbs_link_words (guint32 link_layer)
+static const char *
+verbs_link_words (guint32 link_layer)
 {
   return link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
 }
@@ -186,7 +186,7 @@ fab_verbs_port_answer (FabVerbsPort *port, const FabVerbsParams *params, const F
     fab_verbs_port_clear (port);
   }
   return fab_throw (error, FAB_ERROR_UNSUPPORTED, "%s of the asking end is %s, and no active port here is",
-                    request->name, fab_verbs_link_words (request->link_layer));
+                    request->name, verbs_link_words (request->link_layer));
 }
 
 /* Returns Gb/s of one lane for a code of ibv_port_attr.active_speed. Source: InfiniBand Architecture,
@@ -218,9 +218,9 @@ fab_verbs_port_words (const FabVerbsPort *port)
                                                  : g_strdup ("speed not known");
 
   return g_strdup_printf ("%s, %s, MTU %u, vendor %#x part %u, firmware %s",
-                          fab_verbs_link_words (attr->link_layer), speed,
-                          fab_verbs_mtu_bytes (attr->active_mtu), port->device_attr.vendor_id,
-                          port->device_attr.vendor_part_id, port->device_attr.fw_ver);
+                          verbs_link_words (attr->link_layer), speed, fab_verbs_mtu_bytes (attr->active_mtu),
+                          port->device_attr.vendor_id, port->device_attr.vendor_part_id,
+                          port->device_attr.fw_ver);
 }
 
 static gboolean

@@ -20,9 +20,9 @@ gboolean fab_verbs_port_answer (FabVerbsPort *port, const FabVerbsParams *params
 
 /* Describes a port: "InfiniBand, 4x 50 Gb/s, MTU 4096, firmware 20.31.1014". (transfer full) */
 char *fab_verbs_port_words (const FabVerbsPort *port);
-const char *fab_verbs_link_words (guint32 link_layer);
 
-/* Writes the LID and, where one is used, the GID to the card. With `index` -1, RoCE uses the first RoCE v2 GID with an
+/* Writes the LID and, where one is used, the GID to the card. With `index` -1, RoCE uses the first RoCE v2 GID
+ * with an
  * IPv4 address, else another RoCE v2 GID, else a RoCE v1 GID; InfiniBand uses LIDs. Sets *chosen to the index; 0 for
  * LIDs. */
 gboolean fab_verbs_port_address (const FabVerbsPort *port, gint64 index, FabVerbsCard *card, gint *chosen,

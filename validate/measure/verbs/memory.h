@@ -4,7 +4,8 @@
 
 #include "validate/measure/verbs/verbs.h"
 
-/* Allocates two halves of `max_bytes` at `place`. With `is_polled` the end polls the last byte of arriving messages. */
+/* Allocates two halves of `max_bytes` at `place`. With `is_polled` the end polls the last byte of arriving
+ * messages. */
 gboolean fab_verbs_memory_init (FabVerbsMemory *memory, struct ibv_pd *pd, const FabVerbsParams *params,
                                 FabVerbsPlace place, FabBytes max_bytes, gboolean is_relaxed,
                                 gboolean is_polled, GError **error);

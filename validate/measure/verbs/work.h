@@ -17,8 +17,10 @@ typedef struct {
 gboolean fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s);
 void fab_verbs_spin_reset (FabVerbsSpin *spin); /* something happened: starts anew */
 
-/* Posts one message with the pair's method on queue `i`. `is_signalled`: a completion covers it and all uncovered ones
- * before it. `is_polled`: the other end polls its last byte. `may_inline`: a small message is sent with the request. */
+/* Posts one message with the pair's method on queue `i`. `is_signalled`: a completion covers it and all uncovered
+ * ones
+ * before it. `is_polled`: the other end polls its last byte. `may_inline`: a small message is sent with the
+ * request. */
 typedef struct {
   FabBytes size_bytes;
   gboolean is_signalled, is_polled, may_inline;
@@ -36,3 +38,26 @@ gboolean fab_verbs_poll_receives (FabVerbsPair *pair, guint *n_done, GError **er
 /* Sets *error for a wait that took too long. Returns FALSE. */
 gboolean fab_verbs_throw_timeout (const FabVerbsPair *pair, const char *what, guint done, guint of,
                                   GError **error);
+
+/* Reliable connections (RC): makes queue pairs and completion queues, and connects them. */
+
+/* Makes completion queues, and queue pairs in state INIT. */
+gboolean fab_verbs_queues_init (FabVerbsPair *pair, GError **error);
+void fab_verbs_queues_clear (FabVerbsPair *pair);
+
+/* Agrees with the other end's card on the MTU and the number of outstanding reads, and takes every queue pair to
+ * RTS. */
+gboolean fab_verbs_queues_connect (FabVerbsPair *pair, GError **error);
+
+/* Returns the most sends in flight on one queue: its share of the window. */
+guint fab_verbs_queue_share (const FabVerbsRequest *request);
+
+/* Exchanges what the ends need before RDMA works: the asking end's request, then the cards of both.
+ *
+ * The structures are sent as they lie in memory; a machine with another layout shows another magic. */
+
+/* the last byte is the version */
+enum { FAB_VERBS_REQUEST = 0x46767202, FAB_VERBS_CARD = 0x46766302 };
+
+gboolean fab_verbs_receive_request (FabControl *control, FabVerbsRequest *request, GError **error);
+gboolean fab_verbs_receive_card (FabControl *control, FabVerbsCard *card, GError **error);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/cli.h"
+#include "sim/base/json.h"
+#include "sim/study/size.h"
+#include "validate/variants/variant.h"
+
+typedef struct {
+  char *format_name, *fidelity, *vary, *against, *equal, *by; /* as given; NULL: not given */
+  char **sets;
+  FabFormat format;
+} FabCompareOptions;
+gboolean fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GError **error);
+
+/* Parses a list of fidelities with commas, and removes repeated ones; NULL means all. Adds a line to `mistakes` for
+ * each mistake. (transfer full) */
+char **fab_compare_fidelities (const char *command, const char *list, GString *mistakes);
+
+/* --- parts of pages --- */
+
+typedef struct {
+  GString *out;
+  const FabContrast *contrast;
+  guint width; /* width of a variant's column */
+} FabComparePage;
+
+void fab_compare_page_init (FabComparePage *page, const FabContrast *contrast);
+
+/* Append the names of the variants; the parts of a step; sums of collectives; links that differ. */
+void fab_compare_append_head (FabComparePage *page);
+void fab_compare_append_step (FabComparePage *page);
+void fab_compare_append_sorts (FabComparePage *page);
+void fab_compare_append_links (FabComparePage *page);
+
+/* Appends a line with a cell for each variant, NULL-ended; a NULL cell prints "-". */
+void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);
+
+/* Adds the variants' times and words as an array "variants". */
+void fab_compare_add_variants (FabJson *json, const FabContrast *contrast);
+
+/* --- pages of scenarios --- */
+
+/* What one of the other scenarios needs to equal the base. */
+typedef struct {
+  guint side;
+  FabSize *size; /* NULL: no value can run; `problem` says why */
+  char *problem;
+} FabCompareEqual;
+
+typedef struct {
+  GPtrArray *sides;            /* FabSide, all of which ran */
+  const FabContrast *contrast; /* of their variants, in the same order */
+  char **left_out;             /* what could not run and why, NULL-ended */
+  const FabFigure *figure;     /* the figure of --at-equal; NULL: not requested */
+  const FabAxis *axis;         /* the axis of --at-equal; NULL: not requested */
+  GArray *equals;              /* FabCompareEqual, one for each scenario but the base */
+} FabSidesView;

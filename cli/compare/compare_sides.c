@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare_sides.c - several scenarios, or variants of one: played at once, and what makes them equal. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare/cmd_compare.h"
+#include "cli/study/points.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+
+enum { MOST_VARIANTS = 16 };
+
+/* --- what is to be played --- */
+
+static char *sides_text (const FabSidesView *view);
+
+static char *sides_csv (const FabSidesView *view);
+
+static char *sides_json (const FabSidesView *view);
+
+/* One for each file, in `studies`. */
+static GPtrArray *
+sides_of_files (const FabCompareOptions *o, const FabCatalog *catalog, char **paths, guint n,
+                GPtrArray *studies)
+{
+  GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+
+  for (guint i = 0; i < n; i++) {
+    GError *problem = NULL;
+    FabStudy *study = fab_cli_study (paths[i], o->sets, catalog, &problem);
+
+    if (study != NULL)
+      g_ptr_array_add (studies, study);
+    g_ptr_array_add (sides,
+                     study != NULL ? fab_side_new (NULL, study, NULL) : fab_side_failed (paths[i], problem));
+  }
+  return sides;
+}
+
+/* "nodes=4" of "cluster.nodes=4". */
+static const char *
+last_part (const char *assignment)
+{
+  const char *equals = strchr (assignment, '='), *dot = g_strrstr_len (assignment, equals - assignment, ".");
+
+  return dot ? dot + 1 : assignment;
+}
+
+static GPtrArray *
+sides_of_axis (const FabStudy *study, const FabAxis *axis)
+{
+  GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+
+  for (guint i = 0; i < axis->values->len; i++) {
+    g_autofree char *set = g_strconcat (axis->key, "=", (const char *) g_ptr_array_index (axis->values, i),
+                                        NULL);
+
+    g_ptr_array_add (sides,
+                     fab_side_new (last_part (set), study, fab_edits_of ((const char *[]){ set, NULL })));
+  }
+  return sides;
+}
+
+/* Of one file, whose study goes to `studies`; NULL and *error when it cannot be read. */
+static GPtrArray *
+sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const char *path,
+                   const FabAxis *axis, GPtrArray *studies, GError **error)
+{
+  FabStudy *study = fab_cli_study (path, o->sets, catalog, error);
+
+  if (study == NULL)
+    return NULL;
+  g_ptr_array_add (studies, study);
+  return sides_of_axis (study, axis);
+}
+
+/* Several files may hold scenarios of one name: then they are called as the files are. */
+static void
+name_apart (GPtrArray *sides)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  gboolean is_apart = TRUE;
+
+  for (guint i = 0; i < sides->len; i++)
+    is_apart &= g_hash_table_add (seen, fab_sides_at (sides, i)->name);
+  for (guint i = 0; i < sides->len && !is_apart; i++) {
+    FabSide *side = fab_sides_at (sides, i);
+
+    g_free (side->name);
+    side->name = g_path_get_basename (side->path);
+    g_free (side->variant->name);
+    side->variant->name = g_strdup (side->name);
+  }
+}
+
+/* Values that cannot be played are left out; a file that cannot is a mistake. */
+static gboolean
+drop_problems (GPtrArray *sides, gboolean is_axis, GPtrArray *left_out, GError **error)
+{
+  if (!is_axis && !fab_sides_check (sides, error))
+    return FALSE;
+  for (guint i = sides->len; i-- > 0;) {
+    const FabSide *side = fab_sides_at (sides, i);
+
+    if (side->problem == NULL)
+      continue;
+    if (sides->len == 1)
+      return fab_sides_check (sides, error);
+    g_auto (GStrv) lines = g_strsplit (side->problem->message, "\n", 2);
+    g_ptr_array_insert (left_out, 0, g_strdup_printf ("%s cannot be played: %s", side->name, lines[0]));
+    g_ptr_array_remove_index (sides, i);
+  }
+  g_ptr_array_add (left_out, NULL);
+  return TRUE;
+}
+
+/* Its name, or the value that it has. */
+static gboolean
+is_called (const FabSide *side, const char *name)
+{
+  return strcmp (side->name, name) == 0
+      || (side->edits != NULL && strcmp (strchr (fab_edits_at (side->edits, 0)->text, '=') + 1, name) == 0);
+}
+
+static gboolean
+find_base (const GPtrArray *sides, const char *against, guint *base, GError **error)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  *base = 0;
+  for (guint i = 0; i < sides->len; i++) {
+    if (against == NULL || is_called (fab_sides_at (sides, i), against)) {
+      *base = i;
+      return TRUE;
+    }
+    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", fab_sides_at (sides, i)->name);
+  }
+  return fab_throw (error, FAB_ERROR_INPUT, "--against %s: it is none of %s", against, names->str);
+}
+
+/* --- equality --- */
+
+/* From a slow Ethernet to far beyond what is sold, in steps of 2.3 %. */
+static FabAxis *
+axis_of (const char *by, GError **error)
+{
+  if (by == NULL || strcmp (by, "cluster.nic_rate") == 0)
+    return fab_axis_decades ("cluster.nic_rate", 10, 10000, 100, "Gb/s");
+  return fab_axis_parse (by, error);
+}
+
+static void
+equal_clear (gpointer data)
+{
+  FabCompareEqual *self = data;
+
+  fab_size_free (self->size);
+  g_free (self->problem);
+}
+
+static FabCompareEqual
+find_equal (const FabSidesView *view, const FabSide *side, guint index)
+{
+  const FabPoint *base = fab_sides_at (view->sides, view->contrast->base)->point;
+  FabTarget target = { view->figure, !view->figure->is_gain, view->figure->value (base) };
+  g_autoptr (FabStudy) study = fab_study_edited (side->study, side->edits);
+  g_autoptr (GError) problem = NULL;
+  FabCompareEqual equal = { index, fab_size_find (study, &(FabSizeSpec){ view->axis, &target, 1 }, &problem),
+                            NULL };
+  if (equal.size == NULL)
+    equal.problem = g_strdup (problem->message);
+  return equal;
+}
+
+static GArray *
+find_equals (const FabSidesView *view)
+{
+  GArray *equals = g_array_new (FALSE, FALSE, sizeof (FabCompareEqual));
+
+  g_array_set_clear_func (equals, equal_clear);
+  for (guint i = 0; view->figure != NULL && i < view->sides->len; i++)
+    if (i != view->contrast->base) {
+      FabCompareEqual equal = find_equal (view, fab_sides_at (view->sides, i), i);
+
+      g_array_append_val (equals, equal);
+    }
+  return equals;
+}
+
+/* The figure of --at-equal, which the base has; NULL without the option. */
+static gboolean
+find_figure (const char *name, const FabSide *base, const FabFigure **figure, GError **error)
+{
+  *figure = name ? fab_figure_find (name) : NULL;
+  if (name == NULL)
+    return TRUE;
+  if (*figure == NULL) {
+    g_autofree char *names = fab_figure_names ();
+
+    return fab_throw (error, FAB_ERROR_INPUT, "--at-equal %s: there is no such figure; these are: %s", name,
+                      names);
+  }
+  if ((*figure)->is_known != NULL && !(*figure)->is_known (base->point))
+    return fab_throw (error, FAB_ERROR_INPUT, "--at-equal %s: %s has none: %s", name, base->name,
+                      (*figure)->unknown);
+  return TRUE;
+}
+
+/* --- the page --- */
+
+static gboolean
+print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabSidesView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = sides_text, [FAB_FORMAT_JSON] = sides_json, [FAB_FORMAT_CSV] = sides_csv
+  };
+  const FabFigure *figure;
+  guint base;
+
+  if (!find_base (sides, o->against, &base, error)
+      || !find_figure (o->equal, fab_sides_at (sides, base), &figure, error))
+    return FALSE;
+  g_autoptr (FabAxis) axis = axis_of (o->by, error);
+  if (axis == NULL)
+    return FALSE;
+  g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, base);
+  FabSidesView view = { sides, contrast, left_out, figure, axis, NULL };
+  g_autoptr (GArray) equals = find_equals (&view);
+  view.equals = equals;
+  g_autofree char *text = printers[o->format](&view);
+  g_print ("%s", text);
+  return TRUE;
+}
+
+gboolean
+fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GError **error)
+{
+  g_autoptr (FabAxis) variants = o->vary ? fab_axis_parse (o->vary, error) : NULL;
+  g_autoptr (FabCatalog) catalog = o->vary == NULL || variants != NULL ? fab_cli_catalog (error) : NULL;
+  g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
+
+  if (catalog == NULL)
+    return FALSE;
+  if (variants != NULL && variants->values->len > MOST_VARIANTS)
+    return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are more than a page has; at most %d",
+                      o->vary, variants->values->len, MOST_VARIANTS);
+  g_autoptr (GPtrArray) studies = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_study_free);
+  g_autoptr (GPtrArray) sides = variants ? sides_of_variants (o, catalog, paths[0], variants, studies, error)
+                                         : sides_of_files (o, catalog, paths, n_paths, studies);
+  if (sides == NULL)
+    return FALSE;
+  fab_sides_play (sides);
+  if (!drop_problems (sides, variants != NULL, left_out, error))
+    return FALSE;
+  if (variants == NULL)
+    name_apart (sides);
+  return print_sides (o, sides, (char **) left_out->pdata, error);
+}
+
+/* The page of several scenarios: words first, then figures, times, collectives, links. */
+
+static const FabSide *
+side_at (const FabSidesView *view, guint index)
+{
+  return fab_sides_at (view->sides, index);
+}
+
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return figure->is_known == NULL || figure->is_known (point);
+}
+
+static char *
+show_figure (const FabFigure *figure, double value)
+{
+  switch (figure->kind) {
+  case FAB_FIGURE_TIME: return fab_units_show (FAB_UNIT_TIME, value * (double) FAB_PS_PER_S);
+  case FAB_FIGURE_FRACTION: return g_strdup_printf ("%.1f %%", 100 * value);
+  case FAB_FIGURE_RATE: return g_strdup_printf ("%.0f", value);
+  case FAB_FIGURE_BYTES:
+  case FAB_FIGURE_MONEY:
+  case FAB_FIGURE_ENERGY:
+  case FAB_FIGURE_POWER:
+  default: return fab_figure_show (figure->kind, value);
+  }
+}
+
+/* --- words --- */
+
+static char *
+binding_of (const FabSide *side)
+{
+  const FabPoint *point = side->point;
+
+  return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec) : NULL;
+}
+
+static void
+append_titles (GString *text, const FabSidesView *view)
+{
+  const FabSide *first = side_at (view, 0);
+  gboolean is_one = first->edits != NULL;
+
+  for (guint i = 0; i < (is_one ? 1 : view->sides->len); i++) {
+    const FabSide *side = side_at (view, i);
+    const char *name = is_one ? fab_contrast_variant (view->contrast, 0)->scenario : side->name;
+    g_autofree char *title = side->summary ? g_strconcat (name, ": ", side->summary, NULL) : g_strdup (name);
+    g_autofree char *printable = fab_cli_printable (title);
+
+    g_string_append_printf (text, "%s\n", printable);
+  }
+  g_string_append_c (text, '\n');
+}
+
+/* Without its numbers: of links that are alike, which one is named says nothing. */
+static char *
+sort_of (const char *link)
+{
+  GString *sort = g_string_new (NULL);
+
+  for (const char *at = link ? link : ""; *at != '\0'; at++)
+    if (!g_ascii_isdigit (*at))
+      g_string_append_c (sort, *at);
+  return g_string_free (sort, FALSE);
+}
+
+/* Which link binds, where it is of another sort. */
+static void
+append_binding (GString *text, const FabSidesView *view, guint index)
+{
+  const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, index);
+  g_autofree char *then = binding_of (base), *now = binding_of (side);
+  g_autofree char *then_sort = sort_of (base->point->binding), *now_sort = sort_of (side->point->binding);
+
+  if (g_strcmp0 (base->point->binding_spec, side->point->binding_spec) != 0
+      || strcmp (then_sort, now_sort) != 0)
+    g_string_append_printf (text, " %s binds in place of %s.", now ? now : "No link", then ? then : "none");
+}
+
+/* What a planner pays for it, where prices are known. */
+static void
+append_price (GString *text, const FabSidesView *view, guint index)
+{
+  const FabFigure *figure = fab_figure_find ("token_cost");
+  const FabPoint *base = side_at (view, view->contrast->base)->point, *point = side_at (view, index)->point;
+
+  if (!is_known (figure, base) || !is_known (figure, point))
+    return;
+  g_autofree char *then = show_figure (figure, figure->value (base));
+  g_autofree char *now = show_figure (figure, figure->value (point));
+  g_string_append_printf (text, " A million tokens cost %s in place of %s: a dollar buys %.3g times as many.",
+                          now, then, figure->value (base) / figure->value (point));
+}
+
+static void
+append_words (GString *text, const FabSidesView *view)
+{
+  for (guint i = 0; i < view->sides->len; i++) {
+    g_autoptr (GString) words = g_string_new (NULL);
+
+    if (i == view->contrast->base)
+      continue;
+    g_autofree char *why = fab_contrast_explain (view->contrast, i);
+    g_string_append (words, why);
+    append_binding (words, view, i);
+    append_price (words, view, i);
+    g_autofree char *printable = fab_cli_printable (words->str);
+    g_string_append_printf (text, "  %s\n", printable);
+  }
+  for (guint i = 0; view->left_out[i] != NULL; i++)
+    g_string_append_printf (text, "  %s\n", view->left_out[i]);
+}
+
+/* --- equality --- */
+
+static void
+append_own_rate (GString *text, const FabSidesView *view, const FabSide *side, const char *answer)
+{
+  gint64 needed;
+
+  if (strcmp (view->axis->key, "cluster.nic_rate") != 0 || side->nic_bytes_per_s == 0
+      || strcmp (answer, g_ptr_array_index (view->axis->values, 0)) == 0
+      || !fab_units_parse_whole (FAB_UNIT_RATE, answer, &needed, NULL))
+    return;
+  double own = (double) side->nic_bytes_per_s;
+  double factor = own > (double) needed ? own / (double) needed : (double) needed / own;
+  g_string_append_printf (text, "; its ports have %.4g Gb/s, ", own * 8 / 1e9);
+  if (fabs (factor - 1) < 0.03)
+    g_string_append (text, "the same");
+  else
+    g_string_append_printf (text, "%.3g times as %s", factor, own > (double) needed ? "much" : "little");
+}
+
+static void
+append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *equal)
+{
+  const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, equal->side);
+  const FabSize *size = equal->size;
+  g_autofree char *value = show_figure (view->figure, view->figure->value (base->point));
+
+  if (size == NULL) {
+    g_auto (GStrv) lines = g_strsplit (equal->problem, "\n", 2);
+
+    g_string_append_printf (text, "  %s cannot be played with any of these values: %s\n", side->name,
+                            lines[0]);
+    return;
+  }
+  if (size->answer < 0) {
+    const FabSizePoint *best = &size->points[size->best];
+    g_autofree char *reached = show_figure (view->figure, view->figure->value (best->trial.point));
+
+    g_string_append_printf (
+        text, "  No %s from %s to %s lets %s equal %s in %s (%s); with %s it comes closest: %s\n",
+        view->axis->key, size->points[0].value, size->points[size->n - 1].value, side->name, base->name,
+        view->figure->name, value, best->value, reached);
+    return;
+  }
+  const char *answer = size->points[size->answer].value;
+  g_string_append_printf (text, "  %s equals %s in %s (%s) %s %s = %s", side->name, base->name,
+                          view->figure->name, value, size->answer == 0 ? "already with" : "with",
+                          view->axis->key, answer);
+  append_own_rate (text, view, side, answer);
+  g_string_append (text, size->is_unsteady ? ". Some larger values do not.\n" : ".\n");
+}
+
+/* --- table --- */
+
+static void
+append_counts (FabComparePage *page, const FabSidesView *view)
+{
+  guint n = view->sides->len;
+  g_auto (GStrv) gpus = g_new0 (char *, n + 1);
+  g_auto (GStrv) nodes = g_new0 (char *, n + 1);
+  g_auto (GStrv) rates = g_new0 (char *, n + 1);
+  g_auto (GStrv) faster = g_new0 (char *, n + 1);
+  double base_s = side_at (view, view->contrast->base)->point->step_s;
+
+  for (guint i = 0; i < n; i++) {
+    const FabSide *side = side_at (view, i);
+
+    gpus[i] = g_strdup_printf ("%u", side->point->n_ranks);
+    nodes[i] = g_strdup_printf ("%u", side->point->n_nodes);
+    rates[i] = side->nic_bytes_per_s > 0
+                 ? g_strdup_printf ("%.4g Gb/s", (double) side->nic_bytes_per_s * 8 / 1e9)
+                 : g_strdup ("-");
+    faster[i] = g_strdup_printf ("%.3g x", side->point->step_s > 0 ? base_s / side->point->step_s : 1);
+  }
+  fab_compare_append_cells (page, 2, "GPUs", gpus);
+  fab_compare_append_cells (page, 2, "nodes", nodes);
+  fab_compare_append_cells (page, 2, "a NIC port", rates);
+  fab_compare_append_cells (page, 2, "speed-up", faster);
+}
+
+/* The step and its exposed time stand among the times. */
+static void
+append_figures (FabComparePage *page, const FabSidesView *view)
+{
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
+    g_auto (GStrv) cells = g_new0 (char *, view->sides->len + 1);
+    gboolean is_any = FALSE;
+
+    if (strcmp (figure->name, "step") == 0 || strcmp (figure->name, "exposed_time") == 0)
+      continue;
+    for (guint i = 0; i < view->sides->len; i++) {
+      const FabPoint *point = side_at (view, i)->point;
+
+      is_any |= is_known (figure, point);
+      cells[i] = is_known (figure, point) ? show_figure (figure, figure->value (point)) : g_strdup ("-");
+    }
+    if (is_any)
+      fab_compare_append_cells (page, 2, figure->name, cells);
+  }
+  g_string_append_c (page->out, '\n');
+}
+
+static void
+append_links (FabComparePage *page, const FabSidesView *view)
+{
+  g_string_append (page->out, "  binding links\n");
+  for (guint i = 0; i < view->sides->len; i++) {
+    const FabSide *side = side_at (view, i);
+    g_autofree char *binding = binding_of (side);
+    g_autofree char *name = fab_cli_printable (side->name);
+
+    if (binding != NULL)
+      g_string_append_printf (page->out, "    %s: %s, %.0f %% of the communication\n", name, binding,
+                              100 * side->point->binding_fraction);
+    else
+      g_string_append_printf (page->out, "    %s: none\n", name);
+  }
+}
+
+/* Format the view. (transfer full) */
+static char *
+sides_text (const FabSidesView *view)
+{
+  FabComparePage page;
+
+  fab_compare_page_init (&page, view->contrast);
+  append_titles (page.out, view);
+  append_words (page.out, view);
+  for (guint i = 0; i < view->equals->len; i++)
+    append_equal (page.out, view, &g_array_index (view->equals, FabCompareEqual, i));
+  g_string_append_c (page.out, '\n');
+  fab_compare_append_head (&page);
+  append_counts (&page, view);
+  append_figures (&page, view);
+  fab_compare_append_step (&page);
+  fab_compare_append_sorts (&page);
+  fab_compare_append_links (&page);
+  append_links (&page, view);
+  return g_string_free (page.out, FALSE);
+}
+
+/* --- for programs --- */
+
+enum { N_LABELS = 3 };
+
+typedef struct {
+  char *labels[N_LABELS];
+  FabTry trial;
+} Row;
+
+/* Points as a table wants them. */
+typedef struct {
+  guint n;
+  Row *rows;
+  FabPointsRow *shown;
+  FabPoints points;
+} Rows;
+
+static void
+rows_init (Rows *self, const FabSidesView *view)
+{
+  static const char *const columns[] = { "name", "gpus", "nodes", NULL };
+
+  self->n = view->sides->len;
+  self->rows = g_new0 (Row, self->n + 1);
+  self->shown = g_new0 (FabPointsRow, self->n + 1);
+  for (guint i = 0; i < self->n; i++) {
+    const FabSide *side = side_at (view, i);
+    Row *row = &self->rows[i];
+
+    row->labels[0] = g_strdup (side->name);
+    row->labels[1] = g_strdup_printf ("%u", side->point->n_ranks);
+    row->labels[2] = g_strdup_printf ("%u", side->point->n_nodes);
+    row->trial.point = side->point;
+    self->shown[i] = (FabPointsRow){ (const char *const *) row->labels, &row->trial, NULL };
+  }
+  self->points = (FabPoints){ columns, N_LABELS, 2, self->shown, self->n };
+}
+
+static void
+rows_clear (Rows *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    for (guint k = 0; k < N_LABELS; k++)
+      g_free (self->rows[i].labels[k]);
+  g_free (self->rows);
+  g_free (self->shown);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+static char *
+sides_csv (const FabSidesView *view)
+{
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_equals (FabJson *json, const FabSidesView *view)
+{
+  fab_json_begin_array (json, "equals");
+  for (guint i = 0; i < view->equals->len; i++) {
+    const FabCompareEqual *equal = &g_array_index (view->equals, FabCompareEqual, i);
+    const FabSize *size = equal->size;
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", side_at (view, equal->side)->name);
+    fab_json_add_text (json, "figure", view->figure->name);
+    fab_json_add_text (json, "key", view->axis->key);
+    fab_json_add_text (json, "answer", size && size->answer >= 0 ? size->points[size->answer].value : NULL);
+    fab_json_add_text (json, "closest", size ? size->points[size->best].value : NULL);
+    fab_json_add_text (json, "problem", equal->problem);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static char *
+sides_json (const FabSidesView *view)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_auto (Rows) rows;
+
+  rows_init (&rows, view);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
+  fab_points_add_json (json, "figures", &rows.points);
+  add_equals (json, view);
+  fab_compare_add_variants (json, view->contrast);
+  fab_json_begin_array (json, "left_out");
+  for (guint i = 0; view->left_out[i] != NULL; i++)
+    fab_json_add_text (json, NULL, view->left_out[i]);
+  fab_json_end (json);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}

@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_describe.c - `fabricast describe`: every model, catalogue entry and key, from the same tables that check
+ * them. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/hardware/cmd_measure.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/execution/layers.h"
+#include "sim/result/store.h"
+#include "sim/scenario/catalog.h"
+
+/* Links as a table by technology, technologies as one, and the rates that one link's
+ * numbers make. O(links^2). */
+
+static double
+achievable_gb_per_s (const FabLinkSpec *link, FabDrive drive)
+{
+  return (double) fab_link_spec_line_rate (link) / fab_link_spec_cost (link, drive) / 1e9;
+}
+
+static gboolean
+has_multimem (const FabLinkSpec *link)
+{
+  return link->multimem.payload_bytes > 0;
+}
+
+/* Prints what a link's numbers give together, as comment lines below its entry. */
+static void
+describe_link_rates (const FabLinkSpec *link)
+{
+  static const char *const drives[] = { "copy engine, NIC", "kernel", "kernel, reduced in a switch" };
+
+  g_print ("# line rate, one direction: %.6g GB/s\n", (double) fab_link_spec_line_rate (link) / 1e9);
+  for (guint drive = 0; drive < (has_multimem (link) ? FAB_N_DRIVES : FAB_DRIVE_MULTIMEM); drive++)
+    g_print ("# achievable, %s: %.6g GB/s\n", drives[drive], achievable_gb_per_s (link, (FabDrive) drive));
+  if (link->collective_fraction > 0)
+    g_print ("# reached by collectives: %.6g GB/s\n",
+             achievable_gb_per_s (link, FAB_DRIVE_COPY) * link->collective_fraction);
+}
+
+static const char *
+technology_of (const FabLinkSpec *link)
+{
+  return link->technology ? link->technology : "other";
+}
+
+static void
+print_link (const FabLinkSpec *link)
+{
+  g_print ("  %-26s %8.2f %8.2f %8.2f ", link->name, (double) fab_link_spec_line_rate (link) / 1e9,
+           achievable_gb_per_s (link, FAB_DRIVE_COPY), achievable_gb_per_s (link, FAB_DRIVE_KERNEL));
+  if (has_multimem (link))
+    g_print ("%8.2f", achievable_gb_per_s (link, FAB_DRIVE_MULTIMEM));
+  else
+    g_print ("%8s", "-");
+  g_print ("  %s\n", link->summary ? link->summary : "");
+}
+
+static void
+print_technology (const FabCatalog *catalog, const char *const *names, const char *technology)
+{
+  g_print ("\n%s\n", technology);
+  for (guint i = 0; names[i]; i++) {
+    const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
+
+    if (strcmp (technology_of (link), technology) == 0)
+      print_link (link);
+  }
+}
+
+/* Prints every link with its rates, grouped by technology. */
+static void
+describe_links (const FabCatalog *catalog)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) technologies = g_ptr_array_new ();
+
+  for (guint i = 0; names[i]; i++) {
+    const char *technology = technology_of (fab_catalog_link (catalog, names[i]));
+
+    if (g_hash_table_add (seen, (gpointer) technology))
+      g_ptr_array_add (technologies, (gpointer) technology);
+  }
+  g_print (
+      "GB/s, one link, one direction: line rate, and what a copy engine or NIC, a kernel, and a kernel whose\n"
+      "data a switch reduces reach of it.\n\n");
+  g_print ("  %-26s %8s %8s %8s %8s\n", "link", "line", "copy", "kernel", "reduced");
+  for (guint i = 0; i < technologies->len; i++)
+    print_technology (catalog, names, g_ptr_array_index (technologies, i));
+}
+
+static const char *
+choice_of (const char *key, int value)
+{
+  const FabParam *row = fab_catalog_params[FAB_SECTION_TECHNOLOGIES].table;
+
+  while (strcmp (row->key, key) != 0)
+    row++;
+  return row->choices[value];
+}
+
+/* Prints every technology: what it connects and how it avoids losing packets. */
+static void
+describe_technologies (const FabCatalog *catalog)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_TECHNOLOGIES);
+
+  g_print ("%-20s %-14s %-14s %s\n", "technology", "joins", "flow control", "summary");
+  for (guint i = 0; names[i]; i++) {
+    const FabTechnology *technology = fab_catalog_technology (catalog, names[i]);
+
+    g_print ("%-20s %-14s %-14s %s\n", names[i], choice_of ("joins", technology->joins),
+             choice_of ("flow_control", technology->flow_control),
+             technology->summary ? technology->summary : "");
+  }
+}
+
+/* What a model's shape makes: parameters, FLOPs and kept activations, by layer and operator.
+ *
+ * State: 16 B per parameter, mixed precision with Adam (Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2
+ * weight, 2 gradient, 4 + 4 + 4 master weight and moments). 6 N: Kaplan et al. 2020, arXiv 2001.08361. Equal layers
+ * that follow one another are shown once.
+ */
+
+#define STATE_BYTES 16.0
+
+static void
+print_count (const char *label, guint64 count)
+{
+  g_print ("# %-13s %" G_GUINT64_FORMAT " (%.4g billion)\n", label, count, (double) count / 1e9);
+}
+
+/* Operators of a token are a fraction of a GFLOP, and one column should have one unit. */
+static char *
+gflop (double flops)
+{
+  return g_strdup_printf ("%.4g", flops / 1e9);
+}
+
+static void
+print_flops (const char *label, double flops, const char *note)
+{
+  g_autofree char *text = gflop (flops);
+
+  g_print ("# %-13s %s GFLOP%s\n", label, text, note);
+}
+
+static double
+scores_flops (const FabLayerStack *stack)
+{
+  double flops = 0;
+
+  for (guint l = 0; l < stack->layers->len; l++)
+    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
+      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (stack, l), s);
+
+      for (guint i = 0; i < segment->operators->len; i++)
+        if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
+          flops += g_array_index (segment->operators, FabOperator, i).flops;
+    }
+  return flops;
+}
+
+static double
+kept_bytes (const FabLayer *layer)
+{
+  double bytes = 0;
+
+  for (guint i = 0; i < layer->segments->len; i++) {
+    const FabSegment *segment = fab_layer_segment (layer, i);
+    bytes += segment->saved_whole_bytes + segment->saved_split_bytes + segment->saved_score_bytes;
+  }
+  return bytes;
+}
+
+static void
+print_totals (const FabLayerStack *stack, guint sequence)
+{
+  g_autofree char *state = fab_units_show (FAB_UNIT_BYTES, STATE_BYTES * (double) stack->parameters);
+  g_autofree char *kept = NULL, *bounds = NULL;
+  double kept_all = 0, bounds_all = 0, scores = scores_flops (stack);
+
+  for (guint i = 0; i < stack->layers->len; i++) {
+    kept_all += kept_bytes (fab_layer_stack_layer (stack, i));
+    bounds_all += fab_layer_stack_layer (stack, i)->hidden_bytes;
+  }
+  kept = fab_units_show (FAB_UNIT_BYTES, kept_all);
+  bounds = fab_units_show (FAB_UNIT_BYTES, bounds_all);
+  g_print ("#\n# per token, sequences of %u tokens (--sequence)\n", sequence);
+  print_count ("parameters", stack->parameters);
+  if (stack->active_parameters != stack->parameters)
+    print_count ("of a token", stack->active_parameters);
+  print_flops ("forward", stack->forward_flops_per_token, "");
+  print_flops ("and backward", 3 * stack->forward_flops_per_token, "");
+  if (scores > 0)
+    print_flops ("  causal", 3 * (stack->forward_flops_per_token - scores / 2),
+                 ", half of the scores not done");
+  print_flops ("  6 N", 6 * (double) stack->active_parameters, ", N the parameters of a token");
+  g_print ("# %-13s %s, %g B for each parameter: mixed precision with Adam\n", "state", state, STATE_BYTES);
+  g_print ("# %-13s %s of 16-bit activations for the backward pass; %s with every layer recomputed\n", "kept",
+           kept, bounds);
+}
+
+static void
+print_operator (const FabOperator *op)
+{
+  g_autofree char *size = NULL, *flops = gflop (op->flops);
+
+  if (op->flops <= 0) {
+    g_print ("#     %s\n", op->name);
+    return;
+  }
+  if (op->kind == FAB_OPERATOR_MATMUL && op->n_matrices > 1)
+    size = g_strdup_printf ("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
+                            op->n_matrices, op->n, op->k);
+  else if (op->kind == FAB_OPERATOR_MATMUL && op->n > 0)
+    size = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, op->n, op->k);
+  g_print ("#     %-12s %-22s %12s\n", op->name, size ? size : "", flops);
+}
+
+static guint64
+segment_parameters (const FabLayer *layer, guint index)
+{
+  guint64 n = 0;
+
+  for (guint i = 0; i < layer->tensors->len; i++)
+    if (fab_layer_tensor (layer, i)->segment == index)
+      n += fab_layer_tensor (layer, i)->parameters;
+  return n;
+}
+
+static void
+print_segment (const FabLayer *layer, guint index)
+{
+  const FabSegment *segment = fab_layer_segment (layer, index);
+  g_autofree char *flops = gflop (segment->forward_flops);
+
+  g_print ("#   %-12s %24" G_GUINT64_FORMAT " %12s %10.0f %10.0f %10.0f\n", segment->name,
+           segment_parameters (layer, index), flops, segment->saved_whole_bytes, segment->saved_split_bytes,
+           segment->saved_score_bytes);
+  for (guint i = 0; i < segment->operators->len; i++)
+    print_operator (&g_array_index (segment->operators, FabOperator, i));
+}
+
+static gsize
+stem_length (const char *name)
+{
+  gsize length = strlen (name);
+
+  while (length > 0 && g_ascii_isdigit (name[length - 1]))
+    length--;
+  return length;
+}
+
+/* Called the same but for a number at the end, and made the same. */
+static gboolean
+is_equal (const FabLayer *a, const FabLayer *b)
+{
+  gsize length = stem_length (a->name);
+
+  return length == stem_length (b->name) && strncmp (a->name, b->name, length) == 0
+      && a->parameters == b->parameters && a->segments->len == b->segments->len
+      && a->forward_flops_per_token == b->forward_flops_per_token && kept_bytes (a) == kept_bytes (b);
+}
+
+static guint
+print_layers (const FabLayerStack *stack, guint first)
+{
+  const FabLayer *layer = fab_layer_stack_layer (stack, first);
+  guint n = 1;
+
+  while (first + n < stack->layers->len && is_equal (layer, fab_layer_stack_layer (stack, first + n)))
+    n++;
+  if (n > 1)
+    g_print ("# %u x %s to %s, %" G_GUINT64_FORMAT " parameters each\n", n, layer->name,
+             fab_layer_stack_layer (stack, first + n - 1)->name, layer->parameters);
+  else
+    g_print ("# %s, %" G_GUINT64_FORMAT " parameters\n", layer->name, layer->parameters);
+  for (guint i = 0; i < layer->segments->len; i++)
+    print_segment (layer, i);
+  return n;
+}
+
+/* Prints parameters, FLOPs, memory and operators of a model at this sequence length, as comments below its entry. */
+static void
+describe_model (const FabModelSpec *model, guint sequence)
+{
+  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+  ((const FabShapeOps *) model->shape.info)->expand (model->shape.params, sequence, stack);
+  print_totals (stack, sequence);
+  g_print ("#\n# %-14s %24s %12s   kept in B: %s\n", "", "", "forward", "divided by");
+  g_print ("# %-14s %24s %12s %10s %10s %10s\n", "layers", "parameters", "GFLOP", "whole", "tensor p.",
+           "scores");
+  for (guint i = 0; i < stack->layers->len;)
+    i += print_layers (stack, i);
+}
+
+enum { DEFAULT_SEQUENCE = 2048, MAX_SEQUENCE = 10000000 }; /* as a job has them */
+
+static const FabUsage usage = {
+  .arguments = "[SECTION [NAME]]",
+  .summary =
+      "Lists what Fabricast knows: models, catalogue entries and the keys of a scenario, with unit, default\n"
+      "and source. Without a SECTION, lists the sections.",
+  .examples = "  fabricast describe\n"
+              "  fabricast describe links\n"
+              "  fabricast describe nodes dgx-a100\n"
+              "  fabricast describe models llama2-7b --sequence 4096\n"
+              "  fabricast describe job ddp\n"
+              "  fabricast describe --schema\n",
+  .max_rest = 2,
+};
+
+typedef struct {
+  const FabCatalog *catalog;
+  gboolean only_names;
+  guint sequence; /* of what a model is asked for */
+} Describe;
+
+/* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
+static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
+                                                "products", "technologies", "processors", NULL };
+
+/* --- parameter tables --- */
+
+static void
+print_range (const FabParam *param)
+{
+  if (param->min <= 0 && param->max <= 0)
+    return;
+  g_print (" [%.12g", param->min);
+  if (param->max > 0)
+    g_print (" to %.12g", param->max);
+  g_print ("%s]", param->max > 0 ? "" : " or more");
+}
+
+static void
+print_params (const FabParam *table, guint indent)
+{
+  for (const FabParam *param = table; param && param->key; param++) {
+    g_autofree char *choices = param->choices ? g_strjoinv (" | ", (char **) param->choices) : NULL;
+    const char *type = param->type == FAB_PARAM_MODEL ? fab_model_kind_name (param->models)
+                     : param->refers                  ? fab_refers_name (param->refers)
+                                                      : fab_param_type_name (param->type);
+
+    g_print ("%*s%-*s %s", (int) indent, "", (int) (22 - MIN (indent, 16)), param->key,
+             choices ? choices : type);
+    print_range (param);
+    if (param->fallback == NULL && param->type != FAB_PARAM_TABLE && param->type != FAB_PARAM_LIST)
+      g_print (", required");
+    else if (param->fallback && *param->fallback)
+      g_print (", default %s", param->fallback);
+    g_print ("\n%*s%s\n", (int) indent + 4, "", param->help);
+    print_params (param->table, indent + 2);
+  }
+}
+
+/* --- models --- */
+
+/* What people ask for, beside the keys of a scenario. */
+static const struct {
+  const char *name;
+  int kind;
+} plurals[] = { { "fabrics", FAB_MODEL_FABRIC },
+                { "routes", FAB_MODEL_ROUTE },
+                { "algorithms", FAB_MODEL_ALGORITHM },
+                { "fidelities", FAB_MODEL_NET },
+                { "jobs", FAB_MODEL_WORKLOAD } };
+
+static int
+find_kind (const char *section)
+{
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
+    if (strcmp (fab_model_kind_name ((FabModelKind) kind), section) == 0)
+      return (int) kind;
+  for (guint i = 0; i < G_N_ELEMENTS (plurals); i++)
+    if (strcmp (plurals[i].name, section) == 0)
+      return plurals[i].kind;
+  return -1;
+}
+
+static void
+print_model (const FabModelInfo *info)
+{
+  g_print ("%s: %s\nSee %s.\n", info->name, info->summary, info->doc);
+  if (info->params)
+    g_print ("\nParameters:\n");
+  print_params (info->params, 2);
+}
+
+/* Libraries alone would not say what they carry out. */
+static void
+list_collectives (void)
+{
+  g_autofree char *ops = g_strjoinv (", ", (char **) fab_op_names);
+
+  g_print ("\nOperations: %s\n\nAlgorithms:\n", ops);
+  for (const FabModelInfo *const *info = fab_models.lists[FAB_MODEL_ALGORITHM]; *info; info++)
+    g_print ("  %-16s %s See %s.\n", (*info)->name, (*info)->summary, (*info)->doc);
+}
+
+static void
+list_models (const Describe *d, FabModelKind kind)
+{
+  for (const FabModelInfo *const *info = fab_models.lists[kind]; *info; info++) {
+    if (d->only_names)
+      g_print ("%s\n", (*info)->name);
+    else
+      g_print ("%-14s %s\n", (*info)->name, (*info)->summary);
+  }
+  if (kind == FAB_MODEL_LIBRARY && !d->only_names)
+    list_collectives ();
+}
+
+/* --- catalogue entries --- */
+
+static gconstpointer
+find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *name, const char **summary)
+{
+  const FabLinkSpec *link;
+  const FabAcceleratorSpec *accelerator;
+  const FabNodeSpec *node;
+  const FabModelSpec *model;
+  const FabProductSpec *product;
+  const FabTechnology *technology;
+  const FabProcessor *processor;
+
+  switch (section) {
+  case FAB_SECTION_LINKS:
+    link = fab_catalog_link (catalog, name);
+    *summary = link ? link->summary : NULL;
+    return link;
+  case FAB_SECTION_ACCELERATORS:
+    accelerator = fab_catalog_accelerator (catalog, name);
+    *summary = accelerator ? accelerator->summary : NULL;
+    return accelerator;
+  case FAB_SECTION_NODES:
+    node = fab_catalog_node (catalog, name);
+    *summary = node ? node->summary : NULL;
+    return node;
+  case FAB_SECTION_PRODUCTS:
+    product = fab_catalog_product (catalog, name);
+    *summary = product ? product->summary : NULL;
+    return product;
+  case FAB_SECTION_TECHNOLOGIES:
+    technology = fab_catalog_technology (catalog, name);
+    *summary = technology ? technology->summary : NULL;
+    return technology;
+  case FAB_SECTION_PROCESSORS:
+    processor = fab_catalog_processor (catalog, name);
+    *summary = processor ? processor->summary : NULL;
+    return processor;
+  case FAB_SECTION_MODELS:
+  default:
+    model = fab_catalog_model (catalog, name);
+    *summary = model ? model->summary : NULL;
+    return model;
+  }
+}
+
+static void
+print_entry (const Describe *d, FabCatalogSection section, gconstpointer entry)
+{
+  g_autofree char *yaml = fab_schema_write (fab_catalog_params[section].table, entry);
+
+  g_print ("%s", yaml);
+  if (section == FAB_SECTION_LINKS)
+    describe_link_rates (entry);
+  if (section == FAB_SECTION_MODELS)
+    describe_model (entry, d->sequence);
+}
+
+static void
+list_entries (const Describe *d, FabCatalogSection section)
+{
+  g_autofree const char **names = fab_catalog_names (d->catalog, section);
+  const char *summary;
+
+  if (section == FAB_SECTION_LINKS && !d->only_names) {
+    describe_links (d->catalog);
+    return;
+  }
+  if (section == FAB_SECTION_TECHNOLOGIES && !d->only_names) {
+    describe_technologies (d->catalog);
+    return;
+  }
+  for (guint i = 0; names[i]; i++) {
+    find_entry (d->catalog, section, names[i], &summary);
+    if (d->only_names)
+      g_print ("%s\n", names[i]);
+    else
+      g_print ("%-28s %s\n", names[i], summary ? summary : "");
+  }
+}
+
+/* --- sections --- */
+
+static const struct {
+  const char *name, *summary;
+} other_sections[] = { { "scenario", "Every key of a scenario file" },
+                       { "queries", "Questions to a results file" },
+                       { "measure", "Backends of `fabricast measure` and their parameters" } };
+
+static void
+list_sections (const Describe *d)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (other_sections); i++)
+    g_print (d->only_names ? "%s\n" : "%-14s %s\n", other_sections[i].name, other_sections[i].summary);
+  for (guint i = 0; catalog_sections[i]; i++)
+    g_print (d->only_names ? "%s\n" : "%-14s %s\n", catalog_sections[i], fab_catalog_params[i].help);
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++) {
+    g_autofree const char **names = fab_registry_names (&fab_models, (FabModelKind) kind);
+    g_autofree char *joined = g_strjoinv (", ", (char **) names);
+
+    g_print (d->only_names ? "%s\n" : "%-14s %s\n", fab_model_kind_name ((FabModelKind) kind), joined);
+  }
+}
+
+static gboolean
+unknown_section (const char *section, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *nearest;
+
+  for (guint i = 0; i < G_N_ELEMENTS (other_sections); i++)
+    g_ptr_array_add (names, (gpointer) other_sections[i].name);
+  for (guint i = 0; catalog_sections[i]; i++)
+    g_ptr_array_add (names, (gpointer) catalog_sections[i]);
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
+    g_ptr_array_add (names, (gpointer) fab_model_kind_name ((FabModelKind) kind));
+  g_ptr_array_add (names, NULL);
+  nearest = fab_nearest (section, (const char *const *) names->pdata);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "unknown section '%s'%s%s; `fabricast describe` lists them, `describe scenario` all keys of "
+      "a scenario, `describe job NAME` those of a job",
+      section, nearest ? "; nearest is " : "", nearest ? nearest : "");
+}
+
+static gboolean
+list_section (const Describe *d, const char *section, GError **error)
+{
+  int kind = find_kind (section);
+
+  for (guint i = 0; catalog_sections[i]; i++)
+    if (strcmp (catalog_sections[i], section) == 0) {
+      list_entries (d, (FabCatalogSection) i);
+      return TRUE;
+    }
+  if (kind >= 0)
+    list_models (d, (FabModelKind) kind);
+  else if (strcmp (section, "scenario") == 0)
+    print_params (fab_scenario_params, 0);
+  else if (strcmp (section, "queries") == 0)
+    for (const FabQuery *query = fab_queries; query->name; query++)
+      g_print (d->only_names ? "%s\n" : "%-18s %s\n", query->name, query->summary);
+  else if (strcmp (section, "measure") == 0)
+    for (const FabBackendRow *row = fab_backend_rows; row->name; row++)
+      g_print (d->only_names ? "%s\n" : "%-14s %s\n", row->name, row->summary);
+  else
+    return unknown_section (section, error);
+  return TRUE;
+}
+
+static gboolean
+unknown_name (const char *section, const char *name, const char *const *names, GError **error)
+{
+  const char *nearest = fab_nearest (name, names);
+
+  return fab_throw (error, FAB_ERROR_INPUT, "no '%s' in %s%s%s; `fabricast describe %s` lists them", name,
+                    section, nearest ? "; nearest is " : "", nearest ? nearest : "", section);
+}
+
+static gboolean
+describe_entry (const Describe *d, FabCatalogSection section, const char *name, GError **error)
+{
+  g_autofree const char **names = fab_catalog_names (d->catalog, section);
+  const char *summary;
+  gconstpointer entry = find_entry (d->catalog, section, name, &summary);
+
+  if (entry == NULL)
+    return unknown_name (catalog_sections[section], name, names, error);
+  print_entry (d, section, entry);
+  return TRUE;
+}
+
+static gboolean
+describe_backend (const char *name, GError **error)
+{
+  const FabMeasureBackend *backend = measure_backend (name, error);
+
+  if (backend == NULL)
+    return FALSE;
+  print_model (&backend->info);
+  if (backend->needs)
+    g_print ("\nNeeds %s.\n", backend->needs);
+  return TRUE;
+}
+
+static gboolean
+describe_name (const Describe *d, const char *section, const char *name, GError **error)
+{
+  int kind = find_kind (section);
+
+  for (guint i = 0; catalog_sections[i]; i++)
+    if (strcmp (catalog_sections[i], section) == 0)
+      return describe_entry (d, (FabCatalogSection) i, name, error);
+  if (strcmp (section, "measure") == 0)
+    return describe_backend (name, error);
+  if (kind < 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "section '%s' has no names; `fabricast describe` lists the sections", section);
+  const FabModelInfo *info = fab_registry_find (&fab_models, (FabModelKind) kind, name);
+  if (info == NULL) {
+    g_autofree const char **names = fab_registry_names (&fab_models, (FabModelKind) kind);
+    return unknown_name (section, name, names, error);
+  }
+  print_model (info);
+  return TRUE;
+}
+
+static gboolean
+describe (int argc, char **argv, Describe d, gboolean wants_schema, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = NULL;
+
+  if (wants_schema) {
+    g_autofree char *schema = fab_schema_json (fab_scenario_params, &fab_models,
+                                               "https://fabricast.example/scenario.schema.json",
+                                               "Fabricast scenario");
+    g_print ("%s", schema);
+    return TRUE;
+  }
+  d.catalog = catalog = fab_cli_catalog (error);
+  if (catalog == NULL)
+    return FALSE;
+  if (argc == 1) {
+    list_sections (&d);
+    return TRUE;
+  }
+  return argc == 2 ? list_section (&d, argv[1], error) : describe_name (&d, argv[1], argv[2], error);
+}
+
+static gboolean
+check_sequence (gint64 sequence, GError **error)
+{
+  return (sequence >= 1 && sequence <= MAX_SEQUENCE)
+      || fab_throw (error, FAB_ERROR_INPUT, "--sequence %" G_GINT64_FORMAT ": from 1 to %d tokens", sequence,
+                    MAX_SEQUENCE);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  gboolean only_names = FALSE, wants_schema = FALSE;
+  gint64 sequence = DEFAULT_SEQUENCE;
+  const GOptionEntry entries[] = { { "schema", 0, 0, G_OPTION_ARG_NONE, &wants_schema,
+                                     "Print the JSON Schema of scenario files, for editors", NULL },
+                                   { "names", 0, 0, G_OPTION_ARG_NONE, &only_names,
+                                     "Print names only, one a line", NULL },
+                                   { "sequence", 0, 0, G_OPTION_ARG_INT64, &sequence,
+                                     "Tokens of a sequence, for a model's FLOPs (default: 2048)", "N" },
+                                   G_OPTION_ENTRY_NULL };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && check_sequence (sequence, &error)
+                  && describe (argc, argv, (Describe){ NULL, only_names, (guint) sequence }, wants_schema,
+                               &error);
+
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("describe", error);
+}
+
+const FabCommand fab_command_describe = {
+  .name = "describe",
+  .summary = "List models, catalogue entries and the keys of a scenario",
+  .run = run,
+};

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_import.c - `fabricast import FILE...`: what a machine prints about itself becomes a scenario, a model's
+ * config.json a part of one, and what benchmarks print measurements. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/hardware/cmd_measure.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/units.h"
+#include "sim/run/simulation.h"
+#include "validate/import/import.h"
+#include "validate/import/measurements.h"
+#include "validate/measure/samples.h"
+
+#define IMPORT_NOT_SAID G_MININT64
+
+/* The options as given; NULL or IMPORT_NOT_SAID: not given. */
+typedef struct {
+  char *format, *out;
+  char *accelerator, *nic, *name; /* for machines */
+  gint64 n_nodes;
+  char *system, *source, *size, *print_format; /* for measurements */
+  gint64 n_ranks;
+} ImportOptions;
+
+/* `fabricast import` of what benchmarks printed: into a file of measurements, or to be read. */
+
+/* What is wrong with one file, or several: nothing is written then. */
+typedef struct {
+  GPtrArray *files; /* FabMeasurements */
+  GString *mistakes;
+} Reading;
+
+/* Says whether `text` holds measurements, by --from or by its content. A text that is a machine too counts as a
+ * machine. */
+static gboolean
+import_is_measured (const ImportOptions *o, const char *text)
+{
+  if (o->format != NULL)
+    return g_strv_contains (fab_measurement_formats, o->format);
+  return fab_import_format (text) == NULL && fab_measurement_format (text) != NULL;
+}
+
+static gboolean
+check_options (const ImportOptions *o, const char *path, FabMeasurementRequest *request, FabFormat *format,
+               GError **error)
+{
+  const char *option = o->accelerator                ? "--accelerator"
+                     : o->nic                        ? "--nic"
+                     : o->name                       ? "--name"
+                     : o->n_nodes != IMPORT_NOT_SAID ? "--nodes"
+                                                     : NULL;
+  gint64 size_bytes = 0;
+
+  if (option != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s holds measurements, no machine", option, path);
+  if (o->n_ranks != IMPORT_NOT_SAID && (o->n_ranks < 2 || o->n_ranks > G_MAXINT))
+    return fab_throw (error, FAB_ERROR_INPUT, "--ranks: at least 2");
+  if (o->size != NULL && !fab_units_parse_whole (FAB_UNIT_BYTES, o->size, &size_bytes, error)) {
+    g_prefix_error (error, "--size: ");
+    return FALSE;
+  }
+  *request = (FabMeasurementRequest){ .format = o->format,
+                                      .system = o->system,
+                                      .source = o->source,
+                                      .size_bytes = (FabBytes) size_bytes,
+                                      .n_ranks = (guint) MAX (o->n_ranks, 0) };
+  return fab_cli_format (o->print_format, format, error);
+}
+
+static void
+add_mistake (Reading *self, const GError *error)
+{
+  g_string_append_printf (self->mistakes, "%s%s", self->mistakes->len > 0 ? "\n" : "", error->message);
+}
+
+static void
+read_text (Reading *self, FabMeasurementRequest *request, const char *text, gsize size)
+{
+  g_autoptr (GError) error = NULL;
+  FabMeasurements *measurements;
+
+  request->text = text;
+  request->size = size;
+  measurements = fab_measurements_read (request, &error);
+  if (measurements != NULL)
+    g_ptr_array_add (self->files, measurements);
+  else
+    add_mistake (self, error);
+}
+
+static void
+read_file (Reading *self, FabMeasurementRequest *request, const char *path)
+{
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize size;
+
+  if (fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &size, &error))
+    read_text (self, request, text, size);
+  else
+    add_mistake (self, error);
+}
+
+static void
+free_measurements (gpointer data)
+{
+  fab_measurements_free (data);
+}
+
+static void
+print_text (char **paths, const GPtrArray *files)
+{
+  for (guint i = 0; i < files->len; i++) {
+    const FabMeasurements *file = g_ptr_array_index (files, i);
+    g_autofree char *path = fab_cli_printable (paths[i]);
+
+    g_print ("%s%s: %s, %u series\n", i ? "\n" : "", path, file->format, file->series->len);
+    for (guint k = 0; k < file->series->len; k++)
+      (void) measure_print_series (g_ptr_array_index (file->series, k));
+  }
+}
+
+/* "FILE: left out: SENTENCE" (NULL-ended; transfer full) */
+static char **
+list_left_out (char **paths, const GPtrArray *files)
+{
+  GPtrArray *list = g_ptr_array_new ();
+
+  for (guint i = 0; i < files->len; i++) {
+    const FabMeasurements *file = g_ptr_array_index (files, i);
+
+    for (guint k = 0; k < file->left_out->len; k++)
+      g_ptr_array_add (list, g_strdup_printf ("%s: left out: %s", paths[i],
+                                              (const char *) g_ptr_array_index (file->left_out, k)));
+  }
+  g_ptr_array_add (list, NULL);
+  return (char **) g_ptr_array_free (list, FALSE);
+}
+
+static gboolean
+write_series (const char *path, const GPtrArray *all, char **notes, GError **error)
+{
+  g_autoptr (FabSamples) samples = fab_samples_open (path, FAB_SAMPLES_WRITE, error);
+
+  if (samples == NULL)
+    return FALSE;
+  for (guint i = 0; i < all->len; i++)
+    if (!fab_samples_put (samples, g_ptr_array_index (all, i), error))
+      return FALSE;
+  for (char **note = notes; *note; note++)
+    if (!fab_samples_add_note (samples, *note, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+put_out (const ImportOptions *o, FabFormat format, char **paths, const GPtrArray *files, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_auto (GStrv) notes = list_left_out (paths, files);
+  g_autofree char *text = NULL;
+  char *none[] = { NULL };
+
+  for (char **note = notes; *note; note++) {
+    g_autofree char *plain = fab_cli_printable (*note);
+    g_printerr ("%s\n", plain);
+  }
+  for (guint i = 0; i < files->len; i++) {
+    const FabMeasurements *file = g_ptr_array_index (files, i);
+
+    for (guint k = 0; k < file->series->len; k++)
+      g_ptr_array_add (all, g_ptr_array_index (file->series, k));
+  }
+  if (o->out != NULL)
+    return write_series (o->out, all, notes, error);
+  if (format == FAB_FORMAT_TEXT)
+    print_text (paths, files);
+  else {
+    text = format == FAB_FORMAT_CSV ? measure_csv (all) : measure_json (paths[0], none, notes, all);
+    g_print ("%s", text);
+  }
+  return TRUE;
+}
+
+/* Reads measurements from the files (NULL-ended), of which the first was already read, and writes them to --out or
+ * prints them. FALSE with the mistakes of all files. */
+static gboolean
+import_measurements (const ImportOptions *o, char **paths, char *first_text, gsize first_size, GError **error)
+{
+  g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (free_measurements);
+  g_autoptr (GString) mistakes = g_string_new (NULL);
+  Reading self = { .files = files, .mistakes = mistakes };
+  FabMeasurementRequest request;
+  FabFormat format;
+
+  if (!check_options (o, paths[0], &request, &format, error))
+    return FALSE;
+  for (guint i = 0; paths[i] != NULL; i++) {
+    request.file = strcmp (paths[i], "-") == 0 ? "standard input" : paths[i];
+    if (i == 0)
+      read_text (&self, &request, first_text, first_size);
+    else
+      read_file (&self, &request, paths[i]);
+  }
+  if (mistakes->len > 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s", mistakes->str);
+  return put_out (o, format, paths, files, error);
+}
+
+static const FabUsage usage = {
+  .arguments = "FILE...",
+  .summary =
+      "Makes a scenario of what a machine prints about itself; FILE - is standard input. The format is found out:\n"
+      "  nvidia-smi     nvidia-smi topo -m\n"
+      "  nccl-xml       the file that NCCL_TOPO_DUMP_FILE names (NCCL, RCCL)\n"
+      "  rocm-smi       rocm-smi --showtopo\n"
+      "  hwloc          lstopo --of xml\n"
+      "  ibnetdiscover  a network and its hosts\n"
+      "  huggingface    config.json of a model; becomes an entry of `models`, for `include` of a scenario\n"
+      "Comments on top say what was read and what had to be inferred.\n"
+      "What benchmarks printed, one file or several, becomes measurements for `fabricast calibrate`; without -o they\n"
+      "are printed:\n"
+      "  perftest, perftest-json       ib_write_bw, ib_read_lat, ib_send_bw, ...; --out_json\n"
+      "  nvbandwidth, nvbandwidth-json\n"
+      "  p2pBandwidthLatencyTest       of the CUDA samples\n"
+      "  nccl-tests                    of NCCL and RCCL, text or -J\n"
+      "  osu                           osu_latency, osu_bw, osu_bibw, osu_allreduce, ...\n"
+      "  fabtests                      fi_pingpong, fi_rdm_tagged_bw, ...\n"
+      "  csv                           size_bytes with time_us or rate_GBps",
+  .examples = "  fabricast import docs/examples/topo-a100.txt\n"
+              "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
+              "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
+              "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
+              "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n",
+  .min_rest = 1,
+  .max_rest = 1000,
+};
+
+/* What cannot be simulated is not handed out. */
+static gboolean
+check_scenario (const char *text, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("imported", text, strlen (text), NULL, &fab_models,
+                                                         catalog, error);
+  g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, &fab_models, NULL, error)
+                                                  : NULL;
+
+  return simulation != NULL;
+}
+
+static gboolean
+import_machine (const ImportOptions *o, const char *path, const char *text, gsize size, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autofree char *scenario = NULL;
+  FabImportRequest request = { .file = strcmp (path, "-") == 0 ? "standard input" : path,
+                               .text = text,
+                               .size = size,
+                               .format = o->format,
+                               .accelerator = o->accelerator,
+                               .nic = o->nic,
+                               .name = o->name,
+                               .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT) };
+  const char *option = o->system                     ? "--system"
+                     : o->source                     ? "--source"
+                     : o->size                       ? "--size"
+                     : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
+                     : o->print_format               ? "--format"
+                                                     : NULL;
+  gboolean is_fragment = FALSE;
+
+  if (o->n_nodes < 1 && o->n_nodes != IMPORT_NOT_SAID)
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes: at least 1");
+  if (catalog == NULL)
+    return FALSE;
+  scenario = fab_import (&request, catalog, &is_fragment, error);
+  if (scenario == NULL)
+    return FALSE;
+  if (option != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for measurements, and %s holds none", option,
+                      request.file);
+  if (!is_fragment && !check_scenario (scenario, catalog, error))
+    return FALSE;
+  if (o->out)
+    return fab_cli_write_file (o->out, scenario, error);
+  g_print ("%s", scenario);
+  return TRUE;
+}
+
+static gboolean
+import_files (const ImportOptions *o, char **paths, GError **error)
+{
+  g_autofree char *text = NULL;
+  gsize size;
+
+  if (!fab_cli_check_out (o->out, paths, error)
+      || !fab_cli_read_file (paths[0], FAB_IMPORT_MAX_BYTES, &text, &size, error))
+    return FALSE;
+  if (import_is_measured (o, text))
+    return import_measurements (o, paths, text, size, error);
+  if (paths[1] != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "one file is imported at a time, but for measurements, and %s holds none", paths[0]);
+  return import_machine (o, paths[0], text, size, error);
+}
+
+static void
+options_clear (ImportOptions *o)
+{
+  g_free (o->format);
+  g_free (o->out);
+  g_free (o->accelerator);
+  g_free (o->nic);
+  g_free (o->name);
+  g_free (o->system);
+  g_free (o->source);
+  g_free (o->size);
+  g_free (o->print_format);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  ImportOptions o = { .n_nodes = IMPORT_NOT_SAID, .n_ranks = IMPORT_NOT_SAID };
+  const GOptionEntry entries[] = {
+    { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "The format, when it is not to be found out", "FORMAT" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+      "Write the scenario or the measurements here (default: standard output)", "FILE" },
+    { "accelerator", 0, 0, G_OPTION_ARG_STRING, &o.accelerator,
+      "Accelerator entry, when the text does not name it", "NAME" },
+    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports, when the text does not say it",
+      "LINK" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the scenario or the model (default: imported)",
+      "NAME" },
+    { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.n_nodes,
+      "How many such machines (default: 1, or as the text says)", "N" },
+    { "system", 0, 0, G_OPTION_ARG_STRING, &o.system,
+      "Measurements: the machine in words (default: what the text says)", "TEXT" },
+    { "source", 0, 0, G_OPTION_ARG_STRING, &o.source, "Measurements: where they are from (default: the file)",
+      "TEXT" },
+    { "size", 0, 0, G_OPTION_ARG_STRING, &o.size,
+      "Measurements: of a message, where the tool does not print it", "BYTES" },
+    { "ranks", 0, 0, G_OPTION_ARG_INT64, &o.n_ranks,
+      "Measurements: ranks of a collective, where the text does not say it", "N" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.print_format,
+      "Measurements without -o: text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && import_files (&o, argv + 1, &error);
+
+  options_clear (&o);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("import", error);
+}
+
+const FabCommand fab_command_import = {
+  .name = "import",
+  .summary = "Make a scenario of what a machine prints, or of a model's config.json",
+  .run = run,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hardware/testbed.h"
+
+#include "cli/cli.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+
+FabTestbed *
+fab_cli_testbed (const FabTestbedRequest *request, const char *path, const FabCatalog *catalog,
+                 GError **error)
+{
+  FabTestbedRequest asked = *request;
+  g_autoptr (FabScenario) scenario = NULL;
+
+  if ((path == NULL) == (request->node == NULL)) {
+    fab_throw (error, FAB_ERROR_INPUT,
+               "either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
+    return NULL;
+  }
+  if (path != NULL && (request->nodes != 0 || request->gpus_per_node != 0)) {
+    fab_throw (error, FAB_ERROR_INPUT,
+               "numbers of nodes and GPUs go with --node; for a scenario: --set cluster.nodes=N");
+    return NULL;
+  }
+  if (path == NULL) {
+    asked.nodes = request->nodes != 0 ? request->nodes : 1;
+    return fab_testbed_new (&asked, catalog, &fab_models, error);
+  }
+  scenario = fab_scenario_open (path, &fab_models, catalog, error);
+  if (scenario == NULL)
+    return NULL;
+  fab_scenario_edit (scenario, request->edits);
+  return fab_scenario_check (scenario, error) ? fab_testbed_new_of (g_steal_pointer (&scenario), error)
+                                              : NULL;
+}

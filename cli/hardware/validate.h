@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate.h - what every `fabricast validate` shares: options, a page in each format, limits and the exit code.
+ *
+ * A kind says which options it takes and makes an answer of them. cmd_validate.c parses, prints the page, then the
+ * limits that are exceeded, and exits with 1 when there are some.
+ */
+#pragma once
+
+#include "cli/cli.h"
+#include "cli/hardware/fit_options.h"
+
+typedef struct {
+  FabFormat format;
+  char *format_name;
+  gboolean is_summary;
+  char *accept_path, *data_path; /* NULL: the shipped ones */
+  char *fidelity, *link;
+  char **sets, **with;
+  FabFitOptions fit;
+} FabValidateOptions;
+
+typedef struct {
+  char *page;      /* in the format that was asked for */
+  char **exceeded; /* a line per limit, NULL-ended; NULL: there are no limits */
+} FabValidateAnswer;
+
+/* An option that a kind takes. */
+typedef struct {
+  const char *name; /* as in cmd_validate.c; NULL ends the list */
+  const char *help; /* NULL: that of all kinds */
+} FabValidateOption;
+
+typedef struct {
+  const char *name; /* of `fabricast validate NAME`; "": without one */
+  FabUsage usage;
+  FabValidateOption options[8]; /* in the order of --help */
+  gboolean has_fit_options;     /* those of fit_options.h behind them */
+  /* `names`: what it is asked for, n of them; may be none. FALSE and *error: it cannot be had. */
+  gboolean (*play) (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer,
+                    GError **error);
+} FabValidateKind;
+
+extern const FabValidateKind fab_validate_collectives, fab_validate_training, fab_validate_fidelity,
+    fab_validate_links, fab_validate_calibrated;
+
+/* `path`, or else the shipped file or directory. (transfer full) */
+char *fab_validate_path (const char *path, const char *shipped, GError **error);
+
+/* Whether limits count: they do, but for somebody's own measurements without --accept. */
+gboolean fab_validate_has_limits (const FabValidateOptions *o);
+
+/* Where names are looked up. */
+typedef struct {
+  gconstpointer owner;
+  guint n;
+  gconstpointer (*get) (gconstpointer owner, guint index);
+  gconstpointer (*find) (gconstpointer owner, const char *name, GError **error);
+} FabValidateChoice;
+
+/* The named ones, each once, or all. NULL and *error: one is unknown. (transfer container) */
+GPtrArray *fab_validate_choose (const FabValidateChoice *choice, char **names, guint n, GError **error);

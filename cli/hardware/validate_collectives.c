@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate_collectives.c - `fabricast validate`: published measurements of collectives, size by size. */
+#include "cli/hardware/validate.h"
+#include "models/models.h"
+#include "validate/compare/print.h"
+
+typedef char *(*ToTextFn) (const FabReportView *view);
+
+static gconstpointer
+get_table (gconstpointer measured, guint index)
+{
+  return fab_measured_table (measured, index);
+}
+
+static gconstpointer
+find_table (gconstpointer measured, const char *name, GError **error)
+{
+  return fab_measured_find (measured, name, error);
+}
+
+static FabMeasured *
+load_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error)
+{
+  g_autofree char *path = fab_validate_path (o->data_path, "measured", error);
+
+  return path ? fab_measured_load (path, catalog, &fab_models, error) : NULL;
+}
+
+static FabLimits *
+load_limits (const FabValidateOptions *o, const FabMeasured *measured, GError **error)
+{
+  g_autofree char *path = fab_validate_path (o->accept_path, "accept.yaml", error);
+
+  return path ? fab_report_limits_load (path, measured, &fab_models, error) : NULL;
+}
+
+static gboolean
+play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
+{
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_report_to_text,
+                                       [FAB_FORMAT_JSON] = fab_report_to_json,
+                                       [FAB_FORMAT_CSV] = fab_report_to_csv,
+                                       [FAB_FORMAT_MARKDOWN] = fab_report_to_markdown };
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabMeasured) measured = catalog ? load_measured (o, catalog, error) : NULL;
+  g_autoptr (FabLimits) limits = NULL;
+  g_autoptr (FabScenario) overlay = NULL;
+  g_autoptr (GPtrArray) tables = NULL;
+  g_autoptr (FabReport) report = NULL;
+
+  if (measured == NULL || (fab_validate_has_limits (o) && (limits = load_limits (o, measured, error)) == NULL)
+      || (tables = fab_validate_choose (&(FabValidateChoice){ measured, fab_measured_n_tables (measured),
+                                                              get_table, find_table },
+                                        names, n, error))
+             == NULL
+      || (o->with && (overlay = fab_cli_overlay (o->with, catalog, error)) == NULL))
+    return FALSE;
+  report = fab_report_new (tables, (const char *const *) o->sets,
+                           overlay ? fab_scenario_catalog (overlay) : catalog, &fab_models, error);
+  if (report == NULL)
+    return FALSE;
+  answer->page = printers[o->format](&(FabReportView){ report, limits, o->is_summary });
+  answer->exceeded = limits ? fab_report_exceeded (report, limits) : NULL;
+  return TRUE;
+}
+
+const FabValidateKind fab_validate_collectives = {
+  .name = "",
+  .usage = {
+  .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated",
+  .summary =
+      "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
+      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
+      "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
+      "`validate calibrated` shows what measured links change, `validate fidelity` how far fidelities of the\n"
+      "network are apart. Each has its own --help.",
+  .examples = "  fabricast validate --summary\n"
+              "  fabricast validate dgxa100_allreduce_32\n"
+              "  fabricast validate --set collectives.nvls=false --summary\n"
+              "  fabricast validate --format markdown --summary > docs/validation.md\n"
+              "  fabricast validate training --summary\n"
+              "  fabricast validate --with docs/examples/link.yaml --summary\n",
+  .max_rest = 1000,
+},
+  .options = { { "format" },
+               { "summary", "Only the errors per size class, not every size" },
+               { "accept", "Accepted errors (default: the shipped accept.yaml)" },
+               { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" },
+               { "set" },
+               { "with", "Entries that win over the catalogue's of the same name; repeatable" } },
+  .play = play,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate_training.c - `fabricast validate training`: whole training steps instead of collectives. */
+#include "cli/hardware/validate.h"
+#include "models/models.h"
+#include "validate/training/print.h"
+
+typedef char *(*ToTextFn) (const FabTrainingView *view);
+
+static gconstpointer
+get_source (gconstpointer sources, guint index)
+{
+  return fab_training_sources_get (sources, index);
+}
+
+static gconstpointer
+find_source (gconstpointer sources, const char *name, GError **error)
+{
+  return fab_training_sources_find (sources, name, error);
+}
+
+static FabTrainingSources *
+load_sources (const FabValidateOptions *o, GError **error)
+{
+  g_autofree char *path = fab_validate_path (o->data_path, "measured/training", error);
+
+  return path ? fab_training_sources_load (path, &fab_models, error) : NULL;
+}
+
+static FabLimits *
+load_limits (const FabValidateOptions *o, const FabTrainingSources *sources, GError **error)
+{
+  g_autofree char *path = fab_validate_path (o->accept_path, "accept-training.yaml", error);
+
+  return path ? fab_training_limits_load (path, sources, &fab_models, error) : NULL;
+}
+
+static gboolean
+play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
+{
+  static const ToTextFn printers[] = { [FAB_FORMAT_TEXT] = fab_training_to_text,
+                                       [FAB_FORMAT_JSON] = fab_training_to_json,
+                                       [FAB_FORMAT_CSV] = fab_training_to_csv,
+                                       [FAB_FORMAT_MARKDOWN] = fab_training_to_markdown };
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabTrainingSources) sources = catalog ? load_sources (o, error) : NULL;
+  g_autoptr (FabLimits) limits = NULL;
+  g_autoptr (GPtrArray) chosen = NULL;
+  g_autoptr (FabTrainingReport) report = NULL;
+
+  if (sources == NULL || (fab_validate_has_limits (o) && (limits = load_limits (o, sources, error)) == NULL)
+      || (chosen = fab_validate_choose (&(FabValidateChoice){ sources, fab_training_sources_n (sources),
+                                                              get_source, find_source },
+                                        names, n, error))
+             == NULL)
+    return FALSE;
+  report = fab_training_report_new (chosen,
+                                    &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets },
+                                    error);
+  if (report == NULL)
+    return FALSE;
+  answer->page = printers[o->format](&(FabTrainingView){ report, limits, o->is_summary });
+  answer->exceeded = limits ? fab_training_report_exceeded (report, limits) : NULL;
+  return TRUE;
+}
+
+const FabValidateKind fab_validate_training = {
+  .name = "training",
+  .usage = {
+  .arguments = "[SOURCE...]",
+  .summary =
+      "Predicts published training runs and shows how far off the step times are. The compute efficiency of a GPU,\n"
+      "model and micro-batch is fixed by rows of one GPU or node; all others are predicted with it.\n"
+      "Exits with 1 when the median error of a source or its wrong directions exceed what is accepted.",
+  .examples = "  fabricast validate training --summary\n"
+              "  fabricast validate training hf-playbook\n"
+              "  fabricast validate training --format markdown > docs/validation-training.md\n",
+  .max_rest = 1000,
+},
+  .options = { { "format" },
+               { "summary", "Only the errors, not every row" },
+               { "accept", "Accepted errors (default: the shipped accept-training.yaml)" },
+               { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" },
+               { "set" } },
+  .play = play,
+};

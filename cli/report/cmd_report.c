@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_report.c - `fabricast report`: runs and sweeps of a results file as one page. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/report/report.h"
+#include "cli/report/report_svg.h"
+#include "sim/base/error.h"
+
+/* Tables of runs and sweeps as CSV: whole, and as `fabricast query --format csv` prints them. */
+
+static const FabQuery *
+find_table (const char *name)
+{
+  const FabQuery *query = fab_query_find (name);
+
+  return query != NULL && (fab_report_is_table (query, FALSE) || fab_report_is_table (query, TRUE)) ? query
+                                                                                                    : NULL;
+}
+
+/* Tables that there are, and folders that are there or look like one. */
+static gboolean
+is_folder (const char *what)
+{
+  return strchr (what, '/') != NULL || *what == '.' || g_file_test (what, G_FILE_TEST_IS_DIR);
+}
+
+static gboolean
+fail_unknown (const char *what, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++)
+    if (find_table (query->name) != NULL)
+      g_ptr_array_add (names, (gpointer) query->name);
+  g_ptr_array_add (names, NULL);
+  const char *nearest = fab_nearest (what, (const char *const *) names->pdata);
+  g_autofree char *all = g_strjoinv (", ", (char **) names->pdata);
+  g_autofree char *hint = nearest ? g_strdup_printf (" (nearest is %s)", nearest) : g_strdup ("");
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "--csv %s: no table%s, and no folder, which would be ./%s; tables are %s", what, hint,
+                    what, all);
+}
+
+/* (transfer full) */
+static char *
+csv_of (const FabReportRequest *request, const FabQuery *query, gint64 run_id, GError **error)
+{
+  g_autoptr (FabTable) table = fab_store_query (request->store, query->sql, run_id, error);
+
+  return table != NULL ? fab_table_to_csv (table) : NULL;
+}
+
+static gboolean
+write_all (const FabReportRequest *request, gboolean of_sweep, gint64 id, const char *folder, guint *n,
+           GError **error)
+{
+  for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
+    if (!fab_report_is_table (query, of_sweep))
+      continue;
+    g_autofree char *csv = csv_of (request, query, of_sweep ? 0 : id, error);
+    g_autofree char *name = g_strdup_printf ("%s-%" G_GINT64_FORMAT "-%s.csv", of_sweep ? "sweep" : "run", id,
+                                             query->name);
+    g_autofree char *path = g_build_filename (folder, name, NULL);
+
+    if (csv == NULL || !fab_cli_write_file (path, csv, error))
+      return FALSE;
+    ++*n;
+  }
+  return TRUE;
+}
+
+static gboolean
+write_folder (const FabReportRequest *request, const char *folder, GError **error)
+{
+  guint n = 0;
+
+  if (g_mkdir_with_parents (folder, 0777) != 0)
+    return fab_throw (error, FAB_ERROR_IO, "%s: %s", folder, g_strerror (errno));
+  for (guint i = 0; i < request->n_runs; i++)
+    if (!write_all (request, FALSE, request->runs[i], folder, &n, error))
+      return FALSE;
+  for (guint i = 0; i < request->n_sweeps; i++) {
+    fab_store_choose_sweep (request->store, request->sweeps[i]);
+    if (!write_all (request, TRUE, request->sweeps[i], folder, &n, error))
+      return FALSE;
+  }
+  g_print ("%s: %u tables\n", folder, n);
+  return TRUE;
+}
+
+/* Writes the table named `what` to `out` (NULL: standard output). Without a name writes a file per table of every run
+ * and sweep to the folder `out`, which is made when missing. */
+static gboolean
+report_write_csv (const FabReportRequest *request, const char *what, const char *out, GError **error)
+{
+  const FabQuery *query = find_table (what);
+
+  if (query == NULL)
+    return is_folder (what) ? write_folder (request, what, error) : fail_unknown (what, error);
+  if (fab_report_is_table (query, TRUE) ? request->n_sweeps > 1 : request->n_runs > 1)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--csv %s: of one run or sweep; a folder holds the tables of all", what);
+  if (fab_report_is_table (query, TRUE) && request->n_sweeps == 1)
+    fab_store_choose_sweep (request->store, request->sweeps[0]);
+  g_autofree char *csv = csv_of (request, query, request->n_runs > 0 ? request->runs[0] : 0, error);
+  if (csv == NULL)
+    return FALSE;
+  if (out != NULL && strcmp (out, "-") != 0)
+    return fab_cli_write_file (out, csv, error);
+  g_print ("%s", csv);
+  return TRUE;
+}
+
+enum { MAX_RUNS = 24, MAX_SWEEPS = 8 };
+
+typedef struct {
+  char *db, *out, *csv, *svg;
+  char **runs, **sweeps;
+} ReportOptions;
+
+static const FabUsage usage = {
+  .arguments = "",
+  .summary =
+      "Writes runs and sweeps of a results file as one HTML page that needs neither a network nor a server: the\n"
+      "answer in words, a timeline to zoom into, exposed communication, how busy the links are, curves of a\n"
+      "sweep, tables, sources. Several runs are compared: strategies, or one strategy on more and more GPUs.",
+  .examples = "  fabricast report\n"
+              "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
+              "  fabricast report --csv links > links.csv\n"
+              "  fabricast report --csv tables/\n"
+              "  fabricast report --svg timeline > timeline.svg\n",
+};
+
+/* "7" of --run and --sweep. */
+static GArray *
+ids_of (char **texts, const char *option, guint most, GError **error)
+{
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  for (guint i = 0; texts != NULL && texts[i] != NULL; i++) {
+    gint64 id;
+
+    if (!g_ascii_string_to_signed (texts[i], 10, 1, G_MAXINT64, &id, NULL)) {
+      fab_throw (error, FAB_ERROR_INPUT, "%s %s: not a whole number from 1 on", option, texts[i]);
+      return NULL;
+    }
+    g_array_append_val (ids, id);
+  }
+  if (ids->len <= most)
+    return g_steal_pointer (&ids);
+  fab_throw (error, FAB_ERROR_INPUT, "%s: %u are asked for, and a page holds %u", option, ids->len, most);
+  return NULL;
+}
+
+static gboolean
+take_id (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
+{
+  if (fields[0].kind == FAB_CELL_INTEGER)
+    g_array_append_val ((GArray *) data, fields[0].integer);
+  return TRUE;
+}
+
+/* Without --run and --sweep: the last of each that there is. */
+static gboolean
+choose_last (FabStore *store, GArray *runs, GArray *sweeps, GError **error)
+{
+  if (!fab_store_each (store, "SELECT max (run_id) FROM run", 0, take_id, runs, error))
+    return FALSE;
+  return !fab_report_has (store, "sweep")
+      || fab_store_each (store, "SELECT max (sweep_id) FROM sweep", 0, take_id, sweeps, error);
+}
+
+static gboolean
+write_page (const FabReportRequest *request, const char *out, GError **error)
+{
+  g_autofree char *data = fab_report_data (request, error);
+  g_autofree char *page = data != NULL ? fab_report_page (&(FabReportPage){ .data = data }, error) : NULL;
+
+  if (page == NULL)
+    return FALSE;
+  if (strcmp (out, "-") == 0)
+    return g_print ("%s", page), TRUE;
+  if (!fab_cli_write_file (out, page, error))
+    return FALSE;
+  g_print ("%s: %u run%s, %u sweep%s; open it in a browser\n", out, request->n_runs,
+           request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s");
+  return TRUE;
+}
+
+static gboolean
+write_svg (const FabReportRequest *request, const char *figure, const char *out, GError **error)
+{
+  g_autofree char *data = fab_report_data (request, error);
+  g_autofree char *svg = data != NULL ? fab_report_svg (data, figure, error) : NULL;
+
+  if (svg == NULL)
+    return FALSE;
+  if (out != NULL && strcmp (out, "-") != 0)
+    return fab_cli_write_file (out, svg, error);
+  return g_print ("%s", svg), TRUE;
+}
+
+static gboolean
+report (const ReportOptions *o, GError **error)
+{
+  g_autoptr (GArray) runs = ids_of (o->runs, "--run", MAX_RUNS, error);
+  g_autoptr (GArray) sweeps = runs ? ids_of (o->sweeps, "--sweep", MAX_SWEEPS, error) : NULL;
+  g_autoptr (FabStore) store = sweeps ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
+                                      : NULL;
+
+  if (store == NULL || (runs->len + sweeps->len == 0 && !choose_last (store, runs, sweeps, error)))
+    return FALSE;
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  FabReportRequest request = { .store = store,
+                               .runs = (const gint64 *) (gpointer) runs->data,
+                               .n_runs = runs->len,
+                               .sweeps = (const gint64 *) (gpointer) sweeps->data,
+                               .n_sweeps = sweeps->len,
+                               .catalog = catalog,
+                               .has_tables = o->svg == NULL };
+  if (catalog == NULL)
+    return FALSE;
+  if (o->csv != NULL && o->svg != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "either --csv or --svg");
+  if (o->svg != NULL)
+    return write_svg (&request, o->svg, o->out, error);
+  return o->csv != NULL ? report_write_csv (&request, o->csv, o->out, error)
+                        : write_page (&request, o->out != NULL ? o->out : "report.html", error);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  ReportOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
+    { "run", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.runs, "Run id (default: the last); repeatable", "ID" },
+    { "sweep", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sweeps, "Sweep id (default: the last); repeatable", "ID" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &o.csv, "A table as CSV instead, or all of them into a folder",
+      "TABLE|DIR" },
+    { "svg", 0, 0, G_OPTION_ARG_STRING, &o.svg, "One figure instead: timeline, exposed or sweep", "FIGURE" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+      "Where it goes (default report.html); - is standard output", "FILE" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && report (&o, &error);
+
+  g_free (o.db);
+  g_free (o.out);
+  g_free (o.csv);
+  g_free (o.svg);
+  g_strfreev (o.runs);
+  g_strfreev (o.sweeps);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("report", error);
+}
+
+const FabCommand fab_command_report = {
+  .name = "report",
+  .summary = "Make a page of runs and sweeps: timeline, exposed communication, busy links, curves",
+  .run = run,
+};

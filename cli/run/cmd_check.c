@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_check.c - `fabricast check SCENARIO`: reports every mistake at once, or prints the resolved scenario. */
+#include "answer/doubts.h"
+#include "cli/cli.h"
+#include "models/models.h"
+#include "sim/run/simulation.h"
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Checks a scenario without running it: keys, units, ranges, names, and that its machine can be built.\n"
+      "Prints it resolved, with every default and unit written out; exits with 2 and all mistakes otherwise.\n"
+      "Warns where its fidelity is known to be wrong: colliding paths, incast, congestion that spreads.",
+  .examples = "  fabricast check scenarios/hello.yaml\n"
+              "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+/* Warns on stderr, so that the printed scenario can be read back. */
+static gboolean
+warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimulation *simulation,
+                  GError **error)
+{
+  const char *fidelity = fab_scenario_spec (scenario)->fidelity.info->name;
+  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (simulation),
+                                               fab_simulation_dag (simulation), &fab_models, error);
+
+  for (guint i = 0; doubts && i < doubts->len; i++) {
+    const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
+
+    g_printerr ("fabricast check: warning: %s does not see %s; ", fidelity, doubt->text);
+    if (doubt->better)
+      g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", path, fidelity, doubt->better);
+    else
+      g_printerr ("no fidelity here does\n");
+  }
+  return doubts != NULL;
+}
+
+static gboolean
+check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
+  g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, &fab_models, NULL, error)
+                                                  : NULL;
+
+  if (simulation == NULL || !warn_of_fidelity (path, scenario, simulation, error))
+    return FALSE;
+  if (!is_quiet) {
+    g_autofree char *resolved = fab_scenario_resolved (scenario);
+    g_print ("%s", resolved);
+  }
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  char **sets = NULL;
+  gboolean is_quiet = FALSE;
+  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   { "quiet", 'q', 0, G_OPTION_ARG_NONE, &is_quiet,
+                                     "Do not print the resolved scenario", NULL },
+                                   G_OPTION_ENTRY_NULL };
+  g_autoptr (GError) error = NULL;
+  gboolean is_good = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && check_scenario (argv[1], sets, is_quiet, &error);
+
+  g_strfreev (sets);
+  return is_good ? FAB_EXIT_DONE : fab_cli_fail ("check", error);
+}
+
+const FabCommand fab_command_check = {
+  .name = "check",
+  .summary = "Check a scenario and print it with every default filled in",
+  .run = run,
+};

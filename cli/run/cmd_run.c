@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
+#include "answer/seeds.h"
+#include "cli/cli.h"
+#include "cli/run/run.h"
+#include "cli/trace/trace.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+
+typedef struct {
+  const char *path;
+  char **sets;         /* NULL-ended; the first seed is the one in them, or the scenario's */
+  const char *n_seeds; /* as the person wrote it */
+  const char *db;      /* gets a run for each seed; NULL: none is written */
+  FabFormat format;
+} FabRunSeeds;
+
+static char *
+text_page (const FabSeeds *seeds, const char *db)
+{
+  GString *page = g_string_new (NULL);
+  const GArray *samples = seeds->samples;
+  gint64 first = seeds->first_seed;
+  g_autofree char *name = fab_cli_printable (seeds->name);
+
+  g_string_append_printf (page,
+                          "%s: seeds %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                          " iterations each\n\n  %-16s",
+                          name, first, first + seeds->n_seeds - 1, seeds->n_iterations, "");
+  for (guint p = 0; p < FAB_N_PERCENTILES; p++)
+    g_string_append_printf (page, "%12s", fab_percentile_names[p]);
+  for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {
+    g_string_append_printf (page, "\n  %-16s", seeds->times[t].name);
+    for (guint p = 0; p < FAB_N_PERCENTILES; p++) {
+      g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, (double) seeds->times[t].percentiles_ps[p]);
+      g_string_append_printf (page, "%12s", shown);
+    }
+  }
+  g_string_append_c (page, '\n');
+  if (db != NULL)
+    g_string_append_printf (page,
+                            "\n  runs %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                            " in %s; `fabricast query runs --db %s` lists them\n",
+                            g_array_index (samples, FabSeedSample, 0).run_id,
+                            g_array_index (samples, FabSeedSample, samples->len - 1).run_id, db, db);
+  return g_string_free (page, FALSE);
+}
+
+static void
+add_samples (FabJson *json, const FabSeeds *seeds)
+{
+  const GArray *samples = seeds->samples;
+
+  fab_json_begin_array (json, "iterations");
+  for (guint i = 0; i < samples->len; i++) {
+    const FabSeedSample *sample = &g_array_index (samples, FabSeedSample, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_whole (json, "seed", sample->seed);
+    fab_json_add_whole (json, "iteration", sample->step.times.iteration);
+    for (guint t = 0; t < FAB_N_SEED_TIMES; t++)
+      fab_json_add_real (json, seeds->times[t].key, fab_ps_to_seconds (fab_seed_time_ps (sample, t)));
+    if (sample->run_id > 0)
+      fab_json_add_whole (json, "run_id", sample->run_id);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static char *
+json_page (const FabSeeds *seeds)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "name", seeds->name);
+  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_whole (json, "seeds", seeds->n_seeds);
+  for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {
+    fab_json_begin_object (json, seeds->times[t].key);
+    for (guint p = 0; p < FAB_N_PERCENTILES; p++)
+      fab_json_add_real (json, fab_percentile_names[p],
+                         fab_ps_to_seconds (seeds->times[t].percentiles_ps[p]));
+    fab_json_end (json);
+  }
+  add_samples (json, seeds);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+static char *
+csv_page (const FabSeeds *seeds)
+{
+  const GArray *samples = seeds->samples;
+  GString *csv = g_string_new ("seed,iteration");
+
+  for (guint t = 0; t < FAB_N_SEED_TIMES; t++)
+    g_string_append_printf (csv, ",%s", seeds->times[t].key);
+  for (guint i = 0; i < samples->len; i++) {
+    const FabSeedSample *sample = &g_array_index (samples, FabSeedSample, i);
+
+    g_string_append_printf (csv, "\n%" G_GINT64_FORMAT ",%u", sample->seed, sample->step.times.iteration);
+    for (guint t = 0; t < FAB_N_SEED_TIMES; t++)
+      g_string_append_printf (csv, ",%.12g", fab_ps_to_seconds (fab_seed_time_ps (sample, t)));
+  }
+  g_string_append_c (csv, '\n');
+  return g_string_free (csv, FALSE);
+}
+
+static gboolean
+parse_count (const char *text, gint64 *n, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+
+  if (!fab_units_parse_whole (FAB_UNIT_COUNT, text, n, &cause))
+    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: %s", text, cause->message);
+  if (*n < 1 || *n > FAB_MOST_SEEDS)
+    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: 1 to %d are possible", text, FAB_MOST_SEEDS);
+  return TRUE;
+}
+
+/* Runs and prints. FALSE and *error, which names the seed, when one of them could not run. */
+static gboolean
+run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error)
+{
+  FabSeedsRequest asked = {
+    .n_threads = fab_cli_threads (),
+    .run = { .registry = &fab_models, .db = request->db, .progress = fab_run_show_progress },
+  };
+
+  if (!parse_count (request->n_seeds, &asked.n_seeds, error))
+    return FALSE;
+  g_autoptr (FabScenario) scenario = fab_cli_scenario (request->path, request->sets, catalog, error);
+  if (scenario == NULL)
+    return FALSE;
+  asked.scenario = scenario;
+  g_autoptr (FabSeeds) seeds = fab_seeds_play (&asked, error);
+  if (seeds == NULL)
+    return FALSE;
+  g_autofree char *text = request->format == FAB_FORMAT_CSV  ? csv_page (seeds)
+                        : request->format == FAB_FORMAT_JSON ? json_page (seeds)
+                                                             : text_page (seeds, request->db);
+  g_print ("%s", text);
+  return TRUE;
+}
+
+#define DEFAULT_DB "fabricast.db"
+
+typedef struct {
+  char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
+  char **sets;
+  gboolean has_no_db, has_no_band, has_no_fold;
+  FabFormat format;
+} RunOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Plays a scenario and prints the step time, what of the communication is exposed, which link binds and\n"
+      "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).\n"
+      "Where a link says how sure its numbers are (`uncertainty`), the step has a band of 95 %: everything is played\n"
+      "again with each of them at either end.",
+  .examples = "  fabricast run scenarios/hello.yaml\n"
+              "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
+              "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static gboolean
+parse (RunOptions *o, int *argc, char ***argv, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o->format_name, "text (default), json or csv", "FORMAT" },
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
+      "Results file; created when missing, runs are added (default " DEFAULT_DB ")", "FILE" },
+    { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
+      "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
+    { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
+      "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
+    { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
+    { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
+      "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },
+    { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o->seeds,
+      "Play N seeds, from the scenario's on: percentiles over all iterations", "N" },
+    { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
+      "Also write the run as a Chrome trace (see `fabricast trace`)", "FILE" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    G_OPTION_ENTRY_NULL
+  };
+
+  if (!fab_cli_parse (&usage, entries, argc, argv, error)
+      || !fab_cli_format (o->format_name, &o->format, error))
+    return FALSE;
+  if (o->db && o->has_no_db)
+    return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
+  if (o->trace && o->has_no_db)
+    return fab_throw (error, FAB_ERROR_INPUT, "--trace is written from the results file; leave --no-db out");
+  return TRUE;
+}
+
+/* Turns the short options into assignments, so that they are checked like any other. */
+static char **
+all_sets (const RunOptions *o)
+{
+  GPtrArray *sets = g_ptr_array_new ();
+
+  for (guint i = 0; o->sets && o->sets[i]; i++)
+    g_ptr_array_add (sets, g_strdup (o->sets[i]));
+  if (o->iterations)
+    g_ptr_array_add (sets, g_strconcat ("iterations=", o->iterations, NULL));
+  if (o->seed)
+    g_ptr_array_add (sets, g_strconcat ("seed=", o->seed, NULL));
+  if (o->has_no_fold)
+    g_ptr_array_add (sets, g_strdup ("fold=false"));
+  if (o->fidelity)
+    g_ptr_array_add (sets, g_strdup_printf ("fidelity=%s", o->fidelity));
+  g_ptr_array_add (sets, NULL);
+  return (char **) g_ptr_array_free (sets, FALSE);
+}
+
+/* Warns when a format other than the page is printed; the page says it itself. */
+static void
+warn_of_memory (const FabRunResult *result)
+{
+  g_autofree char *has = fab_run_gb (fab_simulation_cluster (result->simulation)->device.memory_bytes);
+  g_autofree char *needs = NULL;
+
+  if (result->reasons.missing_bytes == 0)
+    return;
+  needs = fab_run_gb (result->reasons.fullest_bytes);
+  g_printerr ("fabricast run: the job does not fit: %s GB of %s GB per GPU\n", needs, has);
+}
+
+static gboolean
+print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
+              FabFormat format, GError **error)
+{
+  g_autofree char *text = NULL;
+  FabRunResult faster = { 0 };
+
+  if (format == FAB_FORMAT_CSV)
+    text = fab_run_csv (result);
+  else if (fab_run_find_faster (scenario, request, result, &faster, error))
+    text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
+                                     : fab_run_page (scenario, result, &faster, request->db);
+  if (format != FAB_FORMAT_TEXT)
+    warn_of_memory (result);
+  fab_run_result_clear (&faster);
+  if (text)
+    g_print ("%s", text);
+  return text != NULL;
+}
+
+static gboolean
+write_trace (const char *db, gint64 run_id, const char *path, GError **error)
+{
+  g_auto (FabTraceSource) source = { 0 };
+
+  return fab_trace_source_open (&source, db, run_id, -1, -1, error)
+      && fab_trace_write_chrome (&source, path, error);
+}
+
+static gboolean
+run_scenario (const RunOptions *o, const char *path, GError **error)
+{
+  g_auto (GStrv) sets = all_sets (o);
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  const char *db = o->has_no_db ? NULL : o->db ? o->db : DEFAULT_DB;
+  FabRunResult result = { 0 };
+
+  if (catalog && o->seeds)
+    return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format }, catalog, error);
+  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
+  if (scenario == NULL)
+    return FALSE;
+  FabRunRequest request = { .registry = &fab_models, .db = db, .progress = fab_run_show_progress };
+  gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
+                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
+                  && fab_run_find_jobs (scenario, &request, &result, error)
+                  && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
+                  && print_result (scenario, &request, &result, o->format, error);
+  fab_run_result_clear (&result);
+  return is_done;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  RunOptions o = { 0 };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = parse (&o, &argc, &argv, &error) && run_scenario (&o, argv[1], &error);
+
+  g_free (o.format_name);
+  g_free (o.db);
+  g_free (o.fidelity);
+  g_free (o.iterations);
+  g_free (o.seed);
+  g_free (o.trace);
+  g_free (o.seeds);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("run", error);
+}
+
+const FabCommand fab_command_run = {
+  .name = "run",
+  .summary = "Play a scenario: step time, exposed communication, binding link",
+  .run = run,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "answer/predict.h"
+#include "cli/cli.h"
+#include "validate/compare/nccl_names.h"
+#include "validate/import/nccl_tests.h"
+
+/* The options as given on the command line; NULL or 0: not given. */
+typedef struct {
+  char *format_name, *node, *op_name, *type_name, *min_size, *max_size, *step_size, *nic, *fabric;
+  char *library, *algorithm, *protocol, *form_name, *json_path, *check_path, *tolerance, *check_from;
+  char **sets, **environment, **with;
+  const FabScenario *base; /* the scenario that was named; `node` is then its node */
+  gboolean has_no_band;
+  gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;
+  double factor;
+} CollectiveOptions;
+
+void collective_options_clear (CollectiveOptions *self);
+
+/* The request that the options describe. */
+typedef struct {
+  const CollectiveOptions *options;
+  FabFormat format;
+  FabForm form;
+  FabOp op;
+  const FabNcclType *type;
+  gint64 nodes, gpus_per_node, gpus_per_process;
+  guint n_ranks;
+  FabBytes first_bytes, last_bytes, step_bytes;
+  guint n_too_small; /* sizes with less than one element per rank; nccl-tests runs them empty */
+  GArray *sizes;     /* FabBytes: the sizes that nccl-tests runs */
+  GArray *counts;    /* guint64: elements of each size */
+  FabEdits *edits;
+  FabNcclTests *file; /* the file of --check, or NULL */
+} CollectiveRequest;
+
+/* Makes the request from the options and the file of --check; NULL and *error when they contradict. `options` must
+ * outlive it. (transfer full) */
+CollectiveRequest *collective_request_new (const CollectiveOptions *options, const FabCatalog *catalog,
+                                           GError **error);
+void collective_request_free (CollectiveRequest *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveRequest, collective_request_free)
+
+/* Parses "32K" and the like, as nccl-tests does. */
+gboolean collective_parse_size (const char *option, const char *text, FabBytes *bytes, GError **error);
+
+/* Adds the assignments equivalent to a variable of NCCL: "NCCL_ALGO=Ring", or the name of one in the environment. */
+gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error);
+
+/* Returns the scenario's name of an algorithm or protocol that NCCL spells differently. (transfer full) */
+char *collective_nccl_name (const char *name);

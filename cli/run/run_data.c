@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_data.c - `fabricast run` for programs: JSON and CSV. Keys are stable; more may come. */
+#include <sys/resource.h>
+
+#include "cli/run/run.h"
+#include "sim/base/json.h"
+
+static double
+seconds (FabTimePs time_ps)
+{
+  return fab_ps_to_seconds (time_ps);
+}
+
+static void
+add_step (FabJson *json, const FabRunResult *result, guint i)
+{
+  const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_real (json, "duration_s", seconds (step->times.duration_ps));
+  fab_json_add_real (json, "compute_s", seconds (step->times.compute_ps));
+  fab_json_add_real (json, "comm_s", seconds (step->times.comm_ps));
+  fab_json_add_real (json, "overlapped_s", seconds (step->times.overlapped_ps));
+  fab_json_add_real (json, "exposed_s", seconds (step->times.exposed_ps));
+  fab_json_add_real (json, "idle_s", seconds (step->times.idle_ps));
+  fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
+  fab_json_add_real (json, "hfu_fraction", step->hfu_fraction);
+  fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
+  if (result->band != NULL) {
+    g_autofree char *most = fab_band_most (result->band, i);
+
+    fab_json_add_real (json, "duration_low_s", result->band->low[i]);
+    fab_json_add_real (json, "duration_high_s", result->band->high[i]);
+    fab_json_add_text (json, "band_most", most);
+  }
+  fab_json_end (json);
+}
+
+/* Returns the peak memory of this process so far. */
+static gint64
+peak_rss_bytes (void)
+{
+  struct rusage usage;
+
+  return getrusage (RUSAGE_SELF, &usage) == 0 ? (gint64) usage.ru_maxrss * 1024 : 0;
+}
+
+static void
+add_binding (FabJson *json, const FabRunResult *result)
+{
+  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+
+  fab_json_add_text (json, "binding_link", name);
+  fab_json_add_text (json, "binding_link_spec",
+                     name ? fab_run_link_entry (result, result->binding_link) : NULL);
+  if (name) {
+    fab_json_add_real (json, "binding_busy_fraction", result->binding_busy_fraction);
+    fab_json_add_real (json, "startup_fraction", result->startup_fraction);
+  }
+}
+
+/* Adds the same run with faster links of the binding entry. */
+static void
+add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
+{
+  fab_json_begin_object (json, "what_if");
+  fab_json_add_text (json, "link_spec", fab_run_link_entry (result, result->binding_link));
+  fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
+  fab_json_add_real (json, "duration_s", seconds (fab_run_last_step (faster)->times.duration_ps));
+  fab_json_add_real (json, "exposed_s", seconds (fab_run_last_step (faster)->times.exposed_ps));
+  add_binding (json, faster);
+  fab_json_end (json);
+}
+
+static void
+add_counts (FabJson *json, const FabLinkQueueRecord *counts)
+{
+  fab_json_add_whole (json, "stalls", (gint64) counts->n_stalls);
+  fab_json_add_whole (json, "marks", (gint64) counts->n_marks);
+  fab_json_add_whole (json, "pauses", (gint64) counts->n_pauses);
+  fab_json_add_whole (json, "drops", (gint64) counts->n_drops);
+}
+
+static void
+add_queue (FabJson *json, const FabRunResult *result, const FabLinkQueueRecord *queue)
+{
+  g_autofree char *name = fab_run_link_name (result, queue->link);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "link", name);
+  fab_json_add_text (json, "link_spec", fab_run_link_entry (result, queue->link));
+  fab_json_add_whole (json, "carried_bytes", (gint64) queue->carried_bytes);
+  fab_json_add_whole (json, "most_queue_bytes", (gint64) queue->most_bytes);
+  fab_json_add_real (json, "mean_queue_bytes", queue->mean_bytes);
+  add_counts (json, queue);
+  fab_json_end (json);
+}
+
+static void
+add_queues (FabJson *json, const FabRunResult *result)
+{
+  const GArray *queues = result->reasons.queues;
+
+  if (queues->len == 0)
+    return;
+  fab_json_begin_object (json, "queues");
+  fab_json_add_whole (json, "links", queues->len);
+  add_counts (json, &result->reasons.all_queues);
+  fab_json_begin_array (json, "longest");
+  for (guint i = 0; i < MIN (queues->len, FAB_RUN_MOST_QUEUES); i++)
+    add_queue (json, result, &g_array_index (queues, FabLinkQueueRecord, i));
+  fab_json_end (json);
+  fab_json_end (json);
+}
+
+static void
+add_jobs (FabJson *json, const GArray *jobs)
+{
+  if (jobs->len == 0)
+    return;
+  fab_json_begin_array (json, "jobs");
+  for (guint i = 0; i < jobs->len; i++) {
+    const FabRunJob *job = &g_array_index (jobs, FabRunJob, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", job->name);
+    fab_json_add_whole (json, "nodes", job->n_nodes);
+    fab_json_add_real (json, "alone_s", fab_ps_to_seconds (job->alone_ps));
+    fab_json_add_whole (json, "iterations", job->n_steps);
+    if (job->n_steps > 0) {
+      fab_json_add_real (json, "together_s", fab_ps_to_seconds (job->together_ps));
+      fab_json_add_real (json, "slow_down", fab_run_slow_down (job));
+    }
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+char *
+fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  FabRunSizes sizes = result->reasons.sizes;
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
+  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "fidelity", fab_scenario_spec (scenario)->fidelity.info->name);
+  fab_json_add_whole (json, "ranks", fab_cluster_n_ranks (fab_simulation_cluster (result->simulation)));
+  fab_json_begin_array (json, "iterations");
+  for (guint i = 0; i < result->steps->len; i++)
+    add_step (json, result, i);
+  fab_json_end (json);
+  fab_run_add_reasons (json, result);
+  add_binding (json, result);
+  if (faster->simulation)
+    add_what_if (json, result, faster);
+  add_queues (json, result);
+  if (sizes.n > 0) {
+    fab_json_add_whole (json, "message_sizes", sizes.n);
+    fab_json_add_whole (json, "message_sizes_outside", sizes.n_outside);
+  }
+  add_jobs (json, result->jobs);
+  fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
+  fab_json_add_real (json, "wall_s", result->wall_s);
+  fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());
+  if (result->run_id > 0)
+    fab_json_add_whole (json, "run_id", result->run_id);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+char *
+fab_run_csv (const FabRunResult *result)
+{
+  GString *csv = g_string_new (
+      "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,mfu_fraction,"
+      "hfu_fraction,tokens_per_s");
+  FabRunSizes sizes = result->reasons.sizes;
+
+  g_string_append (csv, result->band != NULL ? ",duration_low_s,duration_high_s,band_most" : "");
+  g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside\n" : "\n");
+
+  for (guint i = 0; i < result->steps->len; i++) {
+    const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
+    const FabIterationRecord *times = &step->times;
+
+    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g", times->iteration,
+                            seconds (times->duration_ps), seconds (times->compute_ps),
+                            seconds (times->comm_ps), seconds (times->overlapped_ps),
+                            seconds (times->exposed_ps), seconds (times->idle_ps), step->mfu_fraction,
+                            step->hfu_fraction, step->tokens_per_s);
+    if (result->band != NULL) {
+      g_autofree char *most = fab_band_most (result->band, i);
+
+      g_string_append_printf (csv, ",%.12g,%.12g,%s", result->band->low[i], result->band->high[i], most);
+    }
+    if (sizes.n > 0)
+      g_string_append_printf (csv, ",%u,%u", sizes.n, sizes.n_outside);
+    g_string_append_c (csv, '\n');
+  }
+  return g_string_free (csv, FALSE);
+}

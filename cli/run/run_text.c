@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
+#include <unistd.h>
+
+#include "answer/doubts.h"
+#include "cli/cli.h"
+#include "cli/run/run.h"
+#include "cli/run/timeline.h"
+#include "models/models.h"
+
+enum { TIMELINE_COLUMNS = 66 };
+
+gboolean
+fab_run_show_progress (G_GNUC_UNUSED gpointer owner, guint n_done, gint64 n_all, double wall_s)
+{
+  if (wall_s < 1 || !isatty (STDERR_FILENO))
+    return TRUE;
+  if (n_done == n_all)
+    g_printerr ("\r\033[K");
+  else
+    g_printerr ("\riteration %u of %" G_GINT64_FORMAT, n_done, n_all);
+  return TRUE;
+}
+
+static void
+append_head (GString *page, const FabScenario *scenario, const FabRunResult *result)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabCluster *cluster = fab_simulation_cluster (result->simulation);
+  const FabJobTotals *totals = fab_simulation_totals (result->simulation);
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
+  const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
+
+  g_autofree char *name = fab_cli_printable (spec->name);
+  g_autofree char *summary = fab_cli_printable (spec->summary ? spec->summary : "");
+
+  g_string_append_printf (page, "%s%s%s\n\n", name, *summary ? ": " : "", summary);
+  g_string_append_printf (page, "  %-16s%u x %s on %u x %s", "machine", fab_cluster_n_ranks (cluster),
+                          node->accelerator, (guint) spec->cluster.nodes, node->name);
+  if (spec->neighbours.n > 0)
+    g_string_append_printf (page, " (%u of them the job's)", cluster->n_nodes);
+  if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
+    g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
+                            spec->cluster.fabric.info->name);
+  if (spec->faults.n > 0 || spec->background.n > 0)
+    g_string_append_printf (page, "\n  %-16s%u faults, %u background loads", "disturbed", spec->faults.n,
+                            spec->background.n);
+  g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
+  if (totals->parameters > 0)
+    g_string_append_printf (page, ", %.4g billion parameters, %.4g GB of gradients",
+                            (double) totals->parameters / 1e9, (double) totals->gradient_bytes / 1e9);
+  g_string_append_printf (page, ", %u collectives per iteration; fidelity %s\n\n",
+                          fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
+}
+
+static void
+append_time (GString *page, const char *name, FabTimePs time_ps, FabTimePs step_ps, const char *note)
+{
+  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, (double) time_ps);
+
+  g_string_append_printf (page, "  %-16s%10s  %5.1f %%%s%s\n", name, shown,
+                          step_ps > 0 ? 100.0 * (double) time_ps / (double) step_ps : 0, *note ? "   " : "",
+                          note);
+}
+
+static void
+append_band (GString *page, const FabRunResult *result)
+{
+  guint last = result->steps->len - 1;
+
+  if (result->band == NULL)
+    return;
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, result->band->low[last] * FAB_PS_PER_S);
+  g_autofree char *high = fab_units_show (FAB_UNIT_TIME, result->band->high[last] * FAB_PS_PER_S);
+  g_autofree char *most = fab_band_most (result->band, last);
+  g_string_append_printf (page, "  %-16s%10s to %s   95 %%, most by %s\n", "  band", low, high, most);
+}
+
+static void
+append_step (GString *page, const FabRunResult *result)
+{
+  const FabStepRecord *step = fab_run_last_step (result);
+  const FabIterationRecord *times = &step->times;
+  g_autofree char *note = g_strdup_printf ("iteration %u of %u", result->steps->len, result->steps->len);
+
+  append_time (page, "step", times->duration_ps, times->duration_ps, note);
+  append_band (page, result);
+  append_time (page, "compute", times->compute_ps, times->duration_ps, "");
+  if (fab_simulation_slowed_ps (result->simulation) > times->duration_ps / 1000)
+    append_time (page, "  slowed", fab_simulation_slowed_ps (result->simulation), times->duration_ps,
+                 "longer, for collectives hold multiprocessors");
+  append_time (page, "communication", times->comm_ps, times->duration_ps, "");
+  append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
+  append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
+  fab_run_append_shares (page, result);
+  append_time (page, "idle", times->idle_ps, times->duration_ps, "");
+  if (step->tokens_per_s > 0)
+    g_string_append_printf (page, "  %-16s%8.1f %%  (HFU %.1f %%)   %.0f tokens/s\n", "MFU",
+                            100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);
+  fab_run_append_iterations (page, result);
+  fab_run_append_training (page, result);
+  fab_run_append_memory (page, result);
+  g_string_append_c (page, '\n');
+}
+
+static void
+append_link (GString *page, const FabRunResult *result)
+{
+  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
+  const FabLink *link = fab_graph_link (graph, result->binding_link);
+  g_autofree char *rate = fab_units_show (FAB_UNIT_RATE, (double) link->rate_bytes_per_s);
+
+  g_string_append_printf (page, "%s, %u x %s, %.4g Gb/s (%s) one way\n", name, link->count,
+                          fab_run_link_entry (result, result->binding_link),
+                          (double) link->rate_bytes_per_s * 8e-9, rate);
+}
+
+static void
+append_binding (GString *page, const FabRunResult *result)
+{
+  double startup = result->startup_fraction;
+
+  if (result->binding_link == FAB_NO_LINK) {
+    g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
+    return;
+  }
+  if (startup > 0.5) {
+    g_string_append_printf (
+        page, "  %-16sno link, but start-up: %.1f %% of the communication is latency before bytes flow\n",
+        "binding", 100 * startup);
+    g_string_append_printf (page, "  %-16s", "slowest link");
+  } else {
+    g_string_append_printf (page, "  %-16s", "binding link");
+  }
+  append_link (page, result);
+  g_string_append_printf (page, "  %-16ssets the pace of %.0f %% of the %s; busy %.1f %% of the step\n", "",
+                          100 * result->binding_fraction,
+                          fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
+                                                                           : "communication",
+                          100 * result->binding_busy_fraction);
+  if (startup <= 0.5)
+    g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n",
+                            "start-up", 100 * startup);
+}
+
+static void
+append_faster (GString *page, const FabRunResult *result, const FabRunResult *faster)
+{
+  const FabIterationRecord *now = &fab_run_last_step (result)->times;
+  const FabIterationRecord *then = &fab_run_last_step (faster)->times;
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, (double) then->duration_ps);
+  g_autofree char *exposed = fab_units_show (FAB_UNIT_TIME, (double) then->exposed_ps);
+  g_autofree char *name = fab_run_link_name (faster, faster->binding_link);
+
+  g_string_append_printf (page, "  %-16severy %s %g times as fast: step %s (%+.1f %%), exposed %s;\n",
+                          "what if", fab_run_link_entry (result, result->binding_link), FAB_RUN_FASTER, step,
+                          100.0 * ((double) then->duration_ps / (double) now->duration_ps - 1), exposed);
+  g_string_append_printf (page, "  %-16sthe slowest is then %s (%s)\n\n", "", name,
+                          fab_run_link_entry (faster, faster->binding_link));
+}
+
+/* "; 1 pause, 12 packets marked", of those that are not 0. */
+static void
+append_counts (GString *page, const FabLinkQueueRecord *counts)
+{
+  const struct {
+    guint64 n;
+    const char *one, *many;
+  } parts[] = { { counts->n_pauses, "pause", "pauses" },
+                { counts->n_marks, "packet marked", "packets marked" },
+                { counts->n_drops, "packet lost", "packets lost" } };
+  const char *before = "; ";
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    if (parts[i].n == 0)
+      continue;
+    g_string_append_printf (page, "%s%" G_GUINT64_FORMAT " %s", before, parts[i].n,
+                            parts[i].n == 1 ? parts[i].one : parts[i].many);
+    before = ", ";
+  }
+}
+
+static void
+append_queue (GString *page, const FabRunResult *result, const FabLinkQueueRecord *queue)
+{
+  g_autofree char *name = fab_run_link_name (result, queue->link);
+  g_autofree char *most = fab_units_show (FAB_UNIT_BYTES, (double) queue->most_bytes);
+  g_autofree char *mean = fab_units_show (FAB_UNIT_BYTES, queue->mean_bytes);
+
+  g_string_append_printf (page, "%s (%s): at most %s, mean %s", name,
+                          fab_run_link_entry (result, queue->link), most, mean);
+  append_counts (page, queue);
+  g_string_append_c (page, '\n');
+}
+
+static void
+append_queues (GString *page, const FabRunResult *result)
+{
+  const GArray *queues = result->reasons.queues;
+
+  for (guint i = 0; i < MIN (queues->len, FAB_RUN_MOST_QUEUES); i++) {
+    g_string_append_printf (page, "  %-16s", i == 0 ? "queues" : "");
+    append_queue (page, result, &g_array_index (queues, FabLinkQueueRecord, i));
+  }
+  if (queues->len == 0)
+    return;
+  g_string_append_printf (page, "  %-16s%u links in all", "", queues->len);
+  append_counts (page, &result->reasons.all_queues);
+  g_string_append (page, ": `fabricast query queues`\n\n");
+}
+
+static void
+append_sizes (GString *page, const FabRunResult *result)
+{
+  FabRunSizes sizes = result->reasons.sizes;
+
+  if (sizes.n_outside > 0)
+    g_string_append_printf (page,
+                            "  %-16s%u of %u message sizes lie outside what was measured of the links\n\n",
+                            "extrapolated", sizes.n_outside, sizes.n);
+}
+
+static void
+append_jobs (GString *text, const GArray *jobs)
+{
+  if (jobs->len > 0)
+    g_string_append_printf (text, "\n  %-24s%8s%12s%12s%12s%12s\n", "jobs, mean step", "nodes", "alone",
+                            "together", "slow-down", "iterations");
+  for (guint i = 0; i < jobs->len; i++) {
+    const FabRunJob *job = &g_array_index (jobs, FabRunJob, i);
+    g_autofree char *name = fab_cli_printable (job->name);
+    g_autofree char *alone = fab_units_show (FAB_UNIT_TIME, (double) job->alone_ps);
+    g_autofree char *together = fab_units_show (FAB_UNIT_TIME, (double) job->together_ps);
+
+    g_string_append_printf (text, "  %-24s%8u%12s", name, job->n_nodes, alone);
+    if (job->n_steps > 0)
+      g_string_append_printf (text, "%12s%12.3f%12u\n", together, fab_run_slow_down (job), job->n_steps);
+    else
+      g_string_append_printf (text, "%12s%12s%12d\n", "-", "-", 0);
+  }
+}
+
+/* One line: `fabricast check` says more. */
+static void
+append_doubts (GString *page, const FabScenario *scenario, const FabRunResult *result)
+{
+  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (result->simulation),
+                                               fab_simulation_dag (result->simulation), &fab_models, NULL);
+
+  for (guint i = 0; doubts && i < doubts->len; i++)
+    g_string_append_printf (page, "%s%s", i == 0 ? "  fidelity        does not see " : ", ",
+                            fab_doubt_names[g_array_index (doubts, FabDoubt, i).kind]);
+  if (doubts && doubts->len > 0)
+    g_string_append (page, ": `fabricast check` says where\n\n");
+}
+
+char *
+fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
+              const char *db)
+{
+  GString *page = g_string_new (NULL);
+  const FabDag *dag = fab_simulation_dag (result->simulation);
+  g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), dag->classes,
+                                                 dag->n_classes, TIMELINE_COLUMNS);
+
+  append_head (page, scenario, result);
+  append_step (page, result);
+  fab_run_append_classes (page, result);
+  fab_run_append_path (page, result);
+  append_binding (page, result);
+  if (faster->simulation)
+    append_faster (page, result, faster);
+  append_queues (page, result);
+  append_sizes (page, result);
+  append_doubts (page, scenario, result);
+  g_string_append (page, timeline);
+  append_jobs (page, result->jobs);
+  if (result->run_id > 0)
+    g_string_append_printf (page,
+                            "\n  run %" G_GINT64_FORMAT
+                            " in %s; `fabricast query iterations --db %s` reads it back\n",
+                            result->run_id, db, db);
+  return g_string_free (page, FALSE);
+}

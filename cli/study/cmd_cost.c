@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
+#include "cli/cli.h"
+#include "cli/study/points.h"
+#include "models/models.h"
+#include "sim/base/json.h"
+#include "sim/study/point.h"
+
+typedef struct {
+  const char *title; /* of the scenario */
+  const FabCostSpec *cost;
+  const FabBill *bill;
+  const FabPoint *point;
+} FabCostView;
+
+static char *
+money (double usd)
+{
+  return fab_figure_show (FAB_FIGURE_MONEY, usd);
+}
+
+static char *
+watts (double value)
+{
+  return fab_figure_show (FAB_FIGURE_POWER, value);
+}
+
+/* --- the bill --- */
+
+/* "$27.5k", "included", "no price". (transfer full) */
+static char *
+price_of (const FabBillRow *row, double usd)
+{
+  return row->is_included ? g_strdup ("included") : usd > 0 ? money (usd) : g_strdup ("no price");
+}
+
+static void
+append_row (GString *text, const FabBillRow *row)
+{
+  double n = (double) row->count;
+  g_autofree char *each = price_of (row, row->usd_each), *all = price_of (row, row->usd_each * n);
+  g_autofree char *low = money (row->low_usd_each * n), *high = money (row->high_usd_each * n);
+  g_autofree char *spread = row->usd_each > 0 ? g_strconcat (low, " to ", high, NULL) : g_strdup ("-");
+  gboolean is_passive = row->kind == FAB_PRODUCT_CABLE && row->product != NULL;
+  g_autofree char *power = row->watts_each > 0 ? watts (row->watts_each * n)
+                                               : g_strdup (is_passive ? "-" : "not known");
+
+  g_string_append_printf (text, "  %-12s %-18s %-18s %9" G_GUINT64_FORMAT " %9s %9s  %-20s %10s\n",
+                          fab_product_kind_names[row->kind], row->what,
+                          row->product ? row->product->name : "-", row->count, each, all, spread, power);
+}
+
+static void
+append_bill (GString *text, const FabBill *bill)
+{
+  g_string_append_printf (text, "  %-12s %-18s %-18s %9s %9s %9s  %-20s %10s\n", "part", "of", "product",
+                          "count", "each", "all", "low to high", "power");
+  for (guint i = 0; i < bill->rows->len; i++)
+    append_row (text, &g_array_index (bill->rows, FabBillRow, i));
+  g_string_append_c (text, '\n');
+}
+
+static void
+append_missing (GString *text, const FabBill *bill, gboolean of_watts)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < bill->rows->len; i++) {
+    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
+    gboolean is_passive = row->kind == FAB_PRODUCT_CABLE && row->product != NULL;
+
+    if (of_watts ? row->watts_each <= 0 && !is_passive : !row->is_included && row->usd_each <= 0)
+      g_string_append_printf (names, "%s%s %s", names->len > 0 ? ", " : "", fab_product_kind_names[row->kind],
+                              row->what);
+  }
+  if (names->len > 0)
+    g_string_append_printf (text, "  %-14s%s\n", of_watts ? "no watts" : "no price", names->str);
+  g_string_free (names, TRUE);
+}
+
+static void
+append_total (GString *text, const FabBill *bill)
+{
+  g_autofree char *all = money (bill->total.usd), *low = money (bill->total.low_usd),
+                  *high = money (bill->total.high_usd), *network = money (bill->network.usd);
+
+  if (bill->total.usd > 0)
+    g_string_append_printf (text, "  %-14s%s%s (%s to %s)\n", "to buy", bill->is_priced ? "" : "more than ",
+                            all, low, high);
+  if (bill->is_priced && bill->network.usd > 0)
+    g_string_append_printf (text, "  %-14s%s, %.1f %%\n", "  network", network,
+                            100 * bill->network.usd / bill->total.usd);
+  append_missing (text, bill, FALSE);
+}
+
+/* --- the job --- */
+
+static void
+append_power (GString *text, const FabCostView *view)
+{
+  const FabSpending *spending = &view->point->spending;
+  g_autofree char *power = watts (spending->power_watts);
+
+  if (spending->power_watts > 0)
+    g_string_append_printf (text, "  %-14s%s at the meter (PUE %.4g), network %.1f %%\n", "power", power,
+                            view->cost->pue_factor, 100 * spending->network_watts / spending->power_watts);
+  append_missing (text, view->bill, TRUE);
+}
+
+static void
+append_hour (GString *text, const FabCostView *view)
+{
+  const FabSpending *spending = &view->point->spending;
+  g_autofree char *hour = money (spending->usd_per_hour), *bought = money (spending->bought_usd_per_hour),
+                  *energy = money (spending->energy_usd_per_hour);
+
+  if (spending->usd_per_hour <= 0)
+    return;
+  if (view->cost->usd_per_gpu_hour > 0)
+    g_string_append_printf (text, "  %-14s%s, %u GPUs rented at $%.4g\n", "an hour", hour,
+                            view->point->n_ranks, view->cost->usd_per_gpu_hour);
+  else
+    g_string_append_printf (text, "  %-14s%s: %s over %.4g years, %s of electricity at $%.4g per kWh\n",
+                            "an hour", hour, bought, view->cost->years, energy, view->cost->usd_per_kwh);
+}
+
+static void
+append_each (GString *text, const char *name, double usd, double joules)
+{
+  g_autofree char *price = money (usd), *energy = fab_figure_show (FAB_FIGURE_ENERGY, joules);
+
+  if (usd > 0 || joules > 0)
+    g_string_append_printf (text, "  %-14s%s%s%s\n", name, usd > 0 ? price : "",
+                            usd > 0 && joules > 0 ? ", " : "", joules > 0 ? energy : "");
+}
+
+/* Format the view. (transfer full) */
+static char *
+cost_text (const FabCostView *view)
+{
+  GString *text = g_string_new (NULL);
+  const FabPoint *point = view->point;
+  const FabSpending *spending = &point->spending;
+  g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s);
+
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_bill (text, view->bill);
+  append_total (text, view->bill);
+  append_power (text, view);
+  append_hour (text, view);
+  g_string_append_printf (text, "  %-14s%s\n", "step time", step);
+  append_each (text, "a step", spending->usd_per_step, spending->step_joules);
+  append_each (text, "1M tokens", spending->usd_per_million_tokens,
+               point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
+  append_each (text, "the training", spending->train_usd, spending->train_joules);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+static const char *const columns[] = {
+  "part", "of",         "product",     "count",      "usd_each", "low_usd_each", "high_usd_each",
+  "usd",  "watts_each", "is_included", "is_network", "source",   "date",         NULL
+};
+
+static void
+add_price (FabTable *table, double usd)
+{
+  if (usd > 0)
+    fab_table_add_real (table, usd);
+  else
+    fab_table_add_null (table);
+}
+
+static FabTable *
+table_of (const FabBill *bill)
+{
+  FabTable *table = fab_table_new (columns);
+
+  for (guint i = 0; i < bill->rows->len; i++) {
+    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
+
+    fab_table_add_text (table, fab_product_kind_names[row->kind]);
+    fab_table_add_text (table, row->what);
+    fab_table_add_text (table, row->product ? row->product->name : NULL);
+    fab_table_add_integer (table, (gint64) row->count);
+    add_price (table, row->usd_each);
+    add_price (table, row->low_usd_each);
+    add_price (table, row->high_usd_each);
+    add_price (table, row->usd_each * (double) row->count);
+    add_price (table, row->watts_each);
+    fab_table_add_text (table, row->is_included ? "yes" : "no");
+    fab_table_add_text (table, fab_bill_row_is_network (row) ? "yes" : "no");
+    fab_table_add_text (table, row->product ? row->product->source : NULL);
+    fab_table_add_text (table, row->product ? row->product->date : NULL);
+  }
+  return table;
+}
+
+static char *
+cost_csv (const FabCostView *view)
+{
+  g_autoptr (FabTable) table = table_of (view->bill);
+
+  return fab_table_to_csv (table);
+}
+
+static void
+add_figures (FabJson *json, const FabPoint *point)
+{
+  fab_json_begin_object (json, "figures");
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
+    if (figure->is_known == NULL || figure->is_known (point))
+      fab_json_add_real (json, figure->column, figure->value (point));
+    else
+      fab_json_add_text (json, figure->column, NULL);
+  }
+  fab_json_end (json);
+}
+
+static char *
+cost_json (const FabCostView *view)
+{
+  g_autoptr (FabTable) table = table_of (view->bill);
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
+  fab_cli_add_json_rows (json, "parts", table);
+  add_figures (json, view->point);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+typedef struct {
+  char *format_name;
+  char **sets;
+  FabFormat format;
+} CostOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Counts what the machine of a scenario is made of, with prices and watts of the catalogue: GPUs, nodes,\n"
+      "NICs, switches, cables, transceivers; plays the job, and says what an hour, a step, a million tokens and\n"
+      "the training cost in US dollars and energy. Prices are list or street prices of a date, and uncertain:\n"
+      "`products` of a scenario are counted before them, and `cost` says what electricity and years are.",
+  .examples =
+      "  fabricast cost scenarios/ddp-llama2-7b-16-dgx-h100.yaml\n"
+      "  fabricast cost scenarios/zero3-70b-16384.yaml --set cost.usd_per_kwh=0.12 --set cost.years=4\n"
+      "  fabricast cost scenarios/ddp-2b-4nodes-200g.yaml --set cost.usd_per_gpu_hour=1.8 --format json\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static gboolean
+cost (const CostOptions *o, const char *path, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabCostView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = cost_text, [FAB_FORMAT_JSON] = cost_json, [FAB_FORMAT_CSV] = cost_csv
+  };
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, o->sets, catalog, error) : NULL;
+
+  if (scenario == NULL)
+    return FALSE;
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  g_autoptr (FabBill) bill = fab_bill_new (scenario, error);
+  g_autoptr (FabPoint) point = bill ? fab_point_play (scenario, &fab_models, error) : NULL;
+  if (point == NULL)
+    return FALSE;
+  g_autofree char *shown = fab_cli_title (scenario);
+  g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point });
+  g_print ("%s", text);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  CostOptions o = { 0 };
+  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
+                                     "text (default), json or csv", "FORMAT" },
+                                   G_OPTION_ENTRY_NULL };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error) && cost (&o, argv[1], &error);
+
+  g_free (o.format_name);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("cost", error);
+}
+
+const FabCommand fab_command_cost = {
+  .name = "cost",
+  .summary = "Count a machine's parts, prices and watts, and what a step, a token, a training costs",
+  .run = run,
+};

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_scale.c - `fabricast scale SCENARIO --gpus 8..4096:x2`: the same job on more and more GPUs. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/study/points.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+#include "sim/study/scaling.h"
+
+typedef struct {
+  const char *title; /* of the scenario */
+  const FabScalingSpec *spec;
+  const FabScaling *scaling;
+} FabScaleView;
+
+/* The page of `fabricast scale`: sentences, a table, a curve. */
+
+enum { CURVE_COLUMNS = 50 };
+
+static const FabScalePoint *
+point_at (const FabScaleView *view, gint index)
+{
+  return &view->scaling->points[index];
+}
+
+/* --- words --- */
+
+static void
+append_efficient (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+  const FabScalePoint *last = point_at (view, scaling->last);
+  double bound = 100 * view->spec->bound;
+
+  if (scaling->efficient == scaling->last)
+    g_string_append_printf (
+        text, "  Up to %u GPUs, the most that were played, efficiency stays at %.4g %% or more: %.1f %%.\n",
+        last->n_gpus, bound, 100 * last->efficiency);
+  else
+    g_string_append_printf (text,
+                            "  Up to %u GPUs efficiency stays at %.4g %% or more; at %u it is %.1f %%.\n",
+                            point_at (view, scaling->efficient)->n_gpus, bound, last->n_gpus,
+                            100 * last->efficiency);
+}
+
+/* Points per doubling, without the sign of what is nothing. */
+static double
+points_of (double slope)
+{
+  return round (1000 * slope) / 10 + 0.0;
+}
+
+static void
+append_bend (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+
+  if (scaling->bend < 0)
+    return;
+  g_string_append_printf (text,
+                          "  It bends most at %u GPUs: %+.1f points per doubling before, %+.1f after.\n",
+                          point_at (view, scaling->bend)->n_gpus, points_of (scaling->slope_before),
+                          points_of (scaling->slope_after));
+}
+
+static void
+append_dominated (GString *text, const FabScaleView *view)
+{
+  const FabScaling *scaling = view->scaling;
+  const FabPoint *last = point_at (view, scaling->last)->trial.point;
+
+  if (scaling->dominated >= 0) {
+    const FabScalePoint *point = point_at (view, scaling->dominated);
+
+    g_string_append_printf (
+        text,
+        "  From %u GPUs on the network dominates: exposed communication takes longer than "
+        "computing; %s (%s) binds there.\n",
+        point->n_gpus, point->trial.point->binding ? point->trial.point->binding : "no link",
+        point->trial.point->binding_spec ? point->trial.point->binding_spec : "-");
+  } else {
+    g_string_append_printf (
+        text, "  The network dominates nowhere: at %u GPUs %.1f %% of the step is exposed communication.\n",
+        point_at (view, scaling->last)->n_gpus, last->step_s > 0 ? 100 * last->exposed_s / last->step_s : 0);
+  }
+}
+
+/* --- table --- */
+
+static char *
+show_band (const FabScalePoint *point)
+{
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, round (point->low_s * (double) FAB_PS_PER_S));
+  g_autofree char *high = fab_units_show (FAB_UNIT_TIME, round (point->high_s * (double) FAB_PS_PER_S));
+
+  return g_strdup_printf ("%s to %s", low, high);
+}
+
+static gboolean
+has_bands (const FabScaleView *view)
+{
+  for (guint i = 0; i < view->scaling->n; i++)
+    if (point_at (view, (gint) i)->high_s > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+append_row (GString *text, const FabScalePoint *point, gboolean has_band)
+{
+  const FabPoint *played = point->trial.point;
+
+  g_string_append_printf (text, "  %7u", point->n_gpus);
+  if (played == NULL) {
+    g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
+
+    g_string_append_printf (text, "  cannot be played: %s\n", lines[0]);
+    return;
+  }
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, round (played->step_s * (double) FAB_PS_PER_S));
+  g_autofree char *band = point->high_s > 0 ? show_band (point) : g_strdup ("-");
+  g_string_append_printf (text, " %11s", step);
+  if (has_band)
+    g_string_append_printf (text, " %22s", band);
+  if (point->efficiency > 0)
+    g_string_append_printf (text, " %9.1f %%", 100 * point->efficiency);
+  else
+    g_string_append_printf (text, " %11s", "-");
+  g_string_append_printf (text, " %8.1f %% %6.1f %% %13.0f  %s\n",
+                          played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0,
+                          100 * played->mfu_fraction, played->tokens_per_s,
+                          played->binding_spec ? played->binding_spec : "-");
+}
+
+static void
+append_table (GString *text, const FabScaleView *view)
+{
+  gboolean has_band = has_bands (view);
+
+  g_string_append_printf (text, "  %7s %11s", "GPUs", "step");
+  if (has_band)
+    g_string_append_printf (text, " %22s", "95 % band");
+  g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
+                          "binding");
+  for (guint i = 0; i < view->scaling->n; i++)
+    append_row (text, point_at (view, (gint) i), has_band);
+}
+
+/* --- the curve --- */
+
+/* A bar to the efficiency; where it goes beyond the first point's, to the edge. */
+static void
+append_curve (GString *text, const FabScaleView *view)
+{
+  g_string_append (text, "\n  efficiency\n");
+  for (guint i = 0; i < view->scaling->n; i++) {
+    const FabScalePoint *point = point_at (view, (gint) i);
+    guint length = (guint) lround (CURVE_COLUMNS * CLAMP (point->efficiency, 0, 1));
+    const char *mark = (gint) i == view->scaling->dominated ? "  the network dominates from here on"
+                     : (gint) i == view->scaling->efficient ? "  worth it up to here"
+                     : (gint) i == view->scaling->bend      ? "  bends"
+                                                            : "";
+
+    if (point->efficiency <= 0)
+      continue;
+    g_string_append_printf (text, "  %7u |", point->n_gpus);
+    for (guint k = 0; k < length; k++)
+      g_string_append_c (text, '#');
+    g_string_append_printf (text, "%s\n", mark);
+  }
+}
+
+/* Format the view. (transfer full) */
+static char *
+scale_text (const FabScaleView *view)
+{
+  GString *text = g_string_new (NULL);
+  const FabScaling *scaling = view->scaling;
+
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_efficient (text, view);
+  append_bend (text, view);
+  append_dominated (text, view);
+  g_string_append_printf (text,
+                          "  %s scaling: the batch of %s is kept; efficiency is per GPU, against %u.\n\n",
+                          view->spec->is_strong ? "Strong" : "Weak",
+                          view->spec->is_strong ? "the job" : "every GPU",
+                          point_at (view, scaling->first)->n_gpus);
+  append_table (text, view);
+  append_curve (text, view);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+/* A number as text; 0 is nothing. */
+static char *
+real (double value)
+{
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return value > 0 ? g_strdup (g_ascii_formatd (digits, sizeof digits, "%.12g", value)) : NULL;
+}
+
+static void
+rows_init (FabPointsList *self, const FabScaleView *view)
+{
+  static const char *const columns[] = { "gpus", "efficiency", "low_s", "high_s", NULL };
+
+  fab_points_list_init (self, columns, 4, 4, view->scaling->n);
+  for (guint i = 0; i < view->scaling->n; i++) {
+    const FabScalePoint *point = point_at (view, (gint) i);
+    char *const labels[] = { g_strdup_printf ("%u", point->n_gpus), real (point->efficiency),
+                             real (point->low_s), real (point->high_s) };
+
+    fab_points_list_set (self, i, labels, &point->trial);
+  }
+}
+
+static char *
+scale_csv (const FabScaleView *view)
+{
+  g_auto (FabPointsList) rows;
+
+  rows_init (&rows, view);
+  g_autoptr (FabTable) table = fab_points_table (&rows.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_gpus (FabJson *json, const char *key, const FabScaleView *view, gint index)
+{
+  if (index < 0)
+    fab_json_add_null (json, key);
+  else
+    fab_json_add_whole (json, key, point_at (view, index)->n_gpus);
+}
+
+static char *
+scale_json (const FabScaleView *view)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_auto (FabPointsList) rows;
+
+  rows_init (&rows, view);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "kept", view->spec->is_strong ? "batch of the job" : "batch of every GPU");
+  fab_json_add_real (json, "bound", view->spec->bound);
+  add_gpus (json, "efficient_up_to", view, view->scaling->efficient);
+  add_gpus (json, "bends_at", view, view->scaling->bend);
+  add_gpus (json, "network_dominates_from", view, view->scaling->dominated);
+  fab_points_add_json (json, "points", &rows.points);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+typedef struct {
+  char *format_name, *gpus, *bound;
+  char **sets;
+  gboolean is_strong, has_no_band;
+  FabFormat format;
+} ScaleOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Plays a job on more and more GPUs and says up to how many they are worth it, where the efficiency bends,\n"
+      "and from where on the network dominates. The batch of every GPU is kept, with --strong that of the job.\n"
+      "GPUs are whole nodes, or a part of one; a divided model keeps its tensor, context and pipeline sizes.",
+  .examples = "  fabricast scale scenarios/zero3-13b-slow-fabric.yaml\n"
+              "  fabricast scale scenarios/ddp-llama2-7b-16-dgx-h100.yaml --gpus 8:4096:x2\n"
+              "  fabricast scale scenarios/megatron-405b.yaml --gpus 128..4096:x2 --strong\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+/* "8:4096:x2" is "8..4096:x2". */
+static FabAxis *
+parse_gpus (const char *text, GError **error)
+{
+  g_autofree char *plain = g_strdup (text);
+  char *colon = strchr (plain, ':');
+  g_autofree char *axis = NULL;
+
+  if (colon != NULL && strstr (plain, "..") == NULL) {
+    *colon = '\0';
+    axis = g_strdup_printf ("gpus=%s..%s", plain, colon + 1);
+  } else {
+    axis = g_strconcat ("gpus=", plain, NULL);
+  }
+  return fab_axis_parse (axis, error);
+}
+
+static gboolean
+read_bound (const ScaleOptions *o, FabScalingSpec *spec, GError **error)
+{
+  spec->bound = 0.9;
+  if (o->bound == NULL)
+    return TRUE;
+  if (!fab_units_parse_real (FAB_UNIT_FRACTION, o->bound, &spec->bound, error)) {
+    g_prefix_error (error, "--efficiency: ");
+    return FALSE;
+  }
+  if (spec->bound <= 0 || spec->bound > 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--efficiency %s: above 0%%, at most 100%%, is wanted",
+                      o->bound);
+  return TRUE;
+}
+
+static gboolean
+scale (const ScaleOptions *o, const char *path, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabScaleView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = scale_text, [FAB_FORMAT_JSON] = scale_json, [FAB_FORMAT_CSV] = scale_csv
+  };
+  FabScalingSpec spec = { .is_strong = o->is_strong, .has_band = !o->has_no_band };
+
+  if (!read_bound (o, &spec, error))
+    return FALSE;
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  if (scenario == NULL)
+    return FALSE;
+  g_autoptr (FabAxis) gpus = o->gpus ? parse_gpus (o->gpus, error) : fab_scaling_default (scenario);
+  if (gpus == NULL)
+    return FALSE;
+  spec.gpus = gpus;
+  g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
+  if (scaling == NULL)
+    return FALSE;
+  g_autofree char *title = fab_cli_title (scenario);
+  g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling });
+  g_print ("%s", text);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  ScaleOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus,
+      "How many (default: one node to 16 times the scenario's, x2)", "RANGE" },
+    { "strong", 0, 0, G_OPTION_ARG_NONE, &o.is_strong, "Keep the batch of the job, not that of every GPU",
+      NULL },
+    { "efficiency", 0, 0, G_OPTION_ARG_STRING, &o.bound, "What is worth it (default: 90%)", "FRACTION" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Do not play what the links' uncertainty allows",
+      NULL },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error) && scale (&o, argv[1], &error);
+
+  g_free (o.format_name);
+  g_free (o.gpus);
+  g_free (o.bound);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("scale", error);
+}
+
+const FabCommand fab_command_scale = {
+  .name = "scale",
+  .summary = "Play a job on more and more GPUs: efficiency, where it bends, where the network dominates",
+  .run = run,
+};

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_size.c - `fabricast size SCENARIO --vary KEY=RANGE --target FIGURE<=BOUND`: what is enough. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/study/points.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+#include "sim/study/size.h"
+#include "sim/study/target.h"
+#include "sim/study/usual.h"
+
+typedef struct {
+  double at;    /* from 0 to 1, along the values */
+  double value; /* of the figure */
+  gboolean is_marked;
+} FabPlotPoint;
+typedef struct {
+  const char *title; /* of the scenario */
+  const FabSizeSpec *spec;
+  const FabSize *size;
+  const FabUncertainty *uncertainty;
+  const GPtrArray *ports; /* FabPort; NULL: the key is not a rate of ports, or no value meets the target */
+} FabSizeView;
+
+enum { COLUMNS = 66, ROWS = 9, LABEL = 12 };
+
+typedef struct {
+  double least, most;
+  char cells[ROWS][COLUMNS + 1];
+} Plot;
+
+static guint
+row_of (const Plot *self, double value)
+{
+  double part = self->most > self->least ? (value - self->least) / (self->most - self->least) : 0.5;
+
+  return (guint) lround ((1 - part) * (ROWS - 1));
+}
+
+static void
+plot_init (Plot *self, double bound, const FabPlotPoint *points, guint n)
+{
+  self->least = self->most = bound;
+  for (guint i = 0; i < n; i++) {
+    self->least = MIN (self->least, points[i].value);
+    self->most = MAX (self->most, points[i].value);
+  }
+  memset (self->cells, ' ', sizeof self->cells);
+  for (guint row = 0; row < ROWS; row++)
+    self->cells[row][COLUMNS] = '\0';
+  memset (self->cells[row_of (self, bound)], '-', COLUMNS);
+  for (guint i = 0; i < n; i++) {
+    guint column = (guint) lround (points[i].at * (COLUMNS - 1));
+    char *cell = &self->cells[row_of (self, points[i].value)][column];
+
+    *cell = points[i].is_marked ? '@' : *cell == '@' ? '@' : 'o';
+  }
+}
+
+static void
+append_row (GString *text, const char *label, const char *cells)
+{
+  g_autofree char *line = g_strdup_printf ("  %*s |%s", LABEL, label, cells);
+
+  g_string_append_printf (text, "%s\n", g_strchomp (line));
+}
+
+/* Appends the curve through at least two points; `from` and `to` label its ends. */
+static void
+plot_append (GString *text, const FabTarget *target, const FabPlotPoint *points, guint n, const char *from,
+             const char *to)
+{
+  FabFigureKind kind = target->figure->kind;
+  Plot plot;
+
+  if (n < 2)
+    return;
+  plot_init (&plot, target->bound, points, n);
+  for (guint row = 0; row < ROWS; row++) {
+    gboolean is_bound = row == row_of (&plot, target->bound);
+    g_autofree char *label = is_bound        ? fab_figure_show (kind, target->bound)
+                           : row == 0        ? fab_figure_show (kind, plot.most)
+                           : row == ROWS - 1 ? fab_figure_show (kind, plot.least)
+                                             : g_strdup ("");
+
+    append_row (text, label, plot.cells[row]);
+  }
+  g_string_append_printf (text, "  %*s  %s%*s\n", LABEL, target->figure->name, from,
+                          (int) MAX (COLUMNS - (glong) strlen (from), 1), to);
+}
+
+/* The values that were tried, as rows; for a person with the targets' figures that the table has not. */
+typedef struct {
+  GPtrArray *columns; /* NULL-ended */
+  GPtrArray *labels;  /* GStrv per row */
+  GArray *rows;       /* FabPointsRow */
+  FabPoints points;
+} Tried;
+
+static gboolean
+has_column (const FabFigure *figure)
+{
+  static const char *const shown[] = { "step", "exposed", "mfu", "tokens", NULL };
+
+  return g_strv_contains (shown, figure->name);
+}
+
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return point != NULL && (figure->is_known == NULL || figure->is_known (point));
+}
+
+/* "-" where it is not known. (transfer full) */
+static char *
+show (const FabFigure *figure, const FabPoint *point)
+{
+  return is_known (figure, point) ? fab_figure_show (figure->kind, figure->value (point)) : g_strdup ("-");
+}
+
+static char **
+labels_of (const FabSizeView *view, const FabSizePoint *one, gboolean is_text)
+{
+  const FabSizeSpec *spec = view->spec;
+  const FabPoint *point = one->trial.point;
+  GPtrArray *labels = g_ptr_array_new ();
+
+  g_ptr_array_add (labels, g_strdup (one->value));
+  for (guint t = 0; is_text && t < spec->n_targets; t++) {
+    const FabFigure *figure = spec->targets[t].figure;
+
+    if (!has_column (figure))
+      g_ptr_array_add (labels, show (figure, point));
+  }
+  if (!is_text)
+    g_ptr_array_add (labels,
+                     g_strdup (point && fab_targets_are_met (spec->targets, spec->n_targets, point) ? "yes"
+                                                                                                    : "no"));
+  g_ptr_array_add (labels, NULL);
+  return (char **) g_ptr_array_free (labels, FALSE);
+}
+
+static void
+add_columns (Tried *self, const FabSizeView *view, gboolean is_text)
+{
+  g_ptr_array_add (self->columns, (gpointer) "value");
+  for (guint t = 0; is_text && t < view->spec->n_targets; t++)
+    if (!has_column (view->spec->targets[t].figure))
+      g_ptr_array_add (self->columns, (gpointer) view->spec->targets[t].figure->name);
+  if (!is_text)
+    g_ptr_array_add (self->columns, (gpointer) "is_met");
+  g_ptr_array_add (self->columns, NULL);
+}
+
+static void
+tried_init (Tried *self, const FabSizeView *view, gboolean is_text)
+{
+  const FabSize *size = view->size;
+
+  self->columns = g_ptr_array_new ();
+  self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  self->rows = g_array_new (FALSE, FALSE, sizeof (FabPointsRow));
+  add_columns (self, view, is_text);
+  for (guint i = 0; i < size->n; i++) {
+    const FabSizePoint *one = &size->points[i];
+
+    if (one->trial.point == NULL && one->trial.problem == NULL)
+      continue;
+    char **labels = labels_of (view, one, is_text);
+    FabPointsRow row = { (const char *const *) labels, &one->trial, (gint64) i == size->answer ? "<" : NULL };
+    g_ptr_array_add (self->labels, labels);
+    g_array_append_val (self->rows, row);
+  }
+  self->points = (FabPoints){ .columns = (const char *const *) self->columns->pdata,
+                              .n_shown = self->columns->len - 1,
+                              .rows = (const FabPointsRow *) (gpointer) self->rows->data,
+                              .n_rows = self->rows->len };
+}
+
+static void
+tried_clear (Tried *self)
+{
+  g_ptr_array_unref (self->columns);
+  g_ptr_array_unref (self->labels);
+  g_array_unref (self->rows);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
+
+/* --- text --- */
+
+static char *
+binding_of (const FabPoint *point)
+{
+  return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec)
+                        : g_strdup ("no link");
+}
+
+static void
+append_answer (GString *text, const FabSizeView *view)
+{
+  const FabSize *size = view->size;
+  const FabSizePoint *points = size->points;
+  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
+
+  if (size->answer < 0) {
+    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest\n", points[0].value,
+                            points[size->n - 1].value, target, points[size->best].value);
+    return;
+  }
+  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s\n",
+                          view->spec->axis->key, points[size->answer].value, points[0].value, target);
+  if (size->is_unsteady)
+    g_string_append (text, "  larger values do not all meet it: see the table\n");
+  g_autofree char *now = binding_of (points[size->answer].trial.point);
+  g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
+  if (then != NULL)
+    g_string_append_printf (text, "  %s binds with %s, %s with %s\n", then, points[size->before].value,
+                            g_str_equal (then, now) ? "the same" : now, points[size->answer].value);
+  else
+    g_string_append_printf (text, "  %s binds there\n", now);
+}
+
+/* What can be bought instead of a rate. */
+static void
+append_ports (GString *text, const FabSizeView *view)
+{
+  const FabTarget *target = &view->spec->targets[0];
+
+  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->ports, i);
+    const FabPoint *point = port->trial.point;
+    g_autofree char *figure = show (target->figure, point);
+
+    g_string_append_printf (text, "  %-10s%s (%s, %.4g Gb/s): %s %s%s\n", i == 0 ? "nearest" : "",
+                            port->link->name, port->technology->name,
+                            (double) fab_link_spec_line_rate (port->link) * 8 / 1e9,
+                            point ? target->figure->name : "it cannot be played", point ? figure : "",
+                            port->is_met || point == NULL ? "" : ", which is not enough");
+  }
+  if (view->ports != NULL && view->ports->len == 0)
+    g_string_append (text, "  nearest   no port of the catalogue is as fast\n");
+}
+
+static void
+append_sure_answer (GString *text, const FabSizeView *view)
+{
+  const FabSizePoint *points = view->size->points;
+  gint64 low = view->uncertainty->answer_low, high = view->uncertainty->answer_high;
+
+  if (low >= 0 && low == high)
+    g_string_append_printf (text, "            %s is the first that is enough at either end\n",
+                            points[low].value);
+  else if (low >= 0)
+    g_string_append_printf (text, "            of those tried, the first that is enough is from %s to %s\n",
+                            points[low].value, high >= 0 ? points[high].value : "none of them");
+}
+
+static void
+append_band (GString *text, const FabSizeView *view)
+{
+  const FabBand *band = view->uncertainty->band;
+  const FabSizePoint *points = view->size->points;
+
+  if (band == NULL) {
+    g_string_append (text, "  band      not known: no link here says how unsure it is (docs/calibrate.md)\n");
+    return;
+  }
+  for (guint i = 0; i < view->spec->n_targets; i++) {
+    const FabFigure *figure = view->spec->targets[i].figure;
+    g_autofree char *low = fab_figure_show (figure->kind, band->low[i]),
+                    *high = fab_figure_show (figure->kind, band->high[i]), *most = fab_band_most (band, i);
+
+    g_string_append_printf (text, "  %-10s%s from %s to %s with %s, most by %s\n", i == 0 ? "band" : "",
+                            figure->name, low, high, points[view->size->best].value, most);
+  }
+  append_sure_answer (text, view);
+}
+
+static void
+append_curve (GString *text, const FabSizeView *view)
+{
+  const FabSize *size = view->size;
+  const FabTarget *target = &view->spec->targets[0];
+  g_autofree FabPlotPoint *points = g_new (FabPlotPoint, size->n);
+  guint n = 0;
+
+  for (guint i = 0; i < size->n; i++)
+    if (size->points[i].trial.point != NULL && is_known (target->figure, size->points[i].trial.point))
+      points[n++] = (FabPlotPoint){ size->n > 1 ? (double) i / (size->n - 1) : 0,
+                                    target->figure->value (size->points[i].trial.point),
+                                    (gint64) i == size->answer };
+  if (n < 3)
+    return;
+  g_string_append_c (text, '\n');
+  plot_append (text, target, points, n, size->points[0].value, size->points[size->n - 1].value);
+}
+
+/* Format the view. (transfer full) */
+static char *
+size_text (const FabSizeView *view)
+{
+  GString *text = g_string_new (NULL);
+  g_auto (Tried) tried;
+
+  tried_init (&tried, view, TRUE);
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_answer (text, view);
+  append_ports (text, view);
+  append_band (text, view);
+  append_curve (text, view);
+  g_string_append_c (text, '\n');
+  fab_points_append_text (text, &tried.points);
+  g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+static char *
+size_csv (const FabSizeView *view)
+{
+  g_auto (Tried) tried;
+
+  tried_init (&tried, view, FALSE);
+  g_autoptr (FabTable) table = fab_points_table (&tried.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_ports (FabJson *json, const FabSizeView *view)
+{
+  fab_json_begin_array (json, "ports");
+  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->ports, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "link", port->link->name);
+    fab_json_add_text (json, "technology", port->technology->name);
+    fab_json_add_real (json, "rate_bytes_per_s", (double) fab_link_spec_line_rate (port->link));
+    fab_json_add_text (json, "is_met", port->is_met ? "yes" : "no");
+    for (guint t = 0; t < view->spec->n_targets && port->trial.point != NULL; t++)
+      fab_json_add_real (json, view->spec->targets[t].figure->column,
+                         view->spec->targets[t].figure->value (port->trial.point));
+    fab_json_add_text (json, "problem", port->trial.problem);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static void
+add_band (FabJson *json, const FabSizeView *view)
+{
+  const FabUncertainty *uncertainty = view->uncertainty;
+  const FabSizePoint *points = view->size->points;
+
+  fab_json_begin_array (json, "band");
+  for (guint i = 0; uncertainty->band != NULL && i < view->spec->n_targets; i++) {
+    g_autofree char *most = fab_band_most (uncertainty->band, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "figure", view->spec->targets[i].figure->column);
+    fab_json_add_real (json, "low", uncertainty->band->low[i]);
+    fab_json_add_real (json, "high", uncertainty->band->high[i]);
+    fab_json_add_text (json, "most", most);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  fab_json_add_text (json, "answer_low",
+                     uncertainty->answer_low >= 0 ? points[uncertainty->answer_low].value : NULL);
+  fab_json_add_text (json, "answer_high",
+                     uncertainty->answer_high >= 0 ? points[uncertainty->answer_high].value : NULL);
+}
+
+static char *
+size_json (const FabSizeView *view)
+{
+  const FabSize *size = view->size;
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
+  g_auto (Tried) tried;
+
+  tried_init (&tried, view, FALSE);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "key", view->spec->axis->key);
+  fab_json_add_text (json, "target", target);
+  fab_json_add_text (json, "answer", size->answer >= 0 ? size->points[size->answer].value : NULL);
+  fab_json_add_text (json, "closest", size->points[size->best].value);
+  fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
+  add_ports (json, view);
+  add_band (json, view);
+  fab_points_add_json (json, "points", &tried.points);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+typedef struct {
+  char *format_name, *vary;
+  char **targets, **sets;
+  FabFormat format;
+} SizeOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Finds the first value of a key with which a scenario meets a target, what binds before and after, the\n"
+      "nearest product, and how sure that is. Values are a list or a range (A..B:STEP, A..B:xFACTOR,\n"
+      "A..B:/COUNT), from the least wanted on; few of them are played. A target is a figure and a bound:\n"
+      "exposed<=5%, mfu>=40%, step<=1.2s, days<=30, memory<=80GB, token_cost<=$0.05. Exit code 1: no value\n"
+      "meets it.",
+  .examples =
+      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 "
+      "--target 'exposed<=20%'\n"
+      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate --target 'mfu>=30%'\n"
+      "  fabricast size scenarios/ddp-2b-4nodes-200g.yaml --vary job.micro_batch=1..64:x2 --target 'mfu>=30%' "
+      "--target 'memory<=60GB'\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static char *
+title_of (const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
+
+  return scenario ? fab_cli_title (scenario) : NULL;
+}
+
+static gboolean
+parse_targets (char **texts, GArray *targets, GError **error)
+{
+  for (guint i = 0; texts[i] != NULL; i++) {
+    FabTarget target;
+
+    if (!fab_target_parse (texts[i], &target, error))
+      return FALSE;
+    g_array_append_val (targets, target);
+  }
+  return TRUE;
+}
+
+/* Of a rate of NIC ports that is enough, what can be bought. */
+static gboolean
+find_ports (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size, GPtrArray **ports,
+            GError **error)
+{
+  *ports = NULL;
+  if (size->answer < 0 || strcmp (spec->axis->key, "cluster.nic_rate") != 0)
+    return TRUE;
+  *ports = fab_ports_near (study, size->points[size->answer].value, spec->targets, spec->n_targets, error);
+  return *ports != NULL;
+}
+
+/* -1: it failed; else whether a value meets the targets. */
+static int
+find (const SizeOptions *o, const FabStudy *study, const FabSizeSpec *spec, const char *title, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabSizeView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = size_text, [FAB_FORMAT_JSON] = size_json, [FAB_FORMAT_CSV] = size_csv
+  };
+  g_autoptr (FabSize) found = fab_size_find (study, spec, error);
+  FabUncertainty uncertainty = { NULL, -1, -1 };
+  GPtrArray *ports = NULL;
+  int answer = -1;
+
+  if (found == NULL)
+    return -1;
+  if (fab_size_uncertainty (study, spec, found, &uncertainty, error)
+      && find_ports (study, spec, found, &ports, error)) {
+    g_autofree char *text = printers[o->format](&(FabSizeView){ title, spec, found, &uncertainty, ports });
+
+    g_print ("%s", text);
+    answer = found->answer >= 0;
+  }
+  fab_uncertainty_clear (&uncertainty);
+  g_clear_pointer (&ports, g_ptr_array_unref);
+  return answer;
+}
+
+static int
+size (const SizeOptions *o, const char *path, GError **error)
+{
+  g_autoptr (GArray) targets = g_array_new (FALSE, FALSE, sizeof (FabTarget));
+
+  if (o->vary == NULL || o->targets == NULL) {
+    fab_throw (error, FAB_ERROR_INPUT, "%s is missing: what may vary, and what is to be met",
+               o->vary ? "--target" : "--vary");
+    return -1;
+  }
+  if (!parse_targets (o->targets, targets, error))
+    return -1;
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autofree char *title = study ? title_of (study, error) : NULL;
+  if (title == NULL)
+    return -1;
+  g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
+                                                           : fab_axis_usual (study, o->vary, error);
+  FabSizeSpec spec = { axis, (const FabTarget *) (gpointer) targets->data, targets->len };
+  return axis != NULL ? find (o, study, &spec, title, error) : -1;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  SizeOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary, "The key and its values; without values the usual ones",
+      "KEY[=VALUES]" },
+    { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets, "What is to be met; repeatable, all are",
+      "FIGURE<=BOUND" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  int met = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                 && fab_cli_format (o.format_name, &o.format, &error)
+              ? size (&o, argv[1], &error)
+              : -1;
+
+  g_free (o.format_name);
+  g_free (o.vary);
+  g_strfreev (o.targets);
+  g_strfreev (o.sets);
+  return met < 0 ? fab_cli_fail ("size", error) : met ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
+}
+
+const FabCommand fab_command_size = {
+  .name = "size",
+  .summary = "Find the first value of a key that meets a target: how fast, how many, how large",
+  .run = run,
+};

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_sweep.c - `fabricast sweep SCENARIO --vary KEY=VALUES`: every point of a grid, into a results file.
+ *
+ * SIGINT, SIGTERM and SIGHUP are held back and asked for between points, so that what is finished is kept.
+ */
+#include "cli/study/cmd_sweep.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/study/points.h"
+#include "cli/study/signals.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+#include "sim/base/thread_pool.h"
+#include "sim/study/sweep_record.h"
+
+typedef struct {
+  const FabSweepPlan *plan;
+  const FabGrid *grid;
+  FabStore *store;
+  const FabSweepOutcome *outcome;
+  const char *db;
+} FabSweepView;
+
+/* A sweep's points, read back from the file: what is printed does not depend on which of them were
+ * there already, nor on who played them. */
+
+/* More points than this are a table that nobody reads: then the best of them. */
+enum { MOST_ROWS = 100, BEST_ROWS = 20 };
+
+typedef struct {
+  const FabGrid *grid;
+  GPtrArray *columns; /* keys of the axes, NULL-ended */
+  GPtrArray *labels;  /* GStrv per row */
+  GPtrArray *tries;   /* FabTry */
+  gint64 n_played;
+} Points;
+
+static void
+free_try (gpointer data)
+{
+  fab_try_clear (data);
+  g_free (data);
+}
+
+static void
+points_init (Points *self, const FabGrid *grid)
+{
+  *self = (Points){ .grid = grid };
+  self->columns = g_ptr_array_new_with_free_func (g_free);
+  self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  self->tries = g_ptr_array_new_with_free_func (free_try);
+  for (guint a = 0; a < grid->axes->len; a++)
+    g_ptr_array_add (self->columns, fab_grid_axis_key (grid, a));
+  g_ptr_array_add (self->columns, NULL);
+}
+
+static void
+points_clear (Points *self)
+{
+  g_ptr_array_unref (self->columns);
+  g_ptr_array_unref (self->labels);
+  g_ptr_array_unref (self->tries);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
+
+/* FabSweepPointFunc */
+static void
+take_point (const FabSweepPointRecord *record, gpointer data)
+{
+  Points *self = data;
+  guint n_axes = self->grid->axes->len;
+  char **labels = g_new0 (char *, n_axes + 1);
+  FabTry *trial = g_new0 (FabTry, 1);
+
+  if (record->point < self->grid->n_points) {
+    for (guint a = 0; a < n_axes; a++)
+      labels[a] = fab_grid_axis_value (self->grid, a, fab_grid_item (self->grid, record->point, a));
+    fab_sweep_record_to_try (record, trial);
+    self->n_played += trial->point != NULL;
+    g_ptr_array_add (self->labels, labels);
+    g_ptr_array_add (self->tries, trial);
+  } else { /* the file was changed by hand */
+    g_free (labels);
+    g_free (trial);
+  }
+}
+
+/* --- rows --- */
+
+static const FabTry *
+try_of (const Points *self, guint row)
+{
+  return g_ptr_array_index (self->tries, row);
+}
+
+/* The most tokens, or where there are none the shortest step, is before; what cannot be played is last. */
+static int
+compare_tries (const FabTry *a, const FabTry *b)
+{
+  if (a->point == NULL || b->point == NULL)
+    return (a->point == NULL) - (b->point == NULL);
+  if (a->point->tokens_per_s != b->point->tokens_per_s)
+    return a->point->tokens_per_s > b->point->tokens_per_s ? -1 : 1;
+  return (a->point->step_s > b->point->step_s) - (a->point->step_s < b->point->step_s);
+}
+
+static int
+compare_rows (gconstpointer a, gconstpointer b, gpointer data)
+{
+  guint row_a = *(const guint *) a, row_b = *(const guint *) b;
+  int order = compare_tries (try_of (data, row_a), try_of (data, row_b));
+
+  return order != 0 ? order : row_a < row_b ? -1 : 1;
+}
+
+static FabPointsRow *
+rows_of (const Points *self, const guint *order, guint n)
+{
+  FabPointsRow *rows = g_new0 (FabPointsRow, n);
+
+  for (guint i = 0; i < n; i++) {
+    guint row = order != NULL ? order[i] : i;
+
+    rows[i] = (FabPointsRow){ g_ptr_array_index (self->labels, row), try_of (self, row), NULL };
+  }
+  return rows;
+}
+
+static FabPoints
+table_of (const Points *self, const FabPointsRow *rows, guint n)
+{
+  return (FabPoints){ .columns = (const char *const *) self->columns->pdata,
+                      .n_shown = self->grid->axes->len,
+                      .rows = rows,
+                      .n_rows = n };
+}
+
+/* --- text --- */
+
+static void
+append_head (GString *text, const FabSweepView *view, const Points *points)
+{
+  g_autofree char *name = fab_cli_printable (view->plan->name);
+  g_autofree char *summary = fab_cli_printable (view->plan->summary != NULL ? view->plan->summary : "");
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
+  gint64 n_problems = (gint64) points->tries->len - points->n_played;
+
+  for (guint a = 0; a < view->grid->axes->len; a++)
+    g_ptr_array_add (keys, g_ptr_array_index (points->columns, a));
+  g_ptr_array_add (keys, NULL);
+  g_autofree char *crossed = g_strjoinv (" x ", (char **) keys->pdata);
+  g_string_append_printf (text, "%s%s%s\n\n", name, *summary != '\0' ? ": " : "", summary);
+  g_string_append_printf (text, "  %u point%s of %s", points->tries->len, points->tries->len == 1 ? "" : "s",
+                          crossed);
+  if (n_problems > 0)
+    g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be played", n_problems);
+  g_string_append (text, "\n\n");
+}
+
+static char *
+print_text (const FabSweepView *view, const Points *points)
+{
+  GString *text = g_string_new (NULL);
+  guint n = points->tries->len, n_shown = n > MOST_ROWS ? BEST_ROWS : n;
+  g_autofree guint *order = g_new (guint, MAX (n, 1));
+
+  for (guint i = 0; i < n; i++)
+    order[i] = i;
+  g_qsort_with_data (order, (gint) n, sizeof *order, compare_rows, (gpointer) points);
+  g_autofree FabPointsRow *rows = rows_of (points, n_shown < n ? order : NULL, n_shown);
+  if (n_shown == n && points->n_played > 1)
+    rows[order[0]].mark = "<";
+  FabPoints table = table_of (points, rows, n_shown);
+  gboolean has_tokens = points->n_played > 0 && try_of (points, order[0])->point->tokens_per_s > 0;
+  const char *best = has_tokens ? "the most tokens per second" : "the shortest step";
+
+  append_head (text, view, points);
+  fab_points_append_text (text, &table);
+  if (n_shown < n)
+    g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);
+  else if (points->n_played > 1)
+    g_string_append_printf (text, "\n  < %s\n", best);
+  g_string_append_printf (text,
+                          "\n  sweep %" G_GINT64_FORMAT
+                          " in %s; `fabricast query sweep --db %s` reads it back\n",
+                          view->outcome->sweep_id, view->db, view->db);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+static char *
+print_csv (const FabPoints *table)
+{
+  g_autoptr (FabTable) cells = fab_points_table (table);
+
+  return fab_table_to_csv (cells);
+}
+
+static char *
+print_json (const FabSweepView *view, const FabPoints *table)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->plan->name);
+  fab_json_add_text (json, "summary", view->plan->summary);
+  fab_json_add_whole (json, "sweep_id", view->outcome->sweep_id);
+  fab_points_add_json (json, "points", table);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+/* Prints the points of the file; *n_played is how many could run. NULL and *error: the file cannot be read. (transfer
+ * full) */
+static char *
+sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GError **error)
+{
+  g_auto (Points) points;
+
+  points_init (&points, view->grid);
+  if (!fab_store_each_point (view->store, view->outcome->sweep_id, take_point, &points, error))
+    return NULL;
+  *n_played = points.n_played;
+  if (format == FAB_FORMAT_TEXT)
+    return print_text (view, &points);
+  g_autofree FabPointsRow *rows = rows_of (&points, NULL, points.tries->len);
+  FabPoints table = table_of (&points, rows, points.tries->len);
+  return format == FAB_FORMAT_CSV ? print_csv (&table) : print_json (view, &table);
+}
+
+#define DEFAULT_DB "fabricast.db"
+#define PROGRESS_US (G_USEC_PER_SEC / 5)
+#define CLEAR_LINE "\r\033[K"
+
+enum { BAR_WIDTH = 30 };
+
+typedef struct {
+  char *format_name, *db;
+  char **vary, **zip, **sets;
+  int jobs;
+  FabFormat format;
+} SweepOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Plays every combination of values of some keys, on all processors, and keeps each point in a results file as\n"
+      "soon as it is done. Killed or stopped, the same command goes on where it was. Under mpirun or srun all ranks\n"
+      "play, and rank 0 writes. Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT).",
+  .examples =
+      "  fabricast sweep scenarios/ddp-2b-4nodes-200g.yaml --vary cluster.nic_rate=100..800Gb/s:100\n"
+      "  fabricast sweep scenarios/hello.yaml --vary job.micro_batch=1..8:x2 --vary job.recompute=none,full "
+      "--db sweep.db\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+/* --- the person --- */
+
+typedef struct {
+  gboolean is_terminal, has_line, has_said;
+  gint64 shown_us;
+} Person;
+
+static void
+clear_line (Person *self)
+{
+  if (self->has_line)
+    g_printerr (CLEAR_LINE);
+  self->has_line = FALSE;
+}
+
+static void
+show_note (gpointer data, const char *sentence)
+{
+  g_autofree char *text = fab_cli_printable (sentence);
+
+  clear_line (data);
+  g_printerr ("fabricast sweep: %s\n", text);
+}
+
+static void
+show_bar (const FabSweepProgress *progress)
+{
+  gint64 n_now = progress->n_done - progress->n_there;
+  char bar[BAR_WIDTH + 1] = "";
+
+  for (guint i = 0; i < BAR_WIDTH; i++)
+    bar[i] = (gint64) i < progress->n_done * BAR_WIDTH / progress->n_points ? '#' : '.';
+  g_printerr (CLEAR_LINE "[%s] %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " points", bar, progress->n_done,
+              progress->n_points);
+  if (n_now > 0) {
+    gint64 left_s = (gint64) ((double) progress->elapsed_us * (double) (progress->n_points - progress->n_done)
+                              / (double) n_now / G_USEC_PER_SEC);
+
+    g_printerr (", %" G_GINT64_FORMAT ":%02d left", left_s / 60, (int) (left_s % 60));
+  }
+}
+
+static void
+show_progress (gpointer data, const FabSweepProgress *progress)
+{
+  Person *self = data;
+
+  if (!self->has_said && progress->n_there > 0)
+    g_printerr ("resumed: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " points were there\n",
+                progress->n_there, progress->n_points);
+  self->has_said = TRUE;
+  if (!self->is_terminal || g_get_monotonic_time () - self->shown_us < PROGRESS_US)
+    return;
+  show_bar (progress);
+  self->has_line = TRUE;
+  self->shown_us = g_get_monotonic_time ();
+}
+
+/* --- the sweep --- */
+
+typedef struct {
+  const SweepOptions *options;
+  const char *path;
+  FabRanks *ranks;
+  FabGrid *grid;
+  FabCatalog *catalog;
+  FabSweepPlan *plan;
+  FabStudy *study;
+  Person person;
+} Session;
+
+static void
+session_clear (Session *self)
+{
+  fab_sweep_plan_free (self->plan);
+  fab_study_free (self->study);
+  fab_catalog_free (self->catalog);
+  fab_grid_free (self->grid);
+}
+
+static gboolean
+prepare (Session *self, GError **error)
+{
+  const SweepOptions *o = self->options;
+
+  self->grid = fab_grid_new ((const char *const *) o->vary, (const char *const *) o->zip, error);
+  self->catalog = self->grid != NULL ? fab_cli_catalog (error) : NULL;
+  if (self->catalog == NULL)
+    return FALSE;
+  self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
+  if (self->study == NULL)
+    return FALSE;
+  self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
+  return self->plan != NULL;
+}
+
+/* Returns the number of threads. Ranks on one machine share its processors unless each was bound to its own. */
+static guint
+count_threads (const Session *self)
+{
+  guint n_here = self->ranks != NULL ? self->ranks->n_here : 1;
+  glong n_all = sysconf (_SC_NPROCESSORS_ONLN);
+  guint share = (guint) MAX (n_all, 1) / n_here;
+
+  if (self->options->jobs > 0)
+    return (guint) self->options->jobs;
+  return n_here > 1 ? MAX (1, MIN (fab_thread_pool_size (fab_cli_threads ()), share))
+                    : fab_thread_pool_size (fab_cli_threads ());
+}
+
+static FabSweepSpec
+spec_of (Session *self)
+{
+  return (FabSweepSpec){ .study = self->study,
+                         .grid = self->grid,
+                         .plan = self->plan,
+                         .version = FAB_VERSION,
+                         .n_threads = count_threads (self),
+                         .ranks = self->ranks,
+                         .data = &self->person,
+                         .progress = show_progress,
+                         .note = show_note,
+                         .is_cancelled = fab_cli_is_interrupted };
+}
+
+static gboolean
+explain_end (const FabSweepOutcome *outcome, const char *db)
+{
+  gint64 n = outcome->n_there + outcome->n_played + outcome->n_foreign;
+
+  g_printerr ("fabricast sweep: stopped; %s has %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+              " points, and the same command goes on from there\n",
+              db, n, outcome->n_points);
+  return FALSE;
+}
+
+/* Prints the points. FALSE without *error: the person was already told. */
+static gboolean
+print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db, GError **error)
+{
+  FabSweepView view = { self->plan, self->grid, store, outcome, db };
+  gint64 n_played = 0;
+  g_autofree char *text = sweep_print (&view, self->options->format, &n_played, error);
+
+  if (text == NULL)
+    return FALSE;
+  g_print ("%s", text);
+  if (n_played == 0)
+    g_printerr ("fabricast sweep: none of the points can be played\n");
+  return n_played > 0;
+}
+
+static gboolean
+lead (Session *self, GError **error)
+{
+  const char *db = self->options->db != NULL ? self->options->db : DEFAULT_DB;
+  g_autoptr (FabStore) store = fab_store_open (db, FAB_STORE_WRITE, error);
+  FabSweepSpec spec = spec_of (self);
+  FabSweepOutcome outcome;
+
+  if (store == NULL) {
+    if (self->ranks != NULL)
+      fab_sweep_dismiss (self->ranks);
+    return FALSE;
+  }
+  self->person.is_terminal = isatty (STDERR_FILENO) == 1;
+  gboolean is_good = fab_sweep_run (&spec, store, &outcome, error);
+  clear_line (&self->person);
+  if (!is_good)
+    return FALSE;
+  if (outcome.is_cancelled)
+    return explain_end (&outcome, db);
+  return print_points (self, store, &outcome, db, error) && fab_store_close (&store, error);
+}
+
+/* A rank that is not 0 says nothing, rank 0 says it, but for a broken invariant. Where the ranks did not end together
+ * MPI was not shut down, and what it would do at exit may wait for ranks that are gone. */
+static gboolean
+help (Session *self, const GError *problem, GError **error)
+{
+  g_autoptr (GError) broken = NULL;
+  FabSweepSpec spec = problem == NULL ? spec_of (self) : (FabSweepSpec){ .ranks = self->ranks };
+
+  spec.is_cancelled = fab_cli_is_interrupted;
+  if (!fab_sweep_help (&spec, problem != NULL ? problem->message : NULL, &broken)) {
+    if (broken == NULL)
+      _exit (FAB_EXIT_INPUT);
+    g_propagate_error (error, g_steal_pointer (&broken));
+    return FALSE;
+  }
+  return problem == NULL;
+}
+
+static gboolean
+sweep (const SweepOptions *o, const char *path, GError **error)
+{
+  Session self = { .options = o, .path = path };
+  g_autoptr (GError) problem = NULL;
+  gboolean is_done;
+
+  fab_cli_hold_signals ();
+  if (!fab_sweep_find_ranks (&self.ranks, error))
+    return FALSE;
+  gboolean is_prepared = prepare (&self, &problem);
+  if (self.ranks != NULL && self.ranks->rank > 0) {
+    is_done = help (&self, problem, error);
+  } else if (is_prepared) {
+    is_done = lead (&self, error);
+  } else {
+    if (self.ranks != NULL)
+      fab_sweep_dismiss (self.ranks);
+    g_propagate_error (error, g_steal_pointer (&problem));
+    is_done = FALSE;
+  }
+  session_clear (&self);
+  return is_done;
+}
+
+static gboolean
+check (SweepOptions *o, GError **error)
+{
+  if (!fab_cli_format (o->format_name, &o->format, error))
+    return FALSE;
+  if (o->jobs < 0 || o->jobs > FAB_THREAD_POOL_MOST_THREADS)
+    return fab_throw (error, FAB_ERROR_INPUT, "--jobs %d: 1 to %d are possible", o->jobs,
+                      FAB_THREAD_POOL_MOST_THREADS);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  SweepOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "vary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.vary,
+      "A key and its values; several make a grid; repeatable", "KEY=VALUES" },
+    { "zip", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.zip,
+      "Keys that move together, \"KEY=VALUES KEY2=VALUES2\"; repeatable", "KEYS" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
+      "Results file; created when missing, points are added (default " DEFAULT_DB ")", "FILE" },
+    { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs, "Points played at once (default: one per processor)", "N" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_parsed = fab_cli_parse (&usage, entries, &argc, &argv, &error) && check (&o, &error);
+  gboolean is_done = is_parsed && sweep (&o, argv[1], &error);
+
+  g_free (o.format_name);
+  g_free (o.db);
+  g_strfreev (o.vary);
+  g_strfreev (o.zip);
+  g_strfreev (o.sets);
+  if (error != NULL)
+    return fab_cli_fail ("sweep", error);
+  return is_done || !is_parsed ? FAB_EXIT_DONE : FAB_EXIT_INPUT;
+}
+
+const FabCommand fab_command_sweep = {
+  .name = "sweep",
+  .summary = "Play every combination of values of some keys, resumable, on many machines",
+  .run = run,
+};

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_tune.c - `fabricast tune SCENARIO [--knobs ...]`: bucket, prefetch, micro-batch for the best figure. */
+#include "cli/cli.h"
+#include "cli/study/best.h"
+#include "cli/study/points.h"
+#include "models/models.h"
+#include "models/workload/training/choices.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+#include "sim/study/tune.h"
+
+typedef struct {
+  const char *title; /* of the scenario */
+  const FabTune *tune;
+} FabTuneView;
+
+/* The answer of `fabricast tune`: the best point, what it gains, the curve of every knob around it. */
+
+/* Values this near to the best are as good. */
+static const double flat_fraction = 0.01;
+
+static const FabKnob *
+knob_of (const FabTune *self, guint knob)
+{
+  return g_ptr_array_index (self->knobs, knob);
+}
+
+/* Returns "bucket 100MiB, micro_batch 4 x 2". (transfer full) */
+static char *
+tune_point_name (const FabTune *self, const FabTunePoint *point)
+{
+  GString *name = g_string_new (NULL);
+
+  for (guint k = 0; k < self->knobs->len; k++)
+    g_string_append_printf (name, "%s%s %s", k > 0 ? ", " : "", knob_of (self, k)->name,
+                            fab_knob_value (knob_of (self, k), point->values[k])->label);
+  return g_string_free (name, FALSE);
+}
+
+/* How much worse than the best, as a share of it; negative: it is better, and does not fit. */
+static double
+loss_of (const FabTune *self, const FabTunePoint *point)
+{
+  double best = self->by->value (self->best->trial.point), value = self->by->value (point->trial.point);
+
+  if (best == 0)
+    return 0;
+  return self->by->is_gain ? 1 - value / best : value / best - 1;
+}
+
+/* --- text --- */
+
+static void
+append_point (GString *text, const FabTune *self, const char *what, const FabTunePoint *point)
+{
+  const FabPoint *played = point->trial.point;
+  g_autofree char *name = tune_point_name (self, point);
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
+  g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
+
+  g_string_append_printf (text,
+                          "  %-12s%s\n  %-12sstep %s, %.0f tokens/s, %.1f %% exposed, %s GB of memory%s\n",
+                          what, name, "", step, played->tokens_per_s,
+                          100 * played->exposed_s / played->step_s, gb,
+                          fab_tune_is_good (self, point) ? "" : ": does not fit");
+}
+
+static void
+append_gain (GString *text, const FabTune *self)
+{
+  const FabPoint *then = self->written->trial.point, *now = self->best->trial.point;
+  double loss = loss_of (self, self->written);
+
+  if (self->best == self->written)
+    g_string_append (text, "  gain        none: it is at its best as written\n");
+  else if (!fab_tune_is_good (self, self->written))
+    g_string_append (text, "  gain        it fits\n");
+  else
+    g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
+                            100 * (now->step_s / then->step_s - 1),
+                            then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
+                            loss < flat_fraction ? ", less than 1 %: it hardly matters" : "");
+}
+
+static void
+append_value (GString *text, const FabTune *self, guint k, guint v)
+{
+  const FabKnob *knob = knob_of (self, k);
+  const FabTunePoint *point = fab_tune_curve (self, k, v);
+  const FabPoint *played = point->trial.point;
+  const char *mark = v == self->best->values[k] ? "  < best" : "";
+
+  g_string_append_printf (text, "    %-12s", fab_knob_value (knob, v)->label);
+  if (played == NULL) {
+    g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
+
+    g_string_append_printf (text, "  cannot be played: %s\n", lines[0]);
+    return;
+  }
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
+  g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
+  g_string_append_printf (text, "%12s%12.0f%10.1f %%%9s GB", step, played->tokens_per_s,
+                          100 * played->exposed_s / played->step_s, gb);
+  if (fab_tune_is_good (self, point))
+    g_string_append_printf (text, "%9.1f %%%s", 100 * loss_of (self, point), mark);
+  else
+    g_string_append (text, "  does not fit");
+  g_string_append_printf (text, "%s\n", v == knob->written ? "  (as written)" : "");
+}
+
+static gboolean
+is_flat (const FabTune *self, guint k, guint v)
+{
+  const FabTunePoint *point = fab_tune_curve (self, k, v);
+
+  return fab_tune_is_good (self, point) && loss_of (self, point) <= flat_fraction;
+}
+
+static void
+append_flatness (GString *text, const FabTune *self, guint k)
+{
+  const FabKnob *knob = knob_of (self, k);
+  guint first = self->best->values[k], last = first;
+
+  while (first > 0 && is_flat (self, k, first - 1))
+    first--;
+  while (last + 1 < knob->values->len && is_flat (self, k, last + 1))
+    last++;
+  if (first == last)
+    g_string_append_printf (text, "    sharp: its neighbours lose more than %.0f %%\n", 100 * flat_fraction);
+  else
+    g_string_append_printf (text, "    flat from %s to %s: all within %.0f %% of the best\n",
+                            fab_knob_value (knob, first)->label, fab_knob_value (knob, last)->label,
+                            100 * flat_fraction);
+}
+
+static void
+append_curve (GString *text, const FabTune *self, guint k)
+{
+  const FabKnob *knob = knob_of (self, k);
+
+  g_string_append_printf (text, "\n  %s: job.%s\n  %s\n", knob->name, knob->key, knob->source);
+  g_string_append_printf (text, "    %-12s%12s%12s%12s%12s%11s\n", "value", "step", "tokens/s", "exposed",
+                          "memory", "worse by");
+  for (guint v = 0; v < knob->values->len; v++)
+    append_value (text, self, k, v);
+  append_flatness (text, self, k);
+}
+
+/* Format the view. (transfer full) */
+static char *
+tune_text (const FabTuneView *view)
+{
+  const FabTune *self = view->tune;
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_point (text, self, "as written", self->written);
+  if (self->best == NULL) {
+    g_autofree char *gb = fab_best_gb ((double) self->most_bytes);
+
+    g_string_append_printf (text, "  best        none: nothing that was tried fits in %s GB\n", gb);
+  } else {
+    append_point (text, self, "best", self->best);
+    append_gain (text, self);
+    for (guint k = 0; k < self->knobs->len; k++)
+      append_curve (text, self, k);
+  }
+  g_string_append_printf (text, "\n  by %s; %u of %.0f points were played%s\n", self->by->name,
+                          self->points->len, self->n_all,
+                          self->is_whole ? "" : ": each knob in turn, from three starts");
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+/* Everything that was played, as rows. */
+typedef struct {
+  const char **columns;
+  const char **labels;
+  FabPointsRow *rows;
+  FabPoints points;
+} Played;
+
+static const char *
+state_of (const FabTune *self, const FabTunePoint *point)
+{
+  if (point == self->best)
+    return "best";
+  if (point->trial.point == NULL)
+    return "impossible";
+  return fab_tune_is_good (self, point) ? "fits" : "too large";
+}
+
+static void
+played_init (Played *self, const FabTune *tune)
+{
+  guint n_knobs = tune->knobs->len, n = n_knobs + 1;
+
+  self->columns = g_new0 (const char *, n + 1);
+  self->labels = g_new (const char *, (gsize) n * tune->points->len);
+  self->rows = g_new (FabPointsRow, tune->points->len);
+  for (guint k = 0; k < n_knobs; k++)
+    self->columns[k] = knob_of (tune, k)->name;
+  self->columns[n_knobs] = "state";
+  for (guint i = 0; i < tune->points->len; i++) {
+    const FabTunePoint *point = g_ptr_array_index (tune->points, i);
+    const char **labels = self->labels + (gsize) i * n;
+
+    for (guint k = 0; k < n_knobs; k++)
+      labels[k] = fab_knob_value (knob_of (tune, k), point->values[k])->label;
+    labels[n_knobs] = state_of (tune, point);
+    self->rows[i] = (FabPointsRow){ labels, &point->trial, NULL };
+  }
+  self->points = (FabPoints){
+    .columns = self->columns, .n_shown = n, .rows = self->rows, .n_rows = tune->points->len
+  };
+}
+
+static void
+played_clear (Played *self)
+{
+  g_free (self->columns);
+  g_free (self->labels);
+  g_free (self->rows);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Played, played_clear)
+
+static char *
+tune_csv (const FabTuneView *view)
+{
+  g_auto (Played) played;
+
+  played_init (&played, view->tune);
+  g_autoptr (FabTable) table = fab_points_table (&played.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_knob (FabJson *json, const FabTune *self, guint k)
+{
+  const FabKnob *knob = knob_of (self, k);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "knob", knob->name);
+  fab_json_add_text (json, "key", knob->key);
+  fab_json_add_text (json, "source", knob->source);
+  fab_json_add_text (json, "written", fab_knob_value (knob, knob->written)->label);
+  fab_json_add_text (json, "best", self->best ? fab_knob_value (knob, self->best->values[k])->label : NULL);
+  fab_json_end (json);
+}
+
+static char *
+tune_json (const FabTuneView *view)
+{
+  const FabTune *self = view->tune;
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_auto (Played) played;
+
+  played_init (&played, self);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "by", self->by->name);
+  fab_json_add_real (json, "points_in_all", self->n_all);
+  fab_json_add_whole (json, "memory_limit_bytes", (gint64) self->most_bytes);
+  fab_json_begin_array (json, "knobs");
+  for (guint k = 0; k < self->knobs->len; k++)
+    add_knob (json, self, k);
+  fab_json_end (json);
+  fab_json_begin_array (json, "assignments");
+  for (guint i = 0; self->best != NULL && i < fab_edits_count (self->best->edits); i++)
+    fab_json_add_text (json, NULL, fab_edits_at (self->best->edits, i)->text);
+  fab_json_end (json);
+  fab_points_add_json (json, "points", &played.points);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+typedef struct {
+  char *format_name, *knobs, *by, *memory, *out;
+  char **sets;
+  FabFormat format;
+} TuneOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Finds the knobs of a training job with which it is fastest: the best values, the curve of every knob around\n"
+      "them, and what they gain. A job has the knobs of its framework; the sequences of a step stay as they are, and\n"
+      "what does not fit in memory is no answer. Without --knobs: bucket, prefetch and micro_batch, as far as the job\n"
+      "has them.",
+  .examples = "  fabricast tune scenarios/ddp-2b-4nodes-200g.yaml\n"
+              "  fabricast tune scenarios/zero3-13b-slow-fabric.yaml --knobs prefetch,recompute\n"
+              "  fabricast tune scenarios/hello.yaml --by exposed --memory 40GB -o best.yaml\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static gboolean
+write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GError **error)
+{
+  if (o->out == NULL)
+    return TRUE;
+  if (tune->best == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--out %s: nothing that was tried fits in memory", o->out);
+  g_autofree char *name = tune_point_name (tune, tune->best);
+  g_autofree char *why = g_strdup_printf ("%s with %s, which fabricast tune found best by %s", study->path,
+                                          name, tune->by->name);
+  return fab_best_write (study, tune->best->edits, why, o->out, error);
+}
+
+static gboolean
+tune (const TuneOptions *o, const char *path, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabTuneView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = tune_text, [FAB_FORMAT_JSON] = tune_json, [FAB_FORMAT_CSV] = tune_csv
+  };
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  const FabFigure *by = catalog ? fab_best_figure (o->by, error) : NULL;
+  FabBytes most_bytes;
+
+  if (by == NULL || !fab_best_memory (o->memory, &most_bytes, error))
+    return FALSE;
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
+  if (knobs == NULL)
+    return FALSE;
+  g_autoptr (FabTune) found = fab_tune_find (study, knobs, by, most_bytes, error);
+  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
+  if (title == NULL || !write_best (o, study, found, error))
+    return FALSE;
+  g_autofree char *text = printers[o->format](&(FabTuneView){ title, found });
+  g_print ("%s", text);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  TuneOptions o = { 0 };
+  const GOptionEntry entries[] = {
+    { "knobs", 0, 0, G_OPTION_ARG_STRING, &o.knobs,
+      "What may be turned; a wrong name lists what the job has (default: bucket, prefetch, micro_batch)",
+      "NAMES" },
+    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by,
+      "The figure that is to be best: tokens (default), step, exposed, ...", "FIGURE" },
+    { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "What a GPU may use (default: all that it has)",
+      "BYTES" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error) && tune (&o, argv[1], &error);
+  char *texts[] = { o.format_name, o.knobs, o.by, o.memory, o.out };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    g_free (texts[i]);
+  g_strfreev (o.sets);
+  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("tune", error);
+}
+
+const FabCommand fab_command_tune = {
+  .name = "tune",
+  .summary = "Find the best bucket, prefetch and micro-batch of a job",
+  .run = run,
+};

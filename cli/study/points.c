@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/study/points.h"
+
+#include <string.h>
+
+#include "sim/base/json.h"
+
+/* --- text --- */
+
+static glong
+label_width (const FabPoints *points, guint column)
+{
+  glong width = g_utf8_strlen (points->columns[column], -1);
+
+  for (guint i = 0; i < points->n_rows; i++)
+    width = MAX (width, g_utf8_strlen (points->rows[i].labels[column], -1));
+  return width;
+}
+
+static void
+append_label (GString *text, const char *label, glong width)
+{
+  g_string_append_printf (text, "  %s%*s", label, (int) (width - g_utf8_strlen (label, -1)), "");
+}
+
+static void
+append_figures (GString *text, const FabPoint *point)
+{
+  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
+  double exposed = point->step_s > 0 ? point->exposed_s / point->step_s : 0;
+
+  g_string_append_printf (text, " %12s %8.1f %% %7.1f %% %14.0f  %s", step, 100 * exposed,
+                          100 * point->mfu_fraction, point->tokens_per_s,
+                          point->binding_spec ? point->binding_spec : "-");
+}
+
+static void
+append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths)
+{
+  for (guint c = 0; c < points->n_shown; c++)
+    append_label (text, row->labels[c], widths[c]);
+  if (row->trial->point != NULL) {
+    append_figures (text, row->trial->point);
+  } else {
+    g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
+
+    g_string_append_printf (text, "  cannot be played: %s", lines[0]);
+  }
+  g_string_append_printf (text, "%s%s\n", row->mark ? "  " : "", row->mark ? row->mark : "");
+}
+
+void
+fab_points_append_text (GString *text, const FabPoints *points)
+{
+  g_autofree glong *widths = g_new (glong, points->n_shown);
+
+  for (guint c = 0; c < points->n_shown; c++) {
+    widths[c] = label_width (points, c);
+    append_label (text, points->columns[c], widths[c]);
+  }
+  g_string_append_printf (text, " %12s %10s %9s %14s  %s\n", "step", "exposed", "MFU", "tokens/s", "binding");
+  for (guint i = 0; i < points->n_rows; i++)
+    append_row (text, points, &points->rows[i], widths);
+}
+
+/* --- for programs --- */
+
+static gboolean
+is_known (const FabFigure *figure, const FabPoint *point)
+{
+  return point != NULL && (figure->is_known == NULL || figure->is_known (point));
+}
+
+static FabTable *
+new_table (const FabPoints *points)
+{
+  g_autoptr (GPtrArray) columns = g_ptr_array_new ();
+
+  for (guint c = 0; points->columns[c] != NULL; c++)
+    g_ptr_array_add (columns, (gpointer) points->columns[c]);
+  for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
+    g_ptr_array_add (columns, (gpointer) figure->column);
+  g_ptr_array_add (columns, (gpointer) "binding_link");
+  g_ptr_array_add (columns, (gpointer) "binding_link_spec");
+  g_ptr_array_add (columns, (gpointer) "problem");
+  g_ptr_array_add (columns, NULL);
+  return fab_table_new ((const char *const *) columns->pdata);
+}
+
+static void
+add_figure (FabTable *table, const FabFigure *figure, const FabPoint *point)
+{
+  if (!is_known (figure, point))
+    fab_table_add_null (table);
+  else if (figure->kind == FAB_FIGURE_BYTES)
+    fab_table_add_integer (table, (gint64) figure->value (point));
+  else
+    fab_table_add_real (table, figure->value (point));
+}
+
+static void
+add_number (FabTable *table, const char *number)
+{
+  if (number == NULL)
+    fab_table_add_null (table);
+  else if (strpbrk (number, ".e") != NULL)
+    fab_table_add_real (table, g_ascii_strtod (number, NULL));
+  else
+    fab_table_add_integer (table, g_ascii_strtoll (number, NULL, 10));
+}
+
+static void
+add_labels (FabTable *table, const FabPoints *points, const FabPointsRow *row)
+{
+  guint n = g_strv_length ((char **) points->columns);
+
+  for (guint c = 0; c < n; c++)
+    if (c + points->n_numbers < n)
+      fab_table_add_text (table, row->labels[c]);
+    else
+      add_number (table, row->labels[c]);
+}
+
+FabTable *
+fab_points_table (const FabPoints *points)
+{
+  FabTable *table = new_table (points);
+
+  for (guint i = 0; i < points->n_rows; i++) {
+    const FabPointsRow *row = &points->rows[i];
+    const FabPoint *point = row->trial->point;
+
+    add_labels (table, points, row);
+    for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
+      add_figure (table, figure, point);
+    fab_table_add_text (table, point ? point->binding : NULL);
+    fab_table_add_text (table, point ? point->binding_spec : NULL);
+    fab_table_add_text (table, row->trial->problem);
+  }
+  return table;
+}
+
+static void
+add_cell (FabJson *json, const char *key, const FabCell *cell)
+{
+  if (cell->kind == FAB_CELL_REAL)
+    fab_json_add_real (json, key, cell->real);
+  else if (cell->kind == FAB_CELL_INTEGER)
+    fab_json_add_whole (json, key, cell->integer);
+  else
+    fab_json_add_text (json, key, cell->text);
+}
+
+void
+fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table)
+{
+  fab_json_begin_array (json, key);
+  for (guint r = 0; r < table->n_rows; r++) {
+    fab_json_begin_object (json, NULL);
+    for (guint c = 0; c < table->n_columns; c++)
+      add_cell (json, table->columns[c], fab_table_cell (table, r, c));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+void
+fab_points_add_json (FabJson *json, const char *key, const FabPoints *points)
+{
+  g_autoptr (FabTable) table = fab_points_table (points);
+
+  fab_cli_add_json_rows (json, key, table);
+}
+
+void
+fab_points_list_init (FabPointsList *self, const char *const *columns, guint n_shown, guint n_numbers,
+                      guint n_rows)
+{
+  self->made = g_new0 (FabPointsRow, n_rows);
+  self->labels = g_new0 (char *, (gsize) n_rows *g_strv_length ((char **) columns) + 1);
+  self->points = (FabPoints){ columns, n_shown, n_numbers, self->made, n_rows };
+}
+
+void
+fab_points_list_set (FabPointsList *self, guint row, char *const *labels, const FabTry *trial)
+{
+  guint n_columns = g_strv_length ((char **) self->points.columns);
+  char **own = self->labels + (gsize) row * n_columns;
+
+  memcpy (own, labels, n_columns * sizeof *own);
+  self->made[row] = (FabPointsRow){ (const char *const *) own, trial, NULL };
+}
+
+void
+fab_points_list_clear (FabPointsList *self)
+{
+  gsize n = (gsize) self->points.n_rows * g_strv_length ((char **) self->points.columns);
+
+  for (gsize i = 0; i < n; i++)
+    g_free (self->labels[i]);
+  g_free (self->labels);
+  g_free (self->made);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet.h - the keys of the packet network. */
+#pragma once
+
+#include "sim/base/param.h"
+
+enum { SWITCHING_CUT_THROUGH, SWITCHING_STORE_AND_FORWARD };
+enum { ARBITRATION_WEIGHTED, ARBITRATION_STRICT };
+enum { BALANCE_IN_TURN, BALANCE_LEAST_QUEUE };
+
+/* What keeps a link from losing packets. AUTO is decided link by link. */
+typedef enum { CONTROL_AUTO, CONTROL_CREDIT, CONTROL_PFC, CONTROL_DROP, CONTROL_NONE } Control;
+
+/* Names of traffic to which classes of service apply, by FabConnection.traffic; NULL-ended. */
+extern const char *const packet_traffics[];
+
+enum { PACKET_MOST_CLASSES = 15 };
+
+typedef struct {
+  gint of; /* index in packet_traffics */
+  gint64 weight;
+} PacketClassParams;
+
+typedef struct {
+  FabParamList classes; /* PacketClassParams */
+  int arbitration;
+  FabBytes mtu_bytes;
+  int switching, control, balance;
+  FabBytes window_bytes, buffer_bytes, queue_bytes;
+  FabBytes pause_bytes, resume_bytes;
+  double pace_fraction;
+  gint64 n_paths, n_lanes;
+  FabBytes mark_from_bytes, mark_all_bytes;
+  double mark_fraction;
+  gboolean has_dcqcn;
+  double gain_fraction;
+  FabTimePs cnp_every_ps, increase_every_ps, alpha_every_ps;
+  FabBytes increase_every_bytes;
+  gint64 n_recovery;
+  FabBytesPerS increase_bytes_per_s, hyper_bytes_per_s;
+  FabTimePs timeout_ps, doorbell_ps, message_gap_ps, completion_ps;
+} PacketParams;

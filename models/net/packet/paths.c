@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* paths.c - the paths of a flow's packets, made once for equal ends and hash, and kept.
+ *
+ * Traffic that the router spreads uses `n_paths` paths in turn. They are chosen so that every link that leads on from
+ * a vertex gets its share, as nearly as whole paths allow. O(links) per path, once.
+ */
+#include <string.h>
+
+#include "models/net/packet/parts.h"
+#include "sim/base/mix.h"
+
+typedef struct {
+  guint64 use; /* hash of the PacketUse */
+  guint32 n, number;
+  FabLeg legs[];
+} KnownWay;
+
+static guint
+known_hash (gconstpointer key)
+{
+  const KnownWay *way = key;
+  guint64 sum = way->use;
+
+  for (guint i = 0; i < way->n; i++) {
+    const FabLeg *leg = &way->legs[i];
+
+    sum = fab_mix (fab_mix (sum, leg->flow_hash), (guint64) leg->src << 32 | leg->dst);
+  }
+  return (guint) sum;
+}
+
+static gboolean
+known_equal (gconstpointer a, gconstpointer b)
+{
+  const KnownWay *x = a, *y = b;
+  gboolean is_equal = x->n == y->n && x->use == y->use;
+
+  for (guint i = 0; is_equal && i < x->n; i++) {
+    const FabLeg *p = &x->legs[i], *q = &y->legs[i];
+
+    is_equal = p->flow_hash == q->flow_hash && p->src == q->src && p->dst == q->dst;
+  }
+  return is_equal;
+}
+
+void
+packet_path_sets_init (PacketNet *self)
+{
+  guint n_links = fab_graph_n_links (self->base.env.graph);
+
+  self->hops = g_array_new (FALSE, FALSE, sizeof (Hop));
+  self->paths = g_array_new (FALSE, FALSE, sizeof (guint32));
+  self->ways = g_array_new (FALSE, FALSE, sizeof (PathSet));
+  self->known_ways = g_hash_table_new_full (known_hash, known_equal, g_free, NULL);
+  self->link_ways = g_new (guint32, n_links * self->n_services + 1);
+  for (guint i = 0; i < n_links * self->n_services; i++)
+    self->link_ways[i] = NONE;
+  self->known_queues = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+void
+packet_path_sets_clear (PacketNet *self)
+{
+  g_array_unref (self->hops);
+  g_array_unref (self->paths);
+  g_array_unref (self->ways);
+  g_hash_table_unref (self->known_ways);
+  g_hash_table_unref (self->known_queues);
+  g_free (self->link_ways);
+  g_free (self->queues);
+}
+
+/* Returns the queue for packets that come over one lane and wait for another. */
+static guint32
+queue_of (PacketNet *self, guint32 from, guint32 to)
+{
+  guint64 key = (guint64) from << 32 | to;
+  gpointer known;
+
+  if (g_hash_table_lookup_extended (self->known_queues, &key, NULL, &known))
+    return GPOINTER_TO_UINT (known);
+  if (self->n_queues == self->queue_capacity) {
+    self->queue_capacity = MAX (256, 2 * self->queue_capacity);
+    self->queues = g_renew (Queue, self->queues, self->queue_capacity);
+  }
+  self->queues[self->n_queues] = (Queue){ .head = NONE, .tail = NONE, .next = NONE };
+  g_hash_table_insert (self->known_queues, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (self->n_queues));
+  return self->n_queues++;
+}
+
+/* Appends a hop and returns its lane. */
+static guint32
+add_hop (PacketNet *self, guint32 before, guint32 link, double cost, guint8 service)
+{
+  guint32 lane = before == NONE ? packet_lane_first (self, link, service)
+                                : packet_lane_after (self, before, link);
+  Hop hop = { lane, before == NONE ? NONE : queue_of (self, before, lane), cost };
+
+  g_array_append_val (self->hops, hop);
+  return lane;
+}
+
+static void
+add_end (PacketNet *self)
+{
+  Hop hop = { NONE, NONE, 1 };
+
+  g_array_append_val (self->hops, hop);
+}
+
+/* --- one way --- */
+
+static double
+cost_of (const PacketNet *self, FabLinkId link, PacketUse use)
+{
+  if (use.footprint == NULL)
+    return fab_graph_link_class (self->base.env.graph, link)->cost[use.drive];
+  guint at = fab_footprint_find (use.footprint, link);
+  return use.footprint->line_weights[at] / use.footprint->weights[at] * use.wire_factor;
+}
+
+static guint64
+use_hash (PacketUse use)
+{
+  guint64 sum = (guint64) use.service << 8 | use.drive;
+
+  for (guint i = 0; use.footprint != NULL && i < use.footprint->n; i++) {
+    double factor = use.footprint->line_weights[i] / use.footprint->weights[i] * use.wire_factor;
+    guint64 bits;
+
+    memcpy (&bits, &factor, sizeof bits);
+    sum = fab_mix (fab_mix (sum, use.footprint->links[i]), bits);
+  }
+  return sum;
+}
+
+/* Appends the hops of one leg and returns its last lane. */
+static guint32
+add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketUse use)
+{
+  for (guint i = 0; i < path->n; i++)
+    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], use), use.service);
+  return before;
+}
+
+static void
+way_note (const PacketNet *self, PathSet *way, guint32 lane)
+{
+  guint8 control = self->lanes[lane].control;
+  FabVertexId src = fab_graph_link (self->base.env.graph, self->lanes[lane].link)->src;
+
+  way->has_nic |= fab_graph_vertex (self->base.env.graph, src)->kind == FAB_VERTEX_NIC;
+  way->is_lossy |= control == CONTROL_DROP;
+  way->is_endless |= control == CONTROL_NONE;
+  way->is_marked |= control == CONTROL_DROP || control == CONTROL_PFC;
+}
+
+/* Computes the latency of the way back, and the rate when nothing else moves. */
+static void
+way_count (PacketNet *self, PathSet *way)
+{
+  const FabGraph *graph = self->base.env.graph;
+  guint32 first_hop = g_array_index (self->paths, guint32, way->first_path);
+
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++) {
+    const FabLink *link = fab_graph_link (graph, self->lanes[hop->lane].link);
+    double ps_per_byte = (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost;
+
+    way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
+    way->ps_per_byte = MAX (way->ps_per_byte, ps_per_byte);
+    way_note (self, way, hop->lane);
+  }
+}
+
+/* `paths` holds n_paths for each leg, leg by leg. */
+static guint32
+way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, PacketUse use)
+{
+  PathSet way = { .first_path = self->paths->len, .n_paths = n_paths };
+
+  for (guint p = 0; p < n_paths; p++) {
+    guint32 first_hop = self->hops->len, before = NONE, stride;
+
+    for (guint i = 0; i < n_legs; i++)
+      before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), use);
+    g_assert (before != NONE);
+    add_end (self);
+    g_array_append_val (self->paths, first_hop);
+    stride = self->hops->len - first_hop;
+    way.stride = p == 0 || way.stride == stride ? stride : 0;
+  }
+  way_count (self, &way);
+  g_array_append_val (self->ways, way);
+  return self->ways->len - 1;
+}
+
+static guint32
+way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
+{
+  gboolean is_spread = self->base.env.router->ops->spread != NULL;
+  guint n_paths = is_spread ? (guint) self->params.n_paths : 1;
+  g_autoptr (GArray) paths = g_array_new (FALSE, TRUE, sizeof (FabPath));
+
+  for (guint i = 0; i < n_legs; i++) {
+    FabPath path = { 0 };
+
+    if (is_spread) {
+      packet_spread (self, &legs[i], n_paths, paths);
+      continue;
+    }
+    gboolean has_path = fab_router_append (self->base.env.router, legs[i].src, legs[i].dst, legs[i].flow_hash,
+                                           &path);
+    g_assert (has_path);
+    g_array_append_val (paths, path);
+  }
+  return way_join (self, paths, n_legs, n_paths, use);
+}
+
+guint32
+packet_path_set (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
+{
+  g_autofree KnownWay *key = g_malloc (sizeof (KnownWay) + n_legs * sizeof (FabLeg));
+  const KnownWay *known;
+
+  key->n = n_legs;
+  key->use = use_hash (use);
+  memcpy (key->legs, legs, n_legs * sizeof (FabLeg));
+  known = g_hash_table_lookup (self->known_ways, key);
+  if (known != NULL)
+    return known->number;
+  key->number = way_new (self, legs, n_legs, use);
+  g_array_index (self->ways, PathSet, key->number).turn = known_hash (key);
+  known = key;
+  g_hash_table_add (self->known_ways, g_steal_pointer (&key));
+  return known->number;
+}
+
+guint32
+packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service)
+{
+  guint32 *known = &self->link_ways[link * self->n_services + service];
+  PathSet way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2 };
+  guint32 first_hop = self->hops->len;
+
+  if (*known != NONE)
+    return *known;
+  add_hop (self, NONE, link, 1, service);
+  add_end (self);
+  g_array_append_val (self->paths, first_hop);
+  way_count (self, &way);
+  g_array_append_val (self->ways, way);
+  return *known = self->ways->len - 1;
+}
+
+/* --- metering --- */
+
+static void
+meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
+{
+  FabPath path = { 0 };
+
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++)
+    path.links[path.n++] = self->lanes[hop->lane].link;
+  fab_meter_add_path (self->base.meter, &path, bytes, drive);
+}
+
+/* The packets took the paths in turn. */
+void
+packet_path_set_meter (PacketNet *self, const Flow *flow)
+{
+  const PathSet *way = &g_array_index (self->ways, PathSet, flow->way);
+  FabBytes mtu = self->params.mtu_bytes, n = (flow->bytes + mtu - 1) / mtu, left_out = n * mtu - flow->bytes;
+
+  for (guint32 i = 0; i < MIN (way->n_paths, n); i++) {
+    FabBytes bytes = (n - i + way->n_paths - 1) / way->n_paths * mtu;
+    guint32 path = way->first_path + (way->turn + i) % way->n_paths;
+
+    if ((n - 1) % way->n_paths == i)
+      bytes -= left_out;
+    meter_path (self, g_array_index (self->paths, guint32, path), bytes, flow->drive);
+  }
+}
+
+void
+packet_path_set_meter_lost (PacketNet *self, const Packet *packet)
+{
+  FabPath path = { 0 };
+  guint32 first = packet->hop;
+
+  while (first > 0 && g_array_index (self->hops, Hop, first - 1).lane != NONE)
+    first--;
+  for (guint32 hop = first; hop < packet->hop; hop++)
+    path.links[path.n++] = self->lanes[g_array_index (self->hops, Hop, hop).lane].link;
+  fab_meter_add_path (self->base.meter, &path, packet->size, self->flows[packet->flow].drive);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* streams.c - the functions with which strategies make streams, tasks and collectives of a pipeline stage. */
+#include "models/workload/training/train.h"
+#include "sim/base/error.h"
+
+static const char *const stream_names[N_STREAM_KINDS] = {
+  [STREAM_LOADER] = "loader",
+  [STREAM_COMPUTE] = "compute",
+  [STREAM_DATA] = "comm",
+  [STREAM_GATHER] = "gather",
+  [STREAM_REPLICA] = "replica",
+  [STREAM_EXPERT_DATA] = "expert data",
+  [STREAM_TENSOR] = "tensor",
+  [STREAM_CONTEXT] = "context",
+  [STREAM_EXPERT] = "expert",
+  [STREAM_SEND_FORWARD] = "send forward",
+  [STREAM_RECEIVE_FORWARD] = "receive forward",
+  [STREAM_SEND_BACKWARD] = "send backward",
+  [STREAM_RECEIVE_BACKWARD] = "receive backward",
+  [STREAM_NORM] = "norm",
+  [STREAM_FROM_GPU] = "copy out",
+  [STREAM_TO_GPU] = "copy in",
+  [STREAM_CPU] = "cpu",
+  [STREAM_CHECKPOINT] = "checkpoint",
+};
+
+guint
+stage_stream (Stage *stage, StreamKind stream)
+{
+  if (stage->streams[stream] < 0)
+    stage->streams[stream] = fab_dag_builder_stream (stage->train->builder, stage->rank_class,
+                                                     stream_names[stream]);
+  return (guint) stage->streams[stream];
+}
+
+void
+stage_wait (Stage *stage, FabTaskId task)
+{
+  g_array_append_val (stage->waits, task);
+}
+
+FabTaskId
+stage_compute (Stage *stage, double seconds, char *name)
+{
+  FabDagBuilder *builder = stage->train->builder;
+  FabTaskId task = fab_dag_builder_work (builder, stage_stream (stage, STREAM_COMPUTE), FAB_SPAN_COMPUTE,
+                                         fab_seconds_to_ps (seconds), name);
+
+  for (guint i = 0; i < stage->waits->len; i++)
+    fab_dag_builder_after (builder, task, g_array_index (stage->waits, FabTaskId, i));
+  g_array_set_size (stage->waits, 0);
+  stage->last_compute = task;
+  stage->compute_s += seconds;
+  stage->has_compute = TRUE;
+  return task;
+}
+
+gboolean
+stage_follow (Stage *stage, guint *collective)
+{
+  if (stage->first == NULL)
+    return FALSE;
+  g_assert (stage->n_followed < stage->first->made->len);
+  *collective = g_array_index (stage->first->made, guint, stage->n_followed++);
+  return TRUE;
+}
+
+void
+stage_note (Stage *stage, guint collective)
+{
+  g_array_append_val (stage->made, collective);
+}
+
+/* Finds the collective that a task joins. A data-parallel group has ranks of all bins of a stage (slow.h). The first
+ * bin makes the collective; the other bins do the same in the same order, and join it. Takes *name. */
+static gboolean
+find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
+{
+  Train *train = stage->train;
+  GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[stage->index] : NULL;
+  FabCollectivePlan plan;
+
+  if (stage_follow (stage, collective))
+    return TRUE;
+  if (shared != NULL && stage->bin > 0) {
+    g_assert (stage->n_shared < shared->len);
+    *collective = g_array_index (shared, guint, stage->n_shared++);
+    stage_note (stage, *collective);
+    return TRUE;
+  }
+  if (!fab_concurrent_groups_plan (comm->concurrent_groups, train->env->library, comm->op, comm->bytes, &plan,
+                                   &train->error))
+    return FALSE;
+  *collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (name));
+  if (shared != NULL)
+    g_array_append_val (shared, *collective);
+  stage_note (stage, *collective);
+  return TRUE;
+}
+
+gboolean
+stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task)
+{
+  return stage_comm_after (stage, comm, name, stage->has_compute ? &stage->last_compute : NULL, task);
+}
+
+gboolean
+stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after, FabTaskId *task)
+{
+  Train *train = stage->train;
+  g_autofree char *owned = name;
+  guint collective;
+
+  if (comm->concurrent_groups == NULL || fab_concurrent_groups_n_ranks (comm->concurrent_groups) < 2
+      || comm->bytes == 0 || train->error != NULL || !find_collective (stage, comm, &owned, &collective))
+    return FALSE;
+  *task = fab_dag_builder_join (train->builder, stage_stream (stage, comm->stream), collective);
+  if (after != NULL)
+    fab_dag_builder_after (train->builder, *task, *after);
+  return TRUE;
+}
+
+void
+train_fail (Train *train, const char *format, ...)
+{
+  va_list args;
+
+  if (train->error != NULL)
+    return;
+  va_start (args, format);
+  train->error = g_error_new_valist (FAB_ERROR, FAB_ERROR_INPUT, format, args);
+  va_end (args);
+}
+
+gboolean
+stage_has_layer (const Stage *stage, guint layer)
+{
+  for (guint c = 0; c < stage->chunks->len; c++) {
+    const Chunk *chunk = &g_array_index (stage->chunks, Chunk, c);
+
+    if (layer >= chunk->first_layer && layer < chunk->first_layer + chunk->n_layers)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static FabConcurrentGroups *
+keep (Train *train, FabConcurrentGroups *concurrent_groups)
+{
+  return concurrent_groups != NULL ? fab_concurrent_groups_keep (train->env->library, concurrent_groups)
+                                   : NULL;
+}
+
+static gboolean
+is_same (const Selection *a, const Selection *b)
+{
+  for (Axis axis = 0; axis < N_AXES; axis++)
+    if (a->varies[axis] != b->varies[axis])
+      return FALSE;
+  return a->data == b->data && a->block == b->block && a->first_stage == b->first_stage
+      && a->n_stages == b->n_stages && a->first_data == b->first_data && a->n_data == b->n_data;
+}
+
+FabConcurrentGroups *
+train_concurrent_groups (Train *train, const Selection *selection)
+{
+  KnownFamily made = { *selection, NULL };
+
+  for (guint i = 0; i < train->concurrent_groups->len; i++)
+    if (is_same (&g_array_index (train->concurrent_groups, KnownFamily, i).selection, selection))
+      return g_array_index (train->concurrent_groups, KnownFamily, i).concurrent_groups;
+  if (train->error != NULL)
+    return NULL;
+  made.concurrent_groups = keep (train, layout_concurrent_groups (&train->layout, selection, &train->error));
+  g_array_append_val (train->concurrent_groups, made);
+  return made.concurrent_groups;
+}
+
+FabConcurrentGroups *
+stage_pairs (Stage *stage, guint to)
+{
+  Train *train = stage->train;
+  const SlowBin *bin = slow_bin (train->slow, stage->bin);
+
+  return train->error ? NULL
+                      : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data,
+                                                   bin->n_data, &train->error));
+}
+
+static FabConcurrentGroups *
+data_concurrent_groups (Stage *stage, DataPart part, guint block, gboolean has_context)
+{
+  Train *train = stage->train;
+  guint n_data = train->layout.size[AXIS_DATA];
+  Selection selection = {
+    .data = part, .block = block, .first_stage = stage->index, .n_stages = 1, .n_data = n_data
+  };
+
+  if (block > 0 && n_data % block != 0) {
+    train_fail (train, "%u data-parallel ranks cannot be divided into groups of %u", n_data, block);
+    return NULL;
+  }
+  selection.varies[AXIS_CONTEXT] = has_context;
+  return train_concurrent_groups (train, &selection);
+}
+
+FabConcurrentGroups *
+stage_data_concurrent_groups (Stage *stage, DataPart part, guint block)
+{
+  return data_concurrent_groups (stage, part, block, part != DATA_RUNS);
+}
+
+FabConcurrentGroups *
+stage_expert_data_concurrent_groups (Stage *stage)
+{
+  guint block;
+  DataPart part = layout_expert_data_part (&stage->train->layout, &block);
+
+  return data_concurrent_groups (stage, part, block, TRUE);
+}
+
+void
+stage_gather (Stage *stage, const ParameterCount *count, guint index, GArray *tasks)
+{
+  FabBytes each = stage_weight_bytes (stage);
+  Comm dense = { STREAM_DATA, FAB_DIMENSION_DATA, stage_data_concurrent_groups (stage, DATA_ALL, 0),
+                 FAB_OP_ALL_GATHER, count->dense * each };
+  Comm experts = { STREAM_EXPERT_DATA, FAB_DIMENSION_DATA,
+                   count->experts > 0 ? stage_expert_data_concurrent_groups (stage) : NULL, FAB_OP_ALL_GATHER,
+                   count->experts * each };
+  FabTaskId task;
+
+  if (stage_comm (stage, &dense, g_strdup_printf ("parameters%u", index), &task))
+    g_array_append_val (tasks, task);
+  if (stage_comm (stage, &experts, g_strdup_printf ("experts%u", index), &task))
+    g_array_append_val (tasks, task);
+}
+
+void
+stage_wait_all (Stage *stage, GArray *tasks)
+{
+  for (guint i = 0; i < tasks->len; i++)
+    stage_wait (stage, g_array_index (tasks, FabTaskId, i));
+  g_array_set_size (tasks, 0);
+}
+
+guint
+stage_n_ranks (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+
+  return slow_bin (stage->train->slow, stage->bin)->n_data * layout->size[AXIS_TENSOR]
+       * layout->size[AXIS_CONTEXT];
+}
+
+guint *
+stage_ranks (const Stage *stage, guint *n)
+{
+  const SlowBin *bin = slow_bin (stage->train->slow, stage->bin);
+
+  *n = stage_n_ranks (stage);
+  return layout_ranks (&stage->train->layout, stage->index, bin->first_data, bin->n_data);
+}
+
+guint
+stage_n_replicas (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+
+  return layout->size[AXIS_DATA] * layout->size[AXIS_CONTEXT];
+}
+
+guint
+stage_data_per_node (const Stage *stage)
+{
+  const Layout *layout = &stage->train->layout;
+  guint n = layout->cluster->gpus_per_node / layout->stride[AXIS_DATA];
+
+  return CLAMP (n, 1, layout->size[AXIS_DATA]);
+}
+
+FabBytes
+stage_weight_bytes (const Stage *stage)
+{
+  return MAX (fab_precision_bytes ((FabPrecision) stage->train->params->precision), 2);
+}
+
+/* The first layer of the first part of the model: the passes of the other parts come before. */
+gboolean
+stage_ends_backward (const Stage *stage, const PassAt *at)
+{
+  return at->layer == g_array_index (stage->chunks, Chunk, 0).first_layer;
+}
+
+gboolean
+stage_ends_chunk (const Stage *stage, const PassAt *at)
+{
+  for (guint c = 0; c < stage->chunks->len; c++)
+    if (at->layer == g_array_index (stage->chunks, Chunk, c).first_layer)
+      return TRUE;
+  return FALSE;
+}
+
+guint64
+train_tensor_parameters (const Train *train, const FabTensor *tensor)
+{
+  guint n_tensor = train->layout.size[AXIS_TENSOR], n_expert = train->layout.n_expert;
+
+  switch (tensor->kind) {
+  case FAB_TENSOR_WHOLE: return tensor->parameters;
+  case FAB_TENSOR_SPLIT: return (tensor->parameters + n_tensor - 1) / n_tensor;
+  case FAB_TENSOR_EXPERT: return (tensor->parameters + n_tensor * n_expert - 1) / (n_tensor * n_expert);
+  }
+  g_assert_not_reached ();
+}
+
+ParameterCount
+train_layer_count (const Train *train, guint index)
+{
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
+  ParameterCount count = { 0, 0 };
+
+  for (guint t = 0; t < layer->tensors->len; t++) {
+    const FabTensor *tensor = fab_layer_tensor (layer, t);
+    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+
+    *(is_expert ? &count.experts : &count.dense) += train_tensor_parameters (train, tensor);
+  }
+  return count;
+}
+
+double
+stage_shard_parameters (const Stage *stage)
+{
+  double n = stage_n_replicas (stage);
+
+  return (double) stage->count.dense / n + (double) stage->count.experts * stage->train->layout.n_expert / n;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/assembly/assemble.h"
+
+#include <string.h>
+
+#include "sim/assembly/faults.h"
+#include "sim/base/error.h"
+#include "sim/fabric/fabric.h"
+#include "sim/scenario/placement.h"
+
+/* Location of the members of a node's part while the graph is built. */
+typedef struct {
+  const FabPartSpec *spec;
+  guint part;       /* index of its name in the graph */
+  guint n;          /* members that are kept */
+  FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same vertices */
+} Part;
+
+typedef struct {
+  const FabScenario *scenario;
+  const FabClusterSpec *cluster;
+  const FabNodeSpec *node;
+  const FabWhatIf *what_if;
+  FabGraphBuilder *builder;
+  guint sharers; /* number of consecutive nodes that share parts; 1: none do */
+  Part *parts;   /* [node->parts.n] */
+} Build;
+
+static const FabVertexKind vertex_kinds[] = {
+  [FAB_PART_ACCELERATOR] = FAB_VERTEX_ACCELERATOR,
+  [FAB_PART_SWITCH] = FAB_VERTEX_SWITCH,
+  [FAB_PART_NIC] = FAB_VERTEX_NIC,
+  [FAB_PART_HOST] = FAB_VERTEX_HOST,
+  [FAB_PART_BRIDGE] = FAB_VERTEX_BRIDGE,
+  [FAB_PART_MEMORY] = FAB_VERTEX_MEMORY,
+  [FAB_PART_STORAGE] = FAB_VERTEX_STORAGE,
+};
+
+static const FabPartSpec *
+part_at (const FabNodeSpec *node, guint index)
+{
+  return (const FabPartSpec *) node->parts.data + index;
+}
+
+/* Counts the members of a kind over all parts of the node. */
+static guint
+count_kind (const FabNodeSpec *node, FabPartKind kind)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (part_at (node, i)->kind == (int) kind)
+      n += (guint) part_at (node, i)->count;
+  return n;
+}
+
+static guint
+kept_of_kind (const FabClusterSpec *cluster, const FabNodeSpec *node, FabPartKind kind)
+{
+  guint n = count_kind (node, kind);
+
+  if (kind == FAB_PART_ACCELERATOR && cluster->gpus_per_node > 0)
+    return MIN (n, (guint) cluster->gpus_per_node);
+  if (kind == FAB_PART_NIC)
+    return node->nic == NULL && cluster->nic == NULL ? 0
+         : cluster->nics_per_node > 0                ? MIN (n, (guint) cluster->nics_per_node)
+                                                     : n;
+  return n;
+}
+
+static FabTimePs
+changed_ps (FabTimePs time_ps, double change)
+{
+  return (FabTimePs) ((double) time_ps * (1 + change) + 0.5);
+}
+
+/* Applies a what-if question to the numbers of a link. */
+static void
+change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *rate, FabTimePs *latency_ps)
+{
+  if (what_if == NULL || g_strcmp0 (what_if->link_class, link_class->name) != 0)
+    return;
+  *rate = (FabBytesPerS) ((double) *rate * what_if->rate_factor + 0.5);
+  *latency_ps = changed_ps (*latency_ps, what_if->latency_change);
+  link_class->endpoint_ps = changed_ps (link_class->endpoint_ps, what_if->endpoint_change);
+  link_class->messages.factor = 1 + what_if->messages_change;
+  if (!what_if->keeps_messages)
+    link_class->messages.rate_change = (1 + link_class->messages.rate_change) * what_if->rate_factor - 1;
+}
+
+/* `rate` 0: the rate of the entry. */
+static FabLinkForm
+link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
+{
+  const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (build->scenario), name);
+  FabLinkClass link_class = fab_catalog_link_class (fab_scenario_catalog (build->scenario), spec);
+  FabBytesPerS own_rate = fab_link_spec_line_rate (spec);
+  FabTimePs latency_ps = spec->latency_ps;
+
+  rate = rate > 0 ? rate : own_rate;
+  link_class.messages.rate_change = (double) rate / (double) own_rate - 1;
+  change_link (build->what_if, &link_class, &rate, &latency_ps);
+  return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
+}
+
+/* Keeps the first accelerators and NICs, as many as the scenario asks for. */
+static void
+add_parts (Build *build)
+{
+  guint n_left[] = { [FAB_PART_ACCELERATOR] = kept_of_kind (build->cluster, build->node,
+                                                            FAB_PART_ACCELERATOR),
+                     [FAB_PART_SWITCH] = G_MAXUINT,
+                     [FAB_PART_NIC] = kept_of_kind (build->cluster, build->node, FAB_PART_NIC),
+                     [FAB_PART_HOST] = G_MAXUINT,
+                     [FAB_PART_BRIDGE] = G_MAXUINT,
+                     [FAB_PART_MEMORY] = G_MAXUINT,
+                     [FAB_PART_STORAGE] = G_MAXUINT };
+
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    Part *part = &build->parts[i];
+
+    part->spec = part_at (build->node, i);
+    part->n = MIN ((guint) part->spec->count, n_left[part->spec->kind]);
+    n_left[part->spec->kind] -= part->n;
+    part->part = fab_graph_builder_part (build->builder, part->spec->name,
+                                         part->spec->count > 1 || part->spec->shared > 1);
+    part->ids = g_new (FabVertexId, (gsize) build->cluster->nodes * part->n + 1);
+  }
+}
+
+static FabVertexId
+add_vertex (Build *build, const Part *part, guint node, guint member)
+{
+  FabVertexKind kind = vertex_kinds[part->spec->kind];
+  guint first = node - node % build->sharers;
+
+  if (part->spec->shared <= 1)
+    return fab_graph_builder_vertex (build->builder, kind, node, part->part, member);
+  if (node > first)
+    return part->ids[first * part->n + member];
+  return fab_graph_builder_vertex (build->builder, kind, FAB_NO_NODE, part->part,
+                                   node / build->sharers * part->n + member);
+}
+
+static void
+add_vertices (Build *build, guint node)
+{
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    Part *part = &build->parts[i];
+
+    for (guint m = 0; m < part->n; m++)
+      part->ids[node * part->n + m] = add_vertex (build, part, node, m);
+  }
+}
+
+/* Finds a part by name: "gpu" means all of its members, "gpu3" one of them. */
+static const Part *
+find_part (const Build *build, const char *name, guint *first, guint *n)
+{
+  for (guint i = 0; i < build->node->parts.n; i++) {
+    const Part *part = &build->parts[i];
+    gsize length = strlen (part->spec->name);
+    guint64 member;
+
+    if (strcmp (part->spec->name, name) == 0) {
+      *first = 0;
+      *n = part->n;
+      return part;
+    }
+    if (strncmp (part->spec->name, name, length) == 0
+        && g_ascii_string_to_unsigned (name + length, 10, 0, (guint64) part->spec->count - 1, &member,
+                                       NULL)) {
+      *first = (guint) member;
+      *n = member < part->n; /* 0: gpus_per_node or nics_per_node leaves it out */
+      return part;
+    }
+  }
+  g_assert_not_reached (); /* the catalogue check makes this impossible */
+}
+
+/* A tree from the larger side to the smaller one: member i of m belongs to member floor (i n / m) of n. */
+static gboolean
+is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
+{
+  return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
+}
+
+/* Whether the wire connects member i of its `from` to member j of its `to`. */
+static gboolean
+is_joined (const FabWireSpec *wire, guint64 i, guint64 all_from, guint64 j, guint64 all_to)
+{
+  switch ((FabWireMap) wire->map) {
+  case FAB_WIRE_BLOCK: return is_of_block (i, all_from, j, all_to);
+  case FAB_WIRE_ALL: return TRUE;
+  case FAB_WIRE_RING: return (i + 1) % all_from == j || (j + 1) % all_to == i;
+  case FAB_WIRE_PAIRS: return i / 2 == j / 2;
+  }
+  g_assert_not_reached ();
+}
+
+static void
+add_wire (Build *build, const FabWireSpec *wire, guint node)
+{
+  guint first_from, n_from, first_to, n_to;
+  const Part *from = find_part (build, wire->from, &first_from, &n_from);
+  const Part *to = find_part (build, wire->to, &first_to, &n_to);
+  FabLinkForm form = link_form (build, wire->link, (guint) wire->count, 0);
+  guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
+  guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
+  gboolean is_within = strcmp (wire->from, wire->to) == 0; /* each pair appears twice */
+
+  if (from->spec->shared > 1 && to->spec->shared > 1 && node % build->sharers > 0)
+    return; /* the first node of the domain has already connected them */
+  for (guint i = 0; i < n_from; i++)
+    for (guint j = 0; j < n_to; j++) {
+      FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
+      if (a == b || (is_within && a > b) || !is_joined (wire, i, all_from, j, all_to))
+        continue;
+      fab_graph_builder_join (build->builder, a, b, &form);
+    }
+}
+
+static void
+add_nodes (Build *build)
+{
+  for (guint node = 0; node < (guint) build->cluster->nodes; node++) {
+    add_vertices (build, node);
+    for (guint w = 0; w < build->node->wires.n; w++)
+      add_wire (build, (const FabWireSpec *) build->node->wires.data + w, node);
+  }
+}
+
+/* Counts the nodes as collectives see them: nodes that share parts count as one. */
+static guint
+count_domains (const Build *build)
+{
+  return MAX ((guint) build->cluster->nodes / build->sharers, 1);
+}
+
+/* Returns the members of a kind, node by node, in the order of the parts. */
+static FabVertexId *
+collect_kind (const Build *build, FabPartKind kind, guint *per_domain)
+{
+  guint n_nodes = (guint) build->cluster->nodes, n = kept_of_kind (build->cluster, build->node, kind),
+        filled = 0;
+  FabVertexId *ids = g_new (FabVertexId, (gsize) n_nodes * n + 1);
+
+  *per_domain = n * (n_nodes / count_domains (build));
+  for (guint node = 0; node < n_nodes; node++)
+    for (guint i = 0; i < build->node->parts.n; i++)
+      for (guint m = 0; build->parts[i].spec->kind == (int) kind && m < build->parts[i].n; m++)
+        ids[filled++] = build->parts[i].ids[node * build->parts[i].n + m];
+  return ids;
+}
+
+static FabLinkForm
+find_link_form (gconstpointer build, const char *name)
+{
+  return link_form (build, name, 1, 0);
+}
+
+/* Returns the NICs of every place, `k` each, at the place of each machine. (transfer full) */
+static FabVertexId *
+place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint k)
+{
+  const FabClusterSpec *spec = build->cluster;
+  guint n_machines = (guint) spec->nodes;
+  FabVertexId *nics = g_new (FabVertexId, (gsize) n_places * k + 1);
+  g_autofree guint *places = fab_placement_map ((FabPlacement) spec->placement, n_machines, n_places,
+                                                (guint) spec->place_stride,
+                                                (guint64) fab_scenario_spec (build->scenario)->seed);
+
+  for (guint i = 0; i < n_places * k; i++)
+    nics[i] = FAB_NO_VERTEX;
+  for (guint node = 0; node < n_machines; node++)
+    for (guint i = 0; i < k; i++)
+      nics[places[node] * k + i] = cluster->nics[node * k + i];
+  return nics;
+}
+
+static gboolean
+add_fabric (Build *build, const FabCluster *cluster, GError **error)
+{
+  const FabFabricOps *ops = (const FabFabricOps *) build->cluster->fabric.info;
+  const char *nic = build->cluster->nic ? build->cluster->nic : build->node->nic;
+
+  if (cluster->n_nodes > 1 && cluster->nics_per_node == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: node '%s' %s", cluster->n_nodes,
+                      build->node->name,
+                      count_kind (build->node, FAB_PART_NIC) > 0
+                          ? "does not say which link its NICs have; give it a `nic`, or set cluster.nic"
+                          : "has no NIC; nodes: 1 is possible");
+  if (cluster->nics_per_node == 0)
+    return TRUE;
+  guint n_ports = kept_of_kind (build->cluster, build->node,
+                                FAB_PART_NIC); /* counted per machine, not per domain */
+  guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
+  g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
+  FabFabricEnv env = {
+    build->builder, n_places, n_ports, nics, link_form (build, nic, 1, build->cluster->nic_rate_bytes_per_s),
+    find_link_form, build
+  };
+  return ops->build (&env, build->cluster->fabric.params, error);
+}
+
+static void
+fill_cluster (const Build *build, FabCluster *cluster)
+{
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (fab_scenario_catalog (build->scenario),
+                                                                   build->node->accelerator);
+
+  cluster->n_nodes = count_domains (build);
+  cluster->gpus = collect_kind (build, FAB_PART_ACCELERATOR, &cluster->gpus_per_node);
+  cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
+  cluster->drives = collect_kind (build, FAB_PART_STORAGE, &cluster->drives_per_node);
+  cluster->has_relays = build->cluster->has_relays;
+  cluster->has_gds = build->cluster->has_gds;
+  cluster->architecture = accelerator->architecture;
+  cluster->device = (FabDevice){
+    .architecture = accelerator->architecture,
+    .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP32] = accelerator->peak_fp32_flops_per_s,
+                          [FAB_PRECISION_TF32] = accelerator->peak_tf32_flops_per_s,
+                          [FAB_PRECISION_FP8] = accelerator->peak_fp8_flops_per_s },
+    .matmul_fraction = accelerator->matmul_fraction,
+    .n_sms = (guint) accelerator->n_sms,
+    .memory_bytes = accelerator->memory_bytes,
+    .memory_bytes_per_s = accelerator->memory_bytes_per_s,
+  };
+  cluster->processor = fab_catalog_processor (fab_scenario_catalog (build->scenario), build->node->cpu);
+  cluster->p2p = (FabReach) build->node->p2p;
+  cluster->gdr = (FabReach) build->node->gdr;
+  if (build->cluster->p2p != NULL)
+    fab_reach_parse (build->cluster->p2p, &cluster->p2p);
+  if (build->cluster->gdr != NULL)
+    fab_reach_parse (build->cluster->gdr, &cluster->gdr);
+}
+
+static gboolean
+check_connected (const FabGraph *graph, GError **error)
+{
+  FabVertexId lost;
+
+  if (fab_graph_is_connected (graph, &lost))
+    return TRUE;
+  g_autofree char *first = fab_graph_vertex_name (graph, 0), *name = fab_graph_vertex_name (graph, lost);
+  return fab_throw (error, FAB_ERROR_INPUT, "the machine is in parts: no wires lead from %s to %s", first,
+                    name);
+}
+
+FabPlant *
+fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  const FabRouterOps *router = (const FabRouterOps *) cluster->route.info;
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+  g_autoptr (FabPlant) self = g_new0 (FabPlant, 1);
+  Build build = {
+    scenario, cluster, node, what_if, builder, fab_node_spec_sharers (node), g_new0 (Part, node->parts.n + 1)
+  };
+
+  add_parts (&build);
+  add_nodes (&build);
+  fill_cluster (&build, &self->cluster);
+  gboolean is_built = add_fabric (&build, &self->cluster, error);
+  for (guint i = 0; i < node->parts.n; i++)
+    g_free (build.parts[i].ids);
+  g_free (build.parts);
+  if (!is_built)
+    return NULL;
+  self->cluster.graph = self->graph = fab_graph_builder_freeze (builder);
+  if (!fab_scenario_spec (scenario)->is_folded)
+    fab_graph_unfold (self->graph);
+  if (!check_connected (self->graph, error))
+    return NULL;
+  fab_cluster_measure (&self->cluster);
+  if (!(what_if != NULL && what_if->is_intact)
+      && !fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
+                            &self->disturbances, error))
+    return NULL;
+  self->cluster.router = self->router = router->create (self->graph, cluster->route.params);
+  self->sites = g_ptr_array_new ();
+  return g_steal_pointer (&self);
+}
+
+void
+fab_plant_free (FabPlant *self)
+{
+  if (self == NULL)
+    return;
+  g_clear_pointer (&self->sites, g_ptr_array_unref);
+  fab_form_book_unref (self->book);
+  fab_router_destroy (self->router);
+  fab_disturbances_plan_free (self->disturbances);
+  fab_graph_free (self->graph);
+  fab_cluster_clear (&self->cluster);
+  fab_scenario_free (self->scenario);
+  g_free (self);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/base/thread_pool.h"
+
+typedef struct {
+  guint n;
+  gint next; /* the next item to take; atomic */
+  FabThreadPoolFn work;
+  gpointer data;
+} ThreadPool;
+
+static gpointer
+take_items (gpointer data)
+{
+  ThreadPool *self = data;
+
+  for (;;) {
+    guint item = (guint) g_atomic_int_add (&self->next, 1);
+
+    if (item >= self->n)
+      return NULL;
+    self->work (self->data, item);
+  }
+}
+
+guint
+fab_thread_pool_size (guint n_threads)
+{
+  return CLAMP (n_threads > 0 ? n_threads : g_get_num_processors (), 1, FAB_THREAD_POOL_MOST_THREADS);
+}
+
+void
+fab_thread_pool_run (guint n_threads, guint n, FabThreadPoolFn work, gpointer data)
+{
+  ThreadPool self = { n, 0, work, data };
+  guint n_working = MIN (fab_thread_pool_size (n_threads), MAX (n, 1));
+  g_autofree GThread **others = g_new (GThread *, n_working);
+
+  g_assert (n < G_MAXINT - FAB_THREAD_POOL_MOST_THREADS);
+  for (guint i = 1; i < n_working; i++)
+    others[i] = g_thread_new ("crew", take_items, &self);
+  take_items (&self);
+  for (guint i = 1; i < n_working; i++)
+    g_thread_join (others[i]);
+}

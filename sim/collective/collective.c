@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/collective/collective.h"
+
+#include "sim/base/error.h"
+#include "sim/base/mix.h"
+#include "sim/collective/form_book.h"
+
+const char *const fab_op_names[FAB_N_OPS + 1] = {
+  [FAB_OP_ALL_REDUCE] = "all_reduce",
+  [FAB_OP_ALL_GATHER] = "all_gather",
+  [FAB_OP_REDUCE_SCATTER] = "reduce_scatter",
+  [FAB_OP_BROADCAST] = "broadcast",
+  [FAB_OP_REDUCE] = "reduce",
+  [FAB_OP_ALL_TO_ALL] = "all_to_all",
+  [FAB_OP_SEND_RECV] = "send_recv",
+  [FAB_OP_GATHER] = "gather",
+  [FAB_OP_SCATTER] = "scatter",
+};
+
+double
+fab_op_bus_factor (FabOp op, guint n_ranks)
+{
+  double share = (double) (n_ranks - 1) / n_ranks;
+
+  switch (op) {
+  case FAB_OP_ALL_REDUCE: return 2 * share;
+  case FAB_OP_ALL_GATHER:
+  case FAB_OP_REDUCE_SCATTER:
+  case FAB_OP_ALL_TO_ALL:
+  case FAB_OP_GATHER:
+  case FAB_OP_SCATTER: return share;
+  case FAB_OP_BROADCAST:
+  case FAB_OP_REDUCE:
+  case FAB_OP_SEND_RECV: return 1;
+  case FAB_N_OPS:
+  default: g_assert_not_reached ();
+  }
+}
+
+FabTimePs
+fab_form_latency_ps (const FabCollectiveForm *form)
+{
+  return fab_ps_add (fab_ps_times (form->intra_latency_ps, form->n_intra_steps),
+                     fab_ps_times (form->inter_latency_ps, form->n_inter_steps));
+}
+
+FabStream
+fab_collective_plan_stream (const FabCollectivePlan *plan)
+{
+  return (FabStream){
+    .footprint = plan->footprint,
+    .bytes = plan->bytes,
+    .startup_ps = plan->startup_ps,
+    .latency_ps = plan->latency_ps,
+    .wire_factor = plan->wire_factor,
+    .limit_bytes_per_s = plan->limit_bytes_per_s,
+    .share = plan->n_connections,
+    .stays = TRUE,
+  };
+}
+
+FabTimePs
+fab_collective_plan_idle_ps (const FabCollectivePlan *plan)
+{
+  if (plan->footprint == NULL)
+    return 0;
+  FabStream stream = fab_collective_plan_stream (plan);
+  return fab_ps_add (plan->startup_ps, fab_flow_ps ((double) plan->bytes, fab_stream_rate_alone (&stream)));
+}
+
+double
+fab_collective_plan_wire_per_byte (const FabCollectivePlan *plan)
+{
+  return plan->footprint ? plan->footprint->binding_weight * plan->wire_factor : 0;
+}
+
+static gint
+compare_preference (gconstpointer a, gconstpointer b)
+{
+  guint first = (*(const FabAlgorithmOps *const *) a)->preference;
+  guint second = (*(const FabAlgorithmOps *const *) b)->preference;
+
+  return first < second ? -1 : first > second;
+}
+
+const FabAlgorithmOps **
+fab_algorithms_by_preference (const FabModelInfo *const *algorithms)
+{
+  GPtrArray *sorted = g_ptr_array_new ();
+
+  for (guint i = 0; algorithms[i] != NULL; i++)
+    g_ptr_array_add (sorted, (gpointer) algorithms[i]);
+  g_ptr_array_sort (sorted, compare_preference);
+  g_ptr_array_add (sorted, NULL);
+  return (const FabAlgorithmOps **) g_ptr_array_free (sorted, FALSE);
+}
+
+typedef struct {
+  const FabAlgorithmOps *algorithm;
+  FabGroup group;
+  FabOp op;
+  FabAlgorithmEnv env;
+  FabCollectiveForm form;
+} KnownForm;
+
+static void
+known_form_clear (gpointer data)
+{
+  fab_footprint_free (((*(KnownForm **) data))->form.footprint);
+  g_free (*(KnownForm **) data);
+}
+
+/* Its key are the group, the operation and the bytes. */
+typedef struct {
+  FabGroup group;
+  FabOp op;
+  FabBytes bytes;
+  FabCollectivePlan plan;
+} KnownPlan;
+
+/* Plans of so many sizes are kept; then all are made again. */
+enum { MOST_PLANS = 4096 };
+
+static gboolean
+is_same_group (const FabGroup *a, const FabGroup *b)
+{
+  return a->cluster == b->cluster && a->n_nodes == b->n_nodes && a->gpus_per_node == b->gpus_per_node;
+}
+
+static guint
+known_plan_hash (gconstpointer data)
+{
+  const KnownPlan *self = data;
+  guint64 group = fab_mix ((guint64) (gsize) self->group.cluster,
+                           (guint64) self->group.n_nodes << 32 | self->group.gpus_per_node);
+
+  return (guint) fab_mix (group, (guint64) self->bytes * FAB_N_OPS + self->op);
+}
+
+static gboolean
+known_plan_equal (gconstpointer a, gconstpointer b)
+{
+  const KnownPlan *x = a, *y = b;
+
+  return x->bytes == y->bytes && x->op == y->op && is_same_group (&x->group, &y->group);
+}
+
+void
+fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms)
+{
+  self->ops = ops;
+  self->algorithms = fab_algorithms_by_preference (algorithms);
+  self->forms = g_array_new (FALSE, FALSE, sizeof (KnownForm *));
+  g_array_set_clear_func (self->forms, known_form_clear);
+  self->plans = g_hash_table_new_full (known_plan_hash, known_plan_equal, g_free, NULL);
+  self->concurrent_groups = g_ptr_array_new ();
+}
+
+void
+fab_library_clear (FabLibrary *self)
+{
+  g_clear_pointer (&self->concurrent_groups, g_ptr_array_unref);
+  g_clear_pointer (&self->plans, g_hash_table_unref);
+  g_clear_pointer (&self->forms, g_array_unref);
+  g_clear_pointer (&self->algorithms, g_free);
+}
+
+void
+fab_library_destroy (FabLibrary *self)
+{
+  if (self)
+    self->ops->destroy (self);
+}
+
+/* From what is known of the same group. */
+static gboolean
+derive_form (const FabLibrary *self, KnownForm *made)
+{
+  const FabAlgorithmOps *algorithm = made->algorithm;
+
+  if (algorithm->derive == NULL || fab_graph_is_unfolded (made->group.cluster->graph))
+    return FALSE;
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+
+    if (known->algorithm == algorithm && is_same_group (&known->group, &made->group)
+        && algorithm->derive (&made->group, made->op, known->op, &known->form, &made->form))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* From the book, or by the algorithm, which then goes into the book. */
+static gboolean
+make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+           const FabAlgorithmEnv *env, FabCollectiveForm *form, GError **error)
+{
+  FabAlgorithmEnv recording = *env;
+
+  if (self->book == NULL)
+    return algorithm->form (group, op, env, form, error);
+  if (fab_form_book_find (self->book, algorithm, group, op, env->net_stretch, form))
+    return TRUE;
+  recording.tape = fab_form_tape_new (group->cluster->graph);
+  gboolean is_made = algorithm->form (group, op, &recording, form, error);
+  if (is_made)
+    fab_form_book_add (self->book, algorithm, group, op, env->net_stretch, form, recording.tape);
+  else
+    fab_form_tape_free (recording.tape);
+  return is_made;
+}
+
+const FabCollectiveForm *
+fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+                  const FabAlgorithmEnv *env, GError **error)
+{
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+
+    if (known->algorithm == algorithm && known->op == op && is_same_group (&known->group, group))
+      return &known->form;
+  }
+  if (self->cancel != NULL && g_atomic_int_get (self->cancel) != 0) {
+    fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+    return NULL;
+  }
+  g_autofree KnownForm *made = g_new0 (KnownForm, 1);
+  *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
+  if (!derive_form (self, made) && !make_form (self, algorithm, group, op, env, &made->form, error))
+    return NULL;
+  g_array_append_val (self->forms, made);
+  return &g_steal_pointer (&made)->form;
+}
+
+/* The form that a plan was made from. */
+static const KnownForm *
+form_of_plan (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  for (guint i = 0; i < self->forms->len; i++) {
+    const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
+
+    if (known->form.footprint == plan->footprint)
+      return known;
+  }
+  g_assert_not_reached ();
+}
+
+FabFootprint *
+fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op, const FabGroup *group,
+                       GError **error)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+  FabCollectiveForm form;
+
+  return make_form (self, known->algorithm, group, op, &known->env, &form, error) ? form.footprint : NULL;
+}
+
+double
+fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  return form_of_plan (self, plan)->env.net_stretch;
+}
+
+gboolean
+fab_library_add_messages (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
+                          const FabGroup *group, guint n_chunks, FabSchedule *schedule, GError **error)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+
+  return known->algorithm->schedule (group, op, &known->env, n_chunks, schedule, error);
+}
+
+FabSchedule *
+fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks)
+{
+  const KnownForm *known = form_of_plan (self, plan);
+  FabSchedule *schedule = fab_schedule_new (known->group.cluster);
+  gboolean is_made = fab_library_add_messages (self, plan, known->op, &known->group,
+                                               plan->messages != NULL ? 1 : n_chunks, schedule, NULL);
+
+  g_assert (is_made); /* its form has found all paths */
+  return schedule;
+}
+
+/* --- plans --- */
+
+/* Where a library says nothing of chunks they are so small that the first one's way to the end costs a hundredth. */
+static guint
+enough_chunks (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  enum { MOST_CHUNKS = 1024, LEAST_BYTES = 1024 };
+  const FabCollectiveForm *form = &form_of_plan (self, plan)->form;
+  double fills = form->fill_s_per_byte * form->footprint->rate_bytes_per_s;
+  FabBytes most = CLAMP (plan->bytes / LEAST_BYTES, 1, MOST_CHUNKS);
+
+  return (guint) CLAMP (100 * fills, 1, (double) most);
+}
+
+static FabSchedule *
+make_messages (gconstpointer library, const FabCollectivePlan *plan)
+{
+  return fab_library_schedule (library, plan, plan->steps.n_chunks);
+}
+
+/* What the library has not said: all of the startup is steps, one like the other. */
+static void
+finish_steps (const FabLibrary *self, FabCollectivePlanSteps *steps, const FabCollectivePlan *plan)
+{
+  if (steps->inter_cost <= 0) {
+    steps->steps_ps = plan->startup_ps;
+    steps->intra_cost = steps->inter_cost = 1;
+  }
+  if (steps->n_chunks == 0)
+    steps->n_chunks = enough_chunks (self, plan);
+  steps->is_pipeline = form_of_plan (self, plan)->form.fill_s_per_byte > 0;
+  steps->make = make_messages;
+  steps->owner = self;
+}
+
+static gboolean
+make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+           GError **error)
+{
+  *plan = (FabCollectivePlan){ .algorithm = "none",
+                               .protocol = "none",
+                               .op = op,
+                               .bytes = bytes,
+                               .n_ranks = fab_group_n_ranks (group),
+                               .wire_factor = 1,
+                               .n_connections = 1 };
+  if (plan->n_ranks < 2)
+    return TRUE;
+  if (!self->ops->plan (self, group, op, bytes, plan, error))
+    return FALSE;
+  finish_steps (self, &plan->steps, plan);
+  if (fab_collective_plan_idle_ps (plan) < FAB_TIME_MAX / 2)
+    return TRUE;
+  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "%s of %s over %u ranks takes longer than 53 days, which is too long here",
+                    fab_op_names[op], size, plan->n_ranks);
+}
+
+static void
+keep_plan (FabLibrary *self, const KnownPlan *made)
+{
+  if (g_hash_table_size (self->plans) >= MOST_PLANS)
+    g_hash_table_remove_all (self->plans);
+  g_hash_table_add (self->plans, g_memdup2 (made, sizeof *made));
+}
+
+gboolean
+fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
+                  GError **error)
+{
+  KnownPlan made = { .group = *group, .op = op, .bytes = bytes };
+  const KnownPlan *known = g_hash_table_lookup (self->plans, &made);
+
+  if (known != NULL) {
+    *plan = known->plan;
+    return TRUE;
+  }
+  if (!make_plan (self, group, op, bytes, plan, error))
+    return FALSE;
+  made.plan = *plan;
+  keep_plan (self, &made);
+  return TRUE;
+}

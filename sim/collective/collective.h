@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective.h - collective operations, the algorithms that can run them, and the plans that libraries make.
+ *
+ * An algorithm turns a group of ranks and an operation into a form: the links that it uses, the share of the bytes
+ * that
+ * each link carries, and the number of steps that follow one another. A form does not depend on the number of bytes.
+ * A library (a model of NCCL, of MPI) chooses the algorithm and the protocol for a number of bytes, and adds the time
+ * that software takes. The result is a plan. A network plays a plan as one stream, or message by message.
+ *
+ * "Size" and "bytes of size" are bytes as nccl-tests counts them:
+ *   all_reduce, broadcast, reduce, all_to_all   the buffer of one rank
+ *   all_gather, gather                          the whole result
+ *   reduce_scatter, scatter                     the whole input
+ *   send_recv                                   what each rank sends to the next rank
+ * Rank 0 is the root of broadcast, reduce, gather and scatter.
+ */
+#pragma once
+
+#include "sim/collective/schedule.h"
+#include "sim/machine/hop.h"
+#include "sim/net/net.h"
+
+typedef enum {
+  FAB_OP_ALL_REDUCE,
+  FAB_OP_ALL_GATHER,
+  FAB_OP_REDUCE_SCATTER,
+  FAB_OP_BROADCAST,
+  FAB_OP_REDUCE,
+  FAB_OP_ALL_TO_ALL,
+  FAB_OP_SEND_RECV,
+  FAB_OP_GATHER,
+  FAB_OP_SCATTER,
+  FAB_N_OPS,
+} FabOp;
+
+extern const char *const fab_op_names[FAB_N_OPS + 1]; /* "all_reduce", ...; NULL-ended */
+
+/* The factor between the two rates that nccl-tests prints: busbw = algbw x factor, with algbw = size / time
+ * (nccl-tests, doc/PERFORMANCE.md). With n ranks: all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather
+ * and scatter (n-1)/n; broadcast, reduce and send_recv 1. */
+double fab_op_bus_factor (FabOp op, guint n_ranks);
+
+/* What an algorithm makes of one operation of one group, for any number of bytes. */
+typedef struct {
+  /* The links and, for each, the bytes that it carries per byte of size. Whoever asked for the form owns it. */
+  FabFootprint *footprint;
+  /* Rings or trees that work at once, each with its share of the bytes and NICs of its own. */
+  guint n_channels;
+
+  /* The longest sequence of steps that wait for one another: from the start of the first byte to the end of the
+ * last. A
+   * step is one transfer from a rank to another. */
+  guint n_intra_steps;         /* steps between ranks of one node */
+  guint n_inter_steps;         /* steps between ranks of different nodes */
+  FabTimePs intra_latency_ps;  /* latency of the wires of the longest hop inside a node */
+  FabTimePs inter_latency_ps;  /* latency of the wires of the longest hop between nodes */
+  FabTimePs inter_endpoint_ps; /* what the network adapters add to one step between nodes */
+  FabHopKind intra_kind;       /* of the slowest hop inside a node */
+  FabHopKind inter_kind;       /* of the slowest hop between nodes */
+  /* Of the slowest link of the slowest hop inside a node; NULL: there is no such hop. */
+  const FabTechnology *intra_technology;
+
+  /* Pipeline fill, in seconds per byte of one chunk. A pipeline cuts the bytes into chunks. The last chunk ends later
+   * than size / rate by this much for each of its bytes, because it still has to pass all hops. 0: it is no pipeline,
+   * every rank is busy from the first step on. */
+  double fill_s_per_byte;
+  /* Highest rate in bytes of size per second where phases follow one another, so that links of one phase idle in the
+   * next. 0: the footprint's rate is the only limit. */
+  double limit_bytes_per_s;
+} FabCollectiveForm;
+
+typedef struct _FabFormTape FabFormTape;
+typedef struct _FabFormBook FabFormBook;
+
+/* What a library tells the algorithm. */
+typedef struct {
+  /* Loss on the library's way through a NIC whose catalogue entry does not say how much collectives lose: line
+ * time per
+   * byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
+  double net_stretch;
+  FabFormTape *tape; /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
+} FabAlgorithmEnv;
+
+/* Who adds up the buffers of the ranks. */
+typedef enum {
+  FAB_REDUCES_IN_RANKS,          /* a GPU or a CPU adds what it receives to what it has */
+  FAB_REDUCES_IN_NODE_SWITCH,    /* the switch between the GPUs of a node adds and copies: NVLink SHARP */
+  FAB_REDUCES_IN_NETWORK_SWITCH, /* switches between nodes add and copy: InfiniBand SHARP */
+} FabReductionPlace;
+
+typedef struct {
+  FabModelInfo info;
+  /* A library that does not estimate times (plain, mpi) takes the supported algorithm with the smallest number,
+ * and so
+   * does one that estimates the same time for two. No two algorithms have the same number. */
+  guint preference;
+  FabReductionPlace reduces_in;
+  /* Why the busiest link carries another number of bytes per byte of size than fab_op_bus_factor () counts: a clause
+   * for a person. NULL: nothing that is special to this algorithm. */
+  const char *wire_reason;
+  gboolean explains_more_only; /* `wire_reason` holds only where the link carries more than is counted */
+  gboolean (*supports) (const FabGroup *group, FabOp op);
+  /* Makes the form. The caller has asked `supports`; the group has at least 2 ranks. FALSE and *error when two ranks
+   * that have to talk to each other have no path. */
+  gboolean (*form) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
+                    GError **error);
+  /* Adds the same operation to a schedule, as messages from rank to rank. A pipeline cuts each buffer into `n_chunks`
+   * that follow one another; other algorithms ignore the number. With the latencies of the plain library the messages
+   * take as long as the stream over the form's footprint. */
+  gboolean (*schedule) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
+                        FabSchedule *schedule, GError **error);
+  /* Makes the form of `op` from that of another operation of the same group, which is faster than `form` and gives
+ * the
+   * same. FALSE: this is not possible for these two operations. NULL: never possible. */
+  gboolean (*derive) (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiveForm *known,
+                      FabCollectiveForm *form);
+} FabAlgorithmOps;
+
+/* Latency of the wires over all steps of a form. A sum that is too large is FAB_TIME_MAX. */
+FabTimePs fab_form_latency_ps (const FabCollectiveForm *form);
+
+/* The algorithms of a NULL-ended array in any order, by `preference`. (transfer container: free with g_free) */
+const FabAlgorithmOps **fab_algorithms_by_preference (const FabModelInfo *const *algorithms);
+
+typedef struct _FabCollectivePlan FabCollectivePlan;
+
+/* What a network needs to play a plan message by message (play.h). A library fills in what it knows. For what it
+ * leaves
+ * 0, all of the startup is steps of the same cost, and chunks are small. */
+typedef struct {
+  /* Makes the messages. (transfer full) */
+  FabSchedule *(*make) (gconstpointer owner, const FabCollectivePlan *plan);
+  gconstpointer owner;  /* of `make`; NULL: the plan can be played as a stream only */
+  guint n_chunks;       /* into which a pipeline cuts each buffer */
+  gboolean is_pipeline; /* all hops carry chunks at once, each hop another chunk */
+  FabTimePs steps_ps;   /* the part of the startup that steps cost, their wires included */
+  /* The part of the startup that stands for the first chunk's way to the last hop. Messages take that time by
+   * themselves, so that it is left out. */
+  FabTimePs fill_ps;
+  double intra_cost, inter_cost; /* what a step inside a node costs in relation to one between nodes */
+  /* The part of the plan's limit that its end points set. Messages wait for one another by themselves, so that other
+   * reasons for a limit are left out. 0: none. */
+  double limit_bytes_per_s;
+} FabCollectivePlanSteps;
+
+/* What a library has decided about one operation of one group with one number of bytes. */
+struct _FabCollectivePlan {
+  const char *algorithm, *protocol; /* static; "none" for one rank */
+  guint n_channels, n_ranks;
+  FabOp op;
+  FabBytes bytes;
+  const FabFootprint *footprint; /* NULL: one rank, nothing to do */
+  FabTimePs startup_ps;          /* time of software and of steps, before the stream runs at its full rate */
+  FabTimePs latency_ps;     /* the part of the startup that is latency of wires: fab_form_latency_ps () */
+  double wire_factor;       /* bytes on the wire per payload byte, as in FabStream */
+  double limit_bytes_per_s; /* highest rate of the stream, as in FabStream; 0: the links alone limit it */
+  /* The library's, each buffer in one piece; NULL: the library does not think in messages. */
+  const FabSchedule *messages;
+  guint n_connections; /* channels that use the same link: the stream's share of it, as in FabStream */
+  FabCollectivePlanSteps steps;
+};
+
+/* Time that the plan takes on an idle network, at most FAB_TIME_MAX: startup + bytes / rate. */
+FabTimePs fab_collective_plan_idle_ps (const FabCollectivePlan *plan);
+
+/* The stream that plays the plan. The caller fills in `done`. */
+FabStream fab_collective_plan_stream (const FabCollectivePlan *plan);
+
+/* Bytes that the busiest link carries in one direction per byte of size, the protocol's flags included. */
+double fab_collective_plan_wire_per_byte (const FabCollectivePlan *plan);
+
+typedef struct _FabLibrary FabLibrary;
+
+typedef struct {
+  FabModelInfo info;
+  /* `algorithms`: NULL-ended array of FabAlgorithmOps' infos, in any order. */
+  FabLibrary *(*create) (const FabModelInfo *const *algorithms, gconstpointer params);
+  gboolean (*plan) (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
+                    FabCollectivePlan *plan, GError **error);
+  void (*destroy) (FabLibrary *library);
+  /* Whether a user of the library it stands for can ask for this algorithm by name, for any operation that it
+   * supports. NULL: for every one. */
+  gboolean (*can_be_chosen) (const FabModelInfo *algorithm);
+} FabLibraryOps;
+
+/* Base struct: the first member of every library. It owns the forms that its plans point to. Groups are told apart by
+ * the address of their cluster, so the clusters of all groups outlive the library. */
+struct _FabLibrary {
+  const FabLibraryOps *ops;
+  const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
+  GArray *forms;                /* for each (group, operation, algorithm) that was asked for; made once */
+  GHashTable *plans;            /* for each (group, operation, bytes); made once */
+  GPtrArray *concurrent_groups; /* FabFamily: sim/work/family.h */
+  FabFormBook *book;            /* of others, which outlives the library; NULL: none */
+  /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
+   * nobody cancels. */
+  const gint *cancel;
+};
+
+/* `algorithms`: NULL-ended, in any order. */
+void fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo *const *algorithms);
+void fab_library_clear (FabLibrary *self);
+
+/* Makes the plan of an operation of a group. A group of one rank gets an empty plan, without a footprint. FALSE and
+ * *error when no algorithm can run it, when two ranks have no path, or when it would take longer than 53 days
+ * (FAB_TIME_MAX / 2). Asked again for the same it gives the same plan. */
+gboolean fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes,
+                           FabCollectivePlan *plan, GError **error);
+void fab_library_destroy (FabLibrary *self); /* accepts NULL */
+
+/* The form of an operation of a group by one algorithm, made when it is first asked for. The library owns it. NULL
+ * and
+ * *error when two ranks have no path. */
+const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm,
+                                           const FabGroup *group, FabOp op, const FabAlgorithmEnv *env,
+                                           GError **error);
+
+/* The footprint of `op` in another group, by the algorithm that a plan of this library uses. (transfer full) NULL and
+ * *error when two ranks have no path. The plan must not be empty. */
+FabFootprint *fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
+                                     const FabGroup *group, GError **error);
+
+/* FabAlgorithmEnv's `net_stretch` with which the form of that plan was made. */
+double fab_library_net_stretch (const FabLibrary *self, const FabCollectivePlan *plan);
+
+/* Adds to a schedule the messages of `op` in another group, by the algorithm that a plan of this library uses. */
+gboolean fab_library_add_messages (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op,
+                                   const FabGroup *group, guint n_chunks, FabSchedule *schedule,
+                                   GError **error);
+
+/* The messages of a plan that this library made. A pipeline cuts buffers into `n_chunks`, unless the plan has
+ * messages
+ * of its own (FabCollectivePlan.messages). The plan must not be empty. */
+FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

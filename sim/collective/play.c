@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play.c - the cost of a step is scaled until the longest way takes what the library says.
+ *
+ * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
+ * come
+ * to the answer, mostly in one or two.
+ */
+#include "sim/collective/play.h"
+
+#include <math.h>
+
+#include "sim/collective/schedule_private.h"
+
+typedef struct {
+  double inter_ps, intra_ps; /* of a step between nodes, of one inside a node */
+  FabTimePs gap_ps;          /* at least this long from one message of a lane to the next, in rings */
+} FabStepCost;
+
+/* Time from the moment a message of the lane leaves to the moment its receiver can pass it on: the cost of the
+ * step, or
+ * the latency of the wires where that is longer. */
+static inline FabTimePs
+fab_step_cost_ps (const FabStepCost *self, const FabScheduleLane *lane)
+{
+  double ps = fab_hop_kind_is_net (lane->hop.kind) ? self->inter_ps : self->intra_ps;
+
+  return MAX ((FabTimePs) (ps + 0.5), lane->hop.latency_ps);
+}
+
+/* The cost of a step is scaled until the longest way takes what the library says.
+ *
+ * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
+ * come
+ * to the answer, mostly in one or two.
+ */
+
+/* A way through the schedule: its length, and how fast that grows with the scale. */
+typedef struct {
+  double ps, slope_ps;
+} PathLength;
+
+typedef struct {
+  const FabSchedule *schedule;
+  double intra, inter; /* at scale 1 */
+  double scale;
+  PathLength *before,
+      *now; /* [n_lanes] to the beginning of a message of each, of the round before and of this one */
+} Search;
+
+static PathLength
+go_on (PathLength way, double cost, double scale, FabTimePs latency_ps)
+{
+  if (cost * scale >= (double) latency_ps)
+    return (PathLength){ way.ps + cost * scale, way.slope_ps + cost };
+  return (PathLength){ way.ps + (double) latency_ps, way.slope_ps };
+}
+
+static PathLength
+longer (PathLength a, PathLength b)
+{
+  return a.ps < b.ps ? b : a;
+}
+
+static PathLength
+pass_on (const Search *self, guint index, PathLength way)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+  double cost = fab_hop_kind_is_net (lane->hop.kind) ? self->inter : self->intra;
+
+  return go_on (way, cost, self->scale, lane->hop.latency_ps);
+}
+
+/* Message `round` of every lane; returns the longest way that ends in one of them. */
+static PathLength
+walk_round (Search *self, guint round)
+{
+  const FabSchedule *schedule = self->schedule;
+  PathLength longest = { 0 };
+
+  for (guint l = 0; l < schedule->lanes->len; l++) {
+    PathLength way = { 0 };
+
+    if (round >= fab_schedule_lane_at (schedule, l)->n_messages)
+      continue;
+    if (round > 0)
+      way = go_on (self->before[l], self->inter, self->scale, 0);
+    for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
+      const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+
+      if (round >= feed->offset)
+        way = longer (way,
+                      pass_on (self, feed->from, (feed->offset > 0 ? self->before : self->now)[feed->from]));
+    }
+    self->now[l] = way;
+    longest = longer (longest, pass_on (self, l, way));
+  }
+  return longest;
+}
+
+/* Chunks that follow one another add nothing; in a ring every step does. */
+static PathLength
+find_longest (Search *self)
+{
+  guint n_rounds = 1;
+  PathLength longest = { 0 };
+
+  for (guint l = 0; self->schedule->has_offsets && l < self->schedule->lanes->len; l++)
+    n_rounds = MAX (n_rounds, fab_schedule_lane_at (self->schedule, l)->n_messages);
+  for (guint round = 0; round < n_rounds; round++) {
+    PathLength *before = self->before;
+
+    longest = longer (longest, walk_round (self, round));
+    self->before = self->now;
+    self->now = before;
+  }
+  return longest;
+}
+
+/* At which the longest way takes `steps_ps`; 0: the wires alone take longer. One step may take all at first. */
+static double
+find_scale (Search *self, double steps_ps)
+{
+  enum { MOST_STEPS = 50 };
+  const double enough = 1e-9;
+
+  self->scale = steps_ps / MIN (self->intra, self->inter);
+  for (guint i = 0; i < MOST_STEPS; i++) {
+    PathLength way = find_longest (self);
+
+    if (way.slope_ps <= 0 || fabs (way.ps - steps_ps) <= enough * steps_ps)
+      break;
+    self->scale = MAX (self->scale + (steps_ps - way.ps) / way.slope_ps, 0);
+  }
+  return self->scale;
+}
+
+/* Every rank is busy with every step, so that all cost the same; the usual case needs no search. */
+static gboolean
+is_even (const FabSchedule *schedule, double step_ps)
+{
+  guint n = fab_schedule_lane_at (schedule, 0)->n_messages;
+
+  for (guint l = 0; l < schedule->lanes->len; l++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+
+    if (lane->n_messages != n || (double) lane->hop.latency_ps > step_ps)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Finds the costs with which the longest sequence of messages takes `spec->steps_ps` without bytes, and steps inside
+ * and between nodes are in the ratio intra_cost : inter_cost. O(lanes + feeds); for rings O(messages) where the
+ * latency of a wire is longer than a step. */
+static FabStepCost
+step_cost_find (const FabSchedule *schedule, const FabPlaySpec *spec)
+{
+  gboolean is_ring = schedule->has_offsets;
+  guint n = schedule->lanes->len;
+  double steps_ps = (double) spec->steps_ps;
+  double step_ps = steps_ps / fab_schedule_lane_at (schedule, 0)->n_messages;
+
+  g_assert (spec->steps_ps == 0 || (spec->intra_cost > 0 && spec->inter_cost > 0));
+  if (spec->steps_ps <= 0)
+    return (FabStepCost){ 0 };
+  if (is_ring && is_even (schedule, step_ps))
+    return (FabStepCost){ step_ps, step_ps, (FabTimePs) step_ps };
+  g_autofree PathLength *before = g_new0 (PathLength, n), *now = g_new0 (PathLength, n);
+  Search search = { .schedule = schedule,
+                    .inter = is_ring ? 1 : spec->inter_cost,
+                    .intra = is_ring ? 1 : spec->intra_cost,
+                    .before = before,
+                    .now = now };
+  double scale = find_scale (&search, steps_ps);
+  return (FabStepCost){ .inter_ps = search.inter * scale,
+                        .intra_ps = search.intra * scale,
+                        .gap_ps = is_ring ? (FabTimePs) (search.inter * scale) : 0 };
+}
+
+typedef struct {
+  FabNetLine *line;   /* NULL: each message is a stream */
+  double bytes;       /* of one message */
+  FabTimePs ready_ps; /* earliest begin of the next message, as far as known */
+  FabTimePs extra_ps; /* time from the arrival of a message until it is passed on */
+  guint next, n_gone; /* the next message to begin; number of messages that have left */
+  guint n_missing;    /* what it still waits for: feeds, and the message before */
+  /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
+  gboolean is_acked;
+  guint n_messages;
+} LaneState;
+
+struct _FabPlay {
+  FabSchedule *schedule;
+  FabNet *net;
+  FabPlaySpec spec;
+  FabTimePs gap_ps; /* pause between two messages of a lane */
+  FabTimePs last_ps;
+  guint64 n_left; /* messages whose arrival is not yet known */
+  LaneState *lanes;
+  guint *n_known; /* per feed: messages that have come */
+};
+
+static void lane_begin (FabPlay *self, guint index);
+
+static FabTimePs
+now_ps (const FabPlay *self)
+{
+  return fab_engine_now (self->net->env.engine);
+}
+
+/* Counts what the next message waits for; it is ready as soon as it has everything. */
+static void
+lane_prepare (FabPlay *self, guint index)
+{
+  const FabSchedule *schedule = self->schedule;
+  LaneState *lane = &self->lanes[index];
+
+  lane->n_missing = lane->next > 0;
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    lane->n_missing += self->n_known[i] + fab_schedule_feed_at (schedule, i)->offset <= lane->next;
+}
+
+/* The next message of a lane waits for one thing less. */
+static void
+lane_release (FabPlay *self, guint index, FabTimePs at_ps)
+{
+  LaneState *lane = &self->lanes[index];
+
+  g_assert (lane->n_missing > 0);
+  lane->ready_ps = MAX (lane->ready_ps, at_ps);
+  if (--lane->n_missing == 0)
+    lane_begin (self, index);
+}
+
+/* --- arriving messages --- */
+
+static void
+feed_came (gpointer owner, guint64 arg)
+{
+  FabPlay *self = owner;
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, (guint) arg);
+  guint wanted = self->n_known[arg]++ + feed->offset;
+
+  if (self->lanes[feed->lane].next == wanted)
+    lane_release (self, feed->lane, now_ps (self));
+}
+
+/* Message `number` of a lane that feeds another will be passed on at `at_ps`. The waiting lane may be told at
+ * once, so
+ * that it can schedule its begin. */
+static void
+feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
+{
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, index);
+  const LaneState *lane = &self->lanes[feed->lane];
+  gboolean is_wanted = lane->next == number + feed->offset;
+
+  if (number + feed->offset >= lane->n_messages)
+    return;
+  if (!is_wanted && at_ps > now_ps (self)) {
+    fab_engine_at (self->net->env.engine, at_ps, feed_came, self, index);
+    return;
+  }
+  self->n_known[index]++;
+  if (is_wanted)
+    lane_release (self, feed->lane, at_ps);
+}
+
+static void
+finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabDone done = self->spec.done;
+
+  for (guint i = 0; i < self->schedule->lanes->len; i++)
+    if (self->lanes[i].line != NULL)
+      fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
+  done.fn (done.owner, done.arg);
+}
+
+static void
+release_next (FabPlay *self, guint index, FabTimePs left_ps)
+{
+  const LaneState *lane = &self->lanes[index];
+
+  if (lane->next < lane->n_messages)
+    lane_release (self, index, left_ps + self->gap_ps);
+}
+
+static void
+lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
+{
+  FabPlay *self = owner;
+  LaneState *lane = &self->lanes[index];
+  guint number = lane->n_gone++;
+
+  if (lane->is_acked)
+    release_next (self, (guint) index,
+                  at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
+  at_ps += lane->extra_ps;
+  self->last_ps = MAX (self->last_ps, at_ps);
+  for (guint i = self->schedule->fed_starts[index]; i < self->schedule->fed_starts[index + 1]; i++)
+    feed_comes (self, self->schedule->fed[i], number, at_ps);
+  if (--self->n_left == 0)
+    fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
+}
+
+/* --- departing messages --- */
+
+static void
+lane_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  if (!self->lanes[index].is_acked)
+    release_next (self, (guint) index, now_ps (self));
+}
+
+static void
+stream_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  lane_left (owner, index);
+  lane_arrives (owner, index,
+                now_ps (self) + fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
+}
+
+static void
+stream_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  FabStream stream = {
+    .footprint = fab_schedule_lane_at (self->schedule, index)->whole_footprint,
+    .bytes = self->spec.bytes,
+    .startup_ps = begin_ps - now_ps (self),
+    .wire_factor = self->spec.wire_factor,
+    .share = self->spec.share,
+    .traffic = self->spec.traffic,
+    .done = { stream_left, self, index },
+  };
+
+  fab_net_stream (self->net, &stream);
+}
+
+static void
+lane_begin (FabPlay *self, guint index)
+{
+  LaneState *lane = &self->lanes[index];
+  FabTimePs begin_ps = MAX (lane->ready_ps, now_ps (self));
+
+  if (++lane->next < lane->n_messages)
+    lane_prepare (self, index);
+  if (lane->line == NULL)
+    stream_begin (self, index, begin_ps);
+  else
+    fab_net_message (self->net, lane->line, lane->bytes, begin_ps);
+}
+
+/* --- begin and end --- */
+
+/* Returns the limit of a lane. The limit of the whole collective applies at the source of its bytes: lanes that
+ * forward have no more to send. When every lane sends once, after others, each is slower in proportion. */
+static double
+lane_limit (const FabPlay *self, guint index)
+{
+  const FabSchedule *schedule = self->schedule;
+  const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
+  gboolean hands_on = FALSE;
+
+  if (self->spec.limit_bytes_per_s <= 0)
+    return 0;
+  if (!self->spec.is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
+    return lane->footprint->rate_bytes_per_s / self->spec.wire_factor
+         * MIN (self->spec.limit_bytes_per_s / self->spec.free_bytes_per_s, 1);
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    hands_on |= fab_schedule_feed_at (schedule, i)->offset == 0;
+  return hands_on ? 0 : lane->weight * lane->n_messages * self->spec.limit_bytes_per_s;
+}
+
+static FabNetLine *
+open_line (FabPlay *self, guint index)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+
+  return fab_net_open (self->net, &(FabConnection){
+                                      .footprint = lane->footprint,
+                                      .legs = lane->hop.legs,
+                                      .n_legs = lane->hop.n_legs,
+                                      .drive = lane->hop.drive,
+                                      .share = self->spec.share,
+                                      .latency_ps = lane->hop.latency_ps,
+                                      .wire_factor = self->spec.wire_factor,
+                                      .limit_bytes_per_s = lane_limit (self, index),
+                                      .traffic = self->spec.traffic,
+                                      .owner = self,
+                                      .arg = index,
+                                      .left = lane_left,
+                                      .arrives = lane_arrives,
+                                  });
+}
+
+static void
+lane_init (FabPlay *self, guint index, const FabStepCost *cost)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+  LaneState *state = &self->lanes[index];
+
+  state->bytes = lane->weight * (double) self->spec.bytes;
+  state->n_messages = lane->n_messages;
+  state->extra_ps = fab_step_cost_ps (cost, lane) - lane->hop.latency_ps;
+  state->ready_ps = now_ps (self) + self->spec.once_ps;
+  state->is_acked = self->gap_ps > 0 && self->gap_ps >= lane->hop.latency_ps;
+  if (self->net->ops->message != NULL)
+    state->line = open_line (self, index);
+}
+
+FabPlay *
+fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
+{
+  FabPlay *self = g_new0 (FabPlay, 1);
+  guint n = fab_schedule_n_lanes (schedule);
+
+  g_assert (n > 0);
+  fab_schedule_freeze (schedule);
+  fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+  *self = (FabPlay){ .schedule = schedule, .net = net, .spec = *spec };
+  self->n_left = schedule->n_messages;
+  self->lanes = g_new0 (LaneState, n);
+  self->n_known = g_new0 (guint, schedule->feeds->len + 1);
+  FabStepCost cost = step_cost_find (schedule, spec);
+  self->gap_ps = cost.gap_ps;
+  for (guint i = 0; i < n; i++)
+    lane_init (self, i, &cost);
+  for (guint i = 0; i < n; i++)
+    lane_prepare (self, i);
+  for (guint i = 0; i < n; i++)
+    if (self->lanes[i].next == 0 && self->lanes[i].n_missing == 0)
+      lane_begin (self, i);
+  return self;
+}
+
+void
+fab_play_free (FabPlay *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->lanes);
+  g_free (self->n_known);
+  g_free (self);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rings.h - finds the rings of a group, over which an algorithm sends from each rank to the next.
+ *
+ * A group in one node has the rings that its links allow; a group over several nodes has at least one ring for
+ * each NIC
+ * of a node. A ring visits every rank once, node by node. The places in this order are called stops: stop k sends to
+ * stop k + 1, and the last stop sends to stop 0.
+ */
+#pragma once
+
+#include "sim/machine/hop.h"
+
+/* One ring. It enters each node at one NIC and leaves it at another; on every second node the two change roles,
+ * because
+ * both ends of a wire between two nodes have the same number. */
+typedef struct {
+  guint in_nic, out_nic; /* on nodes 0, 2, 4, ...; exchanged on nodes 1, 3, 5, ... */
+  guint *orders[2]; /* [gpus_per_node] local ranks in the order of the ring: on even nodes, on odd nodes */
+} FabRing;
+
+typedef struct {
+  const FabGroup *group;
+  GArray *rings;    /* FabRing; each carries an equal share of the bytes */
+  guint n_channels; /* how many of them share no link inside one node, or no NIC between nodes */
+} FabRings;
+
+/* FALSE and *error when the ranks cannot be joined to a ring. */
+gboolean fab_rings_find (const FabGroup *group, FabRings *rings, GError **error);
+void fab_rings_clear (FabRings *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabRings, fab_rings_clear)
+
+/* The stop at which a ring visits rank 0. */
+guint fab_rings_root (const FabRings *self, guint ring);
+
+/* Finds the hop from a stop to the next one. Any number is a stop: counting goes on round the ring. FALSE and *error
+ * when there is no path. */
+gboolean fab_rings_hop (const FabRings *self, guint ring, guint stop, FabHop *hop, GError **error);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule.h - a collective as messages, and which message waits for which.
+ *
+ * A lane is a hop together with the messages that follow one another on it; all messages of a lane have the same
+ * share
+ * of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that
+ * feeds
+ * this one, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i - 1
+ * (`offset` 1: the rank passes on what it received in the step before). So a ring over n ranks is n lanes, and not
+ * n^2
+ * messages that are described one by one.
+ *
+ * A schedule does not change once it is played, and may be played several times at once (play.h).
+ */
+#pragma once
+
+#include "sim/machine/hop.h"
+
+typedef struct _FabSchedule FabSchedule;
+
+FabSchedule *fab_schedule_new (const FabCluster *cluster);
+void fab_schedule_free (FabSchedule *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSchedule, fab_schedule_free)
+
+/* Adds a lane with `n_messages` over a hop, each of `weight` bytes per byte of size, and returns its index. Takes
+ * what
+ * the hop owns. `net_stretch` is that of fab_hop_use (). */
+guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages);
+
+/* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
+void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
+
+guint fab_schedule_n_lanes (const FabSchedule *self);
+guint64 fab_schedule_n_messages (const FabSchedule *self);
+
+/* One message, and what other messages of the same step do to its two ports. */
+typedef struct {
+  const FabHop *hop;
+  double bytes;      /* of the message */
+  double port_bytes; /* of all messages of this step through the busier of its two ports, its own included */
+  gboolean is_both;  /* another message comes the other way through one of the two ports */
+} FabMessageStep;
+
+/* Returns the time of one message, in any unit. */
+typedef double (*FabMessageTime) (gconstpointer data, const FabMessageStep *step);
+
+/* From the start of the first message to the end of the last, where `time` says how long each takes. */
+double fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data);
+
+/* The size of messages over links of which some sizes were measured. */
+typedef struct {
+  FabBytes bytes;
+  gboolean is_outside; /* it is below the smallest size that was measured, or above the largest */
+} FabMessageSize;
+
+/* Appends to `sizes` (FabMessageSize) the sizes of this collective's messages that are not in it yet. */
+void fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes);

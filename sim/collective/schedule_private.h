@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule_private.h - the parts of a schedule, for schedule.c, which builds it, schedule_time.c and play.c. */
+#pragma once
+
+#include "sim/collective/schedule.h"
+
+typedef struct {
+  FabHop hop;
+  double net_stretch, weight;
+  guint n_messages;
+  FabFootprint *footprint;       /* of the hop, per payload byte; NULL until fab_schedule_freeze () */
+  FabFootprint *whole_footprint; /* the same per byte of the collective; also NULL until then */
+} FabScheduleLane;
+
+typedef struct {
+  guint lane, from, offset;
+} FabFeed;
+
+struct _FabSchedule {
+  const FabCluster *cluster;
+  GArray *lanes; /* FabLane */
+  GArray *feeds; /* FabFeed; sorted by lane once frozen */
+  gboolean is_frozen, has_offsets;
+  guint64 n_messages;
+  guint *feed_starts; /* [n_lanes + 1] into `feeds`, once frozen */
+  guint *fed_starts;  /* [n_lanes + 1] into `fed` */
+  guint *fed;         /* feeds sorted by the lane from which they come */
+  GArray *ways;       /* schedule_time.c: MessageWay of every message; NULL: not computed yet */
+};
+
+static inline FabScheduleLane *
+fab_schedule_lane_at (const FabSchedule *self, guint index)
+{
+  return &g_array_index (self->lanes, FabScheduleLane, index);
+}
+
+static inline const FabFeed *
+fab_schedule_feed_at (const FabSchedule *self, guint index)
+{
+  return &g_array_index (self->feeds, FabFeed, index);
+}
+
+/* Builds the index of feeds; nothing can be added afterwards. */
+void fab_schedule_freeze (FabSchedule *self);
+
+/* Makes the footprints of the lanes, of one of the two kinds. */
+void fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole);

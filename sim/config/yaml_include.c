@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yaml_include.c - merges the files of `include: [a.yaml, b.yaml]` under a document.
+ *
+ * An included file is read into the including document, so that its marks live as long and its values count towards
+ * the same limit. A file may include others, relative to itself; a file that includes itself is refused at that
+ * place.
+ * Files are merged in order, and the document comes last. O(values x keys beside them).
+ */
+#include <string.h>
+
+#include "sim/config/yaml_doc.h"
+
+#define KEY "include"
+#define MAX_DEPTH 16u
+#define MAX_FILES 256u
+
+typedef struct {
+  FabYamlDoc *doc;
+  FabDiagnostics *diagnostics;
+  GPtrArray *open; /* char: full paths of the files that are being read */
+  guint n_files;
+} Includer;
+
+/* Removes a key from a mapping and returns its value; NULL when the key is absent. */
+static FabYamlNode *
+take (FabYamlNode *mapping, const char *key)
+{
+  for (guint i = 0; mapping->kind == FAB_YAML_MAPPING && i < mapping->n; i++)
+    if (strcmp (mapping->keys[i]->text, key) == 0) {
+      FabYamlNode *value = mapping->values[i];
+
+      mapping->n--;
+      memmove (&mapping->keys[i], &mapping->keys[i + 1], (mapping->n - i) * sizeof *mapping->keys);
+      memmove (&mapping->values[i], &mapping->values[i + 1], (mapping->n - i) * sizeof *mapping->values);
+      return value;
+    }
+  return NULL;
+}
+
+static const char *
+text_of (const FabYamlNode *mapping, const char *key)
+{
+  const FabYamlNode *node = fab_yaml_get (mapping, key);
+
+  return node != NULL && node->kind == FAB_YAML_SCALAR ? node->text : NULL;
+}
+
+/* Mappings of different kinds have different keys, so they do not merge. */
+static gboolean
+can_merge (const FabYamlNode *under, const FabYamlNode *over)
+{
+  const char *a = text_of (under, "kind"), *b = text_of (over, "kind");
+
+  return under->kind == FAB_YAML_MAPPING && over->kind == FAB_YAML_MAPPING
+      && (a == NULL || b == NULL || strcmp (a, b) == 0);
+}
+
+/* Appends the entries of `under` whose name `over` does not have. */
+static void
+join_lists (const FabYamlNode *under, FabYamlNode *over)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < over->n; i++) {
+    const char *name = text_of (over->values[i], "name");
+
+    if (name != NULL)
+      g_hash_table_add (names, (gpointer) name);
+  }
+  for (guint i = 0; i < under->n; i++) {
+    const char *name = text_of (under->values[i], "name");
+
+    if (name == NULL || !g_hash_table_contains (names, name))
+      fab_yaml_tree_append (over, NULL, under->values[i]);
+  }
+}
+
+/* Adds to `over` what `under` has and `over` has not. */
+static void
+lay_under (const FabYamlNode *under, FabYamlNode *over, gboolean is_root)
+{
+  for (guint i = 0; i < under->n; i++) {
+    FabYamlNode *value = under->values[i], *mine = fab_yaml_get (over, under->keys[i]->text);
+
+    if (mine == NULL)
+      fab_yaml_tree_append (over, under->keys[i], value);
+    else if (can_merge (value, mine))
+      lay_under (value, mine, FALSE);
+    else if (is_root && value->kind == FAB_YAML_SEQUENCE && mine->kind == FAB_YAML_SEQUENCE)
+      join_lists (value, mine);
+  }
+}
+
+static gboolean read_includes (Includer *self, FabYamlNode *root);
+
+/* Whether this file may be read now; if not, a diagnostic was added. */
+static gboolean
+check_file (Includer *self, const FabYamlNode *name, const char *full)
+{
+  for (guint i = 0; i < self->open->len; i++)
+    if (strcmp (g_ptr_array_index (self->open, i), full) == 0) {
+      fab_diagnostics_add (self->diagnostics, &name->mark,
+                           "'%s' is being read already: a file cannot include itself", name->text);
+      return FALSE;
+    }
+  if (self->open->len > MAX_DEPTH || ++self->n_files > MAX_FILES) {
+    fab_diagnostics_add (self->diagnostics, &name->mark,
+                         "more than %u files, or more than %u within one another", MAX_FILES, MAX_DEPTH);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Returns the root of a file after merging all that it includes; NULL: a diagnostic was added. */
+static FabYamlNode *
+read_file (Includer *self, const FabYamlNode *name)
+{
+  g_autofree char *path = fab_yaml_source_beside (&name->mark, name->text);
+  g_autofree char *full = g_canonicalize_filename (path, NULL);
+  g_autoptr (GError) problem = NULL;
+  FabYamlSource *source = check_file (self, name, full) ? fab_yaml_source_load (path, &problem) : NULL;
+  FabYamlNode *root;
+  gboolean is_good;
+
+  if (problem != NULL)
+    fab_diagnostics_add (self->diagnostics, &name->mark, "%s", problem->message);
+  if (source == NULL)
+    return NULL;
+  root = fab_yaml_tree_add (self->doc, source, self->diagnostics);
+  if (root != NULL && root->kind != FAB_YAML_MAPPING) {
+    fab_diagnostics_add (self->diagnostics, &root->mark,
+                         "a file holds keys with values, for example 'links: []'");
+    return NULL;
+  }
+  g_ptr_array_add (self->open, g_steal_pointer (&full));
+  is_good = root != NULL && read_includes (self, root);
+  g_ptr_array_set_size (self->open, (gint) self->open->len - 1);
+  return is_good ? root : NULL;
+}
+
+static gboolean
+check_name (Includer *self, const FabYamlNode *name)
+{
+  if (name->kind == FAB_YAML_SCALAR && name->text != NULL)
+    return TRUE;
+  fab_diagnostics_add (self->diagnostics, &name->mark, "'" KEY "' names files: one path, or a list of paths");
+  return FALSE;
+}
+
+/* Goes from the last name to the first: values that are already there win. */
+static gboolean
+read_includes (Includer *self, FabYamlNode *root)
+{
+  FabYamlNode *names = take (root, KEY);
+  gboolean is_good = TRUE;
+
+  if (names == NULL || (names->kind == FAB_YAML_SCALAR && names->text == NULL))
+    return TRUE;
+  for (guint i = names->kind == FAB_YAML_SEQUENCE ? names->n : 1; i-- > 0;) {
+    FabYamlNode *name = names->kind == FAB_YAML_SEQUENCE ? names->values[i] : names;
+    FabYamlNode *file = check_name (self, name) ? read_file (self, name) : NULL;
+
+    is_good = is_good && file != NULL;
+    if (file != NULL)
+      lay_under (file, root, TRUE);
+  }
+  return is_good;
+}
+
+gboolean
+fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics)
+{
+  g_autoptr (GPtrArray) open = g_ptr_array_new_with_free_func (g_free);
+  Includer includer = { .doc = self, .diagnostics = diagnostics, .open = open };
+
+  if (self->base != NULL && fab_yaml_get (self->root, KEY) != NULL && !fab_yaml_tree_own_all (self)) {
+    fab_diagnostics_add (diagnostics, &self->root->mark, "more than %u values in one document",
+                         FAB_YAML_MAX_NODES);
+    return FALSE;
+  }
+  g_ptr_array_add (open, g_canonicalize_filename (self->root->mark.file, NULL));
+  return read_includes (&includer, self->root);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bill.h - the bill of materials of a scenario's machine, with prices and watts.
+ *
+ *   accelerators, nodes  those of the scenario
+ *   NICs                 those connected to the fabric
+ *   switches             of the fabric; one with more ports than any product counts as several (switch_count.h)
+ *   cables, optics       one cable per link: the kind that is long enough, and the transceivers that it needs
+ *
+ * A single machine has no network. Broken parts were bought too, so they count.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "sim/scenario/catalog.h"
+#include "sim/scenario/scenario.h"
+
+typedef struct {
+  FabProductKind kind;
+  const char *name;       /* the required accelerator, node or link entry */
+  const char *technology; /* from here on for links: "InfiniBand" */
+  FabBytesPerS rate_bytes_per_s;
+  gint64 length_mm; /* of a cable */
+} FabNeed;
+
+/* Returns the product that meets the need. For an accelerator or a node it is the entry's own product. For a link it
+ * is the product of the link's own name when the rate is the entry's; otherwise the slowest product of its technology
+ * that is fast enough. Of equal products a scenario's own come first, then the cheapest; a cable counts with the
+ * transceivers that it needs. NULL: there is none. O(products). */
+const FabProductSpec *fab_product_find (const FabCatalog *catalog, const FabNeed *need);
+
+/* Returns the price of a cable with its transceivers; 0: one of the prices is unknown. */
+double fab_product_cable_usd (const FabCatalog *catalog, const FabProductSpec *cable);
+
+typedef struct {
+  FabProductKind kind;
+  const char *what;              /* the required accelerator, node or link entry */
+  const FabProductSpec *product; /* NULL: the catalogue has no such product */
+  guint64 count;
+  double usd_each, low_usd_each, high_usd_each; /* 0: the price is unknown, or included in that of the node */
+  double watts_each;                            /* 0: unknown; for cables: none */
+  gboolean is_included;                         /* included in the price of the node */
+} FabBillRow;
+
+typedef struct {
+  double usd, low_usd, high_usd;
+} FabMoney;
+
+typedef struct {
+  GArray *rows;             /* FabBillRow: accelerators, nodes, NICs, switches, cables, optics */
+  FabMoney total, network;  /* sums over the rows that have a price */
+  double accelerator_watts; /* of all accelerators, at full load */
+  double node_watts, network_watts;
+  guint64 n_accelerators, n_switches;
+  gboolean is_priced, is_powered; /* whether every row has a price, and whether every row has watts */
+} FabBill;
+
+/* Returns NULL with *error when the machine cannot be built. The bill points into the scenario and its catalogue,
+ * which must outlive it. (transfer full) */
+FabBill *fab_bill_new (const FabScenario *scenario, GError **error);
+
+/* As fab_bill_new, for the graph of a plant of this scenario from which no link was removed. (transfer full) */
+FabBill *fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph);
+void fab_bill_free (FabBill *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBill, fab_bill_free)
+
+gboolean fab_bill_row_is_network (const FabBillRow *row);
+
+/* Counts the real switches that a switch of a fabric consists of.
+ *
+ * A fabric's switch may have more ports than any product: a spine layer drawn as one vertex, or a `switch` that
+ * connects everything. It stands for a network that never blocks, so it is counted as such a network. That network
+ * has
+ * parallel planes, at most as many as the links that each neighbour can distribute over them. Each plane is a folded
+ * Clos network
+ *
+ *   1 tier    P <= k                1 switch
+ *   t tiers   P <= 2 (k / 2)^t      (t - 1) e + ceil (e / 2) switches, e = ceil (P / (k / 2))
+ *                                   (t - 1) e k / 2 cables between them
+ *
+ * of P ports, with switches of k ports (C. Clos, Bell System Technical Journal 32(2), 1953; C. Leiserson, IEEE Trans.
+ * Computers C-34(10), 1985). The number of planes is the one that needs the fewest switches.
+ */
+
+/* Neighbours with equal links. */
+typedef struct {
+  guint n;              /* number of neighbours */
+  guint n_links;        /* links of each neighbour to the vertex */
+  guint links_per_port; /* of the product: a port may be split into slower links */
+} FabPortGroup;
+
+typedef struct {
+  guint64 n_switches, n_cables; /* cables between the switches */
+} FabBillSwitchCount;
+
+/* `can_deal`: each neighbour is a switch itself, so its links may end at several planes. O(n_groups x most links). */
+FabBillSwitchCount fab_bill_switch_count (const FabPortGroup *groups, guint n_groups, gboolean can_deal,
+                                          guint ports_per_switch);
+
+/* The cost and the power of a job, from the bill of its machine and the time of a step.
+ *
+ *   watts         accelerators x (busy x computing + waiting x the rest of the step) + nodes + network, x PUE
+ *   $ per hour    price / (years x 8766 h) + kW x $/kWh;  rented: $ per GPU and hour
+ *   $ per step    $ per hour x step
+ *   $ per token   $ per hour / tokens per hour
+ *
+ * A job on part of a machine pays the share of its accelerators.
+ */
+
+/* One iteration, as means over ranks; 0: there is none. */
+typedef struct {
+  guint64 n_accelerators; /* accelerators of the job */
+  double step_s, compute_s, tokens_per_s, train_s;
+} FabWork;
+
+/* Unknown values are 0, and so is the cost per token of a job without tokens. */
+typedef struct {
+  double capex_usd, network_usd;                   /* of the whole machine */
+  double power_watts, network_watts;               /* at the site's meter, the job's share */
+  double bought_usd_per_hour, energy_usd_per_hour; /* 0 for rented machines */
+  double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd;
+  double step_joules, train_joules;
+} FabSpending;
+
+FabSpending fab_spending_of (const FabBill *bill, const FabCostSpec *cost, const FabWork *use);

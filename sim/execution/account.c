@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/execution/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/execution/dag.h"
+#include "sim/execution/overlap.h"
+
+enum { FAB_SAMPLED_LINKS = 8 };
+
+/* The time during which one collective moves bytes. */
+typedef struct {
+  FabTimePs start_ps, end_ps; /* half open */
+  FabDimension dimension;
+  FabOp op;
+} FabCommSpan;
+
+typedef struct {
+  FabTimePs comm_ps;    /* total time in which at least one of them was active */
+  FabTimePs exposed_ps; /* their part of the exposed time */
+} FabCommTimes;
+
+typedef struct {
+  guint link;
+  double busy_fraction;
+} Busy;
+
+/* A change of the rate over a link. */
+typedef struct {
+  FabTimePs time_ps;
+  double change_bytes_per_s;
+  gint change; /* change of the number of collectives that use it */
+} Step;
+
+static gint
+busiest_first (gconstpointer a, gconstpointer b)
+{
+  const Busy *x = a, *y = b;
+
+  if (x->busy_fraction != y->busy_fraction)
+    return x->busy_fraction > y->busy_fraction ? -1 : 1;
+  return x->link < y->link ? -1 : x->link > y->link;
+}
+
+static gint
+compare_steps (gconstpointer a, gconstpointer b)
+{
+  const Step *x = a, *y = b;
+
+  return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
+}
+
+/* Returns the links that bind some collective, the busiest first. */
+static GArray *
+find_links (const GArray *records, const GArray *loads)
+{
+  g_autoptr (GHashTable) binding = g_hash_table_new (NULL, NULL);
+  GArray *links = g_array_new (FALSE, FALSE, sizeof (Busy));
+
+  for (guint i = 0; i < records->len; i++) {
+    guint link = g_array_index (records, FabCollectiveRecord, i).binding_link;
+
+    if (link != FAB_RECORD_NO_LINK)
+      g_hash_table_add (binding, GUINT_TO_POINTER (link + 1));
+  }
+  for (guint i = 0; i < loads->len && g_hash_table_size (binding) > 0; i++) {
+    const FabLinkLoadRecord *load = &g_array_index (loads, FabLinkLoadRecord, i);
+    Busy busy = { load->link, load->busy_fraction };
+
+    if (g_hash_table_contains (binding, GUINT_TO_POINTER (load->link + 1)))
+      g_array_append_val (links, busy);
+  }
+  g_array_sort (links, busiest_first);
+  g_array_set_size (links, MIN (links->len, FAB_SAMPLED_LINKS));
+  return links;
+}
+
+/* Returns the payload bytes over a link per byte of the collective; 0: the collective does not use it. O(log n). */
+static double
+weight_on (const FabFootprint *footprint, FabLinkId link)
+{
+  guint low = 0, high = footprint ? footprint->n : 0;
+
+  while (low < high) {
+    guint middle = low + (high - low) / 2;
+
+    if (footprint->links[middle] < link)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return footprint && low < footprint->n && footprint->links[low] == link ? footprint->weights[low] : 0;
+}
+
+static GArray *
+make_steps (const FabDag *dag, const GArray *records, guint link)
+{
+  GArray *steps = g_array_new (FALSE, FALSE, sizeof (Step));
+
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+    double weight = weight_on (dag->collectives[record->index].plan.footprint, link);
+    double seconds = fab_ps_to_seconds (record->end_ps - record->start_ps);
+
+    if (weight <= 0 || seconds <= 0)
+      continue;
+    Step start = { record->start_ps, weight * (double) record->bytes / seconds, 1 };
+    Step end = { record->end_ps, -start.change_bytes_per_s, -1 };
+    g_array_append_val (steps, start);
+    g_array_append_val (steps, end);
+  }
+  g_array_sort (steps, compare_steps);
+  return steps;
+}
+
+static void
+add_link (const FabDag *dag, const GArray *records, guint link, GArray *samples)
+{
+  g_autoptr (GArray) steps = make_steps (dag, records, link);
+  guint iteration = g_array_index (records, FabCollectiveRecord, 0).iteration;
+  double rate = 0;
+  gint n_moving = 0;
+
+  for (guint i = 0; i + 1 < steps->len; i++) {
+    const Step *step = &g_array_index (steps, Step, i);
+    FabLinkSampleRecord sample = { iteration, link, step->time_ps, step[1].time_ps, 0 };
+
+    n_moving += step->change;
+    rate = n_moving > 0 ? rate + step->change_bytes_per_s : 0; /* drop rounding errors when nothing moves */
+    sample.bytes_per_s = rate;
+    if (n_moving > 0 && sample.start_ps < sample.end_ps)
+      g_array_append_val (samples, sample);
+  }
+}
+
+/* Appends to `samples` (FabLinkSampleRecord) by link, then by time; intervals without traffic have no sample.
+ * `records` are the collectives of the iteration, `loads` (FabLinkLoadRecord, ascending links) what its links
+ * carried. */
+static void
+samples_add (const FabDag *dag, const GArray *records, const GArray *loads, GArray *samples)
+{
+  g_autoptr (GArray) links = find_links (records, loads);
+
+  for (guint i = 0; i < links->len; i++)
+    add_link (dag, records, g_array_index (links, Busy, i).link, samples);
+}
+
+/* Fractions of a ps: any share among 1 to 7 dimensions, and within it among 1 to 9 operations, is a whole number of
+ * them. */
+#define DIMENSION_PARTS 420 /* least common multiple of 1 to 7 */
+#define OP_PARTS 2520       /* least common multiple of 1 to 9 */
+
+G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
+
+typedef struct {
+  FabTimePs time_ps;
+  FabDimension dimension;
+  FabOp op;
+  gint change; /* of the number of active collectives */
+} Edge;
+
+/* What is active at an instant, and the sums until then. */
+typedef struct {
+  guint n_comm_spans[FAB_N_DIMENSIONS][FAB_N_OPS];
+  guint n_ops[FAB_N_DIMENSIONS]; /* number of operations with active collectives */
+  guint n_dimensions;            /* number of dimensions with active operations */
+  FabTimePs comm_ps[FAB_N_DIMENSIONS][FAB_N_OPS];
+  __int128 exposed_parts[FAB_N_DIMENSIONS][FAB_N_OPS];
+} Sweep;
+
+static gint
+compare_edges (gconstpointer a, gconstpointer b)
+{
+  const Edge *x = a, *y = b;
+
+  return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
+}
+
+static GArray *
+make_edges (const GArray *comm_spans)
+{
+  GArray *edges = g_array_sized_new (FALSE, FALSE, sizeof (Edge), 2 * comm_spans->len);
+
+  for (guint i = 0; i < comm_spans->len; i++) {
+    const FabCommSpan *comm_span = &g_array_index (comm_spans, FabCommSpan, i);
+    Edge start = { comm_span->start_ps, comm_span->dimension, comm_span->op, 1 };
+    Edge end = { comm_span->end_ps, comm_span->dimension, comm_span->op, -1 };
+
+    if (comm_span->start_ps >= comm_span->end_ps)
+      continue;
+    g_array_append_val (edges, start);
+    g_array_append_val (edges, end);
+  }
+  g_array_sort (edges, compare_edges);
+  return edges;
+}
+
+static void
+pass_edge (Sweep *self, const Edge *edge)
+{
+  guint *n_comm_spans = &self->n_comm_spans[edge->dimension][edge->op];
+  guint *n_ops = &self->n_ops[edge->dimension];
+  gboolean had_comm_span = *n_comm_spans > 0, had_op = *n_ops > 0;
+
+  *n_comm_spans += edge->change;
+  *n_ops += (*n_comm_spans > 0) - had_comm_span;
+  self->n_dimensions += (*n_ops > 0) - had_op;
+}
+
+/* Adds an interval in which nothing begins or ends. */
+static void
+pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
+{
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+    for (guint op = 0; op < FAB_N_OPS && self->n_ops[d] > 0; op++) {
+      if (self->n_comm_spans[d][op] == 0)
+        continue;
+      self->comm_ps[d][op] += length_ps;
+      self->exposed_parts[d][op] += (__int128) exposed_ps * (DIMENSION_PARTS / self->n_dimensions)
+                                  * (OP_PARTS / self->n_ops[d]);
+    }
+}
+
+/* Edges at the same time may come in any order, because no time lies between them. */
+static void
+sweep_edges (Sweep *self, const GArray *edges, const FabIntervalSet *compute)
+{
+  for (guint i = 0; i < edges->len; i++) {
+    const Edge *edge = &g_array_index (edges, Edge, i);
+    FabTimePs since_ps = i > 0 ? edge[-1].time_ps : edge->time_ps, length_ps = edge->time_ps - since_ps;
+
+    if (length_ps > 0 && self->n_dimensions > 0)
+      pass_time (self, length_ps, length_ps - fab_interval_set_within_ps (compute, since_ps, edge->time_ps));
+    pass_edge (self, edge);
+  }
+}
+
+/* `talks` (FabTalk) are those of one rank class, in any order; `compute` is when the class computed. O(n log n). */
+static void
+exposure_split (const GArray *comm_spans, const FabIntervalSet *compute,
+                FabCommTimes times[FAB_N_DIMENSIONS][FAB_N_OPS])
+{
+  g_autoptr (GArray) edges = make_edges (comm_spans);
+  __int128 sum = 0, given = 0;
+  Sweep sweep;
+
+  memset (&sweep, 0, sizeof sweep);
+  sweep_edges (&sweep, edges, compute);
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+    for (guint op = 0; op < FAB_N_OPS; op++) {
+      sum += sweep.exposed_parts[d][op];
+      __int128 until = sum / (DIMENSION_PARTS * OP_PARTS);
+      times[d][op] = (FabCommTimes){ sweep.comm_ps[d][op], (FabTimePs) (until - given) };
+      given = until;
+    }
+}
+
+/* What a stream is doing; since_ps -1: it is idle. */
+typedef struct {
+  FabTimePs since_ps;
+  FabTaskId task;
+} StreamState;
+
+/* The collectives of the iteration that a class joins. */
+typedef struct {
+  guint n_collectives;
+  FabBytes bytes;
+} Volume;
+
+typedef struct {
+  FabIntervalSet compute, comm;
+  GArray *comm_spans; /* FabTalk */
+  Volume volumes[FAB_N_DIMENSIONS][FAB_N_OPS];
+} ClassTimes;
+
+struct _FabAccount {
+  FabExecutorEnv env;
+  StreamState *lanes;  /* per stream */
+  ClassTimes *classes; /* per rank class */
+  FabLinkLoad *loads;  /* per link, of the iteration */
+  double *line_bytes;  /* per link, since the start */
+  FabTimePs start_ps;  /* of the iteration */
+};
+
+static void
+add_volumes (FabAccount *self)
+{
+  const FabDag *dag = self->env.dag;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    for (guint i = dag->join_starts[c]; i < dag->join_starts[c + 1]; i++) {
+      const FabDagCollective *collective = &dag->collectives[c];
+      ClassTimes *times = &self->classes[dag->join_classes[i]];
+      Volume *volume = &times->volumes[collective->dimension][collective->plan.op];
+
+      volume->n_collectives++;
+      volume->bytes += collective->plan.bytes;
+    }
+}
+
+FabAccount *
+fab_account_new (const FabExecutorEnv *env)
+{
+  const FabDag *dag = env->dag;
+  guint n_links = fab_graph_n_links (env->net->env.graph) + 1;
+  FabAccount *self = g_new0 (FabAccount, 1);
+
+  self->env = *env;
+  self->lanes = g_new (StreamState, dag->n_streams);
+  self->classes = g_new0 (ClassTimes, dag->n_classes);
+  self->loads = g_new0 (FabLinkLoad, n_links);
+  self->line_bytes = g_new0 (double, n_links);
+  for (guint s = 0; s < dag->n_streams; s++)
+    self->lanes[s].since_ps = -1;
+  for (guint c = 0; c < dag->n_classes; c++) {
+    fab_interval_set_init (&self->classes[c].compute);
+    fab_interval_set_init (&self->classes[c].comm);
+    self->classes[c].comm_spans = g_array_new (FALSE, FALSE, sizeof (FabCommSpan));
+  }
+  add_volumes (self);
+  return self;
+}
+
+void
+fab_account_free (FabAccount *self)
+{
+  if (self == NULL)
+    return;
+  for (guint c = 0; c < self->env.dag->n_classes; c++) {
+    fab_interval_set_clear (&self->classes[c].compute);
+    fab_interval_set_clear (&self->classes[c].comm);
+    g_array_unref (self->classes[c].comm_spans);
+  }
+  g_free (self->lanes);
+  g_free (self->classes);
+  g_free (self->loads);
+  g_free (self->line_bytes);
+  g_free (self);
+}
+
+void
+fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps)
+{
+  StreamState *lane = &self->lanes[self->env.dag->tasks[task].stream];
+
+  g_assert (lane->since_ps < 0);
+  *lane = (StreamState){ now_ps, task };
+}
+
+static void
+book (FabAccount *self, guint stream, FabTimePs now_ps)
+{
+  const StreamState *lane = &self->lanes[stream];
+  const FabTask *task = &self->env.dag->tasks[lane->task];
+  ClassTimes *times = &self->classes[self->env.dag->streams[stream].rank_class];
+
+  if (task->kind == FAB_SPAN_COMPUTE)
+    fab_interval_set_add (&times->compute, lane->since_ps, now_ps);
+  if (task->kind != FAB_SPAN_COMM)
+    return;
+  fab_interval_set_add (&times->comm, lane->since_ps, now_ps);
+  FabCommSpan comm_span = { lane->since_ps, now_ps, FAB_DIMENSION_OTHER, FAB_OP_SEND_RECV };
+  if (task->collective >= 0) {
+    comm_span.dimension = self->env.dag->collectives[task->collective].dimension;
+    comm_span.op = self->env.dag->collectives[task->collective].plan.op;
+  }
+  g_array_append_val (times->comm_spans, comm_span);
+}
+
+void
+fab_account_end (FabAccount *self, guint stream, FabTimePs now_ps)
+{
+  g_assert (self->lanes[stream].since_ps >= 0);
+  book (self, stream, now_ps);
+  self->lanes[stream].since_ps = -1;
+}
+
+static FabIterationRecord
+class_record (const FabAccount *self, guint rank_class, guint iteration, FabTimePs now_ps)
+{
+  const ClassTimes *times = &self->classes[rank_class];
+  FabIterationRecord record = {
+    .iteration = iteration,
+    .rank_class = rank_class,
+    .start_ps = self->start_ps,
+    .duration_ps = now_ps - self->start_ps,
+    .compute_ps = fab_interval_set_length_ps (&times->compute),
+    .comm_ps = fab_interval_set_length_ps (&times->comm),
+    .overlapped_ps = fab_interval_set_overlap_ps (&times->compute, &times->comm),
+  };
+
+  record.exposed_ps = record.comm_ps - record.overlapped_ps;
+  record.idle_ps = record.duration_ps - record.compute_ps - record.exposed_ps;
+  if (record.exposed_ps < 0 || record.idle_ps < 0)
+    fab_engine_fail (self->env.engine,
+                     "iteration %u, class %u: exposed %" G_GINT64_FORMAT " ps and idle %" G_GINT64_FORMAT
+                     " ps, which cannot be negative",
+                     iteration, rank_class, record.exposed_ps, record.idle_ps);
+  return record;
+}
+
+/* Returns the mean over ranks, rounded down to a ps; 128 bits hold the sum of any number of ranks. */
+static FabIterationRecord
+mean_over_ranks (const FabAccount *self, const GArray *records)
+{
+  FabIterationRecord mean = g_array_index (records, FabIterationRecord, 0);
+  __int128 compute = 0, comm = 0, overlapped = 0;
+  gint64 n_ranks = 0;
+
+  for (guint c = 0; c < records->len; c++) {
+    const FabIterationRecord *record = &g_array_index (records, FabIterationRecord, c);
+    gint64 n = self->env.dag->classes[c].n_ranks;
+
+    n_ranks += n;
+    compute += (__int128) record->compute_ps * n;
+    comm += (__int128) record->comm_ps * n;
+    overlapped += (__int128) record->overlapped_ps * n;
+  }
+  mean.rank_class = 0;
+  mean.compute_ps = (FabTimePs) (compute / n_ranks);
+  mean.comm_ps = (FabTimePs) (comm / n_ranks);
+  mean.overlapped_ps = (FabTimePs) (overlapped / n_ranks);
+  mean.exposed_ps = mean.comm_ps - mean.overlapped_ps;
+  mean.idle_ps = mean.duration_ps - mean.compute_ps - mean.exposed_ps;
+  return mean;
+}
+
+static FabStepRecord
+step_record (const FabAccount *self, const GArray *records)
+{
+  const FabJobTotals *totals = &self->env.totals;
+  FabStepRecord step = { .times = mean_over_ranks (self, records) };
+  double seconds = fab_ps_to_seconds (step.times.duration_ps);
+  double possible = self->env.peak_flops_per_s * seconds;
+
+  if (possible > 0) {
+    step.mfu_fraction = totals->model_flops_per_rank / possible;
+    step.hfu_fraction = totals->executed_flops_per_rank / possible;
+  }
+  if (seconds > 0)
+    step.tokens_per_s = totals->tokens / seconds;
+  return step;
+}
+
+static void
+add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray *records)
+{
+  const ClassTimes *class = &self->classes[record->rank_class];
+  FabCommTimes times[FAB_N_DIMENSIONS][FAB_N_OPS];
+  FabTimePs exposed_ps = 0;
+
+  exposure_split (class->comm_spans, &class->compute, times);
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+    for (guint op = 0; op < FAB_N_OPS; op++) {
+      FabExposureRecord added = {
+        .iteration = record->iteration,
+        .rank_class = record->rank_class,
+        .dimension = fab_dimension_names[d],
+        .op = fab_op_names[op],
+        .n_collectives = class->volumes[d][op].n_collectives,
+        .bytes = class->volumes[d][op].bytes,
+        .comm_ps = times[d][op].comm_ps,
+        .exposed_ps = times[d][op].exposed_ps,
+      };
+
+      exposed_ps += added.exposed_ps;
+      if (added.n_collectives > 0 || added.comm_ps > 0)
+        g_array_append_val (records, added);
+    }
+  if (exposed_ps != record->exposed_ps)
+    fab_engine_fail (self->env.engine,
+                     "iteration %u, class %u: its dimensions are exposed for %" G_GINT64_FORMAT
+                     " ps, the class for %" G_GINT64_FORMAT " ps",
+                     record->iteration, record->rank_class, exposed_ps, record->exposed_ps);
+}
+
+/* Returns the time of the collective during which a rank did not compute, mean over the ranks that join it. */
+static FabTimePs
+exposed_of (const FabAccount *self, const FabCollectiveRecord *record)
+{
+  const FabDag *dag = self->env.dag;
+  __int128 exposed = 0;
+  gint64 n_ranks = 0;
+
+  for (guint i = dag->join_starts[record->index]; i < dag->join_starts[record->index + 1]; i++) {
+    guint c = dag->join_classes[i];
+    gint64 n = dag->classes[c].n_ranks;
+    FabTimePs hidden_ps;
+
+    hidden_ps = fab_interval_set_within_ps (&self->classes[c].compute, record->start_ps, record->end_ps);
+    n_ranks += n;
+    exposed += (__int128) (record->end_ps - record->start_ps - hidden_ps) * n;
+  }
+  return (FabTimePs) (exposed / n_ranks);
+}
+
+static void
+check_rate (const FabAccount *self, FabLinkId id, FabTimePs now_ps)
+{
+  const FabGraph *graph = self->env.net->env.graph;
+  double most = (double) fab_graph_link (graph, id)->rate_bytes_per_s * fab_ps_to_seconds (now_ps);
+
+  if (self->env.net->ops->shares_links && self->line_bytes[id] > most * (1 + 1e-9))
+    fab_engine_fail (self->env.engine,
+                     "%s: link %u carried %.17g bytes by %" G_GINT64_FORMAT " ps, its rate allows %.17g",
+                     self->env.net->ops->info.name, id, self->line_bytes[id], now_ps, most);
+}
+
+static void
+record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *records)
+{
+  const FabGraph *graph = self->env.net->env.graph;
+  double seconds = fab_ps_to_seconds (now_ps - self->start_ps);
+
+  fab_meter_take (self->env.net->meter, self->loads);
+  for (FabLinkId id = 0; id < fab_graph_n_links (graph); id++) {
+    const FabLinkLoad *load = &self->loads[id];
+    FabLinkLoadRecord record = { .iteration = iteration, .link = id };
+
+    if (load->line_bytes <= 0)
+      continue;
+    self->line_bytes[id] += load->line_bytes;
+    check_rate (self, id, now_ps);
+    record.bytes = (FabBytes) (load->payload_bytes + 0.5);
+    record.busy_fraction = load->line_bytes
+                         / ((double) fab_graph_link (graph, id)->rate_bytes_per_s * seconds);
+    g_array_append_val (records, record);
+  }
+}
+
+FabTimePs
+fab_account_start_ps (const FabAccount *self)
+{
+  return self->start_ps;
+}
+
+void
+fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
+{
+  const FabDag *dag = self->env.dag;
+  FabTimePs now_ps = fab_engine_now (self->env.engine);
+
+  for (guint s = 0; s < dag->n_streams; s++)
+    if (self->lanes[s].since_ps >= 0) {
+      book (self, s, now_ps);
+      self->lanes[s].since_ps = now_ps;
+    }
+  for (guint c = 0; c < dag->n_classes; c++) {
+    FabIterationRecord record = class_record (self, c, iteration, now_ps);
+    g_array_append_val (probe->iterations, record);
+    add_exposures (self, &record, probe->exposures);
+  }
+  probe->step = step_record (self, probe->iterations);
+  for (guint i = 0; i < probe->collectives->len; i++) {
+    FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
+    record->exposed_ps = exposed_of (self, record);
+  }
+  if (self->env.ended.fn == NULL)
+    record_loads (self, iteration, now_ps, probe->link_loads);
+  if (probe->collectives->len > 0 && self->env.ended.fn == NULL)
+    samples_add (dag, probe->collectives, probe->link_loads, probe->samples);
+  for (guint c = 0; c < dag->n_classes; c++) {
+    fab_interval_set_empty (&self->classes[c].compute);
+    fab_interval_set_empty (&self->classes[c].comm);
+    g_array_set_size (self->classes[c].comm_spans, 0);
+  }
+  self->start_ps = now_ps;
+}
+
+static FabPathRecord
+path_record (const FabTrail *trail, const FabTask *task, FabTimePs start_ps, FabTimePs end_ps)
+{
+  const FabDagStream *stream = &trail->dag->streams[task->stream];
+
+  return (FabPathRecord){
+    .iteration = trail->iteration,
+    .rank_class = stream->rank_class,
+    .stream = stream->name,
+    .kind = task->kind,
+    .name = task->name,
+    .start_ps = start_ps,
+    .end_ps = end_ps,
+    .collective = task->collective,
+    .binding_link = task->collective >= 0 ? trail->records[task->collective].binding_link
+                                          : FAB_RECORD_NO_LINK,
+  };
+}
+
+static void
+reverse (GArray *path, guint first)
+{
+  for (guint i = first, j = path->len; i + 1 < j; i++, j--) {
+    FabPathRecord *a = &g_array_index (path, FabPathRecord, i);
+    FabPathRecord *b = &g_array_index (path, FabPathRecord, j - 1), kept = *a;
+
+    *a = *b;
+    *b = kept;
+  }
+  for (guint i = first; i < path->len; i++)
+    g_array_index (path, FabPathRecord, i).place = i - first;
+}
+
+gboolean
+fab_critical_path (const FabTrail *trail, FabTaskId last, FabTimePs start_ps, FabTimePs end_ps, GArray *path)
+{
+  guint first = path->len;
+  FabTaskId id = last;
+
+  while (end_ps > start_ps) {
+    if (id == FAB_NO_TASK)
+      break;
+    const FabTask *task = &trail->dag->tasks[id];
+    gboolean is_collective = task->collective >= 0;
+    FabTimePs begin_ps = is_collective ? trail->records[task->collective].start_ps : trail->begin_ps[id];
+
+    if (begin_ps < end_ps) {
+      FabPathRecord record = path_record (trail, task, MAX (begin_ps, start_ps), end_ps);
+      g_array_append_val (path, record);
+    }
+    end_ps = begin_ps;
+    id = trail->released_by[is_collective ? trail->arrived[task->collective] : id];
+  }
+  reverse (path, first);
+  return end_ps <= start_ps;
+}

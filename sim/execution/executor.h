@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.h - runs a job's DAG on the engine and the network, iteration after iteration.
+ *
+ * An iteration ends when all of its tasks are done; the next may already have begun (a data loader that prefetches).
+ * At most two iterations are active at a time. Per rank class and iteration it records compute, comm, overlapped,
+ * exposed and idle time on merged intervals. A collective's waiting for its last rank is recorded separately from its
+ * transfer, so that a straggler is not blamed on the network. Compute is slower while collectives move bytes
+ * (kernels.h) and on slow ranks (`slowness`).
+ *
+ * The executor checks itself: a collective that ends before its physical bound, a link that carried more than its
+ * rate,
+ * an iteration whose tasks wait for each other, and an account that does not add up fail the engine with the ids. It
+ * owns its state, borrows everything in its environment, and runs on the engine's thread.
+ */
+#pragma once
+
+#include "sim/execution/workload.h"
+#include "sim/result/probe.h"
+
+typedef struct _FabExecutor FabExecutor;
+
+typedef struct {
+  FabEngine *engine;
+  FabNet *net;
+  const FabDag *dag;
+  FabJobTotals totals;     /* its arrays stay the caller's */
+  double peak_flops_per_s; /* of one accelerator */
+  guint n_iterations;
+  /* SMs of one accelerator, which collectives occupy while kernels run; 0: collectives occupy none. */
+  guint n_sms;
+  /* Returns the compute time of a rank class in an iteration as a multiple of the DAG's, > 0; NULL: 1. It is called
+   * when a task begins. */
+  double (*slowness) (gpointer owner, guint rank_class, guint iteration);
+  gpointer slowness_owner;
+  /* Called at the end of each iteration; fn NULL: the engine is stopped instead. An executor with `ended` shares
+   * engine and network with another executor, which owns the network's meter. */
+  FabDone ended;
+} FabExecutorEnv;
+
+FabExecutor *fab_executor_new (const FabExecutorEnv *env);
+void fab_executor_free (FabExecutor *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
+
+/* Launches the next iteration, for a caller that runs the engine itself. */
+void fab_executor_begin_iteration (FabExecutor *self);
+
+/* Runs to the end of the next iteration. FALSE when all have run, when the iteration hangs, and when the engine
+ * failed or was cancelled. */
+gboolean fab_executor_run_iteration (FabExecutor *self);
+
+/* A collective that waits for a link that is dead for good, while everything else waits for the collective. */
+typedef struct {
+  FabCollectiveRecord collective; /* has no end */
+  FabDeadLink link;
+} FabHang;
+
+/* Whether nothing of the job can continue, and what it waits for. For callers whose own events never end: when
+ * this is
+ * TRUE and no link will recover, stop the engine. O(collectives). */
+gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
+
+/* Returns the link for which packets wait while the engine has no events, because buffers wait for each other; or
+ * FAB_NO_LINK. */
+FabLinkId fab_executor_find_jam (const FabExecutor *self);
+
+/* Returns the records of the last iteration. */
+const FabProbe *fab_executor_probe (const FabExecutor *self);

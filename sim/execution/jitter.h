@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jitter.h - random slowness: how much longer than usual the kernels of a rank take in an iteration.
+ *
+ * Factors are lognormal with mean 1: exp (sigma z - sigma^2 / 2), sigma^2 = ln (1 + cv^2), cv the coefficient of
+ * variation, z standard normal. A rank draws one number per iteration from (seed, iteration, rank) alone, so more
+ * ranks or iterations do not change the numbers of the others.
+ *
+ * A step waits for the slowest rank, so the order statistics matter. Instead of 16 384 classes of one rank there
+ * are a
+ * few: the slowest rank alone, and the others, from slow to fast, in classes of about the same size with the mean of
+ * their factors. The sizes depend on the numbers of ranks and classes only. So the classes are made once, and every
+ * iteration gives them new factors; which rank is in which class changes between iterations.
+ *
+ * The same seed gives the same bits on every machine: logarithm and exponential are computed with IEEE 754 operations
+ * that round correctly (+ - x / sqrt), not with the C library's functions, which differ in their last bits. All
+ * functions are pure.
+ */
+#pragma once
+
+#include <glib.h>
+
+/* Returns the sigma of the lognormal with coefficient of variation `cv` >= 0. */
+double fab_jitter_sigma (double cv);
+
+/* Returns the factor of one rank in one iteration, > 0. */
+double fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma);
+
+/* Sorts factors[n], the slowest first. */
+void fab_jitter_sort (double *factors, guint n);
+
+/* Divides n ranks into classes: one rank, then the rest in n_classes - 1 parts whose sizes differ by at most one, the
+ * larger parts first. Returns their number: n_classes, but at least one and at most the number of ranks.
+ * sizes[n_classes]. */
+guint fab_jitter_sizes (guint n, guint n_classes, guint *sizes);
+
+/* Computes the means of sorted factors over the classes of fab_jitter_sizes (), whose return value it returns too.
+ * means[n_classes]. */
+guint fab_jitter_means (const double *sorted, guint n, guint n_classes, double *means);

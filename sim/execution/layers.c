@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/execution/layers.h"
+
+static void
+segment_clear (gpointer data)
+{
+  g_array_unref (((FabSegment *) data)->operators);
+}
+
+static void
+layer_clear (gpointer data)
+{
+  FabLayer *layer = data;
+
+  g_free (layer->name);
+  g_array_unref (layer->segments);
+  g_array_unref (layer->tensors);
+}
+
+FabLayerStack *
+fab_layer_stack_new (void)
+{
+  FabLayerStack *self = g_new0 (FabLayerStack, 1);
+
+  self->layers = g_array_new (FALSE, FALSE, sizeof (FabLayer));
+  g_array_set_clear_func (self->layers, layer_clear);
+  return self;
+}
+
+void
+fab_layer_stack_free (FabLayerStack *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->layers);
+  g_free (self);
+}
+
+static FabLayer *
+last_layer (FabLayerStack *self)
+{
+  g_assert (self->layers->len > 0);
+  return &g_array_index (self->layers, FabLayer, self->layers->len - 1);
+}
+
+static FabSegment *
+last_segment (FabLayerStack *self)
+{
+  const FabLayer *layer = last_layer (self);
+
+  g_assert (layer->segments->len > 0);
+  return &g_array_index (layer->segments, FabSegment, layer->segments->len - 1);
+}
+
+FabLayer *
+fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes)
+{
+  FabLayer layer = { .name = name, .hidden_bytes = hidden_bytes };
+
+  layer.segments = g_array_new (FALSE, FALSE, sizeof (FabSegment));
+  g_array_set_clear_func (layer.segments, segment_clear);
+  layer.tensors = g_array_new (FALSE, FALSE, sizeof (FabTensor));
+  g_array_append_val (self->layers, layer);
+  return last_layer (self);
+}
+
+FabSegment *
+fab_layer_stack_add_segment (FabLayerStack *self, const char *name)
+{
+  FabSegment segment = { .name = name, .operators = g_array_new (FALSE, FALSE, sizeof (FabOperator)) };
+
+  g_array_append_val (last_layer (self)->segments, segment);
+  return last_segment (self);
+}
+
+void
+fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op)
+{
+  FabSegment *segment = last_segment (self);
+
+  g_array_append_val (segment->operators, *op);
+  segment->forward_flops += op->flops;
+  last_layer (self)->forward_flops_per_token += op->flops;
+  self->forward_flops_per_token += op->flops;
+}
+
+void
+fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 parameters,
+                            guint64 active_parameters)
+{
+  FabLayer *layer = last_layer (self);
+  FabTensor tensor = { parameters, kind, layer->segments->len - 1 };
+
+  g_assert (layer->segments->len > 0);
+  g_array_append_val (layer->tensors, tensor);
+  layer->parameters += parameters;
+  self->parameters += parameters;
+  self->active_parameters += active_parameters;
+}
+
+double
+fab_pass_flops (const FabPass *self)
+{
+  double flops = 0;
+
+  for (guint i = 0; i < self->segment->operators->len; i++) {
+    const FabOperator *op = &g_array_index (self->segment->operators, FabOperator, i);
+
+    flops += op->flops / (op->is_split ? self->n_split : 1);
+  }
+  return flops * self->tokens * (self->is_backward ? 2 : 1);
+}
+
+gboolean
+fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) compute->info;
+
+  return ops->check_layers == NULL || ops->check_layers (compute->params, stack, error);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layers.h - a neural network as a list of layers, with what each computes, stores and sends in training.
+ *
+ * A layer consists of segments, operators and tensors. Layers are in the order of the forward pass, tensors in the
+ * order in which a framework registers them. A segment ends where model-parallel ranks have to communicate: with
+ * tensor parallelism an all-reduce follows each segment (Megatron-LM: one after attention, one after the MLP), with
+ * expert parallelism an all-to-all comes before and after the experts, and with context parallelism ranks exchange
+ * keys and values in attention.
+ *
+ * Numbers of parameters are exact. FLOPs are those of one forward pass for one token; a multiply-add counts as two.
+ * Bytes are per token, with activations of 2 bytes per value.
+ */
+#pragma once
+
+#include "sim/base/param.h"
+#include "sim/machine/cluster.h"
+
+typedef enum {
+  FAB_OPERATOR_MATMUL,    /* multiplies each token with a matrix of k x n */
+  FAB_OPERATOR_ATTENTION, /* computes scores and values of all heads */
+  FAB_OPERATOR_MEMORY, /* norms, activations, lookups: memory traffic takes the time, FLOPs do not matter */
+} FabOperatorKind;
+
+typedef struct {
+  const char *name; /* static: "qkv", "scores", "norm" */
+  FabOperatorKind kind;
+  double flops;      /* forward, per token */
+  double bytes;      /* activations that the forward pass reads and writes, per token; without the matrix */
+  gint64 n, k;       /* MATMUL: columns and rows of the matrix; of one expert's where there are several */
+  gint64 n_matrices; /* MATMUL: number of experts among which the tokens are divided, else 1 */
+  /* Each of the n ranks of a tensor-parallel group does 1/n of it; else each does all of it. */
+  gboolean is_split;
+} FabOperator;
+
+typedef enum {
+  FAB_TENSOR_WHOLE, /* every rank of a tensor-parallel group has all of it */
+  FAB_TENSOR_SPLIT, /* every rank of a tensor-parallel group has its part of it */
+  /* Of experts: every expert-parallel rank has some of the experts, every tensor-parallel rank its part of these. */
+  FAB_TENSOR_EXPERT,
+} FabTensorKind;
+
+typedef struct {
+  guint64 parameters;
+  FabTensorKind kind;
+  guint segment; /* index of the segment of its layer that uses it */
+} FabTensor;
+
+typedef struct {
+  const char *name;     /* static: "attention", "mlp", "router", "shared", "experts", "embedding", "head" */
+  GArray *operators;    /* FabOperator */
+  double forward_flops; /* per token, the sum of the operators */
+  gboolean is_split;    /* tensor parallelism ends the segment with an all-reduce of hidden_bytes per token */
+  double context_bytes; /* keys and values of a token, which context-parallel ranks exchange; 0: none */
+  /* Bytes that a token sends to its experts, and receives from them again: experts per token x hidden; 0: none. */
+  double expert_bytes;
+  /* Activations that are kept for the backward pass, per token. */
+  double saved_whole_bytes; /* those that tensor parallelism does not divide among its ranks */
+  double saved_split_bytes; /* those that it divides */
+  double saved_score_bytes; /* attention scores: divided too, and not kept with selective recomputation */
+} FabSegment;
+
+typedef struct {
+  char *name;
+  GArray *segments; /* FabSegment, at least one */
+  GArray *tensors;  /* FabTensor */
+  guint64 parameters;
+  double forward_flops_per_token;
+  double hidden_bytes; /* what a token sends from this layer to the next */
+  /* It is one of the repeated layers (transformer blocks): FSDP wraps each of them, a pipeline divides them among its
+   * stages, and full recomputation computes each a second time. */
+  gboolean is_block;
+} FabLayer;
+
+typedef struct {
+  GArray *layers; /* FabLayer */
+  guint64 parameters;
+  /* Those that a token is multiplied with; fewer than all where there are experts. */
+  guint64 active_parameters;
+  double forward_flops_per_token;
+} FabLayerStack;
+
+FabLayerStack *fab_layer_stack_new (void);
+void fab_layer_stack_free (FabLayerStack *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLayerStack, fab_layer_stack_free)
+
+/* A segment or tensor is added to the last layer, an operator to the last segment of the last layer. */
+FabLayer *fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes); /* takes `name` */
+FabSegment *fab_layer_stack_add_segment (FabLayerStack *self, const char *name);
+void fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op);
+/* `active_parameters`: the part of the parameters that a token is multiplied with. */
+void fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 parameters,
+                                 guint64 active_parameters);
+
+static inline const FabLayer *
+fab_layer_stack_layer (const FabLayerStack *self, guint index)
+{
+  return &g_array_index (self->layers, FabLayer, index);
+}
+
+static inline const FabSegment *
+fab_layer_segment (const FabLayer *self, guint index)
+{
+  return &g_array_index (self->segments, FabSegment, index);
+}
+
+static inline const FabTensor *
+fab_layer_tensor (const FabLayer *self, guint index)
+{
+  return &g_array_index (self->tensors, FabTensor, index);
+}
+
+typedef struct {
+  FabModelInfo info;
+  /* Appends the network's layers to the stack, for sequences of `sequence` tokens. */
+  void (*expand) (gconstpointer params, guint sequence, FabLayerStack *stack);
+} FabShapeOps;
+
+/* One pass (forward or backward) of one rank through one segment. */
+typedef struct {
+  const FabLayer *layer;
+  const FabSegment *segment;
+  gboolean is_backward; /* else it is a forward pass, or the recomputation of one */
+  double tokens;        /* on which the rank works */
+  guint n_split;        /* ranks of the tensor-parallel group */
+  guint n_expert;       /* ranks of the expert-parallel group */
+  FabPrecision precision;
+} FabPass;
+
+/* FLOPs that the rank executes in the pass. A backward pass has twice those of a forward pass: one matrix product for
+ * the gradients of the activations, one for those of the weights. */
+double fab_pass_flops (const FabPass *self);
+
+typedef struct {
+  FabModelInfo info;
+  /* Time of one pass through a layer that `check_layers` accepts; > 0 where the pass computes anything. */
+  double (*seconds) (gconstpointer params, const FabDevice *device, const FabPass *pass);
+  /* Whether the model has a time for every layer of the stack; the error names all layers that it has none for.
+ * Must be
+   * called before the first `seconds`. NULL: it has a time for every layer. */
+  gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
+} FabComputeOps;
+
+/* Calls `check_layers` of the chosen model. */
+gboolean fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error);

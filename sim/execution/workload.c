@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/execution/workload.h"
+
+void
+fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes)
+{
+  FabMemoryPart part = { rank_class, name, bytes };
+
+  if (self->memory == NULL)
+    self->memory = g_array_new (FALSE, FALSE, sizeof (FabMemoryPart));
+  g_array_append_val (self->memory, part);
+}
+
+void
+fab_job_totals_add_hint (FabJobTotals *self, char *hint)
+{
+  if (self->hints == NULL)
+    self->hints = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (self->hints, hint);
+}
+
+FabBytes
+fab_job_totals_memory (const FabJobTotals *self, guint rank_class)
+{
+  FabBytes sum = 0;
+
+  for (guint i = 0; self->memory && i < self->memory->len; i++) {
+    const FabMemoryPart *part = &g_array_index (self->memory, FabMemoryPart, i);
+
+    if (part->rank_class == rank_class)
+      sum += part->bytes;
+  }
+  return sum;
+}
+
+void
+fab_job_totals_clear (FabJobTotals *self)
+{
+  g_clear_pointer (&self->memory, g_array_unref);
+  if (self->slowness_free != NULL)
+    self->slowness_free (g_steal_pointer (&self->slowness_owner));
+  self->slowness_free = NULL;
+  g_clear_pointer (&self->hints, g_ptr_array_unref);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* workload.h - the interface of jobs: from parameters to the task DAG of one iteration. */
+#pragma once
+
+#include "sim/execution/dag.h"
+#include "sim/execution/layers.h"
+#include "sim/registry.h"
+
+/* One part of the memory of a rank: rank class, a static name ("optimizer"), bytes of one rank. */
+typedef FabMemoryRecord FabMemoryPart;
+
+/* Totals of one iteration, for MFU and throughput. They are zeroed before a job fills them in. */
+typedef struct {
+  double model_flops_per_rank;    /* forward and backward pass, without recomputation */
+  double executed_flops_per_rank; /* with recomputation */
+  double tokens;                  /* of all ranks together */
+  FabPrecision precision;         /* of matrix multiplications */
+  guint64 parameters;
+  FabBytes gradient_bytes; /* gradients of one rank; 0: none */
+  double train_tokens;     /* of the whole training; 0: not given */
+  GArray *memory;          /* FabMemoryPart, each name once per class; NULL: unknown */
+  /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */
+  double (*slowness) (gpointer owner, guint rank_class, guint iteration);
+  double most_slowness; /* largest value that it returns; 0: no slowness */
+  gpointer slowness_owner;
+  GDestroyNotify slowness_free;
+  GPtrArray *hints; /* char *: suggestions that would make it fit into memory; NULL: none */
+} FabJobTotals;
+
+void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);
+void fab_job_totals_add_hint (FabJobTotals *self, char *hint); /* takes ownership of `hint` */
+FabBytes fab_job_totals_memory (const FabJobTotals *self, guint rank_class);
+void fab_job_totals_clear (FabJobTotals *self);
+
+typedef struct {
+  const FabCluster *cluster;
+  FabLibrary *library;
+  /* Returns the layers of a catalogued model, by the name that a parameter of the job gives. The name was checked
+ * when
+   * the scenario was read. (transfer full) */
+  FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
+  gconstpointer catalog;
+  guint64 seed; /* of the scenario */
+} FabWorkloadEnv;
+
+typedef struct {
+  FabModelInfo info;
+  gboolean (*build) (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
+                     FabJobTotals *totals, GError **error);
+} FabWorkloadOps;

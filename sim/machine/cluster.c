@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cluster.c - counts the links from every GPU of a node to its NICs, breadth-first. At most two searches are needed
+ * per GPU, by the rules of sim/fabric/search.h: first inside its machine, and then, for NICs that are elsewhere or
+ * not
+ * reached, out of the machine's NICs and through the fabric. */
+#include "sim/machine/cluster.h"
+
+#include "sim/fabric/path.h"
+
+static guint
+find_in_node (const FabCluster *self, guint node, FabVertexId vertex)
+{
+  guint k = self->nics_per_node;
+
+  for (guint i = node * k; node < self->n_nodes && i < (node + 1) * k; i++)
+    if (self->nics[i] == vertex)
+      return i;
+  return G_MAXUINT;
+}
+
+/* NICs were added to the graph node by node. Within a node they ascend, except where one replaces another
+ * (sim/scenario/nics.h). */
+guint
+fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
+{
+  guint low = 0, high = self->n_nodes;
+
+  if (self->nics_per_node == 0)
+    return G_MAXUINT;
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (self->nics[middle * self->nics_per_node] <= vertex)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  guint found = low > 0 ? find_in_node (self, low - 1, vertex) : G_MAXUINT;
+  return found != G_MAXUINT ? found : find_in_node (self, low, vertex);
+}
+
+typedef struct {
+  const FabCluster *cluster;
+  guint32 machine;       /* machine of the GPU */
+  gboolean stays_inside; /* the path must not leave through NICs */
+  guint *levels;         /* [vertices]; G_MAXUINT: not reached */
+  GArray *queue;         /* FabVertexId in the order in which they were reached */
+} Walk;
+
+/* By the rules of fab_search_is_passable () for paths from the GPU to a NIC. */
+static gboolean
+is_passable (const Walk *self, FabVertexId id)
+{
+  const FabVertex *vertex = fab_graph_vertex (self->cluster->graph, id);
+
+  switch (vertex->kind) {
+  case FAB_VERTEX_SWITCH:
+  case FAB_VERTEX_HOST:
+  case FAB_VERTEX_BRIDGE: return TRUE;
+  case FAB_VERTEX_NIC: return !self->stays_inside && vertex->node == self->machine;
+  case FAB_VERTEX_ACCELERATOR:
+  case FAB_VERTEX_MEMORY:
+  case FAB_VERTEX_STORAGE: return FALSE;
+  default: g_assert_not_reached ();
+  }
+}
+
+static void
+walk_reach (Walk *self, FabVertexId vertex, guint level)
+{
+  if (self->levels[vertex] != G_MAXUINT)
+    return;
+  self->levels[vertex] = level;
+  g_array_append_val (self->queue, vertex);
+}
+
+static void
+walk_forget (Walk *self)
+{
+  for (guint i = 0; i < self->queue->len; i++)
+    self->levels[g_array_index (self->queue, FabVertexId, i)] = G_MAXUINT;
+  g_array_set_size (self->queue, 0);
+}
+
+/* Whether the NIC has no entry in `row` yet. A search inside covers one machine only. */
+static gboolean
+is_sought (const Walk *self, const guint *row, guint nic)
+{
+  const FabCluster *cluster = self->cluster;
+
+  return row[nic] == G_MAXUINT
+      && (!self->stays_inside
+          || fab_graph_vertex (cluster->graph, cluster->nics[nic])->node == self->machine);
+}
+
+static guint
+count_sought (const Walk *self, const guint *row)
+{
+  guint n = 0;
+
+  for (guint nic = 0; nic < self->cluster->nics_per_node; nic++)
+    n += is_sought (self, row, nic);
+  return n;
+}
+
+/* Sets the entries of `row` for the NICs that are reached. */
+static void
+walk (Walk *self, FabVertexId gpu, guint *row)
+{
+  const FabGraph *graph = self->cluster->graph;
+  guint n_sought = count_sought (self, row);
+
+  walk_reach (self, gpu, 0);
+  for (guint i = 0; i < self->queue->len && n_sought > 0; i++) {
+    FabVertexId vertex = g_array_index (self->queue, FabVertexId, i);
+    guint nic = fab_cluster_find_nic (self->cluster, vertex), level = self->levels[vertex];
+    FabLinkId first;
+    guint n = fab_graph_out_links (graph, vertex, &first);
+
+    if (nic < self->cluster->nics_per_node && level <= FAB_PATH_MAX_LINKS && is_sought (self, row, nic)) {
+      row[nic] = level;
+      n_sought--;
+    }
+    if (i > 0 && !is_passable (self, vertex))
+      continue;
+    for (FabLinkId link = first; link < first + n; link++)
+      walk_reach (self, fab_graph_link (graph, link)->dst, level + 1);
+  }
+  walk_forget (self);
+}
+
+void
+fab_cluster_measure (FabCluster *self)
+{
+  guint n_vertices = fab_graph_n_vertices (self->graph);
+  g_autofree guint *levels = g_new (guint, n_vertices + 1);
+  g_autoptr (GArray) queue = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  Walk way = { .cluster = self, .levels = levels, .queue = queue };
+
+  g_assert (self->nic_hops == NULL);
+  self->nic_hops = g_new (guint, (gsize) self->gpus_per_node * self->nics_per_node + 1);
+  for (guint i = 0; i < n_vertices; i++)
+    levels[i] = G_MAXUINT;
+  for (guint i = 0; i < self->gpus_per_node * self->nics_per_node; i++)
+    self->nic_hops[i] = G_MAXUINT;
+  for (guint local = 0; local < self->gpus_per_node; local++) {
+    guint *row = self->nic_hops + (gsize) local * self->nics_per_node;
+
+    way.machine = fab_graph_vertex (self->graph, self->gpus[local])->node;
+    way.stays_inside = TRUE;
+    walk (&way, self->gpus[local], row);
+    way.stays_inside = FALSE;
+    walk (&way, self->gpus[local], row);
+  }
+}
+
+/* Returns the rows of `nodes` in `all`. (transfer full) */
+static FabVertexId *
+rows_of (const FabVertexId *all, guint per_node, const guint *nodes, guint n_nodes)
+{
+  FabVertexId *rows = g_new (FabVertexId, (gsize) n_nodes * per_node + 1);
+
+  for (guint i = 0; i < n_nodes; i++)
+    for (guint k = 0; k < per_node; k++)
+      rows[i * per_node + k] = all[nodes[i] * per_node + k];
+  return rows;
+}
+
+void
+fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes)
+{
+  gsize n_hops = (gsize) cluster->gpus_per_node * cluster->nics_per_node + 1;
+
+  *view = *cluster;
+  view->n_nodes = n_nodes;
+  view->gpus = rows_of (cluster->gpus, cluster->gpus_per_node, nodes, n_nodes);
+  view->nics = rows_of (cluster->nics, cluster->nics_per_node, nodes, n_nodes);
+  view->drives = rows_of (cluster->drives, cluster->drives_per_node, nodes, n_nodes);
+  view->nic_hops = g_memdup2 (cluster->nic_hops, n_hops * sizeof (guint));
+}
+
+FabReach
+fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path)
+{
+  path->n = 0;
+  gboolean is_near = fab_router_append (self->router, from, to, 0, path)
+                  && fab_path_has_p2p (self->graph, path);
+
+  return is_near ? fab_reach_of_path (self->graph, path) : FAB_N_REACHES;
+}
+
+void
+fab_cluster_clear (FabCluster *self)
+{
+  g_clear_pointer (&self->gpus, g_free);
+  g_clear_pointer (&self->nics, g_free);
+  g_clear_pointer (&self->drives, g_free);
+  g_clear_pointer (&self->nic_hops, g_free);
+}
+
+const char *const fab_precision_names[FAB_N_PRECISIONS + 1] = {
+  [FAB_PRECISION_BF16] = "bf16", [FAB_PRECISION_FP16] = "fp16", [FAB_PRECISION_FP32] = "fp32",
+  [FAB_PRECISION_TF32] = "tf32", [FAB_PRECISION_FP8] = "fp8",
+};
+
+FabBytes
+fab_precision_bytes (FabPrecision precision)
+{
+  switch (precision) {
+  case FAB_PRECISION_BF16:
+  case FAB_PRECISION_FP16: return 2;
+  case FAB_PRECISION_FP32:
+  case FAB_PRECISION_TF32: return 4;
+  case FAB_PRECISION_FP8: return 1;
+  case FAB_N_PRECISIONS:
+  default: g_assert_not_reached ();
+  }
+}
+
+double
+fab_device_peak (const FabDevice *self, FabPrecision precision)
+{
+  if (self->peak_flops_per_s[precision] > 0)
+    return self->peak_flops_per_s[precision];
+  if (precision == FAB_PRECISION_FP8)
+    return self->peak_flops_per_s[FAB_PRECISION_BF16];
+  return self->peak_flops_per_s[FAB_PRECISION_FP32];
+}

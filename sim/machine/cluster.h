@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cluster.h - where ranks and NICs are in the assembled graph, as a job sees it.
+ *
+ * Rank r is accelerator r % gpus_per_node of node r / gpus_per_node. A cluster owns its arrays and borrows graph and
+ * router. After fab_cluster_measure () it is read-only.
+ */
+#pragma once
+
+#include "sim/base/units.h"
+#include "sim/fabric/processor.h"
+#include "sim/fabric/reach.h"
+#include "sim/fabric/router.h"
+
+/* Number formats in which matrices are multiplied. */
+typedef enum {
+  FAB_PRECISION_BF16,
+  FAB_PRECISION_FP16,
+  FAB_PRECISION_FP32,
+  FAB_PRECISION_TF32, /* FP32 in memory, multiplied with shorter mantissas (NVIDIA Ampere and later) */
+  FAB_PRECISION_FP8,
+  FAB_N_PRECISIONS
+} FabPrecision;
+
+extern const char *const fab_precision_names[FAB_N_PRECISIONS + 1]; /* "bf16", ...; NULL-ended */
+FabBytes fab_precision_bytes (FabPrecision precision);              /* size of one number */
+
+typedef struct {
+  const char *architecture;                  /* "ampere", "hopper": the key of constants; NULL: unknown */
+  double peak_flops_per_s[FAB_N_PRECISIONS]; /* dense; 0: not supported */
+  /* Share of the peak that the best matrix multiplication reaches; 0: unknown. */
+  double matmul_fraction;
+  guint n_sms; /* streaming multiprocessors or compute units; 0: unknown */
+  FabBytes memory_bytes;
+  FabBytesPerS memory_bytes_per_s;
+} FabDevice;
+
+/* Returns the rate at which the device multiplies numbers of this format, in FLOP/s. A format without a matrix unit
+ * has the rate of the format to which it is widened (FP8 to BF16, TF32 to FP32). */
+double fab_device_peak (const FabDevice *self, FabPrecision precision);
+
+typedef struct {
+  const FabGraph *graph;
+  FabRouter *router;
+  guint n_nodes, gpus_per_node, nics_per_node, drives_per_node;
+  FabVertexId *gpus;   /* [n_nodes * gpus_per_node] */
+  FabVertexId *nics;   /* [n_nodes * nics_per_node] */
+  FabVertexId *drives; /* [n_nodes * drives_per_node] */
+  /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
+  guint *nic_hops;
+  const char *architecture;      /* of the accelerators: the key of library constants */
+  FabDevice device;              /* one accelerator */
+  const FabProcessor *processor; /* of the sockets */
+  FabReach p2p,
+      gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
+  /* Bytes may go by the GPU near the right NIC (PXN): sim/work/relay.h. */
+  gboolean has_relays;
+  gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
+} FabCluster;
+
+/* Computes what follows from the positions of ranks and NICs. Call it when all members except `nic_hops` are set.
+ * Nodes are symmetric, so only the first one is examined. It counts the links of the router's paths. */
+void fab_cluster_measure (FabCluster *self);
+
+/* Makes `view` a cluster that consists of these nodes only, in this order (ascending). `cluster` must be measured.
+ * Clear the view after use. */
+void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes);
+
+/* Returns the index of a vertex in `nics`; G_MAXUINT: it is not a NIC of the cluster. */
+guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
+
+/* Returns the distance of two vertices on the router's path, and that path; FAB_N_REACHES, which is more than any
+ * distance, when there is no path, or when a link on it does not let devices reach each other's memory. */
+FabReach fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path);
+
+/* Frees the arrays; graph and router belong to others. */
+void fab_cluster_clear (FabCluster *self);
+
+static inline guint
+fab_cluster_nic_hops (const FabCluster *self, guint local, guint nic)
+{
+  return self->nic_hops[(gsize) local * self->nics_per_node + nic];
+}
+
+static inline guint
+fab_cluster_n_ranks (const FabCluster *self)
+{
+  return self->n_nodes * self->gpus_per_node;
+}
+
+/* Ranks that take part in a collective: whole or partial nodes, all with the same local ranks. */
+typedef struct {
+  const FabCluster *cluster;
+  guint n_nodes;       /* the first n_nodes nodes of the cluster */
+  guint gpus_per_node; /* the first gpus_per_node accelerators of each node */
+} FabGroup;
+
+static inline guint
+fab_group_n_ranks (const FabGroup *self)
+{
+  return self->n_nodes * self->gpus_per_node;
+}
+
+static inline FabVertexId
+fab_group_gpu (const FabGroup *self, guint node, guint local)
+{
+  return self->cluster->gpus[node * self->cluster->gpus_per_node + local];
+}
+
+static inline FabVertexId
+fab_group_nic (const FabGroup *self, guint node, guint nic)
+{
+  return self->cluster->nics[node * self->cluster->nics_per_node + nic];
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/machine/nic_paths.h"
+
+static void
+deal_nics (FabNicPaths *self)
+{
+  const FabGroup *group = self->group;
+  g_autofree guint *rails = fab_rails_list (group, &self->n_nics);
+
+  for (guint i = 0; i < self->n_nics; i++) {
+    guint hops, local = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
+
+    g_array_append_val (self->lists[local], rails[i]);
+  }
+  for (guint local = 0; local < group->gpus_per_node; local++) {
+    guint nearest = self->lists[local]->len > 0 ? G_MAXUINT : fab_cluster_nic_of (group->cluster, local);
+
+    if (nearest != G_MAXUINT)
+      g_array_append_val (self->lists[local], nearest);
+  }
+}
+
+FabNicPaths *
+fab_nic_paths_new (const FabGroup *group)
+{
+  FabNicPaths *self = g_new0 (FabNicPaths, 1);
+
+  self->group = group;
+  self->lists = g_new (GArray *, group->gpus_per_node);
+  for (guint local = 0; local < group->gpus_per_node; local++)
+    self->lists[local] = g_array_new (FALSE, FALSE, sizeof (guint));
+  if (group->n_nodes > 1)
+    deal_nics (self);
+  return self;
+}
+
+void
+fab_nic_paths_free (FabNicPaths *self)
+{
+  if (self == NULL)
+    return;
+  for (guint local = 0; local < self->group->gpus_per_node; local++)
+    g_array_unref (self->lists[local]);
+  g_free (self->lists);
+  g_free (self);
+}
+
+GArray *
+fab_nic_paths_hops (void)
+{
+  GArray *hops = g_array_new (FALSE, FALSE, sizeof (FabHop));
+
+  g_array_set_clear_func (hops, (GDestroyNotify) fab_hop_clear);
+  return hops;
+}
+
+/* What goes by `first` goes on by `hop`: makes one of both. */
+static void
+hop_prepend (FabHop *hop, FabHop *first)
+{
+  g_array_prepend_vals (hop->shares, first->shares->data, first->shares->len);
+  hop->latency_ps = fab_ps_add (first->latency_ps, hop->latency_ps);
+  if (first->rate_bytes_per_s < hop->rate_bytes_per_s) {
+    hop->rate_bytes_per_s = first->rate_bytes_per_s;
+    hop->technology = first->technology;
+  }
+  fab_hop_clear (first);
+}
+
+/* One NIC of the sender, one of the receiver. The GPU beside the latter has its number in the sender's node. */
+static gboolean
+find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in_nic, FabHop *hop,
+          GError **error)
+{
+  const FabGroup *group = self->group;
+  guint n = group->gpus_per_node;
+  FabVertexId src = fab_group_gpu (group, from / n, from % n), dst = fab_group_gpu (group, to / n, to % n);
+  FabVertexId relay = fab_group_gpu (group, from / n, to % n);
+  gboolean is_relayed = out_nic != in_nic && relay != src && fab_relay_can (group->cluster, src, relay);
+  guint leaves = is_relayed ? in_nic : out_nic;
+  FabHop first;
+
+  if (!fab_hop_over (group->cluster, is_relayed ? relay : src, fab_group_nic (group, from / n, leaves),
+                     fab_group_nic (group, to / n, in_nic), dst, from, hop, error))
+    return FALSE;
+  if (!is_relayed)
+    return TRUE;
+  if (!fab_hop_wire (group->cluster, src, relay, FAB_DRIVE_COPY, &first, error)) {
+    fab_hop_clear (hop);
+    return FALSE;
+  }
+  hop_prepend (hop, &first);
+  return TRUE;
+}
+
+gboolean
+fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *hops, GError **error)
+{
+  guint n = self->group->gpus_per_node, before = hops->len;
+  const GArray *out = self->lists[from % n], *in = self->lists[to % n];
+  guint n_ways = MAX (out->len, in->len);
+  FabHop hop;
+
+  if (from / n == to / n || out->len * in->len <= 1) {
+    if (!fab_hop_ranks (self->group, from, to, &hop, error))
+      return FALSE;
+    g_array_append_val (hops, hop);
+    return TRUE;
+  }
+  for (guint i = 0; i < n_ways; i++) {
+    guint out_nic = g_array_index (out, guint, i % out->len), in_nic = g_array_index (in, guint, i % in->len);
+
+    if (!find_hop (self, from, to, out_nic, in_nic, &hop, error)) {
+      g_array_set_size (hops, before);
+      return FALSE;
+    }
+    g_array_append_val (hops, hop);
+  }
+  return TRUE;
+}
+
+guint
+fab_rails_gpu (const FabGroup *group, guint nic, guint taken, guint *hops)
+{
+  guint n = group->gpus_per_node, n_equal = 0;
+  g_autofree guint *equals = g_new (guint, n);
+
+  *hops = G_MAXUINT;
+  for (guint local = 0; local < n; local++) {
+    guint distance = fab_cluster_nic_hops (group->cluster, local, nic);
+
+    if (local == taken || distance > *hops)
+      continue;
+    if (distance < *hops)
+      n_equal = 0;
+    *hops = distance;
+    equals[n_equal++] = local;
+  }
+  return equals[nic % n_equal];
+}
+
+guint *
+fab_rails_list (const FabGroup *group, guint *n_rails)
+{
+  guint n_nics = group->cluster->nics_per_node, least = G_MAXUINT;
+  guint *rails = g_new (guint, n_nics + 1);
+
+  *n_rails = 0;
+  for (guint nic = 0; nic < n_nics; nic++) {
+    guint hops;
+
+    fab_rails_gpu (group, nic, G_MAXUINT, &hops);
+    if (hops < least)
+      *n_rails = 0;
+    least = MIN (least, hops);
+    if (hops == least)
+      rails[(*n_rails)++] = nic;
+  }
+  return rails;
+}
+
+gboolean
+fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
+{
+  FabPath path;
+
+  if (!cluster->has_relays
+      || fab_cluster_reach (cluster, from, relay, &path) > MIN (cluster->p2p, FAB_REACH_NVL))
+    return FALSE;
+  for (guint i = 0; i < path.n; i++)
+    if (!fab_graph_link_class (cluster->graph, path.links[i])->technology->can_relay)
+      return FALSE;
+  return TRUE;
+}
+
+static FabVertexId
+nearest_gpu (const FabCluster *cluster, FabVertexId nic)
+{
+  guint at = fab_cluster_find_nic (cluster, nic), n = cluster->gpus_per_node, nearest = 0;
+
+  for (guint local = 1; local < n; local++)
+    if (fab_cluster_nic_hops (cluster, local, at % cluster->nics_per_node)
+        < fab_cluster_nic_hops (cluster, nearest, at % cluster->nics_per_node))
+      nearest = local;
+  return cluster->gpus[at / cluster->nics_per_node * n + nearest];
+}
+
+FabVertexId
+fab_relay_to_nic (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic)
+{
+  FabPath path;
+
+  if (!cluster->has_relays || fab_graph_vertex (cluster->graph, from)->kind != FAB_VERTEX_ACCELERATOR
+      || fab_graph_vertex (cluster->graph, out_nic)->kind != FAB_VERTEX_NIC
+      || fab_cluster_reach (cluster, from, out_nic, &path) <= FAB_REACH_PXB)
+    return from;
+  FabVertexId relay = nearest_gpu (cluster, out_nic);
+  gboolean is_better = relay != from
+                    && fab_cluster_reach (cluster, relay, out_nic, &path) <= MIN (cluster->gdr, FAB_REACH_PXB)
+                    && fab_relay_can (cluster, from, relay);
+  return is_better ? relay : from;
+}
+
+static gboolean
+is_seen (const GArray *seen, FabVertexId vertex)
+{
+  for (guint i = 0; i < seen->len; i++)
+    if (g_array_index (seen, FabVertexId, i) == vertex)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_on_the_way (FabVertexKind kind)
+{
+  return kind == FAB_VERTEX_SWITCH || kind == FAB_VERTEX_BRIDGE || kind == FAB_VERTEX_HOST;
+}
+
+/* Appends the vertices one link from `vertex` inside its node. */
+static void
+look_around (const FabGraph *graph, FabVertexId vertex, GArray *seen)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, vertex, &first);
+
+  for (FabLinkId link = first; link < first + n; link++) {
+    FabVertexId next = fab_graph_link (graph, link)->dst;
+
+    if (fab_graph_vertex (graph, next)->node == fab_graph_vertex (graph, vertex)->node
+        && !is_seen (seen, next))
+      g_array_append_val (seen, next);
+  }
+}
+
+/* Visits in the order of distance: a node is small enough to examine all of it. */
+gboolean
+fab_staging_near (const FabGraph *graph, FabVertexId vertex, FabVertexId *staging)
+{
+  g_autoptr (GArray) seen = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+  gboolean has_host = FALSE;
+
+  g_array_append_val (seen, vertex);
+  for (guint i = 0; i < seen->len; i++) {
+    FabVertexId here = g_array_index (seen, FabVertexId, i);
+    FabVertexKind kind = fab_graph_vertex (graph, here)->kind;
+
+    if (kind == FAB_VERTEX_MEMORY || (kind == FAB_VERTEX_HOST && !has_host))
+      *staging = here;
+    if (kind == FAB_VERTEX_MEMORY)
+      return TRUE;
+    has_host = has_host || kind == FAB_VERTEX_HOST;
+    if (here == vertex || is_on_the_way (kind))
+      look_around (graph, here, seen);
+  }
+  return has_host;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/run/simulation.h"
+
+#include "sim/base/error.h"
+#include "sim/collective/play.h"
+#include "sim/run/neighbours.h"
+
+struct _FabSimulation {
+  const FabScenario *scenario;
+  FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own */
+  FabPlant *plant;
+  FabJob *job;
+  FabEngine *engine;
+  FabNet *net;
+  FabExecutor *executor;
+  FabDisturbances *disturbances; /* NULL: no disturbances */
+  FabNeighbours *neighbours;     /* NULL: the job has the machine to itself */
+  char *resolved;                /* the scenario as YAML, made on request */
+};
+
+/* Checks that the clock can hold all tasks, even one after the other. */
+static gboolean
+check_length (const FabSimulation *self, GError **error)
+{
+  const double days = 24 * 3600;
+  double seconds = 0;
+
+  for (guint i = 0; i < self->job->dag->n_tasks; i++)
+    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps)
+             * MAX (self->job->totals.most_slowness, 1);
+  for (guint i = 0; i < self->job->dag->n_collectives; i++)
+    seconds += fab_ps_to_seconds (fab_collective_plan_idle_ps (&self->job->dag->collectives[i].plan));
+  seconds *= (double) fab_scenario_spec (self->scenario)->iterations;
+  if (seconds < fab_ps_to_seconds (FAB_TIME_MAX) / 2)
+    return TRUE;
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "the run could last %.0f days of simulated time, and the clock holds %.0f: "
+                    "fewer iterations, or less to send",
+                    seconds / days, fab_ps_to_seconds (FAB_TIME_MAX) / 2 / days);
+}
+
+/* Returns the peak of one accelerator in the precision of the job. */
+static double
+peak_flops_per_s (const FabSimulation *self)
+{
+  return fab_device_peak (&self->job->site->cluster.device, self->job->totals.precision);
+}
+
+static gboolean
+is_stuck (gconstpointer executor)
+{
+  FabHang hang;
+
+  return fab_executor_find_hang (executor, &hang);
+}
+
+/* Refuses a side flow whose ends lie in two disconnected parts of the machine. */
+static gboolean
+check_flows (const FabSimulation *self, GError **error)
+{
+  const FabDisturbancesPlan *plan = self->plant->disturbances;
+
+  for (guint i = 0; plan != NULL && i < plan->flows->len; i++) {
+    const FabSideFlow *flow = &g_array_index (plan->flows, FabSideFlow, i);
+    FabPath path = { 0 };
+
+    if (fab_router_append (self->plant->router, flow->src, flow->dst, i, &path))
+      continue;
+    g_autofree char *from = fab_graph_vertex_name (self->plant->graph, flow->src),
+                    *to = fab_graph_vertex_name (self->plant->graph, flow->dst);
+    return fab_throw (error, FAB_ERROR_INPUT, "background: no path leads from %s to %s", from, to);
+  }
+  return TRUE;
+}
+
+static void
+build_executor (FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+  const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
+
+  self->engine = fab_engine_new ();
+  self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router },
+                           spec->fidelity.params);
+  self->executor = fab_executor_new (&(FabExecutorEnv){
+      .engine = self->engine,
+      .net = self->net,
+      .dag = self->job->dag,
+      .totals = self->job->totals,
+      .peak_flops_per_s = peak_flops_per_s (self),
+      .n_iterations = (guint) spec->iterations,
+      .slowness = self->job->totals.slowness,
+      .slowness_owner = self->job->totals.slowness_owner,
+      .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
+  });
+  if (self->plant->disturbances != NULL && ops->set_capacity != NULL)
+    self->disturbances = fab_disturbances_new (self->net, self->plant->disturbances, is_stuck,
+                                               self->executor);
+}
+
+static gboolean
+add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error)
+{
+  FabNeighbourhood at = { self->engine, self->net, self->disturbances, self->executor };
+
+  if (fab_scenario_spec (self->scenario)->neighbours.n == 0)
+    return TRUE;
+  self->neighbours = fab_neighbours_new (self->scenario, registry, self->plant, &at, error);
+  return self->neighbours != NULL;
+}
+
+/* On this plant, which it takes; NULL: there is none. */
+static FabSimulation *
+simulation_new (FabPlantCache *plants, FabPlant *plant, const FabScenario *scenario,
+                const FabRegistry *registry, guint which, const gint *cancel, GError **error)
+{
+  g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
+
+  self->scenario = scenario;
+  self->plants = plants;
+  self->plant = plant;
+  if (self->plant == NULL)
+    return NULL;
+  self->job = fab_job_new (scenario, registry, self->plant, which, cancel, error);
+  if (self->job == NULL || !check_length (self, error) || !check_flows (self, error))
+    return NULL;
+  build_executor (self);
+  return g_steal_pointer (&self);
+}
+
+/* `problem` is why there is no plant, or NULL; it is taken. */
+static FabSimulation *
+build_all (FabPlantCache *plants, FabPlant *plant, GError *problem, const FabScenario *scenario,
+           const FabRegistry *registry, const gint *cancel, GError **error)
+{
+  g_autoptr (FabSimulation) self = simulation_new (plants, plant, scenario, registry, FAB_FIRST_JOB, cancel,
+                                                   &problem);
+
+  if (self != NULL && add_neighbours (self, registry, &problem))
+    return g_steal_pointer (&self);
+  if (cancel != NULL && g_atomic_int_get (cancel) != 0) {
+    g_clear_error (&problem);
+    fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+  } else {
+    g_propagate_error (error, problem);
+  }
+  return NULL;
+}
+
+FabSimulation *
+fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                      const gint *cancel, GError **error)
+{
+  GError *problem = NULL;
+  FabPlant *plant = fab_plant_new (scenario, what_if, &problem);
+
+  return build_all (NULL, plant, problem, scenario, registry, cancel, error);
+}
+
+FabSimulation *
+fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
+                         const gint *cancel, GError **error)
+{
+  GError *problem = NULL;
+  FabPlant *plant = fab_plant_cache_take (plants, scenario, &problem);
+
+  return build_all (plants, plant, problem, scenario, registry, cancel, error);
+}
+
+FabSimulation *
+fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                    GError **error)
+{
+  return fab_simulation_build (scenario, registry, what_if, NULL, error);
+}
+
+FabSimulation *
+fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
+                          GError **error)
+{
+  return simulation_new (NULL, fab_plant_new (scenario, NULL, error), scenario, registry, which, NULL, error);
+}
+
+const GArray *
+fab_simulation_neighbour_steps (const FabSimulation *self, guint which)
+{
+  return fab_neighbours_steps (self->neighbours, which);
+}
+
+void
+fab_simulation_free (FabSimulation *self)
+{
+  if (self == NULL)
+    return;
+  fab_disturbances_free (self->disturbances);
+  fab_neighbours_free (self->neighbours);
+  fab_executor_free (self->executor);
+  fab_net_destroy (self->net);
+  fab_engine_free (self->engine);
+  fab_job_free (self->job);
+  if (self->plants != NULL && self->plant != NULL)
+    fab_plant_cache_give (self->plants, self->plant);
+  else
+    fab_plant_free (self->plant);
+  g_free (self->resolved);
+  g_free (self);
+}
+
+gboolean
+fab_simulation_step (FabSimulation *self)
+{
+  return fab_executor_run_iteration (self->executor);
+}
+
+/* Reports buffers that wait for each other. */
+static gboolean
+check_jam (const FabSimulation *self, GError **error)
+{
+  const FabGraph *graph = self->plant->graph;
+  FabLinkId id = fab_executor_find_jam (self->executor);
+
+  if (id == FAB_NO_LINK)
+    return TRUE;
+  const FabLink *link = fab_graph_link (graph, id);
+  g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                  *to = fab_graph_vertex_name (graph, link->dst);
+  return fab_throw (
+      error, FAB_ERROR_HUNG,
+      "the iteration never ends: packets for link %s -> %s and others wait for buffers that wait for "
+      "each other in a circle; more of fidelity.lanes, larger ones of fidelity.buffer, or "
+      "fidelity.flow_control: drop help",
+      from, to);
+}
+
+void
+fab_simulation_set_cancel (FabSimulation *self, const gint *cancel)
+{
+  fab_engine_set_cancel (self->engine, cancel);
+}
+
+static gboolean
+check_hang (const FabSimulation *self, GError **error)
+{
+  const FabGraph *graph = self->plant->graph;
+  FabHang hang;
+
+  if (!fab_executor_find_hang (self->executor, &hang))
+    return check_jam (self, error);
+  const FabLink *link = fab_graph_link (graph, hang.link.link);
+  g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                  *to = fab_graph_vertex_name (graph, link->dst);
+  g_autofree char *since = fab_units_show (FAB_UNIT_TIME, (double) hang.link.since_ps);
+  g_autofree char *begun = fab_units_show (FAB_UNIT_TIME, (double) hang.collective.start_ps);
+  return fab_throw (error, FAB_ERROR_HUNG,
+                    "iteration %u never ends: %s %s, begun at %s, hangs on link %s -> %s, dead since %s",
+                    hang.collective.iteration, hang.collective.op, hang.collective.name, begun, from, to,
+                    since);
+}
+
+gboolean
+fab_simulation_check (const FabSimulation *self, GError **error)
+{
+  const char *failure = fab_engine_failure (self->engine);
+
+  if (failure != NULL)
+    return fab_throw (error, FAB_ERROR_BROKEN, "%s", failure);
+  if (fab_engine_is_cancelled (self->engine))
+    return fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
+  return check_hang (self, error);
+}
+
+const FabProbe *
+fab_simulation_probe (const FabSimulation *self)
+{
+  return fab_executor_probe (self->executor);
+}
+
+const FabPlant *
+fab_simulation_plant (const FabSimulation *self)
+{
+  return self->plant;
+}
+
+const FabCluster *
+fab_simulation_cluster (const FabSimulation *self)
+{
+  return &self->job->site->cluster;
+}
+
+const FabJobTotals *
+fab_simulation_totals (const FabSimulation *self)
+{
+  return &self->job->totals;
+}
+
+const FabDag *
+fab_simulation_dag (const FabSimulation *self)
+{
+  return self->job->dag;
+}
+
+FabTimePs
+fab_simulation_slowed_ps (const FabSimulation *self)
+{
+  const FabDag *dag = fab_simulation_dag (self);
+  double work_ps = 0, n_ranks = 0;
+
+  if (fab_simulation_totals (self)->slowness != NULL)
+    return 0;
+  for (guint c = 0; c < dag->n_classes; c++)
+    n_ranks += dag->classes[c].n_ranks;
+  for (guint t = 0; t < dag->n_tasks; t++)
+    if (dag->tasks[t].kind == FAB_SPAN_COMPUTE)
+      work_ps += (double) dag->tasks[t].duration_ps
+               * dag->classes[dag->streams[dag->tasks[t].stream].rank_class].n_ranks / n_ranks;
+  return MAX (fab_simulation_probe (self)->step.times.compute_ps - (FabTimePs) work_ps, 0);
+}
+
+guint64
+fab_simulation_events (const FabSimulation *self)
+{
+  return fab_engine_events (self->engine);
+}
+
+GArray *
+fab_simulation_link_queues (const FabSimulation *self)
+{
+  GArray *records = g_array_new (FALSE, FALSE, sizeof (FabLinkQueueRecord));
+  guint n_links = self->net->ops->link_queue ? fab_graph_n_links (self->plant->graph) : 0;
+
+  for (FabLinkId link = 0; link < n_links; link++) {
+    FabLinkQueue queue = self->net->ops->link_queue (self->net, link);
+    FabLinkQueueRecord record = { .link = link,
+                                  .carried_bytes = queue.carried_bytes,
+                                  .most_bytes = queue.most_bytes,
+                                  .mean_bytes = queue.mean_bytes,
+                                  .n_stalls = queue.n_stalls,
+                                  .n_marks = queue.n_marks,
+                                  .n_pauses = queue.n_pauses,
+                                  .n_drops = queue.n_drops };
+
+    if (queue.carried_bytes > 0 || queue.most_bytes > 0 || queue.n_drops > 0)
+      g_array_append_val (records, record);
+  }
+  return records;
+}
+
+static void
+stop_engine (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  fab_engine_stop (owner);
+}
+
+FabTimePs
+fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks)
+{
+  const FabCollectivePlan *plan = &self->job->dag->collectives[collective].plan;
+  FabTimePs start_ps = fab_engine_now (self->engine);
+
+  if (plan->footprint == NULL)
+    return 0;
+  g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->site->library, plan, n_chunks);
+  g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
+                                           &(FabPlaySpec){ .bytes = plan->bytes,
+                                                           .wire_factor = plan->wire_factor,
+                                                           .share = 1,
+                                                           .done = { stop_engine, self->engine, 0 } });
+  fab_engine_run (self->engine);
+  return fab_engine_now (self->engine) - start_ps;
+}
+
+FabRunRecord
+fab_simulation_run_record (FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+
+  if (self->resolved == NULL)
+    self->resolved = fab_scenario_resolved (self->scenario);
+  return (FabRunRecord){
+    .name = spec->name,
+    .scenario_yaml = self->resolved,
+    .version = FAB_VERSION,
+    .fidelity = spec->fidelity.info->name,
+    .seed = spec->seed,
+    .n_ranks = fab_cluster_n_ranks (&self->job->site->cluster),
+    .n_nodes = self->job->site->cluster.n_nodes,
+    .peak_flops_per_s = self->job->totals.model_flops_per_rank > 0 ? peak_flops_per_s (self) : 0,
+    .memory_bytes = self->plant->cluster.device.memory_bytes,
+    .train_tokens = self->job->totals.train_tokens,
+  };
+}
+
+FabLinkRecord
+fab_simulation_link_record (const FabSimulation *self, FabLinkId id)
+{
+  const FabGraph *graph = self->plant->graph;
+  const FabLink *link = fab_graph_link (graph, id);
+
+  return (FabLinkRecord){
+    .link = id,
+    .from = fab_graph_vertex_name (graph, link->src),
+    .to = fab_graph_vertex_name (graph, link->dst),
+    .spec = fab_graph_link_class (graph, id)->name,
+    .count = link->count,
+    .line_rate_bytes_per_s = link->rate_bytes_per_s,
+    .latency_ps = link->latency_ps,
+  };
+}
+
+FabBinding
+fab_binding_find (const FabProbe *probe, const FabGraph *graph)
+{
+  const GArray *collectives = probe->collectives;
+  guint n_links = fab_graph_n_links (graph);
+  g_autofree double *bound = g_new0 (double, n_links + 1);
+  FabBinding self = { .link = FAB_NO_LINK };
+  double total = 0;
+
+  for (guint pass = 0; pass < 2 && total <= 0; pass++)
+    for (guint i = 0; i < collectives->len; i++) {
+      const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, i);
+      FabTimePs ps = pass == 0 ? record->exposed_ps : record->end_ps - record->start_ps;
+
+      if (record->binding_link == FAB_NO_LINK)
+        continue;
+      bound[record->binding_link] += (double) ps;
+      total += (double) ps;
+    }
+  for (guint link = 0; link < n_links; link++)
+    if (bound[link] > 0 && (self.link == FAB_NO_LINK || bound[link] > bound[self.link]))
+      self.link = link;
+  if (self.link != FAB_NO_LINK)
+    self.fraction = bound[self.link] / total;
+  return self;
+}

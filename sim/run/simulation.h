@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simulation.h - a scenario that is ready to run: plant, collective library, task DAG, network, executor.
+ *
+ * The object owns all of its state. Any number of simulations can exist in one process, each on any thread; one
+ * thread
+ * at a time may use each.
+ */
+#pragma once
+
+#include "sim/fabric/graph.h"
+#include "sim/result/probe.h"
+#include "sim/run/neighbours.h"
+#include "sim/run/plant_cache.h"
+
+typedef struct _FabSimulation FabSimulation;
+
+/* `scenario` and `registry` must outlive it; what_if may be NULL. (transfer full) */
+FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry,
+                                   const FabWhatIf *what_if, GError **error);
+
+/* The same, which ends early with FAB_ERROR_CANCELLED once `*cancel` is not 0; any thread may set it. */
+FabSimulation *fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry,
+                                     const FabWhatIf *what_if, const gint *cancel, GError **error);
+
+/* The same on a plant of the cache, which gets it back when the simulation is freed. The results are those of a new
+ * plant. */
+FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,
+                                        const FabRegistry *registry, const gint *cancel, GError **error);
+
+/* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB.
+ * (transfer
+ * full) */
+FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,
+                                         guint which, GError **error);
+void fab_simulation_free (FabSimulation *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
+
+/* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
+ * fab_simulation_check () says why. run.h plays a scenario to its end. */
+gboolean fab_simulation_step (FabSimulation *self);
+
+/* FALSE and *error when the last step did not end: FAB_ERROR_HUNG says which collective waits on which link since
+ * when,
+ * FAB_ERROR_BROKEN which invariant does not hold, FAB_ERROR_CANCELLED that the flag was set. */
+gboolean fab_simulation_check (const FabSimulation *self, GError **error);
+
+/* Once `*cancel` is not 0, which any thread may set, a step ends soon (sim/engine/engine.h). NULL: nobody cancels. */
+void fab_simulation_set_cancel (FabSimulation *self, const gint *cancel);
+
+/* Returns the FabStepRecord of a neighbour's iterations so far. */
+const GArray *fab_simulation_neighbour_steps (const FabSimulation *self, guint which);
+
+/* Returns the records of the last iteration. The next iteration overwrites them. */
+const FabProbe *fab_simulation_probe (const FabSimulation *self);
+
+const FabPlant *fab_simulation_plant (const FabSimulation *self);
+const FabCluster *fab_simulation_cluster (const FabSimulation *self);
+const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
+const FabDag *fab_simulation_dag (const FabSimulation *self);
+
+/* Returns how much longer the kernels of the last iteration took because collectives occupied streaming
+ * multiprocessors, mean over ranks; 0 when ranks are slow for other reasons too. */
+FabTimePs fab_simulation_slowed_ps (const FabSimulation *self);
+guint64 fab_simulation_events (const FabSimulation *self);
+
+/* Returns the FabLinkQueueRecord of the links that carried traffic since the start; empty when the network has no
+ * queues. (transfer full) */
+GArray *fab_simulation_link_queues (const FabSimulation *self);
+
+/* Returns the time of a collective of the DAG, simulated message by message on the network between two iterations; 0
+ * for one rank. `n_chunks` as in fab_library_schedule (). */
+FabTimePs fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks);
+
+/* Returns the run's own row. The resolved scenario in it lives as long as the simulation. */
+FabRunRecord fab_simulation_run_record (FabSimulation *self);
+
+/* Returns link `id` as a record. The caller frees its names with g_free (). */
+FabLinkRecord fab_simulation_link_record (const FabSimulation *self, FabLinkId id);
+
+/* Finds the link that limits a job's communication. */
+typedef struct {
+  FabLinkId link; /* FAB_NO_LINK: no link binds */
+  /* Share of the exposed time of the iteration's collectives; when nothing is exposed, of all of their time. */
+  double fraction;
+} FabBinding;
+
+/* Returns the link that binds the collectives with the most exposed time; of equal links, the lowest id.
+ * O(collectives
+ * + links). */
+FabBinding fab_binding_find (const FabProbe *probe, const FabGraph *graph);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_concurrent_groups.c - which ranks form groups, and what their collectives put on shared links. */
+#include "tests/support/test.h"
+
+#include "models/workload/training/layout.h"
+#include "tests/support/rig.h"
+
+/* GPUs and the ports of 4 nodes at 1 byte per ps, without latency. */
+static Rig *
+four_nodes (guint gpus, guint nics, const char *algorithm)
+{
+  return rig_new (&(RigSpec){ .n_nodes = 4,
+                              .gpus_per_node = gpus,
+                              .nics_per_node = nics,
+                              .gpu_bytes_per_s = 100 * FAB_PS_PER_S,
+                              .nic_bytes_per_s = FAB_PS_PER_S,
+                              .algorithm = algorithm });
+}
+
+static guint
+rank_of (const Rig *rig, FabVertexId gpu)
+{
+  for (guint rank = 0; rank < fab_cluster_n_ranks (&rig->cluster); rank++)
+    if (rig->cluster.gpus[rank] == gpu)
+      return rank;
+  fail ();
+  return 0;
+}
+
+/* "0 2, 1 3, ..." */
+static void
+assert_groups (const Rig *rig, const FabConcurrentGroups *family, const char *expected)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < fab_concurrent_groups_n_groups (family); i++) {
+    FabGroup group = fab_concurrent_groups_group (family, i);
+
+    for (guint k = 0; k < fab_group_n_ranks (&group); k++)
+      g_string_append_printf (text, "%s%u", k > 0 ? " " : (i > 0 ? ", " : ""),
+                              rank_of (rig, group.cluster->gpus[k]));
+  }
+  assert_string_equal (text->str, expected);
+}
+
+static Layout
+layout_of (const Rig *rig, ParallelParams params)
+{
+  Layout layout;
+  GError *error = NULL;
+
+  params.virtual_stages = 1;
+  assert_true (layout_init (&layout, &rig->cluster, &params, &error));
+  return layout;
+}
+
+static FabConcurrentGroups *
+family_of (const Layout *layout, Selection selection)
+{
+  GError *error = NULL;
+
+  if (selection.n_stages == 0)
+    selection.n_stages = layout->size[AXIS_PIPELINE];
+  selection.n_data = layout->size[AXIS_DATA];
+  FabConcurrentGroups *family = layout_concurrent_groups (layout, &selection, &error);
+  assert_null (error);
+  return family;
+}
+
+/* The example of megatron/core/parallel_state.py: 16 GPUs, tensor 2, pipeline 4. */
+static void
+groups_are_those_of_megatron (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  Layout layout = layout_of (
+      rig,
+      (ParallelParams){ .tensor = 2, .context = 1, .expert = 1, .pipeline = 4, .order = "tp-cp-ep-dp-pp" });
+  g_autoptr (FabConcurrentGroups) tensor = family_of (&layout,
+                                                      (Selection){ .varies = { [AXIS_TENSOR] = TRUE } });
+  g_autoptr (FabConcurrentGroups) data = family_of (&layout, (Selection){ .data = DATA_ALL });
+  g_autoptr (FabConcurrentGroups) pipeline = family_of (&layout,
+                                                        (Selection){ .varies = { [AXIS_PIPELINE] = TRUE } });
+
+  assert_groups (rig, tensor, "0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15");
+  assert_groups (rig, data, "0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15");
+  assert_groups (rig, pipeline, "0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15");
+}
+
+static void
+other_orders_put_other_ranks_together (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  Layout layout = layout_of (
+      rig,
+      (ParallelParams){ .tensor = 4, .context = 1, .expert = 2, .pipeline = 1, .order = "dp-ep-tp-cp-pp" });
+  guint block;
+  DataPart part = layout_expert_part (&layout, &block);
+  g_autoptr (FabConcurrentGroups) tensor = family_of (&layout,
+                                                      (Selection){ .varies = { [AXIS_TENSOR] = TRUE } });
+  g_autoptr (FabConcurrentGroups) expert = family_of (&layout, (Selection){ .data = part, .block = block });
+
+  assert_groups (rig, tensor, "0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15");
+  /* ep after dp: every second data-parallel rank */
+  assert_groups (rig, expert, "0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15");
+}
+
+static void
+runs_and_every_divide_the_data_axis (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (2, 1, "ring");
+  Layout layout = layout_of (
+      rig,
+      (ParallelParams){ .tensor = 1, .context = 1, .expert = 1, .pipeline = 1, .order = "tp-cp-ep-dp-pp" });
+  g_autoptr (FabConcurrentGroups) runs = family_of (&layout, (Selection){ .data = DATA_RUNS, .block = 2 });
+  g_autoptr (FabConcurrentGroups) every = family_of (&layout, (Selection){ .data = DATA_EVERY, .block = 2 });
+
+  assert_groups (rig, runs, "0 1, 2 3, 4 5, 6 7");
+  assert_groups (rig, every, "0 2 4 6, 1 3 5 7");
+}
+
+static void
+uneven_groups_are_an_error (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  const guint ranks[] = { 0, 1, 2, 5 };
+  GError *error = NULL;
+
+  assert_null (fab_concurrent_groups_new (&rig->cluster, ranks, 1, 4, &error));
+  assert_non_null (strstr (error->message, "0, 1, 2, 5"));
+  g_clear_error (&error);
+  ParallelParams params = {
+    .tensor = 3, .context = 1, .expert = 1, .pipeline = 1, .order = "tp-cp-ep-dp-pp"
+  };
+  Layout layout;
+  assert_false (layout_init (&layout, &rig->cluster, &params, &error));
+  assert_non_null (strstr (error->message, "16 ranks"));
+  g_clear_error (&error);
+}
+
+/* Four groups of four ranks, one rank per node each, share one port: each has a quarter of it, and all end together.
+ * 1000 bytes x 2 (4 - 1) / 4 x 4 groups over 1 byte per ps. With four ports each group has one. */
+static void
+groups_share_the_ports_of_their_nodes (G_GNUC_UNUSED void **state)
+{
+  for (guint nics = 1; nics <= 4; nics *= 4) {
+    g_autoptr (Rig) rig = four_nodes (4, nics, "ring");
+    Layout layout = layout_of (
+        rig,
+        (ParallelParams){ .tensor = 4, .context = 1, .expert = 1, .pipeline = 1, .order = "tp-cp-ep-dp-pp" });
+    g_autoptr (FabConcurrentGroups) data = family_of (&layout, (Selection){ .data = DATA_ALL });
+    FabCollectivePlan plan;
+
+    assert_true (fab_concurrent_groups_plan (data, rig->plain, FAB_OP_ALL_REDUCE, 1000, &plan, NULL));
+    FabStream stream = fab_collective_plan_stream (&plan);
+    assert_int_equal (rig_time_stream (rig, &fab_net_fluid, stream), nics == 1 ? 6000 : 1500);
+  }
+}
+
+/* A message up or down loads one direction only. */
+static void
+sends_go_one_way (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 4, "direct");
+  Layout layout = layout_of (
+      rig,
+      (ParallelParams){ .tensor = 1, .context = 1, .expert = 1, .pipeline = 2, .order = "tp-cp-ep-dp-pp" });
+  GError *error = NULL;
+  g_autoptr (FabConcurrentGroups) pairs = layout_pairs (&layout, 0, 1, 0, layout.size[AXIS_DATA], &error);
+  FabCollectivePlan up, down;
+
+  assert_null (error);
+  assert_int_equal (fab_concurrent_groups_n_groups (pairs), 8);
+  assert_true (fab_concurrent_groups_plan_send (pairs, rig->plain, 1000, TRUE, &up, NULL));
+  assert_true (fab_concurrent_groups_plan_send (pairs, rig->plain, 1000, FALSE, &down, NULL));
+  assert_int_equal (up.footprint->n, down.footprint->n);
+  for (guint i = 0; i < up.footprint->n; i++) {
+    FabLinkId reverse = fab_graph_link (rig->graph, up.footprint->links[i])->reverse;
+
+    for (guint k = 0; k < up.footprint->n; k++)
+      assert_int_not_equal (up.footprint->links[k], reverse);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (groups_are_those_of_megatron),
+    cmocka_unit_test (other_orders_put_other_ranks_together),
+    cmocka_unit_test (runs_and_every_divide_the_data_axis),
+    cmocka_unit_test (uneven_groups_are_an_error),
+    cmocka_unit_test (groups_share_the_ports_of_their_nodes),
+    cmocka_unit_test (sends_go_one_way),
+  };
+
+  return cmocka_run_group_tests_name ("family", tests, NULL, NULL);
+}
