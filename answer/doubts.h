@@ -7,9 +7,8 @@
  *   channels   collectives of different numbers of channels share a full link: each counts with all of its channels
  *
  * The first three need queues, the last one messages. What is looked at: every collective by itself, and what is
- * surely
- * under way at once: collectives that wait for nothing, the longest collective of each of several jobs, transfers in
- * the background. A fidelity that knows no sharing, or knows queues, has no doubts.
+ * surely under way at once: collectives that wait for nothing, the longest collective of each of several jobs,
+ * transfers in the background. A fidelity that knows no sharing, or knows queues, has no doubts.
  */
 #pragma once
 

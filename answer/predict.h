@@ -11,9 +11,9 @@
 #include "sim/scenario/scenario.h"
 
 /* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric;
- * or the
- * algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not software: the
- * plan's startup beyond the wires' latency is added once, and a protocol's ceiling does not hold them back. */
+ * or the algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not
+ * software: the plan's startup beyond the wires' latency is added once, and a protocol's ceiling does not hold them
+ * back. */
 typedef enum { FAB_FORM_STREAM, FAB_FORM_CLOSED, FAB_FORM_STEP } FabForm;
 
 extern const char *const fab_form_names[]; /* "stream", "closed", "step"; NULL-ended */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reasons.h - why a step takes as long as it does, in a few numbers of the last iteration: exposed time by
- * dimension of
- * parallelism, the critical path by kind, the spread of the iterations, memory, queues, and sizes nobody measured. */
+ * dimension of parallelism, the critical path by kind, the spread of the iterations, memory, queues, and sizes
+ * nobody measured. */
 #pragma once
 
 #include "sim/run/simulation.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - a scenario played to its end, with what can be asked of it: figures, the binding link, the reasons, how
- * sure
- * the step is, and what jobs beside each other cost one another. Everything is computed once; printers only read it.
+ * sure the step is, and what jobs beside each other cost one another. Everything is computed once; printers only read
+ * it.
  *
  * Owns: a FabRunResult owns its simulation and its tables; the scenario must outlive it.
  * Threads: any number of runs at once, each on one thread.
@@ -39,8 +39,7 @@ typedef struct {
   double binding_fraction;      /* of that iteration's exposed (or else of all) collective time */
   double binding_busy_fraction; /* share of the last iteration in which the binding link was busy */
   /* Share of the last iteration's communication that is latency before bytes flow: no link's fault, and no faster
- * link
-   * cures it. */
+ * link cures it. */
   double startup_fraction;
   FabRunReasons reasons;
   GArray *jobs;  /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */

@@ -2,8 +2,7 @@
 /* seeds.h - the same scenario with several seeds, and how far its steps spread.
  *
  * Every iteration of every seed is one value. Percentiles are nearest ranks: of n values in ascending order p is
- * number
- * ceil (p n), so each is a step that was simulated, and the 99th of fewer than 100 is the largest.
+ * number ceil (p n), so each is a step that was simulated, and the 99th of fewer than 100 is the largest.
  */
 #pragma once
 

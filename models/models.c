@@ -6,6 +6,7 @@ static const FabModelInfo *const fabrics[] = {
   &fab_fabric_leaf_spine.info, &fab_fabric_fat_tree.info, &fab_fabric_dragonfly.info,
   &fab_fabric_torus.info,      &fab_fabric_custom.info,   NULL,
 };
+
 static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_route_ecmp.info,
                                               &fab_route_spray.info, &fab_route_adaptive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_step.info, &fab_net_analytic.info,
@@ -24,6 +25,7 @@ static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_binomial.info,
   NULL,
 };
+
 static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_library_plain.info,
                                                  &fab_library_mpi.info, NULL };
 static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, &fab_compute_roofline.info,

@@ -510,7 +510,7 @@ name_accelerator (const Explain *self, FabStatement *statement)
   fab_statement_origin (statement, accelerator->source, accelerator->date);
 }
 
-/* compute.c: FLOPs of a rank and step. */
+/* FLOPs of a rank and step. */
 static void
 explain_flops (const Explain *self, guint depth)
 {
@@ -576,7 +576,7 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
   name_accelerator (self, statement);
 }
 
-/* compute.c: the compute of a step. */
+/* The compute of a step. */
 static void
 explain_compute (const Explain *self, guint depth)
 {

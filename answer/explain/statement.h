@@ -2,8 +2,7 @@
 /* statement.h - one step of an explanation: a result, the formula it follows from, and the numbers in it.
  *
  * Formulas are plain arithmetic over the names of their terms (+ - * / and brackets), so that a program can
- * compute the
- * value again from what is said.
+ * compute the value again from what is said.
  */
 #pragma once
 

@@ -3,8 +3,7 @@
  *
  * The file is read once. A setting becomes edits of a copy, which are validated against the schema as those of --set
  * are. Keys of the job that another strategy does not have are left out for that strategy. Read-only after
- * loading: any
- * thread may use it.
+ * loading: any thread may use it.
  */
 #pragma once
 

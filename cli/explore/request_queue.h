@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_queue.h - a request queue with worker threads: few requests run at once, few wait, and of each client
- * only the newest
- * waits.
+ * only the newest waits.
  *
  * All calls must come from the thread whose main context created the queue, and answers arrive there. Only `work`
- * runs
- * on threads of its own.
+ * runs on threads of its own.
  */
 #pragma once
 
@@ -21,8 +19,7 @@ typedef enum {
  * full) */
 typedef char *(*FabRequestQueueWorkFn) (gpointer data, gconstpointer question);
 /* Called once for each request, before or after fab_desk_ask returns. `answer` is NULL unless the fate is DONE,
- * and is
- * valid only during the call. The asker frees its question. */
+ * and is valid only during the call. The asker frees its question. */
 typedef void (*FabRequestQueueAnswerFn) (gpointer asker, gpointer question, FabRequestQueueFate fate,
                                          const char *answer);
 

@@ -446,8 +446,7 @@ fab_report_data (const FabReportRequest *request, GError **error)
 /* Data, our own page and D3 as one HTML text.
  *
  * cli/report/page.html has a place for each, @like_this@. The content policy names every script and style by its
- * hash,
- * so that nothing else runs, whatever the data hold; they stand in a block that browsers do not run, and a '<' in
+ * hash, so that nothing else runs, whatever the data hold; they stand in a block that browsers do not run, and a '<' in
  * them is written \u003c.
  */
 

@@ -2,9 +2,8 @@
 /* report_timeline.c - the spans of an iteration, lane by lane, few enough to draw.
  *
  * A lane is a stream of a class of ranks. Of more spans than the page may hold, short ones that follow one another
- * are
- * drawn as one; how short is found by doubling. A span is six integers: kind, start after the start of the one before
- * it in its lane and length (ns), name, form of its collective (or -1), and how many spans it stands for.
+ * are drawn as one; how short is found by doubling. A span is six integers: kind, start after the start of the one
+ * before it in its lane and length (ns), name, form of its collective (or -1), and how many spans it stands for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -304,10 +303,9 @@ fab_report_add_timeline (const FabReportRun *run, guint max_spans, GError **erro
 /* How busy links are, for a drawing: nodes are laid over one another, switches of a tier too.
  *
  * A group is all links between the same two places: "gpu3" of a node and its "nvswitch", or "nic0" and "leaf#",
- * where #
- * stands for numbers. So 200 000 links are a few dozen lines of one node and its tiers, each with the mean, the
- * busiest
- * and a strip of quantiles. Where that is still too many (a rack as one node), places of a node are joined likewise.
+ * where # stands for numbers. So 200 000 links are a few dozen lines of one node and its tiers, each with the mean, the
+ * busiest and a strip of quantiles. Where that is still too many (a rack as one node), places of a node are joined
+ * likewise.
  */
 
 enum { MAX_GROUPS = 400, STRIP = 48 };

@@ -394,8 +394,7 @@ collective_write_json (const CollectiveRequest *request, const GArray *rows, GEr
 /* A measured nccl-tests output beside the prediction: is this machine slow?
  *
  * ratio = measured busbw / predicted busbw, from the times where the file has them, as small rates are printed
- * with few
- * digits. Sizes from --check-from on are judged: below them the host's calls count more than the links.
+ * with few digits. Sizes from --check-from on are judged: below them the host's calls count more than the links.
  */
 
 typedef struct {

@@ -17,6 +17,7 @@ typedef struct {
   double value; /* of the figure */
   gboolean is_marked;
 } FabPlotPoint;
+
 typedef struct {
   const char *title; /* of the scenario */
   const FabSizeSpec *spec;

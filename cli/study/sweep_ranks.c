@@ -9,8 +9,7 @@
 #define SYMBOL "fab_ranks_join"
 
 /* mpirun of Open MPI, of MPICH and its kin, srun --mpi=pmi2, srun --mpi=pmix. srun without either starts processes
- * that
- * know nothing of each other. */
+ * that know nothing of each other. */
 static gboolean
 was_started_by_mpi (void)
 {

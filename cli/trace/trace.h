@@ -27,8 +27,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabTraceFile, fab_trace_file_abandon)
 void fab_trace_raw (FabTraceFile *self, const char *text);
 
 /* These write an event: begin, members, optionally args and their members, end. `phase` is a letter of the Trace
- * Event
- * Format; `category` may be NULL. */
+ * Event Format; `category` may be NULL. */
 void fab_trace_begin (FabTraceFile *self, char phase, const char *category, const char *name, gint64 process,
                       gint64 thread, FabTimePs time_ps);
 void fab_trace_args (FabTraceFile *self);
@@ -101,7 +100,7 @@ typedef struct {
 gboolean fab_trace_write_kineto (const FabTraceSource *source, const char *directory,
                                  const FabKinetoOptions *options, GError **error);
 
-/* A rank whose file is written (trace_ranks.c). */
+/* A rank whose file is written. */
 typedef struct {
   guint rank, rank_class;
 } FabTraceRank;

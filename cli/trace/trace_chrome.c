@@ -2,8 +2,7 @@
 /* trace_chrome.c - a run as Chrome Trace Event JSON, for chrome://tracing and ui.perfetto.dev.
  *
  * A process per class of ranks and a thread per stream; thread 1 of each shows the iterations. The last process is
- * the
- * fabric, with a counter per busy link. An arrow leads from the compute that ends at the very ps at which a
+ * the fabric, with a counter per busy link. An arrow leads from the compute that ends at the very ps at which a
  * collective is reached: that compute released it (a collective that queued behind another has no arrow).
  */
 #include <errno.h>

@@ -6,10 +6,10 @@
  *   hta/analyzers/communication_analysis.py: overlap = time in both / time in communication, on merged intervals
  *   hta/analyzers/breakdown_analysis.py: kernel time = from the first kernel's begin to the last one's end
  *   hta/common/trace.py: a kernel is of the iteration in whose ProfilerStep it was launched, which is found by
- *   correlation; streams count from 1
- * So every kernel has a launch on the CPU, at the time at which it begins (the CPU is not simulated); kernels that
- * reach out of the exported iterations are cut there, as our own accounts are; and an empty Memset stands at both
- * ends of an iteration, so that waiting there is inside of HTA's kernel time as it is inside of our iteration.
+ *   correlation; streams count from 1 So every kernel has a launch on the CPU, at the time at which it begins (the CPU
+ * is not simulated); kernels that reach out of the exported iterations are cut there, as our own accounts are; and an
+ * empty Memset stands at both ends of an iteration, so that waiting there is inside of HTA's kernel time as it is
+ * inside of our iteration.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -388,7 +388,7 @@ type_of (const FabTraceSpan *span)
   return &byte;
 }
 
-/* Returns the name that NCCL and PyTorch give a collective (trace_nccl.c). (transfer full) */
+/* Returns the name that NCCL and PyTorch give a collective. (transfer full) */
 static char *
 trace_nccl_kernel (const FabTraceSpan *span)
 {

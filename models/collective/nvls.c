@@ -2,10 +2,8 @@
 /* nvls.c - NVLink SHARP in one node: the switch adds what GPUs read through it and copies what they write through it.
  *
  * GPU i of n owns part i of the bytes. To reduce, it loads its part through the switch, which reads that part from
- * all
- * GPUs and returns the sum. To gather, it stores its part through the switch, which writes it to all GPUs. Bytes
- * that a
- * GPU sends and receives per byte of size:
+ * all GPUs and returns the sum. To gather, it stores its part through the switch, which writes it to all GPUs. Bytes
+ * that a GPU sends and receives per byte of size:
  *   all_reduce 1 + 1/n and 1/n + 1, reduce_scatter 1 and 1/n, all_gather 1/n and 1.
  */
 #include "models/models.h"

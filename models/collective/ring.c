@@ -28,8 +28,7 @@ is_chain (FabOp op)
 }
 
 /* A broadcast goes round the ring from rank 0 and ends at the rank before it. A reduce begins at the rank after
- * rank 0
- * and ends at rank 0. Neither uses the hop that would close the ring. */
+ * rank 0 and ends at rank 0. Neither uses the hop that would close the ring. */
 static guint
 first_stop (const FabRings *rings, guint ring, FabOp op)
 {
@@ -271,8 +270,7 @@ ring_derive (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiv
 /* --- messages --- */
 
 /* In a ring every rank sends in each step what it received in the step before. In a chain each chunk goes from
- * rank to
- * rank, with the next chunk behind it. */
+ * rank to rank, with the next chunk behind it. */
 static void
 add_ring (const Hops *hops, guint ring, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule)
 {

@@ -8,10 +8,8 @@
  * numbers from there on, so that chains of different NICs use different links. A group in one node has one chain.
  *
  * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other
- * tree
- * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2
- * (nodes)
- * steps.
+ * tree one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2
+ * (nodes) steps.
  */
 #include "models/models.h"
 #include "sim/base/error.h"

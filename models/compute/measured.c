@@ -7,8 +7,7 @@
  * A row fits a layer of the same name, or a layer whose name is the row's name and a number: `block` fits block0,
  * block1, ... but `block1` does not fit block10. Of several rows that fit, the longest name wins; of these, the one
  * that names the segment. A row without segment is the time of the whole layer, which its segments share in
- * proportion
- * to their forward FLOPs.
+ * proportion to their forward FLOPs.
  *
  * Times are those of one rank: for a divided model (tensor parallelism) the user measures the divided layer. Nothing
  * is scaled by the number of ranks.

@@ -304,8 +304,7 @@ static const FabConcurrentGroups fab_huggingface_llamas[] = {
 /* Decoders with experts: Mixtral, and Qwen's and DeepSeek's, the last with latent attention.
  *
  * The shared expert of qwen2_moe has a width of its own, a multiple of the other experts' width; it is written as
- * that
- * many shared experts with a gate. The router of deepseek_v3 has a bias for each expert (topk_method noaux_tc).
+ * that many shared experts with a gate. The router of deepseek_v3 has a bias for each expert (topk_method noaux_tc).
  */
 
 static void

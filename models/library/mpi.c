@@ -91,8 +91,7 @@ message_s (gconstpointer data, const FabMessageStep *step)
 }
 
 /* How much earlier a message was measured to end than its wires allow, in seconds; 0 for most messages. Taken from
- * the
- * measurement itself, without the factor by which an uncertainty band varies it. */
+ * the measurement itself, without the factor by which an uncertainty band varies it. */
 static double
 lead_s (gconstpointer data, const FabMessageStep *step)
 {

@@ -9,8 +9,7 @@
  *   fairness    a link is shared per connection: a stream of 8 channels counts eightfold
  *
  * A flow that is alone in the network is not entered on its links at all. So the one collective at a time of a DDP
- * job
- * costs O(1), whatever the number of links. When a link loses some or all of its rate, the rates of the flows on it
+ * job costs O(1), whatever the number of links. When a link loses some or all of its rate, the rates of the flows on it
  * change from then on. There are no queues: no loss and no head-of-line blocking.
  */
 #include <math.h>

@@ -73,7 +73,7 @@ static void step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs
 
 /* Streams and transfers on the network `step`, as lines of one message. */
 
-/* Open a line for one message, and close it when that has left: single.c. */
+/* Open a line for one message, and close it when that has left. */
 static void
 step_stream (FabNet *net, const FabStream *stream)
 {

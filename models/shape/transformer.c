@@ -7,14 +7,13 @@
  *   MLP           2 h f, or 3 h f when gated
  *   two norms     2 h each with biases (LayerNorm), h without (RMSNorm)
  *
- * Outside the blocks: token embedding V h, positions P h, final norm, output V h unless tied. attention.c,
- * feed_forward.c and ends.c describe the rest: latent attention, experts, BERT's ends.
+ * Outside the blocks: token embedding V h, positions P h, final norm, output V h unless tied. The
+ * sections below describe the rest: latent attention, experts, BERT's ends.
  *
  * Forward FLOPs per token: 2 per parameter of every matrix, 4 s h per block for attention scores and values (full,
- * not
- * halved for the causal mask: Narayanan et al. 2021, arXiv 2104.04473, appendix), 2 V h for the output. Other
- * conventions: 6 N per token, forward and backward, leaves out the scores and counts the embedding (Kaplan et al.
- * 2020, arXiv 2001.08361, section 2.1); causal kernels compute half of the scores, 2 s h.
+ * not halved for the causal mask: Narayanan et al. 2021, arXiv 2104.04473, appendix), 2 V h for the output. Other
+ * conventions: 6 N per token, forward and backward, leaves out the scores and counts the embedding (Kaplan et al. 2020,
+ * arXiv 2001.08361, section 2.1); causal kernels compute half of the scores, 2 s h.
  *
  * Kept for the backward pass: Korthikanti et al. 2022, arXiv 2205.05198, operator by operator. Tensors are in the
  * order in which PyTorch modules register them: embeddings, blocks, final norm, output.
@@ -369,9 +368,8 @@ transformer_add_attention (const FabTransformerParams *p, guint sequence, FabLay
 /* The second half of a block: an MLP, or a router with experts.
  *
  * MLP: h -> f, activation, f -> h; gated (SwiGLU: Shazeer 2020, arXiv 2002.05202) with two matrices of h -> f.
- * Experts
- * (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of them for
- * each token; shared experts see every token and form one wide MLP. The segments are
+ * Experts (Mixtral: arXiv 2401.04088; DeepSeekMoE: arXiv 2401.06066): a router of h -> count chooses per_token of them
+ * for each token; shared experts see every token and form one wide MLP. The segments are
  *
  *   router    norm and router, on every rank
  *   shared    the shared experts; tensor parallelism divides them as an MLP
@@ -494,9 +492,8 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
 /* The layers before and after the blocks.
  *
  * Embedding: V h parameters, positions P h, token types h each (BERT), and a norm where the model has one there.
- * It is
- * looked up, so it takes no FLOPs. Head: the last norm, BERT's transform (h x h and a norm), output V h unless tied,
- * and a pooler h x h with a classifier for the first token of a sequence. Kept for the backward pass (arXiv
+ * It is looked up, so it takes no FLOPs. Head: the last norm, BERT's transform (h x h and a norm), output V h unless
+ * tied, and a pooler h x h with a classifier for the first token of a sequence. Kept for the backward pass (arXiv
  * 2205.05198, section 4.3): inputs of norm and output, logits in fp32, a dropout mask.
  */
 

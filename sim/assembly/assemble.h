@@ -23,8 +23,7 @@ typedef struct {
 } FabWhatIf;
 
 /* It points into the scenario that it was built of. Its graph is frozen; its router and its sites learn while a
- * job is
- * built on it, so one thread uses it at a time. */
+ * job is built on it, so one thread uses it at a time. */
 typedef struct {
   FabScenario *scenario; /* that it was built of; NULL: the caller keeps it */
   FabGraph *graph;

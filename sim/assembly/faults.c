@@ -369,9 +369,8 @@ keep_slots (FabCluster *cluster, const Networks *networks, const gboolean *is_ch
 }
 
 /* Changes nics, nic_hops and nics_per_node, which describe the machine before its graph was changed.
- * `reach_before` is
- * the nics_reach () of that time. FALSE and *error when nodes can no longer communicate, or a node has lost a
- * GPU. */
+ * `reach_before` is the nics_reach () of that time. FALSE and *error when nodes can no longer communicate, or a node
+ * has lost a GPU. */
 static gboolean
 nics_choose (FabCluster *cluster, guint reach_before, GError **error)
 {

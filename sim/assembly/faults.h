@@ -11,9 +11,9 @@
 #include "sim/net/disturbances.h"
 #include "sim/scenario/scenario.h"
 
-/* Changes the graph and the choice of NICs (nics.h). `cluster` is already measured; a machine has `n_ports` NICs.
- * Sets
- * *unrest (transfer full), or NULL when the scenario has neither faults nor background traffic that change during the
- * run. FALSE and *error: names that the machine does not have (all of them), or a machine that falls apart. */
+/* Changes the graph and the choice of NICs. `cluster` is already measured; a machine has `n_ports` NICs.
+ * Sets *unrest (transfer full), or NULL when the scenario has neither faults nor background traffic that change
+ * during the run. FALSE and *error: names that the machine does not have (all of them), or a machine that falls
+ * apart. */
 gboolean fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *cluster, guint n_ports,
                            FabDisturbancesPlan **disturbances, GError **error);

@@ -9,8 +9,7 @@
  * were pushed, so a key needs no sequence number. The functions to call are kept in a separate table of slots.
  *
  * Each event is moved at most once per digit: at most 8 times, usually 2 to 4 times. Cancelling is O(1) amortised:
- * the
- * key stays until it is met, or until more than half of the keys are cancelled and all of those are removed.
+ * the key stays until it is met, or until more than half of the keys are cancelled and all of those are removed.
  *
  * The queue owns all its memory and allocates none once it has grown. One thread at a time may use it.
  */
@@ -49,8 +48,7 @@ gboolean fab_event_queue_pop (FabEventQueue *self, FabTimePs *time_ps, FabEvent 
 FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
 
 /* Returns the time of the first event; FAB_TIME_MAX when the queue is empty. It changes nothing, and searches the
- * first
- * bucket when the front is empty. */
+ * first bucket when the front is empty. */
 FabTimePs fab_event_queue_first_ps (const FabEventQueue *self);
 
 guint fab_event_queue_length (const FabEventQueue *self); /* without the cancelled events */

@@ -2,10 +2,9 @@
 /* param.h - parameter tables: the one description of every key that a user may write.
  *
  * A table is an array of FabParam, ended by a row without a key. The parser, the error messages, `fabricast
- * describe`,
- * the JSON Schema, the documentation and the resolved scenario all come from it. A FabModelInfo names a model and
- * points at its table; it is the first member of every model's ops struct. Tables are constant: any thread may read
- * them.
+ * describe`, the JSON Schema, the documentation and the resolved scenario all come from it. A FabModelInfo names a
+ * model and points at its table; it is the first member of every model's ops struct. Tables are constant: any thread
+ * may read them.
  */
 #pragma once
 
@@ -93,8 +92,7 @@ struct _FabCheck {
 };
 
 /* Reports a mistake. `field` is the address of the member that the user should change: the message points at the
- * place
- * where it was written. The message has no full stop: "hidden 1000 is not a multiple of heads 12". */
+ * place where it was written. The message has no full stop: "hidden 1000 is not a multiple of heads 12". */
 void fab_check_fail (FabCheck *check, gconstpointer field, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 typedef struct {

@@ -2,10 +2,9 @@
 /* units.c - converts text with a unit to an exact number, and computes transfer times.
  *
  * A whole quantity is mantissa x 10^e x num / den, computed with 128 bits: the mantissa has at most 22 digits (<
- * 2^74)
- * and num is below 2^52, so the product cannot overflow before it is scaled. A real quantity is the written digits
- * with the unit's power of ten added to the exponent, rounded once by strtod. The suffixes are in units_table.c;
- * units_write.c converts numbers to text.
+ * 2^74) and num is below 2^52, so the product cannot overflow before it is scaled. A real quantity is the written
+ * digits with the unit's power of ten added to the exponent, rounded once by strtod. The suffixes are in a table;
+ * the last section converts numbers to text.
  */
 #include "sim/base/units.h"
 
@@ -378,7 +377,7 @@ static const FabUnitRow fab_unit_rows[] = {
 /* Writes numbers as text: exact and short for files, rounded for people.
  *
  * The exact writers try every suffix and keep the shortest exact decimal. They prefer a whole number to one with a
- * fraction, and then the earlier row of units_table.c. Reals use the fewest digits that strtod reads back as the same
+ * fraction, and then the earlier row of the table. Reals use the fewest digits that strtod reads back as the same
  * double.
  */
 

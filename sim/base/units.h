@@ -5,8 +5,7 @@
  * bytes per second, compute in FLOP and FLOP per second, ratios as a fraction. Bits exist in this file only.
  *
  * k, M, G, T, P are decimal; Ki, Mi, Gi, Ti are binary. `b` is a bit, `B` a byte. Parsing is exact: decimal digits
- * are
- * scaled as integers, never as doubles. All functions are pure: any thread may call them.
+ * are scaled as integers, never as doubles. All functions are pure: any thread may call them.
  */
 #pragma once
 

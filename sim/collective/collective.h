@@ -2,10 +2,9 @@
 /* collective.h - collective operations, the algorithms that can run them, and the plans that libraries make.
  *
  * An algorithm turns a group of ranks and an operation into a form: the links that it uses, the share of the bytes
- * that
- * each link carries, and the number of steps that follow one another. A form does not depend on the number of bytes.
- * A library (a model of NCCL, of MPI) chooses the algorithm and the protocol for a number of bytes, and adds the time
- * that software takes. The result is a plan. A network plays a plan as one stream, or message by message.
+ * that each link carries, and the number of steps that follow one another. A form does not depend on the number of
+ * bytes. A library (a model of NCCL, of MPI) chooses the algorithm and the protocol for a number of bytes, and adds the
+ * time that software takes. The result is a plan. A network plays a plan as one stream, or message by message.
  *
  * "Size" and "bytes of size" are bytes as nccl-tests counts them:
  *   all_reduce, broadcast, reduce, all_to_all   the buffer of one rank
@@ -48,8 +47,7 @@ typedef struct {
   guint n_channels;
 
   /* The longest sequence of steps that wait for one another: from the start of the first byte to the end of the
- * last. A
-   * step is one transfer from a rank to another. */
+ * last. A step is one transfer from a rank to another. */
   guint n_intra_steps;         /* steps between ranks of one node */
   guint n_inter_steps;         /* steps between ranks of different nodes */
   FabTimePs intra_latency_ps;  /* latency of the wires of the longest hop inside a node */
@@ -75,8 +73,7 @@ typedef struct _FabFormBook FabFormBook;
 /* What a library tells the algorithm. */
 typedef struct {
   /* Loss on the library's way through a NIC whose catalogue entry does not say how much collectives lose: line
- * time per
-   * byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
+ * time per byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
   double net_stretch;
   FabFormTape *tape; /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
 } FabAlgorithmEnv;
@@ -91,8 +88,7 @@ typedef enum {
 typedef struct {
   FabModelInfo info;
   /* A library that does not estimate times (plain, mpi) takes the supported algorithm with the smallest number,
- * and so
-   * does one that estimates the same time for two. No two algorithms have the same number. */
+ * and so does one that estimates the same time for two. No two algorithms have the same number. */
   guint preference;
   FabReductionPlace reduces_in;
   /* Why the busiest link carries another number of bytes per byte of size than fab_op_bus_factor () counts: a clause
@@ -110,8 +106,7 @@ typedef struct {
   gboolean (*schedule) (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                         FabSchedule *schedule, GError **error);
   /* Makes the form of `op` from that of another operation of the same group, which is faster than `form` and gives
- * the
-   * same. FALSE: this is not possible for these two operations. NULL: never possible. */
+ * the same. FALSE: this is not possible for these two operations. NULL: never possible. */
   gboolean (*derive) (const FabGroup *group, FabOp op, FabOp known_op, const FabCollectiveForm *known,
                       FabCollectiveForm *form);
 } FabAlgorithmOps;
@@ -125,8 +120,7 @@ const FabAlgorithmOps **fab_algorithms_by_preference (const FabModelInfo *const 
 typedef struct _FabCollectivePlan FabCollectivePlan;
 
 /* What a network needs to play a plan message by message (play.h). A library fills in what it knows. For what it
- * leaves
- * 0, all of the startup is steps of the same cost, and chunks are small. */
+ * leaves 0, all of the startup is steps of the same cost, and chunks are small. */
 typedef struct {
   /* Makes the messages. (transfer full) */
   FabSchedule *(*make) (gconstpointer owner, const FabCollectivePlan *plan);
@@ -190,7 +184,7 @@ struct _FabLibrary {
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
   GArray *forms;                /* for each (group, operation, algorithm) that was asked for; made once */
   GHashTable *plans;            /* for each (group, operation, bytes); made once */
-  GPtrArray *concurrent_groups; /* FabFamily: sim/work/family.h */
+  GPtrArray *concurrent_groups; /* FabConcurrentGroups: sim/collective/concurrent_groups.h */
   FabFormBook *book;            /* of others, which outlives the library; NULL: none */
   /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
    * nobody cancels. */
@@ -209,8 +203,7 @@ gboolean fab_library_plan (FabLibrary *self, const FabGroup *group, FabOp op, Fa
 void fab_library_destroy (FabLibrary *self); /* accepts NULL */
 
 /* The form of an operation of a group by one algorithm, made when it is first asked for. The library owns it. NULL
- * and
- * *error when two ranks have no path. */
+ * and *error when two ranks have no path. */
 const FabCollectiveForm *fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm,
                                            const FabGroup *group, FabOp op, const FabAlgorithmEnv *env,
                                            GError **error);
@@ -229,6 +222,5 @@ gboolean fab_library_add_messages (const FabLibrary *self, const FabCollectivePl
                                    GError **error);
 
 /* The messages of a plan that this library made. A pipeline cuts buffers into `n_chunks`, unless the plan has
- * messages
- * of its own (FabCollectivePlan.messages). The plan must not be empty. */
+ * messages of its own (FabCollectivePlan.messages). The plan must not be empty. */
 FabSchedule *fab_library_schedule (const FabLibrary *self, const FabCollectivePlan *plan, guint n_chunks);

@@ -15,16 +15,14 @@
 typedef struct _FabConcurrentGroups FabConcurrentGroups;
 
 /* `ranks` holds n_groups x n_ranks ranks of the cluster, group by group, each group in ascending order. NULL and
- * *error
- * when a group is not evenly spread. Asserts that no rank is there twice. */
+ * *error when a group is not evenly spread. Asserts that no rank is there twice. */
 FabConcurrentGroups *fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint n_groups,
                                                 guint n_ranks, GError **error);
 void fab_concurrent_groups_free (FabConcurrentGroups *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabConcurrentGroups, fab_concurrent_groups_free)
 
-/* Hands the family over to the library, which frees it. Where it has one of the same ranks already, `made` is
- * freed and
- * that one is returned, with what was found for it. */
+/* Hands the groups over to the library, which frees it. Where it has one of the same ranks already, `made` is
+ * freed and that one is returned, with what was found for it. */
 FabConcurrentGroups *fab_concurrent_groups_keep (FabLibrary *library, FabConcurrentGroups *made);
 
 guint fab_concurrent_groups_n_ranks (const FabConcurrentGroups *self); /* of one group */
@@ -34,8 +32,7 @@ guint fab_concurrent_groups_n_groups (const FabConcurrentGroups *self);
 FabGroup fab_concurrent_groups_group (const FabConcurrentGroups *self, guint index);
 
 /* Plans an operation of all groups at once, as fab_library_plan () does for one. `bytes` is the size of one group.
- * The
- * plan points to what this object owns. */
+ * The plan points to what this object owns. */
 gboolean fab_concurrent_groups_plan (FabConcurrentGroups *self, FabLibrary *library, FabOp op, FabBytes bytes,
                                      FabCollectivePlan *plan, GError **error);
 

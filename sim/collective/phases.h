@@ -2,12 +2,11 @@
 /* phases.h - an algorithm described as phases, from which both its form and its schedule are made.
  *
  * In each phase some ranks send to others. A rank sends when it has received everything that was sent to it in the
- * last
- * earlier phase in which it received anything; it does not wait for the other ranks. Bytes between nodes are spread
- * evenly over the NICs of the two GPUs (ways.h).
+ * last earlier phase in which it received anything; it does not wait for the other ranks. Bytes between nodes are
+ * spread evenly over the NICs of the two GPUs (nic_paths.h).
  *
  * Without a pipeline a phase moves whole buffers, and links that only other phases use are idle meanwhile. The form's
- * limit is the rate that remains (computed by wait_time.h), where it is below the footprint's rate. In a pipeline the
+ * limit is the rate that remains, where it is below the footprint's rate. In a pipeline the
  * chunks of a buffer are in all phases at once, and only the first chunk pays for each phase: this is the form's
  * fill.
  */
@@ -29,8 +28,7 @@ void fab_phases_next (FabPhases *self);
 void fab_phases_send (FabPhases *self, guint from, guint to, double weight);
 
 /* The same with calls that block: a rank starts a call when its last one has ended. So the message also waits for
- * what
- * either rank has received, or sent by this function, in the last phase in which it did so. Not for a pipeline. */
+ * what either rank has received, or sent by this function, in the last phase in which it did so. Not for a pipeline. */
 void fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight);
 
 /* Makes the form; its n_channels is 1. FALSE and *error when two ranks have no path. */

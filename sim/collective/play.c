@@ -2,8 +2,7 @@
 /* play.c - the cost of a step is scaled until the longest way takes what the library says.
  *
  * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
- * come
- * to the answer, mostly in one or two.
+ * come to the answer, mostly in one or two.
  */
 #include "sim/collective/play.h"
 
@@ -17,8 +16,7 @@ typedef struct {
 } FabStepCost;
 
 /* Time from the moment a message of the lane leaves to the moment its receiver can pass it on: the cost of the
- * step, or
- * the latency of the wires where that is longer. */
+ * step, or the latency of the wires where that is longer. */
 static inline FabTimePs
 fab_step_cost_ps (const FabStepCost *self, const FabScheduleLane *lane)
 {
@@ -30,8 +28,7 @@ fab_step_cost_ps (const FabStepCost *self, const FabScheduleLane *lane)
 /* The cost of a step is scaled until the longest way takes what the library says.
  *
  * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
- * come
- * to the answer, mostly in one or two.
+ * come to the answer, mostly in one or two.
  */
 
 /* A way through the schedule: its length, and how fast that grows with the scale. */
@@ -246,8 +243,7 @@ feed_came (gpointer owner, guint64 arg)
 }
 
 /* Message `number` of a lane that feeds another will be passed on at `at_ps`. The waiting lane may be told at
- * once, so
- * that it can schedule its begin. */
+ * once, so that it can schedule its begin. */
 static void
 feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
 {

@@ -2,17 +2,15 @@
 /* rings.h - finds the rings of a group, over which an algorithm sends from each rank to the next.
  *
  * A group in one node has the rings that its links allow; a group over several nodes has at least one ring for
- * each NIC
- * of a node. A ring visits every rank once, node by node. The places in this order are called stops: stop k sends to
- * stop k + 1, and the last stop sends to stop 0.
+ * each NIC of a node. A ring visits every rank once, node by node. The places in this order are called stops: stop k
+ * sends to stop k + 1, and the last stop sends to stop 0.
  */
 #pragma once
 
 #include "sim/machine/hop.h"
 
 /* One ring. It enters each node at one NIC and leaves it at another; on every second node the two change roles,
- * because
- * both ends of a wire between two nodes have the same number. */
+ * because both ends of a wire between two nodes have the same number. */
 typedef struct {
   guint in_nic, out_nic; /* on nodes 0, 2, 4, ...; exchanged on nodes 1, 3, 5, ... */
   guint *orders[2]; /* [gpus_per_node] local ranks in the order of the ring: on even nodes, on odd nodes */

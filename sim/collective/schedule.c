@@ -2,8 +2,7 @@
 /* schedule.c - the duration of a schedule without a network, when a function gives the time of each message.
  *
  * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later
- * one. So
- * one walk through them finds the longest path. O(messages + waits) time and memory.
+ * one. So one walk through them finds the longest path. O(messages + waits) time and memory.
  */
 #include "sim/collective/schedule.h"
 
@@ -163,8 +162,7 @@ fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole)
 /* The duration of a schedule without a network, when a function gives the time of each message.
  *
  * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later
- * one. So
- * one walk through them finds the longest path. O(messages + waits) time and memory.
+ * one. So one walk through them finds the longest path. O(messages + waits) time and memory.
  */
 
 /* What goes on at the same time as a message. */

@@ -2,13 +2,10 @@
 /* schedule.h - a collective as messages, and which message waits for which.
  *
  * A lane is a hop together with the messages that follow one another on it; all messages of a lane have the same
- * share
- * of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that
- * feeds
- * this one, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i - 1
- * (`offset` 1: the rank passes on what it received in the step before). So a ring over n ranks is n lanes, and not
- * n^2
- * messages that are described one by one.
+ * share of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that
+ * feeds this one, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i -
+ * 1 (`offset` 1: the rank passes on what it received in the step before). So a ring over n ranks is n lanes, and not
+ * n^2 messages that are described one by one.
  *
  * A schedule does not change once it is played, and may be played several times at once (play.h).
  */
@@ -23,8 +20,7 @@ void fab_schedule_free (FabSchedule *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSchedule, fab_schedule_free)
 
 /* Adds a lane with `n_messages` over a hop, each of `weight` bytes per byte of size, and returns its index. Takes
- * what
- * the hop owns. `net_stretch` is that of fab_hop_use (). */
+ * what the hop owns. `net_stretch` is that of fab_hop_use (). */
 guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages);
 
 /* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_private.h - the parts of a schedule, for schedule.c, which builds it, schedule_time.c and play.c. */
+/* schedule_private.h - the parts of a schedule, for schedule.c, which builds and times it, and play.c. */
 #pragma once
 
 #include "sim/collective/schedule.h"
@@ -25,7 +25,7 @@ struct _FabSchedule {
   guint *feed_starts; /* [n_lanes + 1] into `feeds`, once frozen */
   guint *fed_starts;  /* [n_lanes + 1] into `fed` */
   guint *fed;         /* feeds sorted by the lane from which they come */
-  GArray *ways;       /* schedule_time.c: MessageWay of every message; NULL: not computed yet */
+  GArray *ways;       /* MessageWay of every message; NULL: not computed yet */
 };
 
 static inline FabScheduleLane *

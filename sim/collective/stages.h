@@ -3,8 +3,7 @@
  *
  * A stage is one hop that carries a fixed share of the bytes, and that may start when other stages have ended: "GPU 1
  * sends half of the size to GPU 2, after GPU 0 has sent it to GPU 1". A pipeline cuts the bytes into chunks. Each
- * chunk
- * passes the stages in their order, and several chunks are under way at once, in different stages.
+ * chunk passes the stages in their order, and several chunks are under way at once, in different stages.
  *
  * The form's steps are the longest sequence of stages that wait for one another. The form's pipeline fill
  * (FabCollectiveForm.fill_s_per_byte) is the time that a byte needs for all stages of the slowest sequence, minus the

@@ -4,7 +4,7 @@
  * When a diagnostic is added, the source line is copied and cut to a window around its column, so that long lines and
  * freed documents do not matter. The same message at the same position counts once, because an alias repeats the
  * mistakes behind it. Control characters never reach the terminal. Only MAX_KEPT mistakes are kept and the rest is
- * counted, which bounds the cost of a hostile file. The nearest name is in nearest.c.
+ * counted, which bounds the cost of a hostile file. The nearest name is looked for below.
  */
 #include "sim/config/diagnostics.h"
 

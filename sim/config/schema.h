@@ -48,8 +48,7 @@ void fab_schema_report (FabSchemaReader *self, gconstpointer field, const char *
 /* --- one key at a time ---
  *
  * A key is a path from the table: "cluster.nodes", "job.compute.mfu", "job.kind" (the name of a model),
- * "faults.0.rail"
- * (an item by its number), "links.wire.latency" (by its `name`). */
+ * "faults.0.rail" (an item by its number), "links.wire.latency" (by its `name`). */
 
 /* The typed value of a key of a filled struct, with the defaults; *value is NULL for an absent text or model, and is
  * the caller's. FALSE and *error, with the nearest key, when there is no such key. */
@@ -57,8 +56,7 @@ gboolean fab_schema_get (const FabParam *table, gconstpointer in, const char *ke
                          GError **error);
 
 /* What was written of the struct: a mapping without the keys that came from fallbacks, nor those of `but`
- * (NULL-ended,
- * or NULL). (transfer full) */
+ * (NULL-ended, or NULL). (transfer full) */
 FabValue *fab_schema_written (const FabSchemaReader *self, const FabParam *table, gconstpointer in,
                               const char *const *but);
 

@@ -2,9 +2,8 @@
 /* value.h - the value of a key with its type: what a program sets and gets where a person writes text.
  *
  * A value is immutable once it is handed over, and counted, so that threads may share it. NULL is no value:
- * setting it
- * takes the key away. Numbers are in the canonical unit of `unit` (sim/base/units.h). A choice, the name of an entry
- * and the name of a model are texts.
+ * setting it takes the key away. Numbers are in the canonical unit of `unit` (sim/base/units.h). A choice, the name of
+ * an entry and the name of a model are texts.
  */
 #pragma once
 

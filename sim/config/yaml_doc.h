@@ -40,8 +40,7 @@ FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, 
 FabYamlDoc *fab_yaml_doc_new (const char *name);
 
 /* Returns a document with the same tree. The nodes are shared until one of the two documents changes them, and
- * neither
- * sees the other's changes. Several threads may copy one document at once, as long as none changes it. */
+ * neither sees the other's changes. Several threads may copy one document at once, as long as none changes it. */
 FabYamlDoc *fab_yaml_doc_copy (const FabYamlDoc *self);
 
 /* Whether a copy still uses the nodes of this document, which must not be changed then. */
@@ -60,14 +59,12 @@ FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
 /* Applies `assignment`, "a.b.c=value". The value is YAML (`8`, `400Gb/s`, `{kind: fluid}`). List items are named by
  * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
  * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file "--set",
- * line
- * 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity: fluid`)
- * becomes {kind: fluid}. FALSE: a diagnostic was added. */
+ * line 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity:
+ * fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
 /* Does the same with a typed value, which is not parsed; NULL takes the key, or the item, away. The mark is that
- * of the
- * assignment that a person would write, in a file called `origin`. */
+ * of the assignment that a person would write, in a file called `origin`. */
 gboolean fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
                            FabDiagnostics *diagnostics);
 
@@ -111,8 +108,7 @@ FabYamlSource *fab_yaml_source_new (const char *file, const char *data, gsize si
 FabYamlSource *fab_yaml_source_load (const char *path, GError **error);
 
 /* Returns `path` as the text at `mark` means it: relative to that text's file, or to the working directory when it
- * has
- * no file. (transfer full) */
+ * has no file. (transfer full) */
 char *fab_yaml_source_beside (const FabMark *mark, const char *path);
 
 /* Returns FALSE and adds a diagnostic when this cannot be YAML text (size, encoding, NUL, unusual line ends). */
@@ -122,8 +118,7 @@ FabMark fab_yaml_source_mark_at (const FabYamlSource *self, gsize offset);
 /* Builds the node tree of a document: private to yaml_*.c.
  *
  * The document owns its nodes and its sources (the file and every --set) and frees them with itself. A copy shares
- * the
- * nodes of the document that it was made from, keeps that document alive, and copies a node before it changes it.
+ * the nodes of the document that it was made from, keeps that document alive, and copies a node before it changes it.
  */
 #define FAB_YAML_MAX_DEPTH 64u
 #define FAB_YAML_MAX_NODES 200000u
@@ -145,8 +140,7 @@ FabYamlNode *fab_yaml_tree_node (FabYamlDoc *doc, FabYamlKind kind, const FabMar
 FabYamlNode *fab_yaml_tree_scalar (FabYamlDoc *doc, const char *text, const FabMark *mark);
 
 /* Returns the node in `slot` as one that the document may change. A node of another document is replaced in the
- * slot by
- * a copy; the slot itself belongs to this document. NULL when the document is full. */
+ * slot by a copy; the slot itself belongs to this document. NULL when the document is full. */
 FabYamlNode *fab_yaml_tree_own (FabYamlDoc *doc, FabYamlNode **slot);
 
 /* Does the same for the whole tree. FALSE when the document is full. */

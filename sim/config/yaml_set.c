@@ -2,12 +2,10 @@
 /* yaml_set.c - applies one assignment `--set a.b.c=value` to a document; the value is text or typed.
  *
  * The path is followed from the root. Missing mappings are created, and a scalar on the path is read as the short
- * form
- * of a model, {kind: scalar}; `list.+` is a new item at the end of a list, `list.3` and `list.wire` are the items
- * with
- * that number and that `name`. New nodes carry marks into the assignment, so that later messages point at the command
- * line. A node that belongs to the document of which this one is a copy is copied before it changes. O(keys on the
- * path).
+ * form of a model, {kind: scalar}; `list.+` is a new item at the end of a list, `list.3` and `list.wire` are the items
+ * with that number and that `name`. New nodes carry marks into the assignment, so that later messages point at the
+ * command line. A node that belongs to the document of which this one is a copy is copied before it changes. O(keys on
+ * the path).
  */
 #include <string.h>
 

@@ -2,8 +2,7 @@
 /* yaml_writer.c - writes block-style YAML, without libyaml.
  *
  * It uses two spaces per level, `- ` before list items, and `{}` and `[]` for empty values. Text is written plain
- * when
- * that reads back as the same text, and double-quoted otherwise. Linear in the output. Misuse (a key in a list, an
+ * when that reads back as the same text, and double-quoted otherwise. Linear in the output. Misuse (a key in a list, an
  * unclosed mapping) asserts.
  */
 #include "sim/config/yaml_doc.h"

@@ -3,7 +3,7 @@
  *
  *   accelerators, nodes  those of the scenario
  *   NICs                 those connected to the fabric
- *   switches             of the fabric; one with more ports than any product counts as several (switch_count.h)
+ *   switches             of the fabric; one with more ports than any product counts as several
  *   cables, optics       one cable per link: the kind that is long enough, and the transceivers that it needs
  *
  * A single machine has no network. Broken parts were bought too, so they count.
@@ -70,9 +70,8 @@ gboolean fab_bill_row_is_network (const FabBillRow *row);
  *
  * A fabric's switch may have more ports than any product: a spine layer drawn as one vertex, or a `switch` that
  * connects everything. It stands for a network that never blocks, so it is counted as such a network. That network
- * has
- * parallel planes, at most as many as the links that each neighbour can distribute over them. Each plane is a folded
- * Clos network
+ * has parallel planes, at most as many as the links that each neighbour can distribute over them. Each plane is a
+ * folded Clos network
  *
  *   1 tier    P <= k                1 switch
  *   t tiers   P <= 2 (k / 2)^t      (t - 1) e + ceil (e / 2) switches, e = ceil (P / (k / 2))

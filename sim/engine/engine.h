@@ -2,11 +2,9 @@
 /* engine.h - the simulated clock: it calls functions at their times, in (time, sequence) order.
  *
  * Callbacks return void: everything that a user can cause fails before the clock starts. A callback that finds a
- * broken
- * invariant fails the engine, which stops the clock for good and keeps the reason. An engine owns its queue and
- * shares
- * no state with other engines, so each may run on a thread of its own. One thread at a time may use an engine; the
- * cancel flag may be set by any thread.
+ * broken invariant fails the engine, which stops the clock for good and keeps the reason. An engine owns its queue and
+ * shares no state with other engines, so each may run on a thread of its own. One thread at a time may use an engine;
+ * the cancel flag may be set by any thread.
  */
 #pragma once
 
@@ -39,9 +37,8 @@ gboolean fab_engine_cancel (FabEngine *self, FabTimer timer);
  * cancelled. */
 void fab_engine_run (FabEngine *self);
 /* Runs the events up to and including `until_ps`, which is not in the past, and leaves the clock there. When a
- * callback
- * stops the engine earlier, the clock stays at that callback's time. FAB_TIME_NEVER: the same as fab_engine_run
- * (). */
+ * callback stops the engine earlier, the clock stays at that callback's time. FAB_TIME_NEVER: the same as
+ * fab_engine_run (). */
 void fab_engine_run_until (FabEngine *self, FabTimePs until_ps);
 void fab_engine_stop (FabEngine *self);
 

@@ -6,12 +6,10 @@
  *   exposed = comm - overlapped,  idle = duration - (compute + comm - overlapped)
  *
  * A task that runs across the end of an iteration is split there. The step of the whole job is the mean over ranks.
- * Exposed time is shared among the dimensions of parallelism (exposure.h). Work of kind COMM that is not a collective
+ * Exposed time is shared among the dimensions of parallelism. Work of kind COMM that is not a collective
  * (a copy) counts as send_recv of dimension `other`. The account also spreads the meter's bytes over the links. A
- * link
- * that carried more than its rate, and times that are negative or do not add up, fail the engine. The account owns
- * its
- * arrays and runs on the executor's thread.
+ * link that carried more than its rate, and times that are negative or do not add up, fail the engine. The account owns
+ * its arrays and runs on the executor's thread.
  */
 #pragma once
 
@@ -38,10 +36,8 @@ void fab_account_close (FabAccount *self, guint iteration, FabProbe *probe);
 /* The critical path of an iteration: each task on it started when the one before it ended.
  *
  * A task begins when the last task for which it waits ends, and a collective begins when its last rank arrives. So
- * the
- * search goes back from the task that ends last to the task that released it (for a collective: that released its
- * last
- * rank), and so on. The spans follow one another without a gap and add up to the duration of the iteration. When
+ * the search goes back from the task that ends last to the task that released it (for a collective: that released its
+ * last rank), and so on. The spans follow one another without a gap and add up to the duration of the iteration. When
  * several tasks end at the same time, the one whose end the clock handled last counts as the releasing one.
  *
  * A task may have begun in the iteration before (a prefetched load): the path contains the part that lies in this

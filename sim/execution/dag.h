@@ -7,8 +7,7 @@
  * the previous iteration.
  *
  * Ranks that do the same form one rank class. One task of every participating class joins a collective; the
- * collective
- * starts when the last of them has arrived. A frozen DAG is read-only: any thread may read it.
+ * collective starts when the last of them has arrived. A frozen DAG is read-only: any thread may read it.
  */
 #pragma once
 

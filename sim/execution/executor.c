@@ -24,6 +24,7 @@ typedef struct {
   FabCollectiveRecord *records; /* per collective */
   FabPlay **plays;              /* per collective that runs by messages; else NULL */
 } FabSlot;
+
 typedef struct _FabPlays FabPlays;
 
 static void

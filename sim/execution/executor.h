@@ -8,9 +8,8 @@
  * (kernels.h) and on slow ranks (`slowness`).
  *
  * The executor checks itself: a collective that ends before its physical bound, a link that carried more than its
- * rate,
- * an iteration whose tasks wait for each other, and an account that does not add up fail the engine with the ids. It
- * owns its state, borrows everything in its environment, and runs on the engine's thread.
+ * rate, an iteration whose tasks wait for each other, and an account that does not add up fail the engine with the ids.
+ * It owns its state, borrows everything in its environment, and runs on the engine's thread.
  */
 #pragma once
 
@@ -55,8 +54,7 @@ typedef struct {
 } FabHang;
 
 /* Whether nothing of the job can continue, and what it waits for. For callers whose own events never end: when
- * this is
- * TRUE and no link will recover, stop the engine. O(collectives). */
+ * this is TRUE and no link will recover, stop the engine. O(collectives). */
 gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
 
 /* Returns the link for which packets wait while the engine has no events, because buffers wait for each other; or

@@ -6,9 +6,8 @@
  * ranks or iterations do not change the numbers of the others.
  *
  * A step waits for the slowest rank, so the order statistics matter. Instead of 16 384 classes of one rank there
- * are a
- * few: the slowest rank alone, and the others, from slow to fast, in classes of about the same size with the mean of
- * their factors. The sizes depend on the numbers of ranks and classes only. So the classes are made once, and every
+ * are a few: the slowest rank alone, and the others, from slow to fast, in classes of about the same size with the mean
+ * of their factors. The sizes depend on the numbers of ranks and classes only. So the classes are made once, and every
  * iteration gives them new factors; which rank is in which class changes between iterations.
  *
  * The same seed gives the same bits on every machine: logarithm and exponential are computed with IEEE 754 operations

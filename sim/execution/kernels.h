@@ -7,15 +7,12 @@
  *   rate = 1 - min (channels of the collectives that the rank class takes part in, n_sms) / n_sms
  *
  * With 16 to 24 channels on 108 to 132 SMs, a kernel slows down by 12 to 22 %. Measurements show 18.9 % on average
- * and
- * 40 % at most (arXiv 2507.03114, A100, H100, MI210, MI250); they include effects left out here: the memory
- * bandwidth,
- * the caches and the power that a collective takes. A collective that waits for its last rank counts only from the
- * arrival of that rank.
+ * and 40 % at most (arXiv 2507.03114, A100, H100, MI210, MI250); they include effects left out here: the memory
+ * bandwidth, the caches and the power that a collective takes. A collective that waits for its last rank counts only
+ * from the arrival of that rank.
  *
  * Work is counted in ps x SMs, which are integers: only the end of a kernel is rounded, up to a ps. The object
- * runs on
- * the engine's thread.
+ * runs on the engine's thread.
  */
 #pragma once
 

@@ -135,8 +135,7 @@ typedef struct {
   /* Time of one pass through a layer that `check_layers` accepts; > 0 where the pass computes anything. */
   double (*seconds) (gconstpointer params, const FabDevice *device, const FabPass *pass);
   /* Whether the model has a time for every layer of the stack; the error names all layers that it has none for.
- * Must be
-   * called before the first `seconds`. NULL: it has a time for every layer. */
+ * Must be called before the first `seconds`. NULL: it has a time for every layer. */
   gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
 } FabComputeOps;
 

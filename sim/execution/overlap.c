@@ -26,8 +26,7 @@ at (const FabIntervalSet *self, guint index)
 }
 
 /* Returns the first interval that ends at or after `time_ps`, searching from the back because intervals mostly
- * come in
- * order. */
+ * come in order. */
 static guint
 first_reaching (const FabIntervalSet *self, FabTimePs time_ps)
 {

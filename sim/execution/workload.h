@@ -36,8 +36,7 @@ typedef struct {
   const FabCluster *cluster;
   FabLibrary *library;
   /* Returns the layers of a catalogued model, by the name that a parameter of the job gives. The name was checked
- * when
-   * the scenario was read. (transfer full) */
+ * when the scenario was read. (transfer full) */
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
   gconstpointer catalog;
   guint64 seed; /* of the scenario */

@@ -21,7 +21,6 @@ typedef struct {
 } FabBisection;
 
 /* `nics` is [n_nodes * nics_per_node], as in FabCluster. With fewer than two nodes or without NICs, all bandwidths
- * are
- * zero and the oversubscription is 1. */
+ * are zero and the oversubscription is 1. */
 FabBisection fab_bisection_of (const FabGraph *graph, const FabVertexId *nics, guint n_nodes,
                                guint nics_per_node);

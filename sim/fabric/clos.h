@@ -2,9 +2,8 @@
 /* clos.h - builds folded Clos networks of two or three tiers, for leaf-spine, rail and fat-tree fabrics.
  *
  * NICs fill the leaves place by place. Every uplink is a link of its own, so that flows can collide on it. Uplink
- * i of
- * a leaf goes to spine i mod n of its pod. Uplink i of spine s goes to core i mod n of the cores that belong to spine
- * s: each spine of a pod has its own cores, and all pods share them.
+ * i of a leaf goes to spine i mod n of its pod. Uplink i of spine s goes to core i mod n of the cores that belong to
+ * spine s: each spine of a pod has its own cores, and all pods share them.
  */
 #pragma once
 
@@ -22,8 +21,7 @@ typedef struct {
 } FabClos;
 
 /* Returns the uplinks that a switch with `ports_down` ports needs, rounded up, at least 1. `rate_ratio` is the
- * rate of
- * a port down over the rate of a port up. */
+ * rate of a port down over the rate of a port up. */
 guint fab_clos_ports_up (guint ports_down, double oversubscription, double rate_ratio);
 
 /* Returns the NICs of a node in the plane that has most of them. */

@@ -23,8 +23,7 @@ typedef struct {
 } Run;
 
 /* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph
- * costs
- * only what it uses. */
+ * costs only what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
   GArray *runs; /* of Run */

@@ -60,7 +60,7 @@ void fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, 
 /* Adds another footprint unchanged: it already includes what its links cost with both directions in use. */
 void fab_footprint_builder_add_footprint (FabFootprintBuilder *self, const FabFootprint *footprint);
 
-/* Adds a footprint inside one node as if it lay in the symmetric node `shift` vertices further on (twins.h). */
+/* Adds a footprint inside one node as if it lay in the symmetric node `shift` vertices further on (symmetry.h). */
 void fab_footprint_builder_add_symmetric (FabFootprintBuilder *self, const FabFootprint *footprint,
                                           FabVertexId shift);
 

@@ -3,8 +3,7 @@
  *
  * A FabGraphBuilder builds it once. After that it is read-only, and every model and thread may share it. Links are
  * numbered in the order of their source vertex. Every link has a reverse link of its own, so one direction never
- * takes
- * capacity from the other. Vertices store no text: names are made on request.
+ * takes capacity from the other. Vertices store no text: names are made on request.
  */
 #pragma once
 

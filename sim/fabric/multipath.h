@@ -37,10 +37,8 @@ gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId ds
                              FabPath *path);
 
 /* Appends what all shortest paths carry (FabShare) when `fraction` of a transfer takes them. With a `via` (a
- * vertex of
- * the fabric; FAB_NO_VERTEX: none) these are the shortest paths to it and from it. A transfer that stays inside a
- * node
- * ignores `via`. A link may appear several times. FALSE: there is no path, and nothing is appended. */
+ * vertex of the fabric; FAB_NO_VERTEX: none) these are the shortest paths to it and from it. A transfer that stays
+ * inside a node ignores `via`. A link may appear several times. FALSE: there is no path, and nothing is appended. */
 gboolean fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabVertexId via,
                                FabSplit split, double fraction, GArray *shares);
 

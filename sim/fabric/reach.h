@@ -5,9 +5,8 @@
  * never forwards traffic, so NCCL's NVB (NVLink through another GPU) does not exist here.
  *
  * When a coherent link connects an accelerator to its socket (FAB_JOINS_COHERENTLY), NCCL does not count that
- * socket as
- * a host bridge. It orders C2C (to another accelerator of the socket) and P2C (to a PCIe device of it) before PHB, so
- * both count as PXB here, which GPUDirect uses by default.
+ * socket as a host bridge. It orders C2C (to another accelerator of the socket) and P2C (to a PCIe device of it) before
+ * PHB, so both count as PXB here, which GPUDirect uses by default.
  */
 #pragma once
 
@@ -33,8 +32,7 @@ gboolean fab_reach_parse (const char *name, FabReach *reach);
 FabReach fab_reach_of_path (const FabGraph *graph, const FabPath *path);
 
 /* Returns the line time of kernels' bytes over that of the links alone: the largest `host_stretch` of the
- * technologies
- * that connect the sockets on the path to others; 1 where the path passes no such socket. */
+ * technologies that connect the sockets on the path to others; 1 where the path passes no such socket. */
 double fab_path_host_stretch (const FabGraph *graph, const FabPath *path);
 
 /* Whether every link of the path lets devices reach each other's memory. */

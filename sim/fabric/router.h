@@ -12,8 +12,7 @@ typedef struct {
   FabModelInfo info;
   FabRouter *(*create) (const FabGraph *graph, gconstpointer params);
   /* Appends a path from src to dst. A policy that spreads flows uses `flow_hash` to tell them apart; equal hashes
- * take
-   * equal paths. FALSE: there is no path, and nothing is appended. */
+ * take equal paths. FALSE: there is no path, and nothing is appended. */
   gboolean (*append) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, FabPath *path);
   /* Appends the shares of one transfer that is spread over several paths. FALSE: there is no path, and nothing is
    * appended. NULL: all bytes take the path of `append`. */

@@ -2,10 +2,8 @@
 /* search.h - a breadth-first search from both ends at once, by the rules of path.h. path.c and multipath.c share it.
  *
  * It ends as soon as the two sides meet. Both sides then know the neighbourhood of their end level by level, and
- * every
- * vertex of a shortest path lies on one side or on the meeting line between them. A search owns its memory; one
- * thread
- * at a time may use it.
+ * every vertex of a shortest path lies on one side or on the meeting line between them. A search owns its memory; one
+ * thread at a time may use it.
  */
 #pragma once
 
@@ -15,7 +13,7 @@ typedef struct _FabInnerPaths FabInnerPaths;
 
 /* Remembers paths over the fabric, one for all NICs that are connected to the same two switches.
  *
- * It applies to NICs with one port each in symmetric nodes (inner_paths.h). The first and the last link are the NICs'
+ * It applies to NICs with one port each in symmetric nodes. The first and the last link are the NICs'
  * own. What lies between depends only on the switches and on which NICs of a node the two are. Other paths are
  * searched each time. It owns its table; one thread at a time may use it.
  */

@@ -2,9 +2,8 @@
 /* technology.h - what a kind of link is: what it joins, how it keeps packets, who may use it.
  *
  * A technology is data: an entry of the catalogue (models/catalog/technologies.yaml) or of a scenario. Code asks
- * for a
- * property of the technology and never compares its name. Two links are of the same technology when they point at the
- * same struct.
+ * for a property of the technology and never compares its name. Two links are of the same technology when they point at
+ * the same struct.
  */
 #pragma once
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.c - counts the links from every GPU of a node to its NICs, breadth-first. At most two searches are needed
  * per GPU, by the rules of sim/fabric/search.h: first inside its machine, and then, for NICs that are elsewhere or
- * not
- * reached, out of the machine's NICs and through the fabric. */
+ * not reached, out of the machine's NICs and through the fabric. */
 #include "sim/machine/cluster.h"
 
 #include "sim/fabric/path.h"
@@ -19,7 +18,7 @@ find_in_node (const FabCluster *self, guint node, FabVertexId vertex)
 }
 
 /* NICs were added to the graph node by node. Within a node they ascend, except where one replaces another
- * (sim/scenario/nics.h). */
+ * (sim/assembly/faults.h). */
 guint
 fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex)
 {

@@ -85,8 +85,7 @@ gboolean fab_hop_storage (const FabCluster *cluster, FabVertexId drive, FabVerte
                           GError **error);
 
 /* The NIC of a node to which GPU `local` has the fewest links. Where several GPUs have several nearest NICs in
- * common,
- * they take one each in turn. G_MAXUINT: the node has no NIC. */
+ * common, they take one each in turn. G_MAXUINT: the node has no NIC. */
 guint fab_cluster_nic_of (const FabCluster *cluster, guint local);
 
 /* The NIC through which to leave a node towards `in_nic`: `out_nic` where a path leads from it; else the next NIC of

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nic_paths.h - multi-NIC paths: which NICs each GPU of a node uses, and the hops that use all of them at once.
  *
- * Each NIC that collectives use (rails.h) belongs to the GPU nearest to it, so that a GPU may have several. A GPU
- * that
- * gets no NIC of its own shares the nearest one.
+ * Each NIC that collectives use belongs to the GPU nearest to it, so that a GPU may have several. A GPU
+ * that gets no NIC of its own shares the nearest one.
  */
 #pragma once
 
@@ -47,8 +46,7 @@ guint *fab_rails_list (const FabGroup *group, guint *n_rails);
  * technology relays. */
 
 /* Whether bytes may go from one GPU to the other this way: cluster.pxn is on, and links that relay connect them
- * within
- * p2p. */
+ * within p2p. */
 gboolean fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay);
 
 /* Returns the GPU that passes bytes to this NIC for `from` when the path of `from` to the NIC crosses a host bridge:

@@ -2,7 +2,7 @@
 /* rank_symmetry.h - symmetric nodes of a group: one of them is examined, and its links are counted for all.
  *
  * With a period of k, what happens inside node i is the same as inside node i mod k, the model node, if the two nodes
- * are symmetric (sim/fabric/twins.h). The caller adds the hops of the model nodes and leaves out the others; at the
+ * are symmetric (sim/fabric/symmetry.h). The caller adds the hops of the model nodes and leaves out the others; at the
  * end one call adds them all. The object owns its arrays; one thread may use it.
  */
 #pragma once

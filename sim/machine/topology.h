@@ -2,8 +2,7 @@
 /* topology.h - the parts of a node arranged for a picture: a tree below each CPU socket, and the links across trees.
  *
  * The node is the first of the cluster. Machines whose accelerators share switches (a rack with NVLink) are one
- * node of
- * the cluster; all of them are in the picture.
+ * node of the cluster; all of them are in the picture.
  */
 #pragma once
 

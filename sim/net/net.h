@@ -126,8 +126,7 @@ typedef struct {
   void (*message) (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
   void (*close) (FabNet *net, FabNetLine *line);
   /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
- * the
-   * network does not model time. */
+ * the network does not model time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
   /* NULL: nothing queues for links. */
   FabLinkQueue (*link_queue) (const FabNet *net, FabLinkId link);

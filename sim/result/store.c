@@ -3,9 +3,8 @@
  *
  * A file belongs to Fabricast when its application_id says so. A new file gets tables, id and version in one
  * transaction, so that a killed process leaves either an empty file or a complete one. While it is open for
- * writing it
- * is in WAL mode where the file system allows, so that readers need not wait. The last writer that closes it turns it
- * back into one plain file, which can be read from a read-only directory.
+ * writing it is in WAL mode where the file system allows, so that readers need not wait. The last writer that closes it
+ * turns it back into one plain file, which can be read from a read-only directory.
  */
 #include "sim/result/store.h"
 
@@ -352,10 +351,9 @@ fab_store_free (FabStore *self)
 /* Writes one run as one transaction.
  *
  * BEGIN IMMEDIATE takes the write lock at once, so a second process waits before it starts and not in the middle.
- * Each
- * kind of row has two prepared statements, kept for the life of the store: one for BATCH rows, which halves the time
- * per row (starting and ending a statement costs as much as a row), and one for a single row. Texts are bound without
- * a copy. A failure drops the whole run.
+ * Each kind of row has two prepared statements, kept for the life of the store: one for BATCH rows, which halves the
+ * time per row (starting and ending a statement costs as much as a row), and one for a single row. Texts are bound
+ * without a copy. A failure drops the whole run.
  */
 
 #define BATCH 64

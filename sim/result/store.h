@@ -3,11 +3,9 @@
  *
  * A run is one transaction from begin to commit: a killed or failed run leaves nothing. One file holds several runs,
  * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or
- * has a
- * newer schema, is refused unchanged. A file with an older schema can be queried but takes no runs. Every function
- * that fails says which file, what is wrong and what to do; this includes full disks and read-only files. A store
- * owns
- * its connection; one thread at a time may use it.
+ * has a newer schema, is refused unchanged. A file with an older schema can be queried but takes no runs. Every
+ * function that fails says which file, what is wrong and what to do; this includes full disks and read-only files. A
+ * store owns its connection; one thread at a time may use it.
  */
 #pragma once
 

@@ -48,8 +48,7 @@ void fab_store_set_patience (FabStore *self, guint patience_ms);
 char *fab_store_insert_sql (const FabRecordTable *table, guint n_rows);
 
 /* Binds one row from the parameter `place` on: its owner (0: NULL, SQLite counts), then its columns. `serial` is
- * what a
- * column that counts gets. Texts are bound without a copy. Returns the parameter behind the row. */
+ * what a column that counts gets. Texts are bound without a copy. Returns the parameter behind the row. */
 gint fab_store_bind (struct sqlite3_stmt *stmt, gint place, const FabRecordTable *table, gint64 owner,
                      gint64 serial, gconstpointer row);
 

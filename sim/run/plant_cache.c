@@ -4,8 +4,7 @@
 #include "sim/config/schema.h"
 
 /* All plants that are not in use have at most so many links together. With what was planned over it a link takes
- * about
- * 500 bytes. */
+ * about 500 bytes. */
 enum { MOST_LINKS = 1 << 20 };
 
 /* Machines, and places of their ports in the order of rates, of which forms are kept for other rates. */
@@ -132,8 +131,7 @@ find_idle (FabPlantCache *self, const FabScenario *scenario)
 }
 
 /* The book that fits the plant, and whether there are others of the same machine. (transfer full); NULL: there is
- * none
- * yet. */
+ * none yet. */
 static FabFormBook *
 find_book (FabPlantCache *self, const FabPlant *plant, gboolean *is_known)
 {

@@ -11,9 +11,8 @@
  *
  * Owns: the plants that nobody has taken. Each keeps a copy of the scenario that it was built of.
  * Threads: any number may take and give at once. A plant belongs to one thread from when it is taken until it is
- * given
- * back, since its router and its libraries learn while a job is built. Threads that simulate the same plant at the
- * same time have one each.
+ * given back, since its router and its libraries learn while a job is built. Threads that simulate the same plant at
+ * the same time have one each.
  */
 #pragma once
 

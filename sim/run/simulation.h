@@ -2,8 +2,7 @@
 /* simulation.h - a scenario that is ready to run: plant, collective library, task DAG, network, executor.
  *
  * The object owns all of its state. Any number of simulations can exist in one process, each on any thread; one
- * thread
- * at a time may use each.
+ * thread at a time may use each.
  */
 #pragma once
 
@@ -28,8 +27,7 @@ FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario
                                         const FabRegistry *registry, const gint *cancel, GError **error);
 
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB.
- * (transfer
- * full) */
+ * (transfer full) */
 FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,
                                          guint which, GError **error);
 void fab_simulation_free (FabSimulation *self);
@@ -40,8 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 gboolean fab_simulation_step (FabSimulation *self);
 
 /* FALSE and *error when the last step did not end: FAB_ERROR_HUNG says which collective waits on which link since
- * when,
- * FAB_ERROR_BROKEN which invariant does not hold, FAB_ERROR_CANCELLED that the flag was set. */
+ * when, FAB_ERROR_BROKEN which invariant does not hold, FAB_ERROR_CANCELLED that the flag was set. */
 gboolean fab_simulation_check (const FabSimulation *self, GError **error);
 
 /* Once `*cancel` is not 0, which any thread may set, a step ends soon (sim/engine/engine.h). NULL: nobody cancels. */
@@ -85,6 +82,5 @@ typedef struct {
 } FabBinding;
 
 /* Returns the link that binds the collectives with the most exposed time; of equal links, the lowest id.
- * O(collectives
- * + links). */
+ * O(collectives + links). */
 FabBinding fab_binding_find (const FabProbe *probe, const FabGraph *graph);

@@ -361,8 +361,7 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
 /* The rules for entries that their tables cannot express.
  *
  * Names are unique, wires end at parts of their node, packets have a payload, and every shipped entry has a source
- * and
- * a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
+ * and a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
  */
 
 static const char *const section_words[FAB_N_SECTIONS] = { "link",    "accelerator", "node",     "model",

@@ -2,9 +2,8 @@
 /* catalog.h - links, accelerators, nodes, models, products, technologies and processors, each number with its source.
  *
  * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its
- * entries
- * replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers leave,
- * and the measured share are three separate numbers. A loaded catalogue is read-only: any thread may use it.
+ * entries replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers
+ * leave, and the measured share are three separate numbers. A loaded catalogue is read-only: any thread may use it.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /* catalog_params.c - the keys of links, accelerators, nodes, models, products, technologies and processors.
  *
  * `source` and `date` are optional here, for entries that a scenario defines itself; shipped entries must have them
- * (catalog_check.c). Constant data only.
+ * (catalog.c). Constant data only.
  */
 #include "sim/scenario/catalog_params.h"
 

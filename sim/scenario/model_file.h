@@ -2,9 +2,8 @@
 /* model_file.h - turns a model that another project describes in JSON into an entry of `models`.
  *
  * The YAML reader reads the JSON, so that mistakes are shown at their position in that file. `model:
- * path/config.json`
- * anywhere in a scenario becomes the name of an entry that is added to the scenario, so the resolved scenario holds
- * the entry.
+ * path/config.json` anywhere in a scenario becomes the name of an entry that is added to the scenario, so the resolved
+ * scenario holds the entry.
  */
 #pragma once
 

@@ -13,8 +13,7 @@ typedef struct {
 extern const FabParam fab_neighbour_params[];
 
 /* Reports nodes that do not exist or are used twice, and a machine without nodes left for the job. `node` may be
- * NULL,
- * which is reported elsewhere. */
+ * NULL, which is reported elsewhere. */
 void fab_neighbour_check_all (FabSchemaReader *reader, const FabParamList *neighbours,
                               const FabNodeSpec *node, gint64 n_nodes);
 

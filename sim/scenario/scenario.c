@@ -2,11 +2,9 @@
 /* scenario.c - a scenario file, edits laid over it, read and checked as a whole.
  *
  * What was written is a document: the file, the files it includes, edits. A reading of it is made on demand: files
- * that
- * an edit includes, model files, then tables, then what only the whole can tell: names in the catalogue, GPUs and
- * NICs
- * that the node has. The reading owns its reader (and so every text and list of the spec) and the catalogue with the
- * scenario's own entries on top; copies share it until one of them is edited.
+ * that an edit includes, model files, then tables, then what only the whole can tell: names in the catalogue, GPUs and
+ * NICs that the node has. The reading owns its reader (and so every text and list of the spec) and the catalogue with
+ * the scenario's own entries on top; copies share it until one of them is edited.
  */
 #include "sim/scenario/scenario.h"
 
@@ -485,8 +483,7 @@ const FabParam fab_scenario_params[] = {
  * Opportunities
  *              for LLMs in the Cloud", ASPLOS 2024)
  * gpu_waiting  between iterations 20 to 75 % are left, model by model (see the same paper); "near idle" in Choukse
- *              et al., arXiv 2508.14318
- * cables       taken: a row of racks, and across some
+ *              et al., arXiv 2508.14318 cables       taken: a row of racks, and across some
  */
 
 #define COST_PARAMS_ROW(key_, type_, field_, fallback_, help_)                             \

@@ -2,11 +2,9 @@
 /* scenario.h - a scenario: what was written of it, and its struct with units converted and defaults filled in.
  *
  * It is loaded from a file or made empty, edited by key, checked, and copied for every variant of it. What was
- * written
- * (a tree of keys, values and where they stand) is kept apart from the struct that the tables make of it, so that an
- * edit sees what a person would: a default follows what it depends on, and keys of a job that becomes another kind
- * stay
- * and are looked at again.
+ * written (a tree of keys, values and where they stand) is kept apart from the struct that the tables make of it, so
+ * that an edit sees what a person would: a default follows what it depends on, and keys of a job that becomes another
+ * kind stay and are looked at again.
  */
 #pragma once
 
@@ -70,8 +68,7 @@ typedef struct _FabScenario FabScenario;
  *
  * `load` and `parse` lay the "a.b=c" assignments of `sets` (NULL-ended, or NULL) over the text and check all that
  * can be checked without building the graph: keys, units, ranges, and that every named entry exists (those that
- * the job
- * names too, by FabParam.refers). NULL and *error with all messages otherwise. */
+ * the job names too, by FabParam.refers). NULL and *error with all messages otherwise. */
 FabScenario *fab_scenario_load (const char *path, const char *const *sets, const FabRegistry *registry,
                                 const FabCatalog *catalog, GError **error);
 FabScenario *fab_scenario_parse (const char *name, const char *data, gsize size, const char *const *sets,
@@ -84,8 +81,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabScenario, fab_scenario_free)
 /* --- by key ---
  *
  * A key is a path: "cluster.nodes", "job.compute.mfu", "faults.0.rail", "links.wire.latency", "faults.+" for a new
- * last
- * item. An edited scenario is not checked any more. */
+ * last item. An edited scenario is not checked any more. */
 
 /* A file as it stands: what is wrong with it is told by the check, as an edit may mend it. NULL and *error when it
  * cannot be read or is no YAML. */
@@ -107,23 +103,20 @@ FabScenario *fab_scenario_copy (const FabScenario *self);
 gboolean fab_scenario_set (FabScenario *self, const char *key, FabValue *value, GError **error);
 
 /* The same for what a person wrote, "a.b=c"; FALSE only where that is no assignment. Its key and value are told by
- * the
- * check, since a later assignment may give them their meaning. */
+ * the check, since a later assignment may give them their meaning. */
 gboolean fab_scenario_assign (FabScenario *self, const char *assignment, GError **error);
 
 /* Many at once; what is wrong with them is told by the check. */
 void fab_scenario_edit (FabScenario *self, const FabEdits *edits);
 
 /* What the scenario is after all edits, and whether it fits together. FALSE and *error with all messages; the
- * scenario
- * can still be edited. */
+ * scenario can still be edited. */
 gboolean fab_scenario_check (FabScenario *self, GError **error);
 
 /* --- of a checked scenario --- */
 
 /* The value of a key, or its default; *value is NULL for an absent text, and of the caller. FALSE and *error when
- * there
- * is no such key. */
+ * there is no such key. */
 gboolean fab_scenario_get (const FabScenario *self, const char *key, FabValue **value, GError **error);
 
 /* A whole number of it; `fallback` where there is no such key or no whole number. */

@@ -88,8 +88,7 @@ link_fold_free (FabLinkFold *self)
 }
 
 /* Returns a number that grows when a class used by a stream is split. Results that were derived from older classes
- * are
- * then out of date. */
+ * are then out of date. */
 static guint
 link_fold_version (const FabLinkFold *self)
 {
@@ -410,8 +409,7 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
 }
 
 /* After a split of classes: the flows that stay leave with their old classes and enter with the new ones, in the
- * order
- * in which they first came. */
+ * order in which they first came. */
 static void
 resettle (FabFolding *self, guint version)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folding.h - max-min rates of flows over very many links, most of which are symmetric. It applies sharing.h to
- * classes of links (link_fold.h), so a stream over a million links of a symmetric job costs no more than one over a
+ * classes of links, so a stream over a million links of a symmetric job costs no more than one over a
  * dozen.
  *
  * A flow whose arrays stay is folded: links that it crosses in the same way are solved as one. A flow that comes and

@@ -175,8 +175,7 @@ freeze_flow (FabMaxmin *self, guint flow, double rate, guint binding)
 }
 
 /* Whether the rounding errors of repeated subtraction are large beside what is left, so that the sums must be
- * computed
- * again. */
+ * computed again. */
 static gboolean
 is_worn (const FabMaxmin *self, guint link)
 {

@@ -9,8 +9,7 @@
  * in which every flow is held back either by its limit or by a full link on which no flow has a larger rate[f] /
  * share[f]. The method is progressive filling: a level rises, rate = level x share, and a flow stops when it meets a
  * full link or its limit. (Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.) O((links + entries)
- * log
- * links).
+ * log links).
  */
 #pragma once
 

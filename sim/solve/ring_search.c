@@ -341,8 +341,7 @@ search (Pack *self, guint n_moves)
 }
 
 /* Writes next[cycle x n + vertex], with the cycles that meet the request first, and returns their number.
- * `n_moves` is
- * the budget. */
+ * `n_moves` is the budget. */
 static guint
 pack_cycles (const FabPackProblem *problem, guint n_moves, guint *next)
 {
@@ -526,8 +525,7 @@ fab_ring_search_paths (const guint *counts, guint n, const FabPackArc *ends, gui
 }
 
 /* Walks to the lowest unvisited neighbour, else to the lowest unvisited vertex, and ends at `last`. Returns the
- * number
- * of direct links on the walk. */
+ * number of direct links on the walk. */
 static guint
 walk (const guint *counts, guint n, FabPackArc ends, guint *order)
 {

@@ -3,7 +3,7 @@
  *
  * Of all sets of Hamiltonian cycles (or paths) with equal shares, it looks for the set whose busiest link carries
  * least: as many orders as the links allow with each link used once, or, where that moves more, twice as many with
- * each link used twice. The search is bounded and deterministic (ring_pack.h).
+ * each link used twice. The search is bounded and deterministic.
  */
 #pragma once
 

@@ -191,8 +191,7 @@ sharing_solve_component (FabSharing *self)
  *
  * This depends only on lower levels. So levels that solve it for every link are the max-min levels, and no other
  * levels are. After a change, the links for which it does not hold are examined in ascending order of the lower of
- * two
- * levels: the one that they have and the one that they should have.
+ * two levels: the one that they have and the one that they should have.
  *
  * - A link whose level should be lower takes that level, which is final, because everything on which it depends is
  * final.
@@ -360,8 +359,7 @@ set_level (FabSharing *self, guint link, double level)
 }
 
 /* Raises the level to what it should be for now, which is usually final. On a second raise the link holds back no
- * flow
- * for the time being. */
+ * flow for the time being. */
 static void
 raise_level (FabSharing *self, guint link, double wanted)
 {

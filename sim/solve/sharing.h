@@ -6,15 +6,13 @@
  * solve. Only what they can affect is solved again (decision 12):
  *
  * - When all flows cross few links (paths), the links whose level is no longer right are solved one by one. This
- * costs
- * O(flows and links whose rate or level changes, times the flows on a link), whatever the size of the network.
+ * costs O(flows and links whose rate or level changes, times the flows on a link), whatever the size of the network.
  * sim/solve/sharing.c
  * - While one flow crosses many links (a collective), the whole component is solved by progressive filling: all flows
  * that share links with what changed, directly or through others. sim/solve/sharing.c
  *
  * It owns its arrays and reuses them: nothing is allocated once they have grown. It does not own the flows. One
- * thread
- * at a time may use it.
+ * thread at a time may use it.
  */
 #pragma once
 

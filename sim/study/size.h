@@ -27,7 +27,7 @@ typedef struct {
 
 enum { FAB_SIZE_SEARCH_GRID = 9, FAB_SIZE_SEARCH_AT_ONCE = 4 };
 
-/* Searches n > 0 values. Up to 2 x FAB_SEARCH_GRID values are all tried. Otherwise it tries FAB_SEARCH_GRID + O(log
+/* Searches n > 0 values. Up to 2 x FAB_SIZE_SEARCH_GRID values are all tried. Otherwise it tries that + O(log
  * n), and when no grid point meets the target, two more rounds around the best point. */
 gboolean fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result,
                                 GError **error);

@@ -19,9 +19,8 @@ typedef struct {
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must
- * outlive
- * the study. Threads and cancelling are the caller's to set. NULL and *error when the file cannot be read. (transfer
- * full) */
+ * outlive the study. Threads and cancelling are the caller's to set. NULL and *error when the file cannot be read.
+ * (transfer full) */
 FabStudy *fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
                          const FabRegistry *registry, GError **error);
 /* Returns a study of the same file with more edits. (transfer full) */

@@ -2,10 +2,10 @@
 /* sweep.h - simulates every point of a grid and stores it, so that no result is lost or computed twice.
  *
  * Points are simulated on all processors, and by other ranks when there are any. One thread of one process
- * distributes
- * them and writes the results to the file, at most 0.2 s after they are finished. A point that is already in the file
- * is not simulated again, whichever process stored it. So a sweep that was killed continues where it stopped, and
- * independent processes can work on one sweep in one file: the result of a point does not depend on the process.
+ * distributes them and writes the results to the file, at most 0.2 s after they are finished. A point that is already
+ * in the file is not simulated again, whichever process stored it. So a sweep that was killed continues where it
+ * stopped, and independent processes can work on one sweep in one file: the result of a point does not depend on the
+ * process.
  */
 #pragma once
 

@@ -2,9 +2,8 @@
 /* bench.h - rows of one table, and what fills them.
  *
  * A row is one figure: what Fabricast does, the raw limit of the machine measured next to it, and a peer where a
- * Debian
- * package has one. A part of the benchmark is a function `void bench_NAME (Bench *)`, a line in the list of parts in
- * bench.c, and a call of bench_measure () for each of its rows.
+ * Debian package has one. A part of the benchmark is a function `void bench_NAME (Bench *)`, a line in the list of
+ * parts in bench.c, and a call of bench_measure () for each of its rows.
  *
  * All times are processor time, so that what else runs on the machine is not counted. The ratio to the raw limit is
  * taken within each repetition; of everything the median is shown.

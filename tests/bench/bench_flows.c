@@ -2,8 +2,7 @@
 /* bench_flows.c - messages that share links by max-min: random flows, and a ring of which every message is sent.
  *
  * Fabric: 32 leaves of 32 hosts and 32 spines, 400 Gb/s. SimGrid plays the same messages over the same paths; both
- * must
- * end at the same simulated time.
+ * must end at the same simulated time.
  */
 #include <math.h>
 #include <string.h>

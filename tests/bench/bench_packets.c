@@ -3,8 +3,7 @@
  *
  * What counts is packets times the links that they crossed, per second: events per packet differ between simulators.
  * Store-and-forward, queues without end; control packets are not counted. ns-3 plays a part of the bytes over the
- * same
- * paths: its rate does not depend on how many there are.
+ * same paths: its rate does not depend on how many there are.
  */
 #include "tests/bench/bench.h"
 #include "tests/bench/net_text.h"

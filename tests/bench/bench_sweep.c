@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_sweep.c - many simulations in one process: a sweep over the rate of NIC ports, and many iterations, which
- * leave
- * nothing behind. */
+ * leave nothing behind. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,10 +3,8 @@
  * scenario, or with a machine and a job it makes one; or series with points that make sense.
  *
  * As a test it mutates the samples of tests/fixtures/import, huggingface, benchmarks and nccl-tests with the seeds
- * 1 to
- * N_ROUNDS; FAB_TEST_SEED=17 runs that one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with
- * the
- * same checks.
+ * 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one alone. Compiled with -Dfuzz=true it is a libFuzzer target instead, with
+ * the same checks.
  */
 #include <string.h>
 

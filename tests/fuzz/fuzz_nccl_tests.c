@@ -2,8 +2,7 @@
 /* fuzz_nccl_tests.c - broken outputs of nccl-tests: no crash, a message for what is refused, sane numbers else.
  *
  * As a test it mutates the published ones with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one alone.
- * Compiled
- * with -Dfuzz=true it is a libFuzzer target with the same check.
+ * Compiled with -Dfuzz=true it is a libFuzzer target with the same check.
  */
 #include <math.h>
 

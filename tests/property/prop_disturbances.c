@@ -2,8 +2,7 @@
 /* prop_disturbances.c - links that lose their rate and get it back, and faults in whole scenarios.
  *
  * The fluid network with spells against its definition (ref_fluid.h); a fault never makes a run faster, whatever
- * it is
- * and whenever it comes; the same seed gives the same bursts.
+ * it is and whenever it comes; the same seed gives the same bursts.
  */
 #include "tests/support/test.h"
 

@@ -105,8 +105,7 @@ assert_same (const char *path, const FabEdits *edits, const FabScenario *a, cons
 }
 
 /* Items of lists that a default holds cannot be named, as the file has none; and what a later edit would replace
- * may be
- * wrong before the file is read, but is refused at once after it. */
+ * may be wrong before the file is read, but is refused at once after it. */
 static gboolean
 can_add (const FabEdits *edits, const char *key)
 {

@@ -2,8 +2,7 @@
 /* prop_kernels.c - kernels that collectives slow down, against a count of free multiprocessors ps by ps.
  *
  * A kernel of d ps on n multiprocessors is done at the first ps by which n x d of them were free for it, added up
- * since
- * its start. The count knows only when collectives moved bytes and who took part.
+ * since its start. The count knows only when collectives moved bytes and who took part.
  */
 #include "tests/support/test.h"
 

@@ -120,8 +120,7 @@ check_usual (Random *random)
 }
 
 /* Weights over eight orders of magnitude: what cancellation does to running sums must not reach the answer. (The
- * naive
- * reference loses digits as well when one flow takes almost all of a link.) */
+ * naive reference loses digits as well when one flow takes almost all of a link.) */
 static void
 check_extreme (Random *random)
 {

@@ -2,8 +2,7 @@
 /* prop_packet.c - the packet network against max-min fair sharing where both should agree, and what must hold always.
  *
  * On links without loss that serve who waits in turn, messages through one bottleneck share it as max-min says. So
- * each
- * ends within 3 % of its fluid time, and the turn that each of the others may be ahead. Buffers are small against
+ * each ends within 3 % of its fluid time, and the turn that each of the others may be ahead. Buffers are small against
  * messages: what waits in front of a bottleneck has its place in the row, whoever comes later.
  */
 #include "tests/support/test.h"

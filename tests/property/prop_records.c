@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_records.c - what the probe says of random jobs: shares of exposed time against a count of every ps, the
- * critical
- * path against what happens when one task gets longer or shorter, samples of links against what the links carried.
+ * critical path against what happens when one task gets longer or shorter, samples of links against what the links
+ * carried.
  */
 #include "tests/support/test.h"
 

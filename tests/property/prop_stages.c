@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_stages.c - algorithms told as stages: on idle symmetric fabrics of 2 to 256 ranks their messages, played
- * one by
- * one, take the time that the form states, and put on every link the bytes that it states.
+ * one by one, take the time that the form states, and put on every link the bytes that it states.
  *
  *   |steps - form| <= 2 %,  form = latencies + S / rate + fill x S / chunks
  */
@@ -15,6 +14,7 @@ static const FabAlgorithmOps *const algorithms[] = {
   &fab_algorithm_tree, &fab_algorithm_nvls,           &fab_algorithm_nvls_tree,
   &fab_algorithm_pat,  &fab_algorithm_collnet_direct, &fab_algorithm_collnet_chain
 };
+
 static const FabAlgorithmEnv env = { .net_stretch = 1 };
 
 static double

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_collectives.c - every node of the catalogue x every operation x every algorithm that supports it: at 2
- * ranks, on
- * one node, on 4 nodes, and on 4 nodes of one GPU each.
+ * ranks, on one node, on 4 nodes, and on 4 nodes of one GPU each.
  *
  * A form has a finite rate, steps, and no link carries fewer bytes than must leave a rank; the libraries plan the
  * operation, or say what is missing; mpi, which lists messages, over up to 16 ranks. Nodes of more than 16 GPUs are

@@ -86,8 +86,7 @@ received_by_gpus (const FabGraph *graph, const FabFootprint *footprint)
 }
 
 /* Nothing is summed or copied on the way: the root sends or gets the whole as often as there are others, and so do
- * NICs
- * what all GPUs of two nodes have for each other. In binomial trees the root has it log2 n times. */
+ * NICs what all GPUs of two nodes have for each other. In binomial trees the root has it log2 n times. */
 static gboolean
 is_slow_by_design (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op)
 {

@@ -129,8 +129,7 @@ test_candidates_keep_the_job (void **state)
 }
 
 /* 48 blocks and 25 heads on four nodes of eight: no power of two but 1 divides the heads; 1, 2, 4, 8, 16 stages
- * divide
- * ranks and blocks, 32 the ranks alone. */
+ * divide ranks and blocks, 32 the ranks alone. */
 static void
 test_divisions (void **state)
 {

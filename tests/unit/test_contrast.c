@@ -57,8 +57,7 @@ contrast (const Given *first, guint n_first, const Given *second, guint n_second
 }
 
 /* 10 s become 12: one more of exposed data, a half of tensor, a half idle; the all-reduces take all of theirs
- * beyond an
- * idle network. */
+ * beyond an idle network. */
 static const Given coarse[] = {
   { FAB_FACT_STEP, "", 0, 10 },
   { FAB_FACT_COMPUTE, "", 0, 6 },
@@ -71,6 +70,7 @@ static const Given coarse[] = {
   { FAB_FACT_LINK, "a -> b", 0, 4 },
   { FAB_FACT_LINK, "b -> a", 0, 4 },
 };
+
 static const Given fine[] = {
   { FAB_FACT_STEP, "", 0, 12 },
   { FAB_FACT_COMPUTE, "", 0, 6 },

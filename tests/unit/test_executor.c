@@ -210,8 +210,7 @@ a_task_can_wait_for_the_iteration_before (G_GNUC_UNUSED void **state)
 }
 
 /* X of the second iteration runs 30-60, over the first one's end at 40: 10 of it count there and 20 after it. The
- * third
- * X follows at once, because two iterations may be alive: 60-90, 20 of it before 80. */
+ * third X follows at once, because two iterations may be alive: 60-90, 20 of it before 80. */
 static void
 a_task_over_an_end_is_split_there (G_GNUC_UNUSED void **state)
 {

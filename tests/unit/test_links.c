@@ -151,8 +151,7 @@ test_network_lines (G_GNUC_UNUSED void **state)
 }
 
 /* What NCCL reached of a port: 23.57 GB/s of HDR, 48.89 of NDR, 340 of 400 Gb/s of EFA v1, 92.5 GB/s of four
- * Slingshot
- * 11, 36.67 of gIB, 50.19 of four TCPX, 189.6 of sixteen RoCE 100. */
+ * Slingshot 11, 36.67 of gIB, 50.19 of four TCPX, 189.6 of sixteen RoCE 100. */
 static void
 test_collective_fractions (G_GNUC_UNUSED void **state)
 {

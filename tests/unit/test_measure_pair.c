@@ -139,6 +139,7 @@ static const FabBytes sizes[] = { 8, 512 };
 static const gboolean two_kinds[FAB_N_MEASURE_KINDS] = {
   [FAB_MEASURE_LATENCY] = TRUE, [FAB_MEASURE_BANDWIDTH] = TRUE
 };
+
 static const FabHostLimits limits = {
   .precision_fraction = 0.02, .min_samples = 6, .max_samples = 6, .max_time_ps = FAB_TIME_MAX
 };

@@ -71,8 +71,7 @@ rings (G_GNUC_UNUSED void **state)
 }
 
 /* Of 2^k ranks: k messages one after another up; down the root's k, then its largest child's k - 1, ... share a
- * port. A
- * step costs its overhead once. */
+ * port. A step costs its overhead once. */
 static void
 trees (G_GNUC_UNUSED void **state)
 {
@@ -126,8 +125,7 @@ without_messages (G_GNUC_UNUSED void **state)
 }
 
 /* Bursts: up to 16 KiB this link was measured faster than its 80 Mb/s, and what was measured rules. Nothing is
- * shorter
- * than the latency of its wires, twice 5 us. */
+ * shorter than the latency of its wires, twice 5 us. */
 static void
 faster_than_the_wire (G_GNUC_UNUSED void **state)
 {

@@ -68,8 +68,7 @@ time_one (FabBytes bytes, const char *yaml)
 }
 
 /* Stored and forwarded: 1000 + 50 to the switch, 1000 + 50 from it. Cut through: the head leaves the switch 50 ps
- * after
- * the start, the last byte follows after 1000, and 50 more to the end. */
+ * after the start, the last byte follows after 1000, and 50 more to the end. */
 static void
 one_packet_over_two_links (G_GNUC_UNUSED void **state)
 {
@@ -78,8 +77,7 @@ one_packet_over_two_links (G_GNUC_UNUSED void **state)
 }
 
 /* 10 packets of 1000: the first link takes 10 000, then the last packet crosses the second: 1000 + 2 x 50. The
- * last of
- * 9500 bytes is a half; stored, it waits for the ninth, which leaves at 1050 + 9000. */
+ * last of 9500 bytes is a half; stored, it waits for the ninth, which leaves at 1050 + 9000. */
 static void
 packets_of_a_message_follow_one_another (G_GNUC_UNUSED void **state)
 {

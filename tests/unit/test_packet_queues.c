@@ -78,8 +78,8 @@ queue_of (const Play *play, FabLinkId link)
 
 /* Room for two packets and credit for one at a time. Of two senders into one link, packet 1 of A starts at 0, reaches
  * the switch at 1050 and leaves there by 2050; B's waits behind it. From then on the link out is never idle: 6
- * packets
- * end at 1050 + 6000 + 50. A sender waits for credit meanwhile, and no more than the room is ever queued of each. */
+ * packets end at 1050 + 6000 + 50. A sender waits for credit meanwhile, and no more than the room is ever queued of
+ * each. */
 static void
 a_sender_waits_for_credit (G_GNUC_UNUSED void **state)
 {
@@ -102,8 +102,7 @@ a_sender_waits_for_credit (G_GNUC_UNUSED void **state)
 /* Two nodes of 3 GPUs behind a NIC each at a third of a GPU's rate. From node 0, two flows go to GPU 3, whose link is
  * slowed to a tenth, and one, the victim, to GPU 4, which nobody else sends to: it could have its third of the NIC,
  * but the buffers on the way fill with what waits for GPU 3, and it gets no more than each of those. Without
- * limits to
- * buffers it is not held up. */
+ * limits to buffers it is not held up. */
 static FabTimePs
 time_victim (const char *yaml, const char *traffic)
 {
@@ -195,8 +194,7 @@ classes_share_by_weight (G_GNUC_UNUSED void **state)
 }
 
 /* Four into one: each of the four links out of a sender is stopped when more than 8 packets of it wait, so no more
- * than
- * 4 x (8 + what comes during the pause's way: 1 or 2) are ever queued, and the link out is never idle. */
+ * than 4 x (8 + what comes during the pause's way: 1 or 2) are ever queued, and the link out is never idle. */
 static void
 pfc_stops_senders_and_loses_nothing (G_GNUC_UNUSED void **state)
 {

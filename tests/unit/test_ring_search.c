@@ -55,8 +55,7 @@ cube_meshes_use_every_link (G_GNUC_UNUSED void **state)
 }
 
 /* n - 1 links a pair. Tillson 1980: there are n - 1 cycles for every n but 4 and 6; these have twice as many, each
- * link
- * twice. */
+ * link twice. */
 static void
 full_meshes_use_every_link (G_GNUC_UNUSED void **state)
 {
@@ -124,8 +123,7 @@ check_paths (const Wiring *wiring, const FabPackArc *ends, guint n_paths, guint 
 }
 
 /* 8 paths of 7 links are all 56 of them (Walecki's zigzag is such a set); 4 of 3 x 12 links three times over; a
- * torus's
- * 64 links hold 16 paths of 15 four times over at best, and with a load of 8 they are found. */
+ * torus's 64 links hold 16 paths of 15 four times over at best, and with a load of 8 they are found. */
 static void
 paths_use_every_link (G_GNUC_UNUSED void **state)
 {

@@ -229,8 +229,7 @@ experts_share_the_tokens (G_GNUC_UNUSED void **state)
 }
 
 /* A matrix of no known shape, 108 GFLOP for each of 1000 tokens: 1 s at peak, of which 88 % are reached by default
- * (the
- * device's best product reaches all of it). */
+ * (the device's best product reaches all of it). */
 static void
 a_usual_product_is_not_the_best_one (G_GNUC_UNUSED void **state)
 {

@@ -3,8 +3,7 @@
  * memory and a length, which is made here: two stages on the eight GPUs of a node.
  *
  * Stage 0 computes for 60 ms, stage 1 for 30 ms, then both join an all-reduce of data, and stage 0 one of tensor
- * beside
- * it.
+ * beside it.
  */
 #include "tests/support/test.h"
 
@@ -124,9 +123,8 @@ run_clear (Run *run)
   } while (0)
 
 /* From 60 ms on both all-reduces run over the same rings: each has half of the rate, and they take as long
- * together as
- * one after the other, T. Stage 0 shares its exposed T equally, T/2 each; stage 1 has T of data: the means over ranks
- * are 3/4 T and 1/4 T. */
+ * together as one after the other, T. Stage 0 shares its exposed T equally, T/2 each; stage 1 has T of data: the
+ * means over ranks are 3/4 T and 1/4 T. */
 static void
 exposed_time_is_shared_between_dimensions (G_GNUC_UNUSED void **state)
 {

@@ -56,8 +56,7 @@ weak_scaling_keeps_the_batch_of_a_gpu (G_GNUC_UNUSED void **state)
 }
 
 /* 32 x 4 x 2 = 256 sequences: on 64 GPUs 4 each, on 128 two, on 16 four times 4; on 48 none. 96 on 16 are 6 = 3 x
- * 2, on
- * 32 three, which two does not divide. 4 copies of the divided model have 48: on 2 copies 24 each. */
+ * 2, on 32 three, which two does not divide. 4 copies of the divided model have 48: on 2 copies 24 each. */
 static void
 strong_scaling_keeps_the_batch_of_the_job (G_GNUC_UNUSED void **state)
 {

@@ -213,8 +213,7 @@ every_step_of_a_ring_costs_the_same (G_GNUC_UNUSED void **state)
 }
 
 /* Half of what the links could do: of a ring every lane, of a chain the first, so that the last chunk of three
- * arrives
- * after 3 x 2000 + 100 and 1000 + 100 more. */
+ * arrives after 3 x 2000 + 100 and 1000 + 100 more. */
 static void
 ends_limit_where_bytes_come_from (G_GNUC_UNUSED void **state)
 {

@@ -119,8 +119,7 @@ usual_values_can_be_set (G_GNUC_UNUSED void **state)
 }
 
 /* 150 Gb/s: of InfiniBand the slowest port that is as fast is HDR, of Ethernet 200 Gb/s. What HDR does not meet,
- * NDR is
- * tried for; the machine's PCIe binds with both. */
+ * NDR is tried for; the machine's PCIe binds with both. */
 static void
 ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **state)
 {

@@ -142,9 +142,8 @@ zero_plus_plus_sends_less (G_GNUC_UNUSED void **state)
 }
 
 /* 4 blocks of 2 segments, embedding and head: per micro-batch of 2 x 512 tokens x 2048 bytes an all-reduce forward
- * and
- * one backward, the embedding forward only, the head backward only: 18 of them. With sequence parallelism each is a
- * reduce-scatter and an all-gather, and backward gathers once more at the end of 8 segments and the head. */
+ * and one backward, the embedding forward only, the head backward only: 18 of them. With sequence parallelism each
+ * is a reduce-scatter and an all-gather, and backward gathers once more at the end of 8 segments and the head. */
 static void
 tensor_parallelism_moves_activations (G_GNUC_UNUSED void **state)
 {
@@ -223,8 +222,7 @@ activations (guint nodes, const char *keys, guint rank_class)
 }
 
 /* One micro-batch at a time without a pipeline; p - stage of them with 1f1b, all with gpipe. Stages 1 and 2 of 4
- * have a
- * block each and nothing else. */
+ * have a block each and nothing else. */
 static void
 activations_are_of_the_micro_batches_that_are_alive (G_GNUC_UNUSED void **state)
 {

@@ -30,7 +30,6 @@ FabErrors fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guin
 void fab_errors_append_text (GString *out, const FabErrors *errors, const char *limit);
 
 /* Members of the open object: the number of rows as `count`, then the median and the largest; where asked for, the
- * bias
- * between them and the size of the largest behind. */
+ * bias between them and the size of the largest behind. */
 typedef enum { FAB_ERRORS_BIAS = 1, FAB_ERRORS_SIZE = 2 } FabErrorsMembers;
 void fab_errors_add_json (FabJson *json, const char *count, const FabErrors *errors, guint members);

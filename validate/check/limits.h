@@ -29,8 +29,7 @@ void fab_check_file_free (FabCheckFile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCheckFile, fab_check_file_free)
 
 /* Fills `out`, which the table describes. One FabCheckFile may read several paths. FALSE and *error: the file
- * cannot be
- * read, or has mistakes. */
+ * cannot be read, or has mistakes. */
 gboolean fab_check_file_read (FabCheckFile *self, const char *path, const FabParam *table, gpointer out,
                               GError **error);
 

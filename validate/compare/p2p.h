@@ -5,8 +5,7 @@
  * directions one stream over two hops. "Disabled" is without peer access and GPUDirect RDMA: everything through
  * host memory. On the diagonal a GPU copies within its own memory, bytes counted twice, read and written.
  * Between nodes bytes go by RDMA, GPU to NIC to NIC to GPU. Where the link of the NICs says what a message takes,
- * from
- * memory to memory, a copy is one message and a small write another.
+ * from memory to memory, a copy is one message and a small write another.
  */
 #pragma once
 

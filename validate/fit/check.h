@@ -9,8 +9,7 @@
  *
  * The band of a row is the stated uncertainty of what predicts it: of `messages`, of endpoint and rate, or of the
  * rate. Rows are held out when a calibration with the same --hold-out would not have used their size; rows are
- * outside
- * when their size is beyond the sizes that the entry was `measured` at.
+ * outside when their size is beyond the sizes that the entry was `measured` at.
  */
 #pragma once
 

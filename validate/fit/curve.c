@@ -143,10 +143,8 @@ bend_of (const FabFitPoint *at)
 }
 
 /* Estimates the standard deviation of the relative error of single points: the median deviation of each point from
- * the
- * straight line between its neighbours, so that outliers and the ends of regimes do not count. Returns at least
- * half a
- * percent. */
+ * the straight line between its neighbours, so that outliers and the ends of regimes do not count. Returns at least
+ * half a percent. */
 static double
 fit_scale (const FabFitPoint *points, guint n)
 {
@@ -289,8 +287,7 @@ fab_fit_student_95 (guint degrees)
 }
 
 /* Returns the standard deviation of the residuals of some regimes by Huber's estimator: the bounded residuals'
- * squares
- * over the share of points inside the bound. */
+ * squares over the share of points inside the bound. */
 static double
 scatter (const FabFitPoint *points, const FabFitRegime *regimes, guint n_regimes, double bend, guint *degrees)
 {
@@ -345,8 +342,7 @@ find_lines (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitLimit
 }
 
 /* Returns the scale of the residuals where it is larger than the one estimated from neighbouring points: the curve
- * may
- * bend more than neighbours show. */
+ * may bend more than neighbours show. */
 static double
 widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegime *regimes,
              double scale_fraction)
@@ -458,8 +454,7 @@ median_time (const FabFitPoint *points, guint n)
 }
 
 /* Fails when many sizes are faster than messages of a tenth of their size: such times are not those of messages. A
- * few
- * sizes may be disturbed. */
+ * few sizes may be disturbed. */
 static gboolean
 check_growth (const FabFitPoint *points, guint n, GError **error)
 {

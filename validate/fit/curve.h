@@ -24,9 +24,8 @@ double fab_fit_line_time_ps (const FabFitLine *line, double size_bytes);
 /* Decides how many regimes a curve has and where each ends.
  *
  * Dynamic programming finds, of all ways to cut the points (sorted by size) into k runs of at least
- * FAB_FIT_MIN_POINTS,
- * the one of least cost. The Bayesian information criterion chooses k. Each regime has three parameters (overhead,
- * rate, end); the end counts twice because it is the best of many:
+ * FAB_FIT_MIN_POINTS, the one of least cost. The Bayesian information criterion chooses k. Each regime has three
+ * parameters (overhead, rate, end); the end counts twice because it is the best of many:
  *
  *   n ln (cost / n + floor^2) + (4 k - 1) ln n
  *

@@ -56,8 +56,7 @@ check_points (const FabFitKind *kind, const FabFragmentRequest *request, GError 
 
 /* Limits the fitted rates to what the base can carry. A rate above that was extrapolated beyond the largest measured
  * size, so the rate of that size replaces it. Fails when the messages themselves were faster than the line rate of
- * the
- * base. Does nothing without a base. */
+ * the base. Does nothing without a base. */
 static gboolean
 base_bound (FabLinkFit *fit, const FabFragmentRequest *request, GError **error)
 {

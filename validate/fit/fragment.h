@@ -31,11 +31,9 @@ typedef struct {
   GArray *messages; /* FabMessageRegime */
 } FabFragment;
 
-/* Makes the entry. Limits the saturated rates of `fit` to what the base can carry (base.h). Fails when the base's
- * line
- * is slower than what was measured, and when there is neither a base nor a measured rate. The fit and the request
- * must
- * outlive the fragment. (transfer full) */
+/* Makes the entry. Limits the saturated rates of `fit` to what the base can carry. Fails when the base's
+ * line is slower than what was measured, and when there is neither a base nor a measured rate. The fit and the
+ * request must outlive the fragment. (transfer full) */
 FabFragment *fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **error);
 void fab_fragment_free (FabFragment *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFragment, fab_fragment_free)

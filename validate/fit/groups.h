@@ -2,9 +2,8 @@
 /* groups.h - finds which series of a file were measured over the same link.
  *
  * Series belong to one link when they come from one machine, run between memories of the same kind by the same
- * method,
- * and their pairs of ends reach rates within a factor of 1.3. Copy engines and kernels are two drives of one link;
- * kernels that read count as another link. Collectives belong to no link.
+ * method, and their pairs of ends reach rates within a factor of 1.3. Copy engines and kernels are two drives of one
+ * link; kernels that read count as another link. Collectives belong to no link.
  */
 #pragma once
 

@@ -50,8 +50,7 @@ void fab_link_fit_free (FabLinkFit *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLinkFit, fab_link_fit_free)
 
 /* Replaces saturated rates above `most_bytes_per_s`, which the link cannot carry, by the rate of the largest size;
- * the
- * true rate lies between the two. Does not change messages of a network, whose rates are not saturated. */
+ * the true rate lies between the two. Does not change messages of a network, whose rates are not saturated. */
 void fab_link_fit_bound (FabLinkFit *self, FabDrive drive, double most_bytes_per_s);
 
 /* Says whether any measurement gives a rate; an entry without a base needs one. */

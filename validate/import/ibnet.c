@@ -104,8 +104,7 @@ own_link (FabImportedMachine *machine, guint index, guint lanes)
 }
 
 /* Returns the catalogue's entry of a speed, "4xEDR". Adds an own entry to the machine for speeds before EDR, which
- * the
- * catalogue lacks. NULL: no such speed. */
+ * the catalogue lacks. NULL: no such speed. */
 static const char *
 ibnet_link (FabImportedMachine *machine, const char *speed)
 {

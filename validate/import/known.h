@@ -32,8 +32,7 @@ const char *fab_known_gfx (const char *gfx);
 const char *fab_known_socket (const char *vendor, guint family, guint model);
 
 /* Returns the catalogue's PCIe entry of a generation and width. Generations 1 and 2 have none: it returns the
- * narrower
- * entry of generation 3 with the same rate, and adds a note to the machine. */
+ * narrower entry of generation 3 with the same rate, and adds a note to the machine. */
 const char *fab_known_pcie (FabImportedMachine *machine, guint generation, guint lanes);
 
 /* Returns the PCIe generation of a rate, "16.0 GT/s PCIe" or "8 GT/s"; 0: none. */

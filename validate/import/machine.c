@@ -284,8 +284,7 @@ is_alike (const Wire *a, const Wire *b)
 }
 
 /* Says whether a wire is one that `map: block` makes: member i of the larger group below member floor (i n / m) of
- * the
- * smaller. */
+ * the smaller. */
 static gboolean
 is_of_block (guint64 i, guint64 n_from, guint64 j, guint64 n_to)
 {

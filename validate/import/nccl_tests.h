@@ -29,8 +29,7 @@ typedef struct {
 } FabNcclTests;
 
 /* Parses a file; `name` names it in messages. Returns NULL and sets *error (FAB_ERROR_INPUT) when it has no table
- * or a
- * row of it is broken. (transfer full) */
+ * or a row of it is broken. (transfer full) */
 FabNcclTests *fab_nccl_tests_parse (const char *name, const char *data, gsize size, GError **error);
 void fab_nccl_tests_free (FabNcclTests *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNcclTests, fab_nccl_tests_free)

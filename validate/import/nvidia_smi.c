@@ -260,8 +260,7 @@ is_near_gpu (const Reader *reader, guint nic)
 }
 
 /* Chooses the devices to keep: where some NICs are close to GPUs, the others serve storage and management. Returns
- * how
- * many are kept, and lists them in `kept`. */
+ * how many are kept, and lists them in `kept`. */
 static guint
 keep_devices (const Reader *reader, guint *kept)
 {

@@ -60,8 +60,7 @@ fab_socket_ended (const char *who, GError **error)
 }
 
 /* Waits until one of `events` (poll.h) happens or g_get_monotonic_time passes `deadline_us`. `who` names the other
- * end
- * in messages. */
+ * end in messages. */
 static gboolean
 socket_wait (int fd, short events, gint64 deadline_us, const char *who, GError **error)
 {

@@ -10,9 +10,8 @@
 gboolean fab_address_parse (const char *text, char **host, char **port, GError **error);
 
 /* Connects a socket that sends small messages without delay. `bind_to` is an address of this host, or NULL.
- * Returns -1
- * and sets *error on failure: FAB_ERROR_INPUT for an unknown host name, else FAB_ERROR_IO. The caller closes the
- * socket. */
+ * Returns -1 and sets *error on failure: FAB_ERROR_INPUT for an unknown host name, else FAB_ERROR_IO. The caller
+ * closes the socket. */
 int fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s,
                         GError **error);
 

@@ -4,8 +4,7 @@
  * The asking end decides what to measure (kind, size, number of messages) and tells the other end over a control
  * channel. Both then move the messages, and the asking end times them. The control channel is a TCP connection of its
  * own or, for mpi, messages. Every wait has a time limit, and the death of a peer is reported as an error; except
- * with
- * MPI, which ends all ranks itself.
+ * with MPI, which ends all ranks itself.
  */
 #pragma once
 
@@ -45,14 +44,12 @@ typedef struct {
   FabPair *(*open) (FabControl *control, gconstpointer params, const FabMeasurePlan *plan, FabBytes max_bytes,
                     gboolean is_asking, GError **error);
   /* Moves messages. LATENCY: n round trips; BANDWIDTH: n messages from the asking end, then one word back;
- * EXCHANGE: n
-   * times both at once; BIDIRECTIONAL: n each way. Returns at each end when its part is done. `elapsed_ps` is set at
-   * the asking end, for all n together; the caller computes the time of one message. */
+ * EXCHANGE: n times both at once; BIDIRECTIONAL: n each way. Returns at each end when its part is done. `elapsed_ps`
+ * is set at the asking end, for all n together; the caller computes the time of one message. */
   gboolean (*move) (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_messages,
                     FabTimePs *elapsed_ps, GError **error);
   /* Fills the members that only the backend knows: method, memory, MTU, queue pairs, window, ends. The series owns
- * the
-   * texts. */
+ * the texts. */
   void (*describe) (const FabPair *pair, FabSeries *series);
   void (*close) (FabPair *pair);
   gboolean can[FAB_N_MEASURE_KINDS];
@@ -74,8 +71,7 @@ gboolean fab_pair_serve (FabMeasureHost *host, const FabPairOps *ops, FabControl
                          gconstpointer params, GError **error);
 
 /* Does all that a backend with a TCP control channel needs: connects to plan->peer, repeatedly until the time
- * limit so
- * that either end may start first, and measures. */
+ * limit so that either end may start first, and measures. */
 gboolean fab_pair_measure_peer (FabMeasureHost *host, const FabPairOps *ops, gconstpointer params,
                                 GError **error);
 

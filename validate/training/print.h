@@ -3,8 +3,7 @@
  * line.
  *
  * Errors are percent in text and Markdown and fractions in CSV and JSON. The same report gives the same bytes on
- * every
- * machine: docs/validation-training.md is kept equal to one.
+ * every machine: docs/validation-training.md is kept equal to one.
  */
 #pragma once
 

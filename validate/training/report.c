@@ -437,9 +437,8 @@ fab_training_report_exceeded (const FabTrainingReport *self, const FabLimits *li
 /* Runs of the simulator in this process.
  *
  * The step's time rises with x = 1 / mfu, with a slope between 0 (compute hidden behind communication) and that of
- * the
- * compute time c / x. Newton's step with the second slope, x' = x (1 + (T - t(x)) / c(x)), falls short of the root or
- * meets it exactly where all communication is exposed; it is kept within what is known to be too fast and too slow.
+ * the compute time c / x. Newton's step with the second slope, x' = x (1 + (T - t(x)) / c(x)), falls short of the root
+ * or meets it exactly where all communication is exposed; it is kept within what is known to be too fast and too slow.
  */
 
 static const double deviation_fraction = 0.08 / 5.4;

@@ -52,8 +52,7 @@ gboolean fab_training_fit (const FabTrainingSource *source, guint row, const Fab
  * outliers left out, in five clusters (Sinha et al., "Not All GPUs Are Created Equal", SC 2022, arXiv 2208.11035,
  * abstract). Taken as the range between the whiskers of a box plot (inferred: the abstract
  * leaves outliers out), 5.4 standard deviations of a normal distribution, that is a deviation of 1.5 %; the
- * largest of
- * n is expected at the quantile (n - 3/8) / (n + 1/4) (Blom 1958). */
+ * largest of n is expected at the quantile (n - 3/8) / (n + 1/4) (Blom 1958). */
 double fab_training_slowest (guint n_gpus);
 
 typedef enum {
@@ -76,7 +75,7 @@ typedef struct {
   double error_fraction;
 } FabTrainingComparison;
 
-/* Pairs of rows that differ in one factor (directions.h). */
+/* Pairs of rows that differ in one factor. */
 typedef struct {
   guint n_right, n_wrong;
   guint n_small; /* measured changes under 2 %: no direction to be right about */
@@ -120,6 +119,5 @@ FabLimits *fab_training_limits_load (const char *path, const FabTrainingSources 
                                      const FabRegistry *registry, GError **error);
 
 /* One line per limit that the report exceeds, NULL-ended; empty when all is well. A source with judged rows and
- * without
- * a limit exceeds it. The limit over all sources counts when every source is in the report. (transfer full) */
+ * without a limit exceeds it. The limit over all sources counts when every source is in the report. (transfer full) */
 char **fab_training_report_exceeded (const FabTrainingReport *self, const FabLimits *limits);

@@ -27,8 +27,7 @@ typedef struct {
 } FabTrainingTable;
 
 /* `name` stands for the path in messages. NULL and *error (FAB_ERROR_INPUT, "name:line: ...") for the first thing
- * that
- * is wrong. */
+ * that is wrong. */
 FabTrainingTable *fab_training_table_parse (const char *name, const char *data, GError **error);
 void fab_training_table_free (FabTrainingTable *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTrainingTable, fab_training_table_free)
@@ -48,7 +47,7 @@ typedef struct {
   const char *file;     /* CSV, in the directory of INDEX.yaml */
   const char *scenario; /* template, likewise; may have places itself */
   const char *same;     /* columns between blanks: rows equal in them have one compute efficiency */
-  const char *factors;  /* columns between blanks: what else differs between rows, for directions.h */
+  const char *factors;  /* columns between blanks: what else differs between rows, for report.h */
   const char *network;  /* where the constants of its network come from */
   const char *note;     /* NULL: none */
 } FabTrainingSourceSpec;

@@ -128,8 +128,7 @@ void fab_side_free (FabSide *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSide, fab_side_free)
 
 /* Plays those that have neither point nor problem, on all processors; what comes out does not depend on how many
- * there
- * are. */
+ * there are. */
 void fab_sides_play (GPtrArray *sides);
 
 /* Of the first that could not be played, and which it is; FALSE then. */

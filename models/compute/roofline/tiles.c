@@ -21,8 +21,7 @@
  * Sources: MACs per clock = peak / (2 x SMs x clock): A100 312e12 / (2 x 108 x 1.41e9) = 1024. L2: NVIDIA A100 white
  * paper (see there: 5120 B a clock, V100 2048); H100 as A100 and Blackwell's n as Hopper's are assumed;
  * MI300X: inferred, 16 channels of 128 B a clock for the 38 units of a die. Largest tiles: 256 x 128 to Blackwell
- * (the
- * names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt).
+ * (the names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt).
  */
 #include "models/compute/roofline/tiles.h"
 

@@ -76,8 +76,7 @@ tree_correction (const NcclCandidate *self)
 }
 
 /* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would
- * use one
- * way through their mesh for all bytes, which RCCL's trees do not do. */
+ * use one way through their mesh for all bytes, which RCCL's trees do not do. */
 static gboolean
 tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
 {

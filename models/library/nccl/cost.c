@@ -19,9 +19,8 @@
 static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
 
 /* Sizes of messages where a network plays the collective message by message. A message is an eighth of a chunk:
- * where a
- * GPU's link carries chunks up and down a tree, the last chunk gets only half of the link, which the fill does not
- * contain (docs/models/step.md). Smaller messages would make schedules long. */
+ * where a GPU's link carries chunks up and down a tree, the last chunk gets only half of the link, which the fill
+ * does not contain (docs/models/step.md). Smaller messages would make schedules long. */
 enum { MESSAGES_PER_CHUNK = 8, LEAST_MESSAGE_BYTES = 4096, MOST_MESSAGES = 256 };
 
 static gboolean
@@ -116,8 +115,7 @@ channels_bytes_per_s (const NcclCandidate *self)
 }
 
 /* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing. The links between
- * GPUs
- * and the switch of their node are used as before. */
+ * GPUs and the switch of their node are used as before. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
 {

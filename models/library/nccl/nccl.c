@@ -3,8 +3,7 @@
  *
  * Every combination of algorithm and protocol that is possible is a candidate. The candidate for which NCCL's tuner
  * estimates the shortest time runs (choose.c), and takes the time that cost.c counts. Where the host issues
- * collectives
- * more slowly than GPUs finish them, the difference is added to the startup (wait_for_host).
+ * collectives more slowly than GPUs finish them, the difference is added to the startup (wait_for_host).
  */
 #include <string.h>
 
@@ -114,8 +113,7 @@ typedef struct {
 } Choice;
 
 /* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per
- * NIC
- * between nodes, and doubles their number; on Hopper and later GPUs with fewer than 8 NICs twice. */
+ * NIC between nodes, and doubles their number; on Hopper and later GPUs with fewer than 8 NICs twice. */
 static guint
 most_channels (const Choice *choice, guint n_rails)
 {

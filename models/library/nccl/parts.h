@@ -125,8 +125,7 @@ struct NcclAlgorithm {
   /* Share of that rate that is left at the candidate's size. NULL: all. */
   double (*size_correction) (const NcclCandidate *self);
   /* A time in us that the estimate cannot be below, found without the form, which may be NULL here: forms of many
- * nodes
-   * take long to make. NULL: nothing is known. */
+ * nodes take long to make. NULL: nothing is known. */
   double (*least_us) (const NcclCandidate *self);
 
   /* --- what it takes (cost.c) --- */
@@ -189,8 +188,7 @@ double nccl_proxy_us (const NcclCandidate *self);
 void nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan);
 
 /* Adds to the startup of a plan that nccl_cost () has filled in what the whole chunks of NCCL before 2.22 cost: a
- * size
- * that is no multiple of ranks x channels x block takes as long as the next multiple. */
+ * size that is no multiple of ranks x channels x block takes as long as the next multiple. */
 void nccl_round_chunks (const NcclCandidate *self, FabCollectivePlan *plan);
 
 /* --- measured.c --- */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deadlock_free_lanes.c - chooses the virtual lane that a path takes on each of its links, so that buffers never
- * wait for each
- * other in a cycle (deadlock-free lanes).
+ * wait for each other in a cycle (deadlock-free lanes).
  *
  * A packet that occupies one lane and needs room in the next makes the first lane wait for the second. Lossless links
  * stop for ever when such waits form a cycle (W. Dally, C. Seitz, IEEE Trans. Computers C-36(5), 1987). A path stays
  * on its level as long as its new waits close no cycle; otherwise it continues one level higher. Levels only rise
  * along a path, so a cycle would have to lie within one level. This is how tori and dragonflies run on InfiniBand (T.
  * Skeie et al., "LASH", IPDPS 2002; J. Domke et al., "Deadlock-free oblivious routing for arbitrary topologies",
- * IPDPS
- * 2011), where a whole path has one level. Memory breaks the chain: it accepts whatever arrives.
+ * IPDPS 2011), where a whole path has one level. Memory breaks the chain: it accepts whatever arrives.
  *
  * On paths up a tree and down again, ranks rise from link to link, so there is no cycle and no search. O(lanes) for a
  * new wait that does not rise.

@@ -4,8 +4,7 @@
  * A flow waits in the ring of its first lane while it has something to send, has room in its window, and is not
  * paced.
  * The sender learns of arrivals a quarter of a window at a time, after the latency of the way back; no
- * acknowledgement
- * packets are simulated.
+ * acknowledgement packets are simulated.
  */
 #include "models/net/packet/parts.h"
 

@@ -4,8 +4,8 @@
  *   wire time of a packet on a link = payload x cost of the link / line rate          (port.c)
  *   senders                         send one packet each in turn                      (flow.c)
  *   links without loss              a packet waits until there is room at the far end (port.c)
- *   paths                           the router's, per flow or per packet              (ways.c)
- *   collectives as streams          the part of every link separately                 (stream.c)
+ *   paths                           the router's, per flow or per packet              (paths.c)
+ *   collectives as streams          the part of every link separately                 (flow.c)
  *
  * Events are on an agenda of its own (agenda.h); the engine knows only its first entry. A packet needs one entry per
  * hop, and one more when it had to wait. O(log busy links) each.

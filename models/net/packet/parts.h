@@ -160,7 +160,7 @@ typedef struct {
   guint32 n_links, n_lanes, lane_capacity; /* lanes of level 0 come first, in the order of links */
   guint8 n_services;                       /* number of services, including 0 for traffic without a class */
   double weights[PACKET_MOST_CLASSES + 1]; /* per service */
-  struct _Waits *waits;                    /* deadlock-free lanes: circles.c */
+  struct _Waits *waits;                    /* deadlock-free lanes: deadlock_free_lanes.c */
   GArray *hops;                            /* of Hop */
   GArray *paths;                           /* guint32: first hop of each path */
   GArray *ways;                            /* of Way */
@@ -183,7 +183,7 @@ packet_is_memory (const FabGraph *graph, FabVertexId vertex)
   return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
 }
 
-/* --- lane.c --- */
+/* --- port.c: lanes of a port --- */
 
 void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
@@ -193,7 +193,7 @@ VirtualLane packet_lane_empty (const PacketNet *self, guint32 link, guint8 servi
 guint8 packet_service_of (const PacketNet *self, const char *traffic);
 void packet_port_set_rate (PacketNet *self, guint32 link, double fraction);
 
-/* --- port.c --- */
+/* --- port.c: packets at a port --- */
 
 /* Serves a link: call it when something waits on one of its lanes, or may be sent from now on. */
 void packet_port_serve (PacketNet *self, guint32 link);
@@ -204,7 +204,7 @@ void packet_port_paused (PacketNet *self, guint32 lane, gboolean is_paused);
 void packet_lane_wait (PacketNet *self, VirtualLane *lane, guint32 waiting);
 FabTimePs packet_wire_ps (double ps_per_byte, guint32 bytes);
 
-/* --- flow.c --- */
+/* --- flow.c: flows --- */
 
 /* Creates a flow and sets everything except the way's first link, the lane and the callbacks. */
 guint32 packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes);
@@ -224,7 +224,7 @@ void packet_flow_join (PacketNet *self, guint32 flow);
 void packet_flow_resume (PacketNet *self, guint32 flow);
 void packet_flow_left (PacketNet *self, guint32 flow);
 
-/* --- loss.c --- */
+/* --- congestion.c: loss --- */
 
 /* For a packet at the end of a path with lossy links: whether it is the packet that must come next. */
 gboolean packet_loss_accepts (PacketNet *self, const Packet *packet);
@@ -233,7 +233,7 @@ void packet_loss_nacked (PacketNet *self, guint32 flow);
 void packet_loss_timeout (PacketNet *self, guint32 flow);
 void packet_loss_watch (PacketNet *self, guint32 flow);
 
-/* --- dcqcn.c --- */
+/* --- congestion.c: DCQCN --- */
 
 void packet_dcqcn_start (PacketNet *self, guint32 flow);
 void packet_dcqcn_sent (PacketNet *self, guint32 flow, guint32 size);
@@ -243,7 +243,7 @@ void packet_dcqcn_rise (PacketNet *self, guint32 flow);
 /* Whether to mark a packet, by the length of the queue that it joins. */
 gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
 
-/* --- circles.c --- */
+/* --- deadlock_free_lanes.c --- */
 
 void packet_deadlock_free_init (PacketNet *self);
 void packet_deadlock_free_clear (PacketNet *self);
@@ -252,7 +252,7 @@ guint32 packet_lane_first (PacketNet *self, guint32 link, guint8 service);
 /* Returns the lane of `link` for traffic that came over the lane `before`. */
 guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
 
-/* --- ways.c --- */
+/* --- paths.c --- */
 
 void packet_path_sets_init (PacketNet *self);
 void packet_path_sets_clear (PacketNet *self);
@@ -274,7 +274,7 @@ void packet_path_set_meter (PacketNet *self, const Flow *flow);
 /* Meters a packet that was lost at `hop`. */
 void packet_path_set_meter_lost (PacketNet *self, const Packet *packet);
 
-/* --- spread.c --- */
+/* --- flow.c: which path a packet takes --- */
 
 /* Appends `n` paths (FabPath) of a leg that the router spreads, so that each link is on its share of them. */
 void packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths);
@@ -283,7 +283,7 @@ void packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths);
  * queue. */
 const Hop *packet_spread_choose (PacketNet *self, Packet *packet);
 
-/* --- line.c --- */
+/* --- port.c: lines of a schedule --- */
 
 enum { PACKET_LINE_SIZE = 160 };
 
@@ -291,7 +291,7 @@ FabNetLine *packet_open (FabNet *net, const FabConnection *connection);
 void packet_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
 void packet_close (FabNet *net, FabNetLine *line);
 
-/* --- stream.c --- */
+/* --- flow.c: streams --- */
 
 enum { PACKET_STREAM_SIZE = 80 };
 

@@ -342,8 +342,7 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
 }
 
 /* Prefetches the data for the next steps, which lie far apart in memory, while the agenda is sorted. On level 0,
- * lanes
- * are links. */
+ * lanes are links. */
 static inline void
 look_ahead (const PacketNet *self, const Hop *hop)
 {

@@ -43,8 +43,7 @@ GPtrArray *fab_strategy_candidates (const FabScenario *scenario, const char *nam
 GPtrArray *fab_job_knobs (const FabScenario *scenario, const char *names, GError **error);
 
 /* The parameter of a kind of job that a knob turns: "bucket" turns `reduce_bucket` of zero. NULL: that kind has no
- * such
- * knob. */
+ * such knob. */
 const FabParam *fab_job_knob_param (const char *kind, const char *knob);
 
 /* Bytes of one gradient of a type: "fp32". */

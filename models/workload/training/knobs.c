@@ -3,8 +3,7 @@
  * trial.
  *
  * The values are those that people use around the framework's default, and the one that the scenario has. A step
- * keeps
- * its number of sequences: where micro-batches are larger there are fewer of them.
+ * keeps its number of sequences: where micro-batches are larger there are fewer of them.
  */
 #include <string.h>
 

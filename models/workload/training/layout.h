@@ -56,8 +56,7 @@ typedef struct {
 } Selection;
 
 /* All groups of that kind, as concurrent groups. (transfer full) NULL and *error when a group is not evenly spread
- * over
- * its nodes. */
+ * over its nodes. */
 FabConcurrentGroups *layout_concurrent_groups (const Layout *self, const Selection *selection,
                                                GError **error);
 

@@ -2,14 +2,11 @@
 /* megatron.c - data-parallel training as Megatron-LM schedules it (megatron/core/distributed; names are its options).
  *
  * Gradients are in one buffer, in the reverse of the order in which tensors are registered. The buffer is divided
- * into
- * buckets of max (40e6, 1e6 x data-parallel ranks) parameters. Without overlap_grad_reduce, and on all pipeline
- * stages
- * but the first, each part of the model has one bucket (distributed_data_parallel.py). In the last micro-batch a full
- * bucket is all-reduced. With the distributed optimizer it is reduce-scattered instead, and each rank updates its
- * part
- * of each bucket; then the parameters are gathered again: after the optimizer, or with overlap_param_gather bucket by
- * bucket, while the forward pass of the next step waits only for the buckets that it needs.
+ * into buckets of max (40e6, 1e6 x data-parallel ranks) parameters. Without overlap_grad_reduce, and on all pipeline
+ * stages but the first, each part of the model has one bucket (distributed_data_parallel.py). In the last micro-batch a
+ * full bucket is all-reduced. With the distributed optimizer it is reduce-scattered instead, and each rank updates its
+ * part of each bucket; then the parameters are gathered again: after the optimizer, or with overlap_param_gather bucket
+ * by bucket, while the forward pass of the next step waits only for the buckets that it needs.
  */
 #include "models/models.h"
 #include "models/workload/training/buckets.h"

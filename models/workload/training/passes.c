@@ -257,8 +257,7 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
 
 /* The share of a piece's backward pass that computes the gradients of the weights of its first matrices, while the
  * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the
- * segment
- * but the last. */
+ * segment but the last. */
 static double
 window_of (const Stage *stage, const FabSegment *segment)
 {

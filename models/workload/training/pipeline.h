@@ -2,8 +2,7 @@
 /* pipeline.h - in which order a pipeline stage does its passes: pure functions, no clock.
  *
  * p stages train m micro-batches in a step. The forward pass of a stage for one micro-batch takes F, the backward
- * pass
- * B. The bubble is the time for which a stage has nothing to do.
+ * pass B. The bubble is the time for which a stage has nothing to do.
  *
  *   1f1b         A stage does p - 1 - stage forward passes, then one forward and one backward pass in turn (Narayanan
  *                et al. 2021, arXiv 2104.04473, PipeDream-flush). Bubble: (p - 1)(F + B) in a step of m (F + B).
@@ -54,7 +53,6 @@ const PipelineSchedule *pipeline_schedule_usual (void);
 const PipelineSchedule *pipeline_schedule_for_parts (void);
 
 /* Actions (Action) of one stage, in order. (transfer full) A schedule that has parts asserts that n_micro is a
- * multiple
- * of n_stages; another one ignores n_virtual. */
+ * multiple of n_stages; another one ignores n_virtual. */
 GArray *pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
                           guint n_micro);

@@ -5,8 +5,7 @@
  * into bins. The replica of the model that contains a straggler is a bin of its own, because its tensor-parallel
  * neighbours and its pipeline wait for the straggler. With jitter the other replicas are divided into a few bins
  * (sim/execution/jitter.h): the slowest alone, the others by how slow they are, each bin with the mean of its
- * replicas. In
- * each stage a replica is as slow as its slowest rank there.
+ * replicas. In each stage a replica is as slow as its slowest rank there.
  */
 #pragma once
 

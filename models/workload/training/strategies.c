@@ -2,12 +2,9 @@
 /* strategies.c - all strategies, and all ways of training the scenario's model on its machine with its global batch.
  *
  * A candidate is a strategy with a division of the model, a size of micro-batches and a kind of recomputation. It
- * keeps
- * those keys of the scenario's job that all training jobs share. Strategies that divide the model are tried with
- * every
- * division of divisions.c, and all strategies with micro-batches from one sequence on. Recomputation comes in the
- * order
- * none, selective, full: more of it needs less memory.
+ * keeps those keys of the scenario's job that all training jobs share. Strategies that divide the model are tried with
+ * every division of strategies.c, and all strategies with micro-batches from one sequence on. Recomputation comes in
+ * the order none, selective, full: more of it needs less memory.
  */
 #include <string.h>
 
@@ -188,6 +185,7 @@ static const FabStrategyKey overlapped[] = { { "distributed_optimizer", "true" }
 static const char *const no_stage3[] = {
   "stage", "secondary", "shard", "quantized_weights", "quantized_gradients", "offload", NULL
 };
+
 static const char *const no_groups[] = { "stage", "secondary", "shard", NULL };
 static const char *const no_sharding[] = { "sharding", "shard", NULL };
 static const char *const no_optimizer[] = { "distributed_optimizer", "overlap_grad_reduce",

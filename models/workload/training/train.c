@@ -41,8 +41,7 @@ count_blocks (const FabLayerStack *stack, guint *first)
 }
 
 /* The number of blocks in all parts before `part`. If the blocks cannot be divided evenly, parts in the middle
- * have one
- * more, because the first part has the embedding and the last one the head. */
+ * have one more, because the first part has the embedding and the last one the head. */
 static guint
 blocks_before (guint part, guint n_parts, guint n_blocks)
 {
@@ -227,8 +226,7 @@ add_alone (Stage *stage, Stage *first, guint rank)
 }
 
 /* Makes the other ranks of every class, where ranks are not folded into classes. The first rank of each class must
- * have
- * all its tasks already. */
+ * have all its tasks already. */
 static void
 train_add_alone (Train *train)
 {
@@ -341,8 +339,7 @@ stage_await (Stage *stage, const Action *action)
 }
 
 /* Sends the result of an action to the stage that needs it. If `is_blocking`, the next compute task waits until it
- * has
- * arrived. */
+ * has arrived. */
 static void
 stage_send (Stage *stage, const Action *action, gboolean is_blocking)
 {

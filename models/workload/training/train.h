@@ -232,8 +232,7 @@ typedef struct {
   void (*after_forward) (Stage *stage, const PassAt *at);
   void (*before_backward) (Stage *stage, const PassAt *at);
   /* Called after the compute task that yields the gradient of one tensor of the layer, in those micro-batches for
- * which
-   * `splits_backward` returns TRUE. */
+ * which `splits_backward` returns TRUE. */
   void (*gradient) (Stage *stage, const PassAt *at, guint tensor);
   gboolean (*splits_backward) (const Stage *stage, const PassAt *at);
   void (*after_backward) (Stage *stage, const PassAt *at);
@@ -320,8 +319,7 @@ gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const Fab
                            FabTaskId *task);
 
 /* Finds the collective that the first rank of the class has joined at this place. FALSE: the stage has to make it,
- * and
- * then calls stage_note () for the other ranks. */
+ * and then calls stage_note () for the other ranks. */
 gboolean stage_follow (Stage *stage, guint *collective);
 void stage_note (Stage *stage, guint collective);
 

@@ -5,7 +5,7 @@
  *            after the last micro-batch. Each rank updates its part. Then parameters are gathered, allgather_bucket
  *            elements at a time.
  *   stage 2  Gradients are sharded too: they are summed in every micro-batch.
- *   stage 3  Parameters are sharded too: zero3.c.
+ *   stage 3  Parameters are sharded too.
  *
  * In stages 1 and 2 an all-reduce sums a bucket, and each rank keeps its part of the result, because a bucket has
  * parts of several ranks (use_multi_rank_bucket_allreduce, DeepSpeed's default). Without that option it is a
@@ -392,8 +392,7 @@ gather_from (Zero3 *self, const Comm *comm, FabTaskId *task)
 }
 
 /* Gathers in one collective those tensors of the range that are neither whole nor on their way. Sets *end to the
- * use at
- * which it stopped. */
+ * use at which it stopped. */
 static void
 zero3_gather (Zero3 *self, TraceRange range, gboolean is_backward, gint64 *end)
 {

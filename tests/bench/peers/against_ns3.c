@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* against_ns3.c - packets that share a link arrive when ns-3's do, within 2 %: four senders through one link,
- * seven to
- * one host, a permutation over leaves and spines.
+ * seven to one host, a permutation over leaves and spines.
  *
  * Store-and-forward, queues without end, packets of 4096 bytes and 64 of headers, on both sides. The last end of each
  * scenario is compared, and the mean of all ends.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* both_ends.c - the two threads. Before the first sample each end fills what it sends from with its own pattern;
- * after
- * the last, the receiving half shows whose bytes arrived.
+ * after the last, the receiving half shows whose bytes arrived.
  */
 #include "tests/support/fake_verbs/both_ends.h"
 

@@ -61,8 +61,7 @@ wait_for (const volatile Word *flag, Word turn, Word limit_ns)
 
 /* One end of a ping-pong; one block. A message is `n_words` words of payload and then a flag, in the other's memory:
  * each thread stores its part, the first one makes all of it visible and raises the flag. Turn base + 1 only finds
- * out
- * that both are there; the next n_rounds are timed by the end that begins.
+ * out that both are there; the next n_rounds are timed by the end that begins.
  * outcome[0]: ns of the n_rounds, outcome[1]: 1 done, 2 the other end did not answer. */
 extern "C" __global__ void __launch_bounds__ (1024)
     fab_ping (volatile Word *my_flag, volatile Word *their_flag, volatile Word *their_payload, Word n_words,

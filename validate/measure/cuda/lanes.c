@@ -135,8 +135,7 @@ record (const FabCopyStreams *self, const FabCopyStream *lane, CuEvent event, GE
 }
 
 /* Queues a batch of `n` messages on a lane; on lanes that are not timed half as many more, so that they are busy
- * until
- * the end. */
+ * until the end. */
 static gboolean
 queue_lane (const FabCopyStreams *self, guint index, FabBytes size_bytes, guint n, GError **error)
 {

@@ -3,8 +3,7 @@
  *
  * A lane is a stream, and a copy that is queued on it repeatedly. Lanes that run at the same time are held until all
  * copies are queued and then released together, so that the time to queue a copy is not measured; nvbandwidth does
- * the
- * same. At most `window` copies are queued at a time, because a stream holds a limited number.
+ * the same. At most `window` copies are queued at a time, because a stream holds a limited number.
  */
 #pragma once
 

@@ -9,8 +9,7 @@
 typedef struct _FabNear FabNear;
 
 /* Binds the calling thread to the device's local_cpulist below `pci_dir`. Returns NULL when the list cannot be
- * read or
- * none of its processors may be used; the thread then stays where it was. (transfer full) */
+ * read or none of its processors may be used; the thread then stays where it was. (transfer full) */
 FabNear *fab_near_enter (const char *pci_dir, const char *bus_id);
 const char *fab_near_cpus (const FabNear *self); /* "0-31,64-95" */
 void fab_near_leave (FabNear *self);             /* restores the thread's old binding; accepts NULL */

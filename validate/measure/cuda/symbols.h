@@ -17,6 +17,5 @@ const char *fab_symbols_library (const char *variable, const char *usual);
 GModule *fab_symbols_open (const char *path);
 
 /* Looks up all symbols. Returns the first missing one that is not optional; NULL: all are there. Missing optional
- * ones
- * become NULL. */
+ * ones become NULL. */
 const char *fab_symbols_fill (GModule *module, gpointer table, const FabSymbol *symbols, gsize n_symbols);

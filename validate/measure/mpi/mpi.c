@@ -30,7 +30,7 @@ static const FabPairOps fab_mpi_pair_ops;
 
 enum { LOOKS_AWAKE = 10000, NAP_US = 200, COMMAND_WORDS = sizeof (FabMpiCommand) / sizeof (guint64) };
 
-/* --- ranks.c --- */
+/* --- ranks --- */
 static guint
 mpi_rank (void)
 {

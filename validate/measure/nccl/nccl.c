@@ -43,6 +43,7 @@ typedef struct {
   NcclResult (*send) (CuPointer from, gsize n, int type, int peer, NcclComm comm, CuStream stream);
   NcclResult (*receive) (CuPointer to, gsize n, int type, int peer, NcclComm comm, CuStream stream);
 } FabNccl;
+
 typedef struct {
   const FabGpu *gpu;
   NcclComm comm;
@@ -364,8 +365,7 @@ finish_rank (const FabCollect *self, const FabNcclRank *rank, double *elapsed_ms
 }
 
 /* A FabTimedFunc over FabCollect: runs n_messages collectives in sequence on every rank's stream, and sets the
- * time of
- * the slowest rank. */
+ * time of the slowest rank. */
 static gboolean
 collect_time (gpointer collect, FabBytes size_bytes, guint n_messages, FabTimePs *elapsed_ps, GError **error)
 {

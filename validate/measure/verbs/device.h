@@ -22,8 +22,7 @@ gboolean fab_verbs_port_answer (FabVerbsPort *port, const FabVerbsParams *params
 char *fab_verbs_port_words (const FabVerbsPort *port);
 
 /* Writes the LID and, where one is used, the GID to the card. With `index` -1, RoCE uses the first RoCE v2 GID
- * with an
- * IPv4 address, else another RoCE v2 GID, else a RoCE v1 GID; InfiniBand uses LIDs. Sets *chosen to the index; 0 for
- * LIDs. */
+ * with an IPv4 address, else another RoCE v2 GID, else a RoCE v1 GID; InfiniBand uses LIDs. Sets *chosen to the
+ * index; 0 for LIDs. */
 gboolean fab_verbs_port_address (const FabVerbsPort *port, gint64 index, FabVerbsCard *card, gint *chosen,
                                  GError **error);

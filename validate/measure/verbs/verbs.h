@@ -3,12 +3,11 @@
  *
  * backend.c   the module's symbol, parameters, which ports and methods are measured
  * device.c    RDMA devices: which port, its GID, in words
- * wire.c      what the two ends tell each other, as bytes
- * memory.c    the buffer, registered; gpu.c allocates it on a GPU through the CUDA driver
- * queue.c     queue pairs and their states: RESET, INIT, RTR, RTS
- * ends.c      how the two ends become one pair
- * work.c      posting and polling, with a limit to how long nothing may happen
- * alone.c     one message at a time: latency, exchange; stream.c: many: bandwidth, bidirectional
+ * memory.c    the buffer, registered, on the host or on a GPU by the CUDA driver
+ * work.c      what the two ends tell each other as bytes; queue pairs and their states (RESET, INIT, RTR, RTS); posting
+ *             and polling, with a limit to how long nothing may happen
+ * ends.c      how the two ends become one pair; one message at a time (latency, exchange) and many (bandwidth,
+ *             bidirectional)
  */
 #pragma once
 

@@ -18,8 +18,7 @@ gboolean fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s);
 void fab_verbs_spin_reset (FabVerbsSpin *spin); /* something happened: starts anew */
 
 /* Posts one message with the pair's method on queue `i`. `is_signalled`: a completion covers it and all uncovered
- * ones
- * before it. `is_polled`: the other end polls its last byte. `may_inline`: a small message is sent with the
+ * ones before it. `is_polled`: the other end polls its last byte. `may_inline`: a small message is sent with the
  * request. */
 typedef struct {
   FabBytes size_bytes;
