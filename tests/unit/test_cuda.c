@@ -3,6 +3,8 @@
  * says. */
 #include "tests/support/test.h"
 
+#include <gmodule.h>
+
 #include "tests/fake_gpu/recorder.h"
 #include "tests/support/params.h"
 #include "validate/measure/cuda/gpus.h"

@@ -3,6 +3,8 @@
  * says: 20000 ns and size at 100 GB/s, whatever the collective. */
 #include "tests/support/test.h"
 
+#include <gmodule.h>
+
 #include "tests/fake_gpu/machine.h"
 #include "tests/fake_gpu/recorder.h"
 #include "tests/support/params.h"

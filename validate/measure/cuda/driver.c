@@ -68,13 +68,13 @@ fab_cuda_open (GError **error)
   g_autoptr (FabCuda) self = g_new0 (FabCuda, 1);
   const char *missing;
 
-  self->module = fab_symbols_open (path);
-  if (!self->module) {
+  self->library = fab_symbols_open (path);
+  if (!self->library) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED,
                "the CUDA driver (%s) was not found: measuring GPUs needs an NVIDIA GPU and its driver", path);
     return NULL;
   }
-  missing = fab_symbols_fill (self->module, self, symbols, G_N_ELEMENTS (symbols));
+  missing = fab_symbols_fill (self->library, self, symbols, G_N_ELEMENTS (symbols));
   if (missing) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED,
                "the CUDA driver %s has no function %s: it is too old, one of CUDA 11 or newer would do", path,
@@ -89,8 +89,7 @@ fab_cuda_close (FabCuda *self)
 {
   if (!self)
     return;
-  if (self->module)
-    g_module_close (self->module);
+  fab_symbols_close (self->library);
   g_free (self);
 }
 

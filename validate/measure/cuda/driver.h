@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <gmodule.h>
+#include <glib.h>
 
 #include "sim/base/error.h"
 
@@ -44,7 +44,7 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_WAIT_GEQ = 0 };
 
 typedef struct {
-  GModule *module;
+  gpointer library;
   CuResult (*init) (guint flags);
   CuResult (*driver_version) (int *version);
   CuResult (*error_name) (CuResult result, const char **text);

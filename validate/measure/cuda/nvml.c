@@ -26,7 +26,7 @@ typedef struct {
 } PciInfo;
 
 struct _FabNvml {
-  GModule *module;
+  gpointer library;
   gboolean is_started;
   Result (*init) (void);
   Result (*shutdown) (void);
@@ -68,8 +68,8 @@ nvml_open (void)
 {
   g_autoptr (FabNvml) self = g_new0 (FabNvml, 1);
 
-  self->module = fab_symbols_open (fab_symbols_library ("FABRICAST_NVML", "libnvidia-ml.so.1"));
-  if (!self->module || fab_symbols_fill (self->module, self, symbols, G_N_ELEMENTS (symbols)))
+  self->library = fab_symbols_open (fab_symbols_library ("FABRICAST_NVML", "libnvidia-ml.so.1"));
+  if (!self->library || fab_symbols_fill (self->library, self, symbols, G_N_ELEMENTS (symbols)))
     return NULL;
   self->is_started = self->init () == 0;
   return self->is_started ? g_steal_pointer (&self) : NULL;
@@ -83,8 +83,7 @@ nvml_close (FabNvml *self)
     return;
   if (self->is_started)
     self->shutdown ();
-  if (self->module)
-    g_module_close (self->module);
+  fab_symbols_close (self->library);
   g_free (self);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/measure/cuda/symbols.h"
 
+#include <dlfcn.h>
+
 const char *
 fab_symbols_library (const char *variable, const char *usual)
 {
@@ -9,23 +11,30 @@ fab_symbols_library (const char *variable, const char *usual)
   return path && *path ? path : usual;
 }
 
-GModule *
+/* g_module_open () first looks for NAME.la in the current directory and loads what that names. dlopen () looks for a
+ * name without a slash only where the system keeps libraries. */
+gpointer
 fab_symbols_open (const char *path)
 {
-  return g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  return dlopen (path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+void
+fab_symbols_close (gpointer library)
+{
+  if (library != NULL)
+    dlclose (library);
 }
 
 const char *
-fab_symbols_fill (GModule *module, gpointer table, const FabSymbol *symbols, gsize n_symbols)
+fab_symbols_fill (gpointer library, gpointer table, const FabSymbol *symbols, gsize n_symbols)
 {
   for (gsize i = 0; i < n_symbols; i++) {
     gpointer *slot = &G_STRUCT_MEMBER (gpointer, table, symbols[i].offset);
 
-    if (g_module_symbol (module, symbols[i].symbol, slot))
-      continue;
-    if (!symbols[i].is_optional)
+    *slot = dlsym (library, symbols[i].symbol);
+    if (*slot == NULL && !symbols[i].is_optional)
       return symbols[i].symbol;
-    *slot = NULL;
   }
   return NULL;
 }

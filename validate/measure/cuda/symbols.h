@@ -2,7 +2,7 @@
 /* symbols.h - fills a table of functions from a library that is found at run time. */
 #pragma once
 
-#include <gmodule.h>
+#include <glib.h>
 
 typedef struct {
   const char *symbol;
@@ -13,9 +13,11 @@ typedef struct {
 /* Returns the library that the environment variable `variable` names, or `usual`. */
 const char *fab_symbols_library (const char *variable, const char *usual);
 
-/* Opens a library; NULL: it is missing, or not made for this machine. */
-GModule *fab_symbols_open (const char *path);
+/* Opens a library by its path, or by its bare name where the system keeps libraries; never in the current directory.
+ * NULL: it is missing, or not made for this machine. */
+gpointer fab_symbols_open (const char *path);
+void fab_symbols_close (gpointer library); /* accepts NULL */
 
 /* Looks up all symbols. Returns the first missing one that is not optional; NULL: all are there. Missing optional
  * ones become NULL. */
-const char *fab_symbols_fill (GModule *module, gpointer table, const FabSymbol *symbols, gsize n_symbols);
+const char *fab_symbols_fill (gpointer library, gpointer table, const FabSymbol *symbols, gsize n_symbols);

@@ -20,7 +20,7 @@ enum { NCCL_FLOAT32 = 7 };
 enum { NCCL_SUM = 0 };
 
 typedef struct {
-  GModule *module;
+  gpointer library;
   NcclResult (*version) (int *version);
   const char *(*error_string) (NcclResult result);
   const char *(*last_error) (NcclComm comm); /* NULL: versions before 2.13 lack it */
@@ -95,12 +95,12 @@ nccl_open (GError **error)
   g_autoptr (FabNccl) self = g_new0 (FabNccl, 1);
   const char *missing;
 
-  self->module = fab_symbols_open (path);
-  if (!self->module) {
+  self->library = fab_symbols_open (path);
+  if (!self->library) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED, "NCCL (%s) was not found; install it (Debian: libnccl2)", path);
     return NULL;
   }
-  missing = fab_symbols_fill (self->module, self, symbols, G_N_ELEMENTS (symbols));
+  missing = fab_symbols_fill (self->library, self, symbols, G_N_ELEMENTS (symbols));
   if (missing) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED,
                "the NCCL library %s has no function %s: it is too old, one of NCCL 2.7 or newer would do",
@@ -116,8 +116,7 @@ nccl_close (FabNccl *self)
 {
   if (!self)
     return;
-  if (self->module)
-    g_module_close (self->module);
+  fab_symbols_close (self->library);
   g_free (self);
 }
 
