@@ -349,6 +349,42 @@ test_more_than_agreed (void **state)
   assert_int_equal (rig->there.n_moves, 0);
 }
 
+/* Backends make buffers of twice the largest size: twice this one is 16 bytes in 64 bits. */
+static void
+check_size_is_refused (Rig *rig, FabBytes size_bytes)
+{
+  PipeControl here = pipe_control (rig->fds[0], "here", "there");
+  g_auto (FabFrame) answer = { 0 };
+  const FabFrame hello = { .type = FAB_FRAME_HELLO,
+                           .number = 5,
+                           .count = 7,
+                           .size_bytes = size_bytes,
+                           .n_data = 5,
+                           .data = (char *) "fake\n" };
+  GThread *thread;
+
+  rig->serving_ops = &fake_ops;
+  thread = g_thread_new ("serving", serving_end, rig);
+  assert_true (fab_frame_send (&here.base, &hello, NULL));
+  shutdown (rig->fds[0], SHUT_WR);
+  g_thread_join (thread);
+  close (rig->fds[0]);
+  assert_false (rig->is_served);
+  assert_says (rig->error_there, "messages of up to 16 GiB");
+}
+
+static void
+test_a_size_whose_double_wraps (void **state)
+{
+  check_size_is_refused (*state, ((FabBytes) 1 << 63) + 8);
+}
+
+static void
+test_a_size_beyond_the_largest (void **state)
+{
+  check_size_is_refused (*state, FAB_PAIR_MAX_BYTES + 1);
+}
+
 /* --- addresses --- */
 
 static void
@@ -390,6 +426,8 @@ main (void)
     cmocka_unit_test_setup_teardown (test_other_end_dies, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_strangers, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_more_than_agreed, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_a_size_whose_double_wraps, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_a_size_beyond_the_largest, set_up, tear_down),
     cmocka_unit_test (test_addresses),
   };
 

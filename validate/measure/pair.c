@@ -253,6 +253,11 @@ greet (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, FabFram
     return fab_throw (error, FAB_ERROR_INPUT,
                       "this end measures with '%s' and %s with '%s'; use the same on both", ops->name,
                       control->there, words[0] ? words[0] : "");
+  if (hello->size_bytes > FAB_PAIR_MAX_BYTES)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s asks for messages of %" G_GUINT64_FORMAT
+                      " bytes; this end takes messages of up to 16 GiB: measure smaller sizes",
+                      control->there, (guint64) hello->size_bytes);
   return fab_frame_send (control, &welcome, error);
 }
 

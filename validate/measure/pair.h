@@ -10,6 +10,10 @@
 
 #include "validate/measure/host.h"
 
+/* The largest message that a serving end takes, 16 GiB: backends make buffers of a few times this size, and no product
+ * of it leaves 64 bits. */
+#define FAB_PAIR_MAX_BYTES ((FabBytes) 1 << 34)
+
 /* A channel for ordered bytes between the two ends, apart from what is measured. */
 typedef struct _FabControl FabControl;
 
