@@ -37,7 +37,7 @@ fab_thread_pool_run (guint n_threads, guint n, FabThreadPoolFn work, gpointer da
 
   g_assert (n < G_MAXINT - FAB_THREAD_POOL_MOST_THREADS);
   for (guint i = 1; i < n_working; i++)
-    others[i] = g_thread_new ("crew", take_items, &self);
+    others[i] = g_thread_new ("pool", take_items, &self);
   take_items (&self);
   for (guint i = 1; i < n_working; i++)
     g_thread_join (others[i]);
