@@ -22,6 +22,7 @@ typedef enum {
   FAB_PARAM_FRACTION,   /* double */
   FAB_PARAM_FACTOR,     /* double */
   FAB_PARAM_COUNT,      /* gint64 */
+  FAB_PARAM_PERIOD,     /* FabPeriod */
   FAB_PARAM_BOOL,       /* gboolean */
   FAB_PARAM_TEXT,       /* const char *; NULL when the key is absent */
   FAB_PARAM_CHOICE,     /* gint: index into `choices` */
@@ -29,6 +30,12 @@ typedef enum {
   FAB_PARAM_LIST,       /* FabParamList of nested structs */
   FAB_PARAM_MODEL,      /* FabModelChoice: one row of a registry list, with its parameters */
 } FabParamType;
+
+/* How far apart two events are: in steps of a job ("500") or in time ("30min"). One of the two is 0. */
+typedef struct {
+  gint64 n_steps;
+  FabTimePs time_ps;
+} FabPeriod;
 
 /* What the text of a TEXT row names. The reader checks the name and suggests the nearest one in its message. */
 typedef enum {
@@ -64,7 +71,7 @@ typedef struct _FabParam FabParam;
  * empty. For MODEL it is the name of the default row.
  *
  * `min` and `max` are inclusive and in canonical units. Both 0: any value >= 0 (RATE, FLOPS_RATE: > 0). `max` 0 with
- * `min` > 0: no upper bound. */
+ * `min` > 0: no upper bound. PERIOD: they limit the steps; a time is at most FAB_TIME_MAX. */
 struct _FabParam {
   const char *key;
   FabParamType type;

@@ -312,9 +312,9 @@ fab_seconds_to_ps (double seconds)
 #define PEBI (KIBI * TEBI)
 
 static const FabUnitSuffix time_suffixes[] = {
-  { "ps", 1, 1, 0, FALSE },         { "ns", KILO, 1, 0, FALSE }, { "us", MEGA, 1, 0, FALSE },
-  { "ms", GIGA, 1, 0, FALSE },      { "s", TERA, 1, 0, FALSE },  { "min", 60 * TERA, 1, 0, TRUE },
-  { "h", 3600 * TERA, 1, 0, TRUE }, { NULL, 0, 0, 0, FALSE },
+  { "ps", 1, 1, 0, FALSE },         { "ns", KILO, 1, 0, FALSE },       { "us", MEGA, 1, 0, FALSE },
+  { "ms", GIGA, 1, 0, FALSE },      { "s", TERA, 1, 0, FALSE },        { "min", 60 * TERA, 1, 0, TRUE },
+  { "h", 3600 * TERA, 1, 0, TRUE }, { "d", 86400 * TERA, 1, 0, TRUE }, { NULL, 0, 0, 0, FALSE },
 };
 
 static const FabUnitSuffix bytes_suffixes[] = {
@@ -358,7 +358,7 @@ static const FabUnitSuffix fraction_suffixes[] = {
 static const FabUnitSuffix plain_suffixes[] = { { "", 1, 1, 0, FALSE }, { NULL, 0, 0, 0, FALSE } };
 
 static const FabUnitRow fab_unit_rows[] = {
-  [FAB_UNIT_TIME] = { "a time", "a whole number of picoseconds", "600ns", "ps, ns, us, ms, s, min, h",
+  [FAB_UNIT_TIME] = { "a time", "a whole number of picoseconds", "600ns", "ps, ns, us, ms, s, min, h, d",
                       time_suffixes },
   [FAB_UNIT_BYTES] = { "a size", "a whole number of bytes", "25MiB",
                        "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB", bytes_suffixes },
@@ -534,6 +534,21 @@ show_scaled (FabUnit unit, double value)
   return g_strdup_printf ("%s %s", digits, best->name);
 }
 
+/* Shows times as people count trainings: in days from two days on, and in hours likewise. */
+static char *
+show_time (double ps)
+{
+  double hours = ps / (3600 * (double) FAB_PS_PER_S);
+  char digits[32];
+
+  if (ps == 0.0)
+    return g_strdup ("0 s");
+  if (fabs (hours) < 2)
+    return show_scaled (FAB_UNIT_TIME, ps);
+  g_ascii_formatd (digits, sizeof digits, "%.4g", fabs (hours) < 48 ? hours : hours / 24);
+  return g_strdup_printf ("%s %s", digits, fabs (hours) < 48 ? "hours" : "days");
+}
+
 char *
 fab_units_show (FabUnit unit, double value)
 {
@@ -551,7 +566,7 @@ fab_units_show (FabUnit unit, double value)
   case FAB_UNIT_BYTES:
     binary = show_binary (value);
     return binary != NULL ? binary : show_scaled (unit, value);
-  case FAB_UNIT_TIME: return value == 0.0 ? g_strdup ("0 s") : show_scaled (unit, value);
+  case FAB_UNIT_TIME: return show_time (value);
   case FAB_UNIT_LENGTH:
   case FAB_UNIT_RATE:
   case FAB_UNIT_FLOPS:

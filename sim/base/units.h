@@ -45,7 +45,8 @@ char *fab_units_write_whole (FabUnit unit, gint64 value);
 char *fab_units_write_real (FabUnit unit, double value);
 
 /* Returns text for reading, rounded to four significant digits: "620.4 ms", "24.84 GB/s", "52.3%". `value` is in
- * canonical units. Sizes that are whole in binary units are written so: "64 MiB". (transfer full) */
+ * canonical units. Sizes that are whole in binary units are written so: "64 MiB". Times are shown in hours from two
+ * hours on, and in days from two days on: "30 days". (transfer full) */
 char *fab_units_show (FabUnit unit, double value);
 
 /* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer

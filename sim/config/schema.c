@@ -480,6 +480,31 @@ parse_number (const FabParam *row, const char *text, gpointer field)
   return problem;
 }
 
+/* The row of a period's steps, or of its time, which only the clock limits. */
+static FabParam
+period_part (const FabParam *row, FabParamType type)
+{
+  FabParam part = *row;
+
+  part.type = type;
+  if (type == FAB_PARAM_TIME) {
+    part.min = 1;
+    part.max = 9e18;
+  }
+  return part;
+}
+
+/* A text that ends in a digit is a number of steps; any other has to be a time. */
+static char *
+parse_period (const FabParam *row, const char *text, FabPeriod *field)
+{
+  gboolean is_count = text[0] != '\0' && g_ascii_isdigit (text[strlen (text) - 1]);
+  FabParam part = period_part (row, is_count ? FAB_PARAM_COUNT : FAB_PARAM_TIME);
+
+  *field = (FabPeriod){ 0 };
+  return parse_number (&part, text, is_count ? &field->n_steps : &field->time_ps);
+}
+
 static char *
 parse_bool (const FabParam *row, const char *text, gpointer field)
 {
@@ -520,13 +545,15 @@ parse_text (FabSchemaReader *self, const FabParam *row, const char *text, gpoint
   return NULL;
 }
 
-/* Reads one scalar row: numbers, BOOL, TEXT, CHOICE. FALSE and *message: what is wrong with `text`. */
+/* Reads one scalar row: numbers, PERIOD, BOOL, TEXT, CHOICE. FALSE and *message: what is wrong with `text`. */
 static gboolean
 schema_parse_scalar (FabSchemaReader *self, const FabParam *row, const char *text, gpointer field,
                      char **message)
 {
   if (fab_param_is_number (row->type))
     *message = parse_number (row, text, field);
+  else if (row->type == FAB_PARAM_PERIOD)
+    *message = parse_period (row, text, field);
   else if (row->type == FAB_PARAM_BOOL)
     *message = parse_bool (row, text, field);
   else if (row->type == FAB_PARAM_CHOICE)
@@ -580,6 +607,16 @@ take_number (const FabParam *row, const FabValue *value, gpointer field)
   return problem;
 }
 
+static char *
+take_period (const FabParam *row, const FabValue *value, FabPeriod *field)
+{
+  gboolean is_time = value->kind == FAB_VALUE_WHOLE && value->unit == FAB_UNIT_TIME;
+  FabParam part = period_part (row, is_time ? FAB_PARAM_TIME : FAB_PARAM_COUNT);
+
+  *field = (FabPeriod){ 0 };
+  return take_number (&part, value, is_time ? &field->time_ps : &field->n_steps);
+}
+
 /* The same of a typed value. */
 static gboolean
 schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *value, gpointer field,
@@ -589,6 +626,8 @@ schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *v
 
   if (fab_param_is_number (row->type))
     *message = take_number (row, value, field);
+  else if (row->type == FAB_PARAM_PERIOD)
+    *message = take_period (row, value, field);
   else if (value->kind != wanted)
     *message = wrong_type (row, value);
   else if (row->type == FAB_PARAM_BOOL)

@@ -66,6 +66,24 @@ emit_number (Emitter *self, const FabParam *row)
     add_limit (self, "maximum", row->max == 0.0 && is_fraction ? 1.0 : row->max);
 }
 
+/* A count, which may be a JSON number, or a text with a unit of time. */
+static void
+emit_period (Emitter *self, const FabParam *row)
+{
+  FabParam steps = *row, time = *row;
+
+  steps.type = FAB_PARAM_COUNT;
+  time.type = FAB_PARAM_TIME;
+  fab_json_begin_array (self->out, "anyOf");
+  fab_json_begin_object (self->out, NULL);
+  emit_number (self, &steps);
+  fab_json_end (self->out);
+  fab_json_begin_object (self->out, NULL);
+  emit_number (self, &time);
+  fab_json_end (self->out);
+  fab_json_end (self->out);
+}
+
 static void
 emit_words (Emitter *self, const char *const *words)
 {
@@ -119,7 +137,7 @@ emit_default (Emitter *self, const FabParam *row)
     return;
   if (row->type == FAB_PARAM_BOOL)
     fab_json_add_flag (self->out, "default", g_str_equal (row->fallback, "true"));
-  else if (row->type == FAB_PARAM_COUNT
+  else if ((row->type == FAB_PARAM_COUNT || row->type == FAB_PARAM_PERIOD)
            && fab_units_parse_whole (FAB_UNIT_COUNT, row->fallback, &whole, NULL))
     fab_json_add_whole (self->out, "default", whole);
   else
@@ -144,6 +162,8 @@ emit_row (Emitter *self, const FabParam *row)
   emit_default (self, row);
   if (fab_param_is_number (row->type))
     emit_number (self, row);
+  else if (row->type == FAB_PARAM_PERIOD)
+    emit_period (self, row);
   else if (row->type == FAB_PARAM_BOOL)
     emit_bool (self);
   else if (row->type == FAB_PARAM_CHOICE)

@@ -42,6 +42,13 @@ model_value (const FabModelChoice *choice)
   return value;
 }
 
+static FabValue *
+period_value (const FabPeriod *period)
+{
+  return period->time_ps > 0 ? fab_value_whole (FAB_UNIT_TIME, period->time_ps)
+                             : fab_value_count (period->n_steps);
+}
+
 /* What a field of a filled struct holds; NULL: an absent text or model. (transfer full) */
 static FabValue *
 schema_field_value (const FabParam *row, gconstpointer field)
@@ -54,6 +61,8 @@ schema_field_value (const FabParam *row, gconstpointer field)
     return fab_value_text (row->choices[*(const int *) field]);
   if (row->type == FAB_PARAM_TABLE)
     return table_value (row->table, field);
+  if (row->type == FAB_PARAM_PERIOD)
+    return period_value (field);
   if (row->type == FAB_PARAM_LIST)
     return list_value (row, field);
   if (row->type == FAB_PARAM_MODEL)
@@ -137,6 +146,8 @@ are_fields_equal (const FabParam *row, gconstpointer a, gconstpointer b)
     return are_lists_equal (row, a, b);
   if (row->type == FAB_PARAM_MODEL)
     return are_models_equal (a, b);
+  if (row->type == FAB_PARAM_PERIOD)
+    return memcmp (a, b, sizeof (FabPeriod)) == 0;
   return memcmp (a, b, sizeof (gint64)) == 0; /* gint64 and double alike */
 }
 

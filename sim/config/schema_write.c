@@ -23,6 +23,15 @@ write_number (FabYamlWriter *writer, FabParamType type, gconstpointer field)
 }
 
 static void
+write_period (FabYamlWriter *writer, const FabPeriod *period)
+{
+  if (period->time_ps > 0)
+    write_number (writer, FAB_PARAM_TIME, &period->time_ps);
+  else
+    write_number (writer, FAB_PARAM_COUNT, &period->n_steps);
+}
+
+static void
 write_list (FabYamlWriter *writer, const FabParam *row, const FabParamList *list)
 {
   fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
@@ -53,6 +62,8 @@ write_value (FabYamlWriter *writer, const FabParam *row, gconstpointer field)
 {
   if (fab_param_is_number (row->type)) {
     write_number (writer, row->type, field);
+  } else if (row->type == FAB_PARAM_PERIOD) {
+    write_period (writer, field);
   } else if (row->type == FAB_PARAM_BOOL) {
     fab_yaml_writer_scalar (writer, *(const gboolean *) field ? "true" : "false");
   } else if (row->type == FAB_PARAM_CHOICE) {

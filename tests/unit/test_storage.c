@@ -142,7 +142,7 @@ checkpoint (const FabCatalog *catalog, const char *cluster, const FabCheckpointP
 static void
 shards_are_written_at_once (void **state)
 {
-  FabCheckpointParams params = { .every = 10, .is_sharded = TRUE };
+  FabCheckpointParams params = { .every.n_steps = 10, .is_sharded = TRUE };
   FabCheckpointTime time = checkpoint (*state, "node: box, nodes: 2, gds: true", &params, 80e9);
 
   assert_near (time.blocking_s, 2, 1e-9);
@@ -157,7 +157,7 @@ static void
 asynchronous_ones_block_until_host_memory (void **state)
 {
   FabCheckpointParams params = {
-    .every = 10, .is_sharded = TRUE, .is_asynchronous = TRUE, .rate_bytes_per_s = GB
+    .every.n_steps = 10, .is_sharded = TRUE, .is_asynchronous = TRUE, .rate_bytes_per_s = GB
   };
   FabCheckpointTime time = checkpoint (*state, "node: box, gds: true", &params, 40e9);
 
@@ -170,12 +170,25 @@ asynchronous_ones_block_until_host_memory (void **state)
 static void
 the_next_one_waits_for_the_last (G_GNUC_UNUSED void **state)
 {
-  const FabCheckpointParams params = { .every = 10 }, none = { 0 };
+  const FabCheckpointParams params = { .every.n_steps = 10 }, none = { 0 };
   const FabCheckpointTime time = { 4, 20 };
 
   assert_near (fab_checkpoint_step_seconds (&params, &time, 3), 0.4, 1e-12);
   assert_near (fab_checkpoint_step_seconds (&params, &time, 1), 1.4, 1e-12);
   assert_near (fab_checkpoint_step_seconds (&none, &time, 1), 0, 0);
+}
+
+/* Every minute, of which 4 s stop training: 56 s hold 28 steps of 2 s, each of which pays 4 / 28 s. A checkpoint of 4 s
+ * every 3 s: one step is between two. In steps of 100 ms the 20 s in the background hide behind 560 of them. */
+static void
+a_time_holds_as_many_steps_as_fit (G_GNUC_UNUSED void **state)
+{
+  const FabCheckpointParams minute = { .every.time_ps = 60 * FAB_PS_PER_S };
+  const FabCheckpointParams often = { .every.time_ps = 3 * FAB_PS_PER_S };
+
+  assert_near (fab_checkpoint_step_seconds (&minute, &(FabCheckpointTime){ 4, 0 }, 2), 4.0 / 28, 1e-12);
+  assert_near (fab_checkpoint_step_seconds (&often, &(FabCheckpointTime){ 4, 0 }, 2), 4, 1e-12);
+  assert_near (fab_checkpoint_step_seconds (&minute, &(FabCheckpointTime){ 4, 20 }, 0.1), 4.0 / 560, 1e-12);
 }
 
 int
@@ -191,6 +204,7 @@ main (void)
     cmocka_unit_test (shards_are_written_at_once),
     cmocka_unit_test (asynchronous_ones_block_until_host_memory),
     cmocka_unit_test (the_next_one_waits_for_the_last),
+    cmocka_unit_test (a_time_holds_as_many_steps_as_fit),
   };
 
   return cmocka_run_group_tests_name ("storage", tests, load_catalog, free_catalog);

@@ -68,11 +68,11 @@ const FabParam fab_loader_params[] = {
 
 const FabParam fab_checkpoint_params[] = {
   { .key = "every",
-    .type = FAB_PARAM_COUNT,
+    .type = FAB_PARAM_PERIOD,
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, every),
     .fallback = "0",
     .max = 1e9,
-    .help = "Steps between two checkpoints; 0: none." },
+    .help = "Steps from one checkpoint to the next, or time: 500, 30min; 0: none." },
   { .key = "to",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, to),
@@ -230,7 +230,7 @@ fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster,
   StoragePath way = { .cluster = cluster, .place = (FabStoragePlace) self->to };
 
   *time = (FabCheckpointTime){ 0 };
-  if (self->every == 0)
+  if (!fab_checkpoint_is_written (self))
     return TRUE;
   way.legs = self->is_asynchronous ? LEGS_HOST_TO_STORAGE : LEGS_ALL;
   if (!links_rate (&way, n_gpus, &rate, error))
@@ -249,12 +249,29 @@ fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster,
   return TRUE;
 }
 
+gboolean
+fab_checkpoint_is_written (const FabCheckpointParams *self)
+{
+  return self->every.n_steps > 0 || self->every.time_ps > 0;
+}
+
+/* The steps from one checkpoint to the next. A time holds as many as fit in beside the checkpoint itself, which is
+ * written at the end of a step: at least one. */
+static double
+steps_between (const FabCheckpointParams *self, const FabCheckpointTime *time, double step_s)
+{
+  double left_s = fab_ps_to_seconds (self->every.time_ps) - time->blocking_s;
+
+  if (self->every.time_ps == 0)
+    return (double) self->every.n_steps;
+  return step_s > 0 ? fmax (1, left_s / step_s) : 1;
+}
+
 double
 fab_checkpoint_step_seconds (const FabCheckpointParams *self, const FabCheckpointTime *time, double step_s)
 {
-  double every = (double) self->every;
-
-  if (self->every == 0)
+  if (!fab_checkpoint_is_written (self))
     return 0;
-  return (time->blocking_s + fmax (0, time->background_s - every * step_s)) / every;
+  double n_steps = steps_between (self, time, step_s);
+  return (time->blocking_s + fmax (0, time->background_s - n_steps * step_s)) / n_steps;
 }

@@ -25,8 +25,8 @@ typedef struct {
 } FabLoaderParams;
 
 typedef struct {
-  gint64 every; /* steps from one checkpoint to the next; 0: none is written */
-  gint to;      /* FabStoragePlace */
+  FabPeriod every; /* from one checkpoint to the next; both 0: none is written */
+  gint to;         /* FabStoragePlace */
   FabBytesPerS rate_bytes_per_s, total_bytes_per_s;
   gboolean is_asynchronous, is_sharded;
 } FabCheckpointParams;
@@ -50,6 +50,8 @@ typedef struct {
 /* `state_bytes` are those of the whole job: all ranks have a shard of them each, or rank 0 has all. */
 gboolean fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
                               FabCheckpointTime *time, GError **error);
+
+gboolean fab_checkpoint_is_written (const FabCheckpointParams *self);
 
 /* What checkpoints add to a step of `step_s` seconds, on average over all steps. A checkpoint waits until the one
  * before has been written. */

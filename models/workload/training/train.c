@@ -484,7 +484,7 @@ write_checkpoint (Stage *stage)
                      * (double) (stage_weight_bytes (stage) + train->params->state_bytes_per_parameter);
   FabCheckpointTime time;
 
-  if (p->every == 0 || train->error != NULL
+  if (!fab_checkpoint_is_written (p) || train->error != NULL
       || !fab_checkpoint_time (p, train->env->cluster, state_bytes, &time, &train->error))
     return;
   double seconds = fab_checkpoint_step_seconds (p, &time, stage->compute_s);
