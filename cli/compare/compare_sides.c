@@ -274,21 +274,6 @@ is_known (const FabFigure *figure, const FabPoint *point)
   return figure->is_known == NULL || figure->is_known (point);
 }
 
-static char *
-show_figure (const FabFigure *figure, double value)
-{
-  switch (figure->kind) {
-  case FAB_FIGURE_TIME: return fab_units_show (FAB_UNIT_TIME, value * (double) FAB_PS_PER_S);
-  case FAB_FIGURE_FRACTION: return g_strdup_printf ("%.1f %%", 100 * value);
-  case FAB_FIGURE_RATE: return g_strdup_printf ("%.0f", value);
-  case FAB_FIGURE_BYTES:
-  case FAB_FIGURE_MONEY:
-  case FAB_FIGURE_ENERGY:
-  case FAB_FIGURE_POWER:
-  default: return fab_figure_show (figure->kind, value);
-  }
-}
-
 /* --- words --- */
 
 static char *
@@ -350,8 +335,8 @@ append_price (GString *text, const FabSidesView *view, guint index)
 
   if (!is_known (figure, base) || !is_known (figure, point))
     return;
-  g_autofree char *then = show_figure (figure, figure->value (base));
-  g_autofree char *now = show_figure (figure, figure->value (point));
+  g_autofree char *then = fab_figure_show (figure->kind, figure->value (base));
+  g_autofree char *now = fab_figure_show (figure->kind, figure->value (point));
   g_string_append_printf (text, " A million tokens cost %s in place of %s: a dollar buys %.3g times as many.",
                           now, then, figure->value (base) / figure->value (point));
 }
@@ -400,7 +385,7 @@ append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *eq
 {
   const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, equal->side);
   const FabSize *size = equal->size;
-  g_autofree char *value = show_figure (view->figure, view->figure->value (base->point));
+  g_autofree char *value = fab_figure_write (view->figure, view->figure->value (base->point));
 
   if (size == NULL) {
     g_auto (GStrv) lines = g_strsplit (equal->problem, "\n", 2);
@@ -411,7 +396,7 @@ append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *eq
   }
   if (size->answer < 0) {
     const FabSizePoint *best = &size->points[size->best];
-    g_autofree char *reached = show_figure (view->figure, view->figure->value (best->trial.point));
+    g_autofree char *reached = fab_figure_write (view->figure, view->figure->value (best->trial.point));
 
     g_string_append_printf (
         text, "  No %s from %s to %s lets %s equal %s in %s (%s); with %s it comes closest: %s\n",
@@ -469,10 +454,11 @@ append_figures (FabComparePage *page, const FabSidesView *view)
       const FabPoint *point = side_at (view, i)->point;
 
       is_any |= is_known (figure, point);
-      cells[i] = is_known (figure, point) ? show_figure (figure, figure->value (point)) : g_strdup ("-");
+      cells[i] = is_known (figure, point) ? fab_figure_cell (figure, figure->value (point)) : g_strdup ("-");
     }
+    g_autofree char *label = fab_figure_label (figure);
     if (is_any)
-      fab_compare_append_cells (page, 2, figure->name, cells);
+      fab_compare_append_cells (page, 2, label, cells);
   }
   g_string_append_c (page->out, '\n');
 }

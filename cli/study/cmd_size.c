@@ -234,7 +234,9 @@ append_ports (GString *text, const FabSizeView *view)
   for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
     const FabPort *port = g_ptr_array_index (view->ports, i);
     const FabPoint *point = port->trial.point;
-    g_autofree char *figure = show (target->figure, point);
+    g_autofree char *figure = point && is_known (target->figure, point)
+                                ? fab_figure_write (target->figure, target->figure->value (point))
+                                : g_strdup ("-");
 
     g_string_append_printf (text, "  %-10s%s (%s, %.4g Gb/s): %s %s%s\n", i == 0 ? "nearest" : "",
                             port->link->name, port->technology->name,
@@ -273,7 +275,7 @@ append_band (GString *text, const FabSizeView *view)
   for (guint i = 0; i < view->spec->n_targets; i++) {
     const FabFigure *figure = view->spec->targets[i].figure;
     g_autofree char *low = fab_figure_show (figure->kind, band->low[i]),
-                    *high = fab_figure_show (figure->kind, band->high[i]), *most = fab_band_most (band, i);
+                    *high = fab_figure_write (figure, band->high[i]), *most = fab_band_most (band, i);
 
     g_string_append_printf (text, "  %-10s%s from %s to %s with %s, most by %s\n", i == 0 ? "band" : "",
                             figure->name, low, high, points[view->size->best].value, most);

@@ -228,8 +228,8 @@ const FabFigure fab_figures[] = {
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
-  { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .value = tokens_of,
-    .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
+  { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
+    .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "The whole training; `days` is the same in days."), .value = train_of,
     .is_known = has_training, .unknown = no_training },
   { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
@@ -244,15 +244,16 @@ const FabFigure fab_figures[] = {
     .value = network_power_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("hour_cost", "usd_per_hour", MONEY,
            "Of the job: price spread over the years, and electricity; or rent."),
-    .value = hour_cost_of, .is_known = has_cost, .unknown = no_price },
-  { NAMES ("step_cost", "usd_per_step", MONEY, "Of an iteration."), .value = step_cost_of,
+    .per = "per hour", .value = hour_cost_of, .is_known = has_cost, .unknown = no_price },
+  { NAMES ("step_cost", "usd_per_step", MONEY, "Of an iteration."), .per = "per step", .value = step_cost_of,
     .is_known = has_cost, .unknown = no_price },
-  { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Of a million tokens."), .value = token_cost_of,
-    .is_known = has_token_cost, .unknown = no_token_cost },
+  { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Of a million tokens."),
+    .per = "per million tokens", .value = token_cost_of, .is_known = has_token_cost,
+    .unknown = no_token_cost },
   { NAMES ("train_cost", "train_usd", MONEY, "Of the whole training."), .value = train_cost_of,
     .is_known = has_train_cost, .unknown = no_train_cost },
-  { NAMES ("step_energy", "step_joules", ENERGY, "Of an iteration, at the meter."), .value = step_energy_of,
-    .is_known = has_power, .unknown = no_watts },
+  { NAMES ("step_energy", "step_joules", ENERGY, "Of an iteration, at the meter."), .per = "per step",
+    .value = step_energy_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("train_energy", "train_joules", ENERGY, "Of the whole training."), .value = train_energy_of,
     .is_known = has_train_energy, .unknown = no_training },
   { .name = NULL },
@@ -309,30 +310,44 @@ unit_of (FabFigureKind kind)
                                      : FAB_UNIT_FACTOR;
 }
 
-/* Shows times as people count trainings: in days from two days on, and in hours likewise. */
-static char *
-show_time (double seconds)
-{
-  if (seconds >= 2 * 86400)
-    return g_strdup_printf ("%.4g days", seconds / 86400);
-  if (seconds >= 2 * 3600)
-    return g_strdup_printf ("%.4g hours", seconds / 3600);
-  return fab_units_show (FAB_UNIT_TIME, seconds * FAB_PS_PER_S);
-}
-
 char *
 fab_figure_show (FabFigureKind kind, double value)
 {
   const Scale *scale = scale_of (kind);
 
   if (kind == FAB_FIGURE_TIME)
-    return show_time (value);
+    return fab_units_show (FAB_UNIT_TIME, value * (double) FAB_PS_PER_S);
+  if (kind == FAB_FIGURE_FRACTION)
+    return g_strdup_printf ("%.3g %%", 100 * value);
+  if (kind == FAB_FIGURE_RATE && value >= 1000)
+    return g_strdup_printf ("%.0f", value);
   if (scale == NULL)
     return fab_units_show (unit_of (kind), value);
   while (scale[1].unit != NULL && value >= scale[1].factor)
     scale++;
   return kind == FAB_FIGURE_MONEY ? g_strdup_printf ("$%.4g%s", value / scale->factor, scale->unit)
                                   : g_strdup_printf ("%.4g %s", value / scale->factor, scale->unit);
+}
+
+char *
+fab_figure_write (const FabFigure *figure, double value)
+{
+  g_autofree char *shown = fab_figure_show (figure->kind, value);
+
+  return figure->per ? g_strjoin (" ", shown, figure->per, NULL) : g_steal_pointer (&shown);
+}
+
+char *
+fab_figure_label (const FabFigure *figure)
+{
+  return figure->per ? g_strjoin (" ", figure->name, figure->per, NULL) : g_strdup (figure->name);
+}
+
+char *
+fab_figure_cell (const FabFigure *figure, double value)
+{
+  return figure->kind == FAB_FIGURE_FRACTION ? g_strdup_printf ("%.1f %%", 100 * value)
+                                             : fab_figure_show (figure->kind, value);
 }
 
 static gboolean

@@ -56,6 +56,7 @@ typedef struct {
   const char *column; /* with its unit: "exposed_fraction" */
   FabFigureKind kind;
   const char *summary;
+  const char *per; /* of what it is counted: "per million tokens"; NULL: the value stands by itself */
   double (*value) (
       /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
       const FabPoint *point);
@@ -69,8 +70,15 @@ extern const FabFigure fab_figures[]; /* ended by a row without name */
 const FabFigure *fab_figure_find (const char *name); /* NULL: there is no such figure */
 char *fab_figure_names (void);                       /* "step, exposed, ...". (transfer full) */
 
-/* Shows a value for reading: "620.4 ms", "30 days", "52.3%", "$42.84M", "13.2 kWh". (transfer full) */
+/* Shows a value for reading: "620.4 ms", "30 days", "52.3 %", "$42.84M", "13.2 kWh". (transfer full) */
 char *fab_figure_show (FabFigureKind kind, double value);
+
+/* A figure in a sentence has its unit in the value: "$0.0151 per million tokens". A figure in a table has it in the
+ * label, "token_cost per million tokens", and not in the cell, whose fractions all have one decimal: "5.0 %". (transfer
+ * full) */
+char *fab_figure_write (const FabFigure *figure, double value);
+char *fab_figure_label (const FabFigure *figure);
+char *fab_figure_cell (const FabFigure *figure, double value);
 
 /* Reads a value as a person writes it; FALSE and *error, which says what would be right. */
 gboolean fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **error);

@@ -73,7 +73,7 @@ fab_target_gap (const FabTarget *target, const FabPoint *point)
 char *
 fab_target_write (const FabTarget *target)
 {
-  g_autofree char *bound = fab_figure_show (target->figure->kind, target->bound);
+  g_autofree char *bound = fab_figure_write (target->figure, target->bound);
 
   return g_strdup_printf ("%s %s %s", target->figure->name, target->is_most ? "<=" : ">=", bound);
 }
