@@ -40,6 +40,7 @@ typedef struct {
   FabRouter base;
   FabMultipath *paths;
   AdaptiveParams params;
+  guint64 seed;  /* of the scenario */
   GArray *edges; /* FabVertexId: vertices of the fabric that have NICs */
 } AdaptiveRouter;
 
@@ -62,13 +63,13 @@ adaptive_append (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
   return fab_multipath_best (((AdaptiveRouter *) router)->paths, src, dst, path);
 }
 
-/* Spreads evenly over the switches with NICs, starting at a different one for each pair, so that all of them are used
- * over all pairs. The share of a switch that cannot be reached (in another plane) takes the shortest paths. */
+/* Spreads evenly over the switches with NICs, starting at a different one for each pair and seed, so that all of them
+ * are used over all pairs. The share of a switch that cannot be reached (in another plane) takes the shortest paths. */
 static gboolean
 spread_nonminimal (AdaptiveRouter *self, FabVertexId src, FabVertexId dst, GArray *shares)
 {
   guint64 n = self->edges->len, n_vias = MIN (n, (guint64) self->params.vias);
-  guint64 start = fab_mix (src, dst);
+  guint64 start = fab_mix (src + ((self->seed - 1) << 32), dst);
   double part = self->params.nonminimal_fraction / (double) n_vias;
 
   for (guint64 i = 0; i < n_vias; i++) {
@@ -103,18 +104,28 @@ adaptive_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
 }
 
 static FabRouter *
-adaptive_create (const FabGraph *graph, gconstpointer params)
+adaptive_create (const FabGraph *graph, gconstpointer params, guint64 seed)
 {
   AdaptiveRouter *self = g_new0 (AdaptiveRouter, 1);
 
   self->base.ops = &fab_route_adaptive;
   self->paths = fab_multipath_new (graph);
   self->params = *(const AdaptiveParams *) params;
+  self->seed = seed;
   self->edges = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
     if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && has_nic (graph, v))
       g_array_append_val (self->edges, v);
   return &self->base;
+}
+
+/* The seed chooses the other switches, unless all of them are used. */
+static gboolean
+adaptive_uses_seed (const FabRouter *router)
+{
+  const AdaptiveRouter *self = (const AdaptiveRouter *) router;
+
+  return self->params.nonminimal_fraction > 0 && self->params.vias < (gint64) self->edges->len;
 }
 
 static void
@@ -137,5 +148,6 @@ const FabRouterOps fab_route_adaptive = {
   .create = adaptive_create,
   .append = adaptive_append,
   .spread = adaptive_spread,
+  .uses_seed = adaptive_uses_seed,
   .destroy = adaptive_destroy,
 };

@@ -19,7 +19,7 @@ shortest_append (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
 }
 
 static FabRouter *
-shortest_create (const FabGraph *graph, G_GNUC_UNUSED gconstpointer params)
+shortest_create (const FabGraph *graph, G_GNUC_UNUSED gconstpointer params, G_GNUC_UNUSED guint64 seed)
 {
   ShortestRouter *self = g_new0 (ShortestRouter, 1);
 

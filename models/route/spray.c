@@ -29,7 +29,7 @@ spray_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED
 }
 
 static FabRouter *
-spray_create (const FabGraph *graph, G_GNUC_UNUSED gconstpointer params)
+spray_create (const FabGraph *graph, G_GNUC_UNUSED gconstpointer params, G_GNUC_UNUSED guint64 seed)
 {
   SprayRouter *self = g_new0 (SprayRouter, 1);
 

@@ -393,8 +393,8 @@ check_amount (const TrafficDraw *draw, GError **error)
 }
 
 static gboolean
-traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
-               G_GNUC_UNUSED FabJobTotals *totals, GError **error)
+traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder, FabJobTotals *totals,
+               GError **error)
 {
   const TrafficParams *p = params;
   guint n_ranks = fab_cluster_n_ranks (env->cluster);
@@ -405,6 +405,7 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
 
   if (!check_ranks (p, n_ranks, error))
     return FALSE;
+  totals->uses_seed = p->pattern == TRAFFIC_RANDOM || p->pattern == TRAFFIC_PERMUTATION;
   traffic_draw (&draw);
   if (!check_amount (&draw, error))
     return FALSE;

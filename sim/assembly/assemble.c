@@ -380,7 +380,11 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
       && !fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
                             &self->disturbances, error))
     return NULL;
-  self->cluster.router = self->router = router->create (self->graph, cluster->route.params);
+  self->cluster.router = self->router = router->create (self->graph, cluster->route.params,
+                                                        (guint64) fab_scenario_spec (scenario)->seed);
+  self->uses_seed = fab_router_uses_seed (self->router)
+                 || (cluster->placement == FAB_PLACEMENT_RANDOM && cluster->nodes > 1)
+                 || (self->disturbances != NULL && self->disturbances->bursts->len > 0);
   self->sites = g_ptr_array_new ();
   return g_steal_pointer (&self);
 }

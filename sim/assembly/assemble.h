@@ -31,6 +31,8 @@ typedef struct {
   FabCluster cluster;                /* points into graph and router */
   FabDisturbancesPlan *disturbances; /* disturbances during the job; NULL: none */
   FabFormBook *book;                 /* forms of the same machine with other rates; NULL: none */
+  gboolean
+      uses_seed;    /* another seed can place or route differently, or draws other bursts; FALSE: none does */
   GPtrArray *sites; /* FabJobSite of the jobs that were built on it: sim/scenario/neighbours.h */
 } FabPlant;
 

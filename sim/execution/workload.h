@@ -18,6 +18,7 @@ typedef struct {
   guint64 parameters;
   FabBytes gradient_bytes; /* gradients of one rank; 0: none */
   double train_tokens;     /* of the whole training; 0: not given */
+  gboolean uses_seed;      /* another seed makes another job: other flows, other slow ranks */
   GArray *memory;          /* FabMemoryPart, each name once per class; NULL: unknown */
   /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);

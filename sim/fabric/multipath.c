@@ -238,6 +238,23 @@ find_section (const FabGraph *graph, const FabPath *path, guint *first, guint *e
 }
 
 gboolean
+fab_multipath_has_choice (const FabMultipath *self)
+{
+  const FabGraph *graph = self->search.graph;
+
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++) {
+    FabLinkId first;
+    guint n = fab_graph_out_links (graph, v, &first), n_fabric = 0;
+
+    for (FabLinkId link = first; link < first + n; link++)
+      n_fabric += fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->node == FAB_NO_NODE;
+    if (n_fabric > 1)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
 fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPath *path)
 {
   return fab_search_best (&self->search, src, dst, path);

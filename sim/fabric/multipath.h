@@ -28,6 +28,10 @@ FabMultipath *fab_multipath_new (const FabGraph *graph);
 void fab_multipath_free (FabMultipath *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMultipath, fab_multipath_free)
 
+/* Whether some vertex of the fabric, or some NIC, has several links into the fabric: then there may be several shortest
+ * paths. FALSE: there is one path between any two NICs. O(links). */
+gboolean fab_multipath_has_choice (const FabMultipath *self);
+
 /* Appends the best path only, as fab_path_finder_append does. */
 gboolean fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPath *path);
 

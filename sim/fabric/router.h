@@ -10,13 +10,16 @@ typedef struct _FabRouter FabRouter;
 
 typedef struct {
   FabModelInfo info;
-  FabRouter *(*create) (const FabGraph *graph, gconstpointer params);
+  /* `seed` is that of the scenario: everything random follows it. */
+  FabRouter *(*create) (const FabGraph *graph, gconstpointer params, guint64 seed);
   /* Appends a path from src to dst. A policy that spreads flows uses `flow_hash` to tell them apart; equal hashes
  * take equal paths. FALSE: there is no path, and nothing is appended. */
   gboolean (*append) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, FabPath *path);
   /* Appends the shares of one transfer that is spread over several paths. FALSE: there is no path, and nothing is
    * appended. NULL: all bytes take the path of `append`. */
   gboolean (*spread) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, GArray *shares);
+  /* Whether another seed can choose other paths. It may say TRUE where all seeds choose the same ones. NULL: never. */
+  gboolean (*uses_seed) (const FabRouter *router);
   void (*destroy) (FabRouter *router);
 } FabRouterOps;
 
@@ -29,6 +32,12 @@ static inline gboolean
 fab_router_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, FabPath *path)
 {
   return router->ops->append (router, src, dst, flow_hash, path);
+}
+
+static inline gboolean
+fab_router_uses_seed (const FabRouter *router)
+{
+  return router->ops->uses_seed != NULL && router->ops->uses_seed (router);
 }
 
 /* Appends the shares (FabShare) of a transfer; src = dst appends nothing. */

@@ -39,6 +39,7 @@ typedef struct {
   FabEngine *engine;
   const FabGraph *graph;
   FabRouter *router;
+  guint64 seed; /* of the scenario: everything random follows it */
 } FabNetEnv;
 
 /* Called once, when the last byte has arrived. */
@@ -133,6 +134,8 @@ typedef struct {
   /* Returns a link for which traffic waits although no event is due, because buffers wait for each other; otherwise
    * FAB_NO_LINK. NULL: the network has no buffers. */
   FabLinkId (*find_jam) (const FabNet *net);
+  /* Whether the network has drawn something random so far. NULL: it never does. */
+  gboolean (*has_drawn) (const FabNet *net);
 } FabNetOps;
 
 /* A link that carries nothing at present. */

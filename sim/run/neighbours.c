@@ -129,6 +129,15 @@ fab_neighbours_steps (const FabNeighbours *self, guint which)
   return g_array_index (self->all, Neighbour, which).steps;
 }
 
+gboolean
+fab_neighbours_use_seed (const FabNeighbours *self)
+{
+  for (guint i = 0; i < self->all->len; i++)
+    if (g_array_index (self->all, Neighbour, i).job->totals.uses_seed)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 begin (gpointer owner, guint64 which)
 {

@@ -52,5 +52,8 @@ FabNeighbours *fab_neighbours_new (const FabScenario *scenario, const FabRegistr
 void fab_neighbours_free (FabNeighbours *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNeighbours, fab_neighbours_free)
 
+/* Whether another seed makes one of them another job. */
+gboolean fab_neighbours_use_seed (const FabNeighbours *self);
+
 /* Returns the FabStepRecord of all completed iterations of one neighbour. */
 const GArray *fab_neighbours_steps (const FabNeighbours *self, guint which);

@@ -67,7 +67,7 @@ fab_plant_cache_free (FabPlantCache *self)
 
 /* Whether a plant is built without looking at this key. */
 static gboolean
-is_beside_plant (const FabParam *row)
+is_beside_plant (const FabParam *row, gboolean uses_seed)
 {
   static const gsize offsets[] = {
     G_STRUCT_OFFSET (FabScenarioSpec, name),       G_STRUCT_OFFSET (FabScenarioSpec, summary),
@@ -79,25 +79,26 @@ is_beside_plant (const FabParam *row)
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
     if (row->offset == offsets[i])
       return TRUE;
-  return FALSE;
+  return !uses_seed && row->offset == G_STRUCT_OFFSET (FabScenarioSpec, seed);
 }
 
 static gboolean
-are_equal (const FabScenarioSpec *a, const FabScenarioSpec *b)
+are_equal (const FabScenarioSpec *a, const FabScenarioSpec *b, gboolean uses_seed)
 {
   for (const FabParam *row = fab_scenario_params; row->key != NULL; row++) {
     const FabParam table[] = { *row, { .key = NULL } };
 
-    if (!is_beside_plant (row) && !fab_schema_equal (table, a, b))
+    if (!is_beside_plant (row, uses_seed) && !fab_schema_equal (table, a, b))
       return FALSE;
   }
   return TRUE;
 }
 
+/* Whether the plant is that of the scenario, too. */
 static gboolean
-have_same_plant (const FabScenario *a, const FabScenario *b)
+fits (const FabPlant *plant, const FabScenario *scenario)
 {
-  return are_equal (fab_scenario_spec (a), fab_scenario_spec (b));
+  return are_equal (fab_scenario_spec (plant->scenario), fab_scenario_spec (scenario), plant->uses_seed);
 }
 
 /* Whether the plants of two scenarios can only differ in the rates of ports. */
@@ -107,7 +108,7 @@ have_same_machine (const FabScenario *a, const FabScenario *b)
   FabScenarioSpec spec = *fab_scenario_spec (a);
 
   spec.cluster.nic_rate_bytes_per_s = fab_scenario_spec (b)->cluster.nic_rate_bytes_per_s;
-  return are_equal (&spec, fab_scenario_spec (b));
+  return are_equal (&spec, fab_scenario_spec (b), TRUE);
 }
 
 /* Takes a plant that stands for the same machine from those that are idle. */
@@ -118,7 +119,7 @@ find_idle (FabPlantCache *self, const FabScenario *scenario)
 
   g_mutex_lock (&self->lock);
   GList *at = self->idle.head;
-  while (at != NULL && !have_same_plant (((const FabPlant *) at->data)->scenario, scenario))
+  while (at != NULL && !fits (at->data, scenario))
     at = at->next;
   if (at != NULL) {
     found = at->data;

@@ -80,7 +80,8 @@ build_executor (FabSimulation *self)
   const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
 
   self->engine = fab_engine_new ();
-  self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router },
+  self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router,
+                                         (guint64) spec->seed },
                            spec->fidelity.params);
   self->executor = fab_executor_new (&(FabExecutorEnv){
       .engine = self->engine,
@@ -367,6 +368,14 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
                                                            .done = { stop_engine, self->engine, 0 } });
   fab_engine_run (self->engine);
   return fab_engine_now (self->engine) - start_ps;
+}
+
+gboolean
+fab_simulation_uses_seed (const FabSimulation *self)
+{
+  return self->plant->uses_seed || self->job->totals.uses_seed
+      || (self->neighbours != NULL && fab_neighbours_use_seed (self->neighbours))
+      || (self->net->ops->has_drawn != NULL && self->net->ops->has_drawn (self->net));
 }
 
 FabRunRecord

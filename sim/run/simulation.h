@@ -55,6 +55,11 @@ const FabCluster *fab_simulation_cluster (const FabSimulation *self);
 const FabJobTotals *fab_simulation_totals (const FabSimulation *self);
 const FabDag *fab_simulation_dag (const FabSimulation *self);
 
+/* Whether another seed can give other figures: ranks jitter, flows, bursts or places are drawn, several paths are
+ * chosen from by a hash, or the network has drawn which packets to mark. It may say TRUE where all seeds give the same
+ * figures. Ask when the simulation has run to its end. */
+gboolean fab_simulation_uses_seed (const FabSimulation *self);
+
 /* Returns how much longer the kernels of the last iteration took because collectives occupied streaming
  * multiprocessors, mean over ranks; 0 when ranks are slow for other reasons too. */
 FabTimePs fab_simulation_slowed_ps (const FabSimulation *self);

@@ -441,8 +441,10 @@ const FabParam fab_scenario_params[] = {
   { ROW ("include", TEXT, FabScenarioSpec, include, "",
          "Files with keys of a scenario, relative to this one; what stands here wins over them."),
     .refers = FAB_REFERS_FILES },
-  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
-         "Seed of everything random, recorded with the run: placement: random draws from it.") },
+  { ROW (
+      "seed", COUNT, FabScenarioSpec, seed, "1",
+      "Seed of everything random, recorded with the run: hashed paths, random places, jitter, drawn flows, "
+      "bursts and marked packets.") },
   { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
     .max = 1e6 },
   { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",

@@ -21,7 +21,7 @@ play_new (const Tree *tree, const char *net, const char *params)
 {
   const FabNetOps *ops = find (net);
   Play self = { .engine = fab_engine_new (), .params = params_new (&ops->info, params) };
-  FabNetEnv env = { self.engine, tree->graph, tree->router };
+  FabNetEnv env = { self.engine, tree->graph, tree->router, 1 };
 
   self.net = ops->create (&env, self.params->params);
   return self;

@@ -126,7 +126,7 @@ static void
 check_fluid (const FabCluster *cluster, const FabCollectivePlan *plan)
 {
   FabEngine *engine = fab_engine_new ();
-  FabNet *net = fab_net_fluid.create (&(FabNetEnv){ engine, cluster->graph, cluster->router }, NULL);
+  FabNet *net = fab_net_fluid.create (&(FabNetEnv){ engine, cluster->graph, cluster->router, 1 }, NULL);
   FabStream stream = fab_collective_plan_stream (plan);
 
   stream.done = (FabDone){ stop_engine, engine, 0 };

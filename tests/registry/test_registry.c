@@ -236,7 +236,7 @@ check_fabric (const FabFabricOps *fabric, guint n_nodes, guint nics_per_node)
   for (guint i = 0; fab_models.lists[FAB_MODEL_ROUTE][i]; i++) {
     const FabRouterOps *ops = (const FabRouterOps *) fab_models.lists[FAB_MODEL_ROUTE][i];
     g_autoptr (Params) params = params_new (&ops->info, "{}");
-    FabRouter *router = ops->create (graph, params->params);
+    FabRouter *router = ops->create (graph, params->params, 1);
 
     check_route (router, graph, n_nodes * nics_per_node, n_rails);
     fab_router_destroy (router);

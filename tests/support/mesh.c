@@ -158,7 +158,7 @@ mesh_new (const Wiring *wiring, guint n_nodes, gboolean has_nics)
     add_node (builder, wiring, self, node);
   add_fabric (builder, cluster);
   self->graph = fab_graph_builder_freeze (builder);
-  self->router = fab_route_shortest.create (self->graph, NULL);
+  self->router = fab_route_shortest.create (self->graph, NULL, 1);
   cluster->graph = self->graph;
   cluster->router = self->router;
   fab_cluster_measure (cluster);

@@ -86,7 +86,7 @@ rig_new (const RigSpec *spec)
     add_node (self, builder, node);
   add_fabric (self, builder);
   self->graph = fab_graph_builder_freeze (builder);
-  self->router = fab_route_shortest.create (self->graph, NULL);
+  self->router = fab_route_shortest.create (self->graph, NULL, 1);
   cluster->graph = self->graph;
   cluster->router = self->router;
   fab_cluster_measure (cluster);
@@ -165,7 +165,7 @@ RigNet
 rig_net_with (const Rig *self, const FabNetOps *ops, const char *yaml)
 {
   FabEngine *engine = fab_engine_new ();
-  FabNetEnv env = { engine, self->graph, self->router };
+  FabNetEnv env = { engine, self->graph, self->router, 1 };
   Params *params = params_new (&ops->info, yaml);
 
   return (RigNet){ engine, ops->create (&env, params->params), params };

@@ -39,7 +39,7 @@ what_is_beside_the_plant_keeps_it (void **state)
 {
   static const char *const beside[] = { "name=b",         "summary=text",  "iterations=1",
                                         "job.bucket=1MB", "job.kind=fsdp", "fidelity=analytic",
-                                        "contention=no",  "cost.pue=1.5" };
+                                        "contention=no",  "cost.pue=1.5",  "seed=2" };
   g_autoptr (FabPlantCache) plants = fab_plant_cache_new (1);
   const FabPlant *first = use (plants, *state, NULL);
 
@@ -57,7 +57,6 @@ what_the_plant_is_built_of_makes_another (void **state)
     "cluster.fabric.kind=switch",
     "cluster.route=ecmp",
     "cluster.pxn=no",
-    "seed=2",
     "fold=no",
     "collectives=plain",
     "collectives.nvls=no",
@@ -91,6 +90,33 @@ the_latest_are_kept (void **state)
   assert_int_equal (fab_plant_cache_n_built (plants), 3);
   use (plants, *state, "cluster.nodes=2");
   assert_int_equal (fab_plant_cache_n_built (plants), 4);
+}
+
+/* A hash over several spines follows the seed, one over a single switch has nothing to choose. */
+static void
+the_seed_makes_another_plant_where_it_is_used (void **state)
+{
+  static const struct {
+    const char *set;
+    guint n_built;
+  } rows[] = {
+    { "cluster={node: dgx-a100, nodes: 4, route: ecmp, fabric: {kind: leaf_spine, nodes_per_leaf: 2}}", 2 },
+    { "cluster={node: dgx-a100, nodes: 4, route: ecmp, fabric: switch}", 1 },
+    { "cluster={node: dgx-a100, nodes: 4, placement: random}", 2 },
+    { "background=[{kind: bursts, load: 20%, burst: 1ms}]", 2 },
+    { "job.jitter.cv=5%", 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabPlantCache) plants = fab_plant_cache_new (2);
+    g_autoptr (FabScenario) scenario = load (*state, rows[i].set);
+
+    use (plants, *state, rows[i].set);
+    assert_true (fab_scenario_set (scenario, "seed", fab_value_count (2), NULL)
+                 && fab_scenario_check (scenario, NULL));
+    fab_plant_cache_give (plants, fab_plant_cache_take (plants, scenario, NULL));
+    assert_int_equal (fab_plant_cache_n_built (plants), rows[i].n_built);
+  }
 }
 
 static void
@@ -127,6 +153,7 @@ main (void)
     cmocka_unit_test (what_is_beside_the_plant_keeps_it),
     cmocka_unit_test (what_the_plant_is_built_of_makes_another),
     cmocka_unit_test (the_latest_are_kept),
+    cmocka_unit_test (the_seed_makes_another_plant_where_it_is_used),
     cmocka_unit_test (a_plant_in_use_is_taken_by_nobody_else),
   };
 

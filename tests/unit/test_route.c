@@ -167,7 +167,7 @@ static double
 seconds_of_messages (const FabPlant *plant, const FabNetOps *ops, guint n)
 {
   g_autoptr (FabEngine) engine = fab_engine_new ();
-  FabNetEnv env = { engine, plant->graph, plant->router };
+  FabNetEnv env = { engine, plant->graph, plant->router, 1 };
   FabNet *net = ops->create (&env, NULL);
   Clock clock = { engine, 0 };
 

@@ -58,7 +58,7 @@ stream_GBps (const FabCluster *cluster, const FabHop *hops, guint n)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (cluster->graph);
   FabEngine *engine = fab_engine_new ();
-  FabNetEnv env = { engine, cluster->graph, cluster->router };
+  FabNetEnv env = { engine, cluster->graph, cluster->router, 1 };
   FabNet *net = fab_net_fluid.create (&env, NULL);
   gboolean is_done = FALSE;
 

@@ -57,7 +57,8 @@ packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes)
     return FALSE;
   if (queued_bytes >= p->mark_all_bytes)
     return TRUE;
-  return (double) (fab_mix (1, self->n_random++) >> 11) * 0x1p-53 < p->mark_fraction * above / range;
+  return (double) (fab_mix (self->base.env.seed, self->n_random++) >> 11) * 0x1p-53
+       < p->mark_fraction * above / range;
 }
 
 void

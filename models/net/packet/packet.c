@@ -281,6 +281,13 @@ packet_link_queue (const FabNet *net, FabLinkId link)
   return sum;
 }
 
+/* Which packets are marked is drawn. */
+static gboolean
+packet_has_drawn (const FabNet *net)
+{
+  return ((const PacketNet *) net)->n_random > 0;
+}
+
 static FabLinkId
 packet_find_jam (const FabNet *net)
 {
@@ -347,4 +354,5 @@ const FabNetOps fab_net_packet = {
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
   .find_jam = packet_find_jam,
+  .has_drawn = packet_has_drawn,
 };

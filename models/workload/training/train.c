@@ -722,6 +722,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     strategy->memory (&train.alone[s], totals);
   if (totals->memory != NULL)
     memory_add_hints (&train, totals);
+  totals->uses_seed = params->jitter.cv > 0;
   slow_down (&train, totals);
   return TRUE;
 }

@@ -60,7 +60,7 @@ build_row (Case *self, const guint *hosts, guint n_switches)
   }
   self->net.n_hosts = n_hosts;
   self->net.graph = fab_graph_builder_freeze (builder);
-  self->net.router = fab_route_shortest.create (self->net.graph, NULL);
+  self->net.router = fab_route_shortest.create (self->net.graph, NULL, 1);
 }
 
 static void
