@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/assembly/faults.h"
+#include "sim/assembly/nic_subset.h"
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
 #include "sim/scenario/placement.h"
@@ -13,6 +14,7 @@ typedef struct {
   const FabPartSpec *spec;
   guint part;       /* index of its name in the graph */
   guint n;          /* members that are kept */
+  guint *members;   /* [n] which members of the catalogue's part they are, in ascending order */
   FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same vertices */
 } Part;
 
@@ -103,25 +105,38 @@ link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
 }
 
-/* Keeps the first accelerators and NICs, as many as the scenario asks for. */
+/* Keeps the members of a part whose number within their kind is in `chosen`, which ascends. `first` is the number of
+ * the part's first member. chosen NULL: the first `n_chosen` of their kind. */
+static void
+keep_members (Part *part, guint first, const guint *chosen, guint n_chosen)
+{
+  part->members = g_new (guint, (gsize) part->spec->count + 1);
+  for (guint i = 0; i < n_chosen; i++) {
+    guint number = chosen != NULL ? chosen[i] : i;
+
+    if (number >= first && number < first + (guint) part->spec->count)
+      part->members[part->n++] = number - first;
+  }
+}
+
+/* Keeps the first accelerators, the NICs that a builder would have taken, and all else. A member that is kept is named
+ * by its place among those that are kept: the NICs of a subset are nic0, nic1, ..., and their rails are numbered so. */
 static void
 add_parts (Build *build)
 {
-  guint n_left[] = { [FAB_PART_ACCELERATOR] = kept_of_kind (build->cluster, build->node,
-                                                            FAB_PART_ACCELERATOR),
-                     [FAB_PART_SWITCH] = G_MAXUINT,
-                     [FAB_PART_NIC] = kept_of_kind (build->cluster, build->node, FAB_PART_NIC),
-                     [FAB_PART_HOST] = G_MAXUINT,
-                     [FAB_PART_BRIDGE] = G_MAXUINT,
-                     [FAB_PART_MEMORY] = G_MAXUINT,
-                     [FAB_PART_STORAGE] = G_MAXUINT };
+  guint n_gpus = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
+  guint n_nics = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
+  g_autofree guint *nics = fab_nic_subset (build->node, n_gpus, n_nics);
+  guint n_seen[FAB_PART_STORAGE + 1] = { 0 };
 
   for (guint i = 0; i < build->node->parts.n; i++) {
     Part *part = &build->parts[i];
+    FabPartKind kind = (FabPartKind) part_at (build->node, i)->kind;
 
     part->spec = part_at (build->node, i);
-    part->n = MIN ((guint) part->spec->count, n_left[part->spec->kind]);
-    n_left[part->spec->kind] -= part->n;
+    keep_members (part, n_seen[kind], kind == FAB_PART_NIC ? nics : NULL,
+                  kept_of_kind (build->cluster, build->node, kind));
+    n_seen[kind] += (guint) part->spec->count;
     part->part = fab_graph_builder_part (build->builder, part->spec->name,
                                          part->spec->count > 1 || part->spec->shared > 1);
     part->ids = g_new (FabVertexId, (gsize) build->cluster->nodes * part->n + 1);
@@ -153,68 +168,23 @@ add_vertices (Build *build, guint node)
   }
 }
 
-/* Finds a part by name: "gpu" means all of its members, "gpu3" one of them. */
-static const Part *
-find_part (const Build *build, const char *name, guint *first, guint *n)
-{
-  for (guint i = 0; i < build->node->parts.n; i++) {
-    const Part *part = &build->parts[i];
-    gsize length = strlen (part->spec->name);
-    guint64 member;
-
-    if (strcmp (part->spec->name, name) == 0) {
-      *first = 0;
-      *n = part->n;
-      return part;
-    }
-    if (strncmp (part->spec->name, name, length) == 0
-        && g_ascii_string_to_unsigned (name + length, 10, 0, (guint64) part->spec->count - 1, &member,
-                                       NULL)) {
-      *first = (guint) member;
-      *n = member < part->n; /* 0: gpus_per_node or nics_per_node leaves it out */
-      return part;
-    }
-  }
-  g_assert_not_reached (); /* the catalogue check makes this impossible */
-}
-
-/* A tree from the larger side to the smaller one: member i of m belongs to member floor (i n / m) of n. */
-static gboolean
-is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
-{
-  return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
-}
-
-/* Whether the wire connects member i of its `from` to member j of its `to`. */
-static gboolean
-is_joined (const FabWireSpec *wire, guint64 i, guint64 all_from, guint64 j, guint64 all_to)
-{
-  switch ((FabWireMap) wire->map) {
-  case FAB_WIRE_BLOCK: return is_of_block (i, all_from, j, all_to);
-  case FAB_WIRE_ALL: return TRUE;
-  case FAB_WIRE_RING: return (i + 1) % all_from == j || (j + 1) % all_to == i;
-  case FAB_WIRE_PAIRS: return i / 2 == j / 2;
-  }
-  g_assert_not_reached ();
-}
-
 static void
 add_wire (Build *build, const FabWireSpec *wire, guint node)
 {
-  guint first_from, n_from, first_to, n_to;
-  const Part *from = find_part (build, wire->from, &first_from, &n_from);
-  const Part *to = find_part (build, wire->to, &first_to, &n_to);
+  FabWireEnd from_end = fab_wire_end (build->node, wire->from), to_end = fab_wire_end (build->node, wire->to);
+  const Part *from = &build->parts[from_end.part], *to = &build->parts[to_end.part];
   FabLinkForm form = link_form (build, wire->link, (guint) wire->count, 0);
-  guint64 all_from = strcmp (wire->from, from->spec->name) == 0 ? (guint64) from->spec->count : 1;
-  guint64 all_to = strcmp (wire->to, to->spec->name) == 0 ? (guint64) to->spec->count : 1;
   gboolean is_within = strcmp (wire->from, wire->to) == 0; /* each pair appears twice */
 
   if (from->spec->shared > 1 && to->spec->shared > 1 && node % build->sharers > 0)
     return; /* the first node of the domain has already connected them */
-  for (guint i = 0; i < n_from; i++)
-    for (guint j = 0; j < n_to; j++) {
-      FabVertexId a = from->ids[node * from->n + first_from + i], b = to->ids[node * to->n + first_to + j];
-      if (a == b || (is_within && a > b) || !is_joined (wire, i, all_from, j, all_to))
+  for (guint i = 0; i < from->n; i++)
+    for (guint j = 0; j < to->n; j++) {
+      FabVertexId a = from->ids[node * from->n + i], b = to->ids[node * to->n + j];
+      guint at_from = from->members[i] - from_end.first, at_to = to->members[j] - to_end.first;
+
+      if (at_from >= from_end.n || at_to >= to_end.n || a == b || (is_within && a > b)
+          || !fab_wire_joins (wire, &from_end, at_from, &to_end, at_to))
         continue;
       fab_graph_builder_join (build->builder, a, b, &form);
     }
@@ -365,8 +335,10 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   add_nodes (&build);
   fill_cluster (&build, &self->cluster);
   gboolean is_built = add_fabric (&build, &self->cluster, error);
-  for (guint i = 0; i < node->parts.n; i++)
+  for (guint i = 0; i < node->parts.n; i++) {
     g_free (build.parts[i].ids);
+    g_free (build.parts[i].members);
+  }
   g_free (build.parts);
   if (!is_built)
     return NULL;

@@ -403,7 +403,7 @@ static const FabParam cluster_params[] = {
   { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
          "GPUs used of each node; 0: all it has.") },
   { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
-         "NICs used of each node; 0: all it has.") },
+         "NICs used of each node, spread evenly over its sockets, PCIe switches and GPUs; 0: all it has.") },
   { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
     .refers = FAB_REFERS_LINK },
   { ROW ("nic_rate", RATE, FabClusterSpec, nic_rate_bytes_per_s, "0Gb/s",

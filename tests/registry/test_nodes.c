@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/assembly/nic_subset.h"
 #include "sim/fabric/search.h"
 #include "sim/machine/hop.h"
 #include "tests/support/play.h"
@@ -340,6 +341,122 @@ a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "18 of 'gb200-tray' share a switch"));
 }
 
+/* --- fewer NICs than the node has --- */
+
+static void
+check_subset (const char *node, guint n_gpus, guint n, const guint *expected)
+{
+  g_autofree guint *chosen = fab_nic_subset (fab_catalog_node (catalog, node), n_gpus, n);
+
+  assert_memory_equal (chosen, expected, n * sizeof (guint));
+}
+
+/* DGX H100: GPU i and NIC i on one PCIe switch, 0-3 and 4-7 on one socket each. DGX A100: GPUs and NICs 2i and 2i+1.
+ * p5: four NICs beside each GPU. A tray of GB200: two GPUs and two NICs on each Grace. */
+static void
+a_subset_is_balanced_over_sockets_switches_and_gpus (G_GNUC_UNUSED void **state)
+{
+  check_subset ("dgx-h100", 8, 1, (guint[]){ 0 });
+  check_subset ("dgx-h100", 8, 2, (guint[]){ 0, 4 });
+  check_subset ("dgx-h100", 8, 3, (guint[]){ 0, 2, 5 });
+  check_subset ("dgx-h100", 8, 4, (guint[]){ 0, 2, 4, 6 });
+  check_subset ("dgx-h100", 8, 6, (guint[]){ 0, 1, 2, 4, 5, 6 });
+  check_subset ("dgx-h100", 8, 8, (guint[]){ 0, 1, 2, 3, 4, 5, 6, 7 });
+  check_subset ("dgx-h100", 4, 4, (guint[]){ 0, 1, 2, 3 });
+  check_subset ("dgx-h100", 2, 2, (guint[]){ 0, 1 });
+  check_subset ("dgx-h100", 1, 4, (guint[]){ 0, 1, 2, 3 });
+  check_subset ("dgx-a100", 8, 2, (guint[]){ 0, 4 });
+  check_subset ("dgx-a100", 8, 4, (guint[]){ 0, 2, 4, 6 });
+  check_subset ("p5", 8, 8, (guint[]){ 0, 4, 8, 12, 16, 20, 24, 28 });
+  check_subset ("gb200-tray", 4, 2, (guint[]){ 0, 2 });
+}
+
+/* The first two parts of a choice's merit (sim/assembly/nic_subset.h), from the distances of the machine that was
+ * assembled; `chosen` has one bit per NIC. */
+static guint
+links_of_subset (const FabCluster *cluster, guint chosen, double *most)
+{
+  guint n_gpus = cluster->gpus_per_node, n_nics = cluster->nics_per_node, total = 0;
+  double loads[16] = { 0 };
+
+  for (guint gpu = 0; gpu < n_gpus; gpu++) {
+    guint nearest = G_MAXUINT, n_nearest = 0;
+
+    for (guint nic = 0; nic < n_nics; nic++)
+      if (chosen >> nic & 1)
+        nearest = MIN (nearest, fab_cluster_nic_hops (cluster, gpu, nic));
+    for (guint nic = 0; nic < n_nics; nic++)
+      n_nearest += (chosen >> nic & 1) && fab_cluster_nic_hops (cluster, gpu, nic) == nearest;
+    for (guint nic = 0; nic < n_nics; nic++)
+      if ((chosen >> nic & 1) && fab_cluster_nic_hops (cluster, gpu, nic) == nearest)
+        loads[nic] += 1.0 / n_nearest;
+    total += nearest;
+  }
+  *most = 0;
+  for (guint nic = 0; nic < n_nics; nic++) {
+    guint nearest = G_MAXUINT;
+
+    for (guint gpu = 0; gpu < n_gpus; gpu++)
+      nearest = MIN (nearest, fab_cluster_nic_hops (cluster, gpu, nic));
+    total += chosen >> nic & 1 ? nearest : 0;
+    *most = MAX (*most, loads[nic]);
+  }
+  return total;
+}
+
+static void
+check_no_subset_is_better (const char *node, const FabCluster *cluster, guint n)
+{
+  g_autofree guint *chosen = fab_nic_subset (fab_catalog_node (catalog, node), cluster->gpus_per_node, n);
+  double most, other_most;
+  guint bits = 0;
+
+  for (guint i = 0; i < n; i++) {
+    assert_true (i == 0 || chosen[i] > chosen[i - 1]);
+    bits |= 1u << chosen[i];
+  }
+  guint links = links_of_subset (cluster, bits, &most);
+  for (guint other = 0; other < 1u << cluster->nics_per_node; other++) {
+    if ((guint) __builtin_popcount (other) != n)
+      continue;
+    guint other_links = links_of_subset (cluster, other, &other_most);
+    if (other_links < links || (other_links == links && other_most < most - 1e-9))
+      fail_msg ("%s: %u of its NICs are %#x, but %#x are better", node, n, bits, other);
+  }
+}
+
+/* All subsets of all machines with at most 8 NICs. */
+static void
+no_subset_is_better_than_the_one_that_is_taken (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+
+  for (guint i = 0; nodes[i]; i++) {
+    g_autoptr (Play) play = play_nodes (nodes[i], 1);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+    for (guint n = 1; cluster->nics_per_node <= 8 && n <= cluster->nics_per_node; n++)
+      check_no_subset_is_better (nodes[i], cluster, n);
+  }
+}
+
+/* Two NICs of eight are nic0 and nic1, on two sockets: rails 0 and 1. */
+static void
+nics_of_a_subset_are_numbered_from_0 (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = "name: n\ncluster: {node: dgx-h100, nodes: 2, nics_per_node: 2}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  g_autofree char *name = fab_graph_vertex_name (cluster->graph, cluster->nics[3]);
+
+  assert_string_equal (name, "node1/nic1");
+  assert_int_equal (fab_cluster_nic_of (cluster, 0), 0);
+  assert_int_equal (fab_cluster_nic_of (cluster, 4), 1);
+  assert_int_equal (fab_cluster_nic_hops (cluster, 0, 0), 2);
+  assert_int_equal (fab_cluster_nic_hops (cluster, 4, 1), 2);
+}
+
 int
 main (void)
 {
@@ -352,6 +469,9 @@ main (void)
     cmocka_unit_test (the_middle_is_as_wide_as_published),
     cmocka_unit_test (trays_of_a_rack_are_one_domain),
     cmocka_unit_test (a_rack_that_is_not_full_is_said),
+    cmocka_unit_test (a_subset_is_balanced_over_sockets_switches_and_gpus),
+    cmocka_unit_test (no_subset_is_better_than_the_one_that_is_taken),
+    cmocka_unit_test (nics_of_a_subset_are_numbered_from_0),
   };
 
   return cmocka_run_group_tests_name ("nodes", tests, load_catalog, drop_catalog);
