@@ -555,8 +555,8 @@ static const FabUsage usage = {
       "out: time, algbw, busbw and what really crosses the binding link, with the algorithm and protocol that\n"
       "run. Options and sizes mean what they mean there. A prediction is one operation on an idle machine in its\n"
       "steady state: -n, -w and -c are shown and change nothing. On one node a single thread drives all GPUs\n"
-      "(nccl-tests -g N), over several nodes each GPU has its own process; -t, or -g beside --gpus-per-node, say\n"
-      "otherwise.\n"
+      "(nccl-tests -g N); over several nodes, and in a rack of trays, each GPU has its own process. -t, or -g\n"
+      "beside --gpus-per-node, say otherwise.\n"
       "--check holds a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) against the prediction and\n"
       "exits with 1 when the machine is slower.\n"
       "Where a link says how sure its numbers are (`uncertainty`), times have a band of 95 %.",

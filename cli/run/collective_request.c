@@ -6,6 +6,7 @@
 #include "cli/run/collective.h"
 #include "sim/base/error.h"
 #include "sim/config/diagnostics.h"
+#include "sim/scenario/node_wires.h"
 
 enum { MAX_SIZES = 10000, MAX_GPUS_PER_PROCESS = 256, MAX_COUNT = 1000000, MAX_FILE_BYTES = 64 << 20 };
 
@@ -163,9 +164,17 @@ gpus_of_node (const CollectiveRequest *self, gint64 all)
   return all;
 }
 
+/* The most GPUs that one process can drive: those of one machine with an operating system of its own. */
+static gint64
+gpus_of_system (const FabNodeSpec *node)
+{
+  return node != NULL ? fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) / fab_node_spec_n_systems (node)
+                      : G_MAXINT64;
+}
+
 /* One thread launches on its GPUs one after another. */
 static gint64
-gpus_of_thread (const CollectiveRequest *self)
+gpus_of_thread (const CollectiveRequest *self, const FabNodeSpec *node)
 {
   const CollectiveOptions *o = self->options;
 
@@ -175,7 +184,7 @@ gpus_of_thread (const CollectiveRequest *self)
     return MAX (self->gpus_per_node / o->threads, 1);
   if (self->file && self->file->gpus_per_thread)
     return self->file->gpus_per_thread;
-  return self->nodes == 1 ? self->gpus_per_node : 1;
+  return self->nodes == 1 && self->gpus_per_node <= gpus_of_system (node) ? self->gpus_per_node : 1;
 }
 
 static gboolean
@@ -207,7 +216,7 @@ read_ranks (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
                         MAX_COUNT);
   self->nodes = o->nodes ? o->nodes : self->file && self->file->n_nodes ? self->file->n_nodes : 1;
   self->gpus_per_node = gpus_of_node (self, node ? fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) : 0);
-  self->gpus_per_process = gpus_of_thread (self);
+  self->gpus_per_process = gpus_of_thread (self, node);
   self->n_ranks = (guint) CLAMP (self->nodes * self->gpus_per_node, 1, G_MAXINT32);
   return check_file_ranks (self, error);
 }

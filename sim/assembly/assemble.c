@@ -7,6 +7,7 @@
 #include "sim/assembly/nic_subset.h"
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
+#include "sim/scenario/node_wires.h"
 #include "sim/scenario/placement.h"
 
 /* Location of the members of a node's part while the graph is built. */

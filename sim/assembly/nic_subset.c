@@ -2,48 +2,12 @@
 /* nic_subset.c - starts from evenly spaced NICs and exchanges one for another as long as the choice gets better. */
 #include "sim/assembly/nic_subset.h"
 
-#include <string.h>
+#include "sim/scenario/node_wires.h"
 
 static const FabPartSpec *
 part_at (const FabNodeSpec *node, guint index)
 {
   return (const FabPartSpec *) node->parts.data + index;
-}
-
-FabWireEnd
-fab_wire_end (const FabNodeSpec *node, const char *name)
-{
-  for (guint i = 0; i < node->parts.n; i++) {
-    const FabPartSpec *part = part_at (node, i);
-    gsize length = strlen (part->name);
-    guint64 member;
-
-    if (strcmp (part->name, name) == 0)
-      return (FabWireEnd){ i, 0, (guint) part->count };
-    if (strncmp (part->name, name, length) == 0
-        && g_ascii_string_to_unsigned (name + length, 10, 0, (guint64) part->count - 1, &member, NULL))
-      return (FabWireEnd){ i, (guint) member, 1 };
-  }
-  g_assert_not_reached (); /* the catalogue check makes this impossible */
-}
-
-/* A tree from the larger side to the smaller one: member i of m belongs to member floor (i n / m) of n. */
-static gboolean
-is_of_block (guint64 i, guint64 all_from, guint64 j, guint64 all_to)
-{
-  return all_from >= all_to ? i * all_to / all_from == j : j * all_from / all_to == i;
-}
-
-gboolean
-fab_wire_joins (const FabWireSpec *wire, const FabWireEnd *from, guint i, const FabWireEnd *to, guint j)
-{
-  switch ((FabWireMap) wire->map) {
-  case FAB_WIRE_BLOCK: return is_of_block (i, from->n, j, to->n);
-  case FAB_WIRE_ALL: return TRUE;
-  case FAB_WIRE_RING: return (i + 1) % from->n == j || (j + 1) % to->n == i;
-  case FAB_WIRE_PAIRS: return i / 2 == j / 2;
-  }
-  g_assert_not_reached ();
 }
 
 /* --- distances --- */

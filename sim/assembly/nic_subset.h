@@ -19,15 +19,3 @@
  * accelerators. Returns them in ascending order, so that the k-th of them is rail k. `n_chosen` is at most the number
  * of NICs. The same arguments give the same choice. (transfer full) [n_chosen] */
 guint *fab_nic_subset (const FabNodeSpec *node, guint n_gpus, guint n_chosen);
-
-/* Ends of a wire: the part's index in `parts`, the first of its members that the name means, and how many they are:
- * "gpu" means all members, "gpu3" one of them. The catalogue has checked that there is such a part. */
-typedef struct {
-  guint part, first, n;
-} FabWireEnd;
-
-FabWireEnd fab_wire_end (const FabNodeSpec *node, const char *name);
-
-/* Whether the wire connects member i of its end `from` to member j of its end `to`; both count from the end's first. */
-gboolean fab_wire_joins (const FabWireSpec *wire, const FabWireEnd *from, guint i, const FabWireEnd *to,
-                         guint j);

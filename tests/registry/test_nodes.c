@@ -7,6 +7,7 @@
 #include "sim/assembly/nic_subset.h"
 #include "sim/fabric/search.h"
 #include "sim/machine/hop.h"
+#include "sim/scenario/node_wires.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -341,6 +342,21 @@ a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "18 of 'gb200-tray' share a switch"));
 }
 
+/* Sockets that are wired to each other run one operating system; trays of a rack meet on a network. */
+static void
+trays_of_a_rack_are_machines_of_their_own (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *node;
+    guint n_systems;
+  } rows[] = { { "gb200-nvl72", 18 }, { "gb200-tray", 1 }, { "superpod-h100-256", 32 },
+               { "trn2-ultra", 4 },   { "dgx-h100", 1 },   { "mi250x", 1 },
+               { "host", 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_int_equal (fab_node_spec_n_systems (fab_catalog_node (catalog, rows[i].node)), rows[i].n_systems);
+}
+
 /* --- fewer NICs than the node has --- */
 
 static void
@@ -469,6 +485,7 @@ main (void)
     cmocka_unit_test (the_middle_is_as_wide_as_published),
     cmocka_unit_test (trays_of_a_rack_are_one_domain),
     cmocka_unit_test (a_rack_that_is_not_full_is_said),
+    cmocka_unit_test (trays_of_a_rack_are_machines_of_their_own),
     cmocka_unit_test (a_subset_is_balanced_over_sockets_switches_and_gpus),
     cmocka_unit_test (no_subset_is_better_than_the_one_that_is_taken),
     cmocka_unit_test (nics_of_a_subset_are_numbered_from_0),

@@ -3,11 +3,13 @@
  * every bucket. */
 #include "models/library/nccl/parts.h"
 
+/* Accelerators are joined to switches of their node only, or of the domain that several nodes share. Such a switch
+ * belongs to no node. */
 static gboolean
 has_every_channel (const FabVertex *src, const FabVertex *dst)
 {
-  return (src->kind == FAB_VERTEX_ACCELERATOR && dst->kind == FAB_VERTEX_SWITCH && dst->node != FAB_NO_NODE)
-      || (dst->kind == FAB_VERTEX_ACCELERATOR && src->kind == FAB_VERTEX_SWITCH && src->node != FAB_NO_NODE);
+  return (src->kind == FAB_VERTEX_ACCELERATOR && dst->kind == FAB_VERTEX_SWITCH)
+      || (dst->kind == FAB_VERTEX_ACCELERATOR && src->kind == FAB_VERTEX_SWITCH);
 }
 
 static NcclWires
