@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs.py: every room is on the map (docs/architecture.md), every page that a model names exists, so does every
-page that another page links to."""
+page that another page links to; every table begins with its head."""
 import os
 import re
 
@@ -26,6 +26,15 @@ def folders():
                    if path.count("/") >= 2})
 
 
+def headless_tables(text):
+    """Lines at which rows of a table begin without a head: an empty line splits it."""
+    lines = re.sub(r"^```.*?^```", lambda block: "\n" * block.group().count("\n"), text, flags=re.M | re.S).split("\n")
+    for i, line in enumerate(lines):
+        if line.startswith("|") and not (i and lines[i - 1].startswith("|")):
+            if not re.fullmatch(r"\|[-| :]+\|", "".join(lines[i + 1:i + 2])):
+                yield i + 1
+
+
 problems = []
 if os.path.exists(os.path.join(ROOT, MAP)):
     known = rooms_on_map(read(MAP))
@@ -39,6 +48,7 @@ for path in files("*.c"):
             problems.append(f"{path}: its page {page} does not exist")
 
 for path in files("*.md"):
+    problems += [f"{path}:{line}: a table begins without its head" for line in headless_tables(read(path))]
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(path)):
         target = os.path.join(ROOT, os.path.dirname(path), link)
         if "://" not in link and not link.startswith("mailto:") and not os.path.exists(target):
