@@ -57,6 +57,11 @@ class Manual(CliTest):
             promised = {option for head in heads for option in OPTION.findall(head)}
             self.assertLessEqual(promised, options, command)
 
+    def test_synopsis_has_every_command(self):
+        synopsis = plain(read(MAN).split(".SH SYNOPSIS")[1].split(".SH")[0])
+        named = re.findall(r"^fabricast (\w+)", synopsis, re.M)
+        self.assertEqual(sorted(named), sorted(self.commands() + ["help", "version"]))
+
     @unittest.skipUnless(shutil.which("man"), "man is not here")
     def test_man_page_is_clean(self):
         done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", MAN], capture_output=True,
