@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/terminal/fold.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
@@ -41,13 +43,15 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   g_autoptr (GOptionContext) context = g_option_context_new (usage->arguments);
   g_autofree char *examples = g_strconcat ("Examples:\n", usage->examples, NULL);
   g_autoptr (GError) cause = NULL;
+  guint columns = fab_terminal_prose_columns (0);
+  g_autofree char *summary = columns > 0 ? fab_fold_prose (usage->summary, columns) : NULL;
   gboolean wants_help = FALSE;
   GOptionEntry help[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &wants_help, "Show this help", NULL },
                           G_OPTION_ENTRY_NULL };
   g_autofree char *program = g_strconcat ("fabricast ", (*argv)[0], NULL);
 
   g_option_context_set_help_enabled (context, FALSE);
-  g_option_context_set_summary (context, usage->summary);
+  g_option_context_set_summary (context, summary != NULL ? g_strchomp (summary) : usage->summary);
   g_option_context_set_description (context, examples);
   if (entries)
     g_option_context_add_main_entries (context, entries, NULL);

@@ -24,6 +24,7 @@ typedef struct {
   const char *name;
   const char *summary;                    /* one line for `fabricast --help` */
   FabExit (*run) (int argc, char **argv); /* argv[0] is the command's name */
+  gboolean prints_data;                   /* on stdout, for other programs: never folded or coloured */
 } FabCommand;
 
 extern const FabCommand fab_command_calibrate;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/terminal/terminal.h"
 
 static const FabCommand *const commands[] = {
   &fab_command_run,       &fab_command_size,     &fab_command_sweep,    &fab_command_plan,
@@ -18,6 +19,8 @@ static const FabCommand *const commands[] = {
   &fab_command_explore,   &fab_command_describe, &fab_command_validate,
 };
 
+static const char *const help_words[] = { "--help", "-h", "help", NULL };
+
 static void
 print_usage (void)
 {
@@ -27,6 +30,7 @@ print_usage (void)
     g_print ("  %-11s %s\n", commands[i]->name, commands[i]->summary);
   g_print (
       "\n`fabricast COMMAND --help` explains a command, with examples. `fabricast --version` prints the version.\n"
+      "`--color=WHEN` (auto, always, never), of every command, colours what a terminal shows, or does not.\n"
       "Exit codes: 0 done; 1 a target or gate was not met; 2 bad input; 3 not possible on this machine.\n");
 }
 
@@ -44,6 +48,26 @@ unknown_command (const char *name)
   return FAB_EXIT_INPUT;
 }
 
+/* Says whether the answer is for other programs: the command's own, or that of --format. */
+static gboolean
+prints_data (int argc, char **argv)
+{
+  gboolean is_data = FALSE;
+
+  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (commands); i++)
+    is_data = is_data || (commands[i]->prints_data && strcmp (commands[i]->name, argv[1]) == 0);
+  for (int i = 1; i < argc; i++) {
+    const char *format = g_str_has_prefix (argv[i], "--format=") ? argv[i] + strlen ("--format=")
+                       : strcmp (argv[i], "--format") == 0       ? argv[i + 1]
+                                                                 : NULL;
+
+    if (g_strv_contains (help_words, argv[i]))
+      return FALSE;
+    is_data = is_data || (format != NULL && strcmp (format, "text") != 0);
+  }
+  return is_data;
+}
+
 static FabExit
 run_command (int argc, char **argv)
 {
@@ -57,7 +81,7 @@ run_command (int argc, char **argv)
 static void
 close_output (void)
 {
-  if (fflush (stdout) == 0 && !ferror (stdout))
+  if (fab_terminal_close ())
     return;
   g_printerr ("fabricast: cannot write the answer to standard output; is the disk full?\n");
   _exit (FAB_EXIT_INPUT);
@@ -66,14 +90,18 @@ close_output (void)
 int
 main (int argc, char **argv)
 {
-  static const char *const help_words[] = { "--help", "-h", "help", NULL };
   static const char *const version_words[] = { "--version", "version", NULL };
+  g_autoptr (GError) error = NULL;
 
   setlocale (LC_CTYPE, "");
   if (strcmp (nl_langinfo (CODESET), "UTF-8") != 0)
     /* scenarios are UTF-8, and so are options, whatever the locale */
     setlocale (LC_CTYPE, "C.UTF-8");
+  const char *colour = fab_terminal_take_colour (&argc, argv, &error);
+  fab_terminal_open (colour, prints_data (argc, argv));
   atexit (close_output);
+  if (error != NULL)
+    return fab_cli_fail (argc > 1 ? argv[1] : "help", error);
   if (argc < 2) {
     print_usage ();
     return FAB_EXIT_INPUT;

@@ -221,4 +221,5 @@ const FabCommand fab_command_calibrate = {
   .name = "calibrate",
   .summary = "Make a link entry of what was measured",
   .run = run,
+  .prints_data = TRUE,
 };

@@ -362,4 +362,5 @@ const FabCommand fab_command_import = {
   .name = "import",
   .summary = "Make a scenario of what a machine prints, or of a model's config.json",
   .run = run,
+  .prints_data = TRUE,
 };

@@ -263,4 +263,5 @@ const FabCommand fab_command_report = {
   .name = "report",
   .summary = "Make a page of runs and sweeps: timeline, exposed communication, busy links, curves",
   .run = run,
+  .prints_data = TRUE,
 };

@@ -77,4 +77,5 @@ const FabCommand fab_command_check = {
   .name = "check",
   .summary = "Check a scenario and print it with every default filled in",
   .run = run,
+  .prints_data = TRUE,
 };

@@ -5,6 +5,7 @@
 #include "answer/explain/explain.h"
 #include "cli/cli.h"
 #include "cli/study/best.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -12,7 +13,7 @@
 
 /* An explanation as a page: each result with its formula, the numbers in it, and what they mean. */
 
-enum { WIDTH = 110 };
+enum { FILE_COLUMNS = 110 };
 
 static const FabStatement *
 statement_at (const FabExplanation *explanation, guint index)
@@ -24,6 +25,7 @@ statement_at (const FabExplanation *explanation, guint index)
 static void
 append_words (GString *text, guint indent, const char *words)
 {
+  glong width = fab_terminal_prose_columns (FILE_COLUMNS);
   g_auto (GStrv) parts = g_strsplit_set (words, " \n", -1);
   glong column = 0;
 
@@ -32,7 +34,7 @@ append_words (GString *text, guint indent, const char *words)
 
     if (length == 0)
       continue;
-    if (column > 0 && column + 1 + length > WIDTH) {
+    if (column > 0 && column + 1 + length > width) {
       g_string_append_c (text, '\n');
       column = 0;
     }

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/run/timeline.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 
 enum { TIMELINE_COLUMNS = 66 };
@@ -262,7 +263,8 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   GString *page = g_string_new (NULL);
   const FabDag *dag = fab_simulation_dag (result->simulation);
   g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), dag->classes,
-                                                 dag->n_classes, TIMELINE_COLUMNS);
+                                                 dag->n_classes, TIMELINE_COLUMNS,
+                                                 fab_terminal_page_columns (0));
 
   append_head (page, scenario, result);
   append_step (page, result);

@@ -428,13 +428,16 @@ name_width (const FabProbe *probe, const FabRankClassRecord *classes, guint n_cl
 }
 
 char *
-fab_timeline_draw (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes, guint width)
+fab_timeline_draw (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes, guint width,
+                   guint page_columns)
 {
   Drawing drawing = { .probe = probe,
                       .width = MAX (width, 20),
                       .name_width = name_width (probe, classes, n_classes),
                       .out = g_string_new (NULL) };
 
+  if (page_columns > 0)
+    drawing.width = MAX (page_columns, 20 + drawing.name_width + 3) - drawing.name_width - 3;
   for (guint i = 0; i < probe->iterations->len; i++)
     if (g_array_index (probe->iterations, FabIterationRecord, i).rank_class == classes[0].rank_class)
       drawing.times = g_array_index (probe->iterations, FabIterationRecord, i);

@@ -16,7 +16,8 @@
 
 #include "sim/result/probe.h"
 
-/* Draws a time axis of `width` columns, at least 20. `classes` are those of the DAG, by number; the streams are those
+/* Draws a time axis of `width` columns, at least 20; where `page_columns` is not 0, of as many as a page of that width
+ * has beside the names of rows. `classes` are those of the DAG, by number; the streams are those
  * of the first class. (transfer full) */
 char *fab_timeline_draw (const FabProbe *probe, const FabRankClassRecord *classes, guint n_classes,
-                         guint width);
+                         guint width, guint page_columns);

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/points.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -18,7 +19,7 @@ typedef struct {
 
 /* The page of `fabricast scale`: sentences, a table, a curve. */
 
-enum { CURVE_COLUMNS = 50 };
+enum { BEFORE_CURVE = 11, AFTER_CURVE = 35, FILE_COLUMNS = BEFORE_CURVE + 50 + AFTER_CURVE };
 
 static const FabScalePoint *
 point_at (const FabScaleView *view, gint index)
@@ -155,10 +156,13 @@ append_table (GString *text, const FabScaleView *view)
 static void
 append_curve (GString *text, const FabScaleView *view)
 {
+  guint columns = fab_terminal_page_columns (FILE_COLUMNS);
+
+  columns = MAX (columns, BEFORE_CURVE + AFTER_CURVE + 20) - BEFORE_CURVE - AFTER_CURVE;
   g_string_append (text, "\n  efficiency\n");
   for (guint i = 0; i < view->scaling->n; i++) {
     const FabScalePoint *point = point_at (view, (gint) i);
-    guint length = (guint) lround (CURVE_COLUMNS * CLAMP (point->efficiency, 0, 1));
+    guint length = (guint) lround (columns * CLAMP (point->efficiency, 0, 1));
     const char *mark = (gint) i == view->scaling->dominated ? "  the network dominates from here on"
                      : (gint) i == view->scaling->efficient ? "  worth it up to here"
                      : (gint) i == view->scaling->bend      ? "  bends"

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/points.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -26,11 +27,12 @@ typedef struct {
   const GPtrArray *ports; /* FabPort; NULL: the key is not a rate of ports, or no value meets the target */
 } FabSizeView;
 
-enum { COLUMNS = 66, ROWS = 9, LABEL = 12 };
+enum { ROWS = 9, LABEL = 12, BEFORE = LABEL + 4, FILE_COLUMNS = BEFORE + 66 };
 
 typedef struct {
   double least, most;
-  char cells[ROWS][COLUMNS + 1];
+  guint columns;
+  char *cells[ROWS];
 } Plot;
 
 static guint
@@ -49,12 +51,11 @@ plot_init (Plot *self, double bound, const FabPlotPoint *points, guint n)
     self->least = MIN (self->least, points[i].value);
     self->most = MAX (self->most, points[i].value);
   }
-  memset (self->cells, ' ', sizeof self->cells);
+  self->columns = fab_terminal_page_columns (FILE_COLUMNS) - BEFORE;
   for (guint row = 0; row < ROWS; row++)
-    self->cells[row][COLUMNS] = '\0';
-  memset (self->cells[row_of (self, bound)], '-', COLUMNS);
+    self->cells[row] = g_strnfill (self->columns, row == row_of (self, bound) ? '-' : ' ');
   for (guint i = 0; i < n; i++) {
-    guint column = (guint) lround (points[i].at * (COLUMNS - 1));
+    guint column = (guint) lround (points[i].at * (self->columns - 1));
     char *cell = &self->cells[row_of (self, points[i].value)][column];
 
     *cell = points[i].is_marked ? '@' : *cell == '@' ? '@' : 'o';
@@ -88,9 +89,10 @@ plot_append (GString *text, const FabTarget *target, const FabPlotPoint *points,
                                              : g_strdup ("");
 
     append_row (text, label, plot.cells[row]);
+    g_free (plot.cells[row]);
   }
   g_string_append_printf (text, "  %*s  %s%*s\n", LABEL, target->figure->name, from,
-                          (int) MAX (COLUMNS - (glong) strlen (from), 1), to);
+                          (int) MAX ((glong) plot.columns - (glong) strlen (from), 1), to);
 }
 
 /* The values that were tried, as rows; for a person with the targets' figures that the table has not. */

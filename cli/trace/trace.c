@@ -133,6 +133,7 @@ const FabCommand fab_command_trace = {
   .name = "trace",
   .summary = "Write a run as a trace for Perfetto, Chrome or Holistic Trace Analysis",
   .run = run,
+  .prints_data = TRUE,
 };
 
 /* What a trace is made of, read from a results file. */

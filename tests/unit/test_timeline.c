@@ -74,7 +74,7 @@ test_one_class (G_GNUC_UNUSED void **state)
   add_span (&probe, 0, "loader", FAB_SPAN_LOAD, "load", 2, 5);
   add_span (&probe, 0, "comm", FAB_SPAN_WAIT, "all_reduce b", 7, 8);
   add_span (&probe, 0, "comm", FAB_SPAN_COMM, "all_reduce b", 8, 14);
-  drawing = fab_timeline_draw (&probe, classes, 1, 20);
+  drawing = fab_timeline_draw (&probe, classes, 1, 20, 0);
   assert_row (drawing, "compute", "[ forward]");
   assert_row (drawing, "loader", "  [ ]");
   assert_row (drawing, "comm", "        [ all]");
@@ -94,7 +94,7 @@ test_busy_all_the_time_has_no_idle_row (G_GNUC_UNUSED void **state)
   fab_probe_init (&probe);
   add_iteration (&probe, 0);
   add_span (&probe, 0, "compute", FAB_SPAN_COMPUTE, "forward a", 0, 20);
-  drawing = fab_timeline_draw (&probe, classes, 1, 20);
+  drawing = fab_timeline_draw (&probe, classes, 1, 20, 0);
   assert_row (drawing, "idle", NULL);
   fab_probe_clear (&probe);
 }
@@ -118,7 +118,7 @@ test_stages (G_GNUC_UNUSED void **state)
   add_span (&probe, 1, "compute", FAB_SPAN_COMPUTE, "forward b", 4, 8.4);
   add_span (&probe, 1, "compute", FAB_SPAN_COMPUTE, "backward b", 8.4, 16);
   add_span (&probe, 1, "comm", FAB_SPAN_COMM, "send b", 14, 18);
-  drawing = fab_timeline_draw (&probe, classes, 2, 20);
+  drawing = fab_timeline_draw (&probe, classes, 2, 20, 0);
   assert_row (drawing, "rank 0", "FFFF........BBBBBBff");
   assert_row (drawing, "rank 8", "....FFFFBBBBBBBB==..");
   assert_row (drawing, "", "0              20 us"); /* the axis comes first */
@@ -141,7 +141,7 @@ test_many_stages_leave_out_the_middle (G_GNUC_UNUSED void **state)
     add_iteration (&probe, i);
     add_span (&probe, i, "compute", FAB_SPAN_COMPUTE, "forward", 0, 20);
   }
-  drawing = fab_timeline_draw (&probe, classes, G_N_ELEMENTS (classes), 20);
+  drawing = fab_timeline_draw (&probe, classes, G_N_ELEMENTS (classes), 20, 0);
   for (const char *p = drawing; (p = strstr (p, "FFFFFFFFFFFFFFFFFFFF\n")) != NULL; p++)
     n_rows++;
   assert_int_equal (n_rows, 16);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/terminal/fold.h"
+
+#include <string.h>
+
+enum {
+  LEAST_ROOM = 24, /* columns that words need below a cell */
+  HANG = 4,        /* columns by which what continues stands to the right */
+  PROSE_HANG = 2,  /* of a line that is one sentence */
+  LEAST_CELLS = 3, /* of a row of a table */
+  SHORT_LABEL = 2, /* columns of a rank or a mark */
+  LONG_WORD = 20,  /* bytes: no figure is so long */
+};
+
+guint
+fab_fold_width (const char *text, gsize length)
+{
+  guint columns = 0;
+
+  for (const char *p = text; p < text + length; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    columns += g_unichar_iszerowidth (c) ? 0 : g_unichar_iswide (c) ? 2 : 1;
+  }
+  return columns;
+}
+
+GArray *
+fab_fold_cells (const char *line)
+{
+  GArray *cells = g_array_new (FALSE, FALSE, sizeof (FabFoldCell));
+  gsize at = strspn (line, " ");
+
+  while (line[at] != '\0') {
+    const char *gap = strstr (line + at, "  ");
+    FabFoldCell cell = { at, gap != NULL ? (gsize) (gap - line) : strlen (line), 0 };
+
+    cell.column = fab_fold_width (line, cell.start);
+    g_array_append_val (cells, cell);
+    at = cell.end + strspn (line + cell.end, " ");
+  }
+  return cells;
+}
+
+static const FabFoldCell *
+cell_at (const GArray *cells, guint i)
+{
+  return &g_array_index (cells, FabFoldCell, i);
+}
+
+gboolean
+fab_fold_is_words (const char *line, const FabFoldCell *cell)
+{
+  guint n_spaces = 0;
+
+  for (gsize i = cell->start; i < cell->end; i++)
+    n_spaces += line[i] == ' ';
+  return n_spaces >= 2 || (n_spaces == 1 && cell->end - cell->start > LONG_WORD);
+}
+
+/* --- one line --- */
+
+/* Returns the end of the word that starts here. Words in quotation marks of a shell are one. */
+static const char *
+word_end (const char *word, gboolean is_command)
+{
+  char quote = '\0';
+  const char *p = word;
+
+  for (; *p != '\0' && (*p != ' ' || quote != '\0'); p++)
+    if (is_command && (*p == '\'' || *p == '"') && (quote == '\0' || quote == *p))
+      quote = quote == '\0' ? *p : '\0';
+  return p;
+}
+
+/* Appends words after `column` columns that are taken; continues at `hang`. */
+static void
+append_words (GString *out, const char *text, guint column, guint hang, guint columns, gboolean is_command)
+{
+  const char *end = text;
+
+  for (const char *word = text + strspn (text, " "); *word != '\0'; word = end + strspn (end, " ")) {
+    guint gap = end > text ? MIN ((guint) (word - end), 2) : 0;
+
+    end = word_end (word, is_command);
+    guint width = fab_fold_width (word, (gsize) (end - word));
+    guint after = is_command && end[strspn (end, " ")] != '\0' ? 2 : 0; /* " \\" */
+
+    if (gap > 0 && column + gap + width + after > columns) {
+      g_string_append_printf (out, "%s\n%*s", is_command ? " \\" : "", (int) hang, "");
+      column = hang;
+      gap = 0;
+    }
+    g_string_append_printf (out, "%*s%.*s", (int) gap, "", (int) (end - word), word);
+    column += gap + width;
+  }
+  g_string_append_c (out, '\n');
+}
+
+/* A line to be typed into a shell, and not a message that names the command. */
+static gboolean
+is_command (const char *line)
+{
+  const char *word = line + strspn (line, " ");
+  const char *second = word + strcspn (word, " ");
+
+  return g_str_has_prefix (word, "fabricast ") && *second != '\0' && second[strcspn (second + 1, " ")] != ':';
+}
+
+/* Where the words of a line that is too long hang: columns, and the cell that is folded. */
+static void
+fold_cells (GString *out, const char *line, const GArray *cells, guint columns)
+{
+  guint indent = cell_at (cells, 0)->column, last = cells->len - 1;
+  const FabFoldCell *cell = cell_at (cells, last);
+
+  if (cells->len == 1) {
+    g_string_append_len (out, line, (gssize) cell->start);
+    append_words (out, line + cell->start, indent, indent + (is_command (line) ? HANG : PROSE_HANG), columns,
+                  is_command (line));
+  } else if (cell->column + LEAST_ROOM <= columns && fab_fold_is_words (line, cell)) {
+    g_string_append_len (out, line, (gssize) cell->start);
+    append_words (out, line + cell->start, cell->column, cell->column, columns, FALSE);
+  } else if (fab_fold_is_words (line, cell)
+             && fab_fold_width (line, cell_at (cells, last - 1)->end) <= columns) {
+    g_string_append_len (out, line, (gssize) cell_at (cells, last - 1)->end);
+    g_string_append_printf (out, "\n%*s", (int) indent + HANG, "");
+    append_words (out, line + cell->start, indent + HANG, indent + HANG, columns, FALSE);
+  } else {
+    g_string_append_len (out, line, (gssize) cell_at (cells, 0)->start);
+    append_words (out, line + cell_at (cells, 0)->start, indent, indent + HANG, columns, FALSE);
+  }
+}
+
+void
+fab_fold_line (GString *out, const char *line, guint columns)
+{
+  g_autoptr (GArray) cells = NULL;
+
+  if (fab_fold_width (line, strlen (line)) > columns && strchr (line, '\t') == NULL)
+    cells = fab_fold_cells (line);
+  if (cells != NULL && cells->len > 0)
+    fold_cells (out, line, cells, columns);
+  else
+    g_string_append_printf (out, "%s\n", line);
+}
+
+/* --- tables --- */
+
+/* Columns of a table that is n lines: from where to where each is, in columns of the screen. */
+typedef struct {
+  guint start, end;
+} Span;
+
+/* Makes the array as long as that; what is new is 0. */
+static void
+lengthen (GByteArray *taken, guint length)
+{
+  guint before = taken->len;
+
+  if (length <= before)
+    return;
+  g_byte_array_set_size (taken, length);
+  memset (taken->data + before, 0, length - before);
+}
+
+/* Marks the columns in which a line has something. One space is inside a cell. */
+static void
+mark_taken (GByteArray *taken, const char *line)
+{
+  guint column = 0;
+
+  for (const char *p = line; *p != '\0'; p = g_utf8_next_char (p)) {
+    gboolean is_taken = *p != ' ' || (p > line && p[-1] != ' ' && p[1] != ' ' && p[1] != '\0');
+    guint end = column + fab_fold_width (p, 1);
+
+    lengthen (taken, end);
+    for (; column < end; column++)
+      taken->data[column] |= (guint8) is_taken;
+  }
+}
+
+/* Finds what is divided in all lines alike by two empty columns. (transfer full) (element-type Span) */
+static GArray *
+spans_of (const char *const *lines, guint n)
+{
+  g_autoptr (GByteArray) taken = g_byte_array_new ();
+  GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
+  guint empty = 2;
+
+  for (guint i = 0; i < n; i++)
+    mark_taken (taken, lines[i]);
+  for (guint i = 0; i < taken->len; i++) {
+    if (taken->data[i] == 0) {
+      empty++;
+      continue;
+    }
+    if (empty >= 2)
+      g_array_append_val (spans, ((Span){ i, i }));
+    g_array_index (spans, Span, spans->len - 1).end = i + 1;
+    empty = 0;
+  }
+  return spans;
+}
+
+/* Appends what a line has in these columns, padded to their number. */
+static void
+append_span (GString *out, const char *line, guint from, guint to)
+{
+  guint column = 0;
+
+  for (const char *p = line; *p != '\0' && column < to; p = g_utf8_next_char (p)) {
+    guint width = fab_fold_width (p, 1);
+
+    if (column >= from)
+      g_string_append_len (out, p, g_utf8_next_char (p) - p);
+    column += width;
+  }
+  for (column = MAX (column, from); column < to; column++)
+    g_string_append_c (out, ' ');
+}
+
+static void
+end_line (GString *out)
+{
+  while (out->len > 0 && out->str[out->len - 1] == ' ')
+    g_string_truncate (out, out->len - 1);
+  g_string_append_c (out, '\n');
+}
+
+/* How many columns of a table tell its rows apart: two, where the first one is a number or a mark. */
+static guint
+n_labels (const GArray *spans)
+{
+  return g_array_index (spans, Span, 0).end - g_array_index (spans, Span, 0).start <= SHORT_LABEL ? 2 : 1;
+}
+
+/* From where on a part has the columns of a table: little space is left after the first one. */
+static guint
+part_start (const GArray *spans, guint first)
+{
+  return MAX (g_array_index (spans, Span, first - 1).end, g_array_index (spans, Span, first).start - 2);
+}
+
+/* The first column, and spans first to last - 1, of every line. */
+static void
+append_part (GString *out, const char *const *lines, guint n, const GArray *spans, guint first, guint last)
+{
+  guint label = g_array_index (spans, Span, n_labels (spans) - 1).end;
+  guint from = part_start (spans, first), to = g_array_index (spans, Span, last - 1).end;
+
+  for (guint i = 0; i < n; i++) {
+    append_span (out, lines[i], 0, label);
+    append_span (out, lines[i], from, to);
+    end_line (out);
+  }
+}
+
+/* Prints a table in parts. Returns FALSE where that is not possible. */
+static gboolean
+append_table (GString *out, const char *const *lines, guint n, guint columns)
+{
+  g_autoptr (GArray) spans = spans_of (lines, n);
+  guint before = spans->len >= LEAST_CELLS ? n_labels (spans) : 0;
+  guint label = before > 0 ? g_array_index (spans, Span, before - 1).end : columns;
+
+  if (label * 2 > columns)
+    return FALSE;
+  for (guint first = before, last; first < spans->len; first = last) {
+    guint start = part_start (spans, first);
+
+    for (last = first + 1; last < spans->len; last++)
+      if (label + g_array_index (spans, Span, last).end - start > columns)
+        break;
+    if (first > before)
+      g_string_append_c (out, '\n');
+    append_part (out, lines, n, spans, first, last);
+  }
+  return TRUE;
+}
+
+/* A row of a table: several cells, the last of them no sentence. */
+static gboolean
+is_row (const char *line)
+{
+  g_autoptr (GArray) cells = strchr (line, '\t') == NULL ? fab_fold_cells (line) : NULL;
+
+  return cells != NULL && cells->len >= LEAST_CELLS
+      && !fab_fold_is_words (line, cell_at (cells, cells->len - 1));
+}
+
+void
+fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint columns)
+{
+  for (guint first = 0, last; first < n; first = last) {
+    gboolean is_wide = FALSE;
+
+    for (last = first; last < n && is_row (lines[last]); last++)
+      is_wide = is_wide || fab_fold_width (lines[last], strlen (lines[last])) > columns;
+    if (last > first + 1 && is_wide && append_table (out, lines + first, last - first, columns))
+      continue;
+    last = MAX (last, first + 1);
+    for (guint i = first; i < last; i++)
+      fab_fold_line (out, lines[i], columns);
+  }
+}
+
+/* --- prose --- */
+
+char *
+fab_fold_prose (const char *text, guint columns)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) sentence = g_string_new (NULL);
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; lines[i] != NULL; i++) {
+    gboolean is_prose = *lines[i] != '\0' && *lines[i] != ' ';
+
+    if (is_prose)
+      g_string_append_printf (sentence, "%s%s", sentence->len > 0 ? " " : "", lines[i]);
+    if (sentence->len > 0 && (!is_prose || lines[i + 1] == NULL)) {
+      append_words (out, sentence->str, 0, 0, columns, FALSE);
+      g_string_truncate (sentence, 0);
+    }
+    if (!is_prose && (*lines[i] != '\0' || lines[i + 1] != NULL))
+      g_string_append_printf (out, "%s\n", lines[i]);
+  }
+  return g_string_free (out, FALSE);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminal.h - the screen of a person: how wide it is, and whether it shows colours.
+ *
+ * On a terminal, what goes to stdout and stderr is fitted to its columns and coloured (fold.h, paint.h). A file and a
+ * pipe get every line whole and without colours, so that what reads them sees the same on every machine.
+ */
+#pragma once
+
+#include <glib.h>
+
+enum {
+  FAB_TERMINAL_COLUMNS = 80,        /* of a terminal that does not say */
+  FAB_TERMINAL_LEAST_COLUMNS = 40,  /* a narrower one breaks lines by itself */
+  FAB_TERMINAL_PROSE_COLUMNS = 110, /* longer lines of words are hard to read */
+};
+
+/* Returns the columns of the terminal on a descriptor: COLUMNS of the environment, else what the terminal says, else
+ * 80. 0: there is no terminal. */
+guint fab_terminal_columns (int descriptor);
+
+/* Returns the columns for what is drawn on stdout: those of its terminal, or `otherwise` for files and pipes. */
+guint fab_terminal_page_columns (guint otherwise);
+/* Same for words: at most FAB_TERMINAL_PROSE_COLUMNS. */
+guint fab_terminal_prose_columns (guint otherwise);
+
+/* Says whether to colour what goes to a descriptor. `when` is "always", "never" or "auto" (NULL too); "auto" means a
+ * terminal that is not TERM=dumb, unless NO_COLOR is set and not empty (no-color.org). */
+gboolean fab_terminal_has_colour (int descriptor, const char *when);
+
+/* Takes --color=WHEN out of the arguments, wherever it stands, and returns WHEN, else FABRICAST_COLOR of the
+ * environment, or NULL. *error: WHEN is none of always, never and auto. */
+const char *fab_terminal_take_colour (int *argc, char **argv, GError **error);
+
+/* Makes stdout and stderr those of a person where they are terminals, or are to be coloured. `is_data`: stdout is for
+ * other programs, and stays as it is. */
+void fab_terminal_open (const char *colour, gboolean is_data);
+/* Writes what is held back; nothing may be printed to stdout afterwards. Returns FALSE when something could not be
+ * written. */
+gboolean fab_terminal_close (void);

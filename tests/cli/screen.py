@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees on a terminal: lines that fit, words that are whole, colours where they are wanted; and that files
+and pipes get none of it."""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import unittest
+
+from support import HELLO, SOURCE, CliTest, environment, main
+import support
+
+CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+HYBRID = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-400g.yaml")
+
+
+def on_terminal(columns, args, cwd, stderr=None, **variables):
+    """What the program writes to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    env = {**environment(), "TERM": "xterm-256color", **variables}
+    for name in ("COLUMNS", "NO_COLOR"):
+        if name not in variables:
+            env.pop(name, None)
+    with subprocess.Popen([support.PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=stderr or theirs, cwd=cwd,
+                          env=env) as child:
+        os.close(theirs)
+        parts = []
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            parts.append(part)
+        os.close(ours)
+        child.wait()
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+class Screen(CliTest):
+    def screen(self, columns, *args, **variables):
+        return on_terminal(columns, args, self.directory, **variables)
+
+    def plain(self, columns, *args):
+        return self.screen(columns, *args, NO_COLOR="1")
+
+    def check_fits(self, columns, *args):
+        text = self.plain(columns, *args)
+        for line in text.split("\n"):
+            self.assertLessEqual(len(line), columns, f"{args}: {line}")
+        return text
+
+    def test_help_fits_and_breaks_no_word(self):
+        commands = self.good("--help").split("Commands:\n")[1].split("\n\n")[0]
+        for args in [["--help"]] + [[line.split()[0], "--help"] for line in commands.splitlines()]:
+            for columns in (60, 80, 160):
+                shown = self.plain(columns, *args).replace(" \\\n", " ")
+                self.assertEqual(shown.split(), self.good(*args).split(), args)
+                wide = [line for line in shown.split("\n") if len(line) > columns and re.search(r"\S +\S", line)
+                        and not line.strip().startswith("fabricast")]
+                self.assertEqual([line for line in wide if len(line.split()) > 2], [], args)
+
+    def test_pages_fit(self):
+        for args in (["run", "--no-db", HELLO], ["explain", HELLO], ["cost", HYBRID], ["scale", HYBRID],
+                     ["compare", HELLO, "--vary", "job.micro_batch=1,2,3,4,8,16"],
+                     ["tune", HELLO], ["describe", "links"], ["describe", "job", "ddp"],
+                     ["whatif", HYBRID, "--set", "cluster.nics_per_node=4"],
+                     ["collective", "--node", "dgx-h100", "--nodes", "4", "-b", "1M", "-e", "4M"]):
+            for columns in (80, 160):
+                self.check_fits(columns, *args)
+
+    def test_the_timeline_takes_the_columns(self):
+        for columns in (80, 160):
+            widest = max(self.plain(columns, "run", "--no-db", HELLO).split("\n"), key=len)
+            self.assertTrue(columns - 1 <= len(widest) <= columns, widest)
+
+    def test_columns_of_the_environment_win(self):
+        text = self.screen(200, "run", "--no-db", HELLO, COLUMNS="70", NO_COLOR="1")
+        self.assertLessEqual(max(map(len, text.split("\n"))), 70)
+
+    def test_an_error_is_folded_at_words(self):
+        self.assertRegex(self.check_fits(60, "describe", "no-such-thing"), r"\Afabricast describe: [^\n]*\n  \S")
+
+    def test_for_programs_it_stays_as_it_is(self):
+        for args in (["compare", HELLO, "--vary", "job.micro_batch=1,2", "--format", "csv"], ["topo", "--node", "dgx-a100", "--format=dot"],
+                     ["check", HELLO], ["topo", "--node", "dgx-a100", "--format", "matrix"]):
+            self.assertEqual(self.screen(60, *args).expandtabs(), self.good(*args).expandtabs())
+
+    def test_colours_are_for_terminals(self):
+        args = ["run", "--no-db", HELLO]
+        plain = self.good(*args)
+        self.assertNotRegex(plain, CONTROL)
+        self.assertRegex(self.screen(200, *args), CONTROL)
+        for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"FABRICAST_COLOR": "never"}):
+            self.assertNotRegex(self.screen(200, *args, **variables), CONTROL)
+        self.assertNotRegex(self.screen(200, *args, "--color=never"), CONTROL)
+        self.assertRegex(self.screen(200, "--color=always", *args, NO_COLOR="1"), CONTROL)
+        painted = self.good(*args, "--color=always")
+        self.assertIn("\x1b[31mexposed", painted)
+        self.assertEqual(CONTROL.sub("", painted), plain)
+
+    def test_a_wrong_colour_is_refused(self):
+        self.refused("run", HELLO, "--color=blue", names="auto, always and never")
+        self.refused("run", HELLO, names="FABRICAST_COLOR=", env={**environment(), "FABRICAST_COLOR": "blue"})
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "/dev/full is not here")
+    def test_a_full_disk_is_noticed_with_colours_too(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([support.PROGRAM, "--color=always", "describe", "nodes"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False, env=environment())
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is the disk full?", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_fold.c - text that is fitted to the columns of a terminal, and its colours. */
+#include <glib.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/terminal/fold.h"
+#include "cli/terminal/paint.h"
+
+static void
+assert_folded (const char *text, guint columns, const char *expected)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  fab_fold_paragraph (out, (const char *const *) lines, g_strv_length (lines), columns);
+  assert_string_equal (out->str, expected);
+}
+
+static void
+assert_painted (const char *text, const char *expected)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  fab_paint_paragraph (out, (const char *const *) lines, g_strv_length (lines), FALSE);
+  assert_string_equal (out->str, expected);
+}
+
+static void
+test_short_lines_stay (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("  step   1 s   twice  as  much", 40, "  step   1 s   twice  as  much\n");
+  assert_folded ("\tGPU0\tGPU1\tGPU2\tGPU3", 10, "\tGPU0\tGPU1\tGPU2\tGPU3\n");
+}
+
+static void
+test_a_sentence (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("  one two three four", 12, "  one two\n    three\n    four\n");
+  /* a word that is too long is not broken */
+  assert_folded ("a bcdefghijklmnop q", 8, "a\n  bcdefghijklmnop\n  q\n");
+  /* columns, not bytes; a wide character takes two */
+  assert_folded ("\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9", 7,
+                 "\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9\n");
+  assert_int_equal (fab_fold_width ("\xe4\xb8\xad", 3), 2);
+}
+
+/* What continues stands below the words of the last cell, or below the row where these have no room. */
+static void
+test_a_row_that_ends_with_words (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("  run   Play a scenario and say where its time goes", 36,
+                 "  run   Play a scenario and say\n        where its time goes\n");
+  assert_folded ("  a long name   12.5   13.5   what the link is for", 36,
+                 "  a long name   12.5   13.5\n      what the link is for\n");
+}
+
+static void
+test_a_command_can_be_copied (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("  fabricast size a.yaml --vary job.bucket --target 'mfu >= 30%'", 40,
+                 "  fabricast size a.yaml --vary \\\n      job.bucket --target 'mfu >= 30%'\n");
+  assert_folded ("fabricast size: there is no such key in the file", 30,
+                 "fabricast size: there is no\n  such key in the file\n");
+}
+
+static void
+test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("           alpha     beta    gamma\n"
+                 "  step     352 ms     5 s      9 s\n"
+                 "  exposed     0 s     1 s    2.5 s",
+                 24,
+                 "           alpha\n"
+                 "  step     352 ms\n"
+                 "  exposed     0 s\n"
+                 "\n"
+                 "           beta    gamma\n"
+                 "  step      5 s      9 s\n"
+                 "  exposed   1 s    2.5 s\n");
+  /* a rank alone does not tell rows apart */
+  assert_folded ("     name     step     batch     bound\n"
+                 "  1  alpha     1 s         4     nvlink3\n"
+                 "  2  beta      2 s         8     pcie4",
+                 26,
+                 "     name   step     batch\n"
+                 "  1  alpha   1 s         4\n"
+                 "  2  beta    2 s         8\n"
+                 "\n"
+                 "     name   bound\n"
+                 "  1  alpha  nvlink3\n"
+                 "  2  beta   pcie4\n");
+}
+
+static void
+test_prose (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *folded = fab_fold_prose ("One two\nthree four.\n\n  kept as  it is\nFive six.\n  kept",
+                                            12);
+
+  assert_string_equal (folded, "One two\nthree four.\n\n  kept as  it is\nFive six.\n  kept\n");
+}
+
+static void
+test_colours (G_GNUC_UNUSED void **state)
+{
+  assert_painted ("  binding links\n  a: node0", "\033[1m  binding links\033[0m\n  a: node0\n");
+  assert_painted ("  exposed  2 ms  1.0 %  of it", "  \033[31mexposed  2 ms  1.0 %\033[0m  of it\n");
+  assert_painted ("  exposed  0 s  0.0 %", "  exposed  0 s  0.0 %\n");
+  assert_painted ("  rank 8  F=.", "  rank 8  F\033[31m=\033[0m\033[2m.\033[0m\n");
+  assert_painted ("fabricast run: warning: no", "\033[1mfabricast run:\033[0m \033[33mwarning:\033[0m no\n");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_short_lines_stay),
+    cmocka_unit_test (test_a_sentence),
+    cmocka_unit_test (test_a_row_that_ends_with_words),
+    cmocka_unit_test (test_a_command_can_be_copied),
+    cmocka_unit_test (test_a_wide_table_is_several),
+    cmocka_unit_test (test_prose),
+    cmocka_unit_test (test_colours),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
