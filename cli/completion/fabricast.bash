@@ -47,7 +47,7 @@ _fabricast_options() { # COMMAND
       echo --base --name --out --date --format --series --system --from --to --method --memory --min-size --max-size \
         --holdout --count --hops --help
       ;;
-    topo) echo --node --nodes --set --format --help ;;
+    topo) echo --node --nodes --only --all --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
       echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \

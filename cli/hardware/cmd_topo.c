@@ -16,10 +16,6 @@ typedef struct {
   guint n;
 } FabTier;
 
-/* A node as an indented tree, links across as groups, and the fabric's summary. */
-
-enum { MAX_PAIRS = 16 };
-
 char *
 fab_topo_link_text (const FabGraph *graph, FabLinkId id)
 {
@@ -31,24 +27,8 @@ fab_topo_link_text (const FabGraph *graph, FabLinkId id)
                          : g_strdup_printf ("%s, %.4g GB/s", name, GBps);
 }
 
-static void
-print_place (const FabTopology *topology, const FabPlace *place)
-{
-  const FabGraph *graph = topology->cluster->graph;
-  g_autofree char *name = fab_topology_name (topology, place->vertex);
-
-  if (place->up == FAB_NO_LINK) {
-    g_print ("%s\n", name);
-    return;
-  }
-  g_autofree char *text = fab_topo_link_text (graph, place->up);
-  g_print ("%*s%-*s  %s\n", (int) (2 * place->depth), "", (int) (22 - MIN (2 * place->depth, 16)), name,
-           text);
-}
-
-/* "gpu" of "gpu3" and of "node0/gpu3". */
-static char *
-part_of (const char *path)
+char *
+fab_topo_part (const char *path)
 {
   const char *slash = strchr (path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
@@ -59,67 +39,13 @@ part_of (const char *path)
   return g_strndup (name, length);
 }
 
-/* Links of the same form between the same two parts. */
-typedef struct {
-  char *head;
-  GString *pairs;
-  guint n;
-} Group;
-
-static void
-clear_group (gpointer data)
+char *
+fab_topo_over_text (const FabTopoPicture *picture)
 {
-  Group *group = data;
+  double over = picture->bisection.oversubscription;
 
-  g_free (group->head);
-  g_string_free (group->pairs, TRUE);
-}
-
-static void
-add_to_group (GArray *groups, const char *head, const char *from, const char *to)
-{
-  Group *group = NULL;
-
-  for (guint i = 0; i < groups->len && group == NULL; i++)
-    if (strcmp (g_array_index (groups, Group, i).head, head) == 0)
-      group = &g_array_index (groups, Group, i);
-  if (group == NULL) {
-    Group fresh = { g_strdup (head), g_string_new (NULL), 0 };
-
-    g_array_append_val (groups, fresh);
-    group = &g_array_index (groups, Group, groups->len - 1);
-  }
-  if (++group->n <= MAX_PAIRS)
-    g_string_append_printf (group->pairs, " %s-%s", from, to);
-}
-
-static void
-print_across (const FabTopology *topology)
-{
-  const FabGraph *graph = topology->cluster->graph;
-  g_autoptr (GArray) groups = g_array_new (FALSE, FALSE, sizeof (Group));
-
-  g_array_set_clear_func (groups, clear_group);
-  for (guint i = 0; i < topology->across->len; i++) {
-    FabLinkId id = g_array_index (topology->across, FabLinkId, i);
-    const FabLink *link = fab_graph_link (graph, id);
-    g_autofree char *from = fab_topology_name (topology, link->src);
-    g_autofree char *to = fab_topology_name (topology, link->dst);
-    g_autofree char *from_part = part_of (from), *to_part = part_of (to);
-    g_autofree char *text = fab_topo_link_text (graph, id);
-    g_autofree char *head = g_strdup_printf ("%s - %s: %s", from_part, to_part, text);
-
-    add_to_group (groups, head, from, to);
-  }
-  if (groups->len > 0)
-    g_print ("\nacross, each:\n");
-  for (guint i = 0; i < groups->len; i++) {
-    const Group *group = &g_array_index (groups, Group, i);
-
-    g_print ("  %s\n   %s%s\n", group->head, group->pairs->str, group->n > MAX_PAIRS ? " ..." : "");
-    if (group->n > MAX_PAIRS)
-      g_print ("    %u in all\n", group->n);
-  }
+  return isfinite (over) ? g_strdup_printf ("oversubscribed %.4g : 1", over)
+                         : g_strdup ("nothing crosses from one half to the other");
 }
 
 static void
@@ -143,7 +69,7 @@ topo_tiers (const FabGraph *graph)
       continue;
     if (tiers->len == 0 || vertex->part != part) {
       g_autofree char *name = fab_graph_vertex_name (graph, id);
-      FabTier tier = { part_of (name), 0 };
+      FabTier tier = { fab_topo_part (name), 0 };
 
       g_array_append_val (tiers, tier);
       part = vertex->part;
@@ -151,46 +77,6 @@ topo_tiers (const FabGraph *graph)
     g_array_index (tiers, FabTier, tiers->len - 1).n++;
   }
   return tiers;
-}
-
-static void
-print_fabric (const FabTopoPicture *picture)
-{
-  const FabCluster *cluster = picture->topology->cluster;
-  const FabBisection *bisection = &picture->bisection;
-  g_autoptr (GArray) tiers = topo_tiers (cluster->graph);
-
-  g_print ("\nfabric of %u nodes, %u NICs each:", cluster->n_nodes, cluster->nics_per_node);
-  for (guint i = 0; i < tiers->len; i++) {
-    const FabTier *tier = &g_array_index (tiers, FabTier, i);
-
-    g_print ("%s %u %s", i > 0 ? "," : "", tier->n, tier->name);
-  }
-  g_print ("\n  injection       %.6g GB/s, all NICs of half the nodes, one direction\n"
-           "  bisection       %.6g GB/s, blocks of %u nodes\n"
-           "  halves          %.6g GB/s, first half to second\n",
-           bisection->injection_bytes_per_s / 1e9, bisection->bisection_bytes_per_s / 1e9,
-           bisection->worst_block, bisection->first_half_bytes_per_s / 1e9);
-  if (isfinite (bisection->oversubscription))
-    g_print ("  oversubscribed  %.4g : 1\n", bisection->oversubscription);
-  else
-    g_print ("  oversubscribed  without limit: nothing crosses\n");
-}
-
-static void
-topo_print_text (const FabTopoPicture *picture)
-{
-  const FabTopology *topology = picture->topology;
-  const FabCluster *cluster = topology->cluster;
-
-  g_print ("%s: %s\n%u x %s, %u NICs; rates are line rates, one direction\n\n", picture->node->name,
-           picture->node->summary ? picture->node->summary : "a node of its own", cluster->gpus_per_node,
-           picture->node->accelerator, cluster->nics_per_node);
-  for (guint i = 0; i < topology->places->len; i++)
-    print_place (topology, &g_array_index (topology->places, FabPlace, i));
-  print_across (topology);
-  if (cluster->n_nodes > 1)
-    print_fabric (picture);
 }
 
 /* A node as `nvidia-smi topo -m` prints it: tabs between columns, legend below. */
@@ -299,83 +185,6 @@ topo_print_matrix (const FabTopoPicture *picture)
   print_nics (picture->topology);
 }
 
-/* A node for Graphviz: a cluster per socket, every link an edge with its name. */
-
-static const char *const shapes[] = {
-  [FAB_VERTEX_ACCELERATOR] = "box", [FAB_VERTEX_SWITCH] = "diamond", [FAB_VERTEX_NIC] = "house",
-  [FAB_VERTEX_HOST] = "octagon",    [FAB_VERTEX_BRIDGE] = "ellipse", [FAB_VERTEX_MEMORY] = "note",
-  [FAB_VERTEX_STORAGE] = "cylinder"
-};
-
-static char *
-escaped (const char *text)
-{
-  GString *out = g_string_new (text);
-
-  g_string_replace (out, "\\", "\\\\", 0);
-  g_string_replace (out, "\"", "\\\"", 0);
-  return g_string_free (out, FALSE);
-}
-
-static char *
-quoted_name (const FabTopology *topology, FabVertexId vertex)
-{
-  g_autofree char *name = fab_topology_name (topology, vertex);
-  g_autofree char *text = escaped (name);
-
-  return g_strdup_printf ("\"%s\"", text);
-}
-
-static void
-print_edge (const FabTopology *topology, FabLinkId id)
-{
-  const FabLink *link = fab_graph_link (topology->cluster->graph, id);
-  g_autofree char *from = quoted_name (topology, link->src), *to = quoted_name (topology, link->dst);
-  g_autofree char *text = fab_topo_link_text (topology->cluster->graph, id);
-  g_autofree char *label = escaped (text);
-
-  g_print ("  %s -- %s [label=\"%s\"];\n", to, from, label);
-}
-
-static void
-print_vertices (const FabTopology *topology)
-{
-  guint n_roots = 0;
-
-  for (guint i = 0; i < topology->places->len; i++) {
-    const FabPlace *place = &g_array_index (topology->places, FabPlace, i);
-    g_autofree char *name = quoted_name (topology, place->vertex);
-
-    if (place->depth == 0)
-      g_print ("%s  subgraph cluster%u {\n", n_roots > 0 ? "  }\n" : "", n_roots);
-    n_roots += place->depth == 0;
-    g_print ("    %s [shape=%s];\n", name,
-             shapes[fab_graph_vertex (topology->cluster->graph, place->vertex)->kind]);
-  }
-  g_print ("  }\n");
-}
-
-static void
-topo_print_dot (const FabTopoPicture *picture)
-{
-  const FabTopology *topology = picture->topology;
-  g_autofree char *name = escaped (picture->node->name);
-
-  g_print (
-      "graph \"%s\" {\n  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
-      name);
-  print_vertices (topology);
-  for (guint i = 0; i < topology->places->len; i++) {
-    FabLinkId up = g_array_index (topology->places, FabPlace, i).up;
-
-    if (up != FAB_NO_LINK)
-      print_edge (topology, up);
-  }
-  for (guint i = 0; i < topology->across->len; i++)
-    print_edge (topology, g_array_index (topology->across, FabLinkId, i));
-  g_print ("}\n");
-}
-
 /* A node as vertices, links and matrix, and the fabric's summary, for programs. */
 
 static const char *const kind_names[] = { [FAB_VERTEX_ACCELERATOR] = "accelerator",
@@ -469,6 +278,7 @@ add_fabric (FabJson *json, const FabTopoPicture *picture)
   g_autoptr (GArray) tiers = topo_tiers (picture->topology->cluster->graph);
 
   fab_json_begin_object (json, "fabric");
+  fab_json_add_text (json, "kind", picture->kind);
   fab_json_add_whole (json, "nodes", picture->topology->cluster->n_nodes);
   fab_json_begin_array (json, "tiers");
   for (guint i = 0; i < tiers->len; i++) {
@@ -510,9 +320,10 @@ topo_print_json (const FabTopoPicture *picture)
 }
 
 typedef struct {
-  char *format_name, *node;
+  char *format_name, *node, *only;
   char **sets;
   gint64 nodes;
+  gboolean all;
 } TopoOptions;
 
 typedef struct {
@@ -521,21 +332,23 @@ typedef struct {
 } TopoFormat;
 
 static const TopoFormat formats[] = {
-  { "text", topo_print_text },   { "matrix", topo_print_matrix }, { "dot", topo_print_dot },
-  { "svg", fab_topo_print_svg }, { "json", topo_print_json },
+  { "text", fab_topo_print_text }, { "matrix", topo_print_matrix }, { "dot", fab_topo_print_dot },
+  { "svg", fab_topo_print_svg },   { "json", topo_print_json },
 };
 
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
-      "Shows a node of the catalogue or of a scenario: the tree below each socket, the links across, and over\n"
-      "several nodes what the fabric carries. As text, as the matrix that `nvidia-smi topo -m` would print on\n"
-      "the machine, for Graphviz, as a drawing (SVG), or as JSON.",
+      "Shows a node of the catalogue or of a scenario: the tree below each socket and the links across; and of\n"
+      "several nodes the fabric: leaves, spines, rails, groups of routers, how many there are, what joins them\n"
+      "and what they carry. What is alike is drawn a few times, or once. As text, as the matrix that\n"
+      "`nvidia-smi topo -m` would print on the machine, for Graphviz, as a drawing (SVG), or as JSON.",
   .examples = "  fabricast topo --node dgx-a100\n"
               "  fabricast topo --node dgx-h100 --format matrix\n"
               "  fabricast topo --node dgx-a100 --nodes 16 --format json\n"
               "  fabricast topo --node dgx-a100 --format svg > dgx-a100.svg\n"
-              "  fabricast topo scenarios/ddp-2b-4nodes-400g.yaml\n",
+              "  fabricast topo --node gb200-nvl72\n"
+              "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --only fabric\n",
   .max_rest = 1,
 };
 
@@ -549,6 +362,20 @@ find_format (const char *name, GError **error)
   return NULL;
 }
 
+/* Checks --only, and says whether it is the node, the fabric or neither. */
+static gboolean
+find_parts (const TopoOptions *o, const FabCluster *cluster, gboolean *has_node, gboolean *has_fabric,
+            GError **error)
+{
+  *has_node = g_strcmp0 (o->only, "fabric") != 0;
+  *has_fabric = g_strcmp0 (o->only, "node") != 0 && cluster->n_nodes > 1 && cluster->nics_per_node > 0;
+  if (o->only != NULL && *has_node && strcmp (o->only, "node") != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "--only %s: there are node and fabric", o->only);
+  return *has_node || *has_fabric
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "--only fabric: one node has none; give --nodes or a scenario of several");
+}
+
 static gboolean
 topo (const TopoOptions *o, const char *path, GError **error)
 {
@@ -557,16 +384,26 @@ topo (const TopoOptions *o, const char *path, GError **error)
   g_autoptr (FabEdits) edits = fab_edits_of ((const char *const *) o->sets);
   FabTestbedRequest request = { o->node, o->nodes, 0, edits };
   g_autoptr (FabTestbed) machine = catalog != NULL ? fab_cli_testbed (&request, path, catalog, error) : NULL;
-  const FabCluster *cluster;
+  gboolean has_node, has_fabric;
 
-  if (machine == NULL)
+  if (machine == NULL || !find_parts (o, &machine->plant->cluster, &has_node, &has_fabric, error))
     return FALSE;
-  cluster = &machine->plant->cluster;
+  const FabCluster *cluster = &machine->plant->cluster;
+  const FabScenarioSpec *spec = fab_scenario_spec (machine->scenario);
   g_autoptr (FabTopology) topology = fab_topology_new (cluster);
+  g_autoptr (FabTopoUnits) units = fab_topo_units_new (topology, o->all);
+  g_autoptr (FabTopoFabric) fabric = has_fabric
+                                       ? fab_topo_fabric_new (cluster, spec->cluster.fabric.info->name)
+                                       : NULL;
   FabTopoPicture picture = {
-    fab_catalog_node (fab_scenario_catalog (machine->scenario),
-                      fab_scenario_spec (machine->scenario)->cluster.node),
-    topology, fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes, cluster->nics_per_node)
+    .node = fab_catalog_node (fab_scenario_catalog (machine->scenario), spec->cluster.node),
+    .topology = topology,
+    .units = units,
+    .has_node = has_node,
+    .is_whole = o->all,
+    .kind = spec->cluster.fabric.info->name,
+    .fabric = fabric,
+    .bisection = fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes, cluster->nics_per_node),
   };
   format->print (&picture);
   return TRUE;
@@ -581,6 +418,8 @@ run (int argc, char **argv)
     { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.nodes, "Number of nodes (default 1)", "N" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &o.only, "node or fabric (default both)", "PART" },
+    { "all", 0, 0, G_OPTION_ARG_NONE, &o.all, "Draw everything, whether it is alike or not", NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), matrix, dot, svg or json",
       "FORMAT" },
     G_OPTION_ENTRY_NULL
@@ -591,12 +430,13 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.node);
+  g_free (o.only);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("topo", error);
 }
 
 const FabCommand fab_command_topo = {
   .name = "topo",
-  .summary = "Show a machine: tree, nvidia-smi matrix, drawing, bisection",
+  .summary = "Draw a machine and its fabric: tree, leaves and spines, nvidia-smi matrix",
   .run = run,
 };

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo_svg.c - a node as a drawing: sockets above, what hangs below in columns, accelerator switches at the
- * bottom. */
+/* topo_svg.c - a machine as a drawing: the fabric, and below it a node with its sockets above, what hangs below in
+ * columns, and accelerator switches at the bottom. */
 #include <string.h>
 
-#include "cli/hardware/cmd_topo.h"
+#include "cli/hardware/topo_svg.h"
 
-enum { COLUMN = 78, ROW = 92, MARGIN = 30, TITLE = 40, BOX_WIDTH = 68, BOX_HEIGHT = 34, LEGEND_LINE = 20 };
+enum {
+  COLUMN = 78,
+  ROW = 92,
+  MARGIN = FAB_TOPO_SVG_MARGIN,
+  TITLE = 40,
+  GAP = 30,
+  BOX_WIDTH = 68,
+  BOX_HEIGHT = 34,
+  LEGEND_LINE = 20
+};
 
 typedef struct {
   double x, y; /* of the centre */
   double half_width;
-
 } Spot;
 
 typedef struct {
   const FabTopology *topology;
+  const FabTopoUnits *units;
+  FabTopoSvg *svg;
   Spot *spots; /* by vertex */
   guint n_columns, n_rows;
-  GPtrArray *forms; /* text of every kind of link, in the order of their colours */
+  double top;
 } Drawing;
 
 static const char *const colours[] = { "#5b6770", "#2a9d4b", "#c2571a", "#3564b0",
@@ -33,6 +43,12 @@ static const FabPlace *
 place_at (const Drawing *drawing, guint i)
 {
   return &g_array_index (drawing->topology->places, FabPlace, i);
+}
+
+static gboolean
+is_drawn (const Drawing *drawing, guint i)
+{
+  return fab_topo_is_drawn (drawing->units, place_at (drawing, i)->vertex);
 }
 
 static gboolean
@@ -53,9 +69,9 @@ is_below (const Drawing *drawing, guint i)
 }
 
 static Spot
-spot_at (double column, guint row)
+spot_at (const Drawing *drawing, double column, guint row)
 {
-  return (Spot){ MARGIN + (column + 0.5) * COLUMN, TITLE + (row + 0.5) * ROW, BOX_WIDTH / 2.0 };
+  return (Spot){ MARGIN + (column + 0.5) * COLUMN, drawing->top + (row + 0.5) * ROW, BOX_WIDTH / 2.0 };
 }
 
 /* Leaves side by side in the last row of the tree, the others above the middle of what hangs below them. */
@@ -67,19 +83,19 @@ place_tree (Drawing *drawing)
   for (guint i = 0; i < n; i++)
     deepest = MAX (deepest, place_at (drawing, i)->depth);
   for (guint i = 0; i < n; i++)
-    if (is_leaf (drawing, i) && !is_below (drawing, i))
-      drawing->spots[place_at (drawing, i)->vertex] = spot_at (drawing->n_columns++, deepest);
+    if (is_drawn (drawing, i) && is_leaf (drawing, i) && !is_below (drawing, i))
+      drawing->spots[place_at (drawing, i)->vertex] = spot_at (drawing, drawing->n_columns++, deepest);
   for (guint i = n; i-- > 0;) {
     const FabPlace *place = place_at (drawing, i);
     double low = G_MAXDOUBLE, high = 0;
 
-    if (is_leaf (drawing, i))
+    if (is_leaf (drawing, i) || !is_drawn (drawing, i))
       continue;
     for (guint j = i + 1; j < n && place_at (drawing, j)->depth > place->depth; j++) {
       low = MIN (low, drawing->spots[place_at (drawing, j)->vertex].x);
       high = MAX (high, drawing->spots[place_at (drawing, j)->vertex].x);
     }
-    drawing->spots[place->vertex] = spot_at (0, place->depth);
+    drawing->spots[place->vertex] = spot_at (drawing, 0, place->depth);
     drawing->spots[place->vertex].x = (low + high) / 2;
   }
   drawing->n_rows = deepest + 1;
@@ -99,7 +115,7 @@ place_below (Drawing *drawing)
     if (is_below (drawing, i)) {
       double column = (filled++ + 0.5) * drawing->n_columns / n_below - 0.5;
 
-      drawing->spots[place_at (drawing, i)->vertex] = spot_at (column, drawing->n_rows);
+      drawing->spots[place_at (drawing, i)->vertex] = spot_at (drawing, column, drawing->n_rows);
       drawing->spots[place_at (drawing, i)->vertex].half_width = (double) drawing->n_columns / n_below
                                                                    * COLUMN / 2
                                                                - (COLUMN - BOX_WIDTH) / 2.0;
@@ -107,17 +123,17 @@ place_below (Drawing *drawing)
   drawing->n_rows++;
 }
 
-/* Index of the form among those seen so far. */
-static guint
-form_of (Drawing *drawing, FabLinkId link)
+const char *
+fab_topo_svg_colour (FabTopoSvg *svg, const FabGraph *graph, FabLinkId link)
 {
-  g_autofree char *text = fab_topo_link_text (drawing->topology->cluster->graph, link);
+  g_autofree char *text = fab_topo_link_text (graph, link);
+  guint i = 0;
 
-  for (guint i = 0; i < drawing->forms->len; i++)
-    if (strcmp (g_ptr_array_index (drawing->forms, i), text) == 0)
-      return i;
-  g_ptr_array_add (drawing->forms, g_steal_pointer (&text));
-  return drawing->forms->len - 1;
+  while (i < svg->forms->len && strcmp (g_ptr_array_index (svg->forms, i), text) != 0)
+    i++;
+  if (i == svg->forms->len)
+    g_ptr_array_add (svg->forms, g_steal_pointer (&text));
+  return colours[i % G_N_ELEMENTS (colours)];
 }
 
 /* Where a link from `other` meets a box that may be wide. */
@@ -135,98 +151,124 @@ draw_link (Drawing *drawing, FabLinkId id)
 {
   const FabLink *link = fab_graph_link (drawing->topology->cluster->graph, id);
   const Spot *from = &drawing->spots[link->src], *to = &drawing->spots[link->dst];
-  const char *colour = colours[form_of (drawing, id) % G_N_ELEMENTS (colours)];
 
-  g_print ("<path d=\"M%.1f %.1f ", meeting_x (from, to), from->y);
+  if (!fab_topo_is_drawn (drawing->units, link->src) || !fab_topo_is_drawn (drawing->units, link->dst))
+    return;
+  const char *colour = fab_topo_svg_colour (drawing->svg, drawing->topology->cluster->graph, id);
+
+  g_string_append_printf (drawing->svg->body, "<path d=\"M%.1f %.1f ", meeting_x (from, to), from->y);
   if ((int) from->y == (int) to->y) {
-    double apart = ABS (from->x - to->x), way = from->y < TITLE + ROW ? -1 : 1;
+    double apart = ABS (from->x - to->x), way = from->y < drawing->top + ROW ? -1 : 1;
 
-    g_print ("Q%.1f %.1f ", (from->x + to->x) / 2, from->y + way * MIN (30 + apart / 6, 0.9 * ROW));
+    g_string_append_printf (drawing->svg->body, "Q%.1f %.1f ", (from->x + to->x) / 2,
+                            from->y + way * MIN (30 + apart / 6, 0.9 * ROW));
   } else {
-    g_print ("L");
+    g_string_append_printf (drawing->svg->body, "L");
   }
-  g_print ("%.1f %.1f\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"/>\n", meeting_x (to, from), to->y,
-           colour, link->count > 1 ? "2.5" : "1.5");
+  g_string_append_printf (drawing->svg->body,
+                          "%.1f %.1f\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"/>\n",
+                          meeting_x (to, from), to->y, colour, link->count > 1 ? "2.5" : "1.5");
 }
 
 static void
 draw_vertex (const Drawing *drawing, const FabPlace *place)
 {
   const Spot *spot = &drawing->spots[place->vertex];
-  g_autofree char *name = fab_topology_name (drawing->topology, place->vertex);
+  g_autofree char *plain = fab_topology_name (drawing->topology, place->vertex);
+  gboolean is_hub = drawing->units->n > 1 && spot->half_width > BOX_WIDTH;
+  g_autofree char *name = is_hub ? g_strdup_printf ("%s, which joins all %u GPUs", plain,
+                                                    drawing->topology->cluster->gpus_per_node)
+                                 : g_strdup (plain);
   g_autofree char *text = g_markup_escape_text (name, -1);
   guint kind = fab_graph_vertex (drawing->topology->cluster->graph, place->vertex)->kind;
 
-  g_print (
+  g_string_append_printf (
+      drawing->svg->body,
       "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#333\"/>\n",
       spot->x - spot->half_width, spot->y - BOX_HEIGHT / 2.0, 2 * spot->half_width, BOX_HEIGHT, fills[kind]);
-  g_print ("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"%s>%s</text>\n", spot->x, spot->y + 4,
-           strlen (name) > 10 ? " font-size=\"9\"" : "", text);
+  g_string_append_printf (drawing->svg->body,
+                          "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"%s>%s</text>\n", spot->x,
+                          spot->y + 4, !is_hub && strlen (name) > 10 ? " font-size=\"9\"" : "", text);
 }
 
 static void
-draw_legend (const Drawing *drawing, double top)
+draw_legend (FabTopoSvg *svg, double top)
 {
-  for (guint i = 0; i < drawing->forms->len; i++) {
+  for (guint i = 0; i < svg->forms->len; i++) {
     double y = top + (i + 0.5) * LEGEND_LINE;
-    g_autofree char *text = g_markup_escape_text (g_ptr_array_index (drawing->forms, i), -1);
+    g_autofree char *text = g_markup_escape_text (g_ptr_array_index (svg->forms, i), -1);
 
-    g_print ("<path d=\"M%d %.1f h40\" stroke=\"%s\" stroke-width=\"3\"/>\n", MARGIN, y,
-             colours[i % G_N_ELEMENTS (colours)]);
-    g_print ("<text x=\"%d\" y=\"%.1f\">%s, one direction</text>\n", MARGIN + 50, y + 4, text);
+    g_string_append_printf (svg->body, "<path d=\"M%d %.1f h40\" stroke=\"%s\" stroke-width=\"3\"/>\n",
+                            MARGIN, y, colours[i % G_N_ELEMENTS (colours)]);
+    g_string_append_printf (svg->body, "<text x=\"%d\" y=\"%.1f\">%s, one direction</text>\n", MARGIN + 50,
+                            y + 4, text);
   }
 }
 
-/* Forms are collected first: the legend's height is part of the head. */
+/* "one of 18 trays, all alike: 72 GPUs and 72 NICs in all" */
 static void
-collect_forms (Drawing *drawing)
+draw_units (const Drawing *drawing, double y)
 {
-  for (guint i = 0; i < drawing->topology->places->len; i++)
-    if (place_at (drawing, i)->up != FAB_NO_LINK)
-      form_of (drawing, place_at (drawing, i)->up);
-  for (guint i = 0; i < drawing->topology->across->len; i++)
-    form_of (drawing, g_array_index (drawing->topology->across, FabLinkId, i));
+  const FabCluster *cluster = drawing->topology->cluster;
+
+  if (drawing->units->n > 1)
+    g_string_append_printf (
+        drawing->svg->body,
+        "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\">one of %u %s, all alike: "
+        "%u GPUs and %u NICs in all</text>\n",
+        MARGIN, y, drawing->units->n, drawing->topology->n_machines > 1 ? "machines" : "trays",
+        cluster->gpus_per_node, cluster->nics_per_node);
 }
 
-static void
-draw_all (Drawing *drawing, const char *title)
+/* Draws the node below `top`; returns where it ends. */
+static double
+draw_node (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
 {
-  double width = 2.0 * MARGIN + MAX (drawing->n_columns, 6) * COLUMN;
-  double top = TITLE + drawing->n_rows * ROW + ROW / 2.0;
-  double height = top + drawing->forms->len * LEGEND_LINE + MARGIN;
+  guint n = fab_graph_n_vertices (picture->topology->cluster->graph);
+  g_autofree Spot *spots = g_new0 (Spot, n + 1);
+  Drawing drawing = { picture->topology, picture->units, svg, spots, 0, 0, top };
+  const FabTopology *topology = picture->topology;
 
-  g_print (
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n",
-      width, height, width, height);
-  g_print ("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-           "<text x=\"%d\" y=\"20\" font-size=\"14\">%s</text>\n",
-           MARGIN, title);
-  for (guint i = 0; i < drawing->topology->across->len; i++)
-    draw_link (drawing, g_array_index (drawing->topology->across, FabLinkId, i));
-  for (guint i = 0; i < drawing->topology->places->len; i++)
-    if (place_at (drawing, i)->up != FAB_NO_LINK)
-      draw_link (drawing, place_at (drawing, i)->up);
-  for (guint i = 0; i < drawing->topology->places->len; i++)
-    draw_vertex (drawing, place_at (drawing, i));
-  draw_legend (drawing, top);
-  g_print ("</svg>\n");
+  draw_units (&drawing, top + GAP / 2.0);
+  drawing.top += picture->units->n > 1 ? GAP : 0;
+  place_tree (&drawing);
+  place_below (&drawing);
+  for (guint i = 0; i < topology->across->len; i++)
+    draw_link (&drawing, g_array_index (topology->across, FabLinkId, i));
+  for (guint i = 0; i < topology->places->len; i++)
+    if (place_at (&drawing, i)->up != FAB_NO_LINK)
+      draw_link (&drawing, place_at (&drawing, i)->up);
+  for (guint i = 0; i < topology->places->len; i++)
+    if (is_drawn (&drawing, i))
+      draw_vertex (&drawing, place_at (&drawing, i));
+  svg->width = MAX (svg->width, 2.0 * MARGIN + MAX (drawing.n_columns, 6) * COLUMN);
+  return drawing.top + drawing.n_rows * ROW;
 }
 
 void
 fab_topo_print_svg (const FabTopoPicture *picture)
 {
-  guint n = fab_graph_n_vertices (picture->topology->cluster->graph);
-  g_autofree Spot *spots = g_new0 (Spot, n + 1);
+  g_autoptr (GString) body = g_string_new (NULL);
   g_autoptr (GPtrArray) forms = g_ptr_array_new_with_free_func (g_free);
-  Drawing drawing = { picture->topology, spots, 0, 0, forms };
+  FabTopoSvg svg = { body, 0, forms };
   g_autofree char *text = g_strdup_printf ("%s: %s", picture->node->name,
                                            picture->node->summary ? picture->node->summary
                                                                   : "a node of its own");
   g_autofree char *title = g_markup_escape_text (text, -1);
+  double bottom = TITLE;
 
-  place_tree (&drawing);
-  place_below (&drawing);
-  collect_forms (&drawing);
-  draw_all (&drawing, title);
+  svg.width = 2 * MARGIN + 7.2 * (double) g_utf8_strlen (text, -1);
+  if (picture->fabric != NULL)
+    bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->has_node ? GAP : 0);
+  if (picture->has_node)
+    bottom = draw_node (picture, &svg, bottom);
+  draw_legend (&svg, bottom + GAP / 2.0);
+  bottom += GAP / 2.0 + forms->len * LEGEND_LINE + MARGIN;
+  g_print (
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n",
+      svg.width, bottom, svg.width, bottom);
+  g_print ("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+           "<text x=\"%d\" y=\"20\" font-size=\"14\">%s</text>\n%s</svg>\n",
+           MARGIN, title, body->str);
 }

@@ -4,6 +4,9 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
+import unittest
 import xml.etree.ElementTree as ElementTree
 
 from support import HELLO, CliTest, main
@@ -27,6 +30,37 @@ class Topo(CliTest):
         for box in boxes:
             self.assertTrue(0 <= float(box.get("x")) <= float(root.get("width")) - float(box.get("width")))
             self.assertTrue(0 <= float(box.get("y")) <= float(root.get("height")) - float(box.get("height")))
+
+    def test_svg_of_a_fabric_stays_inside_the_page(self):
+        for fabric in ("{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", "{kind: torus, dimensions: 2}",
+                       "{kind: dragonfly, routers_per_group: 2, nics_per_router: 8, global_ports: 8}"):
+            for also in ([], ["--only", "fabric"], ["--all"]):
+                root = ElementTree.fromstring(self.topo("--nodes", "16", "--set", "cluster.fabric=" + fabric, "--format",
+                                                        "svg", *also))
+                width, height = float(root.get("width")), float(root.get("height"))
+                boxes = [box for box in root.iter(SVG + "rect") if box.get("width") != "100%"]
+                self.assertGreater(len(boxes), 8)
+                for box in boxes:
+                    self.assertTrue(0 <= float(box.get("x")) <= width - float(box.get("width")))
+                    self.assertTrue(0 <= float(box.get("y")) <= height - float(box.get("height")))
+                names = [text.text for text in root.iter(SVG + "text")]
+                self.assertIn("node15", names)
+                self.assertEqual("gpu0" in names, "--only" not in also)
+
+    def test_what_is_alike_is_drawn_once(self):
+        for format_name, name in (("svg", "gpu71"), ("dot", '"gpu71"'), ("text", "gpu71")):
+            folded = self.good("topo", "--node", "gb200-nvl72", "--format", format_name)
+            whole = self.good("topo", "--node", "gb200-nvl72", "--format", format_name, "--all")
+            self.assertNotIn(name, folded)
+            self.assertIn(name, whole)
+            self.assertIn("18 trays, all alike", folded)
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not here")
+    def test_graphviz_takes_it(self):
+        for args in (["--nodes", "16"], ["--nodes", "16", "--all"], ["--nodes", "16", "--only", "fabric"], []):
+            done = subprocess.run(["dot", "-Tcanon"], input=self.topo("--format", "dot", *args), capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_svg_escapes_what_the_user_wrote(self):
         text = self.good("topo", self.own("a < b & c"), "--format", "svg")

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* topo_text.c - a machine for a terminal: a node as an indented tree with the links across as groups, and its fabric as
+ * rows of boxes. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/hardware/cmd_topo.h"
+
+enum { MAX_PAIRS = 16 };
+
+static void
+print_place (const FabTopology *topology, const FabPlace *place)
+{
+  const FabGraph *graph = topology->cluster->graph;
+  g_autofree char *name = fab_topology_name (topology, place->vertex);
+
+  if (place->up == FAB_NO_LINK) {
+    g_print ("%s\n", name);
+    return;
+  }
+  g_autofree char *text = fab_topo_link_text (graph, place->up);
+  g_print ("%*s%-*s  %s\n", (int) (2 * place->depth), "", (int) (22 - MIN (2 * place->depth, 16)), name,
+           text);
+}
+
+/* --- across --- */
+
+/* Links of the same form between the same two parts. */
+typedef struct {
+  char *head;
+  GString *pairs;
+  guint n, n_shown;
+} Group;
+
+static void
+clear_group (gpointer data)
+{
+  Group *group = data;
+
+  g_free (group->head);
+  g_string_free (group->pairs, TRUE);
+}
+
+static Group *
+group_of (GArray *groups, const char *head)
+{
+  Group fresh = { g_strdup (head), g_string_new (NULL), 0, 0 };
+
+  for (guint i = 0; i < groups->len; i++)
+    if (strcmp (g_array_index (groups, Group, i).head, head) == 0) {
+      clear_group (&fresh);
+      return &g_array_index (groups, Group, i);
+    }
+  g_array_append_val (groups, fresh);
+  return &g_array_index (groups, Group, groups->len - 1);
+}
+
+/* A switch that joins accelerators is named after them. */
+static gboolean
+is_switch (const FabGraph *graph, FabVertexId vertex)
+{
+  return fab_graph_vertex (graph, vertex)->kind == FAB_VERTEX_SWITCH;
+}
+
+static void
+add_link (const FabTopoPicture *picture, GArray *groups, FabLinkId id)
+{
+  const FabTopology *topology = picture->topology;
+  const FabGraph *graph = topology->cluster->graph;
+  const FabLink *link = fab_graph_link (graph, id);
+  gboolean is_swapped = is_switch (graph, link->src) && !is_switch (graph, link->dst);
+  g_autofree char *from = fab_topology_name (topology, is_swapped ? link->dst : link->src);
+  g_autofree char *to = fab_topology_name (topology, is_swapped ? link->src : link->dst);
+  g_autofree char *from_part = fab_topo_part (from), *to_part = fab_topo_part (to);
+  g_autofree char *text = fab_topo_link_text (graph, id);
+  g_autofree char *head = g_strdup_printf ("%s - %s: %s", from_part, to_part, text);
+  Group *group = group_of (groups, head);
+
+  group->n++;
+  if (!fab_topo_is_drawn (picture->units, link->src) || !fab_topo_is_drawn (picture->units, link->dst)
+      || group->n_shown == MAX_PAIRS)
+    return;
+  group->n_shown++;
+  g_string_append_printf (group->pairs, " %s-%s", from, to);
+}
+
+static void
+print_across (const FabTopoPicture *picture)
+{
+  const FabTopology *topology = picture->topology;
+  g_autoptr (GArray) groups = g_array_new (FALSE, FALSE, sizeof (Group));
+
+  g_array_set_clear_func (groups, clear_group);
+  for (guint i = 0; i < topology->across->len; i++)
+    add_link (picture, groups, g_array_index (topology->across, FabLinkId, i));
+  if (groups->len > 0)
+    g_print ("\nacross, each:\n");
+  for (guint i = 0; i < groups->len; i++) {
+    const Group *group = &g_array_index (groups, Group, i);
+
+    g_print ("  %s\n   %s%s\n", group->head, group->pairs->str, group->n > group->n_shown ? " ..." : "");
+    if (group->n > group->n_shown)
+      g_print ("    %u in all\n", group->n);
+  }
+}
+
+static void
+print_node (const FabTopoPicture *picture)
+{
+  const FabTopology *topology = picture->topology;
+  const FabCluster *cluster = topology->cluster;
+
+  g_print ("%u x %s, %u NICs; rates are line rates, one direction\n\n", cluster->gpus_per_node,
+           picture->node->accelerator, cluster->nics_per_node);
+  if (picture->units->n > 1)
+    g_print ("%u %s, all alike, with %u GPUs and %u NICs each. This is the first; --all shows every one.\n\n",
+             picture->units->n, topology->n_machines > 1 ? "machines" : "trays",
+             cluster->gpus_per_node / picture->units->n, cluster->nics_per_node / picture->units->n);
+  for (guint i = 0; i < topology->places->len; i++) {
+    const FabPlace *place = &g_array_index (topology->places, FabPlace, i);
+
+    if (fab_topo_is_drawn (picture->units, place->vertex))
+      print_place (topology, place);
+  }
+  print_across (picture);
+}
+
+/* --- boxes --- */
+
+enum { MOST_BOXES = 4, BOX = 11, GAP = 2, DOTS = 7, LEFT = 2 };
+
+/* Which members have boxes, and where these are. */
+typedef struct {
+  guint n, n_members;
+  guint members[MOST_BOXES];
+  gboolean has_dots; /* before the last one */
+} Boxes;
+
+static Boxes
+boxes_of (guint n_members)
+{
+  Boxes boxes = { .n = MIN (n_members, MOST_BOXES),
+                  .n_members = n_members,
+                  .has_dots = n_members > MOST_BOXES };
+
+  for (guint i = 0; i < boxes.n; i++)
+    boxes.members[i] = i;
+  if (boxes.has_dots)
+    boxes.members[MOST_BOXES - 1] = n_members - 1;
+  return boxes;
+}
+
+/* Column of the middle of a box. */
+static guint
+middle_of (const Boxes *boxes, guint i)
+{
+  guint gap = boxes->has_dots && i + 1 == boxes->n ? DOTS - GAP : 0;
+
+  return LEFT + i * (BOX + GAP) + gap + BOX / 2;
+}
+
+/* One line of boxes: `left` and `right` end each, `between` joins neighbours. */
+static void
+print_boxes (const Boxes *boxes, const char *name, guint first, guint step, gboolean is_edge, char between)
+{
+  GString *line = g_string_new (NULL);
+
+  for (guint i = 0; i < boxes->n; i++) {
+    guint start = middle_of (boxes, i) - BOX / 2;
+    gboolean has_dots = boxes->has_dots && i + 1 == boxes->n;
+    g_autofree char *label = boxes->n_members == 1 && first == 0 && step == 1
+                               ? g_strdup (name)
+                               : g_strdup_printf ("%s%u", name, first + boxes->members[i] * step);
+    g_autofree char *cut = g_strndup (label, BOX - 2);
+    guint before = (guint) (BOX - 2 - strlen (cut)) / 2;
+
+    if (has_dots && !is_edge)
+      g_string_append_printf (line, "%c ... %c", between, between);
+    while (line->len < start)
+      g_string_append_c (line, i > 0 && !is_edge ? between : ' ');
+    if (is_edge)
+      g_string_append (line, "+---------+");
+    else
+      g_string_append_printf (line, "|%*s%s%*s|", (int) before, "", cut,
+                              (int) (BOX - 2 - strlen (cut) - before), "");
+  }
+  g_print ("%s\n", line->str);
+  g_string_free (line, TRUE);
+}
+
+/* A line below boxes: a bar below each, or one line that joins them. */
+static void
+print_bars (const Boxes *boxes, gboolean is_joined)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (guint i = 0; i < boxes->n; i++) {
+    while (line->len < middle_of (boxes, i))
+      g_string_append_c (line, is_joined && i > 0 ? '-' : ' ');
+    g_string_append_c (line, is_joined ? '+' : '|');
+  }
+  g_print ("%s\n", line->str);
+}
+
+static void
+print_row_text (const FabTopoRow *row)
+{
+  g_autofree char *text = fab_topo_row_text (row);
+
+  g_print ("  %s\n", text);
+  if (row->inside != NULL)
+    g_print ("  %s\n", row->inside);
+  if (row->across != NULL)
+    g_print ("  %s\n", row->across);
+}
+
+/* Rows of routers along the second axis, of the first plane. */
+static void
+print_torus (const FabTopoFabric *fabric, const FabTopoRow *row)
+{
+  Boxes columns = boxes_of (fabric->sizes[0]), lines = boxes_of (fabric->sizes[1]);
+
+  for (guint i = 0; i < lines.n; i++) {
+    guint first = lines.members[i] * fabric->sizes[0];
+
+    if (i > 0)
+      print_bars (&columns, FALSE);
+    if (lines.has_dots && i + 1 == lines.n)
+      g_print ("%*s...\n", (int) middle_of (&columns, 0) - 1, "");
+    print_boxes (&columns, row->name, first, 1, TRUE, ' ');
+    print_boxes (&columns, row->name, first, 1, FALSE, '-');
+    print_boxes (&columns, row->name, first, 1, TRUE, ' ');
+  }
+  g_print ("  the last of every axis is joined to the first\n");
+}
+
+/* What joins the row above to this one, or to it past another row. */
+static void
+print_joins (const FabTopoFabric *fabric, guint lower)
+{
+  const FabTopoRow *above = &g_array_index (fabric->rows, FabTopoRow, lower - 1);
+  const FabTopoRow *row = &g_array_index (fabric->rows, FabTopoRow, lower);
+  Boxes upper_boxes = boxes_of (fabric->sizes[0] > 0 ? fabric->sizes[0] : above->n),
+        boxes = boxes_of (row->n);
+  gboolean is_mesh = FALSE;
+
+  for (guint i = 0; i < fabric->joins->len; i++)
+    is_mesh = is_mesh
+           || (g_array_index (fabric->joins, FabTopoJoin, i).lower == lower
+               && g_array_index (fabric->joins, FabTopoJoin, i).is_mesh);
+  print_bars (&upper_boxes, FALSE);
+  if (is_mesh || upper_boxes.n != boxes.n)
+    print_bars (middle_of (&upper_boxes, upper_boxes.n - 1) > middle_of (&boxes, boxes.n - 1) ? &upper_boxes
+                                                                                              : &boxes,
+                TRUE);
+  for (guint i = 0; i < fabric->joins->len; i++) {
+    const FabTopoJoin *join = &g_array_index (fabric->joins, FabTopoJoin, i);
+
+    if (join->lower == lower)
+      g_print ("  %*s|  %s\n", (int) middle_of (&boxes, 0) - 2, "", join->text);
+  }
+  print_bars (&boxes, FALSE);
+}
+
+static void
+print_summary (const FabTopoPicture *picture)
+{
+  const FabBisection *bisection = &picture->bisection;
+
+  g_print ("\n  injection       %.6g GB/s, all NICs of half the nodes, one direction\n"
+           "  bisection       %.6g GB/s, blocks of %u nodes\n"
+           "  halves          %.6g GB/s, first half to second\n",
+           bisection->injection_bytes_per_s / 1e9, bisection->bisection_bytes_per_s / 1e9,
+           bisection->worst_block, bisection->first_half_bytes_per_s / 1e9);
+  if (isfinite (bisection->oversubscription))
+    g_print ("  oversubscribed  %.4g : 1\n", bisection->oversubscription);
+  else
+    g_print ("  oversubscribed  without limit: nothing crosses\n");
+}
+
+static void
+print_fabric (const FabTopoPicture *picture)
+{
+  const FabCluster *cluster = picture->topology->cluster;
+  const FabTopoFabric *fabric = picture->fabric;
+
+  g_print ("fabric %s of %u nodes, %u NIC%s each\n", picture->kind, cluster->n_nodes, cluster->nics_per_node,
+           cluster->nics_per_node == 1 ? "" : "s");
+  if (fabric->n_networks > 1)
+    g_print ("%u networks that only nodes join\n", fabric->n_networks);
+  if (fabric->has_rails)
+    g_print ("rails: NIC k of a node goes to a switch of rail k\n");
+  g_print ("\n");
+  for (guint r = 0; r < fabric->rows->len; r++) {
+    const FabTopoRow *row = &g_array_index (fabric->rows, FabTopoRow, r);
+    Boxes boxes = boxes_of (row->n);
+
+    if (r > 0)
+      print_joins (fabric, r);
+    print_row_text (row);
+    if (r == 0 && fabric->sizes[0] > 0) {
+      print_torus (fabric, row);
+      continue;
+    }
+    print_boxes (&boxes, row->name, 0, 1, TRUE, ' ');
+    print_boxes (&boxes, row->name, 0, 1, FALSE, row->across != NULL ? '-' : ' ');
+    print_boxes (&boxes, row->name, 0, 1, TRUE, ' ');
+  }
+  print_summary (picture);
+}
+
+void
+fab_topo_print_text (const FabTopoPicture *picture)
+{
+  g_print ("%s: %s\n", picture->node->name,
+           picture->node->summary ? picture->node->summary : "a node of its own");
+  if (picture->has_node)
+    print_node (picture);
+  if (picture->fabric != NULL)
+    g_print ("\n");
+  if (picture->fabric != NULL)
+    print_fabric (picture);
+}

@@ -1,0 +1,1 @@
+fabricast topo --node gb200-nvl72
