@@ -37,6 +37,52 @@ explain_option (const GOptionEntry *entries, GError **error, const GError *cause
   return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
 }
 
+/* Returns the entry of an argument, "--name", "--name=value", "-n" or "-nvalue"; NULL when there is none. */
+static const GOptionEntry *
+entry_of (const GOptionEntry *entries, const char *argument)
+{
+  gboolean is_long = g_str_has_prefix (argument, "--");
+  gsize length = strcspn (argument, "=");
+
+  for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
+    if (is_long ? strlen (entry->long_name) + 2 == length
+                      && strncmp (argument + 2, entry->long_name, length - 2) == 0
+                : argument[0] == '-' && argument[1] != '\0' && argument[1] == entry->short_name)
+      return entry;
+  return NULL;
+}
+
+/* An option that is given twice would lose its first value, without a word of GLib. */
+static gboolean
+check_once (const GOptionEntry *entries, int argc, char **argv, GError **error)
+{
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+
+  for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++) {
+    const GOptionEntry *entry = entry_of (entries, argv[i]);
+    gboolean is_long = g_str_has_prefix (argv[i], "--");
+    const char *value, *first;
+
+    if (entry == NULL || entry->arg == G_OPTION_ARG_NONE || entry->arg == G_OPTION_ARG_CALLBACK
+        || entry->arg == G_OPTION_ARG_STRING_ARRAY || entry->arg == G_OPTION_ARG_FILENAME_ARRAY) {
+      i += entry != NULL && entry->arg != G_OPTION_ARG_NONE
+                && (is_long ? strchr (argv[i], '=') == NULL : !argv[i][2])
+             ? 1
+             : 0;
+      continue;
+    }
+    value = is_long ? strchr (argv[i], '=') : argv[i][2] != '\0' ? argv[i] + 1 : NULL;
+    value = value != NULL ? value + 1 : i + 1 < argc ? argv[++i] : "";
+    first = g_hash_table_lookup (values, entry);
+    if (first != NULL && strcmp (first, value) != 0)
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "--%s %s and --%s %s: it is given twice; leave one of them out", entry->long_name,
+                        first, entry->long_name, value);
+    g_hash_table_insert (values, (gpointer) entry, (gpointer) value);
+  }
+  return TRUE;
+}
+
 gboolean
 fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv, GError **error)
 {
@@ -57,6 +103,8 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
     g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_main_entries (context, help, NULL);
   g_set_prgname (program);
+  if (!check_once (entries, *argc, *argv, error))
+    return FALSE;
   if (!g_option_context_parse (context, argc, argv, &cause))
     return explain_option (entries, error, cause);
   if (wants_help) {

@@ -73,6 +73,8 @@ sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const 
   if (study == NULL)
     return NULL;
   g_ptr_array_add (studies, study);
+  if (!fab_study_check_vary (study, axis->key, error))
+    return NULL;
   return sides_of_axis (study, axis);
 }
 

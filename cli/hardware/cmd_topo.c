@@ -382,6 +382,9 @@ topo (const TopoOptions *o, const char *path, GError **error)
   const TopoFormat *format = find_format (o->format_name, error);
   g_autoptr (FabCatalog) catalog = format != NULL ? fab_cli_catalog (error) : NULL;
   g_autoptr (FabEdits) edits = fab_edits_of ((const char *const *) o->sets);
+
+  if (o->nodes != 0)
+    fab_edits_ask (edits, "cluster.nodes", fab_value_count (o->nodes));
   FabTestbedRequest request = { o->node, o->nodes, 0, edits };
   g_autoptr (FabTestbed) machine = catalog != NULL ? fab_cli_testbed (&request, path, catalog, error) : NULL;
   gboolean has_node, has_fabric;

@@ -269,8 +269,12 @@ edits_of (const P2pOptions *o, GError **error)
       return NULL;
     fab_edits_set (edits, "include", files);
   }
+  if (o->nodes != 0)
+    fab_edits_ask (edits, "cluster.nodes", fab_value_count (o->nodes));
+  if (o->gpus_per_node != 0)
+    fab_edits_ask (edits, "cluster.gpus_per_node", fab_value_count (o->gpus_per_node));
   if (o->nic != NULL)
-    fab_edits_set (edits, "cluster.nic", fab_value_text (o->nic));
+    fab_edits_ask (edits, "cluster.nic", fab_value_text (o->nic));
   for (guint i = 0; o->sets != NULL && o->sets[i] != NULL; i++)
     fab_edits_assign (edits, o->sets[i]);
   return g_steal_pointer (&edits);

@@ -200,17 +200,20 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
   if (o->trace && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "--trace is written from the results file; leave --no-db out");
+  if (o->trace && o->seeds)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--trace writes one run and --seeds plays several; `fabricast trace --run ID` writes any");
   return TRUE;
 }
 
-/* Turns the short options into assignments, so that they are checked like any other. */
+/* Turns the short options into assignments, so that they are checked like any other. They come first: --set may add
+ * keys to the fidelity that is named, and may not undo what they say. */
 static char **
 all_sets (const RunOptions *o)
 {
   GPtrArray *sets = g_ptr_array_new ();
 
-  for (guint i = 0; o->sets && o->sets[i]; i++)
-    g_ptr_array_add (sets, g_strdup (o->sets[i]));
   if (o->iterations)
     g_ptr_array_add (sets, g_strconcat ("iterations=", o->iterations, NULL));
   if (o->seed)
@@ -219,6 +222,8 @@ all_sets (const RunOptions *o)
     g_ptr_array_add (sets, g_strdup ("fold=false"));
   if (o->fidelity)
     g_ptr_array_add (sets, g_strdup_printf ("fidelity=%s", o->fidelity));
+  for (guint i = 0; o->sets && o->sets[i]; i++)
+    g_ptr_array_add (sets, g_strdup (o->sets[i]));
   g_ptr_array_add (sets, NULL);
   return (char **) g_ptr_array_free (sets, FALSE);
 }

@@ -78,7 +78,7 @@ print_head (const CollectiveRequest *request, const GArray *rows)
   const CollectiveOptions *o = request->options;
   const FabPrediction *first = &g_array_index (rows, FabPrediction, 0);
   const char *ends = has_band (rows) ? "      low     high" : "", *unit = *ends ? "     (us)     (us)" : "";
-  guint64 step = request->step_bytes ? request->step_bytes : (guint64) o->factor;
+  guint64 step = request->step_bytes ? request->step_bytes : (guint64) collective_factor (o);
 
   g_print ("# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n", fab_nccl_program (request->op),
            first->n_ranks, request->nodes, o->node, fab_form_names[request->form]);
@@ -310,7 +310,7 @@ add_config (FabJson *json, const CollectiveRequest *request)
   if (request->step_bytes)
     fab_json_add_whole (json, "step_bytes", (gint64) request->step_bytes);
   else
-    fab_json_add_real (json, "step_factor", o->factor);
+    fab_json_add_real (json, "step_factor", collective_factor (o));
   fab_json_add_whole (json, "warmup_iters", o->warmup);
   fab_json_add_whole (json, "iterations", o->iterations);
   fab_json_add_whole (json, "aggregated_iterations", 1);
@@ -645,7 +645,7 @@ collective (CollectiveOptions *o, const char *path, gboolean *is_met, GError **e
 static FabExit
 run (int argc, char **argv)
 {
-  CollectiveOptions o = { .factor = 2, .iterations = 20, .warmup = 1, .check = 1 };
+  CollectiveOptions o = { .factor = NAN, .iterations = 20, .warmup = 1, .check = 1 };
   const GOptionEntry entries[] = {
     TEXT ("node", 0, node, "Node entry of the catalogue", "NAME"),
     COUNT ("nodes", 0, nodes, "Number of nodes (default 1)"),

@@ -14,7 +14,7 @@ typedef struct {
   const FabScenario *base; /* the scenario that was named; `node` is then its node */
   gboolean has_no_band;
   gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;
-  double factor;
+  double factor; /* NAN: not given */
 } CollectiveOptions;
 
 void collective_options_clear (CollectiveOptions *self);
@@ -42,6 +42,9 @@ CollectiveRequest *collective_request_new (const CollectiveOptions *options, con
                                            GError **error);
 void collective_request_free (CollectiveRequest *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveRequest, collective_request_free)
+
+/* The factor between sizes: -f, or 2. */
+double collective_factor (const CollectiveOptions *options);
 
 /* Parses "32K" and the like, as nccl-tests does. */
 gboolean collective_parse_size (const char *option, const char *text, FabBytes *bytes, GError **error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collective_request.c - from the options of `fabricast collective` to ranks, sizes and assignments. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/files.h"
@@ -47,6 +48,29 @@ collective_parse_size (const char *option, const char *text, FabBytes *bytes, GE
   return TRUE;
 }
 
+/* Options that would change nothing beside another one, or without it. */
+static gboolean
+check_pairs (const CollectiveOptions *o, GError **error)
+{
+  gboolean has_sizes = o->min_size || o->max_size || o->step_size || !isnan (o->factor);
+
+  if (o->step_size && !isnan (o->factor))
+    return fab_throw (error, FAB_ERROR_INPUT, "either -f FACTOR or -i SIZE, not both");
+  if (o->check_path && has_sizes)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--check takes the sizes of its file; leave -b, -e, -f and -i out");
+  if (o->check_path == NULL && (o->tolerance || o->check_from))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--tolerance and --check-from judge a measurement: --check FILE");
+  return TRUE;
+}
+
+double
+collective_factor (const CollectiveOptions *o)
+{
+  return isnan (o->factor) ? 2 : o->factor;
+}
+
 static gboolean
 read_range (CollectiveRequest *self, GError **error)
 {
@@ -59,7 +83,7 @@ read_range (CollectiveRequest *self, GError **error)
     return FALSE;
   if (self->last_bytes < self->first_bytes)
     return fab_throw (error, FAB_ERROR_INPUT, "-e must not be smaller than -b");
-  if (self->step_bytes == 0 && !(o->factor > 1))
+  if (self->step_bytes == 0 && !(collective_factor (o) > 1))
     return fab_throw (error, FAB_ERROR_INPUT, "-f must be larger than 1; it multiplies the size");
   return TRUE;
 }
@@ -85,7 +109,7 @@ list_sizes (CollectiveRequest *self, GError **error)
   FabBytes last = self->last_bytes, step = self->step_bytes;
 
   for (FabBytes size = self->first_bytes;;) {
-    double next = step ? (double) size + (double) step : (double) size * self->options->factor;
+    double next = step ? (double) size + (double) step : (double) size * collective_factor (self->options);
 
     add_size (self, size);
     if (next > (double) last)
@@ -221,18 +245,12 @@ read_ranks (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
   return check_file_ranks (self, error);
 }
 
-/* What --nodes and the like say over a scenario. */
+/* The numbers of nodes and GPUs over a scenario: those of options, or its own. */
 static void
 add_cluster_edits (CollectiveRequest *self)
 {
-  const CollectiveOptions *o = self->options;
-
   fab_edits_set (self->edits, "cluster.nodes", fab_value_count (self->nodes));
   fab_edits_set (self->edits, "cluster.gpus_per_node", fab_value_count (self->gpus_per_node));
-  if (o->nic)
-    fab_edits_set (self->edits, "cluster.nic", fab_value_text (o->nic));
-  if (o->fabric)
-    fab_edits_set (self->edits, "cluster.fabric", fab_value_text (o->fabric));
 }
 
 static gboolean
@@ -242,7 +260,30 @@ chooses_process (const char *set)
       || g_str_has_prefix (set, "collectives.gpus_per_process=");
 }
 
-/* From the least to the most explicit, as the last one holds. */
+/* What a prediction is of is said by options: keys that would say something else are refused. */
+static gboolean
+check_sets (const CollectiveOptions *o, GError **error)
+{
+  static const char *const options[][2] = {
+    { "cluster.nodes", "--nodes" }, { "cluster.gpus_per_node", "--gpus-per-node" },
+    { "cluster.node", "--node" },   { "cluster", "--node, --nodes, --nic and --set cluster.KEY" },
+    { "job", "--op, -b and -e" },   { "iterations", "nothing: a prediction has no noise to average" }
+  };
+
+  for (guint i = 0; o->sets && o->sets[i]; i++)
+    for (guint k = 0; k < G_N_ELEMENTS (options); k++) {
+      gsize length = strlen (options[k][0]);
+      gboolean is_job = strcmp (options[k][0], "job") == 0;
+
+      if (strncmp (o->sets[i], options[k][0], length) == 0
+          && (o->sets[i][length] == '=' || (is_job && o->sets[i][length] == '.')))
+        return fab_throw (error, FAB_ERROR_INPUT, "--set %s: here it is said by %s", o->sets[i],
+                          options[k][1]);
+    }
+  return TRUE;
+}
+
+/* From the least to the most explicit: options of people may not undo each other. */
 static gboolean
 list_edits (CollectiveRequest *self, GError **error)
 {
@@ -257,8 +298,12 @@ list_edits (CollectiveRequest *self, GError **error)
   }
   if (o->base)
     add_cluster_edits (self);
+  if (o->nic)
+    fab_edits_ask (self->edits, "cluster.nic", fab_value_text (o->nic));
+  if (o->fabric)
+    fab_edits_ask (self->edits, "cluster.fabric", fab_value_text (o->fabric));
   if (o->library)
-    fab_edits_set (self->edits, "collectives", fab_value_text (o->library));
+    fab_edits_ask (self->edits, "collectives", fab_value_text (o->library));
   for (guint i = 0; o->sets && o->sets[i]; i++)
     is_chosen = is_chosen || chooses_process (o->sets[i]);
   if (!is_chosen)
@@ -269,11 +314,11 @@ list_edits (CollectiveRequest *self, GError **error)
       return FALSE;
   if (o->algorithm) {
     g_autofree char *name = collective_nccl_name (o->algorithm);
-    fab_edits_set (self->edits, "collectives.algorithm", fab_value_text (name));
+    fab_edits_ask (self->edits, "collectives.algorithm", fab_value_text (name));
   }
   if (o->protocol) {
     g_autofree char *name = g_ascii_strdown (o->protocol, -1);
-    fab_edits_set (self->edits, "collectives.protocol", fab_value_text (name));
+    fab_edits_ask (self->edits, "collectives.protocol", fab_value_text (name));
   }
   for (guint i = 0; o->sets && o->sets[i]; i++)
     fab_edits_assign (self->edits, o->sets[i]);
@@ -311,8 +356,9 @@ take_sizes (CollectiveRequest *self)
 static gboolean
 fill (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
 {
-  if (!fab_cli_format (self->options->format_name, &self->format, error) || !load_file (self, error)
-      || !read_op (self, error) || !read_type (self, error) || !read_form (self, error))
+  if (!fab_cli_format (self->options->format_name, &self->format, error) || !check_sets (self->options, error)
+      || !check_pairs (self->options, error) || !load_file (self, error) || !read_op (self, error)
+      || !read_type (self, error) || !read_form (self, error))
     return FALSE;
   if (self->options->node == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,

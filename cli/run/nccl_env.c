@@ -45,7 +45,7 @@ convert_algorithm (const char *value, const char *key, FabEdits *edits)
 
   if (model == NULL)
     return FALSE;
-  fab_edits_set (edits, key, fab_value_text (model));
+  fab_edits_ask (edits, key, fab_value_text (model));
   return TRUE;
 }
 
@@ -57,7 +57,7 @@ convert_protocol (const char *value, const char *key, FabEdits *edits)
 
   if (!is_one_of (name, known))
     return FALSE;
-  fab_edits_set (edits, key, fab_value_text (name));
+  fab_edits_ask (edits, key, fab_value_text (name));
   return TRUE;
 }
 
@@ -74,7 +74,7 @@ convert_switch (const char *value, const char *key, FabEdits *edits)
 
   if (!parse_number (value, 2, &number))
     return FALSE;
-  fab_edits_set (edits, key, fab_value_flag (number > 0));
+  fab_edits_ask (edits, key, fab_value_flag (number > 0));
   return TRUE;
 }
 
@@ -86,7 +86,7 @@ convert_unreachable (const char *value, const char *key, FabEdits *edits)
   if (!parse_number (value, 1, &number))
     return FALSE;
   if (number)
-    fab_edits_set (edits, key, fab_value_text ("none"));
+    fab_edits_ask (edits, key, fab_value_text ("none"));
   return TRUE;
 }
 
@@ -97,7 +97,7 @@ convert_disable (const char *value, const char *key, FabEdits *edits)
 
   if (!parse_number (value, 1, &number))
     return FALSE;
-  fab_edits_set (edits, key, fab_value_flag (number == 0));
+  fab_edits_ask (edits, key, fab_value_flag (number == 0));
   return TRUE;
 }
 
@@ -108,7 +108,7 @@ convert_count (const char *value, const char *key, FabEdits *edits)
 
   if (!parse_number (value, 64, &number) || number == 0)
     return FALSE;
-  fab_edits_set (edits, key, fab_value_count ((gint64) number));
+  fab_edits_ask (edits, key, fab_value_count ((gint64) number));
   return TRUE;
 }
 
@@ -122,11 +122,11 @@ convert_level (const char *value, const char *key, FabEdits *edits)
   guint64 number;
 
   if (parse_number (value, G_MAXUINT, &number))
-    fab_edits_set (edits, key, fab_value_text (by_number[MIN (number, G_N_ELEMENTS (by_number) - 1)]));
+    fab_edits_ask (edits, key, fab_value_text (by_number[MIN (number, G_N_ELEMENTS (by_number) - 1)]));
   else if (strcmp (name, "loc") == 0)
-    fab_edits_set (edits, key, fab_value_text ("none"));
+    fab_edits_ask (edits, key, fab_value_text ("none"));
   else if (is_one_of (name, known))
-    fab_edits_set (edits, key, fab_value_text (name));
+    fab_edits_ask (edits, key, fab_value_text (name));
   else
     return FALSE;
   return TRUE;

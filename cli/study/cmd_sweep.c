@@ -340,6 +340,20 @@ session_clear (Session *self)
   fab_grid_free (self->grid);
 }
 
+/* No axis may undo what --set says. */
+static gboolean
+check_axes (const FabStudy *study, const FabGrid *grid, GError **error)
+{
+  for (guint a = 0; a < grid->axes->len; a++) {
+    const GPtrArray *keys = ((const FabGridAxis *) g_ptr_array_index (grid->axes, a))->keys;
+
+    for (guint k = 0; k < keys->len; k++)
+      if (!fab_study_check_vary (study, ((const FabAxis *) g_ptr_array_index (keys, k))->key, error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 prepare (Session *self, GError **error)
 {
@@ -350,7 +364,7 @@ prepare (Session *self, GError **error)
   if (self->catalog == NULL)
     return FALSE;
   self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
-  if (self->study == NULL)
+  if (self->study == NULL || !check_axes (self->study, self->grid, error))
     return FALSE;
   self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
   return self->plan != NULL;

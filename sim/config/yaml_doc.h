@@ -60,13 +60,21 @@ FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
  * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
  * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file "--set",
  * line 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity:
- * fluid`) becomes {kind: fluid}. FALSE: a diagnostic was added. */
+ * fluid`) becomes {kind: fluid}; the name of the model that is there already keeps its other keys. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
 /* Does the same with a typed value, which is not parsed; NULL takes the key, or the item, away. The mark is that
  * of the assignment that a person would write, in a file called `origin`. */
 gboolean fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const FabValue *value,
                            FabDiagnostics *diagnostics);
+
+/* Protects what the last assignment wrote: another one that would replace it by something else is a mistake from now
+ * on, until `unprotect`. */
+void fab_yaml_doc_protect_last (FabYamlDoc *self);
+void fab_yaml_doc_unprotect (FabYamlDoc *self);
+
+/* Returns the assignment ("a.b=c") that wrote the value of `key`, or something in it; NULL when none did. */
+const char *fab_yaml_doc_assigned (const FabYamlDoc *self, const char *key);
 
 /* Merges the files that the root's `include` names (one, or a list; relative to the file that names them) under the
  * document, and removes the key. Mappings are merged, and the document's own values win. A mapping of another `kind`,
@@ -98,8 +106,9 @@ typedef struct {
   char *file;
   char *data; /* without byte order mark, NUL-terminated */
   gsize size;
-  GArray *lines;      /* gsize: start of each line */
-  gboolean is_inline; /* an assignment: its marks have line 0 */
+  GArray *lines;         /* gsize: start of each line */
+  gboolean is_inline;    /* an assignment: its marks have line 0 */
+  gboolean is_protected; /* what it wrote must not be undone */
 } FabYamlSource;
 
 FabYamlSource *fab_yaml_source_new (const char *file, const char *data, gsize size);

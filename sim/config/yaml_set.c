@@ -161,6 +161,97 @@ find_slot (const Setter *self, const char *equals)
   return slot;
 }
 
+/* --- what an assignment undoes --- */
+
+/* Returns the source of the assignment that wrote this node; NULL when it comes from a file. */
+static const FabYamlSource *
+assignment_of (const FabYamlDoc *doc, const FabYamlNode *node)
+{
+  for (const FabYamlDoc *at = doc; at != NULL; at = at->base)
+    for (guint i = 0; i < at->sources->len; i++) {
+      const FabYamlSource *source = g_ptr_array_index (at->sources, i);
+
+      if (source->file == node->mark.file)
+        return source->is_inline ? source : NULL;
+    }
+  return NULL;
+}
+
+/* Returns the first assignment that wrote a scalar or an empty value of the tree; with `is_protected`, the first
+ * protected one. */
+static const FabYamlSource *
+find_assignment (const FabYamlDoc *doc, const FabYamlNode *node, gboolean is_protected)
+{
+  if (node->n == 0) {
+    const FabYamlSource *source = assignment_of (doc, node);
+
+    return source != NULL && (source->is_protected || !is_protected) ? source : NULL;
+  }
+  for (guint i = 0; i < node->n; i++) {
+    const FabYamlSource *source = find_assignment (doc, node->values[i], is_protected);
+
+    if (source != NULL)
+      return source;
+  }
+  return NULL;
+}
+
+static gboolean
+has_protected (const FabYamlDoc *doc)
+{
+  for (guint i = 0; i < doc->sources->len; i++)
+    if (((const FabYamlSource *) g_ptr_array_index (doc->sources, i))->is_protected)
+      return TRUE;
+  return FALSE;
+}
+
+/* Puts the value into the slot, unless that undoes a protected assignment. */
+static gboolean
+replace (const Setter *self, FabYamlNode **slot, FabYamlNode *value)
+{
+  const FabYamlSource *undone = has_protected (self->doc) ? find_assignment (self->doc, *slot, TRUE) : NULL;
+
+  if (undone != NULL) {
+    g_autofree char *before = fab_yaml_node_text (*slot), *after = fab_yaml_node_text (value);
+
+    if (strcmp (before, after) != 0) {
+      FabMark mark = mark_of (self, self->source->data, self->source->size);
+      gboolean is_part = strcspn (undone->data, "=") > strcspn (self->source->data, "=");
+
+      fab_diagnostics_add (self->diagnostics, &mark, "this undoes '%s', which was asked for as well; %s",
+                           undone->data, is_part ? "write it first" : "leave one of the two out");
+      return FALSE;
+    }
+  }
+  *slot = value;
+  return TRUE;
+}
+
+/* Returns where the name of a model goes that is there already, with keys of its own; otherwise `slot`. */
+static FabYamlNode **
+slot_of_kind (FabYamlNode **slot, const FabYamlNode *value)
+{
+  FabYamlNode *old = *slot;
+
+  if (old->kind != FAB_YAML_MAPPING || value->kind != FAB_YAML_SCALAR || value->text == NULL)
+    return slot;
+  for (guint i = 0; i < old->n; i++)
+    if (strcmp (old->keys[i]->text, "kind") == 0 && g_strcmp0 (old->values[i]->text, value->text) == 0)
+      return &old->values[i];
+  return slot;
+}
+
+static gboolean
+put (const Setter *self, FabYamlNode **slot, FabYamlNode *value)
+{
+  if (slot_of_kind (slot, value) != slot) {
+    if (fab_yaml_tree_own (self->doc, slot) == NULL)
+      return fail (self, self->source->data, 1, "the document is full");
+    slot = slot_of_kind (slot, value);
+  }
+  return replace (self, slot, value);
+}
+
 static gboolean
 assign (const Setter *self, const char *equals)
 {
@@ -172,8 +263,21 @@ assign (const Setter *self, const char *equals)
                               self->diagnostics);
   if (value == NULL)
     return FALSE;
-  *slot = value;
-  return TRUE;
+  return put (self, slot, value);
+}
+
+void
+fab_yaml_doc_protect_last (FabYamlDoc *self)
+{
+  if (self->sources->len > 0)
+    ((FabYamlSource *) g_ptr_array_index (self->sources, self->sources->len - 1))->is_protected = TRUE;
+}
+
+void
+fab_yaml_doc_unprotect (FabYamlDoc *self)
+{
+  for (guint i = 0; i < self->sources->len; i++)
+    ((FabYamlSource *) g_ptr_array_index (self->sources, i))->is_protected = FALSE;
 }
 
 /* The document owns the source from now on. */
@@ -321,6 +425,22 @@ fab_yaml_doc_put (FabYamlDoc *self, const char *origin, const char *key, const F
   node = build (&setter, value, &at);
   if (node == NULL)
     return fail (&setter, equals, 1, "the document is full");
-  *slot = node;
-  return TRUE;
+  return put (&setter, slot, node);
+}
+
+const char *
+fab_yaml_doc_assigned (const FabYamlDoc *self, const char *key)
+{
+  g_auto (GStrv) parts = g_strsplit (key, ".", -1);
+  const FabYamlNode *node = self->root;
+
+  for (guint i = 0; parts[i] != NULL; i++) {
+    guint index = node->n > 0 ? index_of (node, parts[i]) : G_MAXUINT;
+
+    if (index == G_MAXUINT)
+      return NULL;
+    node = node->values[index];
+  }
+  const FabYamlSource *source = find_assignment (self, node, FALSE);
+  return source != NULL ? source->data : NULL;
 }

@@ -4,6 +4,7 @@
 struct _FabEdits {
   GPtrArray *edits; /* FabEdit */
   GPtrArray *texts; /* char, and NULL at the end */
+  guint n_groups;
 };
 
 static void
@@ -47,40 +48,61 @@ fab_edits_free (FabEdits *self)
   g_free (self);
 }
 
-/* Takes all three. */
+/* Takes the texts and the value. */
 static void
-add (FabEdits *self, char *key, FabValue *value, char *text)
+add (FabEdits *self, FabEdit edit)
 {
-  FabEdit *edit = g_new (FabEdit, 1);
-
-  *edit = (FabEdit){ text, key, value };
-  g_ptr_array_add (self->edits, edit);
-  g_ptr_array_index (self->texts, self->texts->len - 1) = text;
+  edit.group = self->n_groups;
+  g_ptr_array_add (self->edits, g_memdup2 (&edit, sizeof edit));
+  g_ptr_array_index (self->texts, self->texts->len - 1) = (gpointer) edit.text;
   g_ptr_array_add (self->texts, NULL);
+}
+
+static void
+add_value (FabEdits *self, const char *key, FabValue *value, gboolean is_asked)
+{
+  g_autofree char *written = fab_value_write (value);
+
+  add (self, (FabEdit){ .text = g_strconcat (key, "=", written, NULL),
+                        .key = g_strdup (key),
+                        .value = value,
+                        .is_asked = is_asked });
 }
 
 void
 fab_edits_set (FabEdits *self, const char *key, FabValue *value)
 {
-  g_autofree char *written = fab_value_write (value);
+  add_value (self, key, value, FALSE);
+}
 
-  add (self, g_strdup (key), value, g_strconcat (key, "=", written, NULL));
+void
+fab_edits_ask (FabEdits *self, const char *key, FabValue *value)
+{
+  add_value (self, key, value, TRUE);
 }
 
 void
 fab_edits_assign (FabEdits *self, const char *assignment)
 {
-  add (self, NULL, NULL, g_strdup (assignment));
+  add (self, (FabEdit){ .text = g_strdup (assignment), .is_asked = TRUE });
 }
 
 void
 fab_edits_append (FabEdits *self, const FabEdits *more)
 {
+  guint group = G_MAXUINT;
+
   for (guint i = 0; i < fab_edits_count (more); i++) {
     const FabEdit *edit = fab_edits_at (more, i);
 
-    add (self, g_strdup (edit->key), fab_value_ref (edit->value), g_strdup (edit->text));
+    self->n_groups += edit->group != group ? 1 : 0;
+    group = edit->group;
+    add (self, (FabEdit){ .text = g_strdup (edit->text),
+                          .key = g_strdup (edit->key),
+                          .value = fab_value_ref (edit->value),
+                          .is_asked = edit->is_asked });
   }
+  self->n_groups++;
 }
 
 guint

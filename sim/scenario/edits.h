@@ -8,9 +8,11 @@
 #include "sim/config/value.h"
 
 typedef struct {
-  const char *text; /* "job.bucket=25MiB": what a person wrote, or would write; owned by the edits */
-  char *key;        /* of a typed value; NULL: `text` is a person's */
-  FabValue *value;  /* NULL: the key is taken away */
+  const char *text;  /* "job.bucket=25MiB": what a person wrote, or would write; owned by the edits */
+  char *key;         /* of a typed value; NULL: `text` is a person's */
+  FabValue *value;   /* NULL: the key is taken away */
+  gboolean is_asked; /* a person asked for it: another of the same group must not undo it */
+  guint group;       /* edits that were made together; `append` begins a new one */
 } FabEdit;
 
 typedef struct _FabEdits FabEdits;
@@ -22,7 +24,10 @@ void fab_edits_free (FabEdits *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEdits, fab_edits_free)
 
 void fab_edits_set (FabEdits *self, const char *key, FabValue *value); /* takes the value */
+/* The same of a value that a person asked for by an option. */
+void fab_edits_ask (FabEdits *self, const char *key, FabValue *value);
 void fab_edits_assign (FabEdits *self, const char *assignment);
+/* The appended edits may undo those that are already there. */
 void fab_edits_append (FabEdits *self, const FabEdits *more);
 
 guint fab_edits_count (const FabEdits *self);

@@ -221,15 +221,29 @@ void
 fab_scenario_edit (FabScenario *self, const FabEdits *edits)
 {
   FabYamlDoc *doc = fab_edits_count (edits) > 0 ? begin_edit (self) : NULL;
+  guint group = 0;
 
   for (guint i = 0; i < fab_edits_count (edits); i++) {
     const FabEdit *edit = fab_edits_at (edits, i);
 
+    if (edit->group != group)
+      fab_yaml_doc_unprotect (doc);
+    group = edit->group;
     if (edit->key != NULL)
       fab_yaml_doc_put (doc, self->origin, edit->key, edit->value, self->problems);
     else
       fab_yaml_doc_set (doc, edit->text, self->problems);
+    if (edit->is_asked)
+      fab_yaml_doc_protect_last (doc);
   }
+  if (doc != NULL)
+    fab_yaml_doc_unprotect (doc);
+}
+
+const char *
+fab_scenario_assigned (const FabScenario *self, const char *key)
+{
+  return fab_yaml_doc_assigned (self->doc, key);
 }
 
 static FabScenario *

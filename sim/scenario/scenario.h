@@ -106,8 +106,13 @@ gboolean fab_scenario_set (FabScenario *self, const char *key, FabValue *value, 
  * the check, since a later assignment may give them their meaning. */
 gboolean fab_scenario_assign (FabScenario *self, const char *assignment, GError **error);
 
-/* Many at once; what is wrong with them is told by the check. */
+/* Many at once; what is wrong with them is told by the check: also that one undoes another of the same group that a
+ * person asked for as well. */
 void fab_scenario_edit (FabScenario *self, const FabEdits *edits);
+
+/* The edit ("a.b=c") that wrote the value of `key`, or something in it; NULL when none did. It lives until the next
+ * edit. */
+const char *fab_scenario_assigned (const FabScenario *self, const char *key);
 
 /* What the scenario is after all edits, and whether it fits together. FALSE and *error with all messages; the
  * scenario can still be edited. */

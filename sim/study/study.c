@@ -110,6 +110,16 @@ fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error
   return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
+gboolean
+fab_study_check_vary (const FabStudy *study, const char *key, GError **error)
+{
+  const char *set = fab_scenario_assigned (study->base, key);
+
+  return set == NULL
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "--vary %s undoes --set %s in every variant; leave one of the two out", key, set);
+}
+
 static gboolean
 is_trouble (const GError *problem)
 {

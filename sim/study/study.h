@@ -45,6 +45,10 @@ typedef struct {
  * (transfer full) */
 FabScenario *fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error);
 
+/* Returns FALSE and *error when the study's own edits set `key`, or something in it: variants of the key would undo
+ * that without a word. */
+gboolean fab_study_check_vary (const FabStudy *study, const char *key, GError **error);
+
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);
 /* The same, but a variant that needs more than `most_bytes` of memory (0: any) is not simulated: its point has no

@@ -104,15 +104,16 @@ assert_same (const char *path, const FabEdits *edits, const FabScenario *a, cons
   }
 }
 
-/* Items of lists that a default holds cannot be named, as the file has none; and what a later edit would replace
- * may be wrong before the file is read, but is refused at once after it. */
+/* Items of lists that a default holds cannot be named, as the file has none; and an assignment that undoes another one
+ * is refused. */
 static gboolean
 can_add (const FabEdits *edits, const char *key)
 {
   if (strpbrk (key, "0123456789") != NULL)
     return FALSE;
   for (guint i = 0; i < fab_edits_count (edits); i++)
-    if (g_str_has_prefix (fab_edits_at (edits, i)->key, key))
+    if (g_str_has_prefix (fab_edits_at (edits, i)->key, key)
+        || g_str_has_prefix (key, fab_edits_at (edits, i)->key))
       return FALSE;
   return TRUE;
 }

@@ -61,13 +61,12 @@ predict (const FabMeasuredTable *table, const char *const *sets, const FabCatalo
   const FabMeasuredSpec *spec = table->spec;
   g_autofree FabBytes *sizes = g_new (FabBytes, rows->len);
   g_auto (GStrv) known = g_strsplit (spec->sets ? spec->sets : "", " ", -1);
-  g_autoptr (FabEdits) edits = fab_edits_new ();
+  g_autoptr (FabEdits) edits = fab_edits_new (), asked = fab_edits_of (sets);
 
   for (guint i = 0; known[i]; i++)
     if (*known[i] != '\0')
       fab_edits_assign (edits, known[i]);
-  for (guint i = 0; sets && sets[i]; i++)
-    fab_edits_assign (edits, sets[i]);
+  fab_edits_append (edits, asked);
   for (guint i = 0; i < rows->len; i++)
     sizes[i] = g_array_index (rows, FabMeasuredRow, i).size_bytes;
   return fab_predict_collective (&(FabPredictionRequest){ .node = spec->node,
