@@ -246,6 +246,7 @@ iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
   for (guint c = 0; c < self->env.dag->n_collectives; c++)
     g_array_append_val (self->probe.collectives, slot->records[c]);
   fab_account_close (self->account, slot->iteration, &self->probe);
+  trail.records = (const FabCollectiveRecord *) (gconstpointer) self->probe.collectives->data;
   if (!fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path))
     fab_engine_fail (self->env.engine, "iteration %u: its critical path has a hole at its beginning",
                      slot->iteration);

@@ -115,7 +115,7 @@ typedef struct {
   FabTimePs exposed_ps;     /* part of [start, end) during which nothing was computed, mean over ranks */
   double algbw_bytes_per_s; /* bytes / (end - start) */
   double busbw_bytes_per_s; /* algbw x the nccl-tests factor of the operation */
-  /* The link that sets its rate when nothing else moves: index of a FabLinkRecord, or FAB_RECORD_NO_LINK. */
+  /* The link that holds it back (sim/execution/contention.h): index of a FabLinkRecord, or FAB_RECORD_NO_LINK. */
   guint binding_link;
 } FabCollectiveRecord;
 
