@@ -57,25 +57,30 @@ slot_clear (FabSlot *slot, const FabDag *dag)
   g_free (slot->records);
 }
 
-/* Counts the active collectives that cross a dead link; `hang` is set to the last one. */
-static guint
-slot_count_hung (const FabSlot *slot, const FabDag *dag, const FabNet *net, FabHang *hang)
-{
-  guint n = 0;
+typedef struct {
+  guint n_active; /* collectives that move bytes */
+  guint n_hung;   /* those of them that cross a dead link */
+} FabStanding;
 
+/* Adds the collectives of a slot; `hang` is set to the last one that crosses a dead link. */
+static void
+slot_count_hung (const FabSlot *slot, const FabDag *dag, const FabNet *net, FabStanding *standing,
+                 FabHang *hang)
+{
   for (guint c = 0; slot->is_live && c < dag->n_collectives; c++) {
     const FabDagCollective *collective = &dag->collectives[c];
-    const FabDeadLink *link = NULL;
+    const FabDeadLink *link;
 
-    if (collective->plan.footprint != NULL && slot->n_arrived[c] == collective->n_joins
-        && slot->records[c].end_ps == 0)
-      link = fab_net_find_dead (net, collective->plan.footprint);
+    if (collective->plan.footprint == NULL || slot->n_arrived[c] != collective->n_joins
+        || slot->records[c].end_ps != 0)
+      continue;
+    standing->n_active++;
+    link = fab_net_find_dead (net, collective->plan.footprint);
     if (link == NULL)
       continue;
     *hang = (FabHang){ slot->records[c], *link };
-    n++;
+    standing->n_hung++;
   }
-  return n;
 }
 
 /* A schedule belongs to a footprint and a number of chunks. */
@@ -519,10 +524,15 @@ slot_launch (FabExecutor *self, guint iteration)
 gboolean
 fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
 {
-  guint n = slot_count_hung (&self->slots[0], self->env.dag, self->env.net, hang)
-          + slot_count_hung (&self->slots[1], self->env.dag, self->env.net, hang);
+  const FabNet *net = self->env.net;
+  FabStanding standing = { 0 };
 
-  return n > 0 && n == self->n_busy;
+  for (guint i = 0; i < G_N_ELEMENTS (self->slots); i++)
+    slot_count_hung (&self->slots[i], self->env.dag, net, &standing, hang);
+  if (standing.n_hung == 0)
+    return FALSE;
+  return standing.n_hung == self->n_busy
+      || (standing.n_active == self->n_busy && net->ops->is_still != NULL && net->ops->is_still (net));
 }
 
 FabLinkId

@@ -136,6 +136,9 @@ typedef struct {
   FabLinkId (*find_jam) (const FabNet *net);
   /* Whether the network has drawn something random so far. NULL: it never does. */
   gboolean (*has_drawn) (const FabNet *net);
+  /* Whether nothing moves and no event of the network is due, so that traffic behind a dead link waits as long as what
+   * crosses it. NULL: a dead link holds back only what crosses it. */
+  gboolean (*is_still) (const FabNet *net);
 } FabNetOps;
 
 /* A link that carries nothing at present. */

@@ -300,6 +300,12 @@ packet_find_jam (const FabNet *net)
   return FAB_NO_LINK;
 }
 
+static gboolean
+packet_is_still (const FabNet *net)
+{
+  return ((const PacketNet *) net)->agenda.n == 0;
+}
+
 static FabNet *
 packet_create (const FabNetEnv *env, gconstpointer params)
 {
@@ -355,4 +361,5 @@ const FabNetOps fab_net_packet = {
   .link_queue = packet_link_queue,
   .find_jam = packet_find_jam,
   .has_drawn = packet_has_drawn,
+  .is_still = packet_is_still,
 };
