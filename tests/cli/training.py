@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What training jobs must show, whatever the numbers are: the questions that people ask of them."""
+import contextlib
 import os
+import sqlite3
 
 from support import SCENARIOS, CliTest, main
 
@@ -30,6 +32,25 @@ class Training(CliTest):
             self.assertEqual(times, sorted(times, reverse=True), model)
             self.assertLessEqual(one["duration_s"], times[-1] * 1.005, model)
             self.assertGreater(curve[0]["comm_s"], 3 * curve[3]["comm_s"], model)
+
+    def test_gradients_wait_for_the_last_backward_pass(self):
+        """Megatron without overlap_grad_reduce, whatever the order of passes; with it, the first stage does not wait."""
+        text = ("name: flush\niterations: 1\ncluster: {node: dgx-h100, nodes: 4}\n"
+                "job: {kind: megatron, model: llama2-7b, sequence: 4096, accumulation: 8, compute: {kind: mfu, mfu: 50%}}\n")
+        schedules = ("1f1b", "gpipe", "zero_bubble", "interleaved, virtual: 2")
+        for number, (schedule, flag) in enumerate((s, f) for s in schedules for f in ("false", "true")):
+            path, store = self.write(f"{number}.yaml", text), self.path(f"{number}.db")
+            self.good("run", path, "--db", store, "--set", f"job.overlap_grad_reduce={flag}",
+                      "--set", f"job.parallel={{tensor: 2, pipeline: 4, schedule: {schedule}}}")
+            with contextlib.closing(sqlite3.connect(store)) as database:
+                first = dict(database.execute(
+                    "SELECT span.rank_class, min(span.start_ps) FROM span JOIN collective USING (collective)"
+                    " WHERE dimension = 'data' AND span.kind = 'comm' GROUP BY 1"))
+                last = dict(database.execute("SELECT rank_class, max(end_ps) FROM span"
+                                             " WHERE kind = 'compute' AND name LIKE 'backward%' GROUP BY 1"))
+            self.assertEqual(set(first), set(last))
+            early = {stage for stage, start in first.items() if start < last[stage]}
+            self.assertEqual(early == set(), flag == "false", f"{schedule} {flag} {early}")
 
     def test_prefetching_hides_what_it_can(self):
         """FSDP with 0, 1 and 2 units gathered ahead; ZeRO-3 with and without a prefetch bucket."""

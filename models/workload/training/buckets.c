@@ -97,13 +97,20 @@ buckets_add (Buckets *self, guint layer, guint index)
 }
 
 void
+buckets_close (Buckets *self)
+{
+  for (guint i = 0; i < N_SORTS; i++)
+    if (self->sorts[i].filled_bytes > 0)
+      close_bucket (self, &self->sorts[i]);
+}
+
+void
 buckets_flush (Buckets *self)
 {
+  buckets_close (self);
   for (guint i = 0; i < N_SORTS; i++) {
     Sort *sort = &self->sorts[i];
 
-    if (sort->filled_bytes > 0)
-      close_bucket (self, sort);
     for (guint k = 0; k < sort->held->len; k++)
       launch (self, sort, g_array_index (sort->held, FabBytes, k));
     g_array_set_size (sort->held, 0);

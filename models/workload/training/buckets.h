@@ -31,6 +31,8 @@ void buckets_free (gpointer self);
 
 /* Adds the gradient of a tensor, which is ready when the last compute task ends. */
 void buckets_add (Buckets *self, guint layer, guint tensor);
+/* Closes the buckets that hold something, as at the end of a part of the model. */
+void buckets_close (Buckets *self);
 /* Reduces all buckets that have not been reduced yet, the last one whatever it holds. */
 void buckets_flush (Buckets *self);
 /* Makes the next compute task wait for all reductions so far. */

@@ -182,12 +182,13 @@ static void
 after_backward (Stage *stage, const PassAt *at)
 {
   if (at->is_last && stage_ends_chunk (stage, at))
-    buckets_flush (((Megatron *) stage->state)->buckets);
+    buckets_close (((Megatron *) stage->state)->buckets);
 }
 
 static void
 before_optimizer (Stage *stage)
 {
+  buckets_flush (((Megatron *) stage->state)->buckets);
   buckets_wait (((Megatron *) stage->state)->buckets);
 }
 
