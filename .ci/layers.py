@@ -27,7 +27,8 @@ SEES = {
     "assembly": "base config fabric net machine collective scenario",
     "cost": "base scenario assembly",
     "run": "base engine fabric result config net collective execution scenario assembly",
-    "study": "base result scenario cost run",
+    "verdict": "base engine fabric result config net collective execution scenario assembly run",
+    "study": "base result scenario cost run verdict",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

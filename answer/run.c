@@ -44,14 +44,15 @@ play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store
   if (!fab_simulation_run (result->simulation, &options, error))
     return FALSE;
   fab_run_finish (result);
-  return TRUE;
+  result->verdict = fab_verdict_of (scenario, result->simulation, request->registry, error);
+  return result->verdict != NULL;
 }
 
 gboolean
-fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
-                    FabRunResult *result, GError **error)
+fab_run_play_built (const FabScenario *scenario, const FabRegistry *registry, FabSimulation *simulation,
+                    FabStore *store, FabRunResult *result, GError **error)
 {
-  const FabRunRequest quiet = { 0 };
+  const FabRunRequest quiet = { .registry = registry };
   gint64 start_us = g_get_monotonic_time ();
   gboolean is_played;
 
@@ -86,6 +87,7 @@ void
 fab_run_result_clear (FabRunResult *result)
 {
   fab_run_reasons_clear (&result->reasons);
+  g_clear_pointer (&result->verdict, fab_verdict_free);
   g_clear_pointer (&result->simulation, fab_simulation_free);
   g_clear_pointer (&result->steps, g_array_unref);
   g_clear_pointer (&result->jobs, g_array_unref);

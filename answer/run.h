@@ -12,6 +12,7 @@
 #include "sim/result/store.h"
 #include "sim/run/band.h"
 #include "sim/run/simulation.h"
+#include "sim/verdict/verdict.h"
 
 /* How a scenario is played. All but `registry` may be zero. */
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
  * link cures it. */
   double startup_fraction;
   FabRunReasons reasons;
+  FabVerdict *verdict;
   GArray *jobs;  /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
   FabBand *band; /* of the seconds of each step; NULL: not asked for, or nothing is uncertain */
   gint64 run_id; /* in the results file; 0: none was written */
@@ -53,9 +55,11 @@ typedef struct {
 gboolean fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRunRequest *request,
                        FabRunResult *result, GError **error);
 /* The same of what was built of the scenario, into a store that is open (NULL: none). Takes the simulation. */
-gboolean fab_run_play_built (const FabScenario *scenario, FabSimulation *simulation, FabStore *store,
-                             FabRunResult *result, GError **error);
-/* Computes everything but jobs and band, from a simulation that was played and its steps. The two above call it. */
+gboolean fab_run_play_built (const FabScenario *scenario, const FabRegistry *registry,
+                             FabSimulation *simulation, FabStore *store, FabRunResult *result,
+                             GError **error);
+/* Computes everything but verdict, jobs and band, from a simulation that was played and its steps. The two above
+ * call it. */
 void fab_run_finish (FabRunResult *result);
 void fab_run_result_clear (FabRunResult *result);
 

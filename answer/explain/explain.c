@@ -51,7 +51,7 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
     self->simulation = fab_scenario_run (self->scenario, study->registry, NULL, NULL, error);
   if (self->simulation == NULL)
     return FALSE;
-  self->point = fab_point_of (self->scenario, self->simulation, error);
+  self->point = fab_point_of (self->scenario, self->simulation, study->registry, error);
   return self->point != NULL;
 }
 

@@ -25,7 +25,7 @@ _fabricast_files() { # GLOB: files like it, and folders
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --no-band --no-fold --iterations --fidelity --seed --seeds --trace --set --help ;;
+    run) echo --format --db --no-db --no-band --no-fold --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
     compare) echo --fidelity --vary --against --at-equal --by --set --format --help ;;
     plan) echo --strategies --memory --by --top --out --set --format --help ;;

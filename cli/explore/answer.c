@@ -32,7 +32,7 @@ play (const FabScenario *scenario, FabStore *store, FabRunResult *result, GError
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, &fab_models, NULL, error);
 
   return simulation != NULL && check_size (simulation, error)
-      && fab_run_play_built (scenario, g_steal_pointer (&simulation), store, result, error);
+      && fab_run_play_built (scenario, &fab_models, g_steal_pointer (&simulation), store, result, error);
 }
 
 /* Adds the collectives of the step: buckets, start-ups and strategies change them. */

@@ -10,6 +10,7 @@
 #include "sim/execution/layers.h"
 #include "sim/result/store.h"
 #include "sim/scenario/catalog.h"
+#include "sim/verdict/verdict.h"
 
 /* Links as a table by technology, technologies as one, and the rates that one link's
  * numbers make. O(links^2). */
@@ -503,7 +504,8 @@ static const struct {
   const char *name, *summary;
 } other_sections[] = { { "scenario", "Every key of a scenario file" },
                        { "queries", "Questions to a results file" },
-                       { "measure", "Backends of `fabricast measure` and their parameters" } };
+                       { "measure", "Backends of `fabricast measure` and their parameters" },
+                       { "verdicts", "Codes of the verdict on a run, and what each means" } };
 
 static void
 list_sections (const Describe *d)
@@ -541,6 +543,19 @@ unknown_section (const char *section, GError **error)
       section, nearest ? "; nearest is " : "", nearest ? nearest : "");
 }
 
+static void
+list_verdicts (const Describe *d)
+{
+  for (guint code = 0; code < FAB_N_FINDING_CODES; code++) {
+    const FabFindingKind *kind = &fab_finding_kinds[code];
+
+    if (d->only_names)
+      g_print ("%s\n", kind->name);
+    else
+      g_print ("%-20s %-6s %s\n", kind->name, fab_severity_names[kind->severity], kind->summary);
+  }
+}
+
 static gboolean
 list_section (const Describe *d, const char *section, GError **error)
 {
@@ -561,6 +576,8 @@ list_section (const Describe *d, const char *section, GError **error)
   else if (strcmp (section, "measure") == 0)
     for (const FabBackendRow *row = fab_backend_rows; row->name; row++)
       g_print (d->only_names ? "%s\n" : "%-14s %s\n", row->name, row->summary);
+  else if (strcmp (section, "verdicts") == 0)
+    list_verdicts (d);
   else
     return unknown_section (section, error);
   return TRUE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_check.c - `fabricast check SCENARIO`: reports every mistake at once, or prints the resolved scenario. */
-#include "answer/doubts.h"
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/run/simulation.h"
+#include "sim/verdict/doubts.h"
 
 static const FabUsage usage = {
   .arguments = "SCENARIO",

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/trace/trace.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -150,7 +151,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error
 typedef struct {
   char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
-  gboolean has_no_db, has_no_band, has_no_fold;
+  gboolean has_no_db, has_no_band, has_no_fold, is_oversized_allowed;
   FabFormat format;
 } RunOptions;
 
@@ -180,6 +181,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
       "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
+    { "allow-oversized", 0, 0, G_OPTION_ARG_NONE, &o->is_oversized_allowed, FAB_ALLOW_OVERSIZED_HELP, NULL },
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
       "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },
@@ -228,19 +230,6 @@ all_sets (const RunOptions *o)
   return (char **) g_ptr_array_free (sets, FALSE);
 }
 
-/* Warns when a format other than the page is printed; the page says it itself. */
-static void
-warn_of_memory (const FabRunResult *result)
-{
-  g_autofree char *has = fab_run_gb (fab_simulation_cluster (result->simulation)->device.memory_bytes);
-  g_autofree char *needs = NULL;
-
-  if (result->reasons.missing_bytes == 0)
-    return;
-  needs = fab_run_gb (result->reasons.fullest_bytes);
-  g_printerr ("fabricast run: the job does not fit: %s GB of %s GB per GPU\n", needs, has);
-}
-
 static gboolean
 print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
               FabFormat format, GError **error)
@@ -253,8 +242,8 @@ print_result (const FabScenario *scenario, const FabRunRequest *request, const F
   else if (fab_run_find_faster (scenario, request, result, &faster, error))
     text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
                                      : fab_run_page (scenario, result, &faster, request->db);
-  if (format != FAB_FORMAT_TEXT)
-    warn_of_memory (result);
+  if (text != NULL && format != FAB_FORMAT_TEXT)
+    fab_cli_print_stops ("run", result->verdict);
   fab_run_result_clear (&faster);
   if (text)
     g_print ("%s", text);
@@ -271,7 +260,7 @@ write_trace (const char *db, gint64 run_id, const char *path, GError **error)
 }
 
 static gboolean
-run_scenario (const RunOptions *o, const char *path, GError **error)
+run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **error)
 {
   g_auto (GStrv) sets = all_sets (o);
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
@@ -289,6 +278,8 @@ run_scenario (const RunOptions *o, const char *path, GError **error)
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
                   && print_result (scenario, &request, &result, o->format, error);
+  if (is_done)
+    *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
   fab_run_result_clear (&result);
   return is_done;
 }
@@ -297,8 +288,9 @@ static FabExit
 run (int argc, char **argv)
 {
   RunOptions o = { 0 };
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
-  gboolean is_done = parse (&o, &argc, &argv, &error) && run_scenario (&o, argv[1], &error);
+  gboolean is_done = parse (&o, &argc, &argv, &error) && run_scenario (&o, argv[1], &code, &error);
 
   g_free (o.format_name);
   g_free (o.db);
@@ -308,7 +300,7 @@ run (int argc, char **argv)
   g_free (o.trace);
   g_free (o.seeds);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("run", error);
+  return is_done ? code : fab_cli_fail ("run", error);
 }
 
 const FabCommand fab_command_run = {

@@ -151,6 +151,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   for (guint i = 0; i < result->steps->len; i++)
     add_step (json, result, i);
   fab_json_end (json);
+  fab_verdict_add_json (result->verdict, json, "verdict");
   fab_run_add_reasons (json, result);
   add_binding (json, result);
   if (faster->simulation)
@@ -177,9 +178,11 @@ fab_run_csv (const FabRunResult *result)
       "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,mfu_fraction,"
       "hfu_fraction,tokens_per_s");
   FabRunSizes sizes = result->reasons.sizes;
+  g_autofree char *codes = fab_verdict_codes (result->verdict);
 
   g_string_append (csv, result->band != NULL ? ",duration_low_s,duration_high_s,band_most" : "");
-  g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside\n" : "\n");
+  g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside" : "");
+  g_string_append (csv, ",verdict\n");
 
   for (guint i = 0; i < result->steps->len; i++) {
     const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
@@ -197,7 +200,7 @@ fab_run_csv (const FabRunResult *result)
     }
     if (sizes.n > 0)
       g_string_append_printf (csv, ",%u,%u", sizes.n, sizes.n_outside);
-    g_string_append_c (csv, '\n');
+    g_string_append_printf (csv, ",%s\n", codes);
   }
   return g_string_free (csv, FALSE);
 }

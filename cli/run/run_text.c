@@ -2,12 +2,10 @@
 /* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
 #include <unistd.h>
 
-#include "answer/doubts.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/run/timeline.h"
-#include "cli/terminal/terminal.h"
-#include "models/models.h"
+#include "cli/verdict.h"
 
 enum { TIMELINE_COLUMNS = 66 };
 
@@ -212,17 +210,6 @@ append_queues (GString *page, const FabRunResult *result)
 }
 
 static void
-append_sizes (GString *page, const FabRunResult *result)
-{
-  FabRunSizes sizes = result->reasons.sizes;
-
-  if (sizes.n_outside > 0)
-    g_string_append_printf (page,
-                            "  %-16s%u of %u message sizes lie outside what was measured of the links\n\n",
-                            "extrapolated", sizes.n_outside, sizes.n);
-}
-
-static void
 append_jobs (GString *text, const GArray *jobs)
 {
   if (jobs->len > 0)
@@ -242,20 +229,6 @@ append_jobs (GString *text, const GArray *jobs)
   }
 }
 
-/* One line: `fabricast check` says more. */
-static void
-append_doubts (GString *page, const FabScenario *scenario, const FabRunResult *result)
-{
-  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (result->simulation),
-                                               fab_simulation_dag (result->simulation), &fab_models, NULL);
-
-  for (guint i = 0; doubts && i < doubts->len; i++)
-    g_string_append_printf (page, "%s%s", i == 0 ? "  fidelity        does not see " : ", ",
-                            fab_doubt_names[g_array_index (doubts, FabDoubt, i).kind]);
-  if (doubts && doubts->len > 0)
-    g_string_append (page, ": `fabricast check` says where\n\n");
-}
-
 char *
 fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
               const char *db)
@@ -266,6 +239,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
                                                  dag->n_classes, TIMELINE_COLUMNS,
                                                  fab_terminal_page_columns (0));
 
+  fab_cli_append_stops (page, result->verdict);
   append_head (page, scenario, result);
   append_step (page, result);
   fab_run_append_classes (page, result);
@@ -274,8 +248,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   if (faster->simulation)
     append_faster (page, result, faster);
   append_queues (page, result);
-  append_sizes (page, result);
-  append_doubts (page, scenario, result);
+  fab_cli_append_findings (page, result->verdict);
   g_string_append (page, timeline);
   append_jobs (page, result->jobs);
   if (result->run_id > 0)

@@ -67,6 +67,7 @@ const FabRouterOps fab_route_ecmp = {
             .doc = "docs/models/ecmp.md",
             .params = ecmp_params,
             .params_size = sizeof (EcmpParams) },
+  .is_hashed = TRUE,
   .create = ecmp_create,
   .append = ecmp_append,
   .uses_seed = ecmp_uses_seed,

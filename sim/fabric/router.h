@@ -10,6 +10,7 @@ typedef struct _FabRouter FabRouter;
 
 typedef struct {
   FabModelInfo info;
+  gboolean is_hashed; /* a hash picks the path of a flow, so that flows may meet by chance */
   /* `seed` is that of the scenario: everything random follows it. */
   FabRouter *(*create) (const FabGraph *graph, gconstpointer params, guint64 seed);
   /* Appends a path from src to dst. A policy that spreads flows uses `flow_hash` to tell them apart; equal hashes

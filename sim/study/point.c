@@ -16,6 +16,7 @@ fab_point_free (FabPoint *self)
     return;
   g_free (self->binding);
   g_free (self->binding_spec);
+  fab_verdict_free (self->verdict);
   g_free (self);
 }
 
@@ -103,14 +104,17 @@ take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation 
 }
 
 FabPoint *
-fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error)
+fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
+              GError **error)
 {
   g_autoptr (FabPoint) self = g_new0 (FabPoint, 1);
 
   take_times (self, &fab_simulation_probe (simulation)->step);
   take_totals (self, simulation);
   take_binding (self, simulation);
-  return take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self) : NULL;
+  self->verdict = fab_verdict_of (scenario, simulation, registry, error);
+  return self->verdict != NULL && take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self)
+                                                                                    : NULL;
 }
 
 FabPoint *
@@ -135,9 +139,13 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   if (simulation == NULL)
     return NULL;
   take_totals (weighed, simulation);
-  if (most_bytes > 0 && weighed->memory_bytes > most_bytes)
+  if (most_bytes > 0 && weighed->memory_bytes > most_bytes) {
+    weighed->verdict = fab_verdict_of_built (simulation);
     return g_steal_pointer (&weighed);
-  return fab_simulation_run (simulation, &options, error) ? fab_point_of (scenario, simulation, error) : NULL;
+  }
+  return fab_simulation_run (simulation, &options, error)
+           ? fab_point_of (scenario, simulation, registry, error)
+           : NULL;
 }
 
 /* The figures by which points are compared: their names, their columns, and how they are read and shown. */

@@ -4,6 +4,7 @@
 
 #include "sim/cost/bill.h"
 #include "sim/run/simulation.h"
+#include "sim/verdict/verdict.h"
 
 /* Of the last iteration, as means over ranks; 0: the figure does not apply. */
 typedef struct {
@@ -18,11 +19,13 @@ typedef struct {
   double binding_fraction;      /* share of the communication that the binding link limits */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
+  FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */
 } FabPoint;
 
 /* Returns the point of a simulation of the scenario that has run to its end. NULL and *error when a figure cannot be
  * computed. (transfer full) */
-FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, GError **error);
+FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation,
+                        const FabRegistry *registry, GError **error);
 
 /* Simulates a scenario. Returns NULL and *error when it cannot be built, or hangs. (transfer full) */
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);

@@ -392,7 +392,9 @@ play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
   const Owner *self = data;
   g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
                                                            error);
-  g_autoptr (FabPoint) point = simulation != NULL ? fab_point_of (self->scenario, simulation, error) : NULL;
+  g_autoptr (FabPoint) point = simulation != NULL
+                                 ? fab_point_of (self->scenario, simulation, self->registry, error)
+                                 : NULL;
 
   if (point == NULL)
     return FALSE;

@@ -26,7 +26,7 @@ import child  # noqa: E402
 
 # Marks of a program that broke, whatever its exit code says.
 BREAKAGE = re.compile(r"Sanitizer|runtime error|Traceback|CRITICAL|WARNING \*\*|Assertion|core dumped")
-EXPECTED_COMPLAINT = re.compile(r"the job does not fit|warning: fluid does not see")
+EXPECTED_COMPLAINT = re.compile(r"The job does not fit|warning: fluid does not see")
 VOLATILE = re.compile(r'("(?:wall_s|peak_rss_bytes)" : )[0-9.e+-]+')
 
 

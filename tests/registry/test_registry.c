@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/verdict/verdict.h"
 #include "tests/support/params.h"
 #include "tests/support/play.h"
 
@@ -52,6 +53,30 @@ static void
 every_model_is_described (G_GNUC_UNUSED void **state)
 {
   for_every_model (check_described);
+}
+
+/* docs/verdict.md explains every code, with its severity, and no other. */
+static void
+every_finding_is_described (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("FAB_SOURCE_DIR"), "docs", "verdict.md", NULL);
+  g_autofree char *page = NULL;
+  g_autoptr (GRegex) row = g_regex_new ("^\\| `([a-z_]+)` \\| (stops|warns|notes) \\|", G_REGEX_MULTILINE, 0,
+                                        NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+  guint n_rows = 0;
+
+  assert_true (g_file_get_contents (path, &page, NULL, NULL));
+  for (g_regex_match (row, page, 0, &match); g_match_info_matches (match); g_match_info_next (match, NULL)) {
+    g_autofree char *name = g_match_info_fetch (match, 1), *severity = g_match_info_fetch (match, 2);
+
+    assert_true (n_rows < FAB_N_FINDING_CODES);
+    assert_string_equal (name, fab_finding_kinds[n_rows].name);
+    assert_string_equal (severity, fab_severity_names[fab_finding_kinds[n_rows].severity]);
+    assert_true (g_str_has_suffix (fab_finding_kinds[n_rows].summary, "."));
+    n_rows++;
+  }
+  assert_int_equal (n_rows, FAB_N_FINDING_CODES);
 }
 
 static void
@@ -384,6 +409,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_model_is_described),
+    cmocka_unit_test (every_finding_is_described),
     cmocka_unit_test (names_are_unique_and_found),
     cmocka_unit_test (tables_say_what_every_key_is),
     cmocka_unit_test (defaults_parse),

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/doubts.h"
 #include "models/models.h"
+#include "sim/verdict/doubts.h"
 #include "tests/support/play.h"
 #include "validate/variants/variant.h"
 

@@ -434,7 +434,7 @@ take (FabSide *self, const FabScenario *scenario, const FabSimulation *simulatio
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
 
-  self->point = fab_point_of (scenario, simulation, &self->problem);
+  self->point = fab_point_of (scenario, simulation, self->study->registry, &self->problem);
   if (self->point == NULL)
     return;
   self->variant = variant_of (scenario, simulation);

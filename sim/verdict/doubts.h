@@ -27,6 +27,7 @@ extern const char *const fab_doubt_names[FAB_N_DOUBTS + 1]; /* "colliding paths"
 typedef struct {
   FabDoubtKind kind;
   char *text;         /* a sentence without its full stop, which names a link */
+  char *link;         /* that it is about; NULL: none */
   const char *better; /* the fidelity that knows; NULL: the registry has none */
 } FabDoubt;
 

@@ -5,7 +5,7 @@
  *
  * A link is full when the loads of what is under way add up to more than 1. O(links of all footprints).
  */
-#include "answer/doubts.h"
+#include "sim/verdict/doubts.h"
 
 #include <string.h>
 
@@ -35,33 +35,27 @@ const char *const fab_doubt_names[FAB_N_DOUBTS + 1] = {
   [FAB_DOUBT_CHANNELS] = "shares by channels",
 };
 
-/* What fidelities see, by name: a program may lack some. */
-static const struct {
-  const char *name;
-  gboolean sees_messages, sees_queues;
-} sights[] = { { "analytic", TRUE, TRUE /* it says itself that it is a floor */ },
-               { "fluid", FALSE, FALSE },
-               { "step", TRUE, FALSE },
-               { "packet", TRUE, TRUE } };
-
+/* Queues are seen by a network that can tell their length, shares by channels by one that sends messages. One where
+ * nothing contends says itself that its times are those of each transfer alone. */
 static gboolean
-sees (const char *fidelity, FabDoubtKind kind)
+sees (const FabNetOps *net, FabDoubtKind kind)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (sights); i++)
-    if (strcmp (sights[i].name, fidelity) == 0)
-      return kind == FAB_DOUBT_CHANNELS ? sights[i].sees_messages : sights[i].sees_queues;
-  return FALSE;
+  if (!net->shares_links)
+    return TRUE;
+  return kind == FAB_DOUBT_CHANNELS ? net->message != NULL : net->link_queue != NULL;
 }
 
-/* The first that sees it and shares links. */
+/* The first of the registry that sees it and shares links. */
 static const char *
 find_better (const FabRegistry *registry, FabDoubtKind kind)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (sights); i++) {
-    const FabModelInfo *info = fab_registry_find (registry, FAB_MODEL_NET, sights[i].name);
+  const FabModelInfo *const *infos = registry->lists[FAB_MODEL_NET];
 
-    if (info && ((const FabNetOps *) info)->shares_links && sees (sights[i].name, kind))
-      return info->name;
+  for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
+    const FabNetOps *net = (const FabNetOps *) infos[i];
+
+    if (net->shares_links && sees (net, kind))
+      return infos[i]->name;
   }
   return NULL;
 }
@@ -212,6 +206,7 @@ static void
 doubt_clear (gpointer doubt)
 {
   g_free (((FabDoubt *) doubt)->text);
+  g_free (((FabDoubt *) doubt)->link);
 }
 
 /* The sorts of doubts: each finder returns the worst link of its sort as a sentence; NULL: there is none.
@@ -314,7 +309,7 @@ look_for_collision (Doubting *self, const double *loads, gpointer found)
 }
 
 static char *
-find_collision (Doubting *self)
+find_collision (Doubting *self, char **link)
 {
   Worst worst = { FAB_NO_LINK, 0, 0, 0 };
 
@@ -322,7 +317,7 @@ find_collision (Doubting *self)
     look_everywhere (self, FALSE, look_for_collision, &worst);
   if (worst.link == FAB_NO_LINK)
     return NULL;
-  g_autofree char *name = link_name (self, worst.link);
+  const char *name = *link = link_name (self, worst.link);
   return g_strdup_printf (
       "colliding paths: a hash gives %s %.1f times the mean of its %u uplinks; queues there hold "
       "back other flows too, and which, no rate tells",
@@ -347,14 +342,14 @@ look_for_incast (Doubting *self, const double *loads, gpointer found)
 }
 
 static char *
-find_incast (Doubting *self)
+find_incast (Doubting *self, char **link)
 {
   Worst worst = { FAB_NO_LINK, 0, 0, 0 };
 
   look_everywhere (self, TRUE, look_for_incast, &worst);
   if (worst.link == FAB_NO_LINK)
     return NULL;
-  g_autofree char *name = link_name (self, worst.link);
+  const char *name = *link = link_name (self, worst.link);
   return g_strdup_printf (
       "incast: senders offer %s %.1f times what it carries; the queue in front of it, its marks "
       "and pauses are not seen",
@@ -416,7 +411,7 @@ find_victim (const Doubting *self, FabLinkId full, FabLinkId *shared)
 }
 
 static char *
-find_spreading (Doubting *self)
+find_spreading (Doubting *self, char **link)
 {
   guint n_looked_at = 0;
 
@@ -430,7 +425,8 @@ find_spreading (Doubting *self)
     const Flow *victim = find_victim (self, l, &shared_link);
     if (victim == NULL)
       continue;
-    g_autofree char *shared = link_name (self, shared_link), *full = link_name (self, l);
+    g_autofree char *shared = link_name (self, shared_link);
+    const char *full = *link = link_name (self, l);
     return g_strdup_printf (
         "spreading congestion: %s does not cross %s, which is asked for %.1f times what it carries, "
         "but shares %s with what does; where links are lossless it waits as well",
@@ -459,7 +455,7 @@ connections_on (const Doubting *self, FabLinkId link, guint *least)
 }
 
 static char *
-find_channels (Doubting *self)
+find_channels (Doubting *self, char **link)
 {
   FabLinkId found = FAB_NO_LINK;
   guint most = 0, least = 0;
@@ -477,14 +473,15 @@ find_channels (Doubting *self)
     }
   if (found == FAB_NO_LINK)
     return NULL;
-  g_autofree char *name = link_name (self, found);
+  const char *name = *link = link_name (self, found);
   return g_strdup_printf (
       "shares by channels: collectives of %u and %u channels share %s; each counts there with all "
       "of its channels, also where few of them pass",
       most, least, name);
 }
 
-typedef char *(*FindFn) (Doubting *self);
+/* Returns the text of a doubt and sets *link to the name of the link that it is about. */
+typedef char *(*FindFn) (Doubting *self, char **link);
 
 static void
 ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registry, GArray *doubts)
@@ -496,9 +493,11 @@ ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registr
     [FAB_DOUBT_CHANNELS] = find_channels,
   };
 
+  const FabNetOps *net = (const FabNetOps *) spec->fidelity.info;
+
   for (FabDoubtKind kind = 0; kind < FAB_N_DOUBTS; kind++) {
-    char *text = sees (spec->fidelity.info->name, kind) ? NULL : finders[kind](self);
-    FabDoubt doubt = { kind, text, find_better (registry, kind) };
+    char *link = NULL, *text = sees (net, kind) ? NULL : finders[kind](self, &link);
+    FabDoubt doubt = { kind, text, link, find_better (registry, kind) };
 
     if (text != NULL)
       g_array_append_val (doubts, doubt);
@@ -520,7 +519,7 @@ fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDa
     .graph = plant->graph, .dag = dag, .flows = flows, .owned = owned, .loads = loads, .counts = counts
   };
 
-  self.is_hashed = strcmp (spec->cluster.route.info->name, "ecmp") == 0;
+  self.is_hashed = ((const FabRouterOps *) spec->cluster.route.info)->is_hashed;
   if (!find_flows (&self, scenario, plant, registry, jobs, error))
     return NULL;
   sum_loads (&self);

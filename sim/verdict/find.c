@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* find.c - the findings that one simulation gives.
+ *
+ * What the step waits for, of the last iteration, as means over ranks; where a rank is slower than the others, of that
+ * rank, because what the others communicate and wait for depends on it:
+ *
+ *   network    exposed communication
+ *   host       work on the host on the critical path
+ *   straggler  compute of the slowest rank x (1 - mean slowness / its slowness)
+ *   bubble     idle time of a pipeline, without the host's part
+ *   compute    the time in which ranks compute
+ *
+ * The largest of them is what the step waits for. A straggler also comes before compute, because the compute that the
+ * others wait for is its own.
+ */
+#include "sim/verdict/doubts.h"
+#include "sim/verdict/verdict.h"
+
+/* A straggler that costs less than this part of the step is no reason. */
+static const double least_straggler_fraction = 0.02;
+
+/* --- memory --- */
+
+FabFit
+fab_fit_of (const FabSimulation *simulation)
+{
+  const FabJobTotals *totals = fab_simulation_totals (simulation);
+  FabFit self = { .device_bytes = fab_simulation_cluster (simulation)->device.memory_bytes };
+
+  for (guint c = 0; c < fab_simulation_dag (simulation)->n_classes; c++) {
+    FabBytes bytes = fab_job_totals_memory (totals, c);
+
+    if (bytes > self.needed_bytes) {
+      self.needed_bytes = bytes;
+      self.rank_class = c;
+    }
+  }
+  return self;
+}
+
+/* "219 GB", with enough digits to tell it from `other`. (transfer full) */
+static char *
+gigabytes (FabBytes bytes, FabBytes other)
+{
+  for (int digits = 3;; digits++) {
+    g_autofree char *text = g_strdup_printf ("%.*g", digits, (double) bytes / 1e9);
+    g_autofree char *beside = g_strdup_printf ("%.*g", digits, (double) other / 1e9);
+
+    if (digits == 12 || bytes == other || g_strcmp0 (text, beside) != 0)
+      return g_strconcat (text, " GB", NULL);
+  }
+}
+
+static void
+find_fit (FabVerdict *self, const FabSimulation *simulation)
+{
+  FabFit fit = fab_fit_of (simulation);
+  const FabRankClassRecord *rank_class = &fab_simulation_dag (simulation)->classes[fit.rank_class];
+  const GPtrArray *hints = fab_simulation_totals (simulation)->hints;
+
+  if (!fab_fit_is_missed (&fit))
+    return;
+  g_autofree char *needed = gigabytes (fit.needed_bytes, fit.device_bytes);
+  g_autofree char *has = gigabytes (fit.device_bytes, fit.needed_bytes);
+  g_autofree char *missing = gigabytes (fit.needed_bytes - fit.device_bytes, 0);
+  FabFinding finding = {
+    .code = FAB_FINDING_DOES_NOT_FIT,
+    .text = g_strdup_printf ("The job does not fit: rank %u needs %s of the %s of its accelerator, "
+                             "%s too much.",
+                             rank_class->first_rank, needed, has, missing),
+    .advice = hints != NULL && hints->len > 0
+                ? g_strdup_printf ("It would fit %s.", (const char *) g_ptr_array_index (hints, 0))
+                : NULL,
+    .rank = rank_class->first_rank,
+  };
+  fab_verdict_add_finding (self, finding);
+}
+
+FabVerdict *
+fab_verdict_of_built (const FabSimulation *simulation)
+{
+  FabVerdict *self = fab_verdict_new ();
+
+  find_fit (self, simulation);
+  return self;
+}
+
+/* --- what the step waits for --- */
+
+typedef struct {
+  guint rank_class;        /* the slowest */
+  double slowness;         /* its, over the mean of all ranks */
+  double lost_ps;          /* of every step */
+  gboolean is_same_always; /* the same class is as slow in every iteration */
+} Straggler;
+
+static double
+slowness_of (const FabJobTotals *totals, guint rank_class, guint iteration)
+{
+  return totals->slowness (totals->slowness_owner, rank_class, iteration);
+}
+
+static Straggler
+find_straggler (const FabSimulation *simulation)
+{
+  const FabJobTotals *totals = fab_simulation_totals (simulation);
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  guint iteration = probe->step.times.iteration;
+  Straggler self = { 0 };
+  double most = 0, sum = 0, n_ranks = 0;
+
+  if (totals->slowness == NULL)
+    return self;
+  for (guint c = 0; c < dag->n_classes; c++) {
+    double slowness = slowness_of (totals, c, iteration);
+
+    sum += slowness * dag->classes[c].n_ranks;
+    n_ranks += dag->classes[c].n_ranks;
+    if (slowness > most) {
+      most = slowness;
+      self.rank_class = c;
+    }
+  }
+  const FabIterationRecord *times = &g_array_index (probe->iterations, FabIterationRecord, self.rank_class);
+  self.slowness = most / (sum / n_ranks);
+  self.lost_ps = (double) times->compute_ps * (1 - 1 / self.slowness);
+  self.is_same_always = slowness_of (totals, self.rank_class, iteration + 1) == most
+                     && slowness_of (totals, self.rank_class, iteration + 2) == most;
+  return self;
+}
+
+/* Work on the host on the critical path. */
+static double
+host_ps (const FabProbe *probe)
+{
+  double sum_ps = 0;
+
+  for (guint i = 0; i < probe->path->len; i++) {
+    const FabPathRecord *part = &g_array_index (probe->path, FabPathRecord, i);
+
+    if (part->kind == FAB_SPAN_LOAD)
+      sum_ps += (double) (part->end_ps - part->start_ps);
+  }
+  return sum_ps;
+}
+
+static gboolean
+is_pipeline (const FabDag *dag)
+{
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (dag->collectives[c].dimension == FAB_DIMENSION_PIPELINE)
+      return TRUE;
+  return FALSE;
+}
+
+/* "rank 3 is 1.5 times as slow as the mean". (transfer full) */
+static char *
+describe_straggler (const FabSimulation *simulation, const Straggler *straggler)
+{
+  const FabRankClassRecord *record = &fab_simulation_dag (simulation)->classes[straggler->rank_class];
+
+  if (!straggler->is_same_always)
+    return g_strdup_printf (
+        "the slowest rank of an iteration takes %.3g times as long as the mean to compute",
+        straggler->slowness);
+  if (record->n_ranks > 1)
+    return g_strdup_printf ("rank %u and %u more take %.3g times as long as the mean to compute",
+                            record->first_rank, record->n_ranks - 1, straggler->slowness);
+  return g_strdup_printf ("rank %u takes %.3g times as long as the mean to compute", record->first_rank,
+                          straggler->slowness);
+}
+
+static FabFindingCode
+what_it_waits_for (const FabSimulation *simulation, const Straggler *straggler)
+{
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  const FabIterationRecord *mean = &probe->step.times;
+  gboolean has_straggler = straggler->lost_ps > least_straggler_fraction * (double) mean->duration_ps;
+  const FabIterationRecord *times = has_straggler ? &g_array_index (probe->iterations, FabIterationRecord,
+                                                                    straggler->rank_class)
+                                                  : mean;
+  double network_ps = (double) times->exposed_ps, on_host_ps = host_ps (probe);
+  double waits_ps = MAX ((double) times->idle_ps - on_host_ps, 0);
+  double most_ps = MAX (MAX (network_ps, on_host_ps), waits_ps);
+
+  if (has_straggler && straggler->lost_ps >= most_ps)
+    return FAB_FINDING_WAITS_FOR_STRAGGLER;
+  if ((double) times->compute_ps >= most_ps && times->compute_ps > 0)
+    return FAB_FINDING_WAITS_FOR_COMPUTE;
+  if (on_host_ps >= most_ps && on_host_ps > 0)
+    return FAB_FINDING_WAITS_FOR_HOST;
+  return waits_ps > network_ps && is_pipeline (fab_simulation_dag (simulation))
+           ? FAB_FINDING_WAITS_FOR_BUBBLE
+           : FAB_FINDING_WAITS_FOR_NETWORK;
+}
+
+static const char *const nouns[FAB_N_FINDING_CODES] = {
+  [FAB_FINDING_WAITS_FOR_COMPUTE] = "compute",
+  [FAB_FINDING_WAITS_FOR_NETWORK] = "the network",
+  [FAB_FINDING_WAITS_FOR_STRAGGLER] = "a straggler",
+  [FAB_FINDING_WAITS_FOR_BUBBLE] = "other stages of the pipeline",
+  [FAB_FINDING_WAITS_FOR_HOST] = "the host",
+};
+
+static void
+find_wait (FabVerdict *self, const FabSimulation *simulation)
+{
+  const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
+  Straggler straggler = find_straggler (simulation);
+  FabFindingCode code = what_it_waits_for (simulation, &straggler);
+  FabBinding binding = fab_binding_find (fab_simulation_probe (simulation),
+                                         fab_simulation_cluster (simulation)->graph);
+  FabFinding finding = { .code = code, .rank = -1 };
+  double percent = times->duration_ps > 0 ? 100 / (double) times->duration_ps : 0;
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "The step waits for %s: ", nouns[code]);
+  if (code == FAB_FINDING_WAITS_FOR_STRAGGLER) {
+    g_autofree char *who = describe_straggler (simulation, &straggler);
+
+    g_string_append_printf (text, "%s, which costs %.1f %% of the step; ", who, straggler.lost_ps * percent);
+    if (straggler.is_same_always)
+      finding.rank = fab_simulation_dag (simulation)->classes[straggler.rank_class].first_rank;
+  }
+  if (times->compute_ps == 0)
+    g_string_append (text, "the job computes nothing.");
+  else
+    g_string_append_printf (text, "%.1f %% of it is compute, %.1f %% exposed communication and %.1f %% idle.",
+                            (double) times->compute_ps * percent, (double) times->exposed_ps * percent,
+                            (double) times->idle_ps * percent);
+  finding.text = g_string_free (text, FALSE);
+  if (code == FAB_FINDING_WAITS_FOR_NETWORK && binding.link != FAB_NO_LINK) {
+    FabLinkRecord link = fab_simulation_link_record (simulation, binding.link);
+    g_autofree char *from = (char *) link.from, *to = (char *) link.to;
+
+    finding.link = g_strdup_printf ("%s -> %s", from, to);
+  }
+  fab_verdict_add_finding (self, finding);
+}
+
+/* --- what nobody measured --- */
+
+static void
+find_sizes (FabVerdict *self, const FabDag *dag)
+{
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (FabMessageSize));
+  guint n_outside = 0;
+
+  for (guint i = 0; i < dag->n_collectives; i++)
+    if (dag->collectives[i].plan.messages != NULL)
+      fab_schedule_add_sizes (dag->collectives[i].plan.messages, dag->collectives[i].plan.bytes, sizes);
+  for (guint i = 0; i < sizes->len; i++)
+    n_outside += g_array_index (sizes, FabMessageSize, i).is_outside;
+  if (n_outside > 0)
+    fab_verdict_add (self, FAB_FINDING_EXTRAPOLATED,
+                     g_strdup_printf ("%u of %u message sizes lie outside those at which the links were "
+                                      "measured; their times are extrapolated.",
+                                      n_outside, sizes->len),
+                     g_strdup (
+                         "Measure the link at these sizes (`fabricast measure`, `fabricast calibrate`)."));
+}
+
+/* Whether some number of the entry was measured: what it achieves of its rate, or the time of messages on it. */
+static gboolean
+is_measured (const FabLinkSpec *spec)
+{
+  return spec->copy.achievable_fraction < 1 || spec->kernel.achievable_fraction < 1
+      || spec->collective_fraction > 0 || spec->messages.n > 0 || spec->measured.to_bytes > 0;
+}
+
+/* Only of links that set the pace of a collective: the others could be faster and change nothing. */
+static void
+find_uncalibrated (FabVerdict *self, const FabScenario *scenario, const FabSimulation *simulation)
+{
+  const FabGraph *graph = fab_simulation_cluster (simulation)->graph;
+  const GArray *collectives = fab_simulation_probe (simulation)->collectives;
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < collectives->len; i++) {
+    FabLinkId id = g_array_index (collectives, FabCollectiveRecord, i).binding_link;
+
+    if (id == FAB_RECORD_NO_LINK)
+      continue;
+    const char *name = fab_graph_link_class (graph, id)->name;
+    const FabLinkSpec *spec = fab_catalog_link (fab_scenario_catalog (scenario), name);
+
+    if (g_hash_table_add (seen, (char *) name) && spec != NULL && !is_measured (spec))
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", name);
+  }
+  if (names->len > 0)
+    fab_verdict_add (
+        self, FAB_FINDING_UNCALIBRATED,
+        g_strdup_printf ("No measurement is known of the links that set the pace of collectives, which "
+                         "count with their full line rate: %s.",
+                         names->str),
+        g_strdup ("Measure them, or write what they achieve (`achievable`) from a source."));
+}
+
+/* --- what the fidelity does not know --- */
+
+static gboolean
+find_fidelity (FabVerdict *self, const FabScenario *scenario, const FabSimulation *simulation,
+               const FabRegistry *registry, GError **error)
+{
+  static const FabFindingCode codes[FAB_N_DOUBTS] = {
+    [FAB_DOUBT_COLLISION] = FAB_FINDING_FIDELITY_COLLISION,
+    [FAB_DOUBT_INCAST] = FAB_FINDING_FIDELITY_INCAST,
+    [FAB_DOUBT_SPREADING] = FAB_FINDING_FIDELITY_SPREADING,
+    [FAB_DOUBT_CHANNELS] = FAB_FINDING_FIDELITY_CHANNELS,
+  };
+  const char *fidelity = fab_scenario_spec (scenario)->fidelity.info->name;
+  g_autoptr (GArray) doubts = fab_doubts_find (scenario, fab_simulation_plant (simulation),
+                                               fab_simulation_dag (simulation), registry, error);
+
+  if (!((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->shares_links)
+    fab_verdict_add (
+        self, FAB_FINDING_FIDELITY_NO_SHARING,
+        g_strdup_printf ("The fidelity %s lets every transfer have its links alone: what contends "
+                         "takes longer than this.",
+                         fidelity),
+        NULL);
+  for (guint i = 0; doubts != NULL && i < doubts->len; i++) {
+    const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
+
+    fab_verdict_add_finding (
+        self,
+        (FabFinding){
+            codes[doubt->kind], g_strdup_printf ("The fidelity %s does not see %s.", fidelity, doubt->text),
+            doubt->better ? g_strdup_printf ("Play it again with --fidelity %s.", doubt->better) : NULL,
+            g_strdup (doubt->link), -1 });
+  }
+  return doubts != NULL;
+}
+
+FabVerdict *
+fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
+                GError **error)
+{
+  g_autoptr (FabVerdict) self = fab_verdict_of_built (simulation);
+
+  find_wait (self, simulation);
+  find_sizes (self, fab_simulation_dag (simulation));
+  find_uncalibrated (self, scenario, simulation);
+  return find_fidelity (self, scenario, simulation, registry, error) ? g_steal_pointer (&self) : NULL;
+}

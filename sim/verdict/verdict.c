@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/verdict/verdict.h"
+
+const char *const fab_severity_names[FAB_N_SEVERITIES + 1] = {
+  [FAB_FINDING_STOPS] = "stops",
+  [FAB_FINDING_WARNS] = "warns",
+  [FAB_FINDING_NOTES] = "notes",
+};
+
+const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
+  [FAB_FINDING_DOES_NOT_FIT] = { "does_not_fit", FAB_FINDING_STOPS,
+                                 "A rank needs more memory than its accelerator has." },
+  [FAB_FINDING_UNREACHABLE_TARGET] = { "unreachable_target", FAB_FINDING_STOPS,
+                                       "No value that was tried meets the targets, and the text says why." },
+  [FAB_FINDING_SPREAD] = { "spread", FAB_FINDING_WARNS,
+                           "The result differs between seeds; the text says how far." },
+  [FAB_FINDING_CHOICE] = { "choice", FAB_FINDING_WARNS,
+                           "A choice of the collective library makes a larger or faster machine slower." },
+  [FAB_FINDING_EXTRAPOLATED] = { "extrapolated", FAB_FINDING_WARNS,
+                                 "Some message sizes lie outside those at which the links were measured." },
+  [FAB_FINDING_UNCALIBRATED] = { "uncalibrated", FAB_FINDING_WARNS,
+                                 "The step rests on a part of which no measurement is known." },
+  [FAB_FINDING_FIDELITY_NO_SHARING] = { "fidelity_no_sharing", FAB_FINDING_WARNS,
+                                        "The fidelity lets every transfer have its links alone." },
+  [FAB_FINDING_FIDELITY_COLLISION] = { "fidelity_collision", FAB_FINDING_WARNS,
+                                       "Hashed paths collide, and the fidelity does not know queues." },
+  [FAB_FINDING_FIDELITY_INCAST] = { "fidelity_incast", FAB_FINDING_WARNS,
+                                    "Several senders fill one receiver, and the fidelity does not know queues." },
+  [FAB_FINDING_FIDELITY_SPREADING] = { "fidelity_spreading", FAB_FINDING_WARNS,
+                                       "Congestion spreads, and the fidelity does not know queues." },
+  [FAB_FINDING_FIDELITY_CHANNELS] = { "fidelity_channels", FAB_FINDING_WARNS,
+                                      "Collectives with different numbers of channels share a link, and the "
+                                      "fidelity does not know messages." },
+  [FAB_FINDING_WAITS_FOR_COMPUTE] = { "waits_for_compute", FAB_FINDING_NOTES,
+                                      "Computation takes the largest part of the step." },
+  [FAB_FINDING_WAITS_FOR_NETWORK] = { "waits_for_network", FAB_FINDING_NOTES,
+                                      "Exposed communication takes the largest part of the step." },
+  [FAB_FINDING_WAITS_FOR_STRAGGLER] = { "waits_for_straggler", FAB_FINDING_NOTES,
+                                        "The other ranks wait for a slow rank." },
+  [FAB_FINDING_WAITS_FOR_BUBBLE] = { "waits_for_bubble", FAB_FINDING_NOTES,
+                                     "Ranks wait for other stages of the pipeline." },
+  [FAB_FINDING_WAITS_FOR_HOST] = { "waits_for_host", FAB_FINDING_NOTES,
+                                   "The step waits for work on the host, such as loading data." },
+};
+
+static void
+finding_clear (gpointer data)
+{
+  FabFinding *self = data;
+
+  g_free (self->text);
+  g_free (self->advice);
+  g_free (self->link);
+}
+
+FabVerdict *
+fab_verdict_new (void)
+{
+  FabVerdict *self = g_new0 (FabVerdict, 1);
+
+  self->findings = g_array_new (FALSE, FALSE, sizeof (FabFinding));
+  g_array_set_clear_func (self->findings, finding_clear);
+  return self;
+}
+
+FabVerdict *
+fab_verdict_copy (const FabVerdict *self)
+{
+  FabVerdict *copy = fab_verdict_new ();
+
+  for (guint i = 0; i < fab_verdict_n (self); i++) {
+    const FabFinding *finding = fab_verdict_at (self, i);
+
+    fab_verdict_add_finding (copy, (FabFinding){ finding->code, g_strdup (finding->text),
+                                                 g_strdup (finding->advice), g_strdup (finding->link),
+                                                 finding->rank });
+  }
+  return copy;
+}
+
+void
+fab_verdict_free (FabVerdict *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->findings);
+  g_free (self);
+}
+
+void
+fab_verdict_add_finding (FabVerdict *self, FabFinding finding)
+{
+  guint place = self->findings->len;
+
+  while (place > 0 && fab_verdict_at (self, place - 1)->code > finding.code)
+    place--;
+  g_array_insert_val (self->findings, place, finding);
+}
+
+void
+fab_verdict_add (FabVerdict *self, FabFindingCode code, char *text, char *advice)
+{
+  fab_verdict_add_finding (self, (FabFinding){ .code = code, .text = text, .advice = advice, .rank = -1 });
+}
+
+guint
+fab_verdict_n (const FabVerdict *self)
+{
+  return self != NULL ? self->findings->len : 0;
+}
+
+const FabFinding *
+fab_verdict_at (const FabVerdict *self, guint i)
+{
+  return &g_array_index (self->findings, FabFinding, i);
+}
+
+const FabFinding *
+fab_verdict_find (const FabVerdict *self, FabFindingCode code)
+{
+  for (guint i = 0; i < fab_verdict_n (self); i++)
+    if (fab_verdict_at (self, i)->code == code)
+      return fab_verdict_at (self, i);
+  return NULL;
+}
+
+gboolean
+fab_verdict_stops (const FabVerdict *self)
+{
+  for (guint i = 0; i < fab_verdict_n (self); i++)
+    if (fab_finding_kind (fab_verdict_at (self, i))->severity == FAB_FINDING_STOPS)
+      return TRUE;
+  return FALSE;
+}
+
+const FabFinding *
+fab_verdict_waits_for (const FabVerdict *self)
+{
+  for (guint i = 0; i < fab_verdict_n (self); i++)
+    if (fab_verdict_at (self, i)->code >= FAB_FINDING_WAITS_FOR_COMPUTE)
+      return fab_verdict_at (self, i);
+  return NULL;
+}
+
+char *
+fab_verdict_codes (const FabVerdict *self)
+{
+  GString *codes = g_string_new (NULL);
+
+  for (guint i = 0; i < fab_verdict_n (self); i++) {
+    const FabFinding *finding = fab_verdict_at (self, i);
+
+    if (i == 0 || fab_verdict_at (self, i - 1)->code != finding->code)
+      g_string_append_printf (codes, "%s%s", codes->len > 0 ? ";" : "", fab_finding_kind (finding)->name);
+  }
+  return g_string_free (codes, FALSE);
+}
+
+void
+fab_verdict_add_json (const FabVerdict *self, FabJson *json, const char *key)
+{
+  fab_json_begin_array (json, key);
+  for (guint i = 0; i < fab_verdict_n (self); i++) {
+    const FabFinding *finding = fab_verdict_at (self, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "code", fab_finding_kind (finding)->name);
+    fab_json_add_text (json, "severity", fab_severity_names[fab_finding_kind (finding)->severity]);
+    fab_json_add_text (json, "text", finding->text);
+    fab_json_add_text (json, "advice", finding->advice);
+    fab_json_add_text (json, "link", finding->link);
+    if (finding->rank >= 0)
+      fab_json_add_whole (json, "rank", finding->rank);
+    else
+      fab_json_add_null (json, "rank");
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}

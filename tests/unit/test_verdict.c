@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_verdict.c - the verdict of small scenarios: each finding where it is due, and not beside it. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/verdict/verdict.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+/* Plays every iteration. (transfer full) */
+static FabVerdict *
+verdict_of (const char *yaml)
+{
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  GError *error = NULL;
+
+  while (fab_simulation_step (play->simulation))
+    ;
+  FabVerdict *verdict = fab_verdict_of (play->scenario, play->simulation, &fab_models, &error);
+  assert_null (error);
+  return verdict;
+}
+
+static void
+assert_codes (const char *yaml, const char *expected)
+{
+  g_autoptr (FabVerdict) verdict = verdict_of (yaml);
+  g_autofree char *codes = fab_verdict_codes (verdict);
+
+  assert_string_equal (codes, expected);
+}
+
+#define HEAD "name: t\niterations: 2\n"
+#define ONE "cluster: {node: dgx-h100}\n"
+#define TRAIN(kind, more)                                                   \
+  "job: {kind: " kind ", model: gpt2-xl, sequence: 1024, micro_batch: 1,\n" \
+  "  compute: {kind: mfu, mfu: 40%}" more "}\n"
+#define REDUCE(size) "job: {kind: collective, operations: [{op: all_reduce, size: " size "}]}\n"
+
+/* 1.6 billion parameters x (2 + 4 + 12 B) are 28 GB of the 80 GB of an H100; seven billion are 121 GB. */
+static void
+a_job_that_does_not_fit_stops (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) fits = verdict_of (HEAD ONE TRAIN ("ddp", ""));
+  g_autoptr (FabVerdict) big = verdict_of (
+      HEAD ONE "job: {kind: ddp, model: llama2-7b, sequence: 1024, micro_batch: 1,\n"
+               "  compute: {kind: mfu, mfu: 40%}}\n");
+  const FabFinding *finding = fab_verdict_find (big, FAB_FINDING_DOES_NOT_FIT);
+
+  assert_false (fab_verdict_stops (fits));
+  assert_null (fab_verdict_find (fits, FAB_FINDING_DOES_NOT_FIT));
+  assert_true (fab_verdict_stops (big));
+  assert_int_equal (finding->rank, 0);
+  assert_non_null (strstr (finding->text, "of the 80 GB"));
+  assert_non_null (finding->advice);
+}
+
+static void
+a_step_waits_for_one_thing (G_GNUC_UNUSED void **state)
+{
+  assert_codes (HEAD ONE TRAIN ("ddp", ""), "waits_for_compute");
+  assert_codes (HEAD ONE REDUCE ("100MB"), "waits_for_network");
+  assert_codes (HEAD ONE TRAIN ("ddp", ", data_loader: {time: 2s}"), "waits_for_host");
+  assert_codes (HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.5}]"), "waits_for_straggler");
+  assert_codes (HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.01}]"), "waits_for_compute");
+  /* One micro-batch through eight stages: each computes for an eighth of the time. */
+  assert_codes (HEAD ONE TRAIN ("megatron", ", parallel: {pipeline: 8}"), "waits_for_bubble");
+  assert_codes (HEAD ONE TRAIN ("megatron", ", accumulation: 32, parallel: {pipeline: 2}"),
+                "waits_for_compute");
+}
+
+static void
+a_straggler_is_named (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) fixed = verdict_of (
+      HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.5}]"));
+  g_autoptr (FabVerdict) drawn = verdict_of (HEAD ONE TRAIN ("ddp", ", accumulation: 8, jitter: {cv: 20%}"));
+
+  assert_int_equal (fab_verdict_waits_for (fixed)->rank, 3);
+  assert_int_equal (fab_verdict_waits_for (drawn)->code, FAB_FINDING_WAITS_FOR_STRAGGLER);
+  assert_int_equal (fab_verdict_waits_for (drawn)->rank, -1);
+}
+
+static void
+a_link_that_binds_is_named (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) verdict = verdict_of (HEAD "cluster: {node: dgx-h100, nodes: 2}\n" REDUCE ("100MB"));
+
+  assert_non_null (strstr (fab_verdict_waits_for (verdict)->link, " -> "));
+}
+
+#define OWN(more) "links: [{name: x, lanes: 4, signalling: 50Gb/s, latency: 600ns" more "}]\n"
+#define TWO_NODES "cluster: {node: dgx-h100, nodes: 2, nics_per_node: 1, nic: x}\n"
+
+static void
+a_link_without_a_measurement_is_uncalibrated (G_GNUC_UNUSED void **state)
+{
+  assert_codes (HEAD OWN ("") TWO_NODES REDUCE ("20MB"), "uncalibrated;waits_for_network");
+  assert_codes (HEAD OWN (", copy: {achievable: 0.9}") TWO_NODES REDUCE ("20MB"), "waits_for_network");
+}
+
+#define MEASURED                                                                               \
+  "links: [{name: m, lanes: 4, signalling: 50Gb/s, latency: 600ns, copy: {achievable: 0.9},\n" \
+  "  messages: [{overhead: 2us, rate: 20GB/s}], measured: {from: 8KiB, to: 8MiB}}]\n"          \
+  "cluster: {node: host, nodes: 4, nic: m}\ncollectives: {kind: mpi, algorithm: ring}\n"
+
+/* A ring of four sends quarters. */
+static void
+sizes_outside_the_measured_ones_are_extrapolated (G_GNUC_UNUSED void **state)
+{
+  assert_codes (HEAD MEASURED REDUCE ("16KiB"), "extrapolated;waits_for_network");
+  assert_codes (HEAD MEASURED REDUCE ("64KiB"), "waits_for_network");
+  assert_codes (HEAD MEASURED REDUCE ("64MiB"), "extrapolated;waits_for_network");
+}
+
+#define LEAVES                                                                \
+  "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1,\n" \
+  "  fabric: {kind: leaf_spine, nodes_per_leaf: 4, oversubscription: 4}, route: shortest}\n"
+#define FLOWS(pairs) "job: {kind: traffic, size: 1MB, pattern: pairs, pairs: [" pairs "]}\n"
+#define MANY "{from: 0, to: 4}, {from: 1, to: 4}, {from: 2, to: 4}, {from: 3, to: 5}"
+#define HASHED                                                                 \
+  "cluster: {node: dgx-h100, nodes: 16, gpus_per_node: 1, nics_per_node: 1,\n" \
+  "  fabric: {kind: leaf_spine, nodes_per_leaf: 8}, route: ecmp}\n"            \
+  "job: {kind: traffic, size: 1MB, pattern: shift, distance: 8}\n"
+
+static void
+a_fidelity_says_what_it_does_not_know (G_GNUC_UNUSED void **state)
+{
+  assert_codes (HEAD LEAVES FLOWS (MANY), "fidelity_incast;fidelity_spreading;waits_for_network");
+  assert_codes (HEAD "fidelity: packet\n" LEAVES FLOWS (MANY), "waits_for_network");
+  assert_codes (HEAD "fidelity: analytic\n" LEAVES FLOWS (MANY), "fidelity_no_sharing;waits_for_network");
+  assert_codes (HEAD LEAVES FLOWS ("{from: 0, to: 4}"), "waits_for_network");
+  g_autoptr (FabVerdict) hashed = verdict_of (HEAD HASHED);
+  assert_non_null (fab_verdict_find (hashed, FAB_FINDING_FIDELITY_COLLISION));
+  assert_non_null (fab_verdict_find (hashed, FAB_FINDING_FIDELITY_COLLISION)->link);
+}
+
+/* A ring of two nodes and a transfer share the one uplink: 1 connection beside 16 of NCCL's. */
+static void
+different_channels_on_a_link_are_told (G_GNUC_UNUSED void **state)
+{
+#define SHARED                                                                                   \
+  "cluster: {node: dgx-h100, nodes: 4, nics_per_node: 1, placement: strided, place_stride: 2,\n" \
+  "  fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}, route: shortest}\n"     \
+  "background: [{kind: transfer, from: node1/nic0, to: node0/nic0, bytes: 1GB, every: 1ms}]\n"
+
+  assert_codes (HEAD "collectives: {kind: plain, algorithm: ring}\n" SHARED REDUCE ("100MB"),
+                "waits_for_network");
+  assert_codes (HEAD "collectives: {kind: nccl, algorithm: ring}\n" SHARED REDUCE ("100MB"),
+                "fidelity_channels;waits_for_network");
+}
+
+/* --- the list --- */
+
+static void
+findings_are_ordered_by_code (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+
+  fab_verdict_add (verdict, FAB_FINDING_WAITS_FOR_HOST, g_strdup ("a"), NULL);
+  fab_verdict_add (verdict, FAB_FINDING_CHOICE, g_strdup ("b"), NULL);
+  fab_verdict_add (verdict, FAB_FINDING_CHOICE, g_strdup ("c"), g_strdup ("do"));
+  fab_verdict_add (verdict, FAB_FINDING_DOES_NOT_FIT, g_strdup ("d"), NULL);
+  g_autoptr (FabVerdict) copy = fab_verdict_copy (verdict);
+  g_autofree char *codes = fab_verdict_codes (copy);
+
+  assert_string_equal (codes, "does_not_fit;choice;waits_for_host");
+  assert_int_equal (fab_verdict_n (copy), 4);
+  assert_string_equal (fab_verdict_at (copy, 1)->text, "b");
+  assert_string_equal (fab_verdict_at (copy, 2)->advice, "do");
+  assert_string_equal (fab_verdict_waits_for (copy)->text, "a");
+  assert_int_equal (fab_verdict_n (NULL), 0);
+  assert_false (fab_verdict_stops (NULL));
+}
+
+static int
+load_catalog (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+drop_catalog (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (g_steal_pointer (&catalog));
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_job_that_does_not_fit_stops),
+    cmocka_unit_test (a_step_waits_for_one_thing),
+    cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (a_link_that_binds_is_named),
+    cmocka_unit_test (a_link_without_a_measurement_is_uncalibrated),
+    cmocka_unit_test (sizes_outside_the_measured_ones_are_extrapolated),
+    cmocka_unit_test (a_fidelity_says_what_it_does_not_know),
+    cmocka_unit_test (different_channels_on_a_link_are_told),
+    cmocka_unit_test (findings_are_ordered_by_code),
+  };
+
+  return cmocka_run_group_tests (tests, load_catalog, drop_catalog);
+}
