@@ -612,6 +612,10 @@ compare (const FabCompareOptions *o, char **paths, guint n_paths, GError **error
     return fab_throw (error, FAB_ERROR_INPUT, "--by says what --at-equal may change, which is missing");
   if (!has_sides && o->equal != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "--at-equal needs two scenarios, or --vary");
+  if (!has_sides && o->seeds != NULL)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--seeds needs two scenarios, or --vary: fidelities are compared with the scenario's own seed");
   return has_sides ? fab_compare_sides (o, paths, n_paths, error)
                    : compare_at_fidelities (o, paths[0], error);
 }
@@ -633,6 +637,7 @@ run (int argc, char **argv)
       "KEY[=VALUES]" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of every scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
@@ -643,6 +648,7 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.fidelity);
+  g_free (o.seeds);
   g_free (o.vary);
   g_free (o.against);
   g_free (o.equal);

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/study/spread_text.h"
 #include "sim/base/json.h"
 #include "sim/study/size.h"
 #include "validate/variants/variant.h"
 
 typedef struct {
-  char *format_name, *fidelity, *vary, *against, *equal, *by; /* as given; NULL: not given */
+  char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by; /* as given; NULL: not given */
   char **sets;
   FabFormat format;
 } FabCompareOptions;

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/points.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -97,9 +98,12 @@ whatif_words (const FabWhatIfView *view, guint side)
 
     return g_strdup_printf ("%s: %s", one->name, lines[0]);
   }
+  const FabSide *base = fab_sides_at (view->sides, 0);
   g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column);
-  g_autoptr (GString) out = g_string_new (why);
-  append_binding (out, fab_sides_at (view->sides, 0)->point, one->point);
+  g_autofree char *words = fab_spread_words (why, base->name, base->point, one->name, one->point);
+  g_autoptr (GString) out = g_string_new (words);
+  if (!fab_spread_is_within (fab_figure_find ("step"), base->point, one->point))
+    append_binding (out, base->point, one->point);
   if (change != NULL && change->kind == FAB_CHANGE_FAULT) {
     FabBlast blast = fab_blast_of (fab_contrast_variant (view->contrast, 0),
                                    fab_contrast_variant (view->contrast, (guint) column));
@@ -125,15 +129,49 @@ name_width (const FabWhatIfView *view)
 }
 
 static char *
-show_change (double before, double after)
-{
-  return before > 0 ? g_strdup_printf ("%+.1f %%", 100 * (after / before - 1)) : g_strdup ("-");
-}
-
-static char *
 show_time (double seconds)
 {
   return fab_units_show (FAB_UNIT_TIME, round (seconds * (double) FAB_PS_PER_S));
+}
+
+static char *
+show_step_change (const FabPoint *base, const FabPoint *point)
+{
+  if (fab_spread_is_within (fab_figure_find ("step"), base, point))
+    return g_strdup ("none");
+  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * (point->step_s / base->step_s - 1))
+                          : g_strdup ("-");
+}
+
+static char *
+show_exposed_change (const FabPoint *base, const FabPoint *point)
+{
+  double change_s = point->exposed_s - base->exposed_s;
+  g_autofree char *size = show_time (fabs (change_s));
+
+  return fab_spread_is_within (fab_figure_find ("exposed_time"), base, point)
+           ? g_strdup ("none")
+           : g_strconcat (change_s < 0 ? "-" : "+", size, NULL);
+}
+
+static guint
+most_seeds (const FabWhatIfView *view)
+{
+  guint most = 1;
+
+  for (guint i = 0; i < view->sides->len; i++)
+    most = MAX (most, fab_spread_most (&(const FabPoint *){ fab_sides_at (view->sides, i)->point }, 1));
+  return most;
+}
+
+/* Of the step, and of its change. */
+static void
+append_ranges (GString *text, const FabPoint *base, const FabPoint *point, guint side)
+{
+  g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
+  g_autofree char *change = side > 0 ? fab_spread_show_change (base, point) : g_strdup ("-");
+
+  g_string_append_printf (text, "  %-24s %-18s", range, change);
 }
 
 static void
@@ -150,13 +188,13 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
     return;
   }
   g_autofree char *step = show_time (point->step_s), *exposed = show_time (point->exposed_s);
-  g_autofree char *more_step = side > 0 ? show_change (base->step_s, point->step_s) : g_strdup ("-");
-  double change_s = point->exposed_s - base->exposed_s;
-  g_autofree char *size = show_time (fabs (change_s));
-  g_autofree char *more_exposed = side > 0 ? g_strconcat (change_s < 0 ? "-" : "+", size, NULL)
-                                           : g_strdup ("-");
-  g_string_append_printf (text, " %7u %11s %10s %11s %11s %7.1f %% %12.0f  %s\n", point->n_ranks, step,
-                          more_step, exposed, more_exposed, 100 * point->mfu_fraction, point->tokens_per_s,
+  g_autofree char *more_step = side > 0 ? show_step_change (base, point) : g_strdup ("-");
+  g_autofree char *more_exposed = side > 0 ? show_exposed_change (base, point) : g_strdup ("-");
+  g_string_append_printf (text, " %7u %11s %10s", point->n_ranks, step, more_step);
+  if (most_seeds (view) > 1)
+    append_ranges (text, base, point, side);
+  g_string_append_printf (text, " %11s %11s %7.1f %% %12.0f  %s\n", exposed, more_exposed,
+                          100 * point->mfu_fraction, point->tokens_per_s,
                           point->binding_spec ? point->binding_spec : "-");
 }
 
@@ -165,8 +203,11 @@ append_table (GString *text, const FabWhatIfView *view)
 {
   glong width = name_width (view);
 
-  g_string_append_printf (text, "  %*s %7s %11s %10s %11s %11s %9s %12s  %s\n", (int) width, "", "GPUs",
-                          "step", "change", "exposed", "change", "MFU", "tokens/s", "binding");
+  g_string_append_printf (text, "  %*s %7s %11s %10s", (int) width, "", "GPUs", "step", "change");
+  if (most_seeds (view) > 1)
+    g_string_append_printf (text, "  %-24s %-18s", "step, low to high", "seed by seed");
+  g_string_append_printf (text, " %11s %11s %9s %12s  %s\n", "exposed", "change", "MFU", "tokens/s",
+                          "binding");
   for (guint i = 0; i < view->sides->len; i++)
     append_row (text, view, i, width);
 }
@@ -213,6 +254,7 @@ whatif_text (const FabWhatIfView *view)
     g_string_append_printf (text, "  %s\n", view->apart);
   g_string_append_c (text, '\n');
   append_table (text, view);
+  fab_spread_append_note (text, most_seeds (view));
   for (guint i = 1; i <= view->changes->len; i++)
     append_switches (text, view, i);
   return g_string_free (text, FALSE);
@@ -296,6 +338,9 @@ add_effect (FabJson *json, const FabWhatIfView *view, guint side)
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "change", fab_sides_at (view->sides, side)->name);
   fab_json_add_text (json, "explanation", words);
+  if (column >= 0)
+    fab_spread_add_change (json, fab_sides_at (view->sides, 0)->point,
+                           fab_sides_at (view->sides, side)->point);
   if (column >= 0) {
     const FabVariant *before = fab_contrast_variant (view->contrast, 0);
     const FabVariant *after = fab_contrast_variant (view->contrast, (guint) column);
@@ -332,7 +377,7 @@ whatif_json (const FabWhatIfView *view)
 typedef struct {
   char **texts[FAB_N_CHANGES]; /* as given; NULL: none */
   char **base;
-  char *format_name;
+  char *format_name, *seeds;
   FabFormat format;
 } WhatIfOptions;
 
@@ -471,7 +516,7 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   g_autoptr (GPtrArray) changes = scenario ? read_changes (o, scenario, error) : NULL;
 
-  if (changes == NULL)
+  if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autofree char *apart = say_apart (changes), *title = fab_cli_title (scenario);
   g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
@@ -503,6 +548,7 @@ run (int argc, char **argv)
     CHANGE ("set", SET, "Any other key, by itself", "KEY=VALUE"),
     { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override any key before all changes; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
@@ -515,6 +561,7 @@ run (int argc, char **argv)
     g_strfreev (o.texts[kind]);
   g_strfreev (o.base);
   g_free (o.format_name);
+  g_free (o.seeds);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("whatif", error);
 }
 

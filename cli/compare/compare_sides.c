@@ -10,7 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 
-enum { MOST_VARIANTS = 16 };
+enum { MOST_VARIANTS = 16, RANGE_COLUMNS = 26 };
 
 /* --- what is to be played --- */
 
@@ -21,6 +21,16 @@ static char *sides_csv (const FabSidesView *view);
 static char *sides_json (const FabSidesView *view);
 
 /* One for each file, in `studies`. */
+static FabStudy *
+open_study (const FabCompareOptions *o, const char *path, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+
+  return study != NULL && fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+           ? g_steal_pointer (&study)
+           : NULL;
+}
+
 static GPtrArray *
 sides_of_files (const FabCompareOptions *o, const FabCatalog *catalog, char **paths, guint n,
                 GPtrArray *studies)
@@ -29,7 +39,7 @@ sides_of_files (const FabCompareOptions *o, const FabCatalog *catalog, char **pa
 
   for (guint i = 0; i < n; i++) {
     GError *problem = NULL;
-    FabStudy *study = fab_cli_study (paths[i], o->sets, catalog, &problem);
+    FabStudy *study = open_study (o, paths[i], catalog, &problem);
 
     if (study != NULL)
       g_ptr_array_add (studies, study);
@@ -68,7 +78,7 @@ static GPtrArray *
 sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const char *path,
                    const FabAxis *axis, GPtrArray *studies, GError **error)
 {
-  FabStudy *study = fab_cli_study (path, o->sets, catalog, error);
+  FabStudy *study = open_study (o, path, catalog, error);
 
   if (study == NULL)
     return NULL;
@@ -351,10 +361,14 @@ append_words (GString *text, const FabSidesView *view)
 
     if (i == view->contrast->base)
       continue;
+    const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, i);
     g_autofree char *why = fab_contrast_explain (view->contrast, i);
-    g_string_append (words, why);
-    append_binding (words, view, i);
-    append_price (words, view, i);
+    g_autofree char *said = fab_spread_words (why, base->name, base->point, side->name, side->point);
+    g_string_append (words, said);
+    if (!fab_spread_is_within (fab_figure_find ("step"), base->point, side->point)) {
+      append_binding (words, view, i);
+      append_price (words, view, i);
+    }
     g_autofree char *printable = fab_cli_printable (words->str);
     g_string_append_printf (text, "  %s\n", printable);
   }
@@ -442,6 +456,45 @@ append_counts (FabComparePage *page, const FabSidesView *view)
   fab_compare_append_cells (page, 2, "speed-up", faster);
 }
 
+static guint
+most_seeds (const FabSidesView *view)
+{
+  guint most = 1;
+
+  for (guint i = 0; i < view->sides->len; i++)
+    most = MAX (most, fab_spread_most (&(const FabPoint *){ side_at (view, i)->point }, 1));
+  return most;
+}
+
+static void
+append_range (FabComparePage *page, const FabSidesView *view, const char *figure)
+{
+  g_auto (GStrv) cells = g_new0 (char *, view->sides->len + 1);
+  g_autofree char *name = g_strdup_printf ("%s, low to high", figure);
+
+  for (guint i = 0; i < view->sides->len; i++)
+    cells[i] = fab_spread_show (fab_figure_find (figure), side_at (view, i)->point);
+  fab_compare_append_cells (page, 2, name, cells);
+}
+
+/* Over several seeds: the ranges, and that of the difference from the base, seed by seed. */
+static void
+append_spread (FabComparePage *page, const FabSidesView *view)
+{
+  const FabSide *base = side_at (view, view->contrast->base);
+  g_auto (GStrv) cells = g_new0 (char *, view->sides->len + 1);
+  g_autofree char *name = g_strconcat ("against ", base->name, NULL);
+
+  if (most_seeds (view) == 1)
+    return;
+  append_range (page, view, "step");
+  for (guint i = 0; i < view->sides->len; i++)
+    cells[i] = i == view->contrast->base ? g_strdup ("-")
+                                         : fab_spread_show_change (base->point, side_at (view, i)->point);
+  fab_compare_append_cells (page, 4, name, cells);
+  append_range (page, view, "exposed");
+}
+
 /* The step and its exposed time stand among the times. */
 static void
 append_figures (FabComparePage *page, const FabSidesView *view)
@@ -489,6 +542,8 @@ sides_text (const FabSidesView *view)
   FabComparePage page;
 
   fab_compare_page_init (&page, view->contrast);
+  if (most_seeds (view) > 1)
+    page.width = MAX (page.width, RANGE_COLUMNS);
   append_titles (page.out, view);
   append_words (page.out, view);
   for (guint i = 0; i < view->equals->len; i++)
@@ -496,11 +551,13 @@ sides_text (const FabSidesView *view)
   g_string_append_c (page.out, '\n');
   fab_compare_append_head (&page);
   append_counts (&page, view);
+  append_spread (&page, view);
   append_figures (&page, view);
   fab_compare_append_step (&page);
   fab_compare_append_sorts (&page);
   fab_compare_append_links (&page);
   append_links (&page, view);
+  fab_spread_append_note (page.out, most_seeds (view));
   return g_string_free (page.out, FALSE);
 }
 
@@ -584,6 +641,26 @@ add_equals (FabJson *json, const FabSidesView *view)
   fab_json_end (json);
 }
 
+/* Of several seeds: how each differs from the base. */
+static void
+add_differences (FabJson *json, const FabSidesView *view)
+{
+  const FabSide *base = side_at (view, view->contrast->base);
+
+  if (most_seeds (view) == 1)
+    return;
+  fab_json_begin_array (json, "differences");
+  for (guint i = 0; i < view->sides->len; i++) {
+    if (i == view->contrast->base)
+      continue;
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", side_at (view, i)->name);
+    fab_spread_add_change (json, base->point, side_at (view, i)->point);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
 static char *
 sides_json (const FabSidesView *view)
 {
@@ -594,6 +671,7 @@ sides_json (const FabSidesView *view)
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
   fab_points_add_json (json, "figures", &rows.points);
+  add_differences (json, view);
   add_equals (json, view);
   fab_compare_add_variants (json, view->contrast);
   fab_json_begin_array (json, "left_out");

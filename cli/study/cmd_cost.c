@@ -2,7 +2,7 @@
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
 #include "cli/cli.h"
 #include "cli/study/points.h"
-#include "models/models.h"
+#include "cli/study/spread_text.h"
 #include "sim/base/json.h"
 #include "sim/study/point.h"
 
@@ -148,7 +148,11 @@ cost_text (const FabCostView *view)
   append_total (text, view->bill);
   append_power (text, view);
   append_hour (text, view);
-  g_string_append_printf (text, "  %-14s%s\n", "step time", step);
+  g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
+  g_string_append_printf (text, "  %-14s%s", "step time", step);
+  if (point->draws != NULL)
+    g_string_append_printf (text, ", the median of %u seeds: %s", point->draws->len, range);
+  g_string_append_c (text, '\n');
   append_each (text, "a step", spending->usd_per_step, spending->step_joules);
   append_each (text, "1M tokens", spending->usd_per_million_tokens,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
@@ -229,12 +233,13 @@ cost_json (const FabCostView *view)
   fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
   add_figures (json, view->point);
+  fab_spread_add (json, view->point);
   fab_json_end (json);
   return fab_json_finish (json);
 }
 
 typedef struct {
-  char *format_name;
+  char *format_name, *seeds;
   char **sets;
   FabFormat format;
 } CostOptions;
@@ -262,13 +267,14 @@ cost (const CostOptions *o, const char *path, GError **error)
     [FAB_FORMAT_TEXT] = cost_text, [FAB_FORMAT_JSON] = cost_json, [FAB_FORMAT_CSV] = cost_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, o->sets, catalog, error) : NULL;
+  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
 
-  if (scenario == NULL)
+  if (scenario == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
     return FALSE;
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   g_autoptr (FabBill) bill = fab_bill_new (scenario, error);
-  g_autoptr (FabPoint) point = bill ? fab_point_play (scenario, &fab_models, error) : NULL;
+  g_autoptr (FabPoint) point = bill ? fab_study_point (study, error) : NULL;
   if (point == NULL)
     return FALSE;
   g_autofree char *shown = fab_cli_title (scenario);
@@ -283,6 +289,7 @@ run (int argc, char **argv)
   CostOptions o = { 0 };
   const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
                                      "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
                                    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json or csv", "FORMAT" },
                                    G_OPTION_ENTRY_NULL };
@@ -291,6 +298,7 @@ run (int argc, char **argv)
                   && fab_cli_format (o.format_name, &o.format, &error) && cost (&o, argv[1], &error);
 
   g_free (o.format_name);
+  g_free (o.seeds);
   g_strfreev (o.sets);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("cost", error);
 }

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/study/best.h"
 #include "cli/study/points.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -71,6 +72,16 @@ division_width (const FabPlan *plan)
   return (guint) width;
 }
 
+static guint
+most_seeds (const FabPlan *plan)
+{
+  guint most = 1;
+
+  for (guint i = 0; i < plan->ranking->len; i++)
+    most = MAX (most, fab_spread_most (&(const FabPoint *){ ranked (plan, i)->trial.point }, 1));
+  return most;
+}
+
 static void
 append_row (GString *text, const FabPlanView *view, guint place, guint width)
 {
@@ -79,11 +90,17 @@ append_row (GString *text, const FabPlanView *view, guint place, guint width)
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
   g_autofree char *gb = fab_best_gb ((double) point->memory_bytes), *sent = fab_best_gb (point->sent_bytes);
 
-  g_string_append_printf (
-      text, "  %3u  %-13s %-*s  %-9s %-9s %10s %9.0f %6.1f %% %8.1f %% %6s GB %6s GB  %s\n", place + 1,
-      candidate->strategy, (int) width, candidate->division, candidate->batch, candidate->remedy, step,
-      point->tokens_per_s, 100 * (first->tokens_per_s > 0 ? point->tokens_per_s / first->tokens_per_s : 0),
-      100 * point->exposed_s / point->step_s, gb, sent, point->binding_spec ? point->binding_spec : "-");
+  g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
+  gboolean is_even = place > 0 && fab_spread_is_within (view->by, first, point);
+
+  g_string_append_printf (text, "  %3u  %-13s %-*s  %-9s %-9s %10s", place + 1, candidate->strategy,
+                          (int) width, candidate->division, candidate->batch, candidate->remedy, step);
+  if (most_seeds (view->plan) > 1)
+    g_string_append_printf (text, "  %-24s", range);
+  g_string_append_printf (text, " %9.0f %6.1f %% %8.1f %% %6s GB %6s GB  %s%s\n", point->tokens_per_s,
+                          100 * (first->tokens_per_s > 0 ? point->tokens_per_s / first->tokens_per_s : 0),
+                          100 * point->exposed_s / point->step_s, gb, sent,
+                          point->binding_spec ? point->binding_spec : "-", is_even ? "  =" : "");
 }
 
 static void
@@ -91,9 +108,12 @@ append_ranking (GString *text, const FabPlanView *view)
 {
   guint width = division_width (view->plan), n_hidden = 0;
 
-  g_string_append_printf (text, "  %3s  %-13s %-*s  %-9s %-9s %10s %9s %8s %10s %9s %9s  %s\n", "",
-                          "strategy", (int) width, "divided", "batch", "recompute", "step", "tokens/s",
-                          "of best", "exposed", "memory", "sent", "binding");
+  g_string_append_printf (text, "  %3s  %-13s %-*s  %-9s %-9s %10s", "", "strategy", (int) width, "divided",
+                          "batch", "recompute", "step");
+  if (most_seeds (view->plan) > 1)
+    g_string_append_printf (text, "  %-24s", "low to high");
+  g_string_append_printf (text, " %9s %8s %10s %9s %9s  %s\n", "tokens/s", "of best", "exposed", "memory",
+                          "sent", "binding");
   for (guint i = 0; i < view->plan->ranking->len; i++)
     if (i < view->top || is_best_of_strategy (view->plan, i))
       append_row (text, view, i, width);
@@ -102,6 +122,9 @@ append_ranking (GString *text, const FabPlanView *view)
   if (n_hidden > 0)
     g_string_append_printf (text, "       and %u divisions more: --top %u, or --format csv\n", n_hidden,
                             view->plan->ranking->len);
+  if (most_seeds (view->plan) > 1)
+    g_string_append_printf (text, "\n  = no difference from the best in %s that counts", view->by->name);
+  fab_spread_append_note (text, most_seeds (view->plan));
 }
 
 /* --- what drops out --- */
@@ -348,7 +371,7 @@ plan_json (const FabPlanView *view)
 }
 
 typedef struct {
-  char *format_name, *strategies, *by, *memory, *out;
+  char *format_name, *strategies, *by, *memory, *out, *seeds;
   char **sets;
   gint top;
   FabFormat format;
@@ -417,7 +440,9 @@ plan (const PlanOptions *o, const char *path, GError **error)
   if (view.by == NULL || !fab_best_memory (o->memory, &view.most_bytes, error))
     return -1;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+    return -1;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   GPtrArray *candidates = scenario ? fab_strategy_candidates (scenario, o->strategies, &view.sequences, error)
                                    : NULL;
   g_autoptr (FabPlan) found = candidates ? fab_plan_find (study, candidates, view.by, view.most_bytes, error)
@@ -448,6 +473,7 @@ run (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
@@ -456,7 +482,7 @@ run (int argc, char **argv)
                   && fab_cli_format (o.format_name, &o.format, &error)
                ? plan (&o, argv[1], &error)
                : -1;
-  char *texts[] = { o.format_name, o.strategies, o.by, o.memory, o.out };
+  char *texts[] = { o.format_name, o.strategies, o.by, o.memory, o.out, o.seeds };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);

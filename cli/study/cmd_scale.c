@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/points.h"
-#include "cli/terminal/terminal.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -109,8 +109,18 @@ has_bands (const FabScaleView *view)
   return FALSE;
 }
 
+static guint
+most_seeds (const FabScaleView *view)
+{
+  guint most = 1;
+
+  for (guint i = 0; i < view->scaling->n; i++)
+    most = MAX (most, fab_spread_most (&(const FabPoint *){ point_at (view, (gint) i)->trial.point }, 1));
+  return most;
+}
+
 static void
-append_row (GString *text, const FabScalePoint *point, gboolean has_band)
+append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboolean has_ranges)
 {
   const FabPoint *played = point->trial.point;
 
@@ -124,6 +134,9 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band)
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, round (played->step_s * (double) FAB_PS_PER_S));
   g_autofree char *band = point->high_s > 0 ? show_band (point) : g_strdup ("-");
   g_string_append_printf (text, " %11s", step);
+  g_autofree char *range = fab_spread_show (fab_figure_find ("step"), played);
+  if (has_ranges)
+    g_string_append_printf (text, "  %-24s", range);
   if (has_band)
     g_string_append_printf (text, " %22s", band);
   if (point->efficiency > 0)
@@ -139,15 +152,17 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band)
 static void
 append_table (GString *text, const FabScaleView *view)
 {
-  gboolean has_band = has_bands (view);
+  gboolean has_band = has_bands (view), has_ranges = most_seeds (view) > 1;
 
   g_string_append_printf (text, "  %7s %11s", "GPUs", "step");
+  if (has_ranges)
+    g_string_append_printf (text, "  %-24s", "low to high");
   if (has_band)
     g_string_append_printf (text, " %22s", "95 % band");
   g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
                           "binding");
   for (guint i = 0; i < view->scaling->n; i++)
-    append_row (text, point_at (view, (gint) i), has_band);
+    append_row (text, point_at (view, (gint) i), has_band, has_ranges);
 }
 
 /* --- the curve --- */
@@ -195,6 +210,7 @@ scale_text (const FabScaleView *view)
                           point_at (view, scaling->first)->n_gpus);
   append_table (text, view);
   append_curve (text, view);
+  fab_spread_append_note (text, most_seeds (view));
   return g_string_free (text, FALSE);
 }
 
@@ -263,7 +279,7 @@ scale_json (const FabScaleView *view)
 }
 
 typedef struct {
-  char *format_name, *gpus, *bound;
+  char *format_name, *gpus, *bound, *seeds;
   char **sets;
   gboolean is_strong, has_no_band;
   FabFormat format;
@@ -328,7 +344,9 @@ scale (const ScaleOptions *o, const char *path, GError **error)
     return FALSE;
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+    return FALSE;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   if (scenario == NULL)
     return FALSE;
   g_autoptr (FabAxis) gpus = o->gpus ? parse_gpus (o->gpus, error) : fab_scaling_default (scenario);
@@ -358,6 +376,7 @@ run (int argc, char **argv)
       NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
@@ -366,6 +385,7 @@ run (int argc, char **argv)
                   && fab_cli_format (o.format_name, &o.format, &error) && scale (&o, argv[1], &error);
 
   g_free (o.format_name);
+  g_free (o.seeds);
   g_free (o.gpus);
   g_free (o.bound);
   g_strfreev (o.sets);

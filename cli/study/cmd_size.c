@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/points.h"
-#include "cli/terminal/terminal.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -202,6 +202,15 @@ binding_of (const FabPoint *point)
                         : g_strdup ("no link");
 }
 
+/* " with each of 8 seeds"; "" of one. */
+static char *
+say_seeds (const FabPoint *point)
+{
+  guint n = fab_spread_most (&point, 1);
+
+  return n > 1 ? g_strdup_printf (" with each of %u seeds", n) : g_strdup ("");
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -214,8 +223,9 @@ append_answer (GString *text, const FabSizeView *view)
                             points[size->n - 1].value, target, points[size->best].value);
     return;
   }
-  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s\n",
-                          view->spec->axis->key, points[size->answer].value, points[0].value, target);
+  g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
+  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s\n",
+                          view->spec->axis->key, points[size->answer].value, points[0].value, target, seeds);
   if (size->is_unsteady)
     g_string_append (text, "  larger values do not all meet it: see the table\n");
   g_autofree char *now = binding_of (points[size->answer].trial.point);
@@ -319,6 +329,7 @@ size_text (const FabSizeView *view)
   append_curve (text, view);
   g_string_append_c (text, '\n');
   fab_points_append_text (text, &tried.points);
+  fab_spread_append_note (text, fab_points_n_seeds (&tried.points));
   g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
   return g_string_free (text, FALSE);
 }
@@ -404,7 +415,7 @@ size_json (const FabSizeView *view)
 }
 
 typedef struct {
-  char *format_name, *vary;
+  char *format_name, *seeds, *vary;
   char **targets, **sets;
   FabFormat format;
 } SizeOptions;
@@ -502,7 +513,7 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   g_autofree char *title = study ? title_of (study, error) : NULL;
-  if (title == NULL)
+  if (title == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return -1;
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
                                                            : fab_axis_usual (study, o->vary, error);
@@ -522,6 +533,7 @@ run (int argc, char **argv)
       "FIGURE<=BOUND" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
@@ -532,6 +544,7 @@ run (int argc, char **argv)
               : -1;
 
   g_free (o.format_name);
+  g_free (o.seeds);
   g_free (o.vary);
   g_strfreev (o.targets);
   g_strfreev (o.sets);

@@ -10,6 +10,7 @@
 
 #include "cli/study/points.h"
 #include "cli/study/signals.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -161,11 +162,32 @@ append_head (GString *text, const FabSweepView *view, const Points *points)
   g_string_append (text, "\n\n");
 }
 
+/* "<" of the best, and "=" of those whose steps do not differ from it beyond the spread. Returns whether there are
+ * any. */
+static gboolean
+mark_best (const Points *self, FabPointsRow *rows, guint best)
+{
+  const FabPoint *first = try_of (self, best)->point;
+  gboolean is_any = FALSE;
+
+  for (guint i = 0; i < self->tries->len; i++) {
+    const FabPoint *point = try_of (self, i)->point;
+
+    if (i != best && point != NULL && fab_spread_is_within (fab_figure_find ("step"), first, point)) {
+      rows[i].mark = "=";
+      is_any = TRUE;
+    }
+  }
+  rows[best].mark = "<";
+  return is_any;
+}
+
 static char *
 print_text (const FabSweepView *view, const Points *points)
 {
   GString *text = g_string_new (NULL);
   guint n = points->tries->len, n_shown = n > MOST_ROWS ? BEST_ROWS : n;
+  gboolean has_equals = FALSE;
   g_autofree guint *order = g_new (guint, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
@@ -173,7 +195,7 @@ print_text (const FabSweepView *view, const Points *points)
   g_qsort_with_data (order, (gint) n, sizeof *order, compare_rows, (gpointer) points);
   g_autofree FabPointsRow *rows = rows_of (points, n_shown < n ? order : NULL, n_shown);
   if (n_shown == n && points->n_played > 1)
-    rows[order[0]].mark = "<";
+    has_equals = mark_best (points, rows, order[0]);
   FabPoints table = table_of (points, rows, n_shown);
   gboolean has_tokens = points->n_played > 0 && try_of (points, order[0])->point->tokens_per_s > 0;
   const char *best = has_tokens ? "the most tokens per second" : "the shortest step";
@@ -183,7 +205,9 @@ print_text (const FabSweepView *view, const Points *points)
   if (n_shown < n)
     g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);
   else if (points->n_played > 1)
-    g_string_append_printf (text, "\n  < %s\n", best);
+    g_string_append_printf (text, "\n  < %s%s\n", best,
+                            has_equals ? "; = no difference from it that counts" : "");
+  fab_spread_append_note (text, fab_points_n_seeds (&table));
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
                           " in %s; `fabricast query sweep --db %s` reads it back\n",
@@ -240,7 +264,7 @@ sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GErro
 enum { BAR_WIDTH = 30 };
 
 typedef struct {
-  char *format_name, *db;
+  char *format_name, *db, *seeds;
   char **vary, **zip, **sets;
   int jobs;
   FabFormat format;
@@ -364,7 +388,8 @@ prepare (Session *self, GError **error)
   if (self->catalog == NULL)
     return FALSE;
   self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
-  if (self->study == NULL || !check_axes (self->study, self->grid, error))
+  if (self->study == NULL || !check_axes (self->study, self->grid, error)
+      || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error))
     return FALSE;
   self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
   return self->plan != NULL;
@@ -516,6 +541,7 @@ run (int argc, char **argv)
       "KEY=VALUE" },
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
       "Results file; created when missing, points are added (default " DEFAULT_DB ")", "FILE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs, "Points played at once (default: one per processor)", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
@@ -525,6 +551,7 @@ run (int argc, char **argv)
   gboolean is_done = is_parsed && sweep (&o, argv[1], &error);
 
   g_free (o.format_name);
+  g_free (o.seeds);
   g_free (o.db);
   g_strfreev (o.vary);
   g_strfreev (o.zip);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/study/best.h"
 #include "cli/study/points.h"
+#include "cli/study/spread_text.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -58,9 +59,13 @@ append_point (GString *text, const FabTune *self, const char *what, const FabTun
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
   g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
 
+  g_autofree char *range = fab_spread_show (fab_figure_find ("step"), played);
+  g_autofree char *seeds = played->draws != NULL ? g_strdup_printf (" (%s over seeds)", range)
+                                                 : g_strdup ("");
+
   g_string_append_printf (text,
-                          "  %-12s%s\n  %-12sstep %s, %.0f tokens/s, %.1f %% exposed, %s GB of memory%s\n",
-                          what, name, "", step, played->tokens_per_s,
+                          "  %-12s%s\n  %-12sstep %s%s, %.0f tokens/s, %.1f %% exposed, %s GB of memory%s\n",
+                          what, name, "", step, seeds, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb,
                           fab_tune_is_good (self, point) ? "" : ": does not fit");
 }
@@ -70,16 +75,22 @@ append_gain (GString *text, const FabTune *self)
 {
   const FabPoint *then = self->written->trial.point, *now = self->best->trial.point;
   double loss = loss_of (self, self->written);
+  guint n_seeds = fab_spread_most (&now, 1);
+  g_autofree char *change = fab_spread_show_change (then, now);
 
   if (self->best == self->written)
     g_string_append (text, "  gain        none: it is at its best as written\n");
   else if (!fab_tune_is_good (self, self->written))
     g_string_append (text, "  gain        it fits\n");
+  else if (fab_spread_is_within (self->by, then, now))
+    g_string_append_printf (text, "  gain        none that counts: step %s with %u seeds\n", change, n_seeds);
   else
     g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
                             100 * (now->step_s / then->step_s - 1),
                             then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
                             loss < flat_fraction ? ", less than 1 %: it hardly matters" : "");
+  if (n_seeds > 1 && self->best != self->written && !fab_spread_is_within (self->by, then, now))
+    g_string_append_printf (text, "              step %s over %u seeds\n", change, n_seeds);
 }
 
 static void
@@ -102,7 +113,11 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
   g_string_append_printf (text, "%12s%12.0f%10.1f %%%9s GB", step, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb);
   if (fab_tune_is_good (self, point))
-    g_string_append_printf (text, "%9.1f %%%s", 100 * loss_of (self, point), mark);
+    g_string_append_printf (text, "%9.1f %%%s", 100 * loss_of (self, point),
+                            v != self->best->values[k]
+                                    && fab_spread_is_within (self->by, self->best->trial.point, played)
+                                ? "  ="
+                                : mark);
   else
     g_string_append (text, "  does not fit");
   g_string_append_printf (text, "%s\n", v == knob->written ? "  (as written)" : "");
@@ -169,6 +184,9 @@ tune_text (const FabTuneView *view)
   g_string_append_printf (text, "\n  by %s; %u of %.0f points were played%s\n", self->by->name,
                           self->points->len, self->n_all,
                           self->is_whole ? "" : ": each knob in turn, from three starts");
+  if (self->written->trial.point->draws != NULL)
+    g_string_append (text, "\n  = no difference from the best that counts");
+  fab_spread_append_note (text, fab_spread_most (&(const FabPoint *){ self->written->trial.point }, 1));
   return g_string_free (text, FALSE);
 }
 
@@ -278,7 +296,7 @@ tune_json (const FabTuneView *view)
 }
 
 typedef struct {
-  char *format_name, *knobs, *by, *memory, *out;
+  char *format_name, *knobs, *by, *memory, *out, *seeds;
   char **sets;
   FabFormat format;
 } TuneOptions;
@@ -324,7 +342,9 @@ tune (const TuneOptions *o, const char *path, GError **error)
   if (by == NULL || !fab_best_memory (o->memory, &most_bytes, error))
     return FALSE;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+    return FALSE;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
   if (knobs == NULL)
     return FALSE;
@@ -352,13 +372,14 @@ run (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && fab_cli_format (o.format_name, &o.format, &error) && tune (&o, argv[1], &error);
-  char *texts[] = { o.format_name, o.knobs, o.by, o.memory, o.out };
+  char *texts[] = { o.format_name, o.knobs, o.by, o.memory, o.out, o.seeds };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);

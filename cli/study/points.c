@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/study/spread_text.h"
 #include "sim/base/json.h"
 
 /* --- text --- */
@@ -23,24 +24,40 @@ append_label (GString *text, const char *label, glong width)
   g_string_append_printf (text, "  %s%*s", label, (int) (width - g_utf8_strlen (label, -1)), "");
 }
 
+enum { RANGE_WIDTH = 24, SHARES_WIDTH = 16 };
+
 static void
-append_figures (GString *text, const FabPoint *point)
+append_range (GString *text, const char *figure, const FabPoint *point, int width)
+{
+  g_autofree char *range = fab_spread_show (fab_figure_find (figure), point);
+
+  g_string_append_printf (text, "  %-*s", width, range);
+}
+
+static void
+append_figures (GString *text, const FabPoint *point, gboolean has_ranges)
 {
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
   double exposed = point->step_s > 0 ? point->exposed_s / point->step_s : 0;
 
-  g_string_append_printf (text, " %12s %8.1f %% %7.1f %% %14.0f  %s", step, 100 * exposed,
-                          100 * point->mfu_fraction, point->tokens_per_s,
+  g_string_append_printf (text, " %12s", step);
+  if (has_ranges)
+    append_range (text, "step", point, RANGE_WIDTH);
+  g_string_append_printf (text, " %8.1f %%", 100 * exposed);
+  if (has_ranges)
+    append_range (text, "exposed", point, SHARES_WIDTH);
+  g_string_append_printf (text, " %7.1f %% %14.0f  %s", 100 * point->mfu_fraction, point->tokens_per_s,
                           point->binding_spec ? point->binding_spec : "-");
 }
 
 static void
-append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths)
+append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths,
+            gboolean has_ranges)
 {
   for (guint c = 0; c < points->n_shown; c++)
     append_label (text, row->labels[c], widths[c]);
   if (row->trial->point != NULL) {
-    append_figures (text, row->trial->point);
+    append_figures (text, row->trial->point, has_ranges);
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
 
@@ -49,18 +66,35 @@ append_row (GString *text, const FabPoints *points, const FabPointsRow *row, con
   g_string_append_printf (text, "%s%s\n", row->mark ? "  " : "", row->mark ? row->mark : "");
 }
 
+guint
+fab_points_n_seeds (const FabPoints *points)
+{
+  guint most = 1;
+
+  for (guint i = 0; i < points->n_rows; i++)
+    most = MAX (most, fab_spread_most (&(const FabPoint *){ points->rows[i].trial->point }, 1));
+  return most;
+}
+
 void
 fab_points_append_text (GString *text, const FabPoints *points)
 {
+  gboolean has_ranges = fab_points_n_seeds (points) > 1;
   g_autofree glong *widths = g_new (glong, points->n_shown);
 
   for (guint c = 0; c < points->n_shown; c++) {
     widths[c] = label_width (points, c);
     append_label (text, points->columns[c], widths[c]);
   }
-  g_string_append_printf (text, " %12s %10s %9s %14s  %s\n", "step", "exposed", "MFU", "tokens/s", "binding");
+  g_string_append_printf (text, " %12s", "step");
+  if (has_ranges)
+    g_string_append_printf (text, "  %-*s", RANGE_WIDTH, "low to high");
+  g_string_append_printf (text, " %10s", "exposed");
+  if (has_ranges)
+    g_string_append_printf (text, "  %-*s", SHARES_WIDTH, "low to high");
+  g_string_append_printf (text, " %9s %14s  %s\n", "MFU", "tokens/s", "binding");
   for (guint i = 0; i < points->n_rows; i++)
-    append_row (text, points, &points->rows[i], widths);
+    append_row (text, points, &points->rows[i], widths, has_ranges);
 }
 
 /* --- for programs --- */
@@ -71,8 +105,31 @@ is_known (const FabFigure *figure, const FabPoint *point)
   return point != NULL && (figure->is_known == NULL || figure->is_known (point));
 }
 
+static const char *const spread_columns[] = { "seeds", "step_low_s", "step_high_s", "exposed_low_fraction",
+                                              "exposed_high_fraction" };
+
+/* As many cells as there are of these columns. */
+static void
+add_spread (FabTable *table, const FabPoint *point)
+{
+  static const char *const names[] = { "step", "exposed" };
+
+  if (point == NULL) {
+    for (guint i = 0; i < G_N_ELEMENTS (spread_columns); i++)
+      fab_table_add_null (table);
+    return;
+  }
+  fab_table_add_integer (table, fab_spread_most (&point, 1));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    FabSpread spread = fab_spread_of (fab_figure_find (names[i]), point);
+
+    fab_table_add_real (table, spread.low);
+    fab_table_add_real (table, spread.high);
+  }
+}
+
 static FabTable *
-new_table (const FabPoints *points)
+new_table (const FabPoints *points, gboolean has_spread)
 {
   g_autoptr (GPtrArray) columns = g_ptr_array_new ();
 
@@ -80,6 +137,8 @@ new_table (const FabPoints *points)
     g_ptr_array_add (columns, (gpointer) points->columns[c]);
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
     g_ptr_array_add (columns, (gpointer) figure->column);
+  for (guint i = 0; has_spread && i < G_N_ELEMENTS (spread_columns); i++)
+    g_ptr_array_add (columns, (gpointer) spread_columns[i]);
   g_ptr_array_add (columns, (gpointer) "binding_link");
   g_ptr_array_add (columns, (gpointer) "binding_link_spec");
   g_ptr_array_add (columns, (gpointer) "problem");
@@ -121,10 +180,10 @@ add_labels (FabTable *table, const FabPoints *points, const FabPointsRow *row)
       add_number (table, row->labels[c]);
 }
 
-FabTable *
-fab_points_table (const FabPoints *points)
+static FabTable *
+make_table (const FabPoints *points, gboolean has_spread)
 {
-  FabTable *table = new_table (points);
+  FabTable *table = new_table (points, has_spread);
 
   for (guint i = 0; i < points->n_rows; i++) {
     const FabPointsRow *row = &points->rows[i];
@@ -133,11 +192,19 @@ fab_points_table (const FabPoints *points)
     add_labels (table, points, row);
     for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
       add_figure (table, figure, point);
+    if (has_spread)
+      add_spread (table, point);
     fab_table_add_text (table, point ? point->binding : NULL);
     fab_table_add_text (table, point ? point->binding_spec : NULL);
     fab_table_add_text (table, row->trial->problem);
   }
   return table;
+}
+
+FabTable *
+fab_points_table (const FabPoints *points)
+{
+  return make_table (points, TRUE);
 }
 
 static void
@@ -151,14 +218,20 @@ add_cell (FabJson *json, const char *key, const FabCell *cell)
     fab_json_add_text (json, key, cell->text);
 }
 
+static void
+add_row (FabJson *json, const FabTable *table, guint row)
+{
+  for (guint c = 0; c < table->n_columns; c++)
+    add_cell (json, table->columns[c], fab_table_cell (table, row, c));
+}
+
 void
 fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table)
 {
   fab_json_begin_array (json, key);
   for (guint r = 0; r < table->n_rows; r++) {
     fab_json_begin_object (json, NULL);
-    for (guint c = 0; c < table->n_columns; c++)
-      add_cell (json, table->columns[c], fab_table_cell (table, r, c));
+    add_row (json, table, r);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -167,9 +240,16 @@ fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table)
 void
 fab_points_add_json (FabJson *json, const char *key, const FabPoints *points)
 {
-  g_autoptr (FabTable) table = fab_points_table (points);
+  g_autoptr (FabTable) table = make_table (points, FALSE);
 
-  fab_cli_add_json_rows (json, key, table);
+  fab_json_begin_array (json, key);
+  for (guint r = 0; r < table->n_rows; r++) {
+    fab_json_begin_object (json, NULL);
+    add_row (json, table, r);
+    fab_spread_add (json, points->rows[r].trial->point);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
 }
 
 void

@@ -37,14 +37,18 @@ void fab_points_list_set (FabPointsList *self, guint row, char *const *labels, c
 void fab_points_list_clear (FabPointsList *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabPointsList, fab_points_list_clear)
 
-/* Appends a line per point: labels, step, exposed communication, MFU, tokens per second, and the class of the binding
- * link; or the first line of its problem. */
+/* The most seeds that a point of the table was simulated with. */
+guint fab_points_n_seeds (const FabPoints *points);
+
+/* Appends a line per point: labels, step, exposed communication (both with their ranges over several seeds), MFU,
+ * tokens per second, and the class of the binding link; or the first line of its problem. */
 void fab_points_append_text (GString *text, const FabPoints *points);
 
-/* Returns labels, every figure of fab_figures, the binding link, its class, and the problem. (transfer full) */
+/* Returns labels, every figure of fab_figures, the number of seeds with ranges, the binding link, its class, and the
+ * problem. (transfer full) */
 FabTable *fab_points_table (const FabPoints *points);
 
-/* Adds these rows as an array under `key`. */
+/* Adds these rows as an array under `key`, each with its "spread" where it has several seeds. */
 void fab_points_add_json (FabJson *json, const char *key, const FabPoints *points);
 
 /* Adds the rows of any table as an array under `key`. */

@@ -287,6 +287,12 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, train_usd, REAL), .may_be_null = TRUE, .meaning = "The whole training." },
   { COLUMN (FabSweepPointRecord, step_joules, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, train_joules, REAL), .may_be_null = TRUE, .meaning = "The whole training." },
+  { COLUMN (FabSweepPointRecord, n_seeds, WHOLE), .since = 5, .may_be_null = TRUE,
+    .meaning = "Seeds of the point; its figures are those of the seed with the median step." },
+  { COLUMN (FabSweepPointRecord, seed_steps, TEXT), .since = 5, .may_be_null = TRUE,
+    .meaning = "The step of each seed in seconds, with blanks between; NULL: one seed." },
+  { COLUMN (FabSweepPointRecord, seed_exposed, TEXT), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise exposed communication." },
   { COLUMN (FabSweepPointRecord, problem, TEXT), .may_be_null = TRUE,
     .meaning = "Why the point cannot be played; then all figures are NULL. NULL: it was "
                "played." },

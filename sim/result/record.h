@@ -52,6 +52,9 @@ typedef struct {
   double binding_fraction;
   double capex_usd, network_usd, power_watts, network_watts;
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
+  gint64 n_seeds; /* the figures are those of the seed with the median step */
+  /* Of each seed, in seconds, with blanks between; NULL: one seed. */
+  const char *seed_steps, *seed_exposed;
   const char *problem; /* why the point could not be simulated */
 } FabSweepPointRecord;
 

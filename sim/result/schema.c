@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the views of schema version 4 over the tables of columns.c. What they mean: docs/results-schema.md.
+/* schema.c - the views of schema version 5 over the tables of columns.c. What they mean: docs/results-schema.md.
  *
  * A change of a table or a view that a reader can notice is a new FAB_STORE_SCHEMA_VERSION.
  */
@@ -115,7 +115,8 @@ static const char sweep_views[] =
     "  train_s / 86400 AS train_days, memory_bytes / 1e9 AS memory_gb, memory_max_bytes / 1e9 AS memory_max_gb,\n"
     "  n_ranks, n_nodes, binding, binding_spec, 100.0 * binding_fraction AS binding_pct, capex_usd, network_usd,\n"
     "  power_watts, network_watts, usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd,\n"
-    "  step_joules / 3.6e6 AS step_kwh, train_joules / 3.6e6 AS train_kwh, problem\n"
+    "  step_joules / 3.6e6 AS step_kwh, train_joules / 3.6e6 AS train_kwh, n_seeds, seed_steps, seed_exposed,\n"
+    "  problem\n"
     "FROM sweep_point;\n";
 
 const char *const fab_store_views[] = {

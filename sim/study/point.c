@@ -17,7 +17,19 @@ fab_point_free (FabPoint *self)
   g_free (self->binding);
   g_free (self->binding_spec);
   fab_verdict_free (self->verdict);
+  g_clear_pointer (&self->draws, g_ptr_array_unref);
   g_free (self);
+}
+
+FabPoint *
+fab_point_copy (const FabPoint *self)
+{
+  FabPoint *copy = g_memdup2 (self, sizeof *self);
+
+  copy->binding = g_strdup (self->binding);
+  copy->binding_spec = g_strdup (self->binding_spec);
+  copy->draws = NULL;
+  return copy;
 }
 
 static void
@@ -112,6 +124,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_times (self, &fab_simulation_probe (simulation)->step);
   take_totals (self, simulation);
   take_binding (self, simulation);
+  self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);
   return self->verdict != NULL && take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self)
                                                                                     : NULL;

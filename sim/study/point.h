@@ -20,6 +20,9 @@ typedef struct {
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
   FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */
+  gboolean uses_seed; /* another seed can give other figures */
+  GPtrArray
+      *draws; /* FabPoint of each seed, in their order, of which this is the median (spread.h); NULL: one */
 } FabPoint;
 
 /* Returns the point of a simulation of the scenario that has run to its end. NULL and *error when a figure cannot be
@@ -39,6 +42,7 @@ typedef struct {
 /* The same within limits; `limits` may be NULL. */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  const FabPointLimits *limits, GError **error);
+FabPoint *fab_point_copy (const FabPoint *self); /* of one play, without draws. (transfer full) */
 void fab_point_free (FabPoint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 

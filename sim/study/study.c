@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/study.h"
 
+#include <string.h>
+
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
 
@@ -33,7 +35,8 @@ open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const 
                       .base = fab_scenario_open (path, registry, catalog, error),
                       .catalog = catalog,
                       .registry = registry,
-                      .plants = new_plants () };
+                      .plants = new_plants (),
+                      .n_seeds = 1 };
   if (self->base == NULL)
     return NULL;
   fab_scenario_edit (self->base, edits);
@@ -65,6 +68,7 @@ fab_study_again (const FabStudy *study, GError **error)
                                error);
 
   if (self != NULL) {
+    self->n_seeds = study->n_seeds;
     self->n_threads = study->n_threads;
     self->cancel = study->cancel;
   }
@@ -82,6 +86,7 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
                       study->catalog,
                       study->registry,
                       new_plants (),
+                      study->n_seeds,
                       study->n_threads,
                       study->cancel };
   fab_scenario_edit (self->base, edits);
@@ -127,21 +132,139 @@ is_trouble (const GError *problem)
       || g_error_matches (problem, FAB_ERROR, FAB_ERROR_CANCELLED);
 }
 
+FabScenario *
+fab_study_draw (const FabStudy *study, const FabEdits *edits, guint index, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, error);
+
+  if (scenario == NULL || index == 0)
+    return g_steal_pointer (&scenario);
+  gint64 seed = fab_scenario_spec (scenario)->seed;
+  if (seed > G_MAXINT64 - (gint64) index) {
+    fab_throw (error, FAB_ERROR_INPUT, "there are no %u seeds from %" G_GINT64_FORMAT " on", index + 1, seed);
+    return NULL;
+  }
+  return fab_scenario_set (scenario, "seed", fab_value_count (seed + (gint64) index), error)
+              && fab_scenario_check (scenario, error)
+           ? g_steal_pointer (&scenario)
+           : NULL;
+}
+
+/* Whether the edits say which seed it is. */
+static gboolean
+set_seed (const FabEdits *edits)
+{
+  for (guint i = 0; i < fab_edits_count (edits); i++) {
+    const FabEdit *edit = fab_edits_at (edits, i);
+
+    if (edit->key != NULL ? strcmp (edit->key, "seed") == 0 : g_str_has_prefix (edit->text, "seed="))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A point without times was not simulated, and needs no second play. */
+guint
+fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint *first)
+{
+  if (first == NULL || first->step_s <= 0)
+    return 1;
+  if (study->n_seeds != FAB_SPREAD_AUTO)
+    return study->n_seeds;
+  return first->uses_seed && !set_seed (edits) ? FAB_SPREAD_SEEDS : 1;
+}
+
+/* The plays of one variant while some of them are missing. */
+typedef struct {
+  const FabStudy *study;
+  FabTry *try;
+  FabBytes most_bytes;
+  GPtrArray *draws; /* FabPoint or NULL, in the order of seeds */
+  GError **errors;  /* [draws->len] */
+} Draws;
+
+static void
+draws_init (Draws *self, const FabStudy *study, FabTry *try, FabBytes most_bytes)
+{
+  *self = (Draws){ study, try, most_bytes, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free),
+                   g_new0 (GError *, 1) };
+  g_ptr_array_set_size (self->draws, 1);
+}
+
+static void
+play_draw (Draws *self, guint index)
+{
+  const FabPointLimits limits = { self->most_bytes, self->study->plants, self->study->cancel };
+  g_autoptr (FabScenario) scenario = fab_study_draw (self->study, self->try->edits, index,
+                                                     &self->errors[index]);
+
+  if (scenario != NULL)
+    self->draws->pdata[index] = fab_point_play_within (scenario, self->study->registry, &limits,
+                                                       &self->errors[index]);
+}
+
+/* Makes room for the other seeds when the first was played. */
+static void
+draws_grow (Draws *self)
+{
+  guint n = fab_study_n_draws (self->study, self->try->edits, self->draws->pdata[0]);
+
+  g_ptr_array_set_size (self->draws, (gint) n);
+  self->errors = g_renew (GError *, self->errors, n);
+  for (guint i = 1; i < n; i++)
+    self->errors[i] = NULL;
+}
+
+static void
+tell (FabTry *self, GError *error, guint index, guint n)
+{
+  if (is_trouble (error))
+    self->trouble = error;
+  else {
+    self->problem_code = error->domain == FAB_ERROR ? error->code : FAB_ERROR_INPUT;
+    self->problem = n > 1 ? g_strdup_printf ("with seed %u of %u: %s", index + 1, n, error->message)
+                          : g_strdup (error->message);
+    g_error_free (error);
+  }
+}
+
+/* Gives the try its point, or the first error. */
+static void
+draws_end (Draws *self)
+{
+  guint n = self->draws->len;
+
+  for (guint i = 0; i < n; i++)
+    if (self->errors[i] != NULL && self->try->problem == NULL && self->try->trouble == NULL)
+      tell (self->try, g_steal_pointer (&self->errors[i]), i, n);
+  for (guint i = 0; i < n; i++)
+    g_clear_error (&self->errors[i]);
+  g_free (self->errors);
+  if (self->try->problem == NULL && self->try->trouble == NULL)
+    self->try->point = fab_spread_join (self->draws);
+  else
+    g_ptr_array_unref (self->draws);
+}
+
+static gboolean
+is_open (const FabTry *self)
+{
+  return self->point == NULL && self->problem == NULL && self->trouble == NULL;
+}
+
 void
 fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes)
 {
-  const FabPointLimits limits = { most_bytes, study->plants, study->cancel };
-  g_autoptr (GError) problem = NULL;
+  Draws draws;
 
-  if (self->point != NULL || self->problem != NULL || self->trouble != NULL)
+  if (!is_open (self))
     return;
-  g_autoptr (FabScenario) scenario = fab_study_scenario (study, self->edits, &problem);
-  if (scenario != NULL)
-    self->point = fab_point_play_within (scenario, study->registry, &limits, &problem);
-  if (is_trouble (problem))
-    self->trouble = g_steal_pointer (&problem);
-  else if (self->point == NULL)
-    self->problem = g_strdup (problem->message);
+  draws_init (&draws, study, self, most_bytes);
+  play_draw (&draws, 0);
+  draws_grow (&draws);
+  for (guint i = 1; i < draws.draws->len; i++)
+    play_draw (&draws, i);
+  draws_end (&draws);
 }
 
 void
@@ -151,26 +274,76 @@ fab_try_play (const FabStudy *study, FabTry *self)
 }
 
 typedef struct {
-  const FabStudy *study;
-  FabTry *const *tries;
-} Plays;
+  Draws *variant;
+  guint index;
+} Draw;
 
 static void
 play_one (gpointer data, guint item)
 {
-  const Plays *self = data;
+  const Draw *draw = &((const Draw *) data)[item];
 
-  fab_try_play (self->study, self->tries[item]);
+  play_draw (draw->variant, draw->index);
+}
+
+/* Appends the draws of a variant from `first` on. */
+static void
+add_draws (GArray *list, Draws *variant, guint first)
+{
+  for (guint i = first; i < variant->draws->len; i++) {
+    Draw draw = { variant, i };
+
+    g_array_append_val (list, draw);
+  }
+}
+
+/* The first seed of all variants, which says how many more each of them needs, and then all of these. */
+static void
+play_all (const FabStudy *study, Draws *variants, guint n)
+{
+  g_autoptr (GArray) first = g_array_new (FALSE, FALSE, sizeof (Draw)),
+                     others = g_array_new (FALSE, FALSE, sizeof (Draw));
+
+  for (guint i = 0; i < n; i++)
+    add_draws (first, &variants[i], 0);
+  fab_thread_pool_run (study->n_threads, first->len, play_one, first->data);
+  for (guint i = 0; i < n; i++) {
+    draws_grow (&variants[i]);
+    add_draws (others, &variants[i], 1);
+  }
+  fab_thread_pool_run (study->n_threads, others->len, play_one, others->data);
 }
 
 gboolean
 fab_study_play (const FabStudy *study, FabTry *const *tries, guint n, GError **error)
 {
-  fab_thread_pool_run (study->n_threads, n, play_one, &(Plays){ study, tries });
+  g_autofree Draws *variants = g_new (Draws, MAX (n, 1));
+  guint n_open = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (is_open (tries[i]))
+      draws_init (&variants[n_open++], study, tries[i], 0);
+  play_all (study, variants, n_open);
+  for (guint i = 0; i < n_open; i++)
+    draws_end (&variants[i]);
   for (guint i = 0; i < n; i++)
     if (tries[i]->trouble != NULL) {
       g_propagate_error (error, g_error_copy (tries[i]->trouble));
       return FALSE;
     }
   return TRUE;
+}
+
+FabPoint *
+fab_study_point (const FabStudy *study, GError **error)
+{
+  FabTry trial = { .edits = NULL };
+  FabTry *tries[] = { &trial };
+
+  if (!fab_study_play (study, tries, 1, error))
+    g_clear_error (&trial.trouble);
+  else if (trial.problem != NULL)
+    g_set_error_literal (error, FAB_ERROR, trial.problem_code, trial.problem);
+  g_free (trial.problem);
+  return trial.point;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* study.h - simulates one scenario many times with different edits, several at once.
  *
- * The file is read once. Every variant is a copy of what was read, with its edits. */
+ * The file is read once. Every variant is a copy of what was read, with its edits. It is simulated with as many seeds
+ * as the study says, from the scenario's own on; all variants have the same seeds, so that they can be compared seed by
+ * seed (spread.h). */
 #pragma once
 
-#include "sim/study/point.h"
+#include "sim/study/spread.h"
 
 typedef struct {
   char *path;      /* path of the scenario */
@@ -14,8 +16,11 @@ typedef struct {
   const FabCatalog *catalog;
   const FabRegistry *registry;
   FabPlantCache *plants; /* of its variants */
-  guint n_threads;       /* that simulate at once; 0: one per processor */
-  const gint *cancel;    /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
+  /* Seeds of each variant; FAB_SPREAD_AUTO: FAB_SPREAD_SEEDS where its figures depend on the seed, one where they do
+   * not, and one where it sets the seed itself. A new study has 1. */
+  guint n_seeds;
+  guint n_threads;    /* that simulate at once; 0: one per processor */
+  const gint *cancel; /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must
@@ -35,6 +40,7 @@ typedef struct {
   const FabEdits *edits; /* applied after the study's own, or NULL */
   FabPoint *point;       /* NULL: not simulated yet, or impossible */
   char *problem;         /* why it is impossible; otherwise NULL */
+  gint problem_code;     /* FabError of the problem */
   /* FAB_ERROR_CANCELLED or FAB_ERROR_BROKEN: nothing can be said about the variant, and none of the study may be
  * shown.
    * Otherwise NULL. */
@@ -45,9 +51,17 @@ typedef struct {
  * (transfer full) */
 FabScenario *fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error);
 
+/* The same with another seed: the variant's own plus `index`. (transfer full) */
+FabScenario *fab_study_draw (const FabStudy *study, const FabEdits *edits, guint index, GError **error);
+/* The number of seeds of a variant, of which `first` is the play with the first. */
+guint fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint *first);
+
 /* Returns FALSE and *error when the study's own edits set `key`, or something in it: variants of the key would undo
  * that without a word. */
 gboolean fab_study_check_vary (const FabStudy *study, const char *key, GError **error);
+
+/* Simulates the study's own scenario with the seeds of the study. NULL and *error. (transfer full) */
+FabPoint *fab_study_point (const FabStudy *study, GError **error);
 
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);

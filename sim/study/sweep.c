@@ -747,7 +747,9 @@ fingerprint_of (const FabSweepPlan *self, const FabStudy *study, const FabGrid *
   g_autofree char *catalog = fab_catalog_write (study->catalog);
   char *fingerprint;
 
-  add_text (sum, version);
+  g_autofree char *program = g_strdup_printf ("%s %u", version, study->n_seeds);
+
+  add_text (sum, program);
   add_text (sum, catalog);
   add_text (sum, self->scenario_yaml);
   for (guint a = 0; a < grid->axes->len; a++) {

@@ -111,6 +111,52 @@ spending_of (const FabSweepPointRecord *self)
   };
 }
 
+static char *
+join_reals (const GPtrArray *draws, double (*value) (const FabPoint *point))
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < draws->len; i++) {
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_ascii_formatd (number, sizeof number, "%.15g", value (g_ptr_array_index (draws, i)));
+    g_string_append_printf (text, "%s%s", i > 0 ? " " : "", number);
+  }
+  return g_string_free (text, FALSE);
+}
+
+static void
+take_draws (FabSweepPointRecord *self, const GPtrArray *draws)
+{
+  self->n_seeds = draws != NULL ? draws->len : 1;
+  if (draws == NULL)
+    return;
+  self->seed_steps = join_reals (draws, fab_figure_find ("step")->value);
+  self->seed_exposed = join_reals (draws, fab_figure_find ("exposed_time")->value);
+}
+
+/* The plays of each seed, of which the record keeps step and exposed communication; all else is that of the median. A
+ * file may have been changed by hand: what does not fit is one seed. */
+static GPtrArray *
+draws_of (const FabSweepPointRecord *self, const FabPoint *point)
+{
+  g_auto (GStrv) steps = g_strsplit (self->seed_steps != NULL ? self->seed_steps : "", " ", -1);
+  g_auto (GStrv) exposed = g_strsplit (self->seed_exposed != NULL ? self->seed_exposed : "", " ", -1);
+  guint n = g_strv_length (steps);
+
+  if (n < 2 || g_strv_length (exposed) != n)
+    return NULL;
+  GPtrArray *draws = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free);
+  for (guint i = 0; i < n; i++) {
+    FabPoint *draw = fab_point_copy (point);
+
+    draw->step_s = g_ascii_strtod (steps[i], NULL);
+    draw->exposed_s = g_ascii_strtod (exposed[i], NULL);
+    g_ptr_array_add (draws, draw);
+  }
+  return draws;
+}
+
 static void
 take_point (FabSweepPointRecord *self, const FabPoint *point)
 {
@@ -131,6 +177,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->binding_spec = g_strdup (point->binding_spec);
   self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
   take_spending (self, &point->spending);
+  take_draws (self, point->draws);
 }
 
 FabSweepPointRecord *
@@ -172,6 +219,7 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .binding = g_strdup (self->binding),
                               .binding_spec = g_strdup (self->binding_spec),
                               .spending = spending_of (self) };
+  trial->point->draws = draws_of (self, trial->point);
 }
 
 /* --- bytes --- */

@@ -49,10 +49,19 @@ is_known (const FabFigure *figure, const FabPoint *point)
   return figure->is_known == NULL || figure->is_known (point);
 }
 
+/* Of all seeds, the value that is furthest on the wrong side. */
+static double
+worst_of (const FabTarget *target, const FabPoint *point)
+{
+  FabSpread spread = fab_spread_of (target->figure, point);
+
+  return target->is_most ? spread.high : spread.low;
+}
+
 gboolean
 fab_target_is_met (const FabTarget *target, const FabPoint *point)
 {
-  double value = target->figure->value (point);
+  double value = worst_of (target, point);
 
   if (!is_known (target->figure, point))
     return FALSE;
@@ -62,7 +71,7 @@ fab_target_is_met (const FabTarget *target, const FabPoint *point)
 double
 fab_target_gap (const FabTarget *target, const FabPoint *point)
 {
-  double value = target->figure->value (point), bound = target->bound;
+  double value = worst_of (target, point), bound = target->bound;
   double over = target->is_most ? value - bound : bound - value;
 
   if (!is_known (target->figure, point))

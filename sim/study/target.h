@@ -2,7 +2,7 @@
 /* target.h - a target of a planner: a figure and a bound, "exposed<=5%", "mfu>=40%", "step<=1.2s", "train<=30d". */
 #pragma once
 
-#include "sim/study/point.h"
+#include "sim/study/spread.h"
 
 typedef struct {
   const FabFigure *figure;
@@ -13,11 +13,12 @@ typedef struct {
 /* FALSE and *error, which says what would be right. Blanks around the sign are allowed. */
 gboolean fab_target_parse (const char *text, FabTarget *target, GError **error);
 
-/* Returns FALSE when the point does not have the figure. */
+/* A target is met when it is met with every seed of the point. Returns FALSE when the point does not have the
+ * figure. */
 gboolean fab_target_is_met (const FabTarget *target, const FabPoint *point);
 
-/* Returns the distance of the point from the bound, as a fraction of the bound; below 0: the target is met.
- * G_MAXDOUBLE: the point does not have the figure. */
+/* Returns the distance of the point's worst seed from the bound, as a fraction of the bound; below 0: the target is
+ * met. G_MAXDOUBLE: the point does not have the figure. */
 double fab_target_gap (const FabTarget *target, const FabPoint *point);
 
 /* For several targets that must all be met: whether they are, and the largest gap. */

@@ -234,7 +234,7 @@ begin (FabTune *self, const FabStudy *study, GError **error)
     self->n_all *= n_values (self, k);
   }
   FabTunePoint *written = point_at (self, values);
-  written->trial.point = fab_point_play (scenario, study->registry, error);
+  written->trial.point = fab_study_point (study, error);
   if (written->trial.point == NULL)
     return FALSE;
   if (self->most_bytes == 0)

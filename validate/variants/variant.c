@@ -429,48 +429,122 @@ nic_rate (const FabScenario *scenario)
   return link ? fab_link_spec_line_rate (link) : 0;
 }
 
+/* A side with one seed. */
+typedef struct {
+  FabSide *side;
+  guint index; /* of the seed */
+  FabPoint *point;
+  FabVariant *variant;
+  GError *problem;
+} Draw;
+
 static void
-take (FabSide *self, const FabScenario *scenario, const FabSimulation *simulation)
+take (Draw *self, const FabScenario *scenario, const FabSimulation *simulation)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  FabSide *side = self->side;
 
   self->point = fab_point_of (scenario, simulation, self->study->registry, &self->problem);
   if (self->point == NULL)
     return;
   self->variant = variant_of (scenario, simulation);
-  self->nic_bytes_per_s = nic_rate (scenario);
-  self->summary = g_strdup (spec->summary);
-  if (self->name == NULL)
-    self->name = g_strdup (spec->name);
-  g_free (self->variant->name);
-  self->variant->name = g_strdup (self->name);
+  if (self->index > 0)
+    return;
+  side->nic_bytes_per_s = nic_rate (scenario);
+  side->summary = g_strdup (spec->summary);
+  if (side->name == NULL)
+    side->name = g_strdup (spec->name);
 }
 
 static void
 play_one (gpointer data, guint item)
 {
-  FabSide *self = fab_sides_at (data, item);
-
-  if (self->point != NULL || self->problem != NULL)
-    return;
-  g_autoptr (FabScenario) scenario = fab_study_scenario (self->study, self->edits, &self->problem);
-  g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, self->study->registry, NULL,
-                                                                      NULL, &self->problem)
+  Draw *self = &((Draw *) data)[item];
+  const FabStudy *study = self->side->study;
+  g_autoptr (FabScenario) scenario = fab_study_draw (study, self->side->edits, self->index, &self->problem);
+  g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, study->registry, NULL, NULL,
+                                                                      &self->problem)
                                                   : NULL;
   if (simulation != NULL)
     take (self, scenario, simulation);
 }
 
+/* Appends the draws `first` to `end` of a side. */
+static void
+add_draws (GArray *list, FabSide *side, guint first, guint end)
+{
+  for (guint i = first; i < end; i++) {
+    Draw draw = { side, i, NULL, NULL, NULL };
+
+    g_array_append_val (list, draw);
+  }
+}
+
+/* Gives a side the draw with the median step of its first and its other draws, or the first problem. Takes what is in
+ * them. */
+static void
+settle (FabSide *side, Draw *first, Draw *others, guint n_others)
+{
+  GPtrArray *points = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free);
+
+  for (guint i = 0; i <= n_others; i++) {
+    Draw *draw = i == 0 ? first : &others[i - 1];
+
+    if (draw->problem != NULL && side->problem == NULL)
+      side->problem = g_steal_pointer (&draw->problem);
+    g_clear_error (&draw->problem);
+    if (draw->point != NULL)
+      g_ptr_array_add (points, draw->point);
+  }
+  guint median = side->problem == NULL ? fab_spread_median (points) : 0;
+  for (guint i = 0; i <= n_others; i++) {
+    Draw *draw = i == 0 ? first : &others[i - 1];
+
+    if (side->problem == NULL && i == median)
+      side->variant = draw->variant;
+    else
+      fab_variant_free (draw->variant);
+  }
+  if (side->problem != NULL) {
+    g_ptr_array_unref (points);
+    return;
+  }
+  side->point = fab_spread_join (points);
+  g_free (side->variant->name);
+  side->variant->name = g_strdup (side->name);
+}
+
 void
 fab_sides_play (GPtrArray *sides)
 {
-  guint n_threads = 0;
+  g_autoptr (GArray) first = g_array_new (FALSE, FALSE, sizeof (Draw)),
+                     others = g_array_new (FALSE, FALSE, sizeof (Draw));
+  guint n_threads = 0, at = 0;
 
-  for (guint i = 0; i < sides->len; i++)
-    if (fab_sides_at (sides, i)->study != NULL)
-      n_threads = fab_sides_at (sides, i)->study->n_threads;
+  for (guint i = 0; i < sides->len; i++) {
+    FabSide *side = fab_sides_at (sides, i);
 
-  fab_thread_pool_run (n_threads, sides->len, play_one, sides);
+    if (side->study != NULL)
+      n_threads = side->study->n_threads;
+    if (side->point == NULL && side->problem == NULL)
+      add_draws (first, side, 0, 1);
+  }
+  fab_thread_pool_run (n_threads, first->len, play_one, first->data);
+  for (guint i = 0; i < first->len; i++) {
+    const Draw *draw = &g_array_index (first, Draw, i);
+
+    add_draws (others, draw->side, 1, fab_study_n_draws (draw->side->study, draw->side->edits, draw->point));
+  }
+  fab_thread_pool_run (n_threads, others->len, play_one, others->data);
+  for (guint i = 0; i < first->len; i++) {
+    Draw *draw = &g_array_index (first, Draw, i);
+    guint n = 0;
+
+    while (at + n < others->len && g_array_index (others, Draw, at + n).side == draw->side)
+      n++;
+    settle (draw->side, draw, (Draw *) (gpointer) others->data + at, n);
+    at += n;
+  }
 }
 
 gboolean

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/spread.h"
+
+static guint
+n_draws (const FabPoint *point)
+{
+  return point->draws != NULL ? point->draws->len : 1;
+}
+
+/* With seed number `index`; a point that was simulated once is the same with all. */
+static const FabPoint *
+draw_at (const FabPoint *point, guint index)
+{
+  return point->draws != NULL ? g_ptr_array_index (point->draws, MIN (index, point->draws->len - 1)) : point;
+}
+
+static gint
+ascending (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static FabSpread
+summarise (GArray *values)
+{
+  g_array_sort (values, ascending);
+  return (FabSpread){ values->len, g_array_index (values, double, 0),
+                      g_array_index (values, double, (values->len - 1) / 2),
+                      g_array_index (values, double, values->len - 1) };
+}
+
+FabSpread
+fab_spread_of (const FabFigure *figure, const FabPoint *point)
+{
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+
+  for (guint i = 0; i < n_draws (point); i++) {
+    double value = figure->value (draw_at (point, i));
+
+    g_array_append_val (values, value);
+  }
+  return summarise (values);
+}
+
+static FabDifference
+difference (const FabFigure *figure, const FabPoint *base, const FabPoint *other, gboolean is_relative)
+{
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+
+  for (guint i = 0; i < MAX (n_draws (base), n_draws (other)); i++) {
+    double before = figure->value (draw_at (base, i)), value = figure->value (draw_at (other, i)) - before;
+
+    if (is_relative)
+      value = before > 0 ? value / before : 0;
+    g_array_append_val (values, value);
+  }
+  FabSpread spread = summarise (values);
+  return (FabDifference){ spread.n, spread.low, spread.median, spread.high,
+                          spread.low > 0 || spread.high < 0 };
+}
+
+FabDifference
+fab_spread_difference (const FabFigure *figure, const FabPoint *base, const FabPoint *other)
+{
+  return difference (figure, base, other, FALSE);
+}
+
+FabDifference
+fab_spread_change (const FabFigure *figure, const FabPoint *base, const FabPoint *other)
+{
+  return difference (figure, base, other, TRUE);
+}
+
+guint
+fab_spread_median (const GPtrArray *draws)
+{
+  for (guint i = 0; i < draws->len; i++) {
+    double step_s = ((const FabPoint *) g_ptr_array_index (draws, i))->step_s;
+    guint n_before = 0; /* shorter, or as long and of an earlier seed */
+
+    for (guint k = 0; k < draws->len; k++) {
+      double other_s = ((const FabPoint *) g_ptr_array_index (draws, k))->step_s;
+
+      n_before += other_s < step_s || (k < i && other_s <= step_s);
+    }
+    if (n_before == (draws->len - 1) / 2)
+      return i;
+  }
+  g_assert_not_reached ();
+}
+
+FabPoint *
+fab_spread_join (GPtrArray *draws)
+{
+  FabPoint *median = g_ptr_array_index (draws, fab_spread_median (draws));
+
+  if (draws->len == 1) {
+    g_ptr_array_set_free_func (draws, NULL);
+    g_ptr_array_unref (draws);
+    return median;
+  }
+  median = fab_point_copy (median);
+  median->draws = draws;
+  return median;
+}
