@@ -296,11 +296,21 @@ binding_of (const FabSide *side)
   return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec) : NULL;
 }
 
+/* Of the scenario without what the variants change in it. (transfer full) NULL: it cannot be played without. */
+static char *
+title_of_base (const FabSide *side)
+{
+  g_autoptr (FabScenario) base = side->edits ? fab_study_scenario (side->study, NULL, NULL) : NULL;
+
+  return base != NULL ? fab_cli_title (base) : NULL;
+}
+
 static void
 append_titles (GString *text, const FabSidesView *view)
 {
   const FabSide *first = side_at (view, 0);
   gboolean is_one = first->edits != NULL;
+  g_autofree char *base = title_of_base (first);
 
   for (guint i = 0; i < (is_one ? 1 : view->sides->len); i++) {
     const FabSide *side = side_at (view, i);
@@ -308,7 +318,7 @@ append_titles (GString *text, const FabSidesView *view)
     g_autofree char *title = side->summary ? g_strconcat (name, ": ", side->summary, NULL) : g_strdup (name);
     g_autofree char *printable = fab_cli_printable (title);
 
-    g_string_append_printf (text, "%s\n", printable);
+    g_string_append_printf (text, "%s\n", base != NULL ? base : printable);
   }
   g_string_append_c (text, '\n');
 }

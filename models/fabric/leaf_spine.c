@@ -28,7 +28,7 @@ static const FabParam leaf_spine_params[] = {
     .max = 1e4 },
   { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
          "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
-    .min = 0.1, .max = 1e3 },
+    .min = 0.1, .max = 1e3, .is_in_title = TRUE },
   { ROW ("planes", COUNT, planes, "1", "Networks side by side: NIC k of a node is in plane k mod planes."),
     .min = 1, .max = 256 },
   { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),

@@ -29,6 +29,7 @@ static const FabParam rail_params[] = {
     .fallback = "1",
     .min = 0.1,
     .max = 1e3,
+    .is_in_title = TRUE,
     .help = "Ports down over ports up of a leaf; the ports up are rounded up." },
   { .key = NULL },
 };

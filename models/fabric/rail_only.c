@@ -26,7 +26,7 @@ static const FabParam rail_only_params[] = {
     .min = 0, .max = 1e4 },
   { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
          "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
-    .min = 0.1, .max = 1e3 },
+    .min = 0.1, .max = 1e3, .is_in_title = TRUE },
   { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),

@@ -24,12 +24,14 @@ static const FabParam operation_params[] = {
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (OperationParams, op),
     .choices = fab_op_names,
+    .is_in_title = TRUE,
     .help = "The operation." },
   { .key = "size",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (OperationParams, bytes),
     .min = 1,
     .max = 1e18,
+    .is_in_title = TRUE,
     .help =
         "Size as nccl-tests counts it: one rank's buffer for all_reduce, broadcast and reduce, the whole result "
         "(input) for all_gather (reduce_scatter)." },
@@ -49,6 +51,7 @@ static const FabParam collective_params[] = {
     .offset = G_STRUCT_OFFSET (CollectiveParams, operations),
     .table = operation_params,
     .table_size = sizeof (OperationParams),
+    .is_in_title = TRUE,
     .help = "What runs, in this order." },
   { .key = NULL },
 };

@@ -8,6 +8,8 @@
  */
 #include "sim/scenario/scenario.h"
 
+#include <string.h>
+
 #include "sim/config/schema_reader.h"
 #include "sim/fabric/reach.h"
 #include "sim/net/net.h"
@@ -16,6 +18,7 @@
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/placement.h"
+#include "sim/scenario/title.h"
 
 static const FabParam fab_cost_params[];
 
@@ -34,6 +37,8 @@ struct _FabScenario {
   char *origin;             /* of typed edits, for messages */
   FabYamlDoc *doc;          /* as written */
   FabDiagnostics *problems; /* of the file and of edits that led nowhere */
+  gboolean is_edited;       /* so that what the file's summary says may be wrong */
+  gboolean has_own_summary; /* an edit has set it */
   Reading *reading;         /* NULL: edited and not checked since */
 };
 
@@ -128,6 +133,21 @@ check_cluster (Reading *self)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }
 
+/* A summary describes the scenario as it was written, a title the scenario as it is. */
+static void
+retell (Reading *self, const FabScenario *scenario)
+{
+  g_autofree char *title = NULL;
+  char *kept;
+
+  if (!scenario->is_edited || scenario->has_own_summary || self->spec.summary == NULL)
+    return;
+  title = fab_scenario_title (&self->spec);
+  kept = fab_schema_reader_alloc (self->reader, strlen (title) + 1);
+  memcpy (kept, title, strlen (title));
+  self->spec.summary = kept;
+}
+
 /* What was written, to a struct; adds diagnostics only. */
 static Reading *
 read_spec (const FabScenario *scenario)
@@ -154,6 +174,7 @@ read_spec (const FabScenario *scenario)
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
                            self->spec.cluster.nodes);
+  retell (self, scenario);
   return self;
 }
 
@@ -181,14 +202,24 @@ begin_edit (FabScenario *self)
   return self->doc;
 }
 
+/* Notes the key of an edit; `key` may go on with a value. */
+static void
+note_edit (FabScenario *self, const char *key)
+{
+  self->is_edited |= fab_title_tells_of (key);
+  self->has_own_summary |= strcmp (key, "summary") == 0 || g_str_has_prefix (key, "summary=");
+}
+
 /* Keeps `doc` where nothing was wrong with it. */
 static gboolean
-end_edit (FabScenario *self, FabYamlDoc *doc, FabDiagnostics *diagnostics, GError **error)
+end_edit (FabScenario *self, const char *key, FabYamlDoc *doc, FabDiagnostics *diagnostics, GError **error)
 {
   gboolean is_good = fab_diagnostics_check (diagnostics, error);
 
-  if (is_good)
+  if (is_good) {
     forget_reading (self);
+    note_edit (self, key);
+  }
   fab_yaml_doc_free (is_good ? self->doc : doc);
   self->doc = is_good ? doc : self->doc;
   return is_good;
@@ -204,7 +235,7 @@ fab_scenario_set (FabScenario *self, const char *key, FabValue *value, GError **
 
   if (fab_yaml_doc_put (doc, self->origin, key, taken, diagnostics))
     fab_schema_check_key (reader, fab_scenario_params, fab_yaml_doc_root (doc), key);
-  return end_edit (self, doc, diagnostics, error);
+  return end_edit (self, key, doc, diagnostics, error);
 }
 
 gboolean
@@ -214,7 +245,7 @@ fab_scenario_assign (FabScenario *self, const char *assignment, GError **error)
   FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
 
   fab_yaml_doc_set (doc, assignment, diagnostics);
-  return end_edit (self, doc, diagnostics, error);
+  return end_edit (self, assignment, doc, diagnostics, error);
 }
 
 void
@@ -229,6 +260,7 @@ fab_scenario_edit (FabScenario *self, const FabEdits *edits)
     if (edit->group != group)
       fab_yaml_doc_unprotect (doc);
     group = edit->group;
+    note_edit (self, edit->key != NULL ? edit->key : edit->text);
     if (edit->key != NULL)
       fab_yaml_doc_put (doc, self->origin, edit->key, edit->value, self->problems);
     else
@@ -338,7 +370,9 @@ fab_scenario_copy (const FabScenario *self)
                          .shipped = self->shipped,
                          .origin = g_strdup (self->origin),
                          .doc = fab_yaml_doc_copy (self->doc),
-                         .problems = fab_diagnostics_copy (self->problems) };
+                         .problems = fab_diagnostics_copy (self->problems),
+                         .is_edited = self->is_edited,
+                         .has_own_summary = self->has_own_summary };
   if (self->reading != NULL)
     copy->reading = g_atomic_rc_box_acquire (self->reading);
   return copy;
@@ -401,7 +435,17 @@ fab_scenario_resolved (const FabScenario *self)
 char *
 fab_scenario_text (const FabScenario *self)
 {
-  return fab_yaml_node_text (fab_yaml_doc_root (self->doc));
+  const char *summary = self->reading != NULL ? self->reading->spec.summary : NULL;
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+
+  if (summary == NULL || !self->is_edited || self->has_own_summary)
+    return fab_yaml_node_text (fab_yaml_doc_root (self->doc));
+  FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
+  g_autoptr (FabValue) title = fab_value_text (summary);
+  fab_yaml_doc_put (doc, self->origin, "summary", title, diagnostics);
+  char *text = fab_yaml_node_text (fab_yaml_doc_root (doc));
+  fab_yaml_doc_free (doc);
+  return text;
 }
 
 /* The keys of a scenario; those of its catalogue sections are in catalog_params.c. */
@@ -451,7 +495,8 @@ static const FabParam cluster_params[] = {
 
 const FabParam fab_scenario_params[] = {
   { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
-  { ROW ("summary", TEXT, FabScenarioSpec, summary, "", "One line: what it shows.") },
+  { ROW ("summary", TEXT, FabScenarioSpec, summary, "",
+         "One line: what it shows. A scenario that is edited is described anew.") },
   { ROW ("include", TEXT, FabScenarioSpec, include, "",
          "Files with keys of a scenario, relative to this one; what stands here wins over them."),
     .refers = FAB_REFERS_FILES },

@@ -43,7 +43,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const char *summary;
+  const char *summary; /* as written, or the title of an edited scenario (title.h) */
   const char *include; /* always NULL: what the files hold has been laid under the rest */
   gint64 seed;
   gint64 iterations;
@@ -141,5 +141,5 @@ const FabMark *fab_scenario_mark (const FabScenario *self, gconstpointer field);
 /* YAML for people: with every default filled in and every unit written out; loads to the same scenario. */
 char *fab_scenario_resolved (const FabScenario *self);
 
-/* The same of what was written, without defaults. */
+/* The same of what was written, without defaults. Of an edited scenario that has been checked, its new summary. */
 char *fab_scenario_text (const FabScenario *self);

@@ -170,6 +170,7 @@ static const FabParam fsdp_params[] = {
     .offset = G_STRUCT_OFFSET (FsdpParams, sharding),
     .fallback = "full",
     .choices = shardings,
+    .is_in_title = TRUE,
     .help =
         "full: parameters are sharded again after forward (FULL_SHARD); grad_op: they stay whole until backward "
         "(SHARD_GRAD_OP, reshard_after_forward false); hybrid: the same inside groups of `shard` ranks." },

@@ -12,7 +12,7 @@ static const char *const axis_names[N_AXES] = { "tp", "cp", "dp", "pp" };
 #define COUNT(name_, field_, help_)                                                            \
   {                                                                                            \
     .key = name_, .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (ParallelParams, field_), \
-    .fallback = "1", .min = 1, .max = 1e6, .help = help_                                       \
+    .fallback = "1", .min = 1, .max = 1e6, .is_in_title = TRUE, .help = help_                  \
   }
 
 const FabParam parallel_params[] = {

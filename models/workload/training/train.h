@@ -45,6 +45,7 @@ extern const FabBytes gradient_bytes[];    /* of one number of each of these typ
     .type = FAB_PARAM_TEXT,                                                                                  \
     .offset = TRAIN_ROW (type_, field_, model),                                                              \
     .refers = FAB_REFERS_MODEL,                                                                              \
+    .is_in_title = TRUE,                                                                                     \
     .help = "Model entry, of the catalogue or of this file's `models`." },                                   \
       { .key = "micro_batch",                                                                                \
         .type = FAB_PARAM_COUNT,                                                                             \

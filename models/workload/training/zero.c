@@ -77,6 +77,7 @@ static const FabParam zero_params[] = {
     .offset = G_STRUCT_OFFSET (ZeroParams, stage),
     .min = 1,
     .max = 3,
+    .is_in_title = TRUE,
     .help = "1: optimizer states are sharded, 2: gradients too, 3: parameters too." },
   { .key = "gradient",
     .type = FAB_PARAM_CHOICE,
