@@ -381,9 +381,10 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Trains the scenario's model on its machine, with its sequences per step, by every strategy that fits in\n"
-      "memory, and ranks them. Strategies: ddp, zero1, zero2, zero3, zero3-hpz, fsdp, fsdp-grad-op, hsdp; and\n"
-      "megatron, which divides the model too: tensor within the NVLink domain, pipeline, context and experts where\n"
-      "the model asks for them. Each takes the best of its micro-batches, and recomputes where memory is short.\n"
+      "memory, and ranks them. Strategies: ddp, zero1, zero2, zero3, zero3-hpz, fsdp, fsdp-grad-op; hsdp, with\n"
+      "shard groups of 2, 4, 8 and more ranks, within a node and over several; and megatron, which divides\n"
+      "the model too: tensor within the NVLink domain, pipeline, context and experts where the model asks for\n"
+      "them. Each takes the best of its micro-batches, and recomputes where memory is short.\n"
       "What else the scenario says stays as it is. Exit code 1: nothing fits.",
   .examples =
       "  fabricast plan scenarios/ddp-gpt2-xl-dgx-a100.yaml --set cluster.nodes=4\n"

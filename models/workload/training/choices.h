@@ -19,7 +19,9 @@ typedef struct {
   const char *kind; /* the model of the job: "zero" */
   /* That make it this strategy, ended by a row without key; NULL: the kind alone does. */
   const FabStrategyKey *keys;
-  const char *node_key;   /* a key that is the number of ranks of a node; NULL: none */
+  const char *node_key; /* a key that is the number of ranks of a node; NULL: none */
+  const char
+      *shard_key; /* a key that is the number of ranks of a shard group; several are tried; NULL: none */
   const char *const *but; /* keys that a job of this kind may have and this strategy must not; NULL: none */
   gboolean is_divided;    /* the model itself is divided too */
   gboolean needs_nodes;   /* with one node it is another strategy */

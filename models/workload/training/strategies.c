@@ -230,12 +230,11 @@ const FabStrategy fab_strategies[] = {
     .keys = grad_op,
     .but = no_sharding },
   { .name = "hsdp",
-    .summary = "FSDP inside nodes, copies over them (HYBRID_SHARD)",
+    .summary = "FSDP inside groups of ranks, copies of the groups (HYBRID_SHARD)",
     .kind = "fsdp",
     .keys = hybrid,
-    .node_key = "shard",
-    .but = no_sharding,
-    .needs_nodes = TRUE },
+    .shard_key = "shard",
+    .but = no_sharding },
   { .name = "megatron",
     .summary = "Megatron-LM: the model divided, distributed optimizer, both overlaps",
     .kind = "megatron",
@@ -264,9 +263,10 @@ fab_strategy_must_write (const FabStrategy *strategy, const FabStrategyKey *key)
   g_assert_not_reached ();
 }
 
-/* The whole job: {kind: zero, stage: 3, model: ...}. (transfer full) */
+/* The whole job: {kind: zero, stage: 3, model: ...}. `shard`: ranks of a shard group; 0: the strategy has none.
+ * (transfer full) */
 static FabValue *
-job_value (const JobFacts *facts, const FabStrategy *strategy)
+job_value (const JobFacts *facts, const FabStrategy *strategy, gint64 shard)
 {
   static const char *const chosen[] = { "micro_batch", "accumulation", "global_batch",
                                         "recompute",   "parallel",     NULL };
@@ -283,6 +283,8 @@ job_value (const JobFacts *facts, const FabStrategy *strategy)
     fab_value_put (job, key->key, fab_value_written (key->value));
   if (strategy->node_key != NULL)
     fab_value_put (job, strategy->node_key, fab_value_count (facts->per_node));
+  if (shard > 0)
+    fab_value_put (job, strategy->shard_key, fab_value_count (shard));
   job_facts_put_shared (facts, strategy->kind, (const char *const *) but->pdata, job);
   return job;
 }
@@ -308,7 +310,8 @@ add_impossible (Space *self, const FabStrategy *strategy, const char *division, 
 /* --- a strategy with a division --- */
 
 static void
-add_batches (Space *self, const FabStrategy *strategy, const Division *division, const char *name)
+add_batches (Space *self, const FabStrategy *strategy, const Division *division, gint64 shard,
+             const char *name)
 {
   const JobFacts *facts = self->facts;
   gint64 data = facts->n_ranks / (division->tensor * division->context * division->pipeline);
@@ -316,7 +319,7 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
   gint64 most = strategy->is_divided ? MOST_MICRO_BATCH_DIVIDED : MOST_MICRO_BATCH;
   gint64 round = division_is_interleaved (division) ? division->pipeline : 1;
   g_autoptr (GArray) sizes = job_facts_micro_batches (facts, per_rank, most, round);
-  g_autoptr (FabValue) job = job_value (facts, strategy), parallel = division_value (division, facts);
+  g_autoptr (FabValue) job = job_value (facts, strategy, shard), parallel = division_value (division, facts);
 
   if (sizes->len == 0) {
     add_impossible (self, strategy, name,
@@ -342,6 +345,29 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
   self->n_families++;
 }
 
+/* Sizes of shard groups: powers of two, and whole nodes, smaller than the job, whose ranks they divide. PyTorch takes
+ * any device mesh of two dimensions (torch.distributed.fsdp, HYBRID_SHARD). */
+static gboolean
+is_shard (const JobFacts *facts, gint64 n)
+{
+  return facts->n_ranks % n == 0 && (is_power (n) || n % facts->per_node == 0);
+}
+
+static void
+add_shards (Space *self, const FabStrategy *strategy, const Division *division)
+{
+  gint64 most = self->facts->n_ranks / 2;
+
+  for (gint64 n = 2; n <= most; n++) {
+    g_autofree char *name = is_shard (self->facts, n) ? g_strdup_printf ("shard %" G_GINT64_FORMAT, n) : NULL;
+
+    if (name != NULL)
+      add_batches (self, strategy, division, n, name);
+  }
+  if (most < 2)
+    add_impossible (self, strategy, "-", g_strdup ("no shard group is smaller than the job"));
+}
+
 static void
 add_division (Space *self, const FabStrategy *strategy, const Division *division)
 {
@@ -357,8 +383,10 @@ add_division (Space *self, const FabStrategy *strategy, const Division *division
                                      " sequences cannot be spread over %" G_GINT64_FORMAT
                                      " data-parallel ranks",
                                      facts->global_batch, data));
+  else if (strategy->shard_key != NULL)
+    add_shards (self, strategy, division);
   else
-    add_batches (self, strategy, division, name);
+    add_batches (self, strategy, division, 0, name);
 }
 
 static void

@@ -1,1 +1,1 @@
-fabricast plan $SCENARIOS/hello.yaml --strategies zero1,hsdp --format json
+fabricast plan $SCENARIOS/hello.yaml --strategies zero1,zero3-hpz --format json
