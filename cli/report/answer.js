@@ -3,7 +3,7 @@
 (() => {
   const { make, time, percent, bytes, rate, count, plural, shorten, link, op, digits } = fabricast;
   const DIMENSIONS = { data: "data parallelism", tensor: "tensor parallelism", pipeline: "the pipeline",
-                       context: "context parallelism", expert: "expert parallelism", other: "other exchanges" };
+                       context: "context parallelism", expert: "expert parallelism" };
 
   const step = (run) => run.iterations[run.iterations.length - 1];
 
@@ -48,9 +48,13 @@
            " of it the GPUs wait for communication that nothing hides."]
         : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."));
     const top = run.exposure.find((row) => row.exposed_s > 0);
-    if (top && exposed >= 0.0005)
-      said.push(make("p", {}, "Most of that is ", op(top.op), " of ", DIMENSIONS[top.dimension]
-        ?? shorten(top.dimension),
+    const others = run.exposure.some((row) => row.dimension !== "other");
+    if (top && last.compute_s === 0 && run.exposure.length === 1)
+      said.push(make("p", {}, `All of it is ${op(top.op)}: there is no compute that could hide it.`));
+    else if (top && exposed >= 0.0005)
+      said.push(make("p", {}, "Most of that is ", op(top.op),
+        top.dimension !== "other" ? [" of ", DIMENSIONS[top.dimension] ?? shorten(top.dimension)]
+          : others ? " outside all dimensions of parallelism" : "",
         ": " + time(top.exposed_s) + ". ",
         last.comm_s > 0 ? `Of all communication, ${percent(last.overlapped_s / last.comm_s)} is hidden under compute.`
           : ""));

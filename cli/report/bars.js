@@ -2,7 +2,7 @@
 // bars.js - stacked bars with a name, a total and a tip for each part; the only chart that needs no axis.
 (() => {
   const { make, draw, percent, shorten, tip } = fabricast;
-  const BAR = 18, LETTER = 6.4;
+  const BAR = 18, LETTER = 6.4, PAPER = 260; // PAPER: width of a bar on a printed page
 
   // items: [{ name, note, parts: [[style, what, value]], total, most, mark }]; `show` writes a value. Bars share one scale.
   const bars = (host, items, show) => {
@@ -24,24 +24,27 @@
     return list;
   };
 
+  const part = (value) => (100 * value).toFixed(3) + "%";
+
+  // Lengths are shares of the box, so that a bar fits on paper too; `width` only says which labels have room.
   const drawBar = (item, width, most, show) => {
-    const svg = draw("svg", { width, height: BAR, "aria-hidden": "true" });
+    const svg = draw("svg", { width: "100%", height: BAR, "aria-hidden": "true" });
     let at = 0;
     if (item.most > item.total)
-      svg.append(draw("rect", { class: "room", x: 0, y: 0.5, width: Math.max(0, (item.most / most) * width - 1),
-        height: BAR - 1 }));
+      svg.append(draw("rect", { class: "room", x: 0, y: 0.5, width: part(item.most / most), height: BAR - 1 }));
     for (const [style, what, value] of item.parts) {
-      const length = (value / most) * width, text = percent(value / item.total);
-      if (!(length > 0)) continue;
-      svg.append(tip.attach(draw("rect", { class: "b-" + style, x: at, y: 0, width: Math.max(0.5, length - 0.7),
-        height: BAR }),
+      const share = value / most, text = percent(value / item.total), room = text.length * LETTER + 8;
+      if (!(share > 0)) continue;
+      svg.append(tip.attach(draw("rect", { class: "part b-" + style, x: part(at), y: 0,
+        width: part(Math.max(share, 0.5 / width)), height: BAR }),
         () => [shorten(item.name, 80), [what, show(value)], ["of the bar", text]]));
-      if (length > text.length * LETTER + 8)
-        svg.append(draw("text", { class: "in-bar " + style, x: at + 5, y: BAR / 2 + 4 }, text));
-      at += length;
+      if (share * width > room)
+        svg.append(draw("text", { class: "in-bar " + style + (share * PAPER > room ? "" : " tight"), x: part(at), dx: 5,
+          y: BAR / 2 + 4 }, text));
+      at += share;
     }
     if (item.most > 0 && item.most < item.total)
-      svg.append(draw("line", { class: "limit", x1: (item.most / most) * width, x2: (item.most / most) * width, y1: 0,
+      svg.append(draw("line", { class: "limit", x1: part(item.most / most), x2: part(item.most / most), y1: 0,
         y2: BAR }));
     return svg;
   };

@@ -72,7 +72,7 @@
   const dots = (names) => make("ul", { class: "legend" }, names.map((name, i) =>
     make("li", {}, draw("svg", { width: 14, height: 14, "aria-hidden": "true" },
       draw("path", { class: `dot dot-${i % STYLES}`, d: SHAPES[i % SHAPES.length], transform: "translate(7,7)" })),
-        shorten(name, 40))));
+        shorten(name, 90))));
 
   Object.assign(fabricast, { curve, dots });
 })();

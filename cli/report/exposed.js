@@ -38,11 +38,13 @@
 
   const why = (host, run) => {
     const rows = run.exposure.filter((row) => row.comm_s > 0).slice(0, MOST);
+    const isPlain = run.exposure.every((row) => row.dimension === "other"); // collectives alone, or traffic
     if (rows.length > 0) {
       const block = figure("Communication, by what it is for",
         "Mean over ranks. Dimensions that communicate at once share the exposed time.");
       host.append(block);
-      bars(block, rows.map((row) => ({ name: `${shorten(row.dimension, 20)}: ${op(row.op)}`, total: row.comm_s,
+      bars(block, rows.map((row) => ({ name: isPlain ? op(row.op) : `${shorten(row.dimension, 20)}: ${op(row.op)}`,
+        total: row.comm_s,
         parts: [["hidden", "hidden under compute", Math.max(0, row.comm_s - row.exposed_s)],
           ["exposed", "exposed", row.exposed_s]],
         note: `${time(row.comm_s)}, exposed ${time(row.exposed_s)}` })), time);
@@ -71,7 +73,7 @@
   };
 
   const pathName = (part) => part.kind === "compute" ? "compute" : part.kind === "load" ? "host work"
-    : shorten(part.dimension ?? "", 20) + (!part.link_from ? "" : part.n > 1
+    : (part.dimension === "other" ? "communication" : shorten(part.dimension ?? "", 20)) + (!part.link_from ? "" : part.n > 1
       ? ` over ${shorten(part.spec, 24)}, ${part.n} links`
       : ` over ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})`);
 

@@ -165,13 +165,37 @@
         "text/csv") }, "CSV");
   };
 
-  // One strategy on more and more GPUs: exposed share over GPUs, a line per strategy.
+  // What tells one job from another, whatever its number of GPUs: of the words of a run, and its name where these do not.
+  const TRAITS = [(run) => fabricast.strategy(run) || "job", (run) => run.words?.model, (run) => run.words?.node,
+    (run) => [Number(run.words?.nics_per_node) > 0 && run.words.nics_per_node + "\u00a0\u00d7", run.words?.nic,
+      /^0\D*$/.test(run.words?.nic_rate ?? "0") ? "" : run.words.nic_rate].filter(Boolean).join(" ") || null,
+    (run) => run.words?.fabric, (run) => run.words?.route,
+    (run) => run.words?.micro_batch ? `micro-batch ${run.words.micro_batch}` : null,
+    (run) => `fidelity ${run.fidelity}`];
+
+  // Runs that differ in nothing but their scale are one line, named after what tells the lines apart.
+  const seriesOf = (runs) => {
+    const traitsOf = (run) => TRAITS.map((trait) => shorten(trait(run) ?? "", 40)), groups = new Map();
+    for (const run of runs) {
+      const id = traitsOf(run).join("\n");
+      groups.set(id, [...(groups.get(id) ?? []), run]);
+    }
+    const whole = [...groups.values()].flatMap((group) =>
+      new Set(group.map((run) => run.ranks)).size === group.length ? [group] : group.map((run) => [run]));
+    const differs = TRAITS.map((_, i) => new Set(whole.map((group) => traitsOf(group[0])[i])).size > 1);
+    return whole.map((group) => {
+      const told = traitsOf(group[0]).filter((text, i) => text && differs[i]).join(", ");
+      return { name: group.length === 1 ? `${shorten(group[0].name, 30)}${told && `: ${told}`}`
+        : told || traitsOf(group[0])[0], runs: group };
+    });
+  };
+
+  // Jobs on more and more GPUs: exposed share over GPUs, a line for each.
   fabricast.scaling = (runs) => {
     const scales = [...new Set(runs.map((run) => run.ranks))].sort((a, b) => a - b);
     if (scales.length < 2) return null;
-    const names = [...new Set(runs.map((run) => fabricast.strategy(run) || "job"))];
-    const series = names.map((name, kind) => ({ name, points: runs.filter((run) => (fabricast.strategy(run)
-      || "job") === name).sort((a, b) => a.ranks - b.ranks)
+    const groups = seriesOf(runs), names = groups.map((group) => group.name);
+    const series = groups.map((group, kind) => ({ name: group.name, points: group.runs.sort((a, b) => a.ranks - b.ranks)
       .map((run) => ({ i: scales.indexOf(run.ranks), y: fabricast.step(run).exposed_s / fabricast.step(run).step_s,
         kind,
         lines: [shorten(run.name, 60), ["GPUs", count(run.ranks)], ["step", time(fabricast.step(run).step_s)],

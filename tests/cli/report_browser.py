@@ -174,6 +174,34 @@ class Page(CliTest):
         self.browser.run("""const box = document.querySelector(".chooser select"); box.value = "2"; box.dispatchEvent(new Event("change"))""")
         self.assertIn("32\u00a0GPUs", self.texts("#answer .lead")[0])
 
+    def test_a_line_over_scale_is_of_one_job(self):
+        for nodes, model in (("1", "example-2b"), ("4", "example-2b"), ("2", "gpt2-xl")):
+            self.play("ddp-2b-4nodes-200g.yaml", "--iterations", "1", "--set", f"cluster.nodes={nodes}", "--set",
+                      f"job.model={model}")
+        self.visit(self.page("--run", "1", "--run", "2", "--run", "3"))
+        legend = [text for text in self.texts("#exposed .legend li") if "2b" in text or "gpt2" in text]
+        self.assertEqual(legend, ["example-2b", "ddp-2b-4nodes-200g: gpt2-xl"])
+        self.assertEqual(self.n("#exposed svg.curve .line"), 2)
+
+    def test_paper_does_not_clip_bars(self):
+        self.play("moe-mixtral-128-gpus.yaml", "--iterations", "1")
+        self.browser.resize(1600, 900)
+        self.visit(self.page())
+        outside = self.browser.run("""
+          document.querySelector("main").style.maxWidth = "640px";
+          return [...document.querySelectorAll(".bar-box .part")].filter((one) => one.getBoundingClientRect().right
+            > one.closest(".bar-box").getBoundingClientRect().right + 1).length;""")
+        self.assertGreater(self.n(".bar-box .part"), 10)
+        self.assertEqual(outside, 0)
+
+    def test_collectives_alone_have_no_dimension(self):
+        self.write("alone.yaml", "name: alone\niterations: 1\ncluster: {node: dgx-a100}\n"
+                   "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}\n")
+        self.play(self.path("alone.yaml"))
+        self.visit(self.page())
+        self.assertIn("All of it is all-reduce: there is no compute that could hide it.", self.texts("#answer p"))
+        self.assertNotIn("other", "".join(self.texts("#answer") + self.texts("#exposed")))
+
     def test_sweep(self):
         self.play("hello.yaml")
         add_sweep(self.path("results.db"))
