@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/run/timeline.h"
+#include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
 
 enum { TIMELINE_COLUMNS = 66 };

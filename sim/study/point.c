@@ -28,6 +28,7 @@ fab_point_copy (const FabPoint *self)
 
   copy->binding = g_strdup (self->binding);
   copy->binding_spec = g_strdup (self->binding_spec);
+  copy->verdict = self->verdict != NULL ? fab_verdict_copy (self->verdict) : NULL;
   copy->draws = NULL;
   return copy;
 }

@@ -444,7 +444,7 @@ take (Draw *self, const FabScenario *scenario, const FabSimulation *simulation)
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   FabSide *side = self->side;
 
-  self->point = fab_point_of (scenario, simulation, self->study->registry, &self->problem);
+  self->point = fab_point_of (scenario, simulation, side->study->registry, &self->problem);
   if (self->point == NULL)
     return;
   self->variant = variant_of (scenario, simulation);
