@@ -17,6 +17,7 @@ ALLOWED = {
     "yaml_doc.c": "the functions themselves",
     "yaml_writer.c": "the functions themselves",
     "catalog.c": "the catalogue as text, whose checksum tells sweeps apart",
+    "yaml_set.c": "tells whether two assignments of a command mean the same",
     "model_file.c": "an entry of `models` for people",
     "simulation.c": "the stored scenario",
     "sweep.c": "the stored scenario, and the checksum of a sweep",

@@ -60,7 +60,8 @@ FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
  * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
  * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file "--set",
  * line 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity:
- * fluid`) becomes {kind: fluid}; the name of the model that is there already keeps its other keys. FALSE: a diagnostic was added. */
+ * fluid`) becomes {kind: fluid}; the name of the model that is there already keeps its other keys. FALSE: a
+ * diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics);
 
 /* Does the same with a typed value, which is not parsed; NULL takes the key, or the item, away. The mark is that
