@@ -226,17 +226,7 @@ fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError 
 char *
 fab_cli_printable (const char *text)
 {
-  GString *out = g_string_new (NULL);
-
-  for (const char *p = text; *p; p = g_utf8_next_char (p)) {
-    gunichar c = g_utf8_get_char (p);
-
-    if (g_unichar_iscntrl (c) || g_unichar_type (c) == G_UNICODE_FORMAT)
-      g_string_append_printf (out, "\\x%02x", c);
-    else
-      g_string_append_unichar (out, c);
-  }
-  return g_string_free (out, FALSE);
+  return fab_printable (text);
 }
 
 char *

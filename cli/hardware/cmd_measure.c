@@ -8,19 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "cli/run/collective.h"
 #include "cli/study/signals.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/config/schema.h"
+#include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
 
 /* The options as given; NULL: not given. */
 typedef struct {
-  char *listen, *peer, *sizes, *kinds, *precision, *time, *out, *format_name;
+  char *listen, *peer, *sizes, *kinds, *precision, *time, *out, *format_name, *secret_file;
   char **sets;
-  gint64 min_samples, max_samples, window, timeout_s;
+  gint64 min_samples, max_samples, window, timeout_s, session_s;
   gboolean once;
   FabFormat format;
 } MeasureOptions;
@@ -30,6 +32,7 @@ typedef struct {
   FabMeasurePlan plan;
   FabHostLimits limits;
   GArray *sizes_bytes;
+  GBytes *secret;
   gboolean kinds[FAB_N_MEASURE_KINDS];
 } MeasureRequest;
 
@@ -38,10 +41,17 @@ typedef struct {
 #define DEFAULT_SIZES "8..64M"
 #define DEFAULT_PRECISION "2%"
 #define DEFAULT_TIME "5"
+#define DEFAULT_SESSION_S 3600
 
 #define MAX_SIZE_BYTES (G_GUINT64_CONSTANT (64) << 30)
 
-enum { MAX_SIZES = 10000, MAX_SAMPLES = 1000000, MAX_WINDOW = 65536, MAX_TIMEOUT_S = 86400 };
+enum {
+  MAX_SIZES = 10000,
+  MAX_SAMPLES = 1000000,
+  MAX_WINDOW = 65536,
+  MAX_TIMEOUT_S = 86400,
+  MAX_SESSION_S = 31536000
+};
 
 /* --- sizes --- */
 
@@ -169,6 +179,33 @@ check_count (const char *option, gint64 value, gint64 min, gint64 max, GError **
                     min, max);
 }
 
+/* Reads the secret: the text of the file without the line end. Others must not be able to read the file. */
+static gboolean
+read_secret (MeasureRequest *self, const char *path, GError **error)
+{
+  GStatBuf state;
+  g_autofree char *text = NULL;
+  gsize size;
+
+  if (path == NULL)
+    return TRUE;
+  if (!fab_cli_read_file (path, FAB_SECRET_MAX_BYTES, &text, &size, error))
+    return FALSE;
+  if (g_stat (path, &state) == 0 && S_ISREG (state.st_mode) && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--secret-file %s: others may open it; `chmod 600 %s` takes that away", path, path);
+  while (size > 0 && g_ascii_isspace (text[size - 1]))
+    size--;
+  if (size < FAB_SECRET_MIN_BYTES)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--secret-file %s: a secret has at least %d characters; `head -c 32 /dev/urandom | base64` "
+        "makes one",
+        path, FAB_SECRET_MIN_BYTES);
+  self->secret = g_bytes_new (text, size);
+  return TRUE;
+}
+
 /* Checks the options; `o` must outlive the request. */
 static gboolean
 measure_request_read (MeasureRequest *self, const MeasureOptions *o, GError **error)
@@ -179,7 +216,9 @@ measure_request_read (MeasureRequest *self, const MeasureOptions *o, GError **er
       || !check_count ("--min-samples", o->min_samples, 1, MAX_SAMPLES, error)
       || !check_count ("--max-samples", o->max_samples, o->min_samples, MAX_SAMPLES, error)
       || !check_count ("--window", o->window, 0, MAX_WINDOW, error)
-      || !check_count ("--timeout", o->timeout_s, 1, MAX_TIMEOUT_S, error))
+      || !check_count ("--timeout", o->timeout_s, 1, MAX_TIMEOUT_S, error)
+      || !check_count ("--session-limit", o->session_s, 1, MAX_SESSION_S, error)
+      || !read_secret (self, o->secret_file, error))
     return FALSE;
   self->limits.min_samples = (guint) o->min_samples;
   self->limits.max_samples = (guint) o->max_samples;
@@ -190,6 +229,8 @@ measure_request_read (MeasureRequest *self, const MeasureOptions *o, GError **er
                                  .peer = o->peer,
                                  .listen = o->listen,
                                  .timeout_s = (guint) o->timeout_s,
+                                 .session_s = (guint) o->session_s,
+                                 .secret = self->secret,
                                  .once = o->once };
   return TRUE;
 }
@@ -198,6 +239,7 @@ static void
 measure_request_clear (MeasureRequest *self)
 {
   g_clear_pointer (&self->sizes_bytes, g_array_unref);
+  g_clear_pointer (&self->secret, g_bytes_unref);
 }
 
 /* A file of measurements for a person: machine, notes, a table per series. */
@@ -450,10 +492,13 @@ check_ends (const MeasureOptions *o, const FabMeasureBackend *backend, GError **
 {
   const char *name = backend->info.name;
 
+  if (o->secret_file && o->listen == NULL && o->peer == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--secret-file is for two ends; give --listen or --peer too");
+  if (o->listen == NULL && (o->once || o->session_s != DEFAULT_SESSION_S))
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for the end that listens; give --listen too",
+                      o->once ? "--once" : "--session-limit");
   if (o->listen == NULL)
-    return o->once
-             ? fab_throw (error, FAB_ERROR_INPUT, "--once is for the end that listens; give --listen too")
-             : TRUE;
+    return TRUE;
   if (o->peer)
     return fab_throw (error, FAB_ERROR_INPUT, "either --listen or --peer: one end listens, the other asks");
   if (o->out)
@@ -572,7 +617,8 @@ measure (MeasureOptions *o, int argc, char **argv, GError **error)
 static void
 options_clear (MeasureOptions *o)
 {
-  char *texts[] = { o->listen, o->peer, o->sizes, o->kinds, o->precision, o->time, o->out, o->format_name };
+  char *texts[] = { o->listen, o->peer, o->sizes,       o->kinds,      o->precision,
+                    o->time,   o->out,  o->format_name, o->secret_file };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
@@ -582,9 +628,12 @@ options_clear (MeasureOptions *o)
 static FabExit
 run (int argc, char **argv)
 {
-  MeasureOptions o = { .min_samples = 10, .max_samples = 1000, .timeout_s = 30 };
+  MeasureOptions o = {
+    .min_samples = 10, .max_samples = 1000, .timeout_s = 30, .session_s = DEFAULT_SESSION_S
+  };
   const GOptionEntry entries[] = {
-    { "listen", 0, 0, G_OPTION_ARG_STRING, &o.listen, "Be the other end: wait here for who asks",
+    { "listen", 0, 0, G_OPTION_ARG_STRING, &o.listen,
+      "Be the other end: wait here for who asks; :PORT for this machine only, 0.0.0.0:PORT for all",
       "[HOST]:PORT" },
     { "peer", 0, 0, G_OPTION_ARG_STRING, &o.peer, "The end that listens (port 7471 when none is named)",
       "HOST[:PORT]" },
@@ -600,6 +649,10 @@ run (int argc, char **argv)
     { "window", 0, 0, G_OPTION_ARG_INT64, &o.window,
       "Messages under way in bandwidth kinds (0: the backend's own)", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_INT64, &o.timeout_s, "Seconds to wait for the other end (30)", "N" },
+    { "session-limit", 0, 0, G_OPTION_ARG_INT64, &o.session_s,
+      "With --listen: seconds that one asking end may take in all (3600)", "N" },
+    { "secret-file", 0, 0, G_OPTION_ARG_FILENAME, &o.secret_file,
+      "Both ends must know what this file holds, or do not measure", "FILE" },
     { "once", 0, 0, G_OPTION_ARG_NONE, &o.once, "With --listen: end after one that asked", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
       "Parameter of the backend (`fabricast describe measure BACKEND`); may be repeated", "KEY=VALUE" },

@@ -16,3 +16,35 @@ fab_throw (GError **error, FabErrorCode code, const char *format, ...)
   g_set_error_literal (error, FAB_ERROR, (gint) code, message);
   return FALSE;
 }
+
+static gboolean
+is_seen (gunichar c)
+{
+  switch ((int) g_unichar_type (c)) {
+  case G_UNICODE_CONTROL:
+  case G_UNICODE_FORMAT:
+  case G_UNICODE_SURROGATE:
+  case G_UNICODE_PRIVATE_USE:
+  case G_UNICODE_UNASSIGNED:
+  case G_UNICODE_LINE_SEPARATOR:
+  case G_UNICODE_PARAGRAPH_SEPARATOR: return FALSE;
+  default: return !g_unichar_iszerowidth (c) || g_unichar_ismark (c);
+  }
+}
+
+char *
+fab_printable (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  GString *out = g_string_new (NULL);
+
+  for (const char *p = valid; *p; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    if (is_seen (c))
+      g_string_append_unichar (out, c);
+    else
+      g_string_append_printf (out, "\\x%02x", c);
+  }
+  return g_string_free (out, FALSE);
+}

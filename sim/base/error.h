@@ -20,3 +20,7 @@ GQuark fab_error_quark (void);
 
 /* Sets *error and returns FALSE: `return fab_throw (error, FAB_ERROR_INPUT, "...");` */
 gboolean fab_throw (GError **error, FabErrorCode code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* Makes a text that others wrote safe to print: control characters, line ends, and characters that are not seen or turn
+ * the direction of writing become \\x1b and the like; bytes that are no UTF-8 become U+FFFD. (transfer full) */
+char *fab_printable (const char *text);

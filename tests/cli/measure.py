@@ -139,7 +139,7 @@ class Tcp(MeasureTest):
         """Asked to end, it ends well, and the asking end hears of it. Killed, it does not."""
         ask = ("--sizes", "8", "--timeout", "5", "--kinds", "latency", "--precision", "0.0001%",
                "--max-samples", "1000000", "--time", "1000")
-        for how, says in ((signal.SIGINT, "it was interrupted"), (signal.SIGKILL, "ended the connection")):
+        for how, says in ((signal.SIGINT, "gave up: interrupted"), (signal.SIGKILL, "ended the connection")):
             listener, peer = self.listen()
             process = self.start("tcp", "--peer", peer, "-o", f"{how}.meas", *ask)
             self.wait_for(f"{how}.meas", "SELECT count (*) > 10 FROM sample")

@@ -69,7 +69,7 @@ check_frames (const guint8 *data, gsize size)
   guint n = 0;
 
   for (; fab_frame_receive (&tape.base, &frame, &error); n++)
-    if (frame.type < FAB_FRAME_HELLO || frame.type > FAB_FRAME_BYE || frame.n_data > MAX_DATA_BYTES
+    if (frame.type < FAB_FRAME_HELLO || frame.type > FAB_FRAME_PROOF || frame.n_data > MAX_DATA_BYTES
         || (frame.n_data > 0 && frame.data[frame.n_data] != '\0'))
       g_error ("a frame that makes no sense");
   check_message (error);
@@ -108,7 +108,7 @@ record_conversation (void)
   Tape tape = tape_new (NULL, 0);
   const GError cause = { .message = (char *) "no device\n\033[2J\xff" };
 
-  for (guint type = FAB_FRAME_HELLO; type <= FAB_FRAME_BYE; type++) {
+  for (guint type = FAB_FRAME_HELLO; type <= FAB_FRAME_PROOF; type++) {
     const FabFrame frame = {
       .type = type, .number = type, .size_bytes = 8, .n_data = 4, .data = (char *) "word"
     };

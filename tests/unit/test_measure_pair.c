@@ -46,7 +46,12 @@ pipe_close (FabControl *control)
 static PipeControl
 pipe_control (int fd, const char *here, const char *there)
 {
-  return (PipeControl){ { pipe_send, pipe_receive, pipe_close, (char *) here, (char *) there, 0 }, fd };
+  return (PipeControl){ { .send = pipe_send,
+                          .receive = pipe_receive,
+                          .close = pipe_close,
+                          .here = (char *) here,
+                          .there = (char *) there },
+                        fd };
 }
 
 /* --- an end --- */

@@ -18,7 +18,7 @@
 
 /* Connects, listens and waits, with time limits and with messages for people. */
 
-enum { SLICE_MS = 100, BACKLOG = 64 };
+enum { BACKLOG = 64 };
 
 gboolean
 fab_address_parse (const char *text, char **host, char **port, GError **error)
@@ -59,39 +59,149 @@ fab_socket_ended (const char *who, GError **error)
                     "%s ended the connection in the middle of measuring; is it still running?", who);
 }
 
-/* Waits until one of `events` (poll.h) happens or g_get_monotonic_time passes `deadline_us`. `who` names the other
- * end in messages. */
+/* Who is waited for, how long, and who may end the wait before. */
+typedef struct {
+  const char *who;           /* the other end, in messages */
+  FabMeasureHost *canceller; /* NULL: nobody */
+  gint64 deadline_us;        /* as of g_get_monotonic_time */
+} Patience;
+
 static gboolean
-socket_wait (int fd, short events, gint64 deadline_us, const char *who, GError **error)
+check_cancelled (FabMeasureHost *canceller, const char *who, GError **error)
+{
+  if (canceller == NULL || !canceller->is_cancelled (canceller))
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted while waiting for %s", who);
+  return FALSE;
+}
+
+static gboolean
+check_patience (const Patience *patience, GError **error)
+{
+  if (!check_cancelled (patience->canceller, patience->who, error))
+    return FALSE;
+  return g_get_monotonic_time () < patience->deadline_us
+      || fab_throw (error, FAB_ERROR_IO,
+                    "%s has not answered within the time limit; is it still running? A larger --timeout "
+                    "waits longer",
+                    patience->who);
+}
+
+/* Waits until one of `events` (poll.h) happens, in slices, so that the person can end the wait. */
+static gboolean
+socket_wait (int fd, short events, const Patience *patience, GError **error)
 {
   for (;;) {
     struct pollfd wait = { .fd = fd, .events = events };
-    gint64 left_us = deadline_us - g_get_monotonic_time ();
-    int n = poll (&wait, 1, left_us > 0 ? (int) (left_us / 1000 + 1) : 0);
+
+    if (!check_patience (patience, error))
+      return FALSE;
+    gint64 left_ms = (patience->deadline_us - g_get_monotonic_time ()) / 1000 + 1;
+    int n = poll (&wait, 1, (int) CLAMP (left_ms, 0, FAB_MEASURE_SLICE_MS));
 
     if (n > 0)
       return TRUE;
     if (n < 0 && errno != EINTR)
-      return fab_socket_fail (who, errno, error);
-    if (g_get_monotonic_time () >= deadline_us)
-      return fab_throw (error, FAB_ERROR_IO,
-                        "%s has not answered within the time limit; is it still running? A larger --timeout "
-                        "waits longer",
-                        who);
+      return fab_socket_fail (patience->who, errno, error);
   }
 }
 
-static struct addrinfo *
-resolve (const char *host, const char *port, gboolean is_passive, GError **error)
+/* --- names of hosts --- */
+
+/* A question to the resolver, which cannot be interrupted: it runs in a thread of its own, and the one who asks may
+ * leave before the answer. */
+typedef struct {
+  gatomicrefcount n_users;
+  char *host, *port;
+  struct addrinfo hints, *found;
+  int code;
+  GMutex lock;
+  GCond changed;
+  gboolean is_done;
+} Lookup;
+
+static void
+lookup_unref (Lookup *self)
 {
-  struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = is_passive ? AI_PASSIVE : 0 };
+  if (!g_atomic_ref_count_dec (&self->n_users))
+    return;
+  if (self->found)
+    freeaddrinfo (self->found);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self->host);
+  g_free (self->port);
+  g_free (self);
+}
+
+/* A GThreadFunc. */
+static gpointer
+look_up (gpointer data)
+{
+  Lookup *self = data;
+  struct addrinfo *found = NULL;
+  int code = getaddrinfo (self->host, self->port, &self->hints, &found);
+
+  g_mutex_lock (&self->lock);
+  self->code = code;
+  self->found = code == 0 ? found : NULL;
+  self->is_done = TRUE;
+  g_cond_signal (&self->changed);
+  g_mutex_unlock (&self->lock);
+  lookup_unref (self);
+  return NULL;
+}
+
+static gboolean
+await_lookup (Lookup *self, const Patience *patience, GError **error)
+{
+  gboolean is_waiting = TRUE;
+
+  g_mutex_lock (&self->lock);
+  while (!self->is_done && is_waiting) {
+    g_cond_wait_until (&self->changed, &self->lock,
+                       g_get_monotonic_time () + FAB_MEASURE_SLICE_MS * G_TIME_SPAN_MILLISECOND);
+    is_waiting = self->is_done || check_patience (patience, error);
+  }
+  g_mutex_unlock (&self->lock);
+  return is_waiting;
+}
+
+static struct addrinfo *
+fail_lookup (const char *host, int code, GError **error)
+{
+  fab_throw (error, FAB_ERROR_INPUT, "cannot find the host '%s': %s", host ? host : "", gai_strerror (code));
+  return NULL;
+}
+
+/* Resolves the name of a host; NULL is this machine's loopback. */
+static struct addrinfo *
+resolve (const char *host, const char *port, const Patience *patience, GError **error)
+{
+  struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
   struct addrinfo *found = NULL;
   int code = getaddrinfo (host, port, &hints, &found);
 
-  if (code != 0)
-    fab_throw (error, FAB_ERROR_INPUT, "cannot find the host '%s': %s", host ? host : "",
-               gai_strerror (code));
-  return code == 0 ? found : NULL;
+  if (code == 0)
+    return found;
+  if (code != EAI_NONAME)
+    return fail_lookup (host, code, error);
+  Lookup *self = g_new0 (Lookup, 1);
+  g_atomic_ref_count_init (&self->n_users);
+  g_atomic_ref_count_inc (&self->n_users);
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  self->host = g_strdup (host);
+  self->port = g_strdup (port);
+  self->hints.ai_socktype = SOCK_STREAM;
+  g_thread_unref (g_thread_new ("name lookup", look_up, self));
+  if (await_lookup (self, patience, error)) {
+    found = g_steal_pointer (&self->found);
+    if (found == NULL)
+      fail_lookup (host, self->code, error);
+  }
+  lookup_unref (self);
+  return found;
 }
 
 static gboolean
@@ -111,7 +221,7 @@ bind_local (int fd, const char *bind_to, int family, GError **error)
 
 /* Connects to one address within the time limit. Returns -1 and sets *error on failure. */
 static int
-try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, const char *who, GError **error)
+try_connect (const struct addrinfo *to, const char *bind_to, const Patience *patience, GError **error)
 {
   int fd = socket (to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
   int code = 0, one = 1;
@@ -121,7 +231,7 @@ try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, co
   if (is_waited && connect (fd, to->ai_addr, to->ai_addrlen) != 0) {
     if (errno != EINPROGRESS)
       code = errno;
-    else if (!socket_wait (fd, POLLOUT, fab_measure_deadline_us (timeout_s), who, error))
+    else if (!socket_wait (fd, POLLOUT, patience, error))
       is_waited = FALSE;
     else
       getsockopt (fd, SOL_SOCKET, SO_ERROR, &code, &size);
@@ -132,25 +242,29 @@ try_connect (const struct addrinfo *to, const char *bind_to, guint timeout_s, co
     return fd;
   }
   if (is_waited)
-    fab_throw (error, FAB_ERROR_IO, "cannot connect to %s: %s%s", who, g_strerror (code),
-               code == ECONNREFUSED ? "; start `fabricast measure BACKEND --listen :PORT` there" : "");
+    fab_throw (error, FAB_ERROR_IO, "cannot connect to %s: %s%s", patience->who, g_strerror (code),
+               code == ECONNREFUSED ? "; start `fabricast measure BACKEND --listen 0.0.0.0:PORT` there" : "");
   else if (fd < 0)
-    fab_socket_fail (who, errno, error);
+    fab_socket_fail (patience->who, errno, error);
   if (fd >= 0)
     close (fd);
   return -1;
 }
 
 int
-fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s, GError **error)
+fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s,
+                    FabMeasureHost *canceller, GError **error)
 {
-  struct addrinfo *addresses = resolve (host, port, FALSE, error);
   g_autofree char *who = g_strdup_printf (strchr (host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+  Patience patience = { who, canceller, fab_measure_deadline_us (timeout_s) };
+  struct addrinfo *addresses = resolve (host, port, &patience, error);
   int fd = -1;
 
-  for (struct addrinfo *to = addresses; to && fd < 0; to = to->ai_next) {
+  for (struct addrinfo *to = addresses; to && fd < 0 && check_cancelled (canceller, who, NULL);
+       to = to->ai_next) {
     g_clear_error (error);
-    fd = try_connect (to, bind_to, timeout_s, who, error);
+    patience.deadline_us = fab_measure_deadline_us (timeout_s);
+    fd = try_connect (to, bind_to, &patience, error);
   }
   if (addresses)
     freeaddrinfo (addresses);
@@ -177,15 +291,17 @@ try_listen (const struct addrinfo *at)
 }
 
 int
-fab_socket_listen (const char *host, const char *port, GError **error)
+fab_socket_listen (const char *host, const char *port, guint timeout_s, FabMeasureHost *canceller,
+                   GError **error)
 {
-  struct addrinfo *addresses = resolve (host, port, TRUE, error);
-  int fd = -1, code = 0;
+  Patience patience = { host ? host : "localhost", canceller, fab_measure_deadline_us (timeout_s) };
+  struct addrinfo *addresses = resolve (host, port, &patience, error);
+  int fd = -1, code = 0, first = host ? AF_INET6 : AF_INET;
 
-  /* IPv6 first: without a host name it accepts IPv4 as well */
+  /* A name with both kinds of address: IPv6 accepts IPv4 as well. Loopback addresses do not: IPv4 is the usual one. */
   for (int pass = 0; pass < 2; pass++)
     for (struct addrinfo *at = addresses; at && fd < 0; at = at->ai_next)
-      if ((at->ai_family == AF_INET6) == (pass == 0)) {
+      if ((at->ai_family == first) == (pass == 0)) {
         fd = try_listen (at);
         code = fd < 0 ? errno : 0;
       }
@@ -197,24 +313,22 @@ fab_socket_listen (const char *host, const char *port, GError **error)
 }
 
 int
-fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *host, GError **error)
+fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
   gint64 deadline_us = fab_measure_deadline_us (timeout_s);
   int one = 1;
 
   for (;;) {
     struct pollfd wait = { .fd = listening, .events = POLLIN };
-    int fd = poll (&wait, 1, SLICE_MS) > 0 ? accept (listening, NULL, NULL) : -1;
+    int fd = poll (&wait, 1, FAB_MEASURE_SLICE_MS) > 0 ? accept (listening, NULL, NULL) : -1;
 
     if (fd >= 0) {
       fcntl (fd, F_SETFD, FD_CLOEXEC);
       setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
       return fd;
     }
-    if (host && host->is_cancelled (host)) {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted while waiting for the other end");
+    if (!check_cancelled (canceller, "the other end", error))
       return -1;
-    }
     if (timeout_s > 0 && g_get_monotonic_time () >= deadline_us) {
       fab_throw (error, FAB_ERROR_IO, "nobody has connected within %u s", timeout_s);
       return -1;
@@ -252,9 +366,6 @@ socket_address (int fd, gboolean is_there)
 
 #define LINGER_US (G_USEC_PER_SEC / 2)
 
-/* How long a new connection may take to introduce itself; until then no other one is served. */
-#define HELLO_TIMEOUT_S 5
-
 typedef struct {
   FabControl base;
   int fd;
@@ -264,11 +375,41 @@ struct _FabListener {
   int fd;
 };
 
+static Patience
+patience_of (const FabControl *control)
+{
+  gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
+
+  if (control->end_us > 0)
+    deadline_us = MIN (deadline_us, control->end_us);
+  return (Patience){ control->there, control->canceller, deadline_us };
+}
+
+gboolean
+fab_socket_receive (int fd, gpointer data, gsize size, const FabControl *limits, GError **error)
+{
+  Patience patience = patience_of (limits);
+
+  for (gsize received = 0; received < size;) {
+    gssize n = recv (fd, (char *) data + received, size - received, MSG_DONTWAIT);
+
+    if (n > 0)
+      received += (gsize) n;
+    else if (n == 0 || errno == ECONNRESET)
+      return fab_socket_ended (limits->there, error);
+    else if (errno != EAGAIN && errno != EINTR)
+      return fab_socket_fail (limits->there, errno, error);
+    else if (!socket_wait (fd, POLLIN, &patience, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
 {
   TcpControl *self = (TcpControl *) control;
-  gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
+  Patience patience = patience_of (control);
 
   for (gsize sent = 0; sent < size;) {
     gssize n = send (self->fd, (const char *) data + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -279,7 +420,7 @@ tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
       return fab_socket_ended (control->there, error);
     else if (errno != EAGAIN && errno != EINTR)
       return fab_socket_fail (control->there, errno, error);
-    else if (!socket_wait (self->fd, POLLOUT, deadline_us, control->there, error))
+    else if (!socket_wait (self->fd, POLLOUT, &patience, error))
       return FALSE;
   }
   return TRUE;
@@ -288,22 +429,7 @@ tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
 static gboolean
 tcp_receive (FabControl *control, gpointer data, gsize size, GError **error)
 {
-  TcpControl *self = (TcpControl *) control;
-  gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
-
-  for (gsize received = 0; received < size;) {
-    gssize n = recv (self->fd, (char *) data + received, size - received, MSG_DONTWAIT);
-
-    if (n > 0)
-      received += (gsize) n;
-    else if (n == 0 || errno == ECONNRESET)
-      return fab_socket_ended (control->there, error);
-    else if (errno != EAGAIN && errno != EINTR)
-      return fab_socket_fail (control->there, errno, error);
-    else if (!socket_wait (self->fd, POLLIN, deadline_us, control->there, error))
-      return FALSE;
-  }
-  return TRUE;
+  return fab_socket_receive (((TcpControl *) control)->fd, data, size, control, error);
 }
 
 /* Waits until the other end closes too. Data that arrives after this socket is closed would make the other end's
@@ -312,11 +438,11 @@ static void
 tcp_close (FabControl *control)
 {
   TcpControl *self = (TcpControl *) control;
-  gint64 deadline_us = g_get_monotonic_time () + LINGER_US;
+  Patience patience = { control->there, NULL, g_get_monotonic_time () + LINGER_US };
   char rest[4096];
 
   shutdown (self->fd, SHUT_WR);
-  while (socket_wait (self->fd, POLLIN, deadline_us, control->there, NULL)
+  while (socket_wait (self->fd, POLLIN, &patience, NULL)
          && recv (self->fd, rest, sizeof rest, MSG_DONTWAIT) > 0) {}
   close (self->fd);
   g_free (control->here);
@@ -325,19 +451,23 @@ tcp_close (FabControl *control)
 }
 
 static FabControl *
-tcp_new (int fd, guint timeout_s)
+tcp_new (int fd, guint timeout_s, FabMeasureHost *canceller)
 {
   TcpControl *self = g_new0 (TcpControl, 1);
 
-  self->base = (FabControl){
-    tcp_send, tcp_receive, tcp_close, socket_address (fd, FALSE), socket_address (fd, TRUE), timeout_s
-  };
+  self->base = (FabControl){ .send = tcp_send,
+                             .receive = tcp_receive,
+                             .close = tcp_close,
+                             .here = socket_address (fd, FALSE),
+                             .there = socket_address (fd, TRUE),
+                             .timeout_s = timeout_s,
+                             .canceller = canceller };
   self->fd = fd;
   return &self->base;
 }
 
 FabControl *
-fab_control_connect (const char *peer, guint timeout_s, GError **error)
+fab_control_connect (const char *peer, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
   g_autofree char *host = NULL, *port = NULL;
   int fd;
@@ -348,12 +478,21 @@ fab_control_connect (const char *peer, guint timeout_s, GError **error)
     fab_throw (error, FAB_ERROR_INPUT, "'%s' names no host to connect to; write HOST or HOST:PORT", peer);
     return NULL;
   }
-  fd = fab_socket_connect (host, port ? port : FAB_MEASURE_PORT, NULL, timeout_s, error);
-  return fd >= 0 ? tcp_new (fd, timeout_s) : NULL;
+  fd = fab_socket_connect (host, port ? port : FAB_MEASURE_PORT, NULL, timeout_s, canceller, error);
+  return fd >= 0 ? tcp_new (fd, timeout_s, canceller) : NULL;
+}
+
+/* Says whether only this machine can reach the socket. */
+static gboolean
+is_loopback (int fd)
+{
+  g_autofree char *name = socket_address (fd, FALSE);
+
+  return g_str_has_prefix (name, "127.") || strcmp (name, "::1") == 0;
 }
 
 FabListener *
-fab_listener_new (const char *listen_at, GError **error)
+fab_listener_new (const char *listen_at, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
   g_autofree char *host = NULL, *port = NULL;
   FabListener *self;
@@ -361,12 +500,18 @@ fab_listener_new (const char *listen_at, GError **error)
 
   if (!fab_address_parse (listen_at, &host, &port, error))
     return NULL;
-  fd = fab_socket_listen (host, port ? port : FAB_MEASURE_PORT, error);
+  fd = fab_socket_listen (host, port ? port : FAB_MEASURE_PORT, timeout_s, canceller, error);
   if (fd < 0)
     return NULL;
   self = g_new0 (FabListener, 1);
   self->fd = fd;
   return self;
+}
+
+gboolean
+fab_listener_is_local (const FabListener *self)
+{
+  return is_loopback (self->fd);
 }
 
 guint
@@ -376,11 +521,11 @@ fab_listener_port (const FabListener *self)
 }
 
 FabControl *
-fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *host, GError **error)
+fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
-  int fd = fab_socket_accept (self->fd, timeout_s, host, error);
+  int fd = fab_socket_accept (self->fd, timeout_s, canceller, error);
 
-  return fd >= 0 ? tcp_new (fd, HELLO_TIMEOUT_S) : NULL;
+  return fd >= 0 ? tcp_new (fd, timeout_s, canceller) : NULL;
 }
 
 void

@@ -6,6 +6,9 @@
 
 #include "validate/measure/pair.h"
 
+/* Every wait looks this often whether `canceller` (may be NULL) says that the person wants to end. */
+#define FAB_MEASURE_SLICE_MS 100
+
 /* Splits "HOST", "HOST:PORT", "[IPV6]:PORT" or ":PORT"; a missing part becomes NULL. (transfer full) */
 gboolean fab_address_parse (const char *text, char **host, char **port, GError **error);
 
@@ -13,13 +16,19 @@ gboolean fab_address_parse (const char *text, char **host, char **port, GError *
  * Returns -1 and sets *error on failure: FAB_ERROR_INPUT for an unknown host name, else FAB_ERROR_IO. The caller
  * closes the socket. */
 int fab_socket_connect (const char *host, const char *port, const char *bind_to, guint timeout_s,
-                        GError **error);
+                        FabMeasureHost *canceller, GError **error);
 
-/* Opens a listening socket; `host` NULL: at every address of this machine. Returns -1 and sets *error on failure. */
-int fab_socket_listen (const char *host, const char *port, GError **error);
+/* Opens a listening socket; `host` NULL: at the loopback address, which only this machine reaches. Returns -1 and sets
+ * *error on failure. `timeout_s` limits how long the name of the host is looked up. */
+int fab_socket_listen (const char *host, const char *port, guint timeout_s, FabMeasureHost *canceller,
+                       GError **error);
 
-/* Waits for the next connection and returns it; `host` (may be NULL) can cancel the wait. */
-int fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *host, GError **error);
+/* Waits for the next connection and returns it. */
+int fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *canceller, GError **error);
+
+/* Receives exactly `size` bytes within the time limits of the control channel `limits`. */
+gboolean fab_socket_receive (int fd, gpointer data, gsize size, const FabControl *limits, GError **error);
+
 guint fab_socket_port (int fd);
 
 /* Sets *error to what errno says about the connection to `who`. Returns FALSE. */

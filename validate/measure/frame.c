@@ -18,9 +18,10 @@ typedef struct {
 G_STATIC_ASSERT (sizeof (Wire) == 32);
 
 static const char *const type_names[] = {
-  [FAB_FRAME_HELLO] = "HELLO",   [FAB_FRAME_WELCOME] = "WELCOME", [FAB_FRAME_DATA] = "DATA",
-  [FAB_FRAME_OPENED] = "OPENED", [FAB_FRAME_GO] = "GO",           [FAB_FRAME_READY] = "READY",
-  [FAB_FRAME_DONE] = "DONE",     [FAB_FRAME_FAILED] = "FAILED",   [FAB_FRAME_BYE] = "BYE",
+  [FAB_FRAME_HELLO] = "HELLO",         [FAB_FRAME_WELCOME] = "WELCOME", [FAB_FRAME_DATA] = "DATA",
+  [FAB_FRAME_OPENED] = "OPENED",       [FAB_FRAME_GO] = "GO",           [FAB_FRAME_READY] = "READY",
+  [FAB_FRAME_DONE] = "DONE",           [FAB_FRAME_FAILED] = "FAILED",   [FAB_FRAME_BYE] = "BYE",
+  [FAB_FRAME_CHALLENGE] = "CHALLENGE", [FAB_FRAME_PROOF] = "PROOF",
 };
 
 void
@@ -88,19 +89,17 @@ check_wire (const FabControl *control, const Wire *wire, GError **error)
         "%s speaks version %u of the protocol and this end version %u; use the same fabricast on both",
         control->there, GUINT32_FROM_BE (wire->version), FAB_FRAME_VERSION);
   guint32 type = GUINT32_FROM_BE (wire->type);
-  if (type < FAB_FRAME_HELLO || type > FAB_FRAME_BYE || GUINT32_FROM_BE (wire->n_data) > MAX_DATA_BYTES)
+  if (type < FAB_FRAME_HELLO || type > FAB_FRAME_PROOF || GUINT32_FROM_BE (wire->n_data) > MAX_DATA_BYTES)
     return fab_throw (error, FAB_ERROR_IO, "%s sends what the protocol does not know", control->there);
   return TRUE;
 }
 
-/* Sets *error from the other end's message, without control characters: it is printed on a terminal. */
+/* Sets *error from the other end's message, escaped: it is printed on a terminal. */
 static gboolean
 fail_there (const FabControl *control, const FabFrame *frame, GError **error)
 {
-  g_autofree char *text = g_utf8_make_valid (frame->data ? frame->data : "", -1);
+  g_autofree char *text = fab_printable (frame->data ? frame->data : "");
 
-  for (char *c = text; *c; c++)
-    *c = g_ascii_iscntrl (*c) ? ' ' : *c;
   return fab_throw (error, FAB_ERROR_IO, "the other end, %s, gave up: %s", control->there, text);
 }
 
@@ -169,6 +168,8 @@ framed_receive (FabControl *control, gpointer data, gsize size, GError **error)
 
     if (!fab_frame_expect (self->below, FAB_FRAME_DATA, &frame, error))
       return FALSE;
+    if (frame.n_data == 0) /* an end that sends nothing but these would be waited for without end */
+      return fab_throw (error, FAB_ERROR_IO, "%s sends DATA without data", control->there);
     g_byte_array_append (self->waiting, (const guint8 *) frame.data, (guint) frame.n_data);
   }
   memcpy (data, self->waiting->data, size);
@@ -192,10 +193,14 @@ fab_framed_control_new (FabControl *below)
 {
   Framed *self = g_new0 (Framed, 1);
 
-  self->base = (FabControl){
-    framed_send,     framed_receive, framed_close, g_strdup (below->here), g_strdup (below->there),
-    below->timeout_s
-  };
+  self->base = (FabControl){ .send = framed_send,
+                             .receive = framed_receive,
+                             .close = framed_close,
+                             .here = g_strdup (below->here),
+                             .there = g_strdup (below->there),
+                             .timeout_s = below->timeout_s,
+                             .end_us = below->end_us,
+                             .canceller = below->canceller };
   self->below = below;
   self->waiting = g_byte_array_new ();
   return &self->base;

@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frame.h - the messages of the protocol between two ends (pair.h), over any control channel.
  *
- * A frame is 32 bytes, big endian, followed by up to 64 KiB of data. In this conversation > comes from the asking
- * end:
+ * A frame is 32 bytes, big endian, followed by up to 64 KiB of data: the magic number "FABM", the version of the
+ * protocol, type, number (4 bytes each), size (8), count and the number of bytes of data (4 each). In this conversation
+ * > comes from the asking end:
  *
  *   > HELLO backend, machine, largest size, window, time limit     < WELCOME machine
  *   both open; what they exchange meanwhile goes as DATA           <> OPENED
  *   > GO kind, size, number   < READY   both move   < DONE         repeated
  *   > BYE
  *
- * Either end may send FAILED with a message instead of any frame; it has then given up.
+ * A listening end with a secret (secret.h) puts a question before WELCOME, and both ends prove that they know it:
+ *
+ *   < CHALLENGE nonce         > PROOF nonce, code   < PROOF code
+ *
+ * Either end may send FAILED with a message instead of any frame; it has then given up. Version 1 had no CHALLENGE and
+ * let the asking end set the time limit of the listening one.
  */
 #pragma once
 
 #include "validate/measure/pair.h"
 
-#define FAB_FRAME_VERSION 1u
+#define FAB_FRAME_VERSION 2u
+
+/* The most messages that one GO may ask for: no product of a size and a count leaves 64 bits. */
+#define FAB_FRAME_MAX_MESSAGES (1u << 20)
+
+/* The most messages that a HELLO may ask to have under way. */
+#define FAB_FRAME_MAX_WINDOW (1u << 16)
 
 typedef enum {
   FAB_FRAME_HELLO = 1,
@@ -27,6 +39,8 @@ typedef enum {
   FAB_FRAME_DONE,
   FAB_FRAME_FAILED,
   FAB_FRAME_BYE,
+  FAB_FRAME_CHALLENGE,
+  FAB_FRAME_PROOF,
 } FabFrameType;
 
 typedef struct {

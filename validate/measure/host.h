@@ -13,7 +13,7 @@
 #include "sim/base/param.h"
 #include "validate/measure/series.h"
 
-#define FAB_MEASURE_ABI 1u
+#define FAB_MEASURE_ABI 2u
 
 /* What the person asked for, the same for all backends. */
 typedef struct {
@@ -24,6 +24,8 @@ typedef struct {
   const char *peer;   /* two-sided backends: "HOST[:PORT]" of the side that listens; NULL: none was named */
   const char *listen; /* "[HOST]:PORT" to wait at; NULL: this side asks */
   guint timeout_s;    /* for the other side to answer */
+  guint session_s;    /* listening: how long one asker may take in all; 0: without limit */
+  GBytes *secret;     /* both sides must prove that they know it; NULL: none */
   gboolean once;      /* listening: end after one asker */
 } FabMeasurePlan;
 

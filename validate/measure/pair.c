@@ -8,6 +8,7 @@
 
 #include "sim/base/error.h"
 #include "validate/measure/frame.h"
+#include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
    * negligible */
   SAMPLE_ROUND_TRIPS = 50,
   DEFAULT_TIMEOUT_S = 30,
-  MAX_TIMEOUT_S = 86400,
+  HELLO_S = 5, /* how long a new connection may take to introduce itself; no other one is served meanwhile */
+  GIVE_UP_S = 5, /* how long an end that gives up waits for what the other one says */
 };
 
 /* The shortest sample of a stream, 20 ms: what happens between two samples (token buckets that refill, clocks that
@@ -35,6 +37,19 @@ typedef struct {
   FabTimePs round_trip_ps; /* of PROBE_BYTES; 0: unknown */
 } Asker;
 
+gboolean
+fab_control_check (const FabControl *self, GError **error)
+{
+  if (self->canceller && self->canceller->is_cancelled (self->canceller)) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return FALSE;
+  }
+  return self->end_us == 0 || g_get_monotonic_time () < self->end_us
+      || fab_throw (error, FAB_ERROR_IO,
+                    "%s has had its time: the listening end gives no more to one that asks (--session-limit)",
+                    self->there);
+}
+
 static FabBytes
 largest_size (const FabMeasurePlan *plan)
 {
@@ -49,8 +64,9 @@ give_up (FabControl *control, GError *cause, GError **error)
   g_autoptr (GError) there = NULL;
 
   fab_frame_send_failed (control, cause);
-  while (fab_frame_receive (control, &frame, &there)) {}
-  if (frame.type == FAB_FRAME_FAILED && strstr (there->message, cause->message) == NULL)
+  control->end_us = fab_measure_deadline_us (GIVE_UP_S);
+  while (fab_control_check (control, NULL) && fab_frame_receive (control, &frame, &there)) {}
+  if (there && frame.type == FAB_FRAME_FAILED && strstr (there->message, cause->message) == NULL)
     g_prefix_error (&cause, "%s; here: ", there->message);
   g_propagate_error (error, cause);
 }
@@ -79,6 +95,30 @@ open_pair (FabControl *control, FabControl *framed, const FabPairOps *ops, gcons
   return NULL;
 }
 
+/* Receives WELCOME, or first proves that this end knows the secret. An end that has one refuses an end that asks for
+ * no proof: it may be another than the one that was meant. */
+static gboolean
+await_welcome (Asker *self, const FabFrame *hello, FabFrame *welcome, GError **error)
+{
+  GBytes *secret = self->host->plan->secret;
+  g_autoptr (GError) cause = NULL;
+
+  if (!fab_frame_receive (self->control, welcome, error))
+    return FALSE;
+  if (welcome->type != FAB_FRAME_CHALLENGE && secret)
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s asks for no proof of the secret; give it --secret-file too, or measure without one",
+                      self->control->there);
+  if (welcome->type != FAB_FRAME_CHALLENGE)
+    return welcome->type == FAB_FRAME_WELCOME
+        || fab_throw (error, FAB_ERROR_IO, "%s sends what the protocol does not know", self->control->there);
+  if (fab_secret_prove (self->control, secret, hello, welcome, &cause))
+    return fab_frame_expect (self->control, FAB_FRAME_WELCOME, welcome, error);
+  fab_frame_send_failed (self->control, cause);
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
 static gboolean
 say_hello (Asker *self, const char *backend, GError **error)
 {
@@ -93,8 +133,7 @@ say_hello (Asker *self, const char *backend, GError **error)
                      .n_data = strlen (data),
                      .data = data };
 
-  if (!fab_frame_send (self->control, &hello, error)
-      || !fab_frame_expect (self->control, FAB_FRAME_WELCOME, &answer, error))
+  if (!fab_frame_send (self->control, &hello, error) || !await_welcome (self, &hello, &answer, error))
     return FALSE;
   const char *there = answer.data ? answer.data : "";
   if (*here == '\0' || *there == '\0' || strcmp (here, there) == 0)
@@ -240,25 +279,40 @@ fab_pair_measure (FabMeasureHost *host, const char *backend, const FabPairOps *o
 /* --- serving --- */
 
 static gboolean
-greet (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, FabFrame *hello, GError **error)
+check_hello (const FabPairOps *ops, const FabControl *control, const FabFrame *hello, GError **error)
 {
-  const char *here = host->system ? host->system : "";
-  FabFrame welcome = { .type = FAB_FRAME_WELCOME, .n_data = strlen (here), .data = (char *) here };
-  g_auto (GStrv) words = NULL;
+  g_auto (GStrv) words = g_strsplit (hello->data ? hello->data : "", "\n", 2);
+  g_autofree char *backend = fab_printable (words[0] ? words[0] : "");
 
-  if (!fab_frame_expect (control, FAB_FRAME_HELLO, hello, error))
-    return FALSE;
-  words = g_strsplit (hello->data ? hello->data : "", "\n", 2);
-  if (ops->name && g_strcmp0 (words[0], ops->name) != 0)
+  if (ops->name && strcmp (backend, ops->name) != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "this end measures with '%s' and %s with '%s'; use the same on both", ops->name,
-                      control->there, words[0] ? words[0] : "");
+                      control->there, backend);
   if (hello->size_bytes > FAB_PAIR_MAX_BYTES)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s asks for messages of %" G_GUINT64_FORMAT
                       " bytes; this end takes messages of up to 16 GiB: measure smaller sizes",
                       control->there, (guint64) hello->size_bytes);
-  return fab_frame_send (control, &welcome, error);
+  return hello->count <= FAB_FRAME_MAX_WINDOW
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "%s asks for %u messages under way; this end takes up to %u (--window)", control->there,
+                    hello->count, FAB_FRAME_MAX_WINDOW);
+}
+
+/* Who has not said who it is, and proved it where that is asked for, has a few seconds in all. */
+static gboolean
+greet (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, FabFrame *hello, GError **error)
+{
+  const char *here = host->system ? host->system : "";
+  FabFrame welcome = { .type = FAB_FRAME_WELCOME, .n_data = strlen (here), .data = (char *) here };
+  GBytes *secret = host->plan->secret;
+
+  control->timeout_s = HELLO_S;
+  control->end_us = fab_measure_deadline_us (HELLO_S);
+  control->is_known = fab_frame_expect (control, FAB_FRAME_HELLO, hello, error)
+                   && (secret == NULL || fab_secret_demand (control, secret, hello, error));
+  return control->is_known && check_hello (ops, control, hello, error)
+      && fab_frame_send (control, &welcome, error);
 }
 
 /* Serves one sample. FALSE without an error: the measurement is over. */
@@ -272,7 +326,7 @@ serve_one (FabPair *pair, const FabPairOps *ops, FabControl *control, FabBytes m
   if (!fab_frame_receive (control, &frame, error) || frame.type == FAB_FRAME_BYE)
     return FALSE;
   if (frame.type != FAB_FRAME_GO || frame.number >= FAB_N_MEASURE_KINDS || !ops->can[frame.number]
-      || frame.count == 0 || frame.size_bytes > max_bytes)
+      || frame.count == 0 || frame.count > FAB_FRAME_MAX_MESSAGES || frame.size_bytes > max_bytes)
     return fab_throw (error, FAB_ERROR_IO, "%s asks for what was not agreed on", control->there);
   if (!fab_frame_send_type (control, FAB_FRAME_READY, error))
     return FALSE;
@@ -293,16 +347,16 @@ serve_agreed (FabMeasureHost *host, const FabPairOps *ops, FabControl *control, 
   if (!greet (host, ops, control, &hello, error))
     return FALSE;
   plan.window = hello.count;
-  plan.timeout_s = hello.number > 0 ? MIN (hello.number, MAX_TIMEOUT_S) : DEFAULT_TIMEOUT_S;
+  /* The limits are this end's own: who asks may shorten them, and only that. */
+  plan.timeout_s = plan.timeout_s > 0 ? plan.timeout_s : DEFAULT_TIMEOUT_S;
+  plan.timeout_s = hello.number > 0 ? MIN (hello.number, plan.timeout_s) : plan.timeout_s;
   control->timeout_s = plan.timeout_s;
+  control->end_us = plan.session_s > 0 ? fab_measure_deadline_us (plan.session_s) : 0;
   FabControl *framed = fab_framed_control_new (control);
   FabPair *pair = open_pair (control, framed, ops, params, &plan, hello.size_bytes, FALSE, &cause);
 
-  while (pair && serve_one (pair, ops, control, hello.size_bytes, &cause))
-    if (host->is_cancelled (host)) {
-      fab_throw (&cause, FAB_ERROR_IO, "it was interrupted");
-      break;
-    }
+  while (pair && serve_one (pair, ops, control, hello.size_bytes, &cause)
+         && fab_control_check (control, &cause)) {}
   if (pair)
     ops->close (pair);
   framed->close (framed);
@@ -338,7 +392,7 @@ connect_patiently (FabMeasureHost *host, GError **error)
 
   for (;;) {
     g_autoptr (GError) cause = NULL;
-    FabControl *control = fab_control_connect (plan->peer, plan->timeout_s, &cause);
+    FabControl *control = fab_control_connect (plan->peer, plan->timeout_s, host, &cause);
 
     if (control)
       return control;
@@ -361,10 +415,11 @@ fab_pair_measure_peer (FabMeasureHost *host, const FabPairOps *ops, gconstpointe
   gboolean is_measured;
 
   if (host->plan->peer == NULL)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s needs another host: start `fabricast measure %s --listen :7471` there and give "
-                      "--peer HOST here",
-                      ops->name, ops->name);
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%s needs another host: start `fabricast measure %s --listen 0.0.0.0:7471` there and give "
+        "--peer HOST here",
+        ops->name, ops->name);
   control = connect_patiently (host, error);
   if (control == NULL)
     return FALSE;
@@ -373,37 +428,52 @@ fab_pair_measure_peer (FabMeasureHost *host, const FabPairOps *ops, gconstpointe
   return is_measured;
 }
 
-static gboolean
+/* Sets `is_known`: the one who asked has introduced itself. */
+static void
 serve_next (FabMeasureHost *host, const FabPairOps *ops, FabListener *listener, gconstpointer params,
-            GError **error)
+            gboolean *is_known, GError **error)
 {
   FabControl *control = fab_listener_accept (listener, 0, host, error);
-  gboolean is_served;
 
+  *is_known = FALSE;
   if (control == NULL)
-    return FALSE;
-  is_served = fab_pair_serve (host, ops, control, params, error);
-  if (!is_served)
+    return;
+  if (!fab_pair_serve (host, ops, control, params, error))
     g_prefix_error (error, "asked by %s: ", control->there);
+  *is_known = control->is_known;
   control->close (control);
-  return is_served;
+}
+
+/* Says who can ask. */
+static void
+note_reach (FabMeasureHost *host, const FabListener *listener)
+{
+  const FabMeasurePlan *plan = host->plan;
+
+  if (fab_listener_is_local (listener) && *plan->listen == ':')
+    host->note (host, "Only this machine reaches it; --listen 0.0.0.0%s lets other hosts ask.", plan->listen);
+  else if (!fab_listener_is_local (listener) && plan->secret == NULL)
+    host->note (host,
+                "Whoever reaches this port can ask; --secret-file FILE at both ends keeps strangers out.");
 }
 
 gboolean
 fab_pair_serve_peers (FabMeasureHost *host, const FabPairOps *ops, gconstpointer params, GError **error)
 {
   g_autoptr (GError) cause = NULL;
-  FabListener *listener = fab_listener_new (host->plan->listen, error);
+  gboolean is_known;
+  FabListener *listener = fab_listener_new (host->plan->listen, host->plan->timeout_s, host, error);
 
   if (listener == NULL)
     return FALSE;
   host->note (host, "Waits for the other end on port %u.", fab_listener_port (listener));
+  note_reach (host, listener);
   do {
     if (cause && !host->is_cancelled (host))
       host->note (host, "%s%s", cause->message, g_str_has_suffix (cause->message, "?") ? "" : ".");
     g_clear_error (&cause);
-    serve_next (host, ops, listener, params, &cause);
-  } while (!host->plan->once && !host->is_cancelled (host));
+    serve_next (host, ops, listener, params, &is_known, &cause);
+  } while (!(host->plan->once && is_known) && !host->is_cancelled (host));
   fab_listener_free (listener);
   if (cause == NULL || host->is_cancelled (host))
     return TRUE;

@@ -24,18 +24,30 @@ struct _FabControl {
   void (*close) (FabControl *self); /* frees the channel too */
   char *here, *there;               /* names of the two ends for series: addresses */
   guint timeout_s;                  /* limit of each send and receive, where there is one */
+  gint64 end_us;                    /* when all must be over, as of g_get_monotonic_time; 0: no limit */
+  FabMeasureHost *canceller;        /* says when the person wants to end; NULL: never */
+  gboolean is_known;                /* the end that asks has said who it is, and proved that it may */
 };
 
-/* Connects by TCP (IPv4, IPv6 or a host name). `peer` is HOST[:PORT]. (transfer full) */
-FabControl *fab_control_connect (const char *peer, guint timeout_s, GError **error);
+/* Fails with G_IO_ERROR_CANCELLED when the person wants to end, and with FAB_ERROR_IO when the conversation has reached
+ * `end_us`. Whatever waits without the control channel calls it several times a second. */
+gboolean fab_control_check (const FabControl *self, GError **error);
 
+/* Connects by TCP (IPv4, IPv6 or a host name). `peer` is HOST[:PORT]. Here and below, `canceller` (may be NULL) ends
+ * the wait with G_IO_ERROR_CANCELLED when the person wants to end. (transfer full) */
+FabControl *fab_control_connect (const char *peer, guint timeout_s, FabMeasureHost *canceller,
+                                 GError **error);
+
+/* Listens at [HOST]:PORT; without HOST at the loopback address, which only this machine reaches. */
 typedef struct _FabListener FabListener;
-FabListener *fab_listener_new (const char *listen, GError **error);
-guint fab_listener_port (const FabListener *self); /* useful when the port was ":0" */
+FabListener *fab_listener_new (const char *listen, guint timeout_s, FabMeasureHost *canceller,
+                               GError **error);
+guint fab_listener_port (const FabListener *self);        /* useful when the port was ":0" */
+gboolean fab_listener_is_local (const FabListener *self); /* only this machine reaches it */
 
-/* Waits for the next asking end, which has a few seconds to introduce itself. Fails with G_IO_ERROR_CANCELLED when
- * `host` says that the person wants to end. (transfer full) */
-FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *host, GError **error);
+/* Waits for the next asking end; `timeout_s` 0: without limit. (transfer full) */
+FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller,
+                                 GError **error);
 void fab_listener_free (FabListener *self);
 
 /* One end of a connection that moves messages. */
@@ -44,7 +56,8 @@ typedef struct _FabPair FabPair;
 typedef struct {
   /* Opens an end, and is called on both with the control channel between them: it exchanges addresses and allocates
    * buffers of max_bytes. The control channel must live as long as the pair. When one end fails, the other's `receive`
-   * fails with its message. The window and the time limit of `plan` are those of the asking end. */
+   * fails with its message. The window of `plan` is that of the asking end, its time limit that of this end or, if
+   * that is shorter, of the asking end. What waits without `control` calls fab_control_check. */
   FabPair *(*open) (FabControl *control, gconstpointer params, const FabMeasurePlan *plan, FabBytes max_bytes,
                     gboolean is_asking, GError **error);
   /* Moves messages. LATENCY: n round trips; BANDWIDTH: n messages from the asking end, then one word back;
@@ -80,6 +93,7 @@ gboolean fab_pair_measure_peer (FabMeasureHost *host, const FabPairOps *ops, gco
                                 GError **error);
 
 /* Waits at plan->listen and serves one asking end after the other until interrupted; only one with plan->once. A
- * failure with one of them becomes a note, unless it is the only one. */
+ * failure with one of them becomes a note, unless it is the only one. Who does not introduce itself does not count as
+ * one. */
 gboolean fab_pair_serve_peers (FabMeasureHost *host, const FabPairOps *ops, gconstpointer params,
                                GError **error);

@@ -17,6 +17,7 @@
 #include "validate/measure/clock.h"
 #include "validate/measure/control_tcp.h"
 #include "validate/measure/pair.h"
+#include "validate/measure/secret.h"
 
 typedef enum { FAB_TCP_BLOCK, FAB_TCP_SPIN } FabTcpWait;
 
@@ -30,7 +31,8 @@ typedef struct {
 
 typedef struct {
   FabPair base;
-  char *there; /* name of the other end, for messages */
+  FabControl *control; /* owned by the caller */
+  char *there;         /* name of the other end, for messages */
   gboolean is_asking;
   FabTcpWait wait;
   guint n_streams, window, timeout_s;
@@ -39,7 +41,15 @@ typedef struct {
   char *out, *in;
   gsize buffer_bytes;       /* of each buffer; longer messages wrap around in it */
   guint64 *sent, *received; /* bytes by stream, of the current transfer */
+  guint n_steps;            /* in which something moved */
+  gint64 silent_us;         /* since when nothing has moved; 0: something has */
+  gint64 looked_us;         /* when this end last looked whether it must end */
 } FabTcpPair;
+
+/* A slow connection moves a few 64 KiB in so many steps; on a fast one the clock costs nothing beside them. */
+#define STEPS_PER_LOOK 8
+
+#define SLICE_US (FAB_MEASURE_SLICE_MS * G_TIME_SPAN_MILLISECOND)
 
 /* Messages over TCP connections.
  *
@@ -81,17 +91,53 @@ fail_late (const FabTcpPair *self, GError **error)
                     self->there, self->timeout_s);
 }
 
+/* Looks whether the person wants to end, or whether the time of the conversation is over. */
+static gboolean
+look (FabTcpPair *self, gint64 now_us, GError **error)
+{
+  if (now_us - self->looked_us < SLICE_US)
+    return TRUE;
+  self->looked_us = now_us;
+  return fab_control_check (self->control, error);
+}
+
+/* Something has moved. */
+static gboolean
+go_on (FabTcpPair *self, GError **error)
+{
+  self->silent_us = 0;
+  return ++self->n_steps % STEPS_PER_LOOK != 0 || look (self, g_get_monotonic_time (), error);
+}
+
+/* Nothing has moved: fails when that has lasted too long. */
+static gboolean
+stay_patient (FabTcpPair *self, GError **error)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  if (self->silent_us == 0)
+    self->silent_us = now_us;
+  if (now_us - self->silent_us > self->timeout_s * (gint64) G_USEC_PER_SEC)
+    return fail_late (self, error);
+  return look (self, now_us, error);
+}
+
 /* --- words --- */
 
 static gboolean
-send_word (const FabTcpPair *self, char word, GError **error)
+send_word (FabTcpPair *self, char word, GError **error)
 {
-  gssize n = send (self->words, &word, 1, MSG_NOSIGNAL);
+  for (;;) {
+    gssize n = send (self->words, &word, 1, MSG_NOSIGNAL);
 
-  return n == 1 || (is_only_waiting (self, n, error) ? fail_late (self, error) : FALSE);
+    if (n == 1)
+      return go_on (self, error);
+    if (!is_only_waiting (self, n, error) || !stay_patient (self, error))
+      return FALSE;
+  }
 }
 
-/* Waits for at least one word. */
+/* Takes the words that have come; waits a slice for the first one, unless it is not to wait. */
 static gboolean
 receive_words (const FabTcpPair *self, char *words, gsize size, int flags, gssize *n, GError **error)
 {
@@ -101,19 +147,34 @@ receive_words (const FabTcpPair *self, char *words, gsize size, int flags, gssiz
   if (!is_only_waiting (self, *n, error))
     return FALSE;
   *n = 0;
-  return (flags & MSG_DONTWAIT) || fail_late (self, error);
+  return TRUE;
+}
+
+/* Waits for one word. */
+static gboolean
+await_word (FabTcpPair *self, char *word, GError **error)
+{
+  gssize n;
+
+  for (;;) {
+    if (!receive_words (self, word, 1, 0, &n, error))
+      return FALSE;
+    if (n > 0)
+      return go_on (self, error);
+    if (!stay_patient (self, error))
+      return FALSE;
+  }
 }
 
 /* Returns when both ends are at the start of a sample and the asking end knows it. */
 static gboolean
-meet (const FabTcpPair *self, GError **error)
+meet (FabTcpPair *self, GError **error)
 {
   char word = 0;
-  gssize n;
 
   if (self->is_asking && !send_word (self, WORD_GO, error))
     return FALSE;
-  if (!receive_words (self, &word, 1, 0, &n, error))
+  if (!await_word (self, &word, error))
     return FALSE;
   if (word != WORD_GO)
     return fab_throw (error, FAB_ERROR_IO, "%s is not at the same message", self->there);
@@ -202,7 +263,7 @@ receive_some (Transfer *t, guint stream, int flags, gboolean *has_moved, GError 
     return TRUE;
   n = recv (self->streams[stream], self->in + offset, MIN (left, self->buffer_bytes - offset), flags);
   if (n <= 0)
-    return is_only_waiting (self, n, error) && ((flags & MSG_DONTWAIT) || fail_late (self, error));
+    return is_only_waiting (self, n, error);
   self->received[stream] += (guint64) n;
   *has_moved = TRUE;
   return TRUE;
@@ -232,21 +293,13 @@ is_over (const Transfer *t)
   return !t->has_words || t->n_out == 0 || t->is_all_there;
 }
 
-/* Waits until the kernel has something new. Where only one thing can happen, the call that takes it waits. */
+/* Sleeps until one of the sockets is ready, or a slice is over. */
 static gboolean
-wait_for_more (Transfer *t, GError **error)
+sleep_until_ready (Transfer *t)
 {
   FabTcpPair *self = t->pair;
-  gboolean is_sending = !has_sent (t, n_allowed (t)), is_receiving = n_arrived (t) < t->n_in, has_moved;
-  g_autofree struct pollfd *waits = NULL;
+  g_autofree struct pollfd *waits = g_new0 (struct pollfd, self->n_streams + 1);
 
-  if (self->wait == FAB_TCP_SPIN)
-    return TRUE;
-  if (!is_sending && !is_receiving)
-    return take_words (t, 0, &has_moved, error);
-  if (!is_sending && self->n_streams == 1 && (!t->has_words || has_sent (t, t->n_out)))
-    return receive_some (t, 0, 0, &has_moved, error);
-  waits = g_new0 (struct pollfd, self->n_streams + 1);
   for (guint i = 0; i < self->n_streams; i++) {
     guint64 part = part_bytes (t, i);
 
@@ -256,8 +309,26 @@ wait_for_more (Transfer *t, GError **error)
     waits[i].fd = waits[i].events ? waits[i].fd : -1;
   }
   waits[self->n_streams] = (struct pollfd){ .fd = t->has_words ? self->words : -1, .events = POLLIN };
-  int n = poll (waits, self->n_streams + 1, (int) self->timeout_s * 1000);
-  return n != 0 || fail_late (self, error);
+  return poll (waits, self->n_streams + 1, FAB_MEASURE_SLICE_MS) != 0;
+}
+
+/* Waits, for a slice at most, until the kernel has something new. Where only one thing can happen, the call that takes
+ * it waits. */
+static gboolean
+wait_for_more (Transfer *t, gboolean *is_new, GError **error)
+{
+  FabTcpPair *self = t->pair;
+  gboolean is_sending = !has_sent (t, n_allowed (t)), is_receiving = n_arrived (t) < t->n_in;
+
+  *is_new = FALSE;
+  if (self->wait == FAB_TCP_SPIN)
+    return TRUE;
+  if (!is_sending && !is_receiving)
+    return take_words (t, 0, is_new, error);
+  if (!is_sending && self->n_streams == 1 && (!t->has_words || has_sent (t, t->n_out)))
+    return receive_some (t, 0, 0, is_new, error);
+  *is_new = sleep_until_ready (t);
+  return TRUE;
 }
 
 static gboolean
@@ -280,26 +351,22 @@ transfer (FabTcpPair *self, FabBytes size_bytes, guint n_out, guint n_in, gboole
   Transfer t = {
     .pair = self, .size_bytes = size_bytes, .n_out = n_out, .n_in = n_in, .has_words = has_words
   };
-  gint64 last_move_us = 0;
-  gboolean has_moved;
+  gboolean has_moved, is_new;
 
   for (guint i = 0; i < self->n_streams; i++)
     self->sent[i] = self->received[i] = 0;
+  self->silent_us = 0;
   while (!is_over (&t)) {
     if (!step (&t, &has_moved, error))
       return FALSE;
     if (has_moved) {
-      last_move_us = 0;
+      if (!go_on (self, error))
+        return FALSE;
       continue;
     }
     if (is_over (&t))
       break;
-    if (self->wait == FAB_TCP_SPIN && last_move_us == 0)
-      last_move_us = g_get_monotonic_time ();
-    if (last_move_us > 0
-        && g_get_monotonic_time () - last_move_us > self->timeout_s * (gint64) G_USEC_PER_SEC)
-      return fail_late (self, error);
-    if (!wait_for_more (&t, error))
+    if (!wait_for_more (&t, &is_new, error) || (!is_new && !stay_patient (self, error)))
       return FALSE;
   }
   return !has_words || n_in == 0 || give_credit (&t, error);
@@ -359,7 +426,8 @@ tcp_move (FabPair *pair, FabMeasureKind kind, FabBytes size_bytes, guint n_messa
   return TRUE;
 }
 
-enum { DEFAULT_WINDOW = 64, TOKEN_BYTES = 40, MAX_STREAMS = 64, MAX_STRANGERS = 1000 };
+/* GREETING_S: how long a data connection may take to say its token. */
+enum { DEFAULT_WINDOW = 64, TOKEN_BYTES = 40, MAX_STREAMS = 64, GREETING_S = 1 };
 
 #define MAX_BUFFER_BYTES (64u << 20)
 
@@ -437,14 +505,15 @@ tcp_close (FabPair *pair)
 
 /* --- connections --- */
 
+/* Calls that wait return after a slice, so that the person can end the wait. */
 static void
-tune (int fd, guint64 buffer_bytes, guint timeout_s)
+tune (int fd, guint64 buffer_bytes)
 {
-  struct timeval limit = { .tv_sec = timeout_s };
+  struct timeval slice = { .tv_usec = SLICE_US };
   int bytes = (int) MIN (buffer_bytes, 1u << 30);
 
-  setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
+  setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof slice);
   if (bytes > 0) {
     setsockopt (fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     setsockopt (fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -464,12 +533,13 @@ connect_all (FabTcpPair *self, const Offer *offer, guint64 buffer_bytes, const c
 
   for (guint i = 0; i <= self->n_streams; i++) {
     Greeting greeting = { .index = GUINT32_TO_BE (i) };
-    int fd = fab_socket_connect (self->there, port, bind_to, self->timeout_s, error);
+    int fd = fab_socket_connect (self->there, port, bind_to, self->timeout_s, self->control->canceller,
+                                 error);
 
     if (fd < 0)
       return FALSE;
     *slot (self, i) = fd;
-    tune (fd, buffer_bytes, self->timeout_s);
+    tune (fd, buffer_bytes);
     memcpy (greeting.token, offer->token, TOKEN_BYTES);
     if (send (fd, &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting)
       return fab_socket_ended (self->there, error);
@@ -481,10 +551,13 @@ connect_all (FabTcpPair *self, const Offer *offer, guint64 buffer_bytes, const c
 static gboolean
 take_connection (FabTcpPair *self, int fd, const Offer *offer)
 {
+  FabControl limits = { .there = self->there,
+                        .timeout_s = GREETING_S,
+                        .canceller = self->control->canceller };
   Greeting greeting;
   guint index;
 
-  if (recv (fd, &greeting, sizeof greeting, MSG_WAITALL) != sizeof greeting
+  if (!fab_socket_receive (fd, &greeting, sizeof greeting, &limits, NULL)
       || memcmp (greeting.token, offer->token, TOKEN_BYTES) != 0)
     return FALSE;
   index = GUINT32_FROM_BE (greeting.index);
@@ -497,20 +570,22 @@ take_connection (FabTcpPair *self, int fd, const Offer *offer)
 static gboolean
 accept_all (FabTcpPair *self, int listening, const Offer *offer, guint64 buffer_bytes, GError **error)
 {
-  guint n_strangers = 0;
+  gint64 deadline_us = fab_measure_deadline_us (self->timeout_s);
 
   for (guint n = 0; n <= self->n_streams;) {
-    int fd = fab_socket_accept (listening, self->timeout_s, NULL, error);
+    int fd = fab_socket_accept (listening, self->timeout_s, self->control->canceller, error);
 
     if (fd < 0)
       return FALSE;
-    tune (fd, buffer_bytes, self->timeout_s);
+    tune (fd, buffer_bytes);
     if (take_connection (self, fd, offer)) {
       n++;
       continue;
     }
     close (fd);
-    if (++n_strangers > MAX_STRANGERS)
+    if (!fab_control_check (self->control, error))
+      return FALSE;
+    if (g_get_monotonic_time () >= deadline_us)
       return fab_throw (error, FAB_ERROR_IO, "strangers keep connecting to the data port");
   }
   return TRUE;
@@ -555,7 +630,6 @@ open_listening (FabTcpPair *self, FabControl *control, const FabTcpParams *own, 
                 GError **error)
 {
   g_autofree char *port = g_strdup_printf ("%" G_GINT64_FORMAT, own->port);
-  g_autofree char *token = g_uuid_string_random ();
   Offer offer = { 0 };
   Wish wish;
   int listening;
@@ -570,10 +644,10 @@ open_listening (FabTcpPair *self, FabControl *control, const FabTcpParams *own, 
     return fab_throw (error, FAB_ERROR_IO, "%s asks for an impossible number of connections", self->there);
   }
   make_buffers (self, max_bytes);
-  listening = fab_socket_listen (control->here, port, error);
+  listening = fab_socket_listen (control->here, port, self->timeout_s, control->canceller, error);
   if (listening < 0)
     return FALSE;
-  g_strlcpy (offer.token, token, TOKEN_BYTES);
+  fab_secret_random (offer.token, TOKEN_BYTES);
   offer.port = GUINT32_TO_BE (fab_socket_port (listening));
   is_open = control->send (control, &offer, sizeof offer, error)
          && accept_all (self, listening, &offer, GUINT64_FROM_BE (wish.buffer_bytes), error);
@@ -587,6 +661,7 @@ tcp_open (FabControl *control, gconstpointer own, const FabMeasurePlan *plan, Fa
 {
   FabTcpPair *self = g_new0 (FabTcpPair, 1);
 
+  self->control = control;
   self->there = g_strdup (control->there);
   self->is_asking = is_asking;
   self->window = plan->window > 0 ? plan->window : DEFAULT_WINDOW;

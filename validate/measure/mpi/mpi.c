@@ -140,12 +140,11 @@ mpi_control_new (guint rank, const char *const *names)
   MpiControl *self = g_new0 (MpiControl, 1);
   guint here = mpi_rank ();
 
-  self->base = (FabControl){ control_send,
-                             control_receive,
-                             control_close,
-                             g_strdup_printf ("rank%u@%s", here, names[here]),
-                             g_strdup_printf ("rank%u@%s", rank, names[rank]),
-                             0 };
+  self->base = (FabControl){ .send = control_send,
+                             .receive = control_receive,
+                             .close = control_close,
+                             .here = g_strdup_printf ("rank%u@%s", here, names[here]),
+                             .there = g_strdup_printf ("rank%u@%s", rank, names[rank]) };
   self->rank = (int) rank;
   self->waiting = g_byte_array_new ();
   return &self->base;

@@ -27,6 +27,7 @@ typedef struct {
 
 typedef struct {
   FabPair base;
+  FabControl *control; /* owned by the caller */
   struct fi_info *info;
   struct fid_fabric *fabric;
   struct fid_domain *domain;
@@ -42,6 +43,8 @@ typedef struct {
   guint window;
   guint timeout_s;
   gboolean is_asking;
+  guint n_moves;      /* polls that found a completion */
+  gint64 looked_us;   /* when this end last looked whether it must end */
   char *here, *there; /* "tcp;ofi_rxm/eth0@10.9.0.1" */
 } FabOfiPair;
 
@@ -219,6 +222,18 @@ typedef struct {
   guint n_polls;
 } Patience;
 
+/* Looks, ten times a second, whether the person wants to end or the time of the conversation is over. */
+static gboolean
+look (FabOfiPair *self, GError **error)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  if (now_us - self->looked_us < G_USEC_PER_SEC / 10)
+    return TRUE;
+  self->looked_us = now_us;
+  return fab_control_check (self->control, error);
+}
+
 /* Polls both queues once. What is awaited must come within the time limit since the last completion. */
 static gboolean
 progress (FabOfiPair *self, Patience *patience, gsize size, GError **error)
@@ -229,11 +244,13 @@ progress (FabOfiPair *self, Patience *patience, gsize size, GError **error)
     return FALSE;
   if (is_out || is_in) {
     *patience = (Patience){ 0 };
-    return TRUE;
+    return ++self->n_moves % POLLS_PER_LOOK != 0 || look (self, error);
   }
   if (++patience->n_polls % POLLS_PER_LOOK != 0)
     return TRUE;
   sched_yield ();
+  if (!look (self, error))
+    return FALSE;
   if (patience->deadline_us == 0)
     patience->deadline_us = fab_measure_deadline_us (self->timeout_s)
                           + (gint64) (size * G_USEC_PER_SEC / SLOWEST_BYTES_PER_S);
@@ -548,6 +565,7 @@ ofi_open (FabControl *control, gconstpointer params, const FabMeasurePlan *plan,
   FabOfiPair *self = g_new0 (FabOfiPair, 1);
 
   self->base.ops = &ofi_ops;
+  self->control = control;
   self->is_asking = is_asking;
   self->timeout_s = plan->timeout_s > 0 ? plan->timeout_s : 30;
   self->info = ofi_choose (params, control->here, error);

@@ -17,6 +17,9 @@
 
 static gboolean verbs_meet (const FabVerbsPair *pair, GError **error);
 
+/* Looking whether the person wants to end costs nothing beside so many messages. */
+#define MESSAGES_PER_LOOK 1024
+
 /* Latency and exchange: one message under way in each direction, on the first queue pair.
  *
  * A write is noticed by its last byte, which counts 1 ... 255, 1, ...; adapters write a message in order. A send is
@@ -67,7 +70,7 @@ reap (Alone *self, GError **error)
 
     if (!fab_verbs_poll_sends (self->pair, &n, error))
       return FALSE;
-    if (n == 0 && fab_verbs_spin_is_over (&spin, self->pair->timeout_s))
+    if (n == 0 && fab_verbs_spin_is_over (&spin, self->pair))
       return fab_verbs_throw_timeout (self->pair, "sent", self->n_sent - 1, self->n, error);
   }
   return TRUE;
@@ -76,6 +79,9 @@ reap (Alone *self, GError **error)
 static gboolean
 send_one (Alone *self, GError **error)
 {
+  if (self->n_sent % MESSAGES_PER_LOOK == MESSAGES_PER_LOOK - 1
+      && !fab_control_check (self->pair->control, error))
+    return FALSE;
   if (self->leaving != NULL)
     *self->leaving = mark (self->n_sent);
   self->n_sent++;
@@ -122,7 +128,7 @@ receive_one (Alone *self, GError **error)
       break;
     if (spin.turns % 64 == 63 && !fab_verbs_poll_sends (self->pair, &n, error))
       return FALSE;
-    if (fab_verbs_spin_is_over (&spin, self->pair->timeout_s))
+    if (fab_verbs_spin_is_over (&spin, self->pair))
       return fab_verbs_throw_timeout (self->pair, "received", self->n_received, self->n, error);
   }
   self->n_received++;
@@ -255,6 +261,7 @@ static gboolean
 run (Stream *self, GError **error)
 {
   FabVerbsSpin spin = { .turns = 0 };
+  guint n_moves = 0;
 
   while (self->n_sent < self->n_sends || self->n_received < self->n_receives) {
     guint sent = 0, received = 0;
@@ -265,9 +272,11 @@ run (Stream *self, GError **error)
       return FALSE;
     self->n_sent += sent;
     self->n_received += received;
-    if (sent + received > 0)
+    if (sent + received > 0) {
       fab_verbs_spin_reset (&spin);
-    else if (fab_verbs_spin_is_over (&spin, self->pair->timeout_s))
+      if (++n_moves % MESSAGES_PER_LOOK == 0 && !fab_control_check (self->pair->control, error))
+        return FALSE;
+    } else if (fab_verbs_spin_is_over (&spin, self->pair))
       return throw_stuck (self, error);
   }
   return TRUE;

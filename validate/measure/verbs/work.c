@@ -40,7 +40,7 @@ static const Meaning meanings[] = {
 };
 
 gboolean
-fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s)
+fab_verbs_spin_is_over (FabVerbsSpin *spin, const FabVerbsPair *pair)
 {
   gint64 now_us;
 
@@ -48,10 +48,10 @@ fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s)
     return FALSE;
   now_us = g_get_monotonic_time ();
   if (spin->end_us == 0)
-    spin->end_us = now_us + (gint64) timeout_s * G_USEC_PER_SEC;
+    spin->end_us = now_us + (gint64) pair->timeout_s * G_USEC_PER_SEC;
   /* after so many empty polls another thread may need the core, for example the other end */
   g_thread_yield ();
-  return now_us > spin->end_us;
+  return now_us > spin->end_us || !fab_control_check (pair->control, NULL);
 }
 
 void
@@ -183,6 +183,8 @@ fab_verbs_poll_receives (FabVerbsPair *pair, guint *n_done, GError **error)
 gboolean
 fab_verbs_throw_timeout (const FabVerbsPair *pair, const char *what, guint done, guint of, GError **error)
 {
+  if (!fab_control_check (pair->control, error))
+    return FALSE;
   return fab_throw (
       error, FAB_ERROR_IO,
       "%s to %s of %s: nothing happened for %u s (%s: %u of %u): did the other end die or stop, or is the "

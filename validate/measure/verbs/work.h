@@ -13,8 +13,9 @@ typedef struct {
   gint64 end_us; /* 0: not started */
 } FabVerbsSpin;
 
-/* Counts a poll in which nothing happened; TRUE when nothing has happened for `timeout_s`. */
-gboolean fab_verbs_spin_is_over (FabVerbsSpin *spin, guint timeout_s);
+/* Counts a poll in which nothing happened; TRUE when nothing has happened for the pair's time limit, or the person
+ * wants to end. */
+gboolean fab_verbs_spin_is_over (FabVerbsSpin *spin, const FabVerbsPair *pair);
 void fab_verbs_spin_reset (FabVerbsSpin *spin); /* something happened: starts anew */
 
 /* Posts one message with the pair's method on queue `i`. `is_signalled`: a completion covers it and all uncovered
@@ -34,7 +35,7 @@ gboolean fab_verbs_post_receive (FabVerbsPair *pair, guint i, GError **error);
 gboolean fab_verbs_poll_sends (FabVerbsPair *pair, guint *n_done, GError **error);
 gboolean fab_verbs_poll_receives (FabVerbsPair *pair, guint *n_done, GError **error);
 
-/* Sets *error for a wait that took too long. Returns FALSE. */
+/* Sets *error for a wait that took too long or was cancelled. Returns FALSE. */
 gboolean fab_verbs_throw_timeout (const FabVerbsPair *pair, const char *what, guint done, guint of,
                                   GError **error);
 
