@@ -195,6 +195,7 @@ huggingface_read (const FabYamlNode *root, FabModelFile *file)
 }
 
 const FabModelFileFormat fab_format_huggingface = {
+  .key = "model_type",
   .name = "config.json of Hugging Face transformers",
   .read = huggingface_read,
 };

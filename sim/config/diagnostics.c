@@ -216,6 +216,31 @@ fab_diagnostics_add (FabDiagnostics *self, const FabMark *mark, const char *form
   self->count++;
 }
 
+void
+fab_diagnostics_add_all (FabDiagnostics *self, const FabDiagnostics *other)
+{
+  for (guint i = 0; i < other->entries->len && self->entries->len < MAX_KEPT; i++) {
+    Entry *entry = entry_copy (g_ptr_array_index (other->entries, i));
+
+    entry->sequence = self->count;
+    if (!g_hash_table_add (self->seen, entry_head (entry))) {
+      entry_free (entry);
+      continue;
+    }
+    g_ptr_array_add (self->entries, entry);
+    self->count++;
+  }
+}
+
+guint
+fab_diagnostics_first (const FabDiagnostics *self, guint *column)
+{
+  const Entry *entry = self->entries->len > 0 ? g_ptr_array_index (self->entries, 0) : NULL;
+
+  *column = entry != NULL ? entry->column : 0;
+  return entry != NULL ? entry->line : 0;
+}
+
 guint
 fab_diagnostics_count (const FabDiagnostics *self)
 {

@@ -34,6 +34,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabDiagnostics, fab_diagnostics_free)
  * same position counts once. */
 void fab_diagnostics_add (FabDiagnostics *self, const FabMark *mark, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
+/* Adds all mistakes of another collection. */
+void fab_diagnostics_add_all (FabDiagnostics *self, const FabDiagnostics *other);
+
+/* Returns the line and column of the first mistake; 0 when it has none. */
+guint fab_diagnostics_first (const FabDiagnostics *self, guint *column);
 guint fab_diagnostics_count (const FabDiagnostics *self);
 
 /* Returns fab_nearest (), or NULL once there are so many mistakes that a hint is not worth its time. */

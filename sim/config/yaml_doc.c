@@ -9,8 +9,10 @@
 #include "sim/config/yaml_doc.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 #include "sim/base/error.h"
@@ -62,23 +64,30 @@ fab_yaml_source_new (const char *file, const char *data, gsize size)
 }
 
 FabYamlSource *
-fab_yaml_source_load (const char *path, GError **error)
+fab_yaml_source_load (const char *path, gboolean is_regular, GError **error)
 {
   g_autofree char *data = g_malloc (MAX_READ);
-  FILE *file = fopen (path, "rb");
-  gsize size;
-  gboolean is_read;
+  /* without waiting: a pipe would wait for a writer */
+  int fd = open (path, O_RDONLY | O_CLOEXEC | (is_regular ? O_NONBLOCK | O_NOCTTY : 0));
+  gboolean is_open = fd >= 0, is_right = is_open;
+  gsize size = 0;
+  gssize n = is_open ? 1 : -1;
+  struct stat state;
 
-  if (file == NULL) {
-    fab_throw (error, FAB_ERROR_IO, "cannot open %s: %s", path, g_strerror (errno));
-    return NULL;
+  if (is_open && is_regular)
+    is_right = fstat (fd, &state) == 0 && S_ISREG (state.st_mode);
+  while (is_right && size < MAX_READ && n > 0) {
+    n = read (fd, data + size, MAX_READ - size);
+    size += n > 0 ? (gsize) n : 0;
   }
-  size = fread (data, 1, MAX_READ, file);
-  is_read = !ferror (file);
-  if (!is_read)
-    fab_throw (error, FAB_ERROR_IO, "cannot read %s: %s", path, g_strerror (errno));
-  (void) fclose (file);
-  return is_read ? fab_yaml_source_new (path, data, size) : NULL;
+  if (!is_right && is_open)
+    fab_throw (error, FAB_ERROR_IO, "%s is no regular file; a scenario reads no pipes, devices and folders",
+               path);
+  else if (n < 0)
+    fab_throw (error, FAB_ERROR_IO, "cannot %s %s: %s", is_open ? "read" : "open", path, g_strerror (errno));
+  if (is_open)
+    close (fd);
+  return is_right && n >= 0 ? fab_yaml_source_new (path, data, size) : NULL;
 }
 
 char *
@@ -767,7 +776,7 @@ fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnosti
 FabYamlDoc *
 fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GError **error)
 {
-  FabYamlSource *source = fab_yaml_source_load (path, error);
+  FabYamlSource *source = fab_yaml_source_load (path, FALSE, error);
 
   return source != NULL ? read_whole (source, diagnostics) : NULL;
 }

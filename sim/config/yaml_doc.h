@@ -80,8 +80,10 @@ const char *fab_yaml_doc_assigned (const FabYamlDoc *self, const char *key);
 /* Merges the files that the root's `include` names (one, or a list; relative to the file that names them) under the
  * document, and removes the key. Mappings are merged, and the document's own values win. A mapping of another `kind`,
  * a scalar and a list replace what the file had; but the lists of the root are joined, and an entry replaces one of
- * the same `name`. Of two files, the later wins. FALSE: diagnostics were added. */
-gboolean fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics);
+ * the same `name`. Of two files, the later wins. `keys` (NULL-ended; NULL: any) are those that a root may have: of a
+ * file that has others, or is no YAML, no text is shown, because whoever wrote the name need not be the one who may
+ * read the file. FALSE: diagnostics were added. */
+gboolean fab_yaml_doc_include (FabYamlDoc *self, const char *const *keys, FabDiagnostics *diagnostics);
 
 /* Returns the tree as text. (transfer full) */
 char *fab_yaml_node_text (const FabYamlNode *node);
@@ -114,8 +116,9 @@ typedef struct {
 
 FabYamlSource *fab_yaml_source_new (const char *file, const char *data, gsize size);
 
-/* Reads a file, cut off after the size that fab_yaml_source_check allows; NULL and *error when it cannot be read. */
-FabYamlSource *fab_yaml_source_load (const char *path, GError **error);
+/* Reads a file, cut off after the size that fab_yaml_source_check allows; NULL and *error when it cannot be read.
+ * `is_regular`: a text names it, so it must be a regular file, because no pipe or device may be waited for. */
+FabYamlSource *fab_yaml_source_load (const char *path, gboolean is_regular, GError **error);
 
 /* Returns `path` as the text at `mark` means it: relative to that text's file, or to the working directory when it
  * has no file. (transfer full) */

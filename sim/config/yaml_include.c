@@ -17,7 +17,8 @@
 typedef struct {
   FabYamlDoc *doc;
   FabDiagnostics *diagnostics;
-  GPtrArray *open; /* char: full paths of the files that are being read */
+  const char *const *keys; /* of a root; NULL: any */
+  GPtrArray *open;         /* char: full paths of the files that are being read */
   guint n_files;
 } Includer;
 
@@ -111,6 +112,41 @@ check_file (Includer *self, const FabYamlNode *name, const char *full)
   return TRUE;
 }
 
+/* Says that a file cannot be included, and where, but shows nothing of it. */
+static FabYamlNode *
+refuse_file (Includer *self, const FabYamlNode *name, const char *path, guint line, guint column,
+             const char *why)
+{
+  g_autofree char *at = line > 0 ? g_strdup_printf (", line %u, column %u", line, column) : g_strdup ("");
+
+  fab_diagnostics_add (self->diagnostics, &name->mark,
+                       "%s%s: %s; its text is not shown, because the file may be private", path, at, why);
+  return NULL;
+}
+
+/* Reads a file that may be anything. The text of one that is a scenario is shown where it is wrong. */
+static FabYamlNode *
+read_root (Includer *self, const FabYamlNode *name, const char *path, FabYamlSource *source)
+{
+  g_autoptr (FabDiagnostics) own = fab_diagnostics_new ();
+  FabYamlNode *root = fab_yaml_tree_add (self->doc, source, own);
+  guint line, column;
+
+  if (root == NULL) {
+    line = fab_diagnostics_first (own, &column);
+    return refuse_file (self, name, path, line, column, "this is not YAML that a scenario may hold");
+  }
+  if (root->kind != FAB_YAML_MAPPING)
+    return refuse_file (self, name, path, root->mark.line, root->mark.column,
+                        "a file holds keys with values, for example 'links: []'");
+  for (guint i = 0; self->keys != NULL && i < root->n; i++)
+    if (strcmp (root->keys[i]->text, KEY) != 0 && !g_strv_contains (self->keys, root->keys[i]->text))
+      return refuse_file (self, name, path, root->keys[i]->mark.line, root->keys[i]->mark.column,
+                          "no scenario has this key");
+  fab_diagnostics_add_all (self->diagnostics, own);
+  return root;
+}
+
 /* Returns the root of a file after merging all that it includes; NULL: a diagnostic was added. */
 static FabYamlNode *
 read_file (Includer *self, const FabYamlNode *name)
@@ -118,7 +154,7 @@ read_file (Includer *self, const FabYamlNode *name)
   g_autofree char *path = fab_yaml_source_beside (&name->mark, name->text);
   g_autofree char *full = g_canonicalize_filename (path, NULL);
   g_autoptr (GError) problem = NULL;
-  FabYamlSource *source = check_file (self, name, full) ? fab_yaml_source_load (path, &problem) : NULL;
+  FabYamlSource *source = check_file (self, name, full) ? fab_yaml_source_load (path, TRUE, &problem) : NULL;
   FabYamlNode *root;
   gboolean is_good;
 
@@ -126,12 +162,7 @@ read_file (Includer *self, const FabYamlNode *name)
     fab_diagnostics_add (self->diagnostics, &name->mark, "%s", problem->message);
   if (source == NULL)
     return NULL;
-  root = fab_yaml_tree_add (self->doc, source, self->diagnostics);
-  if (root != NULL && root->kind != FAB_YAML_MAPPING) {
-    fab_diagnostics_add (self->diagnostics, &root->mark,
-                         "a file holds keys with values, for example 'links: []'");
-    return NULL;
-  }
+  root = read_root (self, name, path, source);
   g_ptr_array_add (self->open, g_steal_pointer (&full));
   is_good = root != NULL && read_includes (self, root);
   g_ptr_array_set_size (self->open, (gint) self->open->len - 1);
@@ -168,10 +199,10 @@ read_includes (Includer *self, FabYamlNode *root)
 }
 
 gboolean
-fab_yaml_doc_include (FabYamlDoc *self, FabDiagnostics *diagnostics)
+fab_yaml_doc_include (FabYamlDoc *self, const char *const *keys, FabDiagnostics *diagnostics)
 {
   g_autoptr (GPtrArray) open = g_ptr_array_new_with_free_func (g_free);
-  Includer includer = { .doc = self, .diagnostics = diagnostics, .open = open };
+  Includer includer = { .doc = self, .diagnostics = diagnostics, .keys = keys, .open = open };
 
   if (self->base != NULL && fab_yaml_get (self->root, KEY) != NULL && !fab_yaml_tree_own_all (self)) {
     fab_diagnostics_add (diagnostics, &self->root->mark, "more than %u values in one document",

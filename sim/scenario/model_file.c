@@ -194,14 +194,23 @@ read_model (FabYamlDoc *doc, FabYamlNode *value, const FabModelFileFormat *forma
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) problem = NULL;
   FabModelFile self = { .doc = doc, .diagnostics = diagnostics, .notes = notes };
-  FabYamlSource *source = fab_yaml_source_load (path, &problem);
+  FabYamlSource *source = fab_yaml_source_load (path, TRUE, &problem);
+  g_autoptr (FabDiagnostics) own = fab_diagnostics_new ();
   FabYamlNode *entry, *models, *node;
 
   if (source == NULL) {
     fab_diagnostics_add (diagnostics, &value->mark, "%s", problem->message);
     return;
   }
-  self.root = fab_yaml_tree_add (doc, source, diagnostics);
+  self.root = fab_yaml_tree_add (doc, source, own);
+  if (self.root == NULL || fab_yaml_get (self.root, format->key) == NULL) {
+    fab_diagnostics_add (
+        diagnostics, &value->mark,
+        "%s is no %s, which has a key '%s'; its text is not shown, because the file may be private", path,
+        format->name, format->key);
+    return;
+  }
+  fab_diagnostics_add_all (diagnostics, own);
   entry = self.root != NULL ? make_entry (&self, path, format) : NULL;
   models = entry != NULL ? models_of (&self) : NULL;
   if (models == NULL)

@@ -14,6 +14,7 @@
 typedef struct _FabModelFile FabModelFile;
 
 struct _FabModelFileFormat {
+  const char *key;  /* that every such file has: of one without it nothing is shown */
   const char *name; /* for messages: "config.json of Hugging Face transformers" */
   /* Sets the keys of the shape. Wrong or missing values are diagnostics. */
   void (*read) (const FabYamlNode *root, FabModelFile *file);

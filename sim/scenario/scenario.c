@@ -148,6 +148,17 @@ retell (Reading *self, const FabScenario *scenario)
   self->spec.summary = kept;
 }
 
+static void
+include_files (FabYamlDoc *doc, FabDiagnostics *diagnostics)
+{
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
+
+  for (const FabParam *row = fab_scenario_params; row->key != NULL; row++)
+    g_ptr_array_add (keys, (gpointer) row->key);
+  g_ptr_array_add (keys, NULL);
+  fab_yaml_doc_include (doc, (const char *const *) keys->pdata, diagnostics);
+}
+
 /* What was written, to a struct; adds diagnostics only. */
 static Reading *
 read_spec (const FabScenario *scenario)
@@ -159,7 +170,7 @@ read_spec (const FabScenario *scenario)
   self->doc = fab_yaml_doc_copy (scenario->doc);
   self->diagnostics = fab_diagnostics_copy (scenario->problems);
   self->reader = fab_schema_reader_new (scenario->registry, self->diagnostics);
-  fab_yaml_doc_include (self->doc, self->diagnostics); /* --set include=... */
+  include_files (self->doc, self->diagnostics); /* --set include=... */
   fab_model_files_read (self->doc, scenario->registry, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
   self->catalog = fab_catalog_overlay (scenario->shipped, &self->spec.own);
@@ -300,7 +311,7 @@ take_doc (FabScenario *self, FabYamlDoc *doc, GError **error)
     return NULL;
   }
   self->doc = doc;
-  fab_yaml_doc_include (doc, self->problems);
+  include_files (doc, self->problems);
   return self;
 }
 

@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sim/config/yaml_doc.h"
 
@@ -49,7 +50,7 @@ included (const char *text)
   g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL);
 
   assert_non_null (doc);
-  if (fab_yaml_doc_include (doc, diagnostics))
+  if (fab_yaml_doc_include (doc, NULL, diagnostics))
     return fab_yaml_node_text (fab_yaml_doc_root (doc));
   return fab_diagnostics_format (diagnostics);
 }
@@ -132,9 +133,46 @@ mistakes_are_shown_where_they_are (G_GNUC_UNUSED void **state)
   g_autofree char *b = put ("list.yaml", "- 1\n");
 
   assert_refused ("include: [twice.yaml, none.yaml]\n", "main.yaml:1:23: cannot open ");
-  assert_refused ("include: list.yaml\n", "list.yaml:1:1: a file holds keys with values");
+  assert_refused ("include: list.yaml\n", "list.yaml, line 1, column 1: a file holds keys with values");
   assert_refused ("include: {a: b}\n", "main.yaml:1:10: 'include' names files");
   assert_refused ("include: [[a.yaml]]\n", "main.yaml:1:11: 'include' names files");
+}
+
+/* Of a file that need not be a scenario, only the name and the place of the mistake. */
+static void
+nothing_is_shown_of_other_files (G_GNUC_UNUSED void **state)
+{
+  static const char *const private_texts[] = { "hunter2",
+                                               "hunter2: [",
+                                               "- hunter2\n",
+                                               "password: hunter2\n",
+                                               "seed: 1\nhunter2: 2\n",
+                                               "hunter2: 1\nhunter2: 2\n",
+                                               "\"hunter2" };
+  static const char *const keys[] = { "seed", NULL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (private_texts); i++) {
+    g_autofree char *path = put ("private", private_texts[i]);
+    g_autofree char *main_path = put ("main.yaml", "include: private\n");
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (main_path, diagnostics, NULL);
+
+    assert_false (fab_yaml_doc_include (doc, keys, diagnostics));
+    g_autofree char *text = fab_diagnostics_format (diagnostics);
+    assert_non_null (strstr (text, "its text is not shown"));
+    assert_null (strstr (text, "hunter2"));
+  }
+}
+
+static void
+only_regular_files_are_read (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = g_build_filename (directory, "pipe", NULL);
+
+  assert_int_equal (mkfifo (path, 0600), 0);
+  assert_refused ("include: pipe\n", "is no regular file");
+  assert_refused ("include: /dev/zero\n", "is no regular file");
+  assert_refused ("include: .\n", "is no regular file");
 }
 
 int
@@ -147,6 +185,8 @@ main (void)
     cmocka_unit_test (a_file_may_include_beside_itself),
     cmocka_unit_test (circles_are_refused),
     cmocka_unit_test (mistakes_are_shown_where_they_are),
+    cmocka_unit_test (nothing_is_shown_of_other_files),
+    cmocka_unit_test (only_regular_files_are_read),
   };
 
   return cmocka_run_group_tests_name ("include", tests, make_directory, remove_directory);
