@@ -256,10 +256,11 @@ fab_cli_fail (const char *command, const GError *error)
     return FAB_EXIT_DONE;
   if (g_error_matches (error, FAB_ERROR, FAB_ERROR_BROKEN))
     g_error ("%s", error->message);
-  if (error->code == FAB_ERROR_INPUT && strchr (error->message, '\n') != NULL)
-    g_printerr ("%s%s", error->message, g_str_has_suffix (error->message, "\n") ? "" : "\n");
+  g_autofree char *message = fab_printable_lines (error->message);
+  if (error->code == FAB_ERROR_INPUT && strchr (message, '\n') != NULL)
+    g_printerr ("%s%s", message, g_str_has_suffix (message, "\n") ? "" : "\n");
   else
-    g_printerr ("fabricast %s: %s\n", command, error->message);
+    g_printerr ("fabricast %s: %s\n", command, message);
   if (error->domain != FAB_ERROR)
     return FAB_EXIT_INPUT;
   return error->code == FAB_ERROR_UNSUPPORTED ? FAB_EXIT_UNSUPPORTED

@@ -112,9 +112,32 @@ write_through (const char *path, const char *text, GError **error)
   return is_written || fail (path, error);
 }
 
+static void
+print_beside (const char *text)
+{
+  g_printerr ("%s", text);
+}
+
+void
+fab_cli_keep_stdout (const char *out)
+{
+  if (g_strcmp0 (out, "-") == 0)
+    g_set_print_handler (print_beside);
+}
+
+/* What cannot be written is noticed when the program ends (main.c). */
+static gboolean
+write_stdout (const char *text)
+{
+  fputs (text, stdout);
+  return TRUE;
+}
+
 gboolean
 fab_cli_write_file (const char *path, const char *text, GError **error)
 {
+  if (strcmp (path, "-") == 0)
+    return write_stdout (text);
   g_autofree char *target = g_file_test (path, G_FILE_TEST_IS_SYMLINK) ? realpath (path, NULL) : NULL;
   const char *file = target ? target : path;
   g_autoptr (GError) cause = NULL;

@@ -15,10 +15,14 @@ gboolean fab_cli_is_database (const char *path);
 /* Fails when --out (which may be NULL) is one of the files (NULL-ended) that are read. */
 gboolean fab_cli_check_out (const char *out, char *const *files, GError **error);
 
+/* What g_print prints goes to standard error from now on when `out` (which may be NULL) is "-": standard output is the
+ * file then. */
+void fab_cli_keep_stdout (const char *out);
+
 /* Returns the value of `include` for the files of --with (NULL-ended). NULL and *error when one cannot be read.
  * (transfer full) */
 FabValue *fab_cli_with (char **files, GError **error);
 
-/* Writes a file. A plain file (links are followed) is replaced whole or not at all; devices and pipes are written to.
- * A database, which may hold hours of measurements, is never replaced. */
+/* Writes a file; "-" is standard output. A plain file (links are followed) is replaced whole or not at all; devices and
+ * pipes are written to. A database, which may hold hours of measurements, is never replaced. */
 gboolean fab_cli_write_file (const char *path, const char *text, GError **error);

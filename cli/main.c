@@ -2,6 +2,7 @@
 /* main.c - the table of commands. */
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,40 @@ close_output (void)
   _exit (FAB_EXIT_INPUT);
 }
 
+/* GLib ends the program with a trap when it gets no memory or no thread. A limit of this machine is no bug of the
+ * program: one sentence, and the exit code for what is not possible here. Files are replaced whole or written in
+ * transactions, so nothing is left half done. A GLogFunc. */
+static void
+end_with_sentence (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  gboolean is_memory = message == NULL || strstr (message, "failed to allocate") != NULL
+                    || strstr (message, "overflow allocating") != NULL;
+  gboolean is_thread = message != NULL && strstr (message, "creating thread") != NULL;
+  static const char memory_text[] =
+      "fabricast: out of memory: this needs more than the machine, or a limit such as `ulimit -v`, gives; "
+      "simulate fewer nodes, or run it where there is more\n";
+  static const char thread_text[] = "fabricast: no thread could be started: a limit such as `ulimit -u` was "
+                                    "reached; FABRICAST_THREADS=1 needs fewer\n";
+
+  if ((level & G_LOG_LEVEL_ERROR) == 0 || g_strcmp0 (domain, "GLib") != 0 || !(is_memory || is_thread)) {
+    g_log_default_handler (domain, level, message, data);
+    return;
+  }
+  if (write (STDERR_FILENO, is_memory ? memory_text : thread_text,
+             is_memory ? sizeof memory_text - 1 : sizeof thread_text - 1)
+      < 0)
+    _exit (FAB_EXIT_UNSUPPORTED);
+  _exit (FAB_EXIT_UNSUPPORTED);
+}
+
+/* A file that may not grow further is an error of the write, which says so; the signal would end the program before. */
+static void
+prepare (void)
+{
+  signal (SIGXFSZ, SIG_IGN);
+  g_log_set_default_handler (end_with_sentence, NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -99,6 +134,7 @@ main (int argc, char **argv)
     setlocale (LC_CTYPE, "C.UTF-8");
   const char *colour = fab_terminal_take_colour (&argc, argv, &error);
   fab_terminal_open (colour, prints_data (argc, argv));
+  prepare ();
   atexit (close_output);
   if (error != NULL)
     return fab_cli_fail (argc > 1 ? argv[1] : "help", error);

@@ -131,6 +131,7 @@ hand_out (const CalibrateOptions *o, FabFormat format, const GPtrArray *fragment
 {
   g_autofree char *yaml = fab_fragments_yaml (fragments, request);
 
+  fab_cli_keep_stdout (o->out);
   if (o->out && !fab_cli_write_file (o->out, yaml, error))
     return FALSE;
   g_autofree char *text = o->out || o->format_name ? print_fit (format, fragments) : g_steal_pointer (&yaml);

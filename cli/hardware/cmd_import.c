@@ -285,10 +285,7 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
                       request.file);
   if (!is_fragment && !check_scenario (scenario, catalog, error))
     return FALSE;
-  if (o->out)
-    return fab_cli_write_file (o->out, scenario, error);
-  g_print ("%s", scenario);
-  return TRUE;
+  return fab_cli_write_file (o->out ? o->out : "-", scenario, error);
 }
 
 static gboolean

@@ -109,10 +109,7 @@ report_write_csv (const FabReportRequest *request, const char *what, const char 
   g_autofree char *csv = csv_of (request, query, request->n_runs > 0 ? request->runs[0] : 0, error);
   if (csv == NULL)
     return FALSE;
-  if (out != NULL && strcmp (out, "-") != 0)
-    return fab_cli_write_file (out, csv, error);
-  g_print ("%s", csv);
-  return TRUE;
+  return fab_cli_write_file (out != NULL ? out : "-", csv, error);
 }
 
 enum { MAX_RUNS = 24, MAX_SWEEPS = 8 };
@@ -182,8 +179,7 @@ write_page (const FabReportRequest *request, const char *out, GError **error)
 
   if (page == NULL)
     return FALSE;
-  if (strcmp (out, "-") == 0)
-    return g_print ("%s", page), TRUE;
+  fab_cli_keep_stdout (out);
   if (!fab_cli_write_file (out, page, error))
     return FALSE;
   g_print ("%s: %u run%s, %u sweep%s; open it in a browser\n", out, request->n_runs,
@@ -199,9 +195,7 @@ write_svg (const FabReportRequest *request, const char *figure, const char *out,
 
   if (svg == NULL)
     return FALSE;
-  if (out != NULL && strcmp (out, "-") != 0)
-    return fab_cli_write_file (out, svg, error);
-  return g_print ("%s", svg), TRUE;
+  return fab_cli_write_file (out != NULL ? out : "-", svg, error);
 }
 
 static gboolean

@@ -7,10 +7,11 @@
 #include "sim/result/store.h"
 
 #define NO_ID G_MININT64
+#define MAX_TIME_S 31536000
 
 typedef struct {
   char *format_name, *db, *sql;
-  gint64 run_id, sweep_id;
+  gint64 run_id, sweep_id, max_rows, max_s;
   gboolean has_run, has_sweep;
   FabFormat format;
 } QueryOptions;
@@ -59,8 +60,10 @@ answer (const QueryOptions *o, const char *question, GError **error)
   const char *sql = o->sql ? o->sql : find_sql (question, error);
   g_autoptr (FabStore) store = sql ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
                                    : NULL;
-  if (store != NULL)
+  if (store != NULL) {
     fab_store_choose_sweep (store, o->sweep_id);
+    fab_store_limit_queries (store, (guint64) o->max_rows, (guint) o->max_s);
+  }
   g_autoptr (FabTable) table = store ? fab_store_query (store, sql, o->run_id, error) : NULL;
   g_autofree char *text = NULL;
 
@@ -82,6 +85,9 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "--run counts from 1; leave it out for the last run");
   if (o->has_sweep && o->sweep_id < 1)
     return fab_throw (error, FAB_ERROR_INPUT, "--sweep counts from 1; leave it out for the last sweep");
+  if (o->max_rows < 0 || o->max_s < 0 || o->max_s > MAX_TIME_S)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: a whole number from 1 on, or 0 for no limit",
+                      o->max_rows < 0 ? "--max-rows" : "--time-limit");
   if (o->sql && argc > 1)
     return fab_throw (error, FAB_ERROR_INPUT, "either a QUESTION or --sql, not both");
   if (o->sql == NULL && argc == 1) {
@@ -94,7 +100,7 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
 static FabExit
 run (int argc, char **argv)
 {
-  QueryOptions o = { .run_id = NO_ID, .sweep_id = NO_ID };
+  QueryOptions o = { .run_id = NO_ID, .sweep_id = NO_ID, .max_rows = 1000000, .max_s = 60 };
   const GOptionEntry entries[] = {
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
@@ -102,6 +108,9 @@ run (int argc, char **argv)
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
       "One SELECT of your own; :run is the run, :sweep the sweep (docs/results-schema.md)", "SQL" },
+    { "max-rows", 0, 0, G_OPTION_ARG_INT64, &o.max_rows, "Rows of an answer at most (1000000; 0: no limit)",
+      "N" },
+    { "time-limit", 0, 0, G_OPTION_ARG_INT64, &o.max_s, "Seconds that it may take (60; 0: no limit)", "N" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

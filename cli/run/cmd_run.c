@@ -2,6 +2,7 @@
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
 #include "answer/seeds.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/run/run.h"
 #include "cli/trace/trace.h"
 #include "cli/verdict.h"
@@ -200,6 +201,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     return FALSE;
   if (o->db && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
+  fab_cli_keep_stdout (o->trace);
   if (o->trace && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "--trace is written from the results file; leave --no-db out");
   if (o->trace && o->seeds)

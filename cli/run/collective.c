@@ -375,7 +375,8 @@ collective_write_json (const CollectiveRequest *request, const GArray *rows, GEr
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   const char *path = request->options->json_path;
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
+  fab_cli_keep_stdout (path);
+  if (strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
     return fab_throw (error, FAB_ERROR_INPUT, "-J %s: there is such a file, and it may be a measurement",
                       path);
   fab_json_begin_object (json, NULL);
@@ -405,22 +406,6 @@ typedef struct {
   double worst;            /* ratio, of those judged */
   const FabPrediction *at; /* the row that has it */
 } Check;
-
-static gboolean
-read_tolerance (const char *text, double *tolerance, GError **error)
-{
-  char *end;
-
-  *tolerance = 0.2;
-  if (text == NULL)
-    return TRUE;
-  *tolerance = g_ascii_strtod (text, &end);
-  if (end != text && strcmp (end, "%") == 0)
-    *tolerance /= 100;
-  if (end == text || (*end != '\0' && strcmp (end, "%") != 0) || !(*tolerance >= 0 && *tolerance < 1))
-    return fab_throw (error, FAB_ERROR_INPUT, "--tolerance %s: write for example 20%% or 0.2", text);
-  return TRUE;
-}
 
 static double
 ratio_of (const FabNcclTestsRow *measured, const FabPrediction *row)
@@ -536,7 +521,7 @@ collective_check (const CollectiveRequest *request, const GArray *rows, GError *
   const char *from = request->options->check_from;
   guint n_ranks = g_array_index (rows, FabPrediction, 0).n_ranks;
 
-  if (!read_tolerance (request->options->tolerance, &self.tolerance, error)
+  if (!collective_read_tolerance (request->options->tolerance, &self.tolerance, error)
       || (from && !collective_parse_size ("--check-from", from, &self.from_bytes, error))
       || !check_factor (request, n_ranks, error))
     return FALSE;
@@ -645,7 +630,7 @@ collective (CollectiveOptions *o, const char *path, gboolean *is_met, GError **e
 static FabExit
 run (int argc, char **argv)
 {
-  CollectiveOptions o = { .factor = NAN, .iterations = 20, .warmup = 1, .check = 1 };
+  CollectiveOptions o = { .factor = COLLECTIVE_NO_FACTOR, .iterations = 20, .warmup = 1, .check = 1 };
   const GOptionEntry entries[] = {
     TEXT ("node", 0, node, "Node entry of the catalogue", "NAME"),
     COUNT ("nodes", 0, nodes, "Number of nodes (default 1)"),

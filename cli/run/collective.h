@@ -6,6 +6,9 @@
 #include "validate/compare/nccl_names.h"
 #include "validate/import/nccl_tests.h"
 
+/* No factor that anybody writes: NaN is one that must be refused. */
+#define COLLECTIVE_NO_FACTOR (-G_MAXDOUBLE)
+
 /* The options as given on the command line; NULL or 0: not given. */
 typedef struct {
   char *format_name, *node, *op_name, *type_name, *min_size, *max_size, *step_size, *nic, *fabric;
@@ -14,7 +17,7 @@ typedef struct {
   const FabScenario *base; /* the scenario that was named; `node` is then its node */
   gboolean has_no_band;
   gint64 nodes, gpus_per_node, gpus_per_thread, threads, iterations, warmup, check;
-  double factor; /* NAN: not given */
+  double factor; /* COLLECTIVE_NO_FACTOR: not given */
 } CollectiveOptions;
 
 void collective_options_clear (CollectiveOptions *self);
@@ -48,6 +51,9 @@ double collective_factor (const CollectiveOptions *options);
 
 /* Parses "32K" and the like, as nccl-tests does. */
 gboolean collective_parse_size (const char *option, const char *text, FabBytes *bytes, GError **error);
+
+/* Parses "20%" or "0.2"; NULL is 0.2. */
+gboolean collective_read_tolerance (const char *text, double *tolerance, GError **error);
 
 /* Adds the assignments equivalent to a variable of NCCL: "NCCL_ALGO=Ring", or the name of one in the environment. */
 gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error);

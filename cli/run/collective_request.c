@@ -11,6 +11,8 @@
 
 enum { MAX_SIZES = 10000, MAX_GPUS_PER_PROCESS = 256, MAX_COUNT = 1000000, MAX_FILE_BYTES = 64 << 20 };
 
+#define MAX_FACTOR 1e15
+
 void
 collective_options_clear (CollectiveOptions *self)
 {
@@ -52,9 +54,9 @@ collective_parse_size (const char *option, const char *text, FabBytes *bytes, GE
 static gboolean
 check_pairs (const CollectiveOptions *o, GError **error)
 {
-  gboolean has_sizes = o->min_size || o->max_size || o->step_size || !isnan (o->factor);
+  gboolean has_sizes = o->min_size || o->max_size || o->step_size || o->factor != COLLECTIVE_NO_FACTOR;
 
-  if (o->step_size && !isnan (o->factor))
+  if (o->step_size && o->factor != COLLECTIVE_NO_FACTOR)
     return fab_throw (error, FAB_ERROR_INPUT, "either -f FACTOR or -i SIZE, not both");
   if (o->check_path && has_sizes)
     return fab_throw (error, FAB_ERROR_INPUT,
@@ -68,7 +70,23 @@ check_pairs (const CollectiveOptions *o, GError **error)
 double
 collective_factor (const CollectiveOptions *o)
 {
-  return isnan (o->factor) ? 2 : o->factor;
+  return o->factor == COLLECTIVE_NO_FACTOR ? 2 : o->factor;
+}
+
+gboolean
+collective_read_tolerance (const char *text, double *tolerance, GError **error)
+{
+  char *end;
+
+  *tolerance = 0.2;
+  if (text == NULL)
+    return TRUE;
+  *tolerance = g_ascii_strtod (text, &end);
+  if (end != text && strcmp (end, "%") == 0)
+    *tolerance /= 100;
+  if (end == text || (*end != '\0' && strcmp (end, "%") != 0) || !(*tolerance >= 0 && *tolerance < 1))
+    return fab_throw (error, FAB_ERROR_INPUT, "--tolerance %s: write for example 20%% or 0.2", text);
+  return TRUE;
 }
 
 static gboolean
@@ -83,8 +101,9 @@ read_range (CollectiveRequest *self, GError **error)
     return FALSE;
   if (self->last_bytes < self->first_bytes)
     return fab_throw (error, FAB_ERROR_INPUT, "-e must not be smaller than -b");
-  if (self->step_bytes == 0 && !(collective_factor (o) > 1))
-    return fab_throw (error, FAB_ERROR_INPUT, "-f must be larger than 1; it multiplies the size");
+  if (self->step_bytes == 0 && !(collective_factor (o) > 1 && collective_factor (o) <= MAX_FACTOR))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-f must be larger than 1, and a number; it multiplies the size");
   return TRUE;
 }
 

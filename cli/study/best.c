@@ -22,6 +22,7 @@ fab_best_write (const FabStudy *study, const FabEdits *edits, const char *why, c
   char *read[] = { study->path, NULL };
   g_autoptr (FabScenario) scenario = NULL;
 
+  fab_cli_keep_stdout (path);
   if (!fab_cli_check_out (path, read, error))
     return FALSE;
   scenario = fab_study_scenario (study, edits, error);

@@ -86,6 +86,9 @@ find_format (const TraceOptions *o, gboolean *is_kineto, GError **error)
   if (o->format_name && !*is_kineto && strcmp (o->format_name, "chrome") != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "unknown format '%s'; possible are chrome and kineto",
                       o->format_name);
+  if (*is_kineto && g_strcmp0 (o->output, "-") == 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-o -: --format kineto writes a folder of files, which is not standard output");
   if (!*is_kineto && (o->ranks || o->with_waiting))
     return fab_throw (error, FAB_ERROR_INPUT, "--%s is for --format kineto",
                       o->ranks ? "ranks" : "with-waiting");

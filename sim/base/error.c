@@ -2,6 +2,8 @@
 /* error.c - the error quark, and fab_throw, which sets an error and returns FALSE on one line. */
 #include "sim/base/error.h"
 
+#include <string.h>
+
 G_DEFINE_QUARK (fab - error - quark, fab_error)
 
 gboolean
@@ -32,8 +34,21 @@ is_seen (gunichar c)
   }
 }
 
-char *
-fab_printable (const char *text)
+gunichar
+fab_unprintable (const char *text, const char *kept)
+{
+  for (const char *p = text; *p; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+
+    if (!is_seen (c) && !(c < 0x80 && strchr (kept, (char) c) != NULL))
+      return c;
+  }
+  return 0;
+}
+
+/* Characters of `kept` stay as they are. */
+static char *
+make_printable (const char *text, const char *kept)
 {
   g_autofree char *valid = g_utf8_make_valid (text, -1);
   GString *out = g_string_new (NULL);
@@ -41,10 +56,22 @@ fab_printable (const char *text)
   for (const char *p = valid; *p; p = g_utf8_next_char (p)) {
     gunichar c = g_utf8_get_char (p);
 
-    if (is_seen (c))
+    if (is_seen (c) || (c < 0x80 && strchr (kept, (char) c) != NULL))
       g_string_append_unichar (out, c);
     else
       g_string_append_printf (out, "\\x%02x", c);
   }
   return g_string_free (out, FALSE);
+}
+
+char *
+fab_printable (const char *text)
+{
+  return make_printable (text, "");
+}
+
+char *
+fab_printable_lines (const char *text)
+{
+  return make_printable (text, "\n\t");
 }

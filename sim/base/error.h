@@ -24,3 +24,9 @@ gboolean fab_throw (GError **error, FabErrorCode code, const char *format, ...) 
 /* Makes a text that others wrote safe to print: control characters, line ends, and characters that are not seen or turn
  * the direction of writing become \\x1b and the like; bytes that are no UTF-8 become U+FFFD. (transfer full) */
 char *fab_printable (const char *text);
+
+/* Returns the first character that fab_printable would escape and `kept` does not hold; 0: none. `text` is UTF-8. */
+gunichar fab_unprintable (const char *text, const char *kept);
+
+/* The same for a text of several lines: line ends and tabs stay. (transfer full) */
+char *fab_printable_lines (const char *text);

@@ -539,8 +539,13 @@ parse_choice (const FabParam *row, const char *text, gpointer field)
 static char *
 parse_text (FabSchemaReader *self, const FabParam *row, const char *text, gpointer field)
 {
+  gunichar hidden = fab_unprintable (text, strcmp (row->key, "name") == 0 ? "" : "\n\t");
+
   if (text[0] == '\0' && row->fallback == NULL)
     return g_strdup_printf ("'%s' is empty", row->key);
+  if (hidden != 0)
+    return g_strdup_printf ("'%s' holds a character that is not seen, U+%04X; a terminal might obey it",
+                            row->key, hidden);
   *(const char **) field = text[0] == '\0' ? NULL : schema_reader_text (self, text);
   return NULL;
 }

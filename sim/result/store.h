@@ -72,6 +72,9 @@ typedef void (*FabSweepPointFunc) (const FabSweepPointRecord *point, gpointer da
 gboolean fab_store_each_point (FabStore *self, gint64 sweep_id, FabSweepPointFunc on_point, gpointer data,
                                GError **error);
 
+/* Limits what one query may return and how long it may take; 0, the default: no limit. */
+void fab_store_limit_queries (FabStore *self, guint64 max_rows, guint max_s);
+
 /* Chooses the sweep that :sweep means in queries; 0, the default: the last one. */
 void fab_store_choose_sweep (FabStore *self, gint64 sweep_id);
 

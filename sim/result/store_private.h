@@ -24,6 +24,9 @@ struct _FabStore {
   gboolean has_schema; /* FALSE: an empty file, opened for reading */
   gint64 data_version; /* of the file when it was last read */
   gint64 chosen_sweep; /* the sweep that :sweep means; 0: the last */
+  guint64 max_rows;    /* of a query; 0: no limit */
+  guint max_s;         /* of a query; 0: no limit */
+  gint64 end_us;       /* when the query that runs must be over, as of g_get_monotonic_time */
   gboolean in_run;
   gint64 run_id;                                                           /* of the open run */
   gint64 n_rows[FAB_N_RUN_TABLES];                                         /* in the open run */

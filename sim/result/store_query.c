@@ -12,6 +12,10 @@
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
 
 #define READ_ONLY_HELP "only reading (SELECT) is possible here"
+/* A text or blob that a query makes, and the steps of SQLite's machine between two looks at the clock. */
+#define MAX_VALUE_BYTES (64 << 20)
+#define STEPS_PER_LOOK 10000
+
 #define SCHEMA_HELP "docs/results-schema.md lists tables, views and columns"
 
 /* Compiling */
@@ -29,7 +33,7 @@ authorize (G_GNUC_UNUSED gpointer data, gint action, const char *first, const ch
   if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE)
     is_allowed = TRUE;
   else if (action == SQLITE_FUNCTION)
-    is_allowed = g_strcmp0 (second, "load_extension") != 0;
+    is_allowed = g_strcmp0 (second, "load_extension") != 0 && g_strcmp0 (second, "fts3_tokenizer") != 0;
   else if (
       action
       == SQLITE_UPDATE) /* SQLite declares json_each and similar tables this way; it refuses a user's UPDATE itself */
@@ -39,9 +43,48 @@ authorize (G_GNUC_UNUSED gpointer data, gint action, const char *first, const ch
   return is_allowed ? SQLITE_OK : SQLITE_DENY;
 }
 
+void
+fab_store_limit_queries (FabStore *self, guint64 max_rows, guint max_s)
+{
+  self->max_rows = max_rows;
+  self->max_s = max_s;
+}
+
+/* SQLite's progress handler: ends the query when its time is over. */
+static gint
+is_late (gpointer data)
+{
+  const FabStore *self = data;
+
+  return g_get_monotonic_time () > self->end_us;
+}
+
+static void
+begin_limits (FabStore *self)
+{
+  sqlite3_limit (self->db, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+  if (self->max_s == 0)
+    return;
+  self->end_us = g_get_monotonic_time () + self->max_s * G_USEC_PER_SEC;
+  sqlite3_progress_handler (self->db, STEPS_PER_LOOK, is_late, self);
+}
+
+static void
+end_limits (FabStore *self)
+{
+  sqlite3_progress_handler (self->db, 0, NULL, NULL);
+}
+
 static gboolean
 fail_query (FabStore *self, gint code, GError **error)
 {
+  if ((code & 0xff) == SQLITE_INTERRUPT)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "the query has not ended within %u s: does it end at all? --time-limit gives it more",
+                      self->max_s);
+  if ((code & 0xff) == SQLITE_TOOBIG || (code & 0xff) == SQLITE_NOMEM)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "the query makes a value that is too large; one has 64 MiB at most");
   if ((code & 0xff) == SQLITE_AUTH)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "the query would change %s or open another file; " READ_ONLY_HELP, self->path);
@@ -179,9 +222,17 @@ read_table (FabStore *self, sqlite3_stmt *stmt, GError **error)
   g_autoptr (FabTable) table = new_table (stmt);
   gint code;
 
-  while ((code = sqlite3_step (stmt)) == SQLITE_ROW)
+  while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {
+    if (self->max_rows > 0 && table->n_rows >= self->max_rows) {
+      fab_throw (error, FAB_ERROR_INPUT,
+                 "the query has more than %" G_GUINT64_FORMAT
+                 " rows: write a LIMIT, or allow more with --max-rows",
+                 self->max_rows);
+      return NULL;
+    }
     for (guint i = 0; i < table->n_columns; i++)
       read_cell (stmt, (gint) i, table);
+  }
   if (code == SQLITE_DONE)
     return g_steal_pointer (&table);
   fail_query (self, code, error);
@@ -206,7 +257,9 @@ fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error)
   if (!check_content (self, run_id, error))
     return NULL;
   sqlite3_set_authorizer (self->db, authorize, NULL);
+  begin_limits (self);
   table = ask (self, sql, run_id, error);
+  end_limits (self);
   sqlite3_set_authorizer (self->db, NULL, NULL);
   return table;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/result/store.h"
 
@@ -61,30 +62,17 @@ is_plain (const char *text)
   return *text == '\0';
 }
 
-/* Returns one line without control characters, which a terminal would execute. */
+/* Returns one line without what a terminal would execute. Line ends and tabs, which texts have, are spelt shorter. */
 static char *
 printable (const char *text)
 {
-  g_autofree char *valid = NULL;
-  GString *out;
-
   if (is_plain (text))
     return g_strdup (text);
-  valid = g_utf8_make_valid (text, -1);
-  out = g_string_new (NULL);
-  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p)) {
-    gunichar c = g_utf8_get_char (p);
-
-    if (c == '\n')
-      g_string_append (out, "\\n");
-    else if (c == '\t')
-      g_string_append (out, "\\t");
-    else if (g_unichar_iscntrl (c))
-      g_string_append_printf (out, "\\x%02x", (guint) c);
-    else
-      g_string_append_unichar (out, c);
-  }
-  return g_string_free (out, FALSE);
+  g_autofree char *escaped = fab_printable_lines (text);
+  g_autoptr (GString) out = g_string_new (escaped);
+  g_string_replace (out, "\n", "\\n", 0);
+  g_string_replace (out, "\t", "\\t", 0);
+  return g_string_free (g_steal_pointer (&out), FALSE);
 }
 
 static char *
@@ -171,7 +159,7 @@ fab_table_to_text (const FabTable *self)
 
   if (is_document (self)) {
     g_string_free (out, TRUE);
-    return g_utf8_make_valid (self->cells[0].text, -1);
+    return fab_printable_lines (self->cells[0].text);
   }
   for (guint i = 0; i < self->n_columns; i++) {
     g_autofree char *name = printable (self->columns[i]);

@@ -17,7 +17,7 @@ IS_ROOT = os.geteuid() == 0
 
 def limit_files(n_bytes):
     def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # as a shell has it, where Python ignores it
         resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
     return limit
 

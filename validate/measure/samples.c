@@ -265,6 +265,11 @@ fab_samples_open (const char *path, FabSamplesMode mode, GError **error)
 
   self->path = g_strdup (path);
   self->mode = mode;
+  if (strcmp (path, "-") == 0) {
+    fab_throw (error, FAB_ERROR_INPUT,
+               "measurements are kept in a database, not a stream: name a file instead of -");
+    return NULL;
+  }
   if (!check_path (self, error))
     return NULL;
   if (!(mode == FAB_SAMPLES_WRITE ? open_writer (self, error) : open_reader (self, error)))

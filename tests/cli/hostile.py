@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a hostile file, or a machine that gives too little, does to a command: it ends soon, with one sentence, and shows a
+terminal nothing that it would obey."""
+import json
+import os
+import resource
+import subprocess
+import time
+import unittest
+
+from support import HELLO, SLOWNESS, SOURCE, CliTest, environment, main
+import support
+
+EVIL = "a\u202eb\u2066c\u200bd\x1b[31m"
+JOB = "job: {kind: ddp, model: gpt2, sequence: 1024, compute: {kind: mfu, mfu: 50%}}\n"
+
+
+class Included(CliTest):
+    def scenario(self, include="", model="gpt2"):
+        return self.write("s.yaml", f"name: s\n{include}cluster: {{node: dgx-h100}}\n" + JOB.replace("gpt2", model))
+
+    def refused_at_once(self, says, *args):
+        begun_s = time.monotonic()
+        done = self.fabricast("check", self.path("s.yaml"), *args, timeout=60)
+        self.assertLess(time.monotonic() - begun_s, 10 * SLOWNESS)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn(says, done.stderr)
+        self.assertNotIn("hunter2", done.stderr)
+
+    def test_no_pipe_is_waited_for(self):
+        os.mkfifo(self.path("pipe"))
+        os.mkfifo(self.path("pipe.json"))
+        for name in ("pipe", "/dev/zero", "/dev/random", "."):
+            self.scenario(f"include: {name}\n")
+            self.refused_at_once("is no regular file")
+        self.scenario(model="pipe.json")
+        self.refused_at_once("is no regular file")
+        self.scenario()
+        self.refused_at_once("is no regular file", "--set", "include=pipe")
+
+    def test_no_text_of_others_is_shown(self):
+        for i, text in enumerate(("hunter2\n", "root:hunter2:1::\n", "token: hunter2\n", "{\"hunter2\": 1}", "hunter2: [\n")):
+            self.write(f"private-{i}.json", text)
+            self.scenario(f"include: private-{i}.json\n")
+            self.refused_at_once("its text is not shown")
+            self.scenario(model=f"private-{i}.json")
+            self.refused_at_once("its text is not shown")
+
+    def test_a_scenario_shows_its_mistakes(self):
+        self.write("part.yaml", "links: [{name: l, lane: 3}]\n")
+        self.scenario("include: part.yaml\n")
+        self.refused_at_once("lane: 3}]")
+
+    def test_a_pipe_that_the_person_names(self):
+        with open(self.scenario(), "rb") as file:
+            done = subprocess.run([support.PROGRAM, "check", "/dev/stdin"], stdin=file, capture_output=True, check=False,
+                                  env=environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Printed(CliTest):
+    def check_text(self, *args, code=0):
+        done = self.fabricast(*args)
+        self.assertEqual(done.returncode, code, done.stderr)
+        for c in EVIL:
+            if not c.isascii() or c == "\x1b":
+                self.assertNotIn(c, done.stdout + done.stderr, args)
+        return done.stdout + done.stderr
+
+    def test_query(self):
+        self.good("run", HELLO)
+        text = "char (97, 8238, 98, 8294, 99, 8203, 100, 27) || '[31m'"
+        self.assertIn(r"a\x202eb\x2066c\x200bd\x1b[31m", self.check_text("query", "--sql", f"SELECT {text} AS one"))
+        self.check_text("query", "--sql", f"SELECT {text} || char (10) || 'second line'")
+        self.check_text("query", "--sql", f'SELECT 1 AS "{EVIL}"')
+        self.check_text("query", EVIL, code=2)
+        self.assertEqual(json.loads(self.good("query", "--format", "json", "--sql", f"SELECT {text} AS one"))[0]["one"], EVIL)
+
+    def test_names_of_a_scenario(self):
+        """A text that a terminal would obey is refused, wherever it stands, and not printed meanwhile."""
+        name = json.dumps(EVIL)
+        good = {"name": "s", "summary": "t", "link": "l", "source": "here"}
+        for key in good:
+            value = {**good, key: name}
+            scenario = self.write("evil.yaml", f"""name: {value["name"]}
+summary: {value["summary"]}
+links: [{{name: {value["link"]}, technology: InfiniBand, lanes: 4, signalling: 100Gb/s, latency: 600ns, source: {value["source"]}}}]
+cluster: {{node: dgx-h100, nodes: 2, nic: {value["link"]}}}
+{JOB}""".replace("gpt2,", "gpt2-xl,"))
+            for command in ("run", "check"):
+                self.assertIn("U+202E", self.check_text(command, scenario, code=2))
+        self.check_text("run", HELLO, "--no-db", "--set", f"cluster.nic={EVIL}", code=2)
+        self.check_text("run", self.path(EVIL), code=2)
+
+class Output(CliTest):
+    """- is standard output, and nothing else goes there."""
+
+    def alone(self, *args, begins):
+        done = self.fabricast(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith(begins), done.stdout[:200])
+        self.assertFalse(os.path.exists(self.path("-")))
+        return done
+
+    def test_every_command(self):
+        self.alone("import", os.path.join(SOURCE, "docs", "examples", "topo-a100.txt"), "-o", "-", begins="# ")
+        self.good("run", HELLO)
+        json.loads(self.alone("trace", "-o", "-", begins="{").stdout)
+        self.alone("report", "-o", "-", begins="<!")
+        self.alone("report", "--csv", "links", "-o", "-", begins="")
+        best = self.alone("tune", HELLO, "--knobs", "bucket", "-o", "-", begins="# ")
+        self.assertIn("bucket", best.stderr)
+        json.loads(self.alone("collective", "--node", "dgx-a100", "-J", "-", begins="{").stdout)
+        json.loads(self.alone("run", HELLO, "--trace", "-", begins="{").stdout)
+        self.refused("import", os.path.join(SOURCE, "docs", "examples", "ib_write_bw.txt"), "--system", "s", "-o", "-",
+                     names="not a stream")
+        self.refused("measure", "tcp", "--peer", "127.0.0.1:1", "-o", "-", names="not a stream")
+        self.refused("run", HELLO, "--db", "-", names="not a stream")
+        self.refused("trace", "--format", "kineto", "-o", "-", names="not standard output")
+        self.assertEqual([name for name in os.listdir(self.directory) if name.startswith("-")], [])
+
+
+class Query(CliTest):
+    ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
+
+    def test_limits(self):
+        self.good("run", HELLO)
+        self.refused("query", "--time-limit", "1", "--sql", self.ENDLESS + "sum (i) FROM n", names="has not ended within 1 s")
+        self.refused("query", "--sql", self.ENDLESS + "i FROM n", names="more than 1000000 rows")
+        self.refused("query", "--max-rows", "5", "--sql", self.ENDLESS + "i FROM n", names="more than 5 rows")
+        self.refused("query", "--sql", "SELECT zeroblob (900000000)", names="too large")
+        self.good("query", "--max-rows", "5", "--sql", self.ENDLESS + "i FROM n LIMIT 5")
+        self.good("query", "--max-rows", "0", "--time-limit", "0", "--sql", self.ENDLESS + "count (*) FROM (SELECT 1 FROM n LIMIT 9)")
+        self.refused("query", "--max-rows", "-1", "runs", names="--max-rows")
+
+    def test_only_reads(self):
+        self.good("run", HELLO)
+        for sql in ("ATTACH '/tmp/x.db' AS x", "SELECT load_extension ('x')", "DELETE FROM run", "PRAGMA journal_mode = DELETE",
+                    "SELECT fts3_tokenizer ('simple')", "VACUUM INTO 'x.db'"):
+            self.refused("query", "--sql", sql, names="the query")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["fabricast.db"])
+
+
+class Scarce(CliTest):
+    @unittest.skipIf(SLOWNESS > 1, "sanitizers reserve more memory than any limit")
+    def test_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+        done = self.fabricast("run", HELLO, "--no-fold", "--set", "cluster.nodes=400", "--db", "r.db", preexec_fn=limit,
+                              env={**environment(), "FABRICAST_THREADS": "1"})
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn("memory", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_numbers(self):
+        for args in (("--tolerance", "nan%"), ("--tolerance", "nan"), ("--tolerance", "inf"), ("--tolerance", "20%"),
+                     ("--check-from", "1M"), ("-f", "inf"), ("-f", "nan")):
+            self.refused("collective", "--node", "dgx-a100", *args, names=args[0])
+
+
+main()
