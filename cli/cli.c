@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/memory.h"
 #include "cli/terminal/fold.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
@@ -208,19 +209,32 @@ fab_cli_catalog (GError **error)
 FabScenario *
 fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error)
 {
-  return fab_scenario_load (path, (const char *const *) sets, &fab_models, catalog, error);
+  g_autoptr (FabScenario) scenario = fab_scenario_load (path, (const char *const *) sets, &fab_models,
+                                                        catalog, error);
+
+  return scenario != NULL && fab_cli_check_memory (scenario, error) ? g_steal_pointer (&scenario) : NULL;
+}
+
+/* The scenario of a study need not be whole: a variant may complete it. */
+static gboolean
+check_study (const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, NULL);
+
+  return scenario == NULL || fab_cli_check_memory (scenario, error);
 }
 
 FabStudy *
 fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error)
 {
-  FabStudy *study = catalog != NULL
-                      ? fab_study_new (path, (const char *const *) sets, catalog, &fab_models, error)
-                      : NULL;
+  g_autoptr (FabStudy) study = catalog != NULL ? fab_study_new (path, (const char *const *) sets, catalog,
+                                                                &fab_models, error)
+                                               : NULL;
 
-  if (study != NULL)
-    study->n_threads = fab_cli_threads ();
-  return study;
+  if (study == NULL || !check_study (study, error))
+    return NULL;
+  study->n_threads = fab_cli_threads ();
+  return g_steal_pointer (&study);
 }
 
 char *

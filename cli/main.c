@@ -64,7 +64,9 @@ prints_data (int argc, char **argv)
 
     if (g_strv_contains (help_words, argv[i]))
       return FALSE;
-    is_data = is_data || (format != NULL && strcmp (format, "text") != 0);
+    is_data = is_data || (format != NULL && strcmp (format, "text") != 0)
+           || (strcmp (argv[i], "-") == 0 && *argv[i - 1] == '-')
+           || g_str_has_suffix (argv[i], "=-"); /* -o - */
   }
   return is_data;
 }
@@ -107,11 +109,9 @@ end_with_sentence (const char *domain, GLogLevelFlags level, const char *message
     g_log_default_handler (domain, level, message, data);
     return;
   }
-  if (write (STDERR_FILENO, is_memory ? memory_text : thread_text,
-             is_memory ? sizeof memory_text - 1 : sizeof thread_text - 1)
-      < 0)
-    _exit (FAB_EXIT_UNSUPPORTED);
-  _exit (FAB_EXIT_UNSUPPORTED);
+  gssize n = write (STDERR_FILENO, is_memory ? memory_text : thread_text,
+                    is_memory ? sizeof memory_text - 1 : sizeof thread_text - 1);
+  _exit (n >= 0 ? FAB_EXIT_UNSUPPORTED : FAB_EXIT_INPUT);
 }
 
 /* A file that may not grow further is an error of the write, which says so; the signal would end the program before. */

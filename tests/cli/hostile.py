@@ -153,6 +153,23 @@ class Scarce(CliTest):
         self.assertIn("memory", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_too_many_nodes(self):
+        """Estimated and refused before they are built; the person may know better."""
+        many = ("run", HELLO, "--no-db", "--no-band", "--no-fold", "--set", "cluster.nodes=100000")
+        done = self.fabricast(*many, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, r"^fabricast run: 100000 nodes take about \d+\.?\d* GB of memory, and [\d.]+ [GM]B are free "
+                                      r"here: fold them .* FABRICAST_MEMORY=\d+GB .*\n$")
+        for command in ("explain", "size", "compare"):
+            args = {"size": ("--target", "exposed<=5%", "--vary", "cluster.nic=ib-ndr"), "compare": ("--vary", "seed=1,2")}
+            done = self.fabricast(command, HELLO, *args.get(command, ()), "--set", "fold=false", "--set", "cluster.nodes=100000",
+                                  timeout=100)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        some = ("check", HELLO, "--set", "cluster.nodes=16384", "--set", "iterations=1")
+        for limit, code in (("100MB", 3), ("1000GB", 0), ("much", 2)):
+            done = self.fabricast(*some, env={**environment(), "FABRICAST_MEMORY": limit})
+            self.assertEqual(done.returncode, code, done.stderr)
+
     def test_numbers(self):
         for args in (("--tolerance", "nan%"), ("--tolerance", "nan"), ("--tolerance", "inf"), ("--tolerance", "20%"),
                      ("--check-from", "1M"), ("-f", "inf"), ("-f", "nan")):

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.h - refuses what this machine has no memory for, before it is built. */
+#pragma once
+
+#include "sim/scenario/scenario.h"
+
+/* Estimates the memory that a run of a large scenario takes, and fails with FAB_ERROR_UNSUPPORTED when that is more
+ * than is free: the least of what the kernel says, the limit of a control group, and `ulimit -v`. FABRICAST_MEMORY of
+ * the environment ("64GB") says otherwise.
+ *
+ * The estimate comes from runs of the same scenario on a few nodes in this process: how the peak of its memory grows
+ * with the nodes, per node and, where that grows too, per pair of nodes. Small scenarios, and those that cannot be
+ * played on a few nodes, pass. Call it on the main thread while no other one works. */
+gboolean fab_cli_check_memory (const FabScenario *scenario, GError **error);
