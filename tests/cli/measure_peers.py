@@ -106,7 +106,7 @@ class Hostile(PeersTest):
             begun_s = time.monotonic()
             self.ask(port, "--timeout", "30")
             self.assertLess(time.monotonic() - begun_s, within_s * support.SLOWNESS)
-        listener.wait_for_text(says)
+            listener.wait_for_text(says)
 
     @staticmethod
     def beside(speak):
@@ -120,7 +120,20 @@ class Hostile(PeersTest):
 
     def test_silence(self):
         listener, port = self.listen("--timeout", "1")
-        self.others_are_served(listener, port, lambda peer: None, "has not answered within the time limit")
+        self.others_are_served(listener, port, lambda peer: None, "has not introduced itself")
+
+    def test_a_crowd_of_silent_connections(self):
+        """Each has 5 s, but at the same time, and who introduces itself comes first."""
+        listener, port = self.listen("--timeout", "1")
+        silent = [Peer(port) for _ in range(50)]
+        silent[0].send(hello()[:20])
+        begun_s = time.monotonic()
+        self.ask(port)
+        self.assertLess(time.monotonic() - begun_s, 4 * support.SLOWNESS)
+        listener.wait_for_text("has not introduced itself")
+        for one in silent:
+            one.socket.close()
+        self.ask(port)
 
     def test_a_time_limit_of_its_own_then_silence(self):
         listener, port = self.listen("--timeout", "1")
@@ -144,7 +157,7 @@ class Hostile(PeersTest):
                 peer.send(bytes([byte]))
                 time.sleep(0.2)
         listener, port = self.listen("--timeout", "30")
-        self.others_are_served(listener, port, self.beside(drip), "time limit")
+        self.others_are_served(listener, port, self.beside(drip), "has not introduced itself")
 
     def test_endless_conversation(self):
         """One that keeps asking, politely, has its time; then it is the turn of others."""

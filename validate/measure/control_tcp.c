@@ -9,10 +9,12 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "sim/base/error.h"
+#include "validate/measure/frame.h"
 
 #define FAB_MEASURE_PORT "7471"
 
@@ -312,19 +314,26 @@ fab_socket_listen (const char *host, const char *port, guint timeout_s, FabMeasu
   return fd;
 }
 
+static void
+prepare_connection (int fd)
+{
+  int one = 1;
+
+  fcntl (fd, F_SETFD, FD_CLOEXEC);
+  setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+
 int
 fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
   gint64 deadline_us = fab_measure_deadline_us (timeout_s);
-  int one = 1;
 
   for (;;) {
     struct pollfd wait = { .fd = listening, .events = POLLIN };
     int fd = poll (&wait, 1, FAB_MEASURE_SLICE_MS) > 0 ? accept (listening, NULL, NULL) : -1;
 
     if (fd >= 0) {
-      fcntl (fd, F_SETFD, FD_CLOEXEC);
-      setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+      prepare_connection (fd);
       return fd;
     }
     if (!check_cancelled (canceller, "the other end", error))
@@ -371,8 +380,18 @@ typedef struct {
   int fd;
 } TcpControl;
 
+/* How many connections may wait to introduce themselves, and how long each. */
+enum { MAX_WAITING = 256, HELLO_S = 5 };
+
+typedef struct {
+  int fd;
+  gint64 end_us;      /* when it must have introduced itself */
+  gboolean has_begun; /* it has said something, but not all */
+} Waiting;
+
 struct _FabListener {
   int fd;
+  GArray *waiting; /* Waiting, the first to come first */
 };
 
 static Patience
@@ -505,6 +524,7 @@ fab_listener_new (const char *listen_at, guint timeout_s, FabMeasureHost *cancel
     return NULL;
   self = g_new0 (FabListener, 1);
   self->fd = fd;
+  self->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
   return self;
 }
 
@@ -520,12 +540,106 @@ fab_listener_port (const FabListener *self)
   return fab_socket_port (self->fd);
 }
 
+/* Takes all connections that the kernel holds; the oldest one goes where there are too many. */
+static void
+take_connections (FabListener *self)
+{
+  struct pollfd wait = { .fd = self->fd, .events = POLLIN };
+
+  while (poll (&wait, 1, 0) > 0) {
+    Waiting one = { .fd = accept (self->fd, NULL, NULL), .end_us = fab_measure_deadline_us (HELLO_S) };
+
+    if (one.fd < 0)
+      return;
+    prepare_connection (one.fd);
+    if (self->waiting->len == MAX_WAITING) {
+      close (g_array_index (self->waiting, Waiting, 0).fd);
+      g_array_remove_index (self->waiting, 0);
+    }
+    g_array_append_val (self->waiting, one);
+  }
+}
+
+/* Says whether a connection has introduced itself, or has said something that is no introduction, or has ended. */
+static gboolean
+is_ready (Waiting *one)
+{
+  guint8 head[FAB_FRAME_HEAD_BYTES];
+  gssize n = recv (one->fd, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
+  int n_arrived = 0;
+
+  if (n < 0)
+    return errno != EAGAIN && errno != EINTR;
+  one->has_begun = n > 0;
+  ioctl (one->fd, FIONREAD, &n_arrived);
+  return n == 0 || fab_frame_is_there (head, (gsize) n, (gsize) n_arrived);
+}
+
+/* Returns the first connection that can be served; -1: none. With *error, one that was silent for too long was
+ * closed. */
+static int
+next_connection (FabListener *self, GError **error)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  for (guint i = 0; i < self->waiting->len; i++) {
+    Waiting *one = &g_array_index (self->waiting, Waiting, i);
+    gboolean is_asking = is_ready (one);
+    int fd = one->fd;
+
+    if (!is_asking && now_us < one->end_us)
+      continue;
+    g_array_remove_index (self->waiting, i);
+    if (is_asking)
+      return fd;
+    g_autofree char *there = socket_address (fd, TRUE);
+    close (fd);
+    fab_throw (error, FAB_ERROR_IO, "%s connected, and has not introduced itself within %d s", there,
+               HELLO_S);
+    return -1;
+  }
+  return -1;
+}
+
+/* Sleeps until something comes, a slice at most. Of what came only in part, the rest is looked for after the slice. */
+static void
+sleep_until_asked (const FabListener *self)
+{
+  g_autofree struct pollfd *waits = g_new0 (struct pollfd, self->waiting->len + 1);
+
+  waits[0] = (struct pollfd){ .fd = self->fd, .events = POLLIN };
+  for (guint i = 0; i < self->waiting->len; i++) {
+    const Waiting *one = &g_array_index (self->waiting, Waiting, i);
+
+    waits[i + 1] = (struct pollfd){ .fd = one->has_begun ? -1 : one->fd, .events = POLLIN };
+  }
+  poll (waits, self->waiting->len + 1, FAB_MEASURE_SLICE_MS);
+}
+
 FabControl *
 fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller, GError **error)
 {
-  int fd = fab_socket_accept (self->fd, timeout_s, canceller, error);
+  gint64 deadline_us = fab_measure_deadline_us (timeout_s);
 
-  return fd >= 0 ? tcp_new (fd, timeout_s, canceller) : NULL;
+  for (;;) {
+    g_autoptr (GError) silence = NULL;
+    take_connections (self);
+    int fd = next_connection (self, &silence);
+
+    if (fd >= 0)
+      return tcp_new (fd, timeout_s, canceller);
+    if (silence != NULL) {
+      g_propagate_error (error, g_steal_pointer (&silence));
+      return NULL;
+    }
+    if (!check_cancelled (canceller, "the other end", error))
+      return NULL;
+    if (timeout_s > 0 && g_get_monotonic_time () >= deadline_us) {
+      fab_throw (error, FAB_ERROR_IO, "nobody has connected within %u s", timeout_s);
+      return NULL;
+    }
+    sleep_until_asked (self);
+  }
 }
 
 void
@@ -533,6 +647,9 @@ fab_listener_free (FabListener *self)
 {
   if (self == NULL)
     return;
+  for (guint i = 0; i < self->waiting->len; i++)
+    close (g_array_index (self->waiting, Waiting, i).fd);
+  g_array_unref (self->waiting);
   close (self->fd);
   g_free (self);
 }

@@ -15,7 +15,7 @@ typedef struct {
   guint32 count, n_data;
 } Wire;
 
-G_STATIC_ASSERT (sizeof (Wire) == 32);
+G_STATIC_ASSERT (sizeof (Wire) == FAB_FRAME_HEAD_BYTES);
 
 static const char *const type_names[] = {
   [FAB_FRAME_HELLO] = "HELLO",         [FAB_FRAME_WELCOME] = "WELCOME", [FAB_FRAME_DATA] = "DATA",
@@ -78,6 +78,21 @@ receive_wire (FabControl *control, Wire *wire, GError **error)
                       control->there);
   return control->receive (control, (char *) wire + sizeof wire->magic, sizeof *wire - sizeof wire->magic,
                            error);
+}
+
+gboolean
+fab_frame_is_there (const guint8 *head, gsize n_head, gsize n_arrived)
+{
+  Wire wire = { 0 };
+
+  memcpy (&wire, head, MIN (n_head, sizeof wire));
+  if (n_head < sizeof wire.magic)
+    return FALSE;
+  if (GUINT32_FROM_BE (wire.magic) != MAGIC)
+    return TRUE;
+  return n_head == sizeof wire
+      && (GUINT32_FROM_BE (wire.n_data) > MAX_DATA_BYTES
+          || n_arrived >= sizeof wire + GUINT32_FROM_BE (wire.n_data));
 }
 
 static gboolean

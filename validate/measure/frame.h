@@ -60,6 +60,13 @@ gboolean fab_frame_send_type (FabControl *control, FabFrameType type, GError **e
 /* Tells the other end why this end gives up; ignores errors while doing so. */
 void fab_frame_send_failed (FabControl *control, const GError *cause);
 
+/* The bytes of a frame without its data. */
+#define FAB_FRAME_HEAD_BYTES 32
+
+/* Says whether what has arrived can be answered without waiting: a whole frame, or what is none. `head` has the first
+ * `n_head` bytes (up to FAB_FRAME_HEAD_BYTES) of the `n_arrived`. */
+gboolean fab_frame_is_there (const guint8 *head, gsize n_head, gsize n_arrived);
+
 /* Receives any frame. FAILED becomes an error with its message. */
 gboolean fab_frame_receive (FabControl *control, FabFrame *frame, GError **error);
 /* Receives a frame of that type; any other type is an error. */

@@ -45,7 +45,8 @@ FabListener *fab_listener_new (const char *listen, guint timeout_s, FabMeasureHo
 guint fab_listener_port (const FabListener *self);        /* useful when the port was ":0" */
 gboolean fab_listener_is_local (const FabListener *self); /* only this machine reaches it */
 
-/* Waits for the next asking end; `timeout_s` 0: without limit. (transfer full) */
+/* Waits for the next asking end; `timeout_s` 0: without limit. Of several connections, the first that has introduced
+ * itself is next: silent ones hold nobody up, and one that says nothing for 5 s is an error. (transfer full) */
 FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller,
                                  GError **error);
 void fab_listener_free (FabListener *self);
