@@ -171,6 +171,10 @@ calibrate (const CalibrateOptions *o, char **files, GError **error)
 
   if (o->name && *o->name == '\0')
     return fab_throw (error, FAB_ERROR_INPUT, "--name must not be empty");
+  if (o->name && g_utf8_validate (o->name, -1, NULL) && fab_unprintable (o->name, "") != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--name holds a character that is not seen, U+%04X; no scenario could name the entry",
+                      fab_unprintable (o->name, ""));
   if (!fab_cli_check_out (o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
       || !fab_fit_options_read (&o->fit, &choice, error) || !check_date (request.date, error)
       || (catalog = fab_cli_catalog (error)) == NULL

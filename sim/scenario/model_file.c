@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/config/yaml_doc.h"
 #include "sim/scenario/catalog_params.h"
 
@@ -151,7 +152,7 @@ new_name (const FabYamlNode *models, const char *wanted)
 static FabYamlNode *
 make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *format)
 {
-  g_autofree char *source = g_strdup_printf ("%s: %s", file, format->name);
+  g_autofree char *shown = fab_printable (file), *source = g_strdup_printf ("%s: %s", shown, format->name);
   guint n_before = fab_diagnostics_count (self->diagnostics);
   FabYamlNode *entry;
 

@@ -104,7 +104,9 @@ class Calibrate(CliTest):
         file = self.write_lab()[0]
         with open(os.fsencode(self.path("")) + b"odd\xff\xe2\x80\xa8\x01.csv", "w", encoding="utf-8") as odd:
             odd.write(read(file).replace("system: lab", "system: l\u2028ab"))
-        for name in ("a\u2028b", "a\x01b", "a\x7fb", "a\x85b", "a\ufffeb", "a\tb", "\U0001f98a"):
+        for name in ("a\u2028b", "a\x01b", "a\x7fb", "a\x85b", "a\ufffeb", "a\tb", "a\u202eb"):
+            self.refused("calibrate", odd.name, "--name", name, says="a character that is not seen")
+        for name in ("\U0001f98a", "a 'b': {c}", "#a", "\u00e4"):
             self.good("calibrate", odd.name, "--name", name, "-o", self.path("odd.yaml"))
             self.assertEqual(yaml.safe_load(read(self.path("odd.yaml")))["links"][0]["name"], name)
             self.good("validate", "links", file, "--with", "odd.yaml", "--summary")

@@ -115,11 +115,12 @@ note (FabFragment *self, const char *format, ...)
   va_end (arguments);
 }
 
-/* Keeps a text as valid UTF-8: entries must be, and names of files need not be. */
+/* Keeps a text as a scenario may hold it, in UTF-8 and without characters that are not seen: names of files and of
+ * machines may be anything. */
 static const char *
 keep (FabFragment *self, char *text)
 {
-  char *valid = g_utf8_make_valid (text, -1);
+  char *valid = fab_printable (text);
 
   g_free (text);
   g_ptr_array_add (self->texts, valid);
