@@ -51,14 +51,14 @@ _fabricast_options() { # COMMAND
     validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
       echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
-        --set --out --format --help
+        --session-limit --secret-file --set --out --format --help
       ;;
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
     report) echo --db --run --sweep --csv --svg --out --help ;;
     explore) echo --port --listen --set --help ;;
-    query) echo --db --run --sweep --sql --format --help ;;
+    query) echo --db --run --sweep --sql --max-rows --time-limit --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
 }
@@ -79,7 +79,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--format) _fabricast_words 'text json csv' ;;
     *:--db) _fabricast_files '*.db' ;;
     *:--accept | *:--with) _fabricast_files '*.yaml' ;;
-    *:--measured) _fabricast_files '' ;;
+    *:--secret-file | *:--measured) _fabricast_files '' ;;
     whatif:--sharp | whatif:--nvls) _fabricast_words 'on off' ;;
     whatif:--fault)
       _fabricast_words 'link= nic= rail= switch= gpu='
