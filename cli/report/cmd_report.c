@@ -179,9 +179,10 @@ write_page (const FabReportRequest *request, const char *out, GError **error)
 
   if (page == NULL)
     return FALSE;
-  fab_cli_keep_stdout (out);
   if (!fab_cli_write_file (out, page, error))
     return FALSE;
+  if (strcmp (out, "-") == 0)
+    return TRUE;
   g_print ("%s: %u run%s, %u sweep%s; open it in a browser\n", out, request->n_runs,
            request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s");
   return TRUE;
