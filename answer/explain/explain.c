@@ -105,6 +105,11 @@ explain_step (const Explain *self, guint depth)
     fab_statement_note (statement,
                         "idle: neither compute nor communication: waiting for other ranks (pipeline bubbles, "
                         "slow ranks), for data, for checkpoints.");
+  if (point->waiting_s > 0) {
+    g_autofree char *waiting = fab_term_show (FAB_TERM_TIME, point->waiting_s);
+
+    fab_statement_note (statement, "%s of it a collective waits for its last rank.", waiting);
+  }
   if (point->binding != NULL)
     fab_statement_note (statement, "Link %s (%s) sets the pace of %.0f %% of the exposed communication.",
                         point->binding, point->binding_spec, 100 * point->binding_fraction);
@@ -128,6 +133,50 @@ static void
 explain_exposed_time (const Explain *self)
 {
   explain_exposed (self, 0);
+}
+
+/* A part of the step that is a figure: what it is called in a formula, and what it counts. */
+typedef struct {
+  const char *figure, *name, *note;
+} Part;
+
+static const Part parts[] = {
+  { "exposed.inter_node", "inter_node",
+    "Of the exposed time, that of collectives that send over NICs. Where they are under way at the same time as others "
+    "of their dimension and operation, both have half of it." },
+  { "exposed.intra_node", "intra_node",
+    "Of the exposed time, that of collectives that stay within nodes; nodes that share NVLink switches count as one." },
+  { "idle", "idle", "Neither compute nor communication, mean over ranks." },
+  { "waiting", "waiting",
+    "The part of idle in which a collective of the rank waits for its last rank: for a slow rank, or between pipeline "
+    "stages for the other stage. It is never exposed: communication begins when the last rank arrives." },
+};
+
+static void
+explain_share (const Explain *self)
+{
+  const FabFigure *figure = self->figure;
+  g_autofree char *title = g_strconcat (figure->name, ", share of the step", NULL);
+  double share = figure->value (self->point);
+  FabStatement *statement = explain_add (self, 0, title, "share", FAB_TERM_FRACTION, share);
+  const char *dimension = g_str_has_prefix (figure->name, "exposed.") ? figure->name + strlen ("exposed.")
+                                                                      : NULL;
+  const char *name = dimension;
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (strcmp (parts[i].figure, figure->name) == 0) {
+      name = parts[i].name;
+      dimension = NULL;
+      fab_statement_note (statement, "%s", parts[i].note);
+    }
+  g_autofree char *formula = g_strconcat (name, " / step", NULL);
+  fab_statement_formula (statement, formula);
+  fab_statement_term (statement, name, FAB_TERM_TIME, share * self->point->step_s);
+  fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
+  if (dimension != NULL)
+    explain_dimension (self, 1, dimension);
+  else
+    explain_step (self, 1);
 }
 
 static void
@@ -248,6 +297,17 @@ static const struct {
   { "step", explain_time },
   { "exposed", explain_exposed_share },
   { "exposed_time", explain_exposed_time },
+  { "exposed.data", explain_share },
+  { "exposed.tensor", explain_share },
+  { "exposed.context", explain_share },
+  { "exposed.expert", explain_share },
+  { "exposed.pipeline", explain_share },
+  { "exposed.offload", explain_share },
+  { "exposed.other", explain_share },
+  { "exposed.inter_node", explain_share },
+  { "exposed.intra_node", explain_share },
+  { "idle", explain_share },
+  { "waiting", explain_share },
   { "mfu", explain_mfu },
   { "tokens", explain_tokens },
   { "train", explain_train },
@@ -279,6 +339,7 @@ fab_explain_figure (const FabStudy *study, const FabFigure *figure, GError **err
     fab_throw (error, FAB_ERROR_INPUT, "there is no '%s' here: %s", figure->name, figure->unknown);
     return NULL;
   }
+  self.figure = figure;
   figures[i].explain (&self);
   return g_steal_pointer (&self.out);
 }

@@ -233,7 +233,7 @@ note_gaps (const Explain *self, FabStatement *statement)
 
 /* --- all --- */
 
-static void
+void
 explain_dimension (const Explain *self, guint depth, const char *dimension)
 {
   g_autofree char *title = g_strdup_printf ("communication of dimension %s", dimension);

@@ -9,6 +9,7 @@ typedef struct {
   FabScenario *scenario;
   FabSimulation *simulation; /* played to its end */
   FabPoint *point;
+  const FabFigure *figure; /* that is explained; NULL: a collective is */
   FabExplanation *out;
 } Explain;
 
@@ -21,6 +22,7 @@ guint explain_n_ranks (const Explain *self); /* of all classes */
 
 /* exposed.c: the exposed communication, by dimension, and what it stands between. */
 void explain_exposed (const Explain *self, guint depth);
+void explain_dimension (const Explain *self, guint depth, const char *dimension);
 
 /* collective.c: collectives that are alike, and one of them link by link. */
 typedef struct {

@@ -193,9 +193,10 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
   g_string_append_printf (text, " %7u %11s %10s", point->n_ranks, step, more_step);
   if (most_seeds (view) > 1)
     append_ranges (text, base, point, side);
-  g_string_append_printf (text, " %11s %11s %7.1f %% %12.0f  %s\n", exposed, more_exposed,
-                          100 * point->mfu_fraction, point->tokens_per_s,
-                          point->binding_spec ? point->binding_spec : "-");
+  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %% %7.1f %% %12.0f  %s\n", exposed, more_exposed,
+                          100 * fab_figure_find ("idle")->value (point),
+                          100 * fab_figure_find ("waiting")->value (point), 100 * point->mfu_fraction,
+                          point->tokens_per_s, point->binding_spec ? point->binding_spec : "-");
 }
 
 static void
@@ -206,8 +207,8 @@ append_table (GString *text, const FabWhatIfView *view)
   g_string_append_printf (text, "  %*s %7s %11s %10s", (int) width, "", "GPUs", "step", "change");
   if (most_seeds (view) > 1)
     g_string_append_printf (text, "  %-24s %-18s", "step, low to high", "seed by seed");
-  g_string_append_printf (text, " %11s %11s %9s %12s  %s\n", "exposed", "change", "MFU", "tokens/s",
-                          "binding");
+  g_string_append_printf (text, " %11s %11s %8s %8s %9s %12s  %s\n", "exposed", "change", "idle", "waiting",
+                          "MFU", "tokens/s", "binding");
   for (guint i = 0; i < view->sides->len; i++)
     append_row (text, view, i, width);
 }

@@ -23,6 +23,8 @@ add_step (FabJson *json, const FabRunResult *result, guint i)
   fab_json_add_real (json, "overlapped_s", seconds (step->times.overlapped_ps));
   fab_json_add_real (json, "exposed_s", seconds (step->times.exposed_ps));
   fab_json_add_real (json, "idle_s", seconds (step->times.idle_ps));
+  fab_json_add_real (json, "waiting_s", seconds (step->times.waiting_ps));
+  fab_json_add_real (json, "exposed_inter_node_s", seconds (step->times.exposed_inter_node_ps));
   fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
   fab_json_add_real (json, "hfu_fraction", step->hfu_fraction);
   fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
@@ -175,8 +177,8 @@ char *
 fab_run_csv (const FabRunResult *result)
 {
   GString *csv = g_string_new (
-      "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,mfu_fraction,"
-      "hfu_fraction,tokens_per_s");
+      "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,waiting_s,exposed_inter_node_s,"
+      "mfu_fraction,hfu_fraction,tokens_per_s");
   FabRunSizes sizes = result->reasons.sizes;
   g_autofree char *codes = fab_verdict_codes (result->verdict);
 
@@ -188,11 +190,12 @@ fab_run_csv (const FabRunResult *result)
     const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
     const FabIterationRecord *times = &step->times;
 
-    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g", times->iteration,
-                            seconds (times->duration_ps), seconds (times->compute_ps),
+    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g",
+                            times->iteration, seconds (times->duration_ps), seconds (times->compute_ps),
                             seconds (times->comm_ps), seconds (times->overlapped_ps),
-                            seconds (times->exposed_ps), seconds (times->idle_ps), step->mfu_fraction,
-                            step->hfu_fraction, step->tokens_per_s);
+                            seconds (times->exposed_ps), seconds (times->idle_ps),
+                            seconds (times->waiting_ps), seconds (times->exposed_inter_node_ps),
+                            step->mfu_fraction, step->hfu_fraction, step->tokens_per_s);
     if (result->band != NULL) {
       g_autofree char *most = fab_band_most (result->band, i);
 

@@ -51,6 +51,8 @@ add_classes (FabJson *json, const FabRunResult *result)
     fab_json_add_real (json, "overlapped_s", fab_ps_to_seconds (times->overlapped_ps));
     fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (times->exposed_ps));
     fab_json_add_real (json, "idle_s", fab_ps_to_seconds (times->idle_ps));
+    fab_json_add_real (json, "waiting_s", fab_ps_to_seconds (times->waiting_ps));
+    fab_json_add_real (json, "exposed_inter_node_s", fab_ps_to_seconds (times->exposed_inter_node_ps));
     fab_json_end (json);
   }
   fab_json_end (json);

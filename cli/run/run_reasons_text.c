@@ -104,17 +104,18 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
 
   if (dag->n_classes < 2)
     return;
-  g_string_append_printf (page, "  %-16s%8s%12s%12s%12s%12s\n", "ranks", "count", "compute", "overlapped",
-                          "exposed", "idle");
+  g_string_append_printf (page, "  %-16s%8s%12s%12s%12s%12s%12s\n", "ranks", "count", "compute", "overlapped",
+                          "exposed", "idle", "waiting");
   for (guint c = 0; c < MIN (dag->n_classes, MOST_CLASSES); c++) {
     const FabIterationRecord *times = &g_array_index (iterations, FabIterationRecord, c);
     g_autofree char *compute = fab_units_show (FAB_UNIT_TIME, (double) times->compute_ps);
     g_autofree char *overlapped = fab_units_show (FAB_UNIT_TIME, (double) times->overlapped_ps);
     g_autofree char *exposed = fab_units_show (FAB_UNIT_TIME, (double) times->exposed_ps);
     g_autofree char *idle = fab_units_show (FAB_UNIT_TIME, (double) times->idle_ps);
+    g_autofree char *waiting = fab_units_show (FAB_UNIT_TIME, (double) times->waiting_ps);
 
-    g_string_append_printf (page, "    %-14s%8u%12s%12s%12s%12s\n", dag->classes[c].name,
-                            dag->classes[c].n_ranks, compute, overlapped, exposed, idle);
+    g_string_append_printf (page, "    %-14s%8u%12s%12s%12s%12s%12s\n", dag->classes[c].name,
+                            dag->classes[c].n_ranks, compute, overlapped, exposed, idle, waiting);
   }
   if (dag->n_classes > MOST_CLASSES)
     g_string_append_printf (page, "    and %u classes more: `fabricast query classes`\n",

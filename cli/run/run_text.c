@@ -94,6 +94,9 @@ append_step (GString *page, const FabRunResult *result)
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
   fab_run_append_shares (page, result);
   append_time (page, "idle", times->idle_ps, times->duration_ps, "");
+  if (times->waiting_ps > times->duration_ps / 1000)
+    append_time (page, "  waiting", times->waiting_ps, times->duration_ps,
+                 "a collective waits for its last rank");
   if (step->tokens_per_s > 0)
     g_string_append_printf (page, "  %-16s%8.1f %%  (HFU %.1f %%)   %.0f tokens/s\n", "MFU",
                             100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);

@@ -107,7 +107,7 @@ typedef struct {
 static gboolean
 has_column (const FabFigure *figure)
 {
-  static const char *const shown[] = { "step", "exposed", "mfu", "tokens", NULL };
+  static const char *const shown[] = { "step", "exposed", "idle", "waiting", "mfu", "tokens", NULL };
 
   return g_strv_contains (shown, figure->name);
 }
@@ -427,8 +427,8 @@ static const FabUsage usage = {
       "Finds the first value of a key with which a scenario meets a target, what binds before and after, the\n"
       "nearest product, and how sure that is. Values are a list or a range (A..B:STEP, A..B:xFACTOR,\n"
       "A..B:/COUNT), from the least wanted on; few of them are played. A target is a figure and a bound:\n"
-      "exposed<=5%, mfu>=40%, step<=1.2s, days<=30, memory<=80GB, token_cost<=$0.05. Exit code 1: no value\n"
-      "meets it.",
+      "exposed<=5%, exposed.data<=5%, exposed.inter_node<=5%, waiting<=2%, mfu>=40%, step<=1.2s, days<=30,\n"
+      "memory<=80GB, token_cost<=$0.05. Exit code 1: no value meets it.",
   .examples =
       "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 "
       "--target 'exposed<=20%'\n"

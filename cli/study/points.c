@@ -46,6 +46,8 @@ append_figures (GString *text, const FabPoint *point, gboolean has_ranges)
   g_string_append_printf (text, " %8.1f %%", 100 * exposed);
   if (has_ranges)
     append_range (text, "exposed", point, SHARES_WIDTH);
+  g_string_append_printf (text, " %6.1f %% %6.1f %%", 100 * fab_figure_find ("idle")->value (point),
+                          100 * fab_figure_find ("waiting")->value (point));
   g_string_append_printf (text, " %7.1f %% %14.0f  %s", 100 * point->mfu_fraction, point->tokens_per_s,
                           point->binding_spec ? point->binding_spec : "-");
 }
@@ -92,7 +94,7 @@ fab_points_append_text (GString *text, const FabPoints *points)
   g_string_append_printf (text, " %10s", "exposed");
   if (has_ranges)
     g_string_append_printf (text, "  %-*s", SHARES_WIDTH, "low to high");
-  g_string_append_printf (text, " %9s %14s  %s\n", "MFU", "tokens/s", "binding");
+  g_string_append_printf (text, " %8s %8s %9s %14s  %s\n", "idle", "waiting", "MFU", "tokens/s", "binding");
   for (guint i = 0; i < points->n_rows; i++)
     append_row (text, points, &points->rows[i], widths, has_ranges);
 }

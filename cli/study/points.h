@@ -40,8 +40,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabPointsList, fab_points_list_clear)
 /* The most seeds that a point of the table was simulated with. */
 guint fab_points_n_seeds (const FabPoints *points);
 
-/* Appends a line per point: labels, step, exposed communication (both with their ranges over several seeds), MFU,
- * tokens per second, and the class of the binding link; or the first line of its problem. */
+/* Appends a line per point: labels, step, exposed communication (both with their ranges over several seeds), idle and
+ * waiting, MFU, tokens per second, and the class of the binding link; or the first line of its problem. */
 void fab_points_append_text (GString *text, const FabPoints *points);
 
 /* Returns labels, every figure of fab_figures, the number of seeds with ranges, the binding link, its class, and the

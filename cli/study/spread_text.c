@@ -108,6 +108,15 @@ add_spread (FabJson *json, const char *key, const FabSpread *spread)
   fab_json_end (json);
 }
 
+/* Whether a sweep keeps the figure of every seed. */
+static gboolean
+is_time (const FabFigure *figure)
+{
+  static const char *const names[] = { "step", "exposed", "exposed_time", NULL };
+
+  return g_strv_contains (names, figure->name);
+}
+
 void
 fab_spread_add (FabJson *json, const FabPoint *point)
 {
@@ -118,7 +127,7 @@ fab_spread_add (FabJson *json, const FabPoint *point)
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
     FabSpread spread = fab_spread_of (figure, point);
 
-    if (fab_figure_is_known (figure, point))
+    if (fab_figure_is_known (figure, point) && (!point->has_only_times || is_time (figure)))
       add_spread (json, figure->column, &spread);
   }
   fab_json_end (json);

@@ -10,16 +10,21 @@
 
 enum { FAB_SAMPLED_LINKS = 8 };
 
-/* The time during which one collective moves bytes. */
+/* Whether a collective crosses nodes. */
+typedef enum { FAB_SCOPE_INTRA_NODE, FAB_SCOPE_INTER_NODE, FAB_N_SCOPES } FabScope;
+
+/* The time during which one collective moves bytes, or waits for its last rank. */
 typedef struct {
   FabTimePs start_ps, end_ps; /* half open */
   FabDimension dimension;
   FabOp op;
+  FabScope scope;
 } FabCommSpan;
 
 typedef struct {
   FabTimePs comm_ps;    /* total time in which at least one of them was active */
   FabTimePs exposed_ps; /* their part of the exposed time */
+  FabTimePs exposed_inter_node_ps;
 } FabCommTimes;
 
 typedef struct {
@@ -147,10 +152,11 @@ samples_add (const FabDag *dag, const GArray *records, const GArray *loads, GArr
     add_link (dag, records, g_array_index (links, Busy, i).link, samples);
 }
 
-/* Fractions of a ps: any share among 1 to 7 dimensions, and within it among 1 to 9 operations, is a whole number of
- * them. */
+/* Fractions of a ps: any share among 1 to 7 dimensions, within it among 1 to 9 operations, and within it between two
+ * scopes, is a whole number of them. */
 #define DIMENSION_PARTS 420 /* least common multiple of 1 to 7 */
 #define OP_PARTS 2520       /* least common multiple of 1 to 9 */
+#define SCOPE_PARTS FAB_N_SCOPES
 
 G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
 
@@ -158,16 +164,17 @@ typedef struct {
   FabTimePs time_ps;
   FabDimension dimension;
   FabOp op;
+  FabScope scope;
   gint change; /* of the number of active collectives */
 } Edge;
 
 /* What is active at an instant, and the sums until then. */
 typedef struct {
-  guint n_comm_spans[FAB_N_DIMENSIONS][FAB_N_OPS];
+  guint n_comm_spans[FAB_N_DIMENSIONS][FAB_N_OPS][FAB_N_SCOPES];
   guint n_ops[FAB_N_DIMENSIONS]; /* number of operations with active collectives */
   guint n_dimensions;            /* number of dimensions with active operations */
   FabTimePs comm_ps[FAB_N_DIMENSIONS][FAB_N_OPS];
-  __int128 exposed_parts[FAB_N_DIMENSIONS][FAB_N_OPS];
+  __int128 exposed_parts[FAB_N_DIMENSIONS][FAB_N_OPS][FAB_N_SCOPES];
 } Sweep;
 
 static gint
@@ -185,8 +192,8 @@ make_edges (const GArray *comm_spans)
 
   for (guint i = 0; i < comm_spans->len; i++) {
     const FabCommSpan *comm_span = &g_array_index (comm_spans, FabCommSpan, i);
-    Edge start = { comm_span->start_ps, comm_span->dimension, comm_span->op, 1 };
-    Edge end = { comm_span->end_ps, comm_span->dimension, comm_span->op, -1 };
+    Edge start = { comm_span->start_ps, comm_span->dimension, comm_span->op, comm_span->scope, 1 };
+    Edge end = { comm_span->end_ps, comm_span->dimension, comm_span->op, comm_span->scope, -1 };
 
     if (comm_span->start_ps >= comm_span->end_ps)
       continue;
@@ -197,15 +204,24 @@ make_edges (const GArray *comm_spans)
   return edges;
 }
 
+static guint
+n_scopes (const Sweep *self, guint dimension, guint op)
+{
+  guint n = 0;
+
+  for (guint scope = 0; scope < FAB_N_SCOPES; scope++)
+    n += self->n_comm_spans[dimension][op][scope] > 0;
+  return n;
+}
+
 static void
 pass_edge (Sweep *self, const Edge *edge)
 {
-  guint *n_comm_spans = &self->n_comm_spans[edge->dimension][edge->op];
   guint *n_ops = &self->n_ops[edge->dimension];
-  gboolean had_comm_span = *n_comm_spans > 0, had_op = *n_ops > 0;
+  gboolean had_scope = n_scopes (self, edge->dimension, edge->op) > 0, had_op = *n_ops > 0;
 
-  *n_comm_spans += edge->change;
-  *n_ops += (*n_comm_spans > 0) - had_comm_span;
+  self->n_comm_spans[edge->dimension][edge->op][edge->scope] += edge->change;
+  *n_ops += (n_scopes (self, edge->dimension, edge->op) > 0) - had_scope;
   self->n_dimensions += (*n_ops > 0) - had_op;
 }
 
@@ -215,11 +231,15 @@ pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
 {
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
     for (guint op = 0; op < FAB_N_OPS && self->n_ops[d] > 0; op++) {
-      if (self->n_comm_spans[d][op] == 0)
+      guint n = n_scopes (self, d, op);
+
+      if (n == 0)
         continue;
       self->comm_ps[d][op] += length_ps;
-      self->exposed_parts[d][op] += (__int128) exposed_ps * (DIMENSION_PARTS / self->n_dimensions)
-                                  * (OP_PARTS / self->n_ops[d]);
+      for (guint scope = 0; scope < FAB_N_SCOPES; scope++)
+        if (self->n_comm_spans[d][op][scope] > 0)
+          self->exposed_parts[d][op][scope] += (__int128) exposed_ps * (DIMENSION_PARTS / self->n_dimensions)
+                                             * (OP_PARTS / self->n_ops[d]) * (SCOPE_PARTS / n);
     }
 }
 
@@ -237,9 +257,10 @@ sweep_edges (Sweep *self, const GArray *edges, const FabIntervalSet *compute)
   }
 }
 
-/* `talks` (FabTalk) are those of one rank class, in any order; `compute` is when the class computed. O(n log n). */
+/* `comm_spans` (FabCommSpan) are those of one rank class, in any order; exposed is what lies outside of `busy`.
+ * O(n log n). */
 static void
-exposure_split (const GArray *comm_spans, const FabIntervalSet *compute,
+exposure_split (const GArray *comm_spans, const FabIntervalSet *busy,
                 FabCommTimes times[FAB_N_DIMENSIONS][FAB_N_OPS])
 {
   g_autoptr (GArray) edges = make_edges (comm_spans);
@@ -247,13 +268,20 @@ exposure_split (const GArray *comm_spans, const FabIntervalSet *compute,
   Sweep sweep;
 
   memset (&sweep, 0, sizeof sweep);
-  sweep_edges (&sweep, edges, compute);
+  sweep_edges (&sweep, edges, busy);
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
     for (guint op = 0; op < FAB_N_OPS; op++) {
-      sum += sweep.exposed_parts[d][op];
-      __int128 until = sum / (DIMENSION_PARTS * OP_PARTS);
-      times[d][op] = (FabCommTimes){ sweep.comm_ps[d][op], (FabTimePs) (until - given) };
-      given = until;
+      FabTimePs by_scope_ps[FAB_N_SCOPES];
+
+      for (guint scope = 0; scope < FAB_N_SCOPES; scope++) {
+        sum += sweep.exposed_parts[d][op][scope];
+        __int128 until = sum / (DIMENSION_PARTS * OP_PARTS * SCOPE_PARTS);
+        by_scope_ps[scope] = (FabTimePs) (until - given);
+        given = until;
+      }
+      times[d][op] = (FabCommTimes){ sweep.comm_ps[d][op],
+                                     by_scope_ps[FAB_SCOPE_INTRA_NODE] + by_scope_ps[FAB_SCOPE_INTER_NODE],
+                                     by_scope_ps[FAB_SCOPE_INTER_NODE] };
     }
 }
 
@@ -261,6 +289,7 @@ exposure_split (const GArray *comm_spans, const FabIntervalSet *compute,
 typedef struct {
   FabTimePs since_ps;
   FabTaskId task;
+  gboolean is_waiting; /* for the last rank of the task's collective */
 } StreamState;
 
 /* The collectives of the iteration that a class joins. */
@@ -270,8 +299,8 @@ typedef struct {
 } Volume;
 
 typedef struct {
-  FabIntervalSet compute, comm;
-  GArray *comm_spans; /* FabTalk */
+  FabIntervalSet compute, comm, waiting; /* waiting: also beside compute and communication */
+  GArray *comm_spans, *wait_spans;       /* FabCommSpan */
   Volume volumes[FAB_N_DIMENSIONS][FAB_N_OPS];
 } ClassTimes;
 
@@ -281,6 +310,7 @@ struct _FabAccount {
   ClassTimes *classes; /* per rank class */
   FabLinkLoad *loads;  /* per link, of the iteration */
   double *line_bytes;  /* per link, since the start */
+  guint8 *scopes;      /* per collective: FabScope */
   FabTimePs start_ps;  /* of the iteration */
 };
 
@@ -300,6 +330,47 @@ add_volumes (FabAccount *self)
     }
 }
 
+/* A link between a NIC and what lies outside of its node. Nodes that share NVLink switches are joined without NICs, and
+ * what they send each other there does not cross nodes. */
+static gboolean
+leaves_node (const FabGraph *graph, FabLinkId id)
+{
+  const FabLink *link = fab_graph_link (graph, id);
+  const FabVertex *src = fab_graph_vertex (graph, link->src), *dst = fab_graph_vertex (graph, link->dst);
+
+  return (src->kind == FAB_VERTEX_NIC || dst->kind == FAB_VERTEX_NIC) && src->node != dst->node;
+}
+
+/* Links of the fabric have the highest numbers. */
+static FabScope
+scope_of (const FabGraph *graph, const FabFootprint *footprint)
+{
+  for (guint i = footprint != NULL ? footprint->n : 0; i-- > 0;)
+    if (leaves_node (graph, footprint->links[i]))
+      return FAB_SCOPE_INTER_NODE;
+  return FAB_SCOPE_INTRA_NODE;
+}
+
+/* Collectives of the same group share their footprint, which is looked at once. (transfer full) */
+static guint8 *
+find_scopes (const FabExecutorEnv *env)
+{
+  g_autoptr (GHashTable) known = g_hash_table_new (NULL, NULL);
+  guint8 *scopes = g_new (guint8, env->dag->n_collectives + 1);
+
+  for (guint c = 0; c < env->dag->n_collectives; c++) {
+    const FabFootprint *footprint = env->dag->collectives[c].plan.footprint;
+    gpointer found;
+
+    if (!g_hash_table_lookup_extended (known, footprint, NULL, &found)) {
+      found = GUINT_TO_POINTER (scope_of (env->net->env.graph, footprint));
+      g_hash_table_insert (known, (gpointer) footprint, found);
+    }
+    scopes[c] = (guint8) GPOINTER_TO_UINT (found);
+  }
+  return scopes;
+}
+
 FabAccount *
 fab_account_new (const FabExecutorEnv *env)
 {
@@ -312,12 +383,15 @@ fab_account_new (const FabExecutorEnv *env)
   self->classes = g_new0 (ClassTimes, dag->n_classes);
   self->loads = g_new0 (FabLinkLoad, n_links);
   self->line_bytes = g_new0 (double, n_links);
+  self->scopes = find_scopes (env);
   for (guint s = 0; s < dag->n_streams; s++)
     self->lanes[s].since_ps = -1;
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_init (&self->classes[c].compute);
     fab_interval_set_init (&self->classes[c].comm);
+    fab_interval_set_init (&self->classes[c].waiting);
     self->classes[c].comm_spans = g_array_new (FALSE, FALSE, sizeof (FabCommSpan));
+    self->classes[c].wait_spans = g_array_new (FALSE, FALSE, sizeof (FabCommSpan));
   }
   add_volumes (self);
   return self;
@@ -331,22 +405,29 @@ fab_account_free (FabAccount *self)
   for (guint c = 0; c < self->env.dag->n_classes; c++) {
     fab_interval_set_clear (&self->classes[c].compute);
     fab_interval_set_clear (&self->classes[c].comm);
+    fab_interval_set_clear (&self->classes[c].waiting);
     g_array_unref (self->classes[c].comm_spans);
+    g_array_unref (self->classes[c].wait_spans);
   }
   g_free (self->lanes);
   g_free (self->classes);
   g_free (self->loads);
   g_free (self->line_bytes);
+  g_free (self->scopes);
   g_free (self);
 }
 
-void
-fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps)
+static FabCommSpan
+span_of (const FabAccount *self, const FabTask *task, FabTimePs start_ps, FabTimePs end_ps)
 {
-  StreamState *lane = &self->lanes[self->env.dag->tasks[task].stream];
+  FabCommSpan span = { start_ps, end_ps, FAB_DIMENSION_OTHER, FAB_OP_SEND_RECV, FAB_SCOPE_INTRA_NODE };
 
-  g_assert (lane->since_ps < 0);
-  *lane = (StreamState){ now_ps, task };
+  if (task->collective >= 0) {
+    span.dimension = self->env.dag->collectives[task->collective].dimension;
+    span.op = self->env.dag->collectives[task->collective].plan.op;
+    span.scope = self->scopes[task->collective];
+  }
+  return span;
 }
 
 static void
@@ -356,17 +437,40 @@ book (FabAccount *self, guint stream, FabTimePs now_ps)
   const FabTask *task = &self->env.dag->tasks[lane->task];
   ClassTimes *times = &self->classes[self->env.dag->streams[stream].rank_class];
 
-  if (task->kind == FAB_SPAN_COMPUTE)
+  if (lane->is_waiting && lane->since_ps < now_ps) {
+    FabCommSpan span = span_of (self, task, lane->since_ps, now_ps);
+
+    fab_interval_set_add (&times->waiting, lane->since_ps, now_ps);
+    g_array_append_val (times->wait_spans, span);
+  } else if (!lane->is_waiting && task->kind == FAB_SPAN_COMPUTE) {
     fab_interval_set_add (&times->compute, lane->since_ps, now_ps);
-  if (task->kind != FAB_SPAN_COMM)
-    return;
-  fab_interval_set_add (&times->comm, lane->since_ps, now_ps);
-  FabCommSpan comm_span = { lane->since_ps, now_ps, FAB_DIMENSION_OTHER, FAB_OP_SEND_RECV };
-  if (task->collective >= 0) {
-    comm_span.dimension = self->env.dag->collectives[task->collective].dimension;
-    comm_span.op = self->env.dag->collectives[task->collective].plan.op;
+  } else if (!lane->is_waiting && task->kind == FAB_SPAN_COMM) {
+    FabCommSpan span = span_of (self, task, lane->since_ps, now_ps);
+
+    fab_interval_set_add (&times->comm, lane->since_ps, now_ps);
+    g_array_append_val (times->comm_spans, span);
   }
-  g_array_append_val (times->comm_spans, comm_span);
+}
+
+void
+fab_account_arrive (FabAccount *self, FabTaskId task, FabTimePs now_ps)
+{
+  StreamState *lane = &self->lanes[self->env.dag->tasks[task].stream];
+
+  g_assert (lane->since_ps < 0);
+  *lane = (StreamState){ now_ps, task, TRUE };
+}
+
+void
+fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps)
+{
+  guint stream = self->env.dag->tasks[task].stream;
+  StreamState *lane = &self->lanes[stream];
+
+  g_assert (lane->since_ps < 0 || (lane->is_waiting && lane->task == task));
+  if (lane->since_ps >= 0)
+    book (self, stream, now_ps);
+  *lane = (StreamState){ now_ps, task, FALSE };
 }
 
 void
@@ -377,8 +481,27 @@ fab_account_end (FabAccount *self, guint stream, FabTimePs now_ps)
   self->lanes[stream].since_ps = -1;
 }
 
+/* Compute and communication together; both are sorted. */
+static void
+join_sets (const FabIntervalSet *a, const FabIntervalSet *b, FabIntervalSet *both)
+{
+  guint i = 0, k = 0;
+
+  fab_interval_set_init (both);
+  while (i < a->intervals->len || k < b->intervals->len) {
+    const FabInterval *x = i < a->intervals->len ? &g_array_index (a->intervals, FabInterval, i) : NULL;
+    const FabInterval *y = k < b->intervals->len ? &g_array_index (b->intervals, FabInterval, k) : NULL;
+    gboolean is_first = y == NULL || (x != NULL && x->start_ps <= y->start_ps);
+    const FabInterval *next = is_first ? x : y;
+
+    fab_interval_set_add (both, next->start_ps, next->end_ps);
+    *(is_first ? &i : &k) += 1;
+  }
+}
+
 static FabIterationRecord
-class_record (const FabAccount *self, guint rank_class, guint iteration, FabTimePs now_ps)
+class_record (const FabAccount *self, guint rank_class, guint iteration, const FabIntervalSet *busy,
+              FabTimePs now_ps)
 {
   const ClassTimes *times = &self->classes[rank_class];
   FabIterationRecord record = {
@@ -389,6 +512,8 @@ class_record (const FabAccount *self, guint rank_class, guint iteration, FabTime
     .compute_ps = fab_interval_set_length_ps (&times->compute),
     .comm_ps = fab_interval_set_length_ps (&times->comm),
     .overlapped_ps = fab_interval_set_overlap_ps (&times->compute, &times->comm),
+    .waiting_ps = fab_interval_set_length_ps (&times->waiting)
+                - fab_interval_set_overlap_ps (&times->waiting, busy),
   };
 
   record.exposed_ps = record.comm_ps - record.overlapped_ps;
@@ -398,6 +523,11 @@ class_record (const FabAccount *self, guint rank_class, guint iteration, FabTime
                      "iteration %u, class %u: exposed %" G_GINT64_FORMAT " ps and idle %" G_GINT64_FORMAT
                      " ps, which cannot be negative",
                      iteration, rank_class, record.exposed_ps, record.idle_ps);
+  if (record.waiting_ps < 0 || record.waiting_ps > record.idle_ps)
+    fab_engine_fail (self->env.engine,
+                     "iteration %u, class %u: waiting %" G_GINT64_FORMAT " ps of %" G_GINT64_FORMAT
+                     " ps idle",
+                     iteration, rank_class, record.waiting_ps, record.idle_ps);
   return record;
 }
 
@@ -406,7 +536,7 @@ static FabIterationRecord
 mean_over_ranks (const FabAccount *self, const GArray *records)
 {
   FabIterationRecord mean = g_array_index (records, FabIterationRecord, 0);
-  __int128 compute = 0, comm = 0, overlapped = 0;
+  __int128 compute = 0, comm = 0, overlapped = 0, waiting = 0, exposed = 0, inter_node = 0;
   gint64 n_ranks = 0;
 
   for (guint c = 0; c < records->len; c++) {
@@ -417,6 +547,9 @@ mean_over_ranks (const FabAccount *self, const GArray *records)
     compute += (__int128) record->compute_ps * n;
     comm += (__int128) record->comm_ps * n;
     overlapped += (__int128) record->overlapped_ps * n;
+    waiting += (__int128) record->waiting_ps * n;
+    exposed += (__int128) record->exposed_ps * n;
+    inter_node += (__int128) record->exposed_inter_node_ps * n;
   }
   mean.rank_class = 0;
   mean.compute_ps = (FabTimePs) (compute / n_ranks);
@@ -424,6 +557,8 @@ mean_over_ranks (const FabAccount *self, const GArray *records)
   mean.overlapped_ps = (FabTimePs) (overlapped / n_ranks);
   mean.exposed_ps = mean.comm_ps - mean.overlapped_ps;
   mean.idle_ps = mean.duration_ps - mean.compute_ps - mean.exposed_ps;
+  mean.waiting_ps = (FabTimePs) (waiting / n_ranks);
+  mean.exposed_inter_node_ps = inter_node == exposed ? mean.exposed_ps : (FabTimePs) (inter_node / n_ranks);
   return mean;
 }
 
@@ -444,14 +579,17 @@ step_record (const FabAccount *self, const GArray *records)
   return step;
 }
 
+/* Appends what the class communicated and waited for, and completes its record. */
 static void
-add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray *records)
+add_exposures (const FabAccount *self, const FabIntervalSet *busy, FabIterationRecord *record,
+               GArray *records)
 {
   const ClassTimes *class = &self->classes[record->rank_class];
-  FabCommTimes times[FAB_N_DIMENSIONS][FAB_N_OPS];
-  FabTimePs exposed_ps = 0;
+  FabCommTimes times[FAB_N_DIMENSIONS][FAB_N_OPS], waits[FAB_N_DIMENSIONS][FAB_N_OPS];
+  FabTimePs exposed_ps = 0, waiting_ps = 0;
 
   exposure_split (class->comm_spans, &class->compute, times);
+  exposure_split (class->wait_spans, busy, waits);
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
     for (guint op = 0; op < FAB_N_OPS; op++) {
       FabExposureRecord added = {
@@ -463,17 +601,36 @@ add_exposures (const FabAccount *self, const FabIterationRecord *record, GArray 
         .bytes = class->volumes[d][op].bytes,
         .comm_ps = times[d][op].comm_ps,
         .exposed_ps = times[d][op].exposed_ps,
+        .exposed_inter_node_ps = times[d][op].exposed_inter_node_ps,
+        .waiting_ps = waits[d][op].exposed_ps,
       };
 
       exposed_ps += added.exposed_ps;
+      waiting_ps += added.waiting_ps;
+      record->exposed_inter_node_ps += added.exposed_inter_node_ps;
       if (added.n_collectives > 0 || added.comm_ps > 0)
         g_array_append_val (records, added);
     }
-  if (exposed_ps != record->exposed_ps)
+  if (exposed_ps != record->exposed_ps || waiting_ps != record->waiting_ps)
     fab_engine_fail (self->env.engine,
                      "iteration %u, class %u: its dimensions are exposed for %" G_GINT64_FORMAT
-                     " ps, the class for %" G_GINT64_FORMAT " ps",
-                     record->iteration, record->rank_class, exposed_ps, record->exposed_ps);
+                     " ps and wait for %" G_GINT64_FORMAT " ps, the class %" G_GINT64_FORMAT
+                     " ps and %" G_GINT64_FORMAT " ps",
+                     record->iteration, record->rank_class, exposed_ps, waiting_ps, record->exposed_ps,
+                     record->waiting_ps);
+}
+
+static void
+add_class (const FabAccount *self, guint rank_class, guint iteration, FabTimePs now_ps, FabProbe *probe)
+{
+  const ClassTimes *times = &self->classes[rank_class];
+  FabIntervalSet busy;
+
+  join_sets (&times->compute, &times->comm, &busy);
+  FabIterationRecord record = class_record (self, rank_class, iteration, &busy, now_ps);
+  add_exposures (self, &busy, &record, probe->exposures);
+  g_array_append_val (probe->iterations, record);
+  fab_interval_set_clear (&busy);
 }
 
 /* Returns the time of the collective during which a rank did not compute, mean over the ranks that join it. */
@@ -547,11 +704,8 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
       book (self, s, now_ps);
       self->lanes[s].since_ps = now_ps;
     }
-  for (guint c = 0; c < dag->n_classes; c++) {
-    FabIterationRecord record = class_record (self, c, iteration, now_ps);
-    g_array_append_val (probe->iterations, record);
-    add_exposures (self, &record, probe->exposures);
-  }
+  for (guint c = 0; c < dag->n_classes; c++)
+    add_class (self, c, iteration, now_ps, probe);
   probe->step = step_record (self, probe->iterations);
   for (guint i = 0; i < probe->collectives->len; i++) {
     FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
@@ -566,7 +720,9 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_empty (&self->classes[c].compute);
     fab_interval_set_empty (&self->classes[c].comm);
+    fab_interval_set_empty (&self->classes[c].waiting);
     g_array_set_size (self->classes[c].comm_spans, 0);
+    g_array_set_size (self->classes[c].wait_spans, 0);
   }
   self->start_ps = now_ps;
 }

@@ -4,12 +4,19 @@
  * Per rank class and iteration, on merged intervals:
  *
  *   exposed = comm - overlapped,  idle = duration - (compute + comm - overlapped)
+ *   waiting = the part of idle in which a collective of the rank waits for its last rank
+ *
+ * A collective begins when its last rank arrives: only from then on do its ranks communicate. So waiting for a late
+ * rank is idle and never exposed; what is exposed is the transfer itself, which may begin too late to hide because of
+ * that rank. (Profilers see the kernel that waits as communication: what they call exposed is exposed + waiting.)
+ * Exposed time divides into that of collectives that cross nodes and that of the others: inter-node + intra-node =
+ * exposed.
  *
  * A task that runs across the end of an iteration is split there. The step of the whole job is the mean over ranks.
- * Exposed time is shared among the dimensions of parallelism. Work of kind COMM that is not a collective
- * (a copy) counts as send_recv of dimension `other`. The account also spreads the meter's bytes over the links. A
- * link that carried more than its rate, and times that are negative or do not add up, fail the engine. The account owns
- * its arrays and runs on the executor's thread.
+ * Exposed and waiting time are shared among the dimensions of parallelism, and exposed time between the two scopes.
+ * Work of kind COMM that is not a collective (a copy) counts as send_recv of dimension `other`. The account also
+ * spreads the meter's bytes over the links. A link that carried more than its rate, and times that are negative or do
+ * not add up, fail the engine. The account owns its arrays and runs on the executor's thread.
  */
 #pragma once
 
@@ -21,6 +28,9 @@ typedef struct _FabAccount FabAccount;
 
 FabAccount *fab_account_new (const FabExecutorEnv *env);
 void fab_account_free (FabAccount *self);
+
+/* Records that a task waits for the last rank of its collective. */
+void fab_account_arrive (FabAccount *self, FabTaskId task, FabTimePs now_ps);
 
 /* Records the begin of a task or of its collective, and the end of what runs on a stream. */
 void fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps);

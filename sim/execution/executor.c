@@ -450,6 +450,7 @@ collective_arrive (FabExecutor *self, FabSlot *slot, FabTaskId task)
   }
   slot->arrived_before[task] = slot->arrived[index];
   slot->arrived[index] = task;
+  fab_account_arrive (self->account, task, fab_engine_now (self->env.engine));
   if (++slot->n_arrived[index] == collective->n_joins)
     collective_begin (self, slot, index);
 }

@@ -31,9 +31,13 @@
         .meaning = "Some collective or message was under way." },                                      \
       { RENAMED (Record, overlapped_ps, in overlapped_ps, WHOLE), .meaning = "Both at once." },        \
       { RENAMED (Record, exposed_ps, in exposed_ps, WHOLE), .meaning = "`comm_ps - overlapped_ps`." }, \
+      { RENAMED (Record, idle_ps, in idle_ps, WHOLE),                                                  \
+        .meaning = "Neither: `duration_ps - (compute_ps + comm_ps - overlapped_ps)`." },               \
+      { RENAMED (Record, waiting_ps, in waiting_ps, WHOLE), .since = 5,                                \
+        .meaning = "The part of `idle_ps` in which a collective waited for its last rank." },          \
   {                                                                                                    \
-    RENAMED (Record, idle_ps, in idle_ps, WHOLE),                                                      \
-        .meaning = "Neither: `duration_ps - (compute_ps + comm_ps - overlapped_ps)`."                  \
+    RENAMED (Record, exposed_inter_node_ps, in exposed_inter_node_ps, WHOLE),                          \
+        .since = 5, .meaning = "The part of `exposed_ps` of collectives that cross nodes."             \
   }
 
 #define OF_A_RUN "run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE"
@@ -181,6 +185,10 @@ static const FabColumn exposure_columns[] = {
   { COLUMN (FabExposureRecord, exposed_ps, WHOLE),
     .meaning = "Their part of `iteration_class.exposed_ps`, to which the rows of a class add"
                " up exactly." },
+  { COLUMN (FabExposureRecord, exposed_inter_node_ps, WHOLE), .since = 5,
+    .meaning = "The part of `exposed_ps` of collectives that cross nodes." },
+  { COLUMN (FabExposureRecord, waiting_ps, WHOLE), .since = 5,
+    .meaning = "Idle while some of them waited for their last rank; shared in the same way." },
 };
 
 static const FabColumn critical_path_columns[] = {
@@ -287,6 +295,24 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, train_usd, REAL), .may_be_null = TRUE, .meaning = "The whole training." },
   { COLUMN (FabSweepPointRecord, step_joules, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, train_joules, REAL), .may_be_null = TRUE, .meaning = "The whole training." },
+  { COLUMN (FabSweepPointRecord, waiting_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "As in `iteration`." },
+  { COLUMN (FabSweepPointRecord, exposed_inter_node_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "As in `iteration`." },
+  { COLUMN (FabSweepPointRecord, exposed_data_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "The part of `exposed_s` of a dimension; NULL: the job does not communicate in it." },
+  { COLUMN (FabSweepPointRecord, exposed_tensor_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
+  { COLUMN (FabSweepPointRecord, exposed_context_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
+  { COLUMN (FabSweepPointRecord, exposed_expert_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
+  { COLUMN (FabSweepPointRecord, exposed_pipeline_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
+  { COLUMN (FabSweepPointRecord, exposed_offload_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
+  { COLUMN (FabSweepPointRecord, exposed_other_s, REAL), .since = 5, .may_be_null = TRUE,
+    .meaning = "Likewise." },
   { COLUMN (FabSweepPointRecord, n_seeds, WHOLE), .since = 5, .may_be_null = TRUE,
     .meaning = "Seeds of the point; its figures are those of the seed with the median step." },
   { COLUMN (FabSweepPointRecord, seed_steps, TEXT), .since = 5, .may_be_null = TRUE,

@@ -52,6 +52,10 @@ typedef struct {
   double binding_fraction;
   double capex_usd, network_usd, power_watts, network_watts;
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
+  double waiting_s, exposed_inter_node_s;
+  /* By dimension of parallelism. */
+  double exposed_data_s, exposed_tensor_s, exposed_context_s, exposed_expert_s, exposed_pipeline_s,
+      exposed_offload_s, exposed_other_s;
   gint64 n_seeds; /* the figures are those of the seed with the median step */
   /* Of each seed, in seconds, with blanks between; NULL: one seed. */
   const char *seed_steps, *seed_exposed;
@@ -66,7 +70,7 @@ typedef struct {
 } FabRankClassRecord;
 
 /* Times are of merged intervals of one rank class within [start, start + duration): exposed = comm - overlapped; idle
- * = duration - (compute + comm - overlapped). */
+ * = duration - (compute + comm - overlapped); sim/execution/account.h says what waiting is. */
 typedef struct {
   guint iteration; /* from 0 */
   guint rank_class;
@@ -77,6 +81,8 @@ typedef struct {
   FabTimePs overlapped_ps;
   FabTimePs exposed_ps;
   FabTimePs idle_ps;
+  FabTimePs waiting_ps;            /* part of idle_ps: a collective waits for its last rank */
+  FabTimePs exposed_inter_node_ps; /* part of exposed_ps: of collectives that cross nodes */
 } FabIterationRecord;
 
 /* A step of the whole job, as means over ranks; times as in FabIterationRecord. */
@@ -132,7 +138,7 @@ typedef struct {
 } FabLinkRecord;
 
 /* Communication of one rank class in one dimension by one operation. The exposed_ps of all rows add up to that of the
- * class. */
+ * class, and so do the exposed_inter_node_ps and the waiting_ps. */
 typedef struct {
   guint iteration;
   guint rank_class;
@@ -141,7 +147,9 @@ typedef struct {
   guint n_collectives;   /* collectives of the iteration; times count only within its start and end */
   FabBytes bytes;        /* sum of their sizes by the convention of nccl-tests */
   FabTimePs comm_ps;
-  FabTimePs exposed_ps; /* dimensions that communicate at the same time share it */
+  FabTimePs exposed_ps;            /* dimensions that communicate at the same time share it */
+  FabTimePs exposed_inter_node_ps; /* part of exposed_ps */
+  FabTimePs waiting_ps;            /* for the last rank; shared likewise */
 } FabExposureRecord;
 
 /* The critical path of an iteration: spans that follow one another without a gap from its start to its end. */

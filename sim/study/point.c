@@ -42,8 +42,40 @@ take_times (FabPoint *self, const FabStepRecord *step)
   self->overlapped_s = fab_ps_to_seconds (step->times.overlapped_ps);
   self->exposed_s = fab_ps_to_seconds (step->times.exposed_ps);
   self->idle_s = fab_ps_to_seconds (step->times.idle_ps);
+  self->waiting_s = fab_ps_to_seconds (step->times.waiting_ps);
+  self->exposed_inter_node_s = fab_ps_to_seconds (step->times.exposed_inter_node_ps);
   self->mfu_fraction = step->mfu_fraction;
   self->tokens_per_s = step->tokens_per_s;
+}
+
+static guint
+find_dimension (const char *name)
+{
+  guint d = 0;
+
+  while (strcmp (fab_dimension_names[d], name) != 0)
+    d++;
+  return d;
+}
+
+/* Means over ranks, of which each class stands for some. */
+static void
+take_exposures (FabPoint *self, const FabSimulation *simulation)
+{
+  const GArray *records = fab_simulation_probe (simulation)->exposures;
+  const FabDag *dag = fab_simulation_dag (simulation);
+  double n_ranks = 0;
+
+  for (guint c = 0; c < dag->n_classes; c++)
+    n_ranks += dag->classes[c].n_ranks;
+  for (guint i = 0; i < records->len; i++) {
+    const FabExposureRecord *record = &g_array_index (records, FabExposureRecord, i);
+    guint d = find_dimension (record->dimension);
+
+    self->dimensions |= 1U << d;
+    self->exposed_by_s[d] += fab_ps_to_seconds (record->exposed_ps) * dag->classes[record->rank_class].n_ranks
+                           / n_ranks;
+  }
 }
 
 /* What a rank has to send at least by the definition of busbw, whatever the algorithm. Between pipeline stages one
@@ -123,6 +155,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   g_autoptr (FabPoint) self = g_new0 (FabPoint, 1);
 
   take_times (self, &fab_simulation_probe (simulation)->step);
+  take_exposures (self, simulation);
   take_totals (self, simulation);
   take_binding (self, simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
@@ -210,6 +243,43 @@ network_power_of (const FabPoint *point)
   return point->spending.power_watts > 0 ? point->spending.network_watts / point->spending.power_watts : 0;
 }
 
+static double
+of_step (const FabPoint *point, double seconds)
+{
+  return point->step_s > 0 ? seconds / point->step_s : 0;
+}
+
+#define SHARE(name_, seconds_)                \
+  static double name_ (const FabPoint *point) \
+  {                                           \
+    return of_step (point, point->seconds_);  \
+  }
+
+SHARE (idle_of, idle_s)
+SHARE (waiting_of, waiting_s)
+SHARE (inter_node_of, exposed_inter_node_s)
+
+static double
+intra_node_of (const FabPoint *point)
+{
+  return of_step (point, point->exposed_s - point->exposed_inter_node_s);
+}
+
+#define DIMENSION(name_, dimension_)                                   \
+  SHARE (name_##_of, exposed_by_s[FAB_DIMENSION_##dimension_])         \
+  static gboolean has_##name_ (const FabPoint *point)                  \
+  {                                                                    \
+    return (point->dimensions & 1U << FAB_DIMENSION_##dimension_) > 0; \
+  }
+
+DIMENSION (data, DATA)
+DIMENSION (tensor, TENSOR)
+DIMENSION (context, CONTEXT)
+DIMENSION (expert, EXPERT)
+DIMENSION (pipeline, PIPELINE)
+DIMENSION (offload, OFFLOAD)
+DIMENSION (other, OTHER)
+
 /* --- whether they are known --- */
 
 #define KNOWN(name_, member_)                   \
@@ -234,6 +304,16 @@ KNOWN (has_train_energy, spending.train_joules)
 #define NAMES(name_, column_, kind_, summary_) \
   .name = name_, .column = column_, .kind = FAB_FIGURE_##kind_, .summary = summary_
 
+/* A share of the step. */
+#define EXPOSED_BY(name_, summary_)                                               \
+  {                                                                               \
+    NAMES ("exposed." #name_, "exposed_" #name_ "_fraction", FRACTION, summary_), \
+        .value = name_##_of, .is_known = has_##name_,                             \
+        .unknown = "nothing of the job communicates in this dimension"            \
+  }
+
+G_STATIC_ASSERT (FAB_N_DIMENSIONS == 7); /* each is a figure */
+
 static const char no_training[] = "the job does not say how many tokens the training has (train_tokens)";
 static const char no_price[] = "something that the machine needs has no price; `fabricast cost` says what";
 static const char no_watts[] =
@@ -248,6 +328,23 @@ const FabFigure fab_figures[] = {
   { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
     .value = exposed_of },
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
+  EXPOSED_BY (data, "Of it, communication of data-parallel ranks."),
+  EXPOSED_BY (tensor, "Of it, that of tensor-parallel ranks."),
+  EXPOSED_BY (context, "Of it, that of context-parallel ranks."),
+  EXPOSED_BY (expert, "Of it, that of experts."),
+  EXPOSED_BY (pipeline, "Of it, that between pipeline stages."),
+  EXPOSED_BY (offload, "Of it, that with host memory and drives."),
+  EXPOSED_BY (other, "Of it, the rest."),
+  { NAMES ("exposed.inter_node", "exposed_inter_node_fraction", FRACTION,
+           "Of exposed communication, that of collectives that cross nodes."),
+    .value = inter_node_of },
+  { NAMES ("exposed.intra_node", "exposed_intra_node_fraction", FRACTION, "Of it, that of the others."),
+    .value = intra_node_of },
+  { NAMES ("idle", "idle_fraction", FRACTION, "Neither computing nor communicating, share of the step."),
+    .value = idle_of },
+  { NAMES ("waiting", "waiting_fraction", FRACTION,
+           "Of idle, while a collective waits for its last rank, share of the step."),
+    .value = waiting_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",

@@ -10,6 +10,10 @@
 typedef struct {
   guint n_ranks, n_nodes;
   double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
+  double waiting_s;                      /* part of idle_s: for the last rank of a collective */
+  double exposed_inter_node_s;           /* part of exposed_s */
+  double exposed_by_s[FAB_N_DIMENSIONS]; /* by dimension of parallelism, exposed_s in sum */
+  guint dimensions;                      /* 1 << FabDimension: those in which the job communicates */
   double mfu_fraction, tokens_per_s;
   double train_s;            /* of the whole training */
   FabBytes memory_bytes;     /* of the rank that needs most */
@@ -23,6 +27,7 @@ typedef struct {
   gboolean uses_seed;  /* another seed can give other figures */
   GPtrArray
       *draws; /* FabPoint of each seed, in their order, of which this is the median (spread.h); NULL: one */
+  gboolean has_only_times; /* of the draws only step and exposed communication were kept */
 } FabPoint;
 
 /* Returns the point of a simulation of the scenario that has run to its end. NULL and *error when a figure cannot be

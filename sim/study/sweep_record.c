@@ -157,6 +157,47 @@ draws_of (const FabSweepPointRecord *self, const FabPoint *point)
   return draws;
 }
 
+static double
+exposed_by (const FabPoint *point, FabDimension dimension)
+{
+  return point->dimensions & 1U << dimension ? point->exposed_by_s[dimension] : NAN;
+}
+
+static void
+take_parts (FabSweepPointRecord *self, const FabPoint *point)
+{
+  self->waiting_s = point->waiting_s;
+  self->exposed_inter_node_s = point->exposed_inter_node_s;
+  self->exposed_data_s = exposed_by (point, FAB_DIMENSION_DATA);
+  self->exposed_tensor_s = exposed_by (point, FAB_DIMENSION_TENSOR);
+  self->exposed_context_s = exposed_by (point, FAB_DIMENSION_CONTEXT);
+  self->exposed_expert_s = exposed_by (point, FAB_DIMENSION_EXPERT);
+  self->exposed_pipeline_s = exposed_by (point, FAB_DIMENSION_PIPELINE);
+  self->exposed_offload_s = exposed_by (point, FAB_DIMENSION_OFFLOAD);
+  self->exposed_other_s = exposed_by (point, FAB_DIMENSION_OTHER);
+}
+
+static void
+give_exposed (FabPoint *point, FabDimension dimension, double seconds)
+{
+  point->exposed_by_s[dimension] = real_or_0 (seconds);
+  point->dimensions |= (isnan (seconds) ? 0U : 1U) << dimension;
+}
+
+static void
+give_parts (const FabSweepPointRecord *self, FabPoint *point)
+{
+  point->waiting_s = real_or_0 (self->waiting_s);
+  point->exposed_inter_node_s = real_or_0 (self->exposed_inter_node_s);
+  give_exposed (point, FAB_DIMENSION_DATA, self->exposed_data_s);
+  give_exposed (point, FAB_DIMENSION_TENSOR, self->exposed_tensor_s);
+  give_exposed (point, FAB_DIMENSION_CONTEXT, self->exposed_context_s);
+  give_exposed (point, FAB_DIMENSION_EXPERT, self->exposed_expert_s);
+  give_exposed (point, FAB_DIMENSION_PIPELINE, self->exposed_pipeline_s);
+  give_exposed (point, FAB_DIMENSION_OFFLOAD, self->exposed_offload_s);
+  give_exposed (point, FAB_DIMENSION_OTHER, self->exposed_other_s);
+}
+
 static void
 take_point (FabSweepPointRecord *self, const FabPoint *point)
 {
@@ -177,6 +218,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->binding_spec = g_strdup (point->binding_spec);
   self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
   take_spending (self, &point->spending);
+  take_parts (self, point);
   take_draws (self, point->draws);
 }
 
@@ -219,6 +261,8 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .binding = g_strdup (self->binding),
                               .binding_spec = g_strdup (self->binding_spec),
                               .spending = spending_of (self) };
+  give_parts (self, trial->point);
+  trial->point->has_only_times = TRUE;
   trial->point->draws = draws_of (self, trial->point);
 }
 

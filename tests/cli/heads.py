@@ -17,13 +17,14 @@ from support import LEARN, SCENARIOS, CliTest, main, read, smaller
 
 TOLERANCE = {"simulator": 1e-3, "derived": 1e-2}
 KEYS = {"step": "duration_s", "iteration": "duration_s", "compute": "compute_s", "communication": "comm_s",
-        "exposed": "exposed_s", "memory": "bytes"}
+        "exposed": "exposed_s", "waiting": "waiting_s", "memory": "bytes"}
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "GB": 1e9, "%": 1e-2}
 MARK = re.compile(r"#\s*(simulator|derived):(.*)")
 CLAIM = re.compile(r"# (simulator|derived): (\w+) ([0-9.]+) (\w+|%)(?: with (\S+=\S+(?: \S+=\S+)*))?")
 
 
-ITERATION = ["duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s", "idle_s", "mfu_fraction", "tokens_per_s"]
+ITERATION = ["duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s", "idle_s", "waiting_s", "exposed_inter_node_s", "mfu_fraction",
+             "tokens_per_s"]
 PS = 2e-12  # times are whole ps; a sum of two may be off by one in each
 
 
@@ -80,6 +81,8 @@ class Heads(CliTest):
         for key in ITERATION:
             self.assertTrue(is_number(row[key]), f"{key}: {row[key]!r}")
         self.assertAlmostEqual(row["exposed_s"], row["comm_s"] - row["overlapped_s"], delta=PS)
+        self.assertLessEqual(row["waiting_s"], row["idle_s"])
+        self.assertLessEqual(row["exposed_inter_node_s"], row["exposed_s"])
         self.assertAlmostEqual(row["idle_s"], row["duration_s"] - row["compute_s"] - row["exposed_s"], delta=PS)
         self.assertGreater(row["duration_s"], 0)
         self.assertTrue(all(row[key] >= 0 for key in ITERATION), row)

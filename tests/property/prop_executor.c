@@ -93,20 +93,23 @@ tasks_begin_when_what_they_wait_for_is_done (G_GNUC_UNUSED void **state)
 /* --- times --- */
 
 static void
-assert_times (const FabIterationRecord *record, const guint8 *compute, const guint8 *comm)
+assert_times (const FabIterationRecord *record, const guint8 *compute, const guint8 *comm,
+              const guint8 *waits)
 {
-  FabTimePs n_compute = 0, n_comm = 0, n_both = 0;
+  FabTimePs n_compute = 0, n_comm = 0, n_both = 0, n_waiting = 0;
 
   for (FabTimePs t = record->start_ps; t < record->start_ps + record->duration_ps; t++) {
     n_compute += compute[t];
     n_comm += comm[t];
     n_both += compute[t] & comm[t];
+    n_waiting += waits[t] && !compute[t] && !comm[t];
   }
   assert_int_equal (record->compute_ps, n_compute);
   assert_int_equal (record->comm_ps, n_comm);
   assert_int_equal (record->overlapped_ps, n_both);
   assert_int_equal (record->exposed_ps, n_comm - n_both);
   assert_int_equal (record->idle_ps, record->duration_ps - n_compute - n_comm + n_both);
+  assert_int_equal (record->waiting_ps, n_waiting);
 }
 
 static void
@@ -119,9 +122,10 @@ check_times (Random *random)
   for (guint c = 0; c < job->made->n_classes; c++) {
     g_autofree guint8 *compute = played_job_paint (job, c, FAB_SPAN_COMPUTE, end_ps);
     g_autofree guint8 *comm = played_job_paint (job, c, FAB_SPAN_COMM, end_ps);
+    g_autofree guint8 *waits = played_job_paint (job, c, FAB_SPAN_WAIT, end_ps);
 
     for (guint i = 0; i < PLAYED_ITERATIONS; i++)
-      assert_times (&job->times[i][c], compute, comm);
+      assert_times (&job->times[i][c], compute, comm, waits);
   }
 }
 

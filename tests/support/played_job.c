@@ -96,7 +96,11 @@ played_job_paint (const PlayedJob *self, guint rank_class, FabSpanKind kind, Fab
     for (FabTaskId t = 0; t < self->made->n_tasks; t++) {
       const PlayedTask *run = &self->runs[i][t];
 
-      if (dag->tasks[t].kind == kind && dag->streams[dag->tasks[t].stream].rank_class == rank_class)
+      if (dag->streams[dag->tasks[t].stream].rank_class != rank_class)
+        continue;
+      if (kind == FAB_SPAN_WAIT && dag->tasks[t].collective >= 0)
+        memset (bits + run->arrive_ps, 1, (gsize) (run->start_ps - run->arrive_ps));
+      else if (dag->tasks[t].kind == kind)
         memset (bits + run->start_ps, 1, (gsize) (run->end_ps - run->start_ps));
     }
   return bits;

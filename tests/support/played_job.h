@@ -34,5 +34,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlayedJob, played_job_free)
 /* Returns the end of the run. */
 FabTimePs played_job_play (PlayedJob *self, const PlayedHow *how);
 
-/* One byte per ps of the run, 1 where a task of the kind ran on a rank class. end_ps + 1 bytes; (transfer full) */
+/* One byte per ps of the run, 1 where a task of the kind ran on a rank class; WAIT: where one waited for the last rank
+ * of its collective. end_ps + 1 bytes; (transfer full) */
 guint8 *played_job_paint (const PlayedJob *self, guint rank_class, FabSpanKind kind, FabTimePs end_ps);

@@ -6,9 +6,10 @@
 static void
 add_times (const FabIterationRecord *r, GString *text)
 {
-  g_string_append_printf (text, "iteration %u class %u " PS PS PS PS PS PS PS "\n", r->iteration,
+  g_string_append_printf (text, "iteration %u class %u " PS PS PS PS PS PS PS PS PS "\n", r->iteration,
                           r->rank_class, r->start_ps, r->duration_ps, r->compute_ps, r->comm_ps,
-                          r->overlapped_ps, r->exposed_ps, r->idle_ps);
+                          r->overlapped_ps, r->exposed_ps, r->idle_ps, r->waiting_ps,
+                          r->exposed_inter_node_ps);
 }
 
 static void
@@ -35,9 +36,9 @@ add_reasons (const FabProbe *probe, GString *text)
   for (guint i = 0; i < probe->exposures->len; i++) {
     const FabExposureRecord *r = &g_array_index (probe->exposures, FabExposureRecord, i);
 
-    g_string_append_printf (text, "exposure %u %u %s %s %u %" G_GUINT64_FORMAT " " PS PS "\n", r->iteration,
-                            r->rank_class, r->dimension, r->op, r->n_collectives, r->bytes, r->comm_ps,
-                            r->exposed_ps);
+    g_string_append_printf (text, "exposure %u %u %s %s %u %" G_GUINT64_FORMAT " " PS PS PS PS "\n",
+                            r->iteration, r->rank_class, r->dimension, r->op, r->n_collectives, r->bytes,
+                            r->comm_ps, r->exposed_ps, r->exposed_inter_node_ps, r->waiting_ps);
   }
   for (guint i = 0; i < probe->path->len; i++) {
     const FabPathRecord *r = &g_array_index (probe->path, FabPathRecord, i);

@@ -34,7 +34,9 @@ sample_times (guint iteration, guint rank_class)
                                .comm_ps = 500 * MS,
                                .overlapped_ps = 300 * MS,
                                .exposed_ps = 200 * MS,
-                               .idle_ps = 200 * MS };
+                               .idle_ps = 200 * MS,
+                               .waiting_ps = 50 * MS,
+                               .exposed_inter_node_ps = 150 * MS };
 }
 
 static inline FabCollectiveRecord
@@ -104,9 +106,9 @@ add_reasons (FabStore *store, guint iteration, GError **error)
 {
   FabTimePs start_ps = iteration * 1000 * MS;
   FabExposureRecord exposures[] = {
-    { iteration, 0, "data", "all_reduce", 1, 1000000000, 300 * MS, 150 * MS },
-    { iteration, 0, "tensor", "all_reduce", 1, 1000000000, 200 * MS, 50 * MS },
-    { iteration, 1, "data", "all_reduce", 1, 1000000000, 500 * MS, 200 * MS },
+    { iteration, 0, "data", "all_reduce", 1, 1000000000, 300 * MS, 150 * MS, 150 * MS, 40 * MS },
+    { iteration, 0, "tensor", "all_reduce", 1, 1000000000, 200 * MS, 50 * MS, 0, 10 * MS },
+    { iteration, 1, "data", "all_reduce", 1, 1000000000, 500 * MS, 200 * MS, 150 * MS, 50 * MS },
   };
   FabPathRecord path[] = {
     { iteration, 0, 0, "compute", FAB_SPAN_COMPUTE, "forward", start_ps, start_ps + 300 * MS, -1,

@@ -166,6 +166,37 @@ waiting_for_a_straggler_is_not_communication (G_GNUC_UNUSED void **state)
   assert_int_equal (record->end_ps, 35);
   assert_int_equal (probe->step.times.compute_ps, 20);
   assert_int_equal (probe->step.times.idle_ps, 10);
+  assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 0).waiting_ps, 20);
+  assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 1).waiting_ps, 0);
+  assert_int_equal (probe->step.times.waiting_ps, 10);
+  assert_int_equal (g_array_index (probe->exposures, FabExposureRecord, 0).waiting_ps, 20);
+}
+
+/* Class 0 arrives at 10 and computes on until 25, class 1 arrives at 30: of the 20 in which the collective waits, class
+ * 0 is idle for 5. */
+static void
+waiting_beside_compute_is_hidden (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint collective = all_reduce (job, 5);
+
+  for (guint c = 0; c < 2; c++) {
+    guint rank_class = fab_dag_builder_class (job->builder, "all", c, 1);
+    guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute");
+    guint comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
+    FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, c == 0 ? 10 : 30, "A");
+
+    if (c == 0)
+      work (job, compute, FAB_SPAN_COMPUTE, 15, "B");
+    fab_dag_builder_after (job->builder, fab_dag_builder_join (job->builder, comm, collective), a);
+  }
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabIterationRecord *record = &g_array_index (probe->iterations, FabIterationRecord, 0);
+  assert_int_equal (record->idle_ps, 5);
+  assert_int_equal (record->waiting_ps, 5);
+  assert_int_equal (record->exposed_ps, 5);
 }
 
 /* Loading 10, computing 25 with what was loaded. Prefetched: the second load is 10-20, so from the second iteration
@@ -409,6 +440,7 @@ main (void)
     cmocka_unit_test (communication_under_compute_is_hidden),
     cmocka_unit_test (what_compute_does_not_cover_is_exposed),
     cmocka_unit_test (waiting_for_a_straggler_is_not_communication),
+    cmocka_unit_test (waiting_beside_compute_is_hidden),
     cmocka_unit_test (what_only_its_stream_holds_back_runs_ahead),
     cmocka_unit_test (a_task_can_wait_for_the_iteration_before),
     cmocka_unit_test (a_task_over_an_end_is_split_there),

@@ -21,9 +21,9 @@ what_goes_in_comes_out (void **state)
                  "1,1,leaf0,node1/gpu0,ib_ndr,2,50000000000,600000\n");
   assert_answer (path, "SELECT * FROM iteration WHERE iteration = 1",
                  "run_id,iteration,start_ps,duration_ps,compute_ps,comm_ps,overlapped_ps,exposed_ps,idle_ps,"
-                 "mfu_fraction,hfu_fraction,tokens_per_s\n"
+                 "waiting_ps,exposed_inter_node_ps,mfu_fraction,hfu_fraction,tokens_per_s\n"
                  "1,1,1000000000000,1000000000000,600000000000,500000000000,300000000000,200000000000,"
-                 "200000000000,0.4,0.5,1000000\n");
+                 "200000000000,50000000000,150000000000,0.4,0.5,1000000\n");
   assert_answer (path, "SELECT iteration, rank_class, exposed_ps FROM iteration_class",
                  "iteration,rank_class,exposed_ps\n0,0,200000000000\n0,1,200000000000\n"
                  "1,0,200000000000\n1,1,200000000000\n");
@@ -61,8 +61,8 @@ views_speak_seconds_and_percent (void **state)
   assert_answer (
       path, "SELECT * FROM v_step WHERE iteration = 0",
       "run_id,iteration,step_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,compute_pct,comm_pct,"
-      "overlapped_pct,exposed_pct,idle_pct,mfu_pct,hfu_pct,tokens_per_s\n"
-      "1,0,1,0.6,0.5,0.3,0.2,0.2,60,50,30,20,20,40,50,1000000\n");
+      "overlapped_pct,exposed_pct,idle_pct,waiting_s,waiting_pct,exposed_inter_node_s,mfu_pct,hfu_pct,tokens_per_s\n"
+      "1,0,1,0.6,0.5,0.3,0.2,0.2,60,50,30,20,20,0.05,5,0.15,40,50,1000000\n");
   assert_answer (path, "SELECT * FROM v_exposed WHERE iteration = 1",
                  "run_id,iteration,step_s,comm_s,exposed_s,exposed_pct_of_step,exposed_pct_of_comm\n"
                  "1,1,1,0.5,0.2,20,40\n");

@@ -10,8 +10,9 @@ reasons_that_go_in_come_out (void **state)
 
   assert_true (write_run (path, 3, NULL));
   assert_answer (path, "SELECT * FROM exposure WHERE iteration = 1 AND dimension = 'tensor'",
-                 "run_id,iteration,rank_class,dimension,op,n_collectives,bytes,comm_ps,exposed_ps\n"
-                 "1,1,0,tensor,all_reduce,1,1000000000,200000000000,50000000000\n");
+                 "run_id,iteration,rank_class,dimension,op,n_collectives,bytes,comm_ps,exposed_ps,"
+                 "exposed_inter_node_ps,waiting_ps\n"
+                 "1,1,0,tensor,all_reduce,1,1000000000,200000000000,50000000000,0,10000000000\n");
   assert_answer (
       path, "SELECT * FROM critical_path WHERE iteration = 1 AND place > 0",
       "run_id,iteration,place,rank_class,stream,kind,name,start_ps,end_ps,collective,binding_link\n"
@@ -40,9 +41,9 @@ views_say_which_part_of_what (void **state)
   assert_true (write_run (path, 3, NULL));
   assert_answer (path, "SELECT * FROM v_exposure WHERE iteration = 0 AND rank_class = 0",
                  "run_id,iteration,rank_class,class_name,n_ranks,dimension,op,n_collectives,bytes,comm_us,"
-                 "exposed_us,exposed_pct_of_step,exposed_pct_of_comm\n"
-                 "1,0,0,most,3,data,all_reduce,1,1000000000,300000,150000,15,50\n"
-                 "1,0,0,most,3,tensor,all_reduce,1,1000000000,200000,50000,5,25\n");
+                 "exposed_us,exposed_pct_of_step,exposed_pct_of_comm,exposed_inter_node_us,waiting_us\n"
+                 "1,0,0,most,3,data,all_reduce,1,1000000000,300000,150000,15,50,150000,40000\n"
+                 "1,0,0,most,3,tensor,all_reduce,1,1000000000,200000,50000,5,25,0,10000\n");
   assert_answer (
       path, "SELECT * FROM v_critical_path WHERE iteration = 0",
       "run_id,iteration,kind,dimension,link,from_vertex,to_vertex,spec,n_spans,time_us,pct_of_step\n"
