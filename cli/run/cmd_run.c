@@ -28,8 +28,9 @@ text_page (const FabSeeds *seeds, const char *db)
 
   g_string_append_printf (page,
                           "%s: seeds %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-                          " iterations each\n\n  %-16s",
-                          name, first, first + seeds->n_seeds - 1, seeds->n_iterations, "");
+                          " iteration%s each\n\n  %-16s",
+                          name, first, first + seeds->n_seeds - 1, seeds->n_iterations,
+                          seeds->n_iterations == 1 ? "" : "s", "");
   for (guint p = 0; p < FAB_N_PERCENTILES; p++)
     g_string_append_printf (page, "%12s", fab_percentile_names[p]);
   for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {
