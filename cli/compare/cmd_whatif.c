@@ -102,8 +102,9 @@ whatif_words (const FabWhatIfView *view, guint side)
   g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column);
   g_autofree char *words = fab_spread_words (why, base->name, base->point, one->name, one->point);
   g_autoptr (GString) out = g_string_new (words);
-  if (!fab_spread_is_within (fab_figure_find ("step"), base->point, one->point))
-    append_binding (out, base->point, one->point);
+  if (fab_spread_is_within (fab_figure_find ("step"), base->point, one->point))
+    return g_strdup (words);
+  append_binding (out, base->point, one->point);
   if (change != NULL && change->kind == FAB_CHANGE_FAULT) {
     FabBlast blast = fab_blast_of (fab_contrast_variant (view->contrast, 0),
                                    fab_contrast_variant (view->contrast, (guint) column));
