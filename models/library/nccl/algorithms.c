@@ -21,7 +21,7 @@ ring_GBps (const NcclCandidate *self)
   double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks), bus = self->busbw_GBps;
 
   if (self->protocol == NCCL_LL)
-    bus = MIN (arch->ll_GBps[nccl_column (self->group)], 0.5 * bus);
+    bus = MIN (nccl_ll_GBps (self), 0.5 * bus);
   else if (self->protocol == NCCL_LL128)
     bus = MIN (0.92 * bus, self->most_channels * arch->ring_ll128_GBps);
   return bus * per_step;
@@ -33,8 +33,7 @@ ring_limit_bytes_per_s (const NcclCandidate *self)
 {
   double factor = fab_op_bus_factor (self->op, self->n_ranks);
 
-  return self->protocol == NCCL_LL ? self->architecture->ll_GBps[nccl_column (self->group)] * 1e9 / factor
-                                   : 0;
+  return self->protocol == NCCL_LL ? nccl_ll_GBps (self) * 1e9 / factor : 0;
 }
 
 /* --- tree --- */
@@ -47,7 +46,7 @@ tree_GBps (const NcclCandidate *self)
   double bus = self->busbw_GBps;
 
   if (self->protocol == NCCL_LL)
-    bus = MIN (bus / 3.8, arch->ll_GBps[column]);
+    bus = MIN (bus / 3.8, nccl_ll_GBps (self));
   else if (self->protocol == NCCL_LL128)
     bus = MIN (bus * (column == 0 ? 7.0 / 9 : 120.0 / 128),
                self->most_channels * arch->tree_ll128_GBps[column]);
@@ -58,7 +57,7 @@ tree_GBps (const NcclCandidate *self)
 
 /* Share of the bandwidth that is left at a size of 64 B x 2^i (tuning.cc, treeCorrectionFactor). */
 static double
-tree_correction (const NcclCandidate *self)
+share_at_size (const NcclCandidate *self)
 {
   static const double
       corrections[NCCL_N_PROTOCOLS][24] = {
@@ -124,6 +123,16 @@ static double
 nvls_latency_us (G_GNUC_UNUSED const NcclCandidate *self, double intra_us, G_GNUC_UNUSED double net_us)
 {
   return intra_us;
+}
+
+/* The tuner corrects trees of switches too where the GPUs are Blackwell and the processors x86. */
+static double
+nvls_tree_correction (const NcclCandidate *self)
+{
+  const char *cpu = self->group->cluster->processor->name;
+  gboolean is_x86 = strcmp (cpu, "amd") == 0 || strcmp (cpu, "intel") == 0;
+
+  return self->architecture->generation >= 10 && is_x86 ? share_at_size (self) : 1;
 }
 
 static double
@@ -276,9 +285,10 @@ static const NcclAlgorithm rows[] = {
     .ops = OP (ALL_REDUCE),
     .is_considered = tree_is_considered,
     .bandwidth_GBps = tree_GBps,
-    .size_correction = tree_correction,
+    .size_correction = share_at_size,
     .fill_bytes = tree_fill_bytes,
     .limit_bytes_per_s = limit_of_tuner_bytes_per_s,
+    .posts_in_turn = TRUE,
     .has_measured_base = TRUE,
     .has_measured_steps = TRUE },
   { .model = "collnet_direct",
@@ -315,6 +325,7 @@ static const NcclAlgorithm rows[] = {
     .is_considered = nvls_is_considered,
     .latency_us = nvls_tree_latency_us,
     .bandwidth_GBps = nvls_tree_GBps,
+    .size_correction = nvls_tree_correction,
     .least_us = nvls_tree_least_us,
     .steps_us = nvls_steps_us,
     .fill_bytes = nvls_fill_bytes },

@@ -14,6 +14,8 @@
  * plus 1 GB/s for each channel. Measured with 1, 2, 4 and 8 channels, 64 to 512 KiB, 16 GPUs: 3.4, 4.1, 6.0 and 10.5
  * GB/s (validate/measured/dgxa100_hdr_allreduce_16_ring.csv: what each doubling of the size adds to the time).
  */
+#include <math.h>
+
 #include "models/library/nccl/parts.h"
 
 static const double ll_net_bytes_per_s = 2.5e9, ll_net_channel_bytes_per_s = 1e9;
@@ -54,12 +56,29 @@ intra_us (const NcclCandidate *self)
   return MAX (us, wire_us);
 }
 
+/* What the proxy thread of a GPU adds to a step between nodes where messages are short (LL, LL128). The steps of a tree
+ * contain one message that a processor posts in 1 us; some take longer (FabProcessor.proxy_ps). A GPU whose NICs carry
+ * several channels posts one message for each of them in turn: 2 us for each further one, between 16 KiB and 8 MiB of
+ * p5_h100x16_efa_allreduce_16_nccl2203 (4 channels for a GPU) and of alps_gh200_ss11_allreduce_16. Rings wait in every
+ * step for the slowest pair of proxy threads (ring_step_us). */
+static double
+posting_us (const NcclCandidate *self)
+{
+  const double usual_us = 1, further_us = 2;
+  double n_messages = (double) self->n_channels / MIN (self->group->gpus_per_node, self->n_rails);
+
+  if (!self->algorithm->posts_in_turn || self->protocol == NCCL_SIMPLE)
+    return 0;
+  return (double) self->group->cluster->processor->proxy_ps / 1e6 - usual_us
+       + MAX (n_messages - 1, 0) * further_us;
+}
+
 static double
 inter_us (const NcclCandidate *self)
 {
   double wire_us = 1e6 * fab_ps_to_seconds (self->form->inter_latency_ps);
 
-  return MAX (self->tuning->net_us[self->protocol], wire_us) + nccl_adapters_us (self);
+  return MAX (self->tuning->net_us[self->protocol], wire_us) + nccl_adapters_us (self) + posting_us (self);
 }
 
 static double
@@ -114,15 +133,21 @@ channels_bytes_per_s (const NcclCandidate *self)
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
-/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing. The links between
- * GPUs and the switch of their node are used as before. */
+/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing and the others more. A
+ * link of several rails has its part of the channels, rounded up. The links between GPUs and the switch of their node
+ * are used as before. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
 {
-  double used = (double) self->n_channels / self->form->n_channels;
+  const NcclWires *wires = self->wires;
+  double used = (double) self->n_channels / self->form->n_channels, least = wires->every_bytes_per_s;
 
-  return MIN (self->wires->every_bytes_per_s, self->wires->other_bytes_per_s * used)
-       / nccl_wire_factors[self->protocol];
+  for (guint i = 0; i < wires->n_shared; i++) {
+    double n_rails = wires->shared[i].n_rails;
+
+    least = MIN (least, wires->shared[i].bytes_per_s * used * n_rails / ceil (used * n_rails));
+  }
+  return least / nccl_wire_factors[self->protocol];
 }
 
 static void

@@ -132,13 +132,15 @@ most_channels (const Choice *choice, guint n_rails)
   return (guint) CLAMP (n, params->min_channels, params->max_channels);
 }
 
-/* The number of those channels that have enough bytes to be used. */
+/* The number of those channels that have enough bytes to be used. Only rings of LL ask for bytes of every rank
+ * (src/graph/tuning.cc, threadThresholds). */
 static guint
 count_channels (const NcclCandidate *candidate)
 {
   const NcclBlock *block = &nccl_blocks[candidate->protocol];
   FabBytes least = (FabBytes) block->threads * block->threshold_bytes
-                 * (candidate->protocol == NCCL_LL ? candidate->n_ranks : 1);
+                 * (candidate->protocol == NCCL_LL && candidate->algorithm->is_searched ? candidate->n_ranks
+                                                                                        : 1);
 
   return (guint) CLAMP (candidate->bytes / least, 1, candidate->most_channels);
 }

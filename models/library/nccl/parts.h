@@ -76,11 +76,21 @@ nccl_is_over_bus (const FabCollectiveForm *form)
   return form->intra_technology != NULL && form->intra_technology->joins == FAB_JOINS_DEVICES;
 }
 
+/* Links that carry the bytes of the same number of rails, at the least rate of any of them. */
+typedef struct {
+  guint n_rails;
+  double bytes_per_s; /* of collective size, with all rails in use */
+} NcclSharedWires;
+
+enum { NCCL_MOST_SHARED_WIRES = 16 };
+
 /* What the links of a footprint allow, in bytes of collective size per second; G_MAXDOUBLE: it has no such link. */
 typedef struct {
   double node_bytes_per_s;  /* links inside nodes and of their ports; NCCL's search does not look beyond */
   double every_bytes_per_s; /* links between an accelerator and its node's switch, which every channel uses */
-  double other_bytes_per_s; /* all other links; each channel has some of its own */
+  /* All other links; each channel has some of its own, or shares some with other rails. */
+  NcclSharedWires shared[NCCL_MOST_SHARED_WIRES];
+  guint n_shared;
 } NcclWires;
 
 typedef struct NcclAlgorithm NcclAlgorithm;
@@ -141,7 +151,8 @@ struct NcclAlgorithm {
   gboolean is_searched;
   /* Between nodes each of its steps waits for the proxy thread of some pair of nodes. */
   gboolean waits_for_proxies;
-  gboolean has_plateau;        /* nccl_plateau_factor () applies */
+  gboolean posts_in_turn; /* between nodes a proxy thread posts its channels' messages one after another */
+  gboolean has_plateau;   /* nccl_plateau_factor () applies */
   gboolean has_measured_base;  /* NcclArchitecture.base_us applies, on one node */
   gboolean has_measured_steps; /* NcclArchitecture.step_us applies */
   gboolean has_whole_chunks;   /* the parameter `whole_chunks` applies to it */
@@ -166,6 +177,12 @@ nccl_has_op (const NcclAlgorithm *self, FabOp op)
 {
   return (self->ops >> op & 1) != 0;
 }
+
+/* --- tables.c --- */
+
+/* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes NCCL
+ * takes that of the processors, AMD's or others', whose threads read the flags. */
+double nccl_ll_GBps (const NcclCandidate *self);
 
 /* --- choose.c --- */
 

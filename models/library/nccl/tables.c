@@ -101,3 +101,18 @@ nccl_architecture (const char *name)
       return &architectures[i];
   return &unknown;
 }
+
+/* Columns as in NcclArchitecture. The first one is not used: on one node it is the GPU that counts. */
+static const double amd_ll_GBps[] = { 0, 22.5, 19.0 }, other_ll_GBps[] = { 0, 39.0, 20.4 };
+
+double
+nccl_ll_GBps (const NcclCandidate *self)
+{
+  const NcclArchitecture *architecture = self->architecture;
+  guint column = nccl_column (self->group);
+
+  if (column == 0 || architecture->is_rccl)
+    return architecture->ll_GBps[column];
+  return strcmp (self->group->cluster->processor->name, "amd") == 0 ? amd_ll_GBps[column]
+                                                                    : other_ll_GBps[column];
+}

@@ -12,10 +12,44 @@ has_every_channel (const FabVertex *src, const FabVertex *dst)
       || (dst->kind == FAB_VERTEX_ACCELERATOR && src->kind == FAB_VERTEX_SWITCH);
 }
 
+/* Adds a link whose rate is shared by `n_rails` rails. Where there are more kinds than the table holds, the last one
+ * stands for all that do not fit: it has the fewest rails of them, which makes the others slower than they are. */
+static void
+share (NcclWires *self, guint n_rails, double bytes_per_s)
+{
+  guint i = 0;
+
+  while (i < self->n_shared && self->shared[i].n_rails != n_rails)
+    i++;
+  if (i == NCCL_MOST_SHARED_WIRES) {
+    i--;
+    self->shared[i].n_rails = MIN (self->shared[i].n_rails, n_rails);
+  } else if (i == self->n_shared) {
+    self->shared[self->n_shared++] = (NcclSharedWires){ n_rails, bytes_per_s };
+  }
+  self->shared[i].bytes_per_s = MIN (self->shared[i].bytes_per_s, bytes_per_s);
+}
+
+/* What one rail puts on a port, which it has for itself: the least that any port carries. */
+static double
+weight_of_rail (const FabGraph *graph, const FabFootprint *footprint)
+{
+  double least = G_MAXDOUBLE;
+
+  for (guint i = 0; i < footprint->n; i++) {
+    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
+
+    if (fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_NIC)
+      least = MIN (least, footprint->weights[i]);
+  }
+  return least;
+}
+
 static NcclWires
 look_at (const FabGraph *graph, const FabFootprint *footprint)
 {
-  NcclWires wires = { G_MAXDOUBLE, G_MAXDOUBLE, G_MAXDOUBLE };
+  NcclWires wires = { .node_bytes_per_s = G_MAXDOUBLE, .every_bytes_per_s = G_MAXDOUBLE };
+  double rail = weight_of_rail (graph, footprint);
 
   for (guint i = 0; i < footprint->n; i++) {
     const FabLink *link = fab_graph_link (graph, footprint->links[i]);
@@ -27,7 +61,7 @@ look_at (const FabGraph *graph, const FabFootprint *footprint)
     if (has_every_channel (src, dst))
       wires.every_bytes_per_s = MIN (wires.every_bytes_per_s, rate);
     else
-      wires.other_bytes_per_s = MIN (wires.other_bytes_per_s, rate);
+      share (&wires, MAX ((guint) (footprint->weights[i] / rail + 0.5), 1), rate);
   }
   return wires;
 }
