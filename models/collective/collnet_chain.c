@@ -131,7 +131,7 @@ collnet_chain_supports (const FabGroup *group, FabOp op)
 {
   guint n_rails;
 
-  if (op != FAB_OP_ALL_REDUCE || group->n_nodes < 2)
+  if (op != FAB_OP_ALL_REDUCE || group->n_nodes < 2 || group->cluster->uneven != NULL)
     return FALSE;
   g_autofree guint *rails = fab_rails_list (group, &n_rails);
   for (guint i = 0; i < n_rails; i++)

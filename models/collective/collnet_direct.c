@@ -146,7 +146,7 @@ collnet_direct_supports (const FabGroup *group, FabOp op)
 {
   guint n_rails;
 
-  if (group->n_nodes < 2
+  if (group->n_nodes < 2 || group->cluster->uneven != NULL
       || (op != FAB_OP_ALL_REDUCE && op != FAB_OP_ALL_GATHER && op != FAB_OP_REDUCE_SCATTER))
     return FALSE;
   g_autofree guint *rails = fab_rails_list (group, &n_rails);

@@ -125,7 +125,7 @@ hierarchical_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *e
 static gboolean
 hierarchical_supports (const FabGroup *group, FabOp op)
 {
-  return group->n_nodes > 1 && group->gpus_per_node > 1
+  return group->n_nodes > 1 && group->cluster->uneven == NULL && group->gpus_per_node > 1
       && (op == FAB_OP_ALL_REDUCE || op == FAB_OP_ALL_GATHER || op == FAB_OP_REDUCE_SCATTER);
 }
 

@@ -130,7 +130,7 @@ add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **e
   *n_channels = ways->n_nics;
   build.n_sharing = (n + MIN (n, ways->n_nics) - 1) / MIN (n, ways->n_nics);
   for (build.local = 0; build.local < n; build.local++) {
-    const GArray *nics = fab_nic_paths_nics (ways, build.local);
+    const GArray *nics = fab_nic_paths_nics (ways, 0, build.local);
 
     if (nics->len == 0)
       return fab_throw (error, FAB_ERROR_INPUT, "GPU %u of a node has no path to a NIC", build.local);
@@ -176,8 +176,9 @@ nvls_tree_supports (const FabGroup *group, FabOp op)
 {
   FabVertexId centre;
 
-  return op == FAB_OP_ALL_REDUCE && group->n_nodes > 1 && group->gpus_per_node > 1
-      && group->cluster->nics_per_node > 0 && fab_multicast_switch (group, 0, &centre);
+  return op == FAB_OP_ALL_REDUCE && group->n_nodes > 1 && group->cluster->uneven == NULL
+      && group->gpus_per_node > 1 && group->cluster->nics_per_node > 0
+      && fab_multicast_switch (group, 0, &centre);
 }
 
 const FabAlgorithmOps fab_algorithm_nvls_tree = {

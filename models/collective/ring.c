@@ -71,7 +71,7 @@ find_hops (const FabGroup *group, FabOp op, Hops *self, GError **error)
     return FALSE;
   *self = (Hops){ op,
                   n,
-                  rings.rings->len,
+                  rings.n_rings,
                   rings.n_channels,
                   count_per_ring (op, n),
                   g_array_new (FALSE, FALSE, sizeof (FabHop)) };
@@ -124,7 +124,7 @@ typedef struct {
 static gboolean
 is_told (const Growth *self, guint ring, guint stop, gboolean **told)
 {
-  guint n = self->rings->group->gpus_per_node, node = stop / n;
+  guint n = self->rings->group->gpus_per_node, node = stop / n; /* of an even group: no other is folded */
 
   if (stop % n + 1 == n || !fab_rank_symmetry_has (self->alike, node))
     return FALSE;
@@ -161,7 +161,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
           FabCollectiveForm *form, GError **error)
 {
   const FabGroup *group = rings->group;
-  guint n_ranks = fab_group_n_ranks (group), n_rings = rings->rings->len;
+  guint n_ranks = fab_group_n_ranks (group), n_rings = rings->n_rings;
   g_autoptr (FabRankSymmetry) alike = is_chain (op) ? NULL : fab_rank_symmetry_new (group, 2);
   g_autofree gboolean *told = g_new0 (gboolean, 2 * group->gpus_per_node * n_rings);
   Growth growth = { .rings = rings,

@@ -19,22 +19,27 @@
 #include "sim/machine/nic_paths.h"
 #include "sim/machine/rank_symmetry.h"
 
-/* The chain of a node. */
+/* The chain of nodes of one shape. */
 typedef struct {
-  guint *order; /* [gpus_per_node] local ranks, beginning with the end to which a reduction flows */
+  guint *order; /* [ranks of the node] local ranks, beginning with the end to which a reduction flows */
   guint door;   /* index in `order` of the GPU beside the NIC, where bytes enter and leave the node */
 } Chain;
+
+/* What one tree does in nodes of one shape. */
+typedef struct {
+  guint nic;
+  guint n_beside; /* trees that begin at the same GPU: they use the chain of a node at the same time */
+  Chain chain, root_chain;
+} InNode;
 
 typedef struct {
   const FabGroup *group;
   FabStages *stages;
   const FabTree *tree;
-  guint nic;
   guint n_trees;
-  guint n_beside; /* trees that begin at the same GPU: they use the chain of a node at the same time */
   double weight, net_stretch;
-  gboolean is_rooted; /* both trees have their root in node 0 */
-  Chain chain, root_chain;
+  gboolean is_rooted;     /* both trees have their root in node 0 */
+  InNode *in_nodes;       /* [shapes of the group] */
   FabRankSymmetry *alike; /* nodes whose chains are symmetric; NULL: none */
   /* [gpus_per_node] hops of symmetric chains: up to the place before, and down from it. A hop without shares has not
    * been found yet. */
@@ -69,10 +74,18 @@ is_root (const TreeBuild *build, guint node)
   return build->tree->parents[node] == G_MAXUINT;
 }
 
+static const InNode *
+in_node (const TreeBuild *build, guint node)
+{
+  return &build->in_nodes[fab_group_shape (build->group, node)];
+}
+
 static const Chain *
 chain_of (const TreeBuild *build, guint node)
 {
-  return is_root (build, node) ? &build->root_chain : &build->chain;
+  const InNode *in = in_node (build, node);
+
+  return is_root (build, node) ? &in->root_chain : &in->chain;
 }
 
 static FabVertexId
@@ -111,7 +124,8 @@ add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, g
     if (found == NULL)
       return FALSE;
     if (fab_rank_symmetry_takes (found)) {
-      *stage = fab_stages_add_like (build->stages, found, build->weight, build->n_beside, after);
+      *stage = fab_stages_add_like (build->stages, found, build->weight, in_node (build, node)->n_beside,
+                                    after);
       return TRUE;
     }
   }
@@ -119,7 +133,7 @@ add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, g
                        build->error))
     return FALSE;
   *stage = fab_stages_add (build->stages, &hop, build->weight,
-                           is_at_rank_0 ? build->n_trees : build->n_beside, after);
+                           is_at_rank_0 ? build->n_trees : in_node (build, node)->n_beside, after);
   return TRUE;
 }
 
@@ -142,8 +156,10 @@ add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage
   FabHop hop;
 
   if (!fab_hop_over (group->cluster, gpu_at (build, from, chain_of (build, from)->door),
-                     fab_group_nic (group, from, build->nic), fab_group_nic (group, to, build->nic),
-                     gpu_at (build, to, chain_of (build, to)->door), build->nic, &hop, build->error))
+                     fab_group_nic (group, from, in_node (build, from)->nic),
+                     fab_group_nic (group, to, in_node (build, to)->nic),
+                     gpu_at (build, to, chain_of (build, to)->door), in_node (build, from)->nic, &hop,
+                     build->error))
     return FALSE;
   *stage = fab_stages_add (build->stages, &hop, build->weight, count_beside (build, parent), after);
   return TRUE;
@@ -158,7 +174,7 @@ reduce_in_node (TreeBuild *build, guint node, GArray *ready)
   guint door = chain_of (build, node)->door, stage;
 
   g_array_set_size (ready, 0);
-  for (guint i = build->group->gpus_per_node; i-- > 0;) {
+  for (guint i = fab_group_n_locals (build->group, node); i-- > 0;) {
     if (i == door)
       g_array_append_vals (ready, children->data, children->len);
     if (i == 0)
@@ -200,7 +216,7 @@ broadcast_in_node (TreeBuild *build, guint node, GArray *ready)
   guint door = chain_of (build, node)->door, stage;
 
   g_array_set_size (at_door, 0);
-  for (guint i = 0; i < build->group->gpus_per_node; i++) {
+  for (guint i = 0; i < fab_group_n_locals (build->group, node); i++) {
     if (i > 0) {
       if (!add_inside (build, node, i - 1, i, ready, &stage))
         return FALSE;
@@ -235,20 +251,62 @@ broadcast_down (TreeBuild *build)
   return TRUE;
 }
 
-/* The NICs, each with two trees, and the GPU beside each. A group in one node has one tree, which uses no NIC. */
+/* The NICs of nodes of one shape, each with two trees, and the GPU beside each. A group in one node has one tree, which
+ * uses no NIC. */
 typedef struct {
   guint *nics, *doors;
-  guint n_rails, n_trees;
+  guint n_rails;
 } Rails;
 
+/* Of all shapes. There are trees for as many NICs as the shape has that has the fewest, as NCCL takes the fewest
+ * channels of any rank (src/init.cc, initTransportsRank). */
+typedef struct {
+  Rails *shapes;
+  guint n_shapes, n_rails, n_trees;
+} AllRails;
+
 static guint
-count_at_door (const Rails *rails, guint door)
+count_at_door (const Rails *rails, guint n_trees, guint door)
 {
   guint n = 0;
 
-  for (guint tree = 0; tree < rails->n_trees; tree++)
+  for (guint tree = 0; tree < n_trees; tree++)
     n += rails->doors[tree / 2] == door;
   return n;
+}
+
+static InNode
+in_node_new (const FabGroup *shape, const Rails *rails, guint n_trees, guint rail, gboolean is_rooted)
+{
+  guint door = rails->doors[rail];
+
+  return (InNode){ .nic = rails->nics[rail],
+                   .n_beside = count_at_door (rails, n_trees, door),
+                   .chain = chain_new (shape, door, door),
+                   .root_chain = chain_new (shape, is_rooted ? 0 : door, door) };
+}
+
+static InNode *
+in_nodes_new (const FabGroup *group, const AllRails *rails, guint rail, gboolean is_rooted)
+{
+  InNode *in_nodes = g_new (InNode, rails->n_shapes);
+
+  for (guint shape = 0; shape < rails->n_shapes; shape++) {
+    FabGroup one = fab_group_of_shape (group, shape);
+
+    in_nodes[shape] = in_node_new (&one, &rails->shapes[shape], rails->n_trees, rail, is_rooted);
+  }
+  return in_nodes;
+}
+
+static void
+in_nodes_free (InNode *in_nodes, guint n_shapes)
+{
+  for (guint shape = 0; shape < n_shapes; shape++) {
+    g_free (in_nodes[shape].chain.order);
+    g_free (in_nodes[shape].root_chain.order);
+  }
+  g_free (in_nodes);
 }
 
 /* What is the same for all trees of a form and is found once. */
@@ -266,27 +324,23 @@ hops_free (FabHop *hops, guint n)
 }
 
 static gboolean
-add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabStages *stages,
+add_tree (const FabGroup *group, FabOp op, const AllRails *rails, guint index, FabStages *stages,
           const Folding *folding, GError **error)
 {
   gboolean is_rooted = op != FAB_OP_ALL_REDUCE;
   g_autoptr (FabTree) tree = fab_tree_new (group->n_nodes, index % 2,
                                            is_rooted ? FAB_TREE_ROOTS_AT_0 : FAB_TREE_ROOTS_APART);
-  guint rail = index / 2, door = rails->doors[rail];
   TreeBuild build = { .group = group,
                       .stages = stages,
                       .tree = tree,
-                      .nic = rails->nics[rail],
                       .n_trees = rails->n_trees,
-                      .n_beside = count_at_door (rails, door),
                       .weight = 1.0 / rails->n_trees,
                       .net_stretch = folding->net_stretch,
                       .alike = folding->alike,
                       .hops = { g_new0 (FabHop, group->gpus_per_node),
                                 g_new0 (FabHop, group->gpus_per_node) },
                       .is_rooted = is_rooted,
-                      .chain = chain_new (group, door, door),
-                      .root_chain = chain_new (group, is_rooted ? 0 : door, door),
+                      .in_nodes = in_nodes_new (group, rails, index / 2, is_rooted),
                       .arrived = g_new (GArray *, group->n_nodes),
                       .summed = g_array_new (FALSE, FALSE, sizeof (guint)),
                       .error = error };
@@ -302,37 +356,61 @@ add_tree (const FabGroup *group, FabOp op, const Rails *rails, guint index, FabS
   g_free (build.arrived);
   for (guint way = 0; way < 2; way++)
     hops_free (build.hops[way], group->gpus_per_node);
-  g_free (build.chain.order);
-  g_free (build.root_chain.order);
+  in_nodes_free (build.in_nodes, rails->n_shapes);
   return is_added;
 }
 
 static Rails
-find_rails (const FabGroup *group)
+find_rails (const FabGroup *shape, gboolean is_over)
 {
-  Rails rails = { .n_rails = 1, .n_trees = 1 };
+  Rails rails = { .n_rails = 1 };
 
-  if (group->n_nodes == 1) {
+  if (!is_over) {
     rails.nics = g_new0 (guint, 1);
     rails.doors = g_new0 (guint, 1);
     return rails;
   }
-  rails.nics = fab_rails_list (group, &rails.n_rails);
-  rails.n_trees = 2 * rails.n_rails;
+  rails.nics = fab_rails_list (shape, &rails.n_rails);
   rails.doors = g_new (guint, rails.n_rails + 1);
   for (guint i = 0; i < rails.n_rails; i++) {
     guint hops;
 
-    rails.doors[i] = fab_rails_gpu (group, rails.nics[i], G_MAXUINT, &hops);
+    rails.doors[i] = fab_rails_gpu (shape, rails.nics[i], G_MAXUINT, &hops);
   }
   return rails;
+}
+
+static AllRails
+find_all_rails (const FabGroup *group)
+{
+  AllRails rails = { .n_shapes = fab_group_n_shapes (group), .n_rails = G_MAXUINT };
+
+  rails.shapes = g_new (Rails, rails.n_shapes);
+  for (guint shape = 0; shape < rails.n_shapes; shape++) {
+    FabGroup one = fab_group_of_shape (group, shape);
+
+    rails.shapes[shape] = find_rails (&one, group->n_nodes > 1);
+    rails.n_rails = MIN (rails.n_rails, rails.shapes[shape].n_rails);
+  }
+  rails.n_trees = group->n_nodes > 1 ? 2 * rails.n_rails : 1;
+  return rails;
+}
+
+static void
+all_rails_clear (AllRails *self)
+{
+  for (guint shape = 0; shape < self->n_shapes; shape++) {
+    g_free (self->shapes[shape].nics);
+    g_free (self->shapes[shape].doors);
+  }
+  g_free (self->shapes);
 }
 
 static gboolean
 add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *folding, guint *n_channels,
            GError **error)
 {
-  Rails rails = find_rails (group);
+  AllRails rails = find_all_rails (group);
   gboolean is_added = rails.n_rails > 0
                    || fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC",
                                  group->n_nodes);
@@ -340,8 +418,7 @@ add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *fo
   *n_channels = rails.n_rails;
   for (guint i = 0; i < rails.n_trees && is_added; i++)
     is_added = add_tree (group, op, &rails, i, stages, folding, error);
-  g_free (rails.nics);
-  g_free (rails.doors);
+  all_rails_clear (&rails);
   return is_added;
 }
 

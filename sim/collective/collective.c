@@ -245,6 +245,18 @@ form_of_plan (const FabLibrary *self, const FabCollectivePlan *plan)
   g_assert_not_reached ();
 }
 
+/* The algorithm of a plan where this group can run it; otherwise the first that can. */
+static const FabAlgorithmOps *
+algorithm_for (const FabLibrary *self, const KnownForm *known, const FabGroup *group, FabOp op)
+{
+  if (known->algorithm->supports (group, op))
+    return known->algorithm;
+  for (guint i = 0; self->algorithms[i] != NULL; i++)
+    if (self->algorithms[i]->supports (group, op))
+      return self->algorithms[i];
+  return known->algorithm;
+}
+
 FabFootprint *
 fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, FabOp op, const FabGroup *group,
                        GError **error)
@@ -252,7 +264,9 @@ fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, Fa
   const KnownForm *known = form_of_plan (self, plan);
   FabCollectiveForm form;
 
-  return make_form (self, known->algorithm, group, op, &known->env, &form, error) ? form.footprint : NULL;
+  return make_form (self, algorithm_for (self, known, group, op), group, op, &known->env, &form, error)
+           ? form.footprint
+           : NULL;
 }
 
 double
@@ -267,7 +281,7 @@ fab_library_add_messages (const FabLibrary *self, const FabCollectivePlan *plan,
 {
   const KnownForm *known = form_of_plan (self, plan);
 
-  return known->algorithm->schedule (group, op, &known->env, n_chunks, schedule, error);
+  return algorithm_for (self, known, group, op)->schedule (group, op, &known->env, n_chunks, schedule, error);
 }
 
 FabSchedule *

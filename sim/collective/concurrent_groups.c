@@ -3,12 +3,10 @@
 
 #include <string.h>
 
-#include "sim/base/error.h"
-
-/* The footprint of all groups, for what the first one does. */
+/* The footprint of all groups, for what the leading one does. */
 typedef struct {
   const FabLibrary *library;
-  const FabFootprint *first; /* of the plan of the first group alone */
+  const FabFootprint *lead; /* of the plan of the leading group alone */
   FabOp op;
   gboolean is_send; /* from one of each pair to the other */
   FabFootprint *all;
@@ -17,6 +15,7 @@ typedef struct {
 struct _FabConcurrentGroups {
   const FabCluster *cluster;
   guint n_groups, n_ranks;
+  guint lead;        /* the group that is planned: the first of those in the most nodes */
   guint *ranks;      /* [n_groups * n_ranks] */
   FabCluster *views; /* [n_groups]: the cluster as if there were no others than the group's nodes and GPUs */
   GArray *merged;    /* Merged */
@@ -41,69 +40,10 @@ fab_concurrent_groups_free (FabConcurrentGroups *self)
   g_free (self);
 }
 
-static gboolean
-throw_uneven (const FabCluster *cluster, const guint *ranks, guint n, GError **error)
-{
-  g_autoptr (GString) list = g_string_new (NULL);
-
-  for (guint i = 0; i < MIN (n, 8); i++)
-    g_string_append_printf (list, "%s%u", i > 0 ? ", " : "", ranks[i]);
-  return fab_throw (
-      error, FAB_ERROR_INPUT,
-      "a group of ranks (%s%s) is not evenly spread over nodes of %u GPUs: every node of a group must "
-      "hold as many of its ranks, at the same places; choose sizes that divide each other, or another "
-      "order",
-      list->str, n > 8 ? ", ..." : "", cluster->gpus_per_node);
-}
-
-/* How many ranks the group has in its first node; 0: the others differ. Of two ranks in two nodes the places may. */
-static guint
-count_locals (const FabCluster *cluster, const guint *ranks, guint n)
-{
-  guint k = cluster->gpus_per_node, n_locals = 1;
-
-  if (n == 2)
-    return ranks[0] / k == ranks[1] / k ? 2 : 1;
-
-  while (n_locals < n && ranks[n_locals] / k == ranks[0] / k)
-    n_locals++;
-  for (guint i = 0; i < n; i++)
-    if (ranks[i] % k != ranks[i % n_locals] % k || ranks[i] / k != ranks[i - i % n_locals] / k)
-      return 0;
-  for (guint i = n_locals; i < n; i += n_locals)
-    if (ranks[i] / k == ranks[i - 1] / k)
-      return 0;
-  return n % n_locals == 0 ? n_locals : 0;
-}
-
-static void
-view_init (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n, guint n_locals)
-{
-  guint k = cluster->gpus_per_node, n_nics = cluster->nics_per_node;
-
-  *view = *cluster;
-  view->drives = NULL;
-  view->drives_per_node = 0;
-  view->n_nodes = n / n_locals;
-  view->gpus_per_node = n_locals;
-  view->gpus = g_new (FabVertexId, n);
-  view->nics = g_new (FabVertexId, (gsize) view->n_nodes * n_nics + 1);
-  view->nic_hops = g_new (guint, (gsize) n_locals * n_nics + 1);
-  for (guint i = 0; i < n; i++)
-    view->gpus[i] = cluster->gpus[ranks[i]];
-  for (guint node = 0; node < view->n_nodes; node++)
-    memcpy (view->nics + (gsize) node * n_nics, cluster->nics + (gsize) (ranks[node * n_locals] / k) * n_nics,
-            n_nics * sizeof (FabVertexId));
-  for (guint local = 0; local < n_locals; local++)
-    memcpy (view->nic_hops + (gsize) local * n_nics, cluster->nic_hops + (gsize) (ranks[local] % k) * n_nics,
-            n_nics * sizeof (guint));
-}
-
 FabConcurrentGroups *
-fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint n_groups, guint n_ranks,
-                           GError **error)
+fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint n_groups, guint n_ranks)
 {
-  g_autoptr (FabConcurrentGroups) self = g_new0 (FabConcurrentGroups, 1);
+  FabConcurrentGroups *self = g_new0 (FabConcurrentGroups, 1);
 
   g_assert (n_groups > 0 && n_ranks > 0);
   self->cluster = cluster;
@@ -112,17 +52,13 @@ fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint 
   self->views = g_new0 (FabCluster, n_groups);
   self->merged = g_array_new (FALSE, FALSE, sizeof (Merged));
   g_array_set_clear_func (self->merged, merged_clear);
-  for (; self->n_groups < n_groups; self->n_groups++) {
-    const guint *of_group = ranks + (gsize) self->n_groups * n_ranks;
-    guint n_locals = count_locals (cluster, of_group, n_ranks);
-
-    if (n_locals == 0) {
-      throw_uneven (cluster, of_group, n_ranks, error);
-      return NULL;
-    }
-    view_init (&self->views[self->n_groups], cluster, of_group, n_ranks, n_locals);
+  self->n_groups = n_groups;
+  for (guint i = 0; i < n_groups; i++) {
+    fab_cluster_view_ranks (&self->views[i], cluster, ranks + (gsize) i * n_ranks, n_ranks);
+    if (self->views[i].n_nodes > self->views[self->lead].n_nodes)
+      self->lead = i;
   }
-  return g_steal_pointer (&self);
+  return self;
 }
 
 static gboolean
@@ -174,7 +110,7 @@ fab_concurrent_groups_group (const FabConcurrentGroups *self, guint index)
   return (FabGroup){ view, view->n_nodes, view->gpus_per_node };
 }
 
-/* What the first group does by a plan, done by all groups. (transfer full) */
+/* What the leading group does by a plan, done by all groups. (transfer full) */
 typedef FabFootprint *(*MergeFn) (const FabConcurrentGroups *self, FabLibrary *library,
                                   const FabCollectivePlan *plan, FabOp op, GError **error);
 
@@ -231,22 +167,22 @@ make_messages (gconstpointer concurrent_groups, const FabCollectivePlan *plan)
   const FabConcurrentGroups *self = concurrent_groups;
   FabSchedule *schedule = fab_schedule_new (self->cluster);
   const Merged *merged = NULL;
-  FabCollectivePlan first = *plan;
+  FabCollectivePlan lead = *plan;
 
   for (guint i = 0; i < self->merged->len; i++)
     if (g_array_index (self->merged, Merged, i).all == plan->footprint)
       merged = &g_array_index (self->merged, Merged, i);
   g_assert (merged != NULL);
-  first.footprint = merged->first;
+  lead.footprint = merged->lead;
   for (guint i = 0; i < self->n_groups; i++) {
     FabGroup group = fab_concurrent_groups_group (self, i);
     FabHop hop;
 
     if (!merged->is_send)
-      fab_library_add_messages (merged->library, &first, merged->op, &group, plan->steps.n_chunks, schedule,
+      fab_library_add_messages (merged->library, &lead, merged->op, &group, plan->steps.n_chunks, schedule,
                                 NULL);
     else if (find_send (self, i, merged->op, &hop, NULL))
-      fab_schedule_lane (schedule, &hop, fab_library_net_stretch (merged->library, &first), 1, 1);
+      fab_schedule_lane (schedule, &hop, fab_library_net_stretch (merged->library, &lead), 1, 1);
   }
   return schedule;
 }
@@ -260,7 +196,7 @@ take_merged (FabConcurrentGroups *self, FabLibrary *library, MergeFn merge, FabO
   for (guint i = 0; i < self->merged->len; i++) {
     const Merged *merged = &g_array_index (self->merged, Merged, i);
 
-    if (merged->first == plan->footprint && merged->op == op)
+    if (merged->lead == plan->footprint && merged->op == op)
       made.all = merged->all;
   }
   if (made.all == NULL) {
@@ -279,9 +215,9 @@ gboolean
 fab_concurrent_groups_plan (FabConcurrentGroups *self, FabLibrary *library, FabOp op, FabBytes bytes,
                             FabCollectivePlan *plan, GError **error)
 {
-  FabGroup first = fab_concurrent_groups_group (self, 0);
+  FabGroup lead = fab_concurrent_groups_group (self, self->lead);
 
-  if (!fab_library_plan (library, &first, op, bytes, plan, error))
+  if (!fab_library_plan (library, &lead, op, bytes, plan, error))
     return FALSE;
   if (plan->footprint == NULL || self->n_groups == 1)
     return TRUE;
@@ -293,9 +229,9 @@ gboolean
 fab_concurrent_groups_plan_send (FabConcurrentGroups *self, FabLibrary *library, FabBytes bytes,
                                  gboolean is_up, FabCollectivePlan *plan, GError **error)
 {
-  FabGroup first = fab_concurrent_groups_group (self, 0);
+  FabGroup lead = fab_concurrent_groups_group (self, self->lead);
 
   g_assert (self->n_ranks == 2);
-  return fab_library_plan (library, &first, FAB_OP_SEND_RECV, bytes, plan, error)
+  return fab_library_plan (library, &lead, FAB_OP_SEND_RECV, bytes, plan, error)
       && take_merged (self, library, merge_messages, is_up ? FAB_OP_BROADCAST : FAB_OP_REDUCE, plan, error);
 }

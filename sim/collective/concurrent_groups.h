@@ -4,9 +4,10 @@
  * Where a job divides its work in several ways, each rank is in one group per way. While one group communicates, the
  * groups of the neighbouring ranks do the same: with tensor parallelism of 8, the eight data-parallel groups of the
  * eight GPUs of a node share the node's NICs. All these groups together are planned as one collective: the library
- * plans it for the first group, because a real library does not know of the other groups either; the network plays it
- * as one stream over the links of all groups. The ranks of a group must be evenly spread: the same number in each of
- * its nodes, at the same places.
+ * plans it for the first of the groups that are in the most nodes, because a real library does not know of the other
+ * groups either; the network plays it as one stream over the links of all groups. A group may have different numbers of
+ * its ranks in its nodes, and at different places. A group that cannot do what was planned (it is in one node, and the
+ * plan is for several) does the operation by the first algorithm that it can.
  */
 #pragma once
 
@@ -14,10 +15,10 @@
 
 typedef struct _FabConcurrentGroups FabConcurrentGroups;
 
-/* `ranks` holds n_groups x n_ranks ranks of the cluster, group by group, each group in ascending order. NULL and
- * *error when a group is not evenly spread. Asserts that no rank is there twice. */
+/* `ranks` holds n_groups x n_ranks ranks of the cluster, group by group, each group in ascending order, none
+ * twice. (transfer full) */
 FabConcurrentGroups *fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint n_groups,
-                                                guint n_ranks, GError **error);
+                                                guint n_ranks);
 void fab_concurrent_groups_free (FabConcurrentGroups *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabConcurrentGroups, fab_concurrent_groups_free)
 

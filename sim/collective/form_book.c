@@ -402,7 +402,9 @@ gboolean
 fab_form_book_find (FabFormBook *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
                     double net_stretch, FabCollectiveForm *form)
 {
-  const Record *record = find_record (self, algorithm, group, op, net_stretch);
+  const Record *record = group->cluster->uneven == NULL
+                           ? find_record (self, algorithm, group, op, net_stretch)
+                           : NULL;
 
   if (record != NULL)
     play_tape (record->tape, group->cluster->graph, &record->form, form);
@@ -432,7 +434,7 @@ fab_form_book_add (FabFormBook *self, const FabAlgorithmOps *algorithm, const Fa
   guint64 n_items = (guint64) form->footprint->n + tape->stages->len;
   Record *record;
 
-  if (!tape->is_closed || tape->is_broken) {
+  if (!tape->is_closed || tape->is_broken || group->cluster->uneven != NULL) {
     fab_form_tape_free (tape);
     return;
   }

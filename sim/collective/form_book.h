@@ -40,7 +40,7 @@ void fab_form_book_unref (FabFormBook *self); /* accepts NULL */
 gboolean fab_form_book_fits (const FabFormBook *self, const FabGraph *graph);
 
 /* The form for the rates of the group's graph, which fits; the caller owns its footprint. FALSE: the book has
- * none. */
+ * none. It has none of uneven groups. */
 gboolean fab_form_book_find (FabFormBook *self, const FabAlgorithmOps *algorithm, const FabGroup *group,
                              FabOp op, double net_stretch, FabCollectiveForm *form);
 

@@ -68,8 +68,15 @@ count_all_links (const FabGroup *group)
 
 /* --- one node --- */
 
+/* The rings of one shape while they are found. */
+typedef struct {
+  const FabGroup *group;
+  GArray *rings; /* FabRing */
+  guint n_channels;
+} Found;
+
 static void
-add_ring (FabRings *self, guint in_nic, guint out_nic, const guint *even, const guint *odd)
+add_ring (Found *self, guint in_nic, guint out_nic, const guint *even, const guint *odd)
 {
   gsize size = self->group->gpus_per_node * sizeof (guint);
   FabRing ring = { in_nic, out_nic, { g_memdup2 (even, size), g_memdup2 (odd, size) } };
@@ -78,7 +85,7 @@ add_ring (FabRings *self, guint in_nic, guint out_nic, const guint *even, const 
 }
 
 static void
-find_in_node (FabRings *self, const Node *node)
+find_in_node (Found *self, const Node *node)
 {
   guint n = self->group->gpus_per_node;
   FabRingSet set = node->counts ? fab_ring_search_cycles (node->counts, n) : (FabRingSet){ 0, 1, NULL };
@@ -179,7 +186,7 @@ find_best_paths (const Node *node, const guint *rails, guint n_rails, const GArr
 
 /* Back by the same way on odd nodes, so that a hop between nodes stays on its rail. */
 static void
-add_paths (FabRings *self, const FabRingSet *set, const guint *rails, guint n_rails, guint shift)
+add_paths (Found *self, const FabRingSet *set, const guint *rails, guint n_rails, guint shift)
 {
   guint n = self->group->gpus_per_node, copies = set->n_orders / n_rails;
   g_autofree guint *back = g_new (guint, n);
@@ -216,7 +223,7 @@ pass_by_number (const Node *node, guint in_nic, guint out_nic)
 }
 
 static void
-add_passages (FabRings *self, const Node *node, const guint *rails, guint n_rails, guint shift)
+add_passages (Found *self, const Node *node, const guint *rails, guint n_rails, guint shift)
 {
   for (guint i = 0; i < n_rails; i++) {
     guint in_nic = rails[i], out_nic = rails[(i + shift) % n_rails];
@@ -228,7 +235,7 @@ add_passages (FabRings *self, const Node *node, const guint *rails, guint n_rail
 }
 
 static gboolean
-find_over_nodes (FabRings *self, const Node *node, GError **error)
+find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even, GError **error)
 {
   const FabGroup *group = self->group;
   guint n_rails;
@@ -236,10 +243,10 @@ find_over_nodes (FabRings *self, const Node *node, GError **error)
   g_autoptr (GArray) shifts = find_shifts (group, rails, n_rails);
 
   if (n_rails == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC", group->n_nodes);
+    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC", n_nodes);
   guint shift = g_array_index (shifts, guint, 0);
   FabRingSet set = { 0, 1, NULL };
-  if (node->counts && group->gpus_per_node > 1)
+  if (is_even && node->counts && group->gpus_per_node > 1)
     set = find_best_paths (node, rails, n_rails, shifts, &shift);
   self->n_channels = n_rails;
   if (set.n_orders > 0)
@@ -264,27 +271,55 @@ ring_clear (gpointer data)
 void
 fab_rings_clear (FabRings *self)
 {
-  g_clear_pointer (&self->rings, g_array_unref);
+  for (guint shape = 0; shape < self->n_shapes; shape++)
+    g_array_unref (self->shapes[shape]);
+  g_clear_pointer (&self->shapes, g_free);
+  self->n_shapes = 0;
+}
+
+static gboolean
+find_in_shape (FabRings *self, guint shape, GError **error)
+{
+  FabGroup group = fab_group_of_shape (self->group, shape);
+  g_autofree guint *counts = count_all_links (&group);
+  Node node = { &group, counts };
+  Found found = { &group, g_array_new (FALSE, FALSE, sizeof (FabRing)), 1 };
+  gboolean is_over = self->group->n_nodes > 1;
+
+  g_array_set_clear_func (found.rings, ring_clear);
+  self->shapes[self->n_shapes++] = found.rings;
+  if (is_over
+      && !find_over_nodes (&found, &node, self->group->n_nodes, fab_group_n_shapes (self->group) == 1, error))
+    return FALSE;
+  if (!is_over)
+    find_in_node (&found, &node);
+  self->n_rings = shape == 0 ? found.rings->len : MIN (self->n_rings, found.rings->len);
+  self->n_channels = shape == 0 ? found.n_channels : MIN (self->n_channels, found.n_channels);
+  return TRUE;
 }
 
 gboolean
 fab_rings_find (const FabGroup *group, FabRings *rings, GError **error)
 {
-  g_autofree guint *counts = count_all_links (group);
-  Node node = { group, counts };
+  guint n_shapes = fab_group_n_shapes (group);
 
-  *rings = (FabRings){ group, g_array_new (FALSE, FALSE, sizeof (FabRing)), 1 };
-  g_array_set_clear_func (rings->rings, ring_clear);
-  if (group->n_nodes > 1)
-    return find_over_nodes (rings, &node, error);
-  find_in_node (rings, &node);
+  *rings = (FabRings){ .group = group, .shapes = g_new0 (GArray *, n_shapes) };
+  for (guint shape = 0; shape < n_shapes; shape++)
+    if (!find_in_shape (rings, shape, error))
+      return FALSE;
   return TRUE;
+}
+
+static const FabRing *
+ring_in (const FabRings *self, guint ring, guint node)
+{
+  return &g_array_index (self->shapes[fab_group_shape (self->group, node)], FabRing, ring);
 }
 
 static guint
 local_at (const FabRings *self, guint ring, guint node, guint index)
 {
-  return g_array_index (self->rings, FabRing, ring).orders[node % 2][index];
+  return ring_in (self, ring, node)->orders[node % 2][index];
 }
 
 guint
@@ -301,16 +336,17 @@ gboolean
 fab_rings_hop (const FabRings *self, guint ring, guint stop, FabHop *hop, GError **error)
 {
   const FabGroup *group = self->group;
-  const FabRing *r = &g_array_index (self->rings, FabRing, ring);
-  guint n = group->gpus_per_node, next = (stop + 1) % fab_group_n_ranks (group);
-  guint node = stop % fab_group_n_ranks (group) / n, next_node = next / n;
-  FabVertexId from = fab_group_gpu (group, node, local_at (self, ring, node, stop % n));
-  FabVertexId to = fab_group_gpu (group, next_node, local_at (self, ring, next_node, next % n));
+  guint n_ranks = fab_group_n_ranks (group), index, next_index;
+  guint node = fab_group_node_of (group, stop % n_ranks, &index),
+        next_node = fab_group_node_of (group, (stop + 1) % n_ranks, &next_index);
+  FabVertexId from = fab_group_gpu (group, node, local_at (self, ring, node, index));
+  FabVertexId to = fab_group_gpu (group, next_node, local_at (self, ring, next_node, next_index));
 
-  if (group->n_nodes == 1 || (next % n > 0 && node == next_node))
+  if (group->n_nodes == 1 || (next_index > 0 && node == next_node))
     return fab_hop_inside (group->cluster, from, to, hop, error);
-  guint out_nic = node % 2 == 0 ? r->out_nic : r->in_nic;
-  guint in_nic = next_node % 2 == 0 ? r->in_nic : r->out_nic;
+  const FabRing *here = ring_in (self, ring, node), *there = ring_in (self, ring, next_node);
+  guint out_nic = node % 2 == 0 ? here->out_nic : here->in_nic;
+  guint in_nic = next_node % 2 == 0 ? there->in_nic : there->out_nic;
   return fab_hop_over (group->cluster, from, fab_group_nic (group, node, out_nic),
                        fab_group_nic (group, next_node, in_nic), to, out_nic, hop, error);
 }

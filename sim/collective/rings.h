@@ -9,16 +9,22 @@
 
 #include "sim/machine/hop.h"
 
-/* One ring. It enters each node at one NIC and leaves it at another; on every second node the two change roles,
- * because both ends of a wire between two nodes have the same number. */
+/* One ring in nodes of one shape. It enters each node at one NIC and leaves it at another; on every second node the two
+ * change roles, because both ends of a wire between two nodes have the same number. */
 typedef struct {
   guint in_nic, out_nic; /* on nodes 0, 2, 4, ...; exchanged on nodes 1, 3, 5, ... */
   guint *orders[2]; /* [gpus_per_node] local ranks in the order of the ring: on even nodes, on odd nodes */
 } FabRing;
 
+/* An uneven group has as many rings as the shape that has the fewest: NCCL searches the channels of every node by
+ * itself, takes the fewest of any rank, and joins channel c of one node to channel c of the next (src/init.cc,
+ * initTransportsRank; src/graph/connect.cc, connectRings). Such a hop may change rails. */
 typedef struct {
   const FabGroup *group;
-  GArray *rings;    /* FabRing; each carries an equal share of the bytes */
+  GArray **
+      shapes; /* [shapes of the group] of FabRing, as many in each; each carries an equal share of the bytes */
+  guint n_shapes;
+  guint n_rings;
   guint n_channels; /* how many of them share no link inside one node, or no NIC between nodes */
 } FabRings;
 

@@ -4,6 +4,8 @@
  * not reached, out of the machine's NICs and through the fabric. */
 #include "sim/machine/cluster.h"
 
+#include <string.h>
+
 #include "sim/fabric/path.h"
 
 static guint
@@ -178,6 +180,163 @@ fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *node
   view->nic_hops = g_memdup2 (cluster->nic_hops, n_hops * sizeof (guint));
 }
 
+/* --- some ranks --- */
+
+/* The nodes of the ranks, and where in `ranks` the ranks of each begin: [n_nodes + 1]. (transfer full) */
+static guint *
+find_starts (const FabCluster *cluster, const guint *ranks, guint n, guint *n_nodes)
+{
+  guint *starts = g_new (guint, n + 1);
+
+  *n_nodes = 0;
+  for (guint i = 0; i < n; i++)
+    if (i == 0 || ranks[i] / cluster->gpus_per_node != ranks[i - 1] / cluster->gpus_per_node)
+      starts[(*n_nodes)++] = i;
+  starts[*n_nodes] = n;
+  return starts;
+}
+
+static gboolean
+has_same_locals (const FabCluster *cluster, const guint *ranks, const guint *starts, guint a, guint b)
+{
+  guint n = starts[a + 1] - starts[a], k = cluster->gpus_per_node;
+
+  if (starts[b + 1] - starts[b] != n)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (ranks[starts[a] + i] % k != ranks[starts[b] + i] % k)
+      return FALSE;
+  return TRUE;
+}
+
+/* An even cluster of the `n` ranks that are in `n_nodes` nodes, as many in each. */
+static void
+view_even (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n, guint n_nodes)
+{
+  guint k = cluster->gpus_per_node, n_nics = cluster->nics_per_node, n_locals = n / n_nodes;
+
+  *view = *cluster;
+  view->drives = NULL;
+  view->drives_per_node = 0;
+  view->uneven = NULL;
+  view->n_nodes = n_nodes;
+  view->gpus_per_node = n_locals;
+  view->gpus = g_new (FabVertexId, n);
+  view->nics = g_new (FabVertexId, (gsize) n_nodes * n_nics + 1);
+  view->nic_hops = g_new (guint, (gsize) n_locals * n_nics + 1);
+  for (guint i = 0; i < n; i++)
+    view->gpus[i] = cluster->gpus[ranks[i]];
+  for (guint node = 0; node < n_nodes; node++)
+    memcpy (view->nics + (gsize) node * n_nics, cluster->nics + (gsize) (ranks[node * n_locals] / k) * n_nics,
+            n_nics * sizeof (FabVertexId));
+  for (guint local = 0; local < n_locals; local++)
+    memcpy (view->nic_hops + (gsize) local * n_nics, cluster->nic_hops + (gsize) (ranks[local] % k) * n_nics,
+            n_nics * sizeof (guint));
+}
+
+/* The index of the node's shape, which is added where no node before has it. */
+static guint
+find_shape (FabUneven *self, GArray *firsts, const FabCluster *cluster, const guint *ranks, guint node)
+{
+  for (guint shape = 0; shape < firsts->len; shape++)
+    if (has_same_locals (cluster, ranks, self->starts, g_array_index (firsts, guint, shape), node))
+      return shape;
+  g_array_append_val (firsts, node);
+  return firsts->len - 1;
+}
+
+static FabUneven *
+uneven_new (const FabCluster *cluster, const guint *ranks, guint *starts, guint n_nodes)
+{
+  FabUneven *self = g_new0 (FabUneven, 1);
+  g_autoptr (GArray) firsts = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  self->starts = starts;
+  self->shapes = g_new (guint, n_nodes);
+  for (guint node = 0; node < n_nodes; node++)
+    self->shapes[node] = find_shape (self, firsts, cluster, ranks, node);
+  self->n_shapes = firsts->len;
+  self->nodes = g_new0 (FabCluster, firsts->len);
+  for (guint shape = 0; shape < firsts->len; shape++) {
+    guint node = g_array_index (firsts, guint, shape);
+
+    view_even (&self->nodes[shape], cluster, ranks + starts[node], starts[node + 1] - starts[node], 1);
+  }
+  return self;
+}
+
+static void
+uneven_free (FabUneven *self)
+{
+  for (guint shape = 0; shape < self->n_shapes; shape++)
+    fab_cluster_clear (&self->nodes[shape]);
+  g_free (self->nodes);
+  g_free (self->shapes);
+  g_free (self->starts);
+  g_free (self);
+}
+
+static void
+view_uneven (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n, guint *starts,
+             guint n_nodes)
+{
+  guint k = cluster->gpus_per_node, n_nics = cluster->nics_per_node;
+
+  *view = *cluster;
+  view->drives = NULL;
+  view->drives_per_node = 0;
+  view->uneven = uneven_new (cluster, ranks, starts, n_nodes);
+  view->nic_hops = NULL;
+  view->n_nodes = n_nodes;
+  view->gpus_per_node = 0;
+  view->gpus = g_new (FabVertexId, n);
+  view->nics = g_new (FabVertexId, (gsize) n_nodes * n_nics + 1);
+  for (guint i = 0; i < n; i++)
+    view->gpus[i] = cluster->gpus[ranks[i]];
+  for (guint node = 0; node < n_nodes; node++) {
+    view->gpus_per_node = MAX (view->gpus_per_node, starts[node + 1] - starts[node]);
+    memcpy (view->nics + (gsize) node * n_nics, cluster->nics + (gsize) (ranks[starts[node]] / k) * n_nics,
+            n_nics * sizeof (FabVertexId));
+  }
+}
+
+void
+fab_cluster_view_ranks (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n)
+{
+  guint n_nodes;
+  guint *starts = find_starts (cluster, ranks, n, &n_nodes);
+  gboolean is_even = TRUE;
+
+  g_assert (n > 0 && cluster->uneven == NULL);
+  for (guint node = 1; node < n_nodes; node++)
+    is_even &= has_same_locals (cluster, ranks, starts, 0, node);
+  if (!is_even) {
+    view_uneven (view, cluster, ranks, n, starts, n_nodes);
+    return;
+  }
+  view_even (view, cluster, ranks, n, n_nodes);
+  g_free (starts);
+}
+
+guint
+fab_group_node_of (const FabGroup *self, guint rank, guint *local)
+{
+  const FabUneven *uneven = self->cluster->uneven;
+  guint low = 0, high = self->n_nodes;
+
+  if (uneven == NULL) {
+    *local = rank % self->gpus_per_node;
+    return rank / self->gpus_per_node;
+  }
+  while (high - low > 1) {
+    guint middle = low + (high - low) / 2;
+
+    *(uneven->starts[middle] <= rank ? &low : &high) = middle;
+  }
+  *local = rank - uneven->starts[low];
+  return low;
+}
+
 FabReach
 fab_cluster_reach (const FabCluster *self, FabVertexId from, FabVertexId to, FabPath *path)
 {
@@ -195,6 +354,7 @@ fab_cluster_clear (FabCluster *self)
   g_clear_pointer (&self->nics, g_free);
   g_clear_pointer (&self->drives, g_free);
   g_clear_pointer (&self->nic_hops, g_free);
+  g_clear_pointer (&self->uneven, uneven_free);
 }
 
 const char *const fab_precision_names[FAB_N_PRECISIONS + 1] = {

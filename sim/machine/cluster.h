@@ -38,6 +38,8 @@ typedef struct {
  * has the rate of the format to which it is widened (FP8 to BF16, TF32 to FP32). */
 double fab_device_peak (const FabDevice *self, FabPrecision precision);
 
+typedef struct _FabUneven FabUneven;
+
 typedef struct {
   const FabGraph *graph;
   FabRouter *router;
@@ -55,7 +57,18 @@ typedef struct {
   /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/nic_paths.h. */
   gboolean has_relays;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
+  /* NULL: every node has gpus_per_node ranks, at the same places. Otherwise the cluster stands for a group of ranks;
+   * gpus_per_node is the most of any node, and nic_hops is NULL: the shapes have them. */
+  FabUneven *uneven;
 } FabCluster;
+
+/* Which ranks an uneven cluster has in which node. Nodes with ranks at the same places have the same shape. */
+struct _FabUneven {
+  guint *starts; /* [n_nodes + 1] the first rank of each node */
+  guint *shapes; /* [n_nodes] index into `nodes` */
+  guint n_shapes;
+  FabCluster *nodes; /* [n_shapes] the first node of each shape, as an even cluster of one node */
+};
 
 /* Computes what follows from the positions of ranks and NICs. Call it when all members except `nic_hops` are set.
  * Nodes are symmetric, so only the first one is examined. It counts the links of the router's paths. */
@@ -64,6 +77,10 @@ void fab_cluster_measure (FabCluster *self);
 /* Makes `view` a cluster that consists of these nodes only, in this order (ascending). `cluster` must be measured.
  * Clear the view after use. */
 void fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *nodes, guint n_nodes);
+
+/* Makes `view` a cluster of these ranks of `cluster` only (ascending): of the nodes in which they are, with their GPUs
+ * and all NICs. It is uneven unless every node has as many of them, at the same places. Clear the view after use. */
+void fab_cluster_view_ranks (FabCluster *view, const FabCluster *cluster, const guint *ranks, guint n);
 
 /* Returns the index of a vertex in `nics`; G_MAXUINT: it is not a NIC of the cluster. */
 guint fab_cluster_find_nic (const FabCluster *self, FabVertexId vertex);
@@ -87,23 +104,65 @@ fab_cluster_n_ranks (const FabCluster *self)
   return self->n_nodes * self->gpus_per_node;
 }
 
-/* Ranks that take part in a collective: whole or partial nodes, all with the same local ranks. */
+/* Ranks that take part in a collective: whole or partial nodes, all with the same local ranks; or all ranks of an
+ * uneven cluster. */
 typedef struct {
   const FabCluster *cluster;
-  guint n_nodes;       /* the first n_nodes nodes of the cluster */
-  guint gpus_per_node; /* the first gpus_per_node accelerators of each node */
+  guint n_nodes; /* the first n_nodes nodes of the cluster */
+  guint
+      gpus_per_node; /* the first gpus_per_node accelerators of each node; the most of any where they are uneven */
 } FabGroup;
 
 static inline guint
 fab_group_n_ranks (const FabGroup *self)
 {
-  return self->n_nodes * self->gpus_per_node;
+  const FabUneven *uneven = self->cluster->uneven;
+
+  return uneven != NULL ? uneven->starts[self->n_nodes] : self->n_nodes * self->gpus_per_node;
+}
+
+/* Returns how many ranks of the group are in a node. */
+static inline guint
+fab_group_n_locals (const FabGroup *self, guint node)
+{
+  const FabUneven *uneven = self->cluster->uneven;
+
+  return uneven != NULL ? uneven->starts[node + 1] - uneven->starts[node] : self->gpus_per_node;
 }
 
 static inline FabVertexId
 fab_group_gpu (const FabGroup *self, guint node, guint local)
 {
-  return self->cluster->gpus[node * self->cluster->gpus_per_node + local];
+  const FabUneven *uneven = self->cluster->uneven;
+  guint first = uneven != NULL ? uneven->starts[node] : node * self->cluster->gpus_per_node;
+
+  return self->cluster->gpus[first + local];
+}
+
+/* Returns the node of a rank, and its number there. */
+guint fab_group_node_of (const FabGroup *self, guint rank, guint *local);
+
+/* How many shapes the nodes of a group have, and which one a node has. An even group has one. */
+static inline guint
+fab_group_n_shapes (const FabGroup *self)
+{
+  return self->cluster->uneven != NULL ? self->cluster->uneven->n_shapes : 1;
+}
+
+static inline guint
+fab_group_shape (const FabGroup *self, guint node)
+{
+  return self->cluster->uneven != NULL ? self->cluster->uneven->shapes[node] : 0;
+}
+
+/* Returns an even group for questions about the inside of nodes of a shape: which rank is next to which NIC. Of an even
+ * group it is the group itself, of an uneven one the first node of that shape. */
+static inline FabGroup
+fab_group_of_shape (const FabGroup *self, guint shape)
+{
+  const FabUneven *uneven = self->cluster->uneven;
+
+  return uneven != NULL ? (FabGroup){ &uneven->nodes[shape], 1, uneven->nodes[shape].gpus_per_node } : *self;
 }
 
 static inline FabVertexId

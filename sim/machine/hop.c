@@ -273,29 +273,33 @@ fab_cluster_nic_of (const FabCluster *cluster, guint local)
   return best;
 }
 
-/* Nodes are alike: beside the sender's NIC of the receiver's rail is the GPU with the receiver's local rank. */
 static gboolean
 hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
 {
   const FabCluster *cluster = group->cluster;
-  guint n = group->gpus_per_node;
-  guint out_nic = fab_cluster_nic_of (cluster, from % n), in_nic = fab_cluster_nic_of (cluster, to % n);
-  FabVertexId src = fab_group_gpu (group, from / n, from % n), dst = fab_group_gpu (group, to / n, to % n);
-  FabVertexId relay = fab_group_gpu (group, from / n, to % n), leaves = src, nic, far_nic;
+  guint from_local, to_local;
+  guint from_node = fab_group_node_of (group, from, &from_local),
+        to_node = fab_group_node_of (group, to, &to_local);
+  FabGroup senders = fab_group_of_shape (group, fab_group_shape (group, from_node)),
+           receivers = fab_group_of_shape (group, fab_group_shape (group, to_node));
+  guint out_nic = fab_cluster_nic_of (senders.cluster, from_local),
+        in_nic = fab_cluster_nic_of (receivers.cluster, to_local);
+  FabVertexId src = fab_group_gpu (group, from_node, from_local),
+              dst = fab_group_gpu (group, to_node, to_local), relay, leaves = src, nic, far_nic;
   FabPath wire;
 
   if (out_nic == G_MAXUINT || in_nic == G_MAXUINT)
     return no_path (cluster, src, dst, error);
-  if (out_nic != in_nic && fab_relay_can (cluster, src, relay)) {
+  relay = out_nic != in_nic ? fab_relay_towards (group, from, to, in_nic) : src;
+  if (relay != src) {
     if (!hop_go (cluster, src, relay, 0, hop, error))
       return FALSE;
     leaves = relay;
     out_nic = in_nic;
   }
-  nic = fab_group_nic (group, from / n, out_nic);
-  far_nic = fab_group_nic (group, to / n, in_nic);
-  wire.n = 0;
-  return fab_router_append (cluster->router, nic, far_nic, from, &wire)
+  nic = fab_group_nic (group, from_node, out_nic);
+  far_nic = fab_group_nic (group, to_node, in_nic);
+  return find_way_out (cluster, &nic, far_nic, from, &wire)
            ? hop_go_over (cluster, leaves, nic, far_nic, dst, from, &wire, hop, error)
            : no_path (cluster, nic, far_nic, error);
 }
@@ -303,11 +307,12 @@ hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GEr
 gboolean
 fab_hop_ranks (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
 {
-  guint n = group->gpus_per_node;
+  guint from_local, to_local;
+  guint from_node = fab_group_node_of (group, from, &from_local);
 
-  if (from / n == to / n)
-    return fab_hop_inside (group->cluster, fab_group_gpu (group, from / n, from % n),
-                           fab_group_gpu (group, to / n, to % n), hop, error);
+  if (from_node == fab_group_node_of (group, to, &to_local))
+    return fab_hop_inside (group->cluster, fab_group_gpu (group, from_node, from_local),
+                           fab_group_gpu (group, from_node, to_local), hop, error);
   hop_start (hop, FAB_HOP_NET, FAB_DRIVE_COPY);
   return hop_end (hop, hop_between_nodes (group, from, to, hop, error));
 }

@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/machine/nic_paths.h"
 
-static void
-deal_nics (FabNicPaths *self)
+/* Returns how many NICs were dealt. */
+static guint
+deal_nics (const FabGroup *shape, GArray **lists)
 {
-  const FabGroup *group = self->group;
-  g_autofree guint *rails = fab_rails_list (group, &self->n_nics);
+  guint n_nics;
+  g_autofree guint *rails = fab_rails_list (shape, &n_nics);
 
-  for (guint i = 0; i < self->n_nics; i++) {
-    guint hops, local = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
+  for (guint i = 0; i < n_nics; i++) {
+    guint hops, local = fab_rails_gpu (shape, rails[i], G_MAXUINT, &hops);
 
-    g_array_append_val (self->lists[local], rails[i]);
+    g_array_append_val (lists[local], rails[i]);
   }
-  for (guint local = 0; local < group->gpus_per_node; local++) {
-    guint nearest = self->lists[local]->len > 0 ? G_MAXUINT : fab_cluster_nic_of (group->cluster, local);
+  for (guint local = 0; local < shape->gpus_per_node; local++) {
+    guint nearest = lists[local]->len > 0 ? G_MAXUINT : fab_cluster_nic_of (shape->cluster, local);
 
     if (nearest != G_MAXUINT)
-      g_array_append_val (self->lists[local], nearest);
+      g_array_append_val (lists[local], nearest);
   }
+  return n_nics;
 }
 
 FabNicPaths *
 fab_nic_paths_new (const FabGroup *group)
 {
   FabNicPaths *self = g_new0 (FabNicPaths, 1);
+  guint n_shapes = fab_group_n_shapes (group);
 
   self->group = group;
-  self->lists = g_new (GArray *, group->gpus_per_node);
-  for (guint local = 0; local < group->gpus_per_node; local++)
-    self->lists[local] = g_array_new (FALSE, FALSE, sizeof (guint));
-  if (group->n_nodes > 1)
-    deal_nics (self);
+  self->firsts = g_new0 (guint, n_shapes + 1);
+  for (guint shape = 0; shape < n_shapes; shape++)
+    self->firsts[shape + 1] = self->firsts[shape] + fab_group_of_shape (group, shape).gpus_per_node;
+  self->lists = g_new (GArray *, self->firsts[n_shapes]);
+  for (guint i = 0; i < self->firsts[n_shapes]; i++)
+    self->lists[i] = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint shape = 0; group->n_nodes > 1 && shape < n_shapes; shape++) {
+    FabGroup one = fab_group_of_shape (group, shape);
+    guint n_nics = deal_nics (&one, self->lists + self->firsts[shape]);
+    self->n_nics = shape == 0 ? n_nics : self->n_nics;
+  }
   return self;
 }
 
@@ -39,9 +48,10 @@ fab_nic_paths_free (FabNicPaths *self)
 {
   if (self == NULL)
     return;
-  for (guint local = 0; local < self->group->gpus_per_node; local++)
-    g_array_unref (self->lists[local]);
+  for (guint i = 0; i < self->firsts[fab_group_n_shapes (self->group)]; i++)
+    g_array_unref (self->lists[i]);
   g_free (self->lists);
+  g_free (self->firsts);
   g_free (self);
 }
 
@@ -67,23 +77,24 @@ hop_prepend (FabHop *hop, FabHop *first)
   fab_hop_clear (first);
 }
 
-/* One NIC of the sender, one of the receiver. The GPU beside the latter has its number in the sender's node. */
+/* One NIC of the sender, one of the receiver. */
 static gboolean
 find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in_nic, FabHop *hop,
           GError **error)
 {
   const FabGroup *group = self->group;
-  guint n = group->gpus_per_node;
-  FabVertexId src = fab_group_gpu (group, from / n, from % n), dst = fab_group_gpu (group, to / n, to % n);
-  FabVertexId relay = fab_group_gpu (group, from / n, to % n);
-  gboolean is_relayed = out_nic != in_nic && relay != src && fab_relay_can (group->cluster, src, relay);
-  guint leaves = is_relayed ? in_nic : out_nic;
+  guint from_local, to_local;
+  guint from_node = fab_group_node_of (group, from, &from_local),
+        to_node = fab_group_node_of (group, to, &to_local);
+  FabVertexId src = fab_group_gpu (group, from_node, from_local),
+              dst = fab_group_gpu (group, to_node, to_local);
+  FabVertexId relay = out_nic != in_nic ? fab_relay_towards (group, from, to, in_nic) : src;
   FabHop first;
 
-  if (!fab_hop_over (group->cluster, is_relayed ? relay : src, fab_group_nic (group, from / n, leaves),
-                     fab_group_nic (group, to / n, in_nic), dst, from, hop, error))
+  if (!fab_hop_over (group->cluster, relay, fab_group_nic (group, from_node, relay != src ? in_nic : out_nic),
+                     fab_group_nic (group, to_node, in_nic), dst, from, hop, error))
     return FALSE;
-  if (!is_relayed)
+  if (relay == src)
     return TRUE;
   if (!fab_hop_wire (group->cluster, src, relay, FAB_DRIVE_COPY, &first, error)) {
     fab_hop_clear (hop);
@@ -96,12 +107,15 @@ find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in
 gboolean
 fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *hops, GError **error)
 {
-  guint n = self->group->gpus_per_node, before = hops->len;
-  const GArray *out = self->lists[from % n], *in = self->lists[to % n];
+  guint before = hops->len, from_local, to_local;
+  guint from_node = fab_group_node_of (self->group, from, &from_local),
+        to_node = fab_group_node_of (self->group, to, &to_local);
+  const GArray *out = fab_nic_paths_nics (self, from_node, from_local),
+               *in = fab_nic_paths_nics (self, to_node, to_local);
   guint n_ways = MAX (out->len, in->len);
   FabHop hop;
 
-  if (from / n == to / n || out->len * in->len <= 1) {
+  if (from_node == to_node || out->len * in->len <= 1) {
     if (!fab_hop_ranks (self->group, from, to, &hop, error))
       return FALSE;
     g_array_append_val (hops, hop);
@@ -176,13 +190,44 @@ fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay)
 static FabVertexId
 nearest_gpu (const FabCluster *cluster, FabVertexId nic)
 {
-  guint at = fab_cluster_find_nic (cluster, nic), n = cluster->gpus_per_node, nearest = 0;
+  FabGroup all = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  guint at = fab_cluster_find_nic (cluster, nic), node = at / cluster->nics_per_node, nearest = 0;
+  FabGroup shape = fab_group_of_shape (&all, fab_group_shape (&all, node));
 
-  for (guint local = 1; local < n; local++)
-    if (fab_cluster_nic_hops (cluster, local, at % cluster->nics_per_node)
-        < fab_cluster_nic_hops (cluster, nearest, at % cluster->nics_per_node))
+  at %= cluster->nics_per_node;
+  for (guint local = 1; local < shape.gpus_per_node; local++)
+    if (fab_cluster_nic_hops (shape.cluster, local, at) < fab_cluster_nic_hops (shape.cluster, nearest, at))
       nearest = local;
-  return cluster->gpus[at / cluster->nics_per_node * n + nearest];
+  return fab_group_gpu (&all, node, nearest);
+}
+
+/* The local rank of the sender's node where the receiver is; G_MAXUINT: no rank of the group is there. */
+static guint
+counterpart (const FabGroup *group, guint from_node, guint to_node, guint to_local, guint in_nic)
+{
+  FabGroup senders = fab_group_of_shape (group, fab_group_shape (group, from_node)),
+           receivers = fab_group_of_shape (group, fab_group_shape (group, to_node));
+  guint hops, local;
+
+  if (fab_group_shape (group, from_node) == fab_group_shape (group, to_node))
+    return to_local;
+  local = fab_rails_gpu (&senders, in_nic, G_MAXUINT, &hops);
+  return hops <= fab_cluster_nic_hops (receivers.cluster, to_local, in_nic) ? local : G_MAXUINT;
+}
+
+FabVertexId
+fab_relay_towards (const FabGroup *group, guint from, guint to, guint in_nic)
+{
+  guint from_local, to_local;
+  guint from_node = fab_group_node_of (group, from, &from_local),
+        to_node = fab_group_node_of (group, to, &to_local);
+  guint local = counterpart (group, from_node, to_node, to_local, in_nic);
+
+  if (local == G_MAXUINT || local == from_local)
+    return fab_group_gpu (group, from_node, from_local);
+  FabVertexId src = fab_group_gpu (group, from_node, from_local),
+              relay = fab_group_gpu (group, from_node, local);
+  return fab_relay_can (group->cluster, src, relay) ? relay : src;
 }
 
 FabVertexId

@@ -11,18 +11,22 @@
 
 typedef struct {
   const FabGroup *group;
-  guint n_nics;   /* NICs of a node that collectives use; 0 for a group in one node */
-  GArray **lists; /* [gpus_per_node] of guint: the NICs of each local rank; empty: it has no path to any */
+  guint n_nics;  /* NICs of a node (of the first shape) that collectives use; 0 for a group in one node */
+  guint *firsts; /* [shapes + 1] where the lists of the ranks of a shape begin */
+  /* [firsts[shapes]] of guint: the NICs of each local rank of each shape; empty: it has no path to any, or the group is
+   * in one node */
+  GArray **lists;
 } FabNicPaths;
 
 FabNicPaths *fab_nic_paths_new (const FabGroup *group);
 void fab_nic_paths_free (FabNicPaths *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNicPaths, fab_nic_paths_free)
 
+/* The NICs of a local rank in a node of the group. */
 static inline const GArray *
-fab_nic_paths_nics (const FabNicPaths *self, guint local)
+fab_nic_paths_nics (const FabNicPaths *self, guint node, guint local)
 {
-  return self->lists[local];
+  return self->lists[self->firsts[fab_group_shape (self->group, node)] + local];
 }
 
 /* Appends to `hops` (FabHop) the hops that carry what one rank sends to another, each an equal share: one hop inside
@@ -48,6 +52,11 @@ guint *fab_rails_list (const FabGroup *group, guint *n_rails);
 /* Whether bytes may go from one GPU to the other this way: cluster.pxn is on, and links that relay connect them
  * within p2p. */
 gboolean fab_relay_can (const FabCluster *cluster, FabVertexId from, FabVertexId relay);
+
+/* Returns the GPU of the sender's node that stands where the receiver does, next to the NIC `in_nic` of the receiver's
+ * rail, and to which the sender passes bytes on their way to another rank of the group; the sender when there is none,
+ * or it cannot. Only ranks of the group pass bytes on. */
+FabVertexId fab_relay_towards (const FabGroup *group, guint from, guint to, guint in_nic);
 
 /* Returns the GPU that passes bytes to this NIC for `from` when the path of `from` to the NIC crosses a host bridge:
  * the GPU nearest to the NIC. It returns `from` when its own path is as good, or when there is no such GPU. Receivers

@@ -48,7 +48,7 @@ fab_rank_symmetry_new (const FabGroup *group, guint period)
   const FabGraph *graph = group->cluster->graph;
   FabRankSymmetry *self;
 
-  if (group->n_nodes <= period || fab_graph_is_unfolded (graph))
+  if (group->n_nodes <= period || group->cluster->uneven != NULL || fab_graph_is_unfolded (graph))
     return NULL;
   self = g_new0 (FabRankSymmetry, 1);
   self->group = group;

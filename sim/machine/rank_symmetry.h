@@ -11,7 +11,8 @@
 
 typedef struct _FabRankSymmetry FabRankSymmetry;
 
-/* Returns NULL when no nodes are symmetric, or when the graph forbids the use of symmetry. (transfer full) */
+/* Returns NULL when no nodes are symmetric, when the group is uneven, or when the graph forbids the use of symmetry.
+ * (transfer full) */
 FabRankSymmetry *fab_rank_symmetry_new (const FabGroup *group, guint period);
 void fab_rank_symmetry_free (FabRankSymmetry *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabRankSymmetry, fab_rank_symmetry_free)

@@ -215,7 +215,7 @@ random_cluster (Random *random)
 
   return g_strdup_printf (
       "{node: %s, nodes: %u, gpus_per_node: %u, nics_per_node: %u, fabric: %s, route: %s}",
-      pick (random, nodes, G_N_ELEMENTS (nodes)), fabric == 4 ? 6 : random_between (random, 1, 3) * 2,
+      pick (random, nodes, G_N_ELEMENTS (nodes)), fabric == 4 ? 6 : random_between (random, 2, 6),
       random_chance (random, 60) ? 4 : 8,
       fabric == 3                  ? 1
       : random_chance (random, 50) ? 4

@@ -199,7 +199,7 @@ combine (const Layout *self, const Axis *axes, const Span *spans, gboolean is_gr
 }
 
 FabConcurrentGroups *
-layout_concurrent_groups (const Layout *self, const Selection *selection, GError **error)
+layout_concurrent_groups (const Layout *self, const Selection *selection)
 {
   Axis axes[N_AXES];
   Span spans[N_AXES];
@@ -216,7 +216,7 @@ layout_concurrent_groups (const Layout *self, const Selection *selection, GError
     for (guint i = 0; i < n_ranks; i++)
       ranks[group * n_ranks + i] = combine (self, axes, spans, TRUE, group)
                                  + combine (self, axes, spans, FALSE, i);
-  return fab_concurrent_groups_new (self->cluster, ranks, n_groups, n_ranks, error);
+  return fab_concurrent_groups_new (self->cluster, ranks, n_groups, n_ranks);
 }
 
 guint *
@@ -239,7 +239,7 @@ layout_ranks (const Layout *self, guint stage, guint first_data, guint n_data)
 }
 
 FabConcurrentGroups *
-layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data, GError **error)
+layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data)
 {
   guint apart = (MAX (from, to) - MIN (from, to)) * self->stride[AXIS_PIPELINE];
   guint n = n_data * self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT];
@@ -250,7 +250,7 @@ layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint 
     ranks[2 * i] = lower[i];
     ranks[2 * i + 1] = lower[i] + apart;
   }
-  return fab_concurrent_groups_new (self->cluster, ranks, n, 2, error);
+  return fab_concurrent_groups_new (self->cluster, ranks, n, 2);
 }
 
 DataPart

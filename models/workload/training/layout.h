@@ -55,19 +55,15 @@ typedef struct {
   guint first_data, n_data;    /* data coordinates of the ranks that are selected; multiples of block */
 } Selection;
 
-/* All groups of that kind, as concurrent groups. (transfer full) NULL and *error when a group is not evenly spread
- * over its nodes. */
-FabConcurrentGroups *layout_concurrent_groups (const Layout *self, const Selection *selection,
-                                               GError **error);
+/* All groups of that kind, as concurrent groups. (transfer full) */
+FabConcurrentGroups *layout_concurrent_groups (const Layout *self, const Selection *selection);
 
 /* The ranks of a stage with these data coordinates. (transfer full) */
 guint *layout_ranks (const Layout *self, guint stage, guint first_data, guint n_data);
 
 /* Pairs of ranks, as concurrent groups: each rank of stage `from` and the one of stage `to` with the same
- * coordinates.
- * (transfer full) NULL and *error as above. */
-FabConcurrentGroups *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data,
-                                   GError **error);
+ * coordinates. (transfer full) */
+FabConcurrentGroups *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data);
 
 /* Which ranks along the data axis form an expert-parallel group. */
 DataPart layout_expert_part (const Layout *self, guint *block);

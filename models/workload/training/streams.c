@@ -147,8 +147,7 @@ stage_has_layer (const Stage *stage, guint layer)
 static FabConcurrentGroups *
 keep (Train *train, FabConcurrentGroups *concurrent_groups)
 {
-  return concurrent_groups != NULL ? fab_concurrent_groups_keep (train->env->library, concurrent_groups)
-                                   : NULL;
+  return fab_concurrent_groups_keep (train->env->library, concurrent_groups);
 }
 
 static gboolean
@@ -171,7 +170,7 @@ train_concurrent_groups (Train *train, const Selection *selection)
       return g_array_index (train->concurrent_groups, KnownFamily, i).concurrent_groups;
   if (train->error != NULL)
     return NULL;
-  made.concurrent_groups = keep (train, layout_concurrent_groups (&train->layout, selection, &train->error));
+  made.concurrent_groups = keep (train, layout_concurrent_groups (&train->layout, selection));
   g_array_append_val (train->concurrent_groups, made);
   return made.concurrent_groups;
 }
@@ -182,9 +181,9 @@ stage_pairs (Stage *stage, guint to)
   Train *train = stage->train;
   const SlowBin *bin = slow_bin (train->slow, stage->bin);
 
-  return train->error ? NULL
-                      : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data,
-                                                   bin->n_data, &train->error));
+  return train->error
+           ? NULL
+           : keep (train, layout_pairs (&train->layout, stage->index, to, bin->first_data, bin->n_data));
 }
 
 static FabConcurrentGroups *
