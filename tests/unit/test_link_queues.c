@@ -44,8 +44,8 @@ the_queue_is_where_three_links_meet_one (G_GNUC_UNUSED void **state)
 {
   double carried[N_MOST] = { 0 };
   guint n_used = 0, n_with_queue = 0;
-  g_autoptr (GArray) queues = queues_of ("{kind: packet, pause: 1GiB, resume: 1MiB, dcqcn: false}", carried,
-                                         N_MOST);
+  g_autoptr (GArray) queues = queues_of (
+      "{kind: packet, pause: 1GiB, resume: 1MiB, dcqcn: false, mark_from: 5kB}", carried, N_MOST);
 
   for (guint l = 0; l < N_MOST; l++)
     n_used += carried[l] > 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* congestion.c - rate control over Ethernet by ECN marks: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
- * Deployments", SIGCOMM 2015, section 3.
+ * Deployments", SIGCOMM 2015, section 3, as adapters do it (below).
  *
  *   switch    marks with a probability that rises from 0 at mark_from to mark_fraction at mark_all, and is 1 above
  *   receiver  tells the sender at most once per cnp_every
- *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g
+ *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g; the target stays when the
+ *                           rate has not risen since the last cut, unless clamp_target
  *             not told:     alpha = (1 - g) alpha per alpha_every
  *             per increase_every, and per increase_bytes: target += 0 for the first `recovery` times, then
  * `increase`,
@@ -15,8 +16,62 @@
 #include "models/net/packet/parts.h"
 #include "sim/base/mix.h"
 
-/* A flow keeps at least a thousandth of the line rate. */
-static const double least_fraction = 0.001;
+/* ECN thresholds by line rate, and between these rates in proportion; beyond the last one they stay, as buffers do:
+ * KMIN_MAP and KMAX_MAP of the ns-3 configuration of ASTRA-sim and of SimAI (github.com/astra-sim/astra-sim,
+ * github.com/aliyun/SimAI; read on 2026-11-22). Up to 100 Gb/s they are the rule of Y. Li et al., "HPCC: High Precision
+ * Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator): 100 and 400 kB per 25 Gb/s. */
+typedef struct {
+  double gbit_per_s;
+  double mark_from_kb, mark_all_kb;
+} Preset;
+
+static const Preset presets[] = {
+  { 0, 0, 0 }, { 25, 100, 400 }, { 40, 200, 800 }, { 100, 400, 1600 }, { 200, 600, 2400 }, { 400, 800, 3200 },
+};
+
+static double
+between (double at, double from, double to)
+{
+  return from + at * (to - from);
+}
+
+/* PFC comes after ECN, else it keeps senders from being told (SIGCOMM 2015, section 4): a port that is fed by one link
+ * marks before that link is paused. */
+Thresholds
+packet_thresholds (const PacketParams *params, FabBytesPerS rate_bytes_per_s, FabBytes queue_bytes)
+{
+  const double bytes_per_gbit = 1e9 / 8, most = G_MAXINT32;
+  double gbit_per_s = MIN ((double) rate_bytes_per_s / bytes_per_gbit,
+                           presets[G_N_ELEMENTS (presets) - 1].gbit_per_s);
+  guint above = 1;
+
+  while (presets[above].gbit_per_s < gbit_per_s)
+    above++;
+  const Preset *low = &presets[above - 1], *high = &presets[above];
+  double at = (gbit_per_s - low->gbit_per_s) / (high->gbit_per_s - low->gbit_per_s);
+  double from = between (at, low->mark_from_kb, high->mark_from_kb) * 1000,
+         all = between (at, low->mark_all_kb, high->mark_all_kb) * 1000;
+
+  if (queue_bytes > 0 && all > (double) queue_bytes) {
+    from *= (double) queue_bytes / all;
+    all = (double) queue_bytes;
+  }
+  from = params->mark_from_bytes > 0 ? (double) params->mark_from_bytes : from;
+  double pause = params->pause_bytes > 0 ? (double) params->pause_bytes : from;
+  return (Thresholds){
+    .mark_from = (guint32) from,
+    .mark_all = (guint32) (params->mark_all_bytes > 0 ? (double) params->mark_all_bytes : MAX (all, from)),
+    .pause = (guint32) MIN (pause, most),
+    .resume = params->resume_bytes > 0 ? (guint32) params->resume_bytes : (guint32) MIN (pause * 0.75, most),
+  };
+}
+
+/* What a rise adds per line rate: 5 Mb/s and 50 Mb/s per 25 Gb/s (HPCC's simulation/run.py, the parameters that its
+ * authors had of the vendor of their adapters). */
+static const double increase_fraction = 0.005 / 25, hyper_fraction = 0.05 / 25;
+
+/* A flow keeps at least a hundredth of the line rate: MIN_RATE 1 Gb/s in HPCC's simulation/run.py, at 100 Gb/s. */
+static const double least_fraction = 0.01;
 
 static double
 line_rate (const PacketNet *self, const Flow *flow)
@@ -47,15 +102,16 @@ packet_dcqcn_start (PacketNet *self, guint32 number)
 }
 
 gboolean
-packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes)
+packet_dcqcn_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
 {
   const PacketParams *p = &self->params;
-  double above = (double) queued_bytes - (double) p->mark_from_bytes;
-  double range = (double) p->mark_all_bytes - (double) p->mark_from_bytes;
+  const Thresholds *thresholds = &self->thresholds[link];
+  double above = (double) queued_bytes - thresholds->mark_from;
+  double range = (double) thresholds->mark_all - thresholds->mark_from;
 
   if (above <= 0)
     return FALSE;
-  if (queued_bytes >= p->mark_all_bytes)
+  if (queued_bytes >= thresholds->mark_all)
     return TRUE;
   return (double) (fab_mix (self->base.env.seed, self->n_random++) >> 11) * 0x1p-53
        < p->mark_fraction * above / range;
@@ -98,7 +154,8 @@ packet_dcqcn_told (PacketNet *self, guint32 number)
 
     if (state->alpha_ps > 0)
       state->alpha *= pow (1 - g, (double) n_decays);
-    state->target = state->rate;
+    if (self->params.clamps_target || state->n_by_time > 0 || state->n_by_bytes > 0)
+      state->target = state->rate;
     set_rate (self, number, state->rate * (1 - state->alpha / 2));
     state->alpha = (1 - g) * state->alpha + g;
     state->alpha_ps = self->now_ps;
@@ -114,11 +171,13 @@ rise (PacketNet *self, guint32 number)
 {
   Rate *state = &self->rates[number];
   guint32 n = (guint32) self->params.n_recovery, least = MIN (state->n_by_time, state->n_by_bytes);
+  double line = line_rate (self, &self->flows[number]);
+  FabBytesPerS increase = self->params.increase_bytes_per_s, hyper = self->params.hyper_bytes_per_s;
 
   if (least > n)
-    state->target += (double) self->params.hyper_bytes_per_s * (least - n);
+    state->target += (hyper > 0 ? (double) hyper : line * hyper_fraction) * (least - n);
   else if (MAX (state->n_by_time, state->n_by_bytes) >= n)
-    state->target += (double) self->params.increase_bytes_per_s;
+    state->target += increase > 0 ? (double) increase : line * increase_fraction;
   set_rate (self, number, (state->target + state->rate) / 2);
 }
 

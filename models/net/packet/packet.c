@@ -15,8 +15,9 @@
 #include "models/models.h"
 #include "models/net/packet/parts.h"
 
-/* The keys of the packet network. Constants of DCQCN and of marking: Y. Zhu et al., "Congestion Control for
- * Large-Scale RDMA Deployments", SIGCOMM 2015, as used there at 40 Gb/s. */
+/* The keys of the packet network. Constants of DCQCN and of marking: those of the vendor of the adapters in Y. Li et al.,
+ * "HPCC: High Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`); thresholds and
+ * steps by the rate of the port (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at 40 Gb/s. */
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
@@ -72,10 +73,12 @@ static const FabParam packet_params[] = {
   { ROW ("arbitration", CHOICE, arbitration, "weighted",
          "Classes share a link by weight, or the largest weight that waits goes first."),
     .choices = arbitrations },
-  { ROW ("pause", BYTES, pause_bytes, "256KiB",
-         "PFC: what came over a link and waits stops it from here on."),
+  { ROW ("pause", BYTES, pause_bytes, "0B",
+         "PFC: what came over a link and waits stops it from here on; 0B: as much as mark_from."),
     .max = 0x1p30 },
-  { ROW ("resume", BYTES, resume_bytes, "192KiB", "PFC: and lets it go on from here down."), .max = 0x1p30 },
+  { ROW ("resume", BYTES, resume_bytes, "0B",
+         "PFC: and lets it go on from here down; 0B: three quarters of that."),
+    .max = 0x1p30 },
   { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop: what waits for a link at most."), .min = 64,
     .max = 0x1p30 },
   { ROW (
@@ -89,26 +92,33 @@ static const FabParam packet_params[] = {
   { ROW ("balance", CHOICE, balance, "in_turn",
          "Packets of a route that spreads take its paths in turn, or at every switch the shortest queue."),
     .choices = balances },
-  { ROW ("mark_from", BYTES, mark_from_bytes, "5kB", "ECN on Ethernet: queue from which packets are marked."),
+  { ROW ("mark_from", BYTES, mark_from_bytes, "0B",
+         "ECN on Ethernet: queue from which packets are marked; 0B: by the port's rate, 400 kB at 100 Gb/s."),
     .max = 0x1p30 },
-  { ROW ("mark_all", BYTES, mark_all_bytes, "200kB", "ECN: queue from which all are marked."),
+  { ROW ("mark_all", BYTES, mark_all_bytes, "0B",
+         "ECN: queue from which all are marked; 0B: by the port's rate, 1600 kB at 100 Gb/s."),
     .max = 0x1p30 },
-  { ROW ("mark_fraction", FRACTION, mark_fraction, "0.01", "ECN: share that is marked just below that."),
+  { ROW ("mark_fraction", FRACTION, mark_fraction, "0.2", "ECN: share that is marked just below that."),
     .max = 1 },
   { ROW ("dcqcn", BOOL, has_dcqcn, "true", "Senders over Ethernet heed the marks.") },
   { ROW ("gain", FRACTION, gain_fraction, "0.00390625", "DCQCN: weight of a new mark, 1/256."), .max = 1 },
-  { ROW ("cnp_every", TIME, cnp_every_ps, "50us", "DCQCN: a receiver tells of marks once in this time.") },
-  { ROW ("alpha_every", TIME, alpha_every_ps, "55us", "DCQCN: how often the estimate of marks decays."),
+  { ROW ("cnp_every", TIME, cnp_every_ps, "4us", "DCQCN: a receiver tells of marks once in this time.") },
+  { ROW ("alpha_every", TIME, alpha_every_ps, "1us", "DCQCN: how often the estimate of marks decays."),
     .min = 1e6, .max = 1e15 },
-  { ROW ("increase_every", TIME, increase_every_ps, "55us", "DCQCN: how often the rate rises, by time."),
+  { ROW ("increase_every", TIME, increase_every_ps, "300us", "DCQCN: how often the rate rises, by time."),
     .min = 1e6, .max = 1e15 },
   { ROW ("increase_bytes", BYTES, increase_every_bytes, "10MB", "DCQCN: how often the rate rises, by bytes."),
     .min = 1e3, .max = 1e15 },
-  { ROW ("recovery", COUNT, n_recovery, "5", "DCQCN: rises that only go back to the rate before."), .min = 1,
+  { ROW ("recovery", COUNT, n_recovery, "1", "DCQCN: rises that only go back to the rate before."), .min = 1,
     .max = 1e3 },
-  { ROW ("increase", RATE, increase_bytes_per_s, "40Mb/s", "DCQCN: what a rise adds after those.") },
-  { ROW ("hyper_increase", RATE, hyper_bytes_per_s, "400Mb/s",
-         "DCQCN: and when both ways have risen so often.") },
+  { ROW ("clamp_target", BOOL, clamps_target, "false",
+         "DCQCN: every cut lowers the rate to go back to; false: only after a rise.") },
+  { ROW ("increase", RATE, increase_bytes_per_s, "0Gb/s",
+         "DCQCN: what a rise adds after those; 0: 5 Mb/s per 25 Gb/s of the line."),
+    .max = 1e15 },
+  { ROW ("hyper_increase", RATE, hyper_bytes_per_s, "0Gb/s",
+         "DCQCN: and when both ways have risen so often; 0: ten times that."),
+    .max = 1e15 },
   { ROW ("timeout", TIME, timeout_ps, "1ms", "Drop: what nothing was heard of for so long is sent again."),
     .min = 1e6, .max = 1e15 },
   { ROW ("doorbell", TIME, doorbell_ps, "0ns", "Before the first packet of a message that a NIC sends."),

@@ -32,7 +32,7 @@ typedef struct {
   gint64 n_paths, n_lanes;
   FabBytes mark_from_bytes, mark_all_bytes;
   double mark_fraction;
-  gboolean has_dcqcn;
+  gboolean has_dcqcn, clamps_target;
   double gain_fraction;
   FabTimePs cnp_every_ps, increase_every_ps, alpha_every_ps;
   FabBytes increase_every_bytes;

@@ -104,6 +104,12 @@ enum { FLOW_BIT = 1u << 30 };
 
 #define MARK_BIT (1u << 31) /* the mark within a packet's number */
 
+/* Queues of a port at which congestion control acts, in bytes. */
+typedef struct {
+  guint32 mark_from, mark_all; /* ECN */
+  guint32 pause, resume;       /* PFC: of what came over a link */
+} Thresholds;
+
 /* The DCQCN state of a flow. */
 typedef struct {
   double rate, target; /* payload bytes per second */
@@ -152,8 +158,9 @@ typedef struct {
   VirtualLane *lanes;
   Queue *queues;
   Flow *flows;
-  Rate *rates;           /* per flow, with DCQCN only */
-  FabTimePs *message_ps; /* per link: when its sender can begin the next message */
+  Rate *rates;            /* per flow, with DCQCN only */
+  Thresholds *thresholds; /* per link */
+  FabTimePs *message_ps;  /* per link: when its sender can begin the next message */
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* sizes: entries used so far */
   guint32 packet_capacity, flow_capacity, queue_capacity;
@@ -241,7 +248,11 @@ void packet_dcqcn_marked (PacketNet *self, guint32 flow); /* the receiver got a 
 void packet_dcqcn_told (PacketNet *self, guint32 flow);
 void packet_dcqcn_rise (PacketNet *self, guint32 flow);
 /* Whether to mark a packet, by the length of the queue that it joins. */
-gboolean packet_dcqcn_marks (PacketNet *self, guint32 queued_bytes);
+/* The thresholds of a port of this rate: those that the scenario says, else those that are usual at it, and within a
+ * queue that loses more than `queue_bytes` (0: none does). */
+Thresholds packet_thresholds (const PacketParams *params, FabBytesPerS rate_bytes_per_s,
+                              FabBytes queue_bytes);
+gboolean packet_dcqcn_marks (PacketNet *self, guint32 link, guint32 queued_bytes);
 
 /* --- deadlock_free_lanes.c --- */
 

@@ -88,7 +88,8 @@ static void
 hold (PacketNet *self, VirtualLane *lane, guint32 from, guint32 held_bytes)
 {
   lane->held_bytes = held_bytes;
-  if (lane->has_asked ? held_bytes > self->params.resume_bytes : held_bytes <= self->params.pause_bytes)
+  if (lane->has_asked ? held_bytes > self->thresholds[lane->link].resume
+                      : held_bytes <= self->thresholds[lane->link].pause)
     return;
   lane->has_asked = !lane->has_asked;
   lane->n_pauses += lane->has_asked;
@@ -331,7 +332,7 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   }
   count_queued (self, lane, lane->queued_bytes + packet->size);
   if ((lane->control == CONTROL_PFC || lane->control == CONTROL_DROP)
-      && packet_dcqcn_marks (self, lane->queued_bytes)) {
+      && packet_dcqcn_marks (self, lane->link, lane->queued_bytes)) {
     packet->number |= MARK_BIT;
     lane->n_marks++;
   }
@@ -483,12 +484,17 @@ packet_ports_init (PacketNet *self)
   self->lane_capacity = n_links + 1;
   self->ports = g_new0 (Port, n_links + 1);
   self->lanes = g_new0 (VirtualLane, self->lane_capacity);
+  self->thresholds = g_new (Thresholds, n_links + 1);
   for (guint32 i = 0; i < n_links; i++) {
-    FabTimePs latency_ps = fab_graph_link (self->base.env.graph, i)->latency_ps;
+    const FabLink *link = fab_graph_link (self->base.env.graph, i);
+    FabTimePs latency_ps = link->latency_ps;
 
     self->ports[i] = (Port){ .latency_ps = latency_ps, .head = NONE, .tail = NONE, .turn = i };
     self->lanes[i] = packet_lane_empty (self, i, 0, 0);
     packet_port_set_rate (self, i, 1);
+    self->thresholds[i] = packet_thresholds (&self->params, link->rate_bytes_per_s,
+                                             self->lanes[i].control == CONTROL_DROP ? self->params.queue_bytes
+                                                                                    : 0);
   }
 }
 
@@ -497,6 +503,7 @@ packet_ports_clear (PacketNet *self)
 {
   g_free (self->ports);
   g_free (self->lanes);
+  g_free (self->thresholds);
 }
 
 /* Connections of a collective: every message is a flow, and arrivals are reported in the order of sending.
