@@ -750,7 +750,9 @@ read_whole (FabYamlSource *source, FabDiagnostics *diagnostics)
   if (doc->root->kind == FAB_YAML_MAPPING)
     return g_steal_pointer (&doc);
   fab_diagnostics_add (diagnostics, &doc->root->mark,
-                       "a file holds keys with values, for example 'name: test'");
+                       doc->root->kind == FAB_YAML_SEQUENCE
+                           ? "a list begins here; a file holds keys with values, for example 'name: test'"
+                           : "a file holds keys with values, for example 'name: test'");
   return NULL;
 }
 

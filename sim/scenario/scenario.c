@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/config/schema_reader.h"
 #include "sim/fabric/reach.h"
 #include "sim/net/net.h"
@@ -192,6 +193,14 @@ read_spec (const FabScenario *scenario)
 gboolean
 fab_scenario_check (FabScenario *self, GError **error)
 {
+  const FabYamlNode *root = fab_yaml_doc_root (self->doc);
+
+  if (root->n == 0)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%s has no keys: it is empty, or has comments only. `fabricast run scenarios/hello.yaml` plays a "
+        "scenario; `fabricast describe scenario` lists the keys of one",
+        root->mark.file);
   if (self->reading == NULL)
     self->reading = read_spec (self);
   return fab_diagnostics_check (self->reading->diagnostics, error);
