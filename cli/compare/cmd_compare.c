@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -53,7 +54,7 @@ void
 fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells)
 {
   append_name (page, indent, name);
-  for (guint k = 0; k < page->contrast->variants->len; k++)
+  for (guint k = page->first; k < page->last; k++)
     append_cell (page, cells[k] != NULL ? cells[k] : "-");
   g_string_append_c (page->out, '\n');
 }
@@ -62,7 +63,7 @@ static void
 append_row (FabComparePage *page, guint indent, const char *name, const double *times_s)
 {
   append_name (page, indent, name);
-  for (guint k = 0; k < page->contrast->variants->len; k++) {
+  for (guint k = page->first; k < page->last; k++) {
     g_autofree char *shown = isnan (times_s[k])
                                ? g_strdup ("-")
                                : fab_units_show (FAB_UNIT_TIME,
@@ -78,7 +79,7 @@ void
 fab_compare_append_head (FabComparePage *page)
 {
   append_name (page, 2, "");
-  for (guint k = 0; k < page->contrast->variants->len; k++) {
+  for (guint k = page->first; k < page->last; k++) {
     g_autofree char *name = fab_cli_printable (fab_contrast_variant (page->contrast, k)->name);
 
     append_cell (page, name);
@@ -94,7 +95,7 @@ append_difference (FabComparePage *page, const FabContrastRow *step)
   double base_s = step->times_s[page->contrast->base];
 
   append_name (page, 4, name);
-  for (guint k = 0; k < page->contrast->variants->len; k++) {
+  for (guint k = page->first; k < page->last; k++) {
     double percent = base_s > 0 ? 100 * (step->times_s[k] / base_s - 1) : 0;
     g_autofree char *cell = k == page->contrast->base ? g_strdup ("-")
                                                       : g_strdup_printf ("%+.2f %%", percent);
@@ -130,6 +131,20 @@ append_sums (FabComparePage *page, FabFactKind kind, const char *name)
   append_row (page, 2, name, sums_s);
 }
 
+/* Says why a sum is longer than the step that it is part of. */
+static void
+append_overlap (FabComparePage *page)
+{
+  for (guint k = 0; k < page->contrast->variants->len; k++) {
+    const FabVariant *variant = fab_contrast_variant (page->contrast, k);
+
+    if (fab_variant_sum_s (variant, FAB_FACT_COLLECTIVES) <= fab_variant_time_s (variant, FAB_FACT_STEP))
+      continue;
+    g_string_append (page->out, "    (many of them run at once: their sum may be longer than the step)\n");
+    return;
+  }
+}
+
 /* What a step is made of: it adds up. */
 void
 fab_compare_append_step (FabComparePage *page)
@@ -158,6 +173,7 @@ fab_compare_append_sorts (FabComparePage *page)
   if (n == 0)
     return;
   append_sums (page, FAB_FACT_COLLECTIVES, "collectives, their times in sum");
+  append_overlap (page);
   for (guint i = 0; i < page->contrast->rows->len; i++) {
     const FabContrastRow *row = row_at (page->contrast, i);
     g_autofree char *name = row->n > 0 ? g_strdup_printf ("%u x %s", row->n, row->name)
@@ -196,9 +212,20 @@ fab_compare_append_links (FabComparePage *page)
 void
 fab_compare_page_init (FabComparePage *page, const FabContrast *contrast)
 {
-  *page = (FabComparePage){ g_string_new (NULL), contrast, LEAST_COLUMNS };
+  *page = (FabComparePage){ .out = g_string_new (NULL), .contrast = contrast, .width = LEAST_COLUMNS };
   for (guint k = 0; k < contrast->variants->len; k++)
     page->width = MAX (page->width, (guint) strlen (fab_contrast_variant (contrast, k)->name) + 2);
+}
+
+gboolean
+fab_compare_page_next (FabComparePage *page)
+{
+  guint n = page->contrast->variants->len, columns = fab_terminal_page_columns (G_MAXUINT);
+  guint room = columns > NAME_COLUMNS ? (columns - NAME_COLUMNS) / page->width : 0;
+
+  page->first = page->last;
+  page->last = MIN (n, page->first + MIN (MAX (room, 1), n));
+  return page->first < n;
 }
 
 /* Format the view. (transfer full) */
@@ -210,10 +237,12 @@ compare_text (const FabCompareView *view)
 
   fab_compare_page_init (&page, view->contrast);
   g_string_append_printf (page.out, "%s\n\n", title);
-  fab_compare_append_head (&page);
-  fab_compare_append_step (&page);
-  fab_compare_append_sorts (&page);
-  fab_compare_append_links (&page);
+  while (fab_compare_page_next (&page)) {
+    fab_compare_append_head (&page);
+    fab_compare_append_step (&page);
+    fab_compare_append_sorts (&page);
+    fab_compare_append_links (&page);
+  }
   for (guint k = 0; k < view->contrast->variants->len; k++) {
     g_autofree char *words = fab_contrast_explain (view->contrast, k);
 

@@ -23,10 +23,15 @@ char **fab_compare_fidelities (const char *command, const char *list, GString *m
 typedef struct {
   GString *out;
   const FabContrast *contrast;
-  guint width; /* width of a variant's column */
+  guint width;       /* width of a variant's column */
+  guint first, last; /* the variants that have columns now: first to last - 1 */
 } FabComparePage;
 
 void fab_compare_page_init (FabComparePage *page, const FabContrast *contrast);
+
+/* Goes on to the variants whose columns fit side by side on the terminal: all of them elsewhere. Returns FALSE when all
+ * had their turn. */
+gboolean fab_compare_page_next (FabComparePage *page);
 
 /* Append the names of the variants; the parts of a step; sums of collectives; links that differ. */
 void fab_compare_append_head (FabComparePage *page);

@@ -559,13 +559,15 @@ sides_text (const FabSidesView *view)
   for (guint i = 0; i < view->equals->len; i++)
     append_equal (page.out, view, &g_array_index (view->equals, FabCompareEqual, i));
   g_string_append_c (page.out, '\n');
-  fab_compare_append_head (&page);
-  append_counts (&page, view);
-  append_spread (&page, view);
-  append_figures (&page, view);
-  fab_compare_append_step (&page);
-  fab_compare_append_sorts (&page);
-  fab_compare_append_links (&page);
+  while (fab_compare_page_next (&page)) {
+    fab_compare_append_head (&page);
+    append_counts (&page, view);
+    append_spread (&page, view);
+    append_figures (&page, view);
+    fab_compare_append_step (&page);
+    fab_compare_append_sorts (&page);
+    fab_compare_append_links (&page);
+  }
   append_links (&page, view);
   fab_spread_append_note (page.out, most_seeds (view));
   return g_string_free (page.out, FALSE);

@@ -148,6 +148,25 @@ own_algorithms (const Case *self, const FabContrastRow *row, guint one, guint ot
   return g_string_free (names, FALSE);
 }
 
+/* Says whether a sum over collectives, of which many may be under way at once, is longer than the step. */
+static gboolean
+is_long_sum (const Case *self, const FabContrastRow *row)
+{
+  const guint sides[] = { self->index, self->contrast->base };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sides); i++)
+    if (row->times_s[sides[i]]
+        > fab_variant_time_s (fab_contrast_variant (self->contrast, sides[i]), FAB_FACT_STEP))
+      return TRUE;
+  return FALSE;
+}
+
+static const char *
+in_sum (const Case *self, const FabContrastRow *row)
+{
+  return is_long_sum (self, row) ? "in sum over collectives that overlap each other" : "in sum";
+}
+
 /* Collectives that go by another algorithm are held together with those that they replace. FALSE: these do not. */
 static gboolean
 append_other_algorithms (GString *out, const Case *self, const FabContrastRow *row)
@@ -165,7 +184,7 @@ append_other_algorithms (GString *out, const Case *self, const FabContrastRow *r
     g_string_append_printf (out, " goes by %s", now);
   if (*then != '\0')
     g_string_append_printf (out, *now != '\0' ? " in place of %s" : " no longer goes by %s", then);
-  g_string_append_printf (out, ": %s %s in sum", time, change_s > 0 ? "more" : "less");
+  g_string_append_printf (out, ": %s %s %s", time, change_s > 0 ? "more" : "less", in_sum (self, row));
   return TRUE;
 }
 
@@ -185,15 +204,16 @@ append_collectives (GString *out, const Case *self)
     guint n = row->counts[self->index], before = row->counts[self->contrast->base];
     g_autofree char *others = n != before ? g_strdup_printf (", %u before,", before) : g_strdup ("");
 
-    g_string_append_printf (out, " Its %u x %s%s take%s %s %s in sum%s", n, row->name, others,
-                            n == 1 ? "s" : "", time, difference_s (self, row) > 0 ? "more" : "less",
+    g_string_append_printf (out, " Its %u x %s%s take%s %s %s %s%s", n, row->name, others, n == 1 ? "s" : "",
+                            time, difference_s (self, row) > 0 ? "more" : "less", in_sum (self, row),
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }
   if (waits != NULL && fabs (difference_s (self, waits)) > fabs (self->step_s) / 10) {
     g_autofree char *time = show (difference_s (self, waits));
 
-    g_string_append_printf (out, "%s %s waits %s %s for its last rank", row ? ";" : " Its", waits->name, time,
-                            difference_s (self, waits) > 0 ? "longer" : "less");
+    g_string_append_printf (out, "%s %s waits %s %s for its last rank%s", row ? ";" : " Its", waits->name,
+                            time, difference_s (self, waits) > 0 ? "longer" : "less",
+                            is_long_sum (self, waits) ? ", in sum over waits that overlap each other" : "");
     row = waits;
   }
   if (row != NULL)
