@@ -39,8 +39,10 @@ play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store
                             .steps = result->steps,
                             .cancel = request->cancel,
                             .progress = tell,
-                            .owner = &watch };
+                            .owner = &watch,
+                            .pulse = request->pulse };
 
+  fab_pulse_expect (request->pulse, (guint) watch.n_iterations);
   if (!fab_simulation_run (result->simulation, &options, error))
     return FALSE;
   fab_run_finish (result);

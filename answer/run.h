@@ -22,6 +22,7 @@ typedef struct {
   /* Called after each iteration, `wall_s` seconds after the run began, on the thread of the run. FALSE cancels. NULL:
    * not called. */
   gboolean (*progress) (gpointer owner, guint n_done, gint64 n_all, double wall_s);
+  FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
   gpointer owner;
 } FabRunRequest;
 

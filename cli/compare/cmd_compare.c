@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -483,6 +484,7 @@ typedef struct {
   char **names;
   FabVariant **variants; /* per name: this or a problem */
   GError **problems;
+  FabPulse *pulse;
 } Plays;
 
 static void
@@ -493,6 +495,7 @@ play_one (gpointer data, guint item)
 
   if (scenario != NULL)
     self->variants[item] = fab_variant_play (scenario, &fab_models, &self->problems[item]);
+  fab_pulse_beat (self->pulse);
 }
 
 /* Where nobody named it, a fidelity that cannot play the scenario is left out, and said so. */
@@ -524,7 +527,13 @@ play_all (const FabCompareOptions *o, const FabScenario *as_written, char **name
   g_autofree GError **problems = g_new0 (GError *, n + 1);
   gboolean is_played = TRUE;
 
-  fab_thread_pool_run (fab_cli_threads (), n, play_one, &(Plays){ as_written, names, variants, problems });
+  g_autoptr (FabProgress) progress = fab_progress_start ("fidelities");
+  FabPulse *pulse = fab_progress_pulse (progress);
+
+  fab_pulse_expect (pulse, n);
+  fab_thread_pool_run (fab_cli_threads (), n, play_one,
+                       &(Plays){ as_written, names, variants, problems, pulse });
+  fab_progress_stop (progress);
   for (guint i = 0; i < n; i++) {
     if (variants[i] != NULL)
       g_ptr_array_add (played->variants, variants[i]);

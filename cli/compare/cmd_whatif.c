@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/progress.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -521,8 +522,11 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
   if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autofree char *apart = say_apart (changes), *title = fab_cli_title (scenario);
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+  study->pulse = fab_progress_pulse (progress);
   g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
   fab_sides_play (sides);
+  fab_progress_stop (progress);
   if (!check_sides (changes, sides, error))
     return FALSE;
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, 0);

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/compare/cmd_compare.h"
 #include "cli/study/points.h"
+#include "cli/terminal/progress.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -264,7 +265,11 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GErr
                                          : sides_of_files (o, catalog, paths, n_paths, studies);
   if (sides == NULL)
     return FALSE;
+  g_autoptr (FabProgress) progress = fab_progress_start ("scenarios");
+  for (guint i = 0; i < studies->len; i++)
+    ((FabStudy *) g_ptr_array_index (studies, i))->pulse = fab_progress_pulse (progress);
   fab_sides_play (sides);
+  fab_progress_stop (progress);
   if (!drop_problems (sides, variants != NULL, left_out, error))
     return FALSE;
   if (variants == NULL)

@@ -5,6 +5,7 @@
 #include "answer/explain/explain.h"
 #include "cli/cli.h"
 #include "cli/study/best.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -221,11 +222,13 @@ explain (const ExplainOptions *o, const char *path, const char *name, GError **e
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
   g_autoptr (FabExplanation) found = study ? find (o, study, name, error) : NULL;
   g_autofree char *title = found ? fab_best_title (study, error) : NULL;
 
   if (title == NULL)
     return FALSE;
+  fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](title, found);
   g_print ("%s", text);
   return TRUE;

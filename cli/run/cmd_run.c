@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/run/run.h"
+#include "cli/terminal/progress.h"
 #include "cli/trace/trace.h"
 #include "cli/verdict.h"
 #include "models/models.h"
@@ -123,15 +124,26 @@ parse_count (const char *text, gint64 *n, GError **error)
   return TRUE;
 }
 
+/* Of all seeds, of which several are played at once. */
+static gboolean
+count_iteration (gpointer owner, G_GNUC_UNUSED guint n_done, G_GNUC_UNUSED gint64 n_all,
+                 G_GNUC_UNUSED double wall_s)
+{
+  fab_pulse_beat (owner);
+  return TRUE;
+}
+
 /* Runs and prints. FALSE and *error, which names the seed, when one of them could not run. */
 static gboolean
 run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error)
 {
   FabSeedsRequest asked = {
     .n_threads = fab_cli_threads (),
-    .run = { .registry = &fab_models, .db = request->db, .progress = fab_run_show_progress },
+    .run = { .registry = &fab_models, .db = request->db, .progress = count_iteration },
   };
+  g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
 
+  asked.run.owner = fab_progress_pulse (progress);
   if (!parse_count (request->n_seeds, &asked.n_seeds, error))
     return FALSE;
   g_autoptr (FabScenario) scenario = fab_cli_scenario (request->path, request->sets, catalog, error);
@@ -144,6 +156,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error
   g_autofree char *text = request->format == FAB_FORMAT_CSV  ? csv_page (seeds)
                         : request->format == FAB_FORMAT_JSON ? json_page (seeds)
                                                              : text_page (seeds, request->db);
+  fab_progress_stop (progress);
   g_print ("%s", text);
   return TRUE;
 }
@@ -245,6 +258,7 @@ print_result (const FabScenario *scenario, const FabRunRequest *request, const F
   else if (fab_run_find_faster (scenario, request, result, &faster, error))
     text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
                                      : fab_run_page (scenario, result, &faster, request->db);
+  fab_progress_stop (request->owner);
   if (text != NULL && format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("run", result->verdict);
   fab_run_result_clear (&faster);
@@ -275,7 +289,10 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
   if (scenario == NULL)
     return FALSE;
-  FabRunRequest request = { .registry = &fab_models, .db = db, .progress = fab_run_show_progress };
+  g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
+  FabRunRequest request = {
+    .registry = &fab_models, .db = db, .pulse = fab_progress_pulse (progress), .owner = progress
+  };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_find_jobs (scenario, &request, &result, error)

@@ -11,9 +11,6 @@ char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, con
 char *fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster);
 char *fab_run_csv (const FabRunResult *result);
 
-/* Shows on a terminal which iteration a run that takes longer than a second is at: progress of a FabRunRequest. */
-gboolean fab_run_show_progress (gpointer owner, guint n_done, gint64 n_all, double wall_s);
-
 /* --- parts of them --- */
 
 enum { FAB_RUN_MOST_QUEUES = 3 /* links with queues that are shown, the longest first */ };

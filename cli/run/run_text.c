@@ -10,18 +10,6 @@
 
 enum { TIMELINE_COLUMNS = 66 };
 
-gboolean
-fab_run_show_progress (G_GNUC_UNUSED gpointer owner, guint n_done, gint64 n_all, double wall_s)
-{
-  if (wall_s < 1 || !isatty (STDERR_FILENO))
-    return TRUE;
-  if (n_done == n_all)
-    g_printerr ("\r\033[K");
-  else
-    g_printerr ("\riteration %u of %" G_GINT64_FORMAT, n_done, n_all);
-  return TRUE;
-}
-
 static void
 append_head (GString *page, const FabScenario *scenario, const FabRunResult *result)
 {

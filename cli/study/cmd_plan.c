@@ -6,6 +6,7 @@
 #include "cli/study/best.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/progress.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -443,6 +444,8 @@ plan (const PlanOptions *o, const char *path, GError **error)
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
     return -1;
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+  study->pulse = fab_progress_pulse (progress);
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   GPtrArray *candidates = scenario ? fab_strategy_candidates (scenario, o->strategies, &view.sequences, error)
                                    : NULL;
@@ -453,6 +456,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   view.title = title;
   view.plan = found;
+  fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
   return found->ranking->len > 0;

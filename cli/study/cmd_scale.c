@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -354,9 +355,12 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   if (gpus == NULL)
     return FALSE;
   spec.gpus = gpus;
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+  study->pulse = fab_progress_pulse (progress);
   g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
   if (scaling == NULL)
     return FALSE;
+  fab_progress_stop (progress);
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling });
   g_print ("%s", text);

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -474,12 +475,15 @@ find_ports (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size,
 
 /* -1: it failed; else whether a value meets the targets. */
 static int
-find (const SizeOptions *o, const FabStudy *study, const FabSizeSpec *spec, const char *title, GError **error)
+find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char *title, GError **error)
 {
   typedef char *(*ToTextFn) (const FabSizeView *view);
   static const ToTextFn printers[] = {
     [FAB_FORMAT_TEXT] = size_text, [FAB_FORMAT_JSON] = size_json, [FAB_FORMAT_CSV] = size_csv
   };
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+
+  study->pulse = fab_progress_pulse (progress);
   g_autoptr (FabSize) found = fab_size_find (study, spec, error);
   FabUncertainty uncertainty = { NULL, -1, -1 };
   GPtrArray *ports = NULL;
@@ -489,6 +493,7 @@ find (const SizeOptions *o, const FabStudy *study, const FabSizeSpec *spec, cons
     return -1;
   if (fab_size_uncertainty (study, spec, found, &uncertainty, error)
       && find_ports (study, spec, found, &ports, error)) {
+    fab_progress_stop (progress);
     g_autofree char *text = printers[o->format](&(FabSizeView){ title, spec, found, &uncertainty, ports });
 
     g_print ("%s", text);

@@ -4,6 +4,7 @@
 #include "cli/study/best.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/progress.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -348,10 +349,13 @@ tune (const TuneOptions *o, const char *path, GError **error)
   g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
   if (knobs == NULL)
     return FALSE;
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+  study->pulse = fab_progress_pulse (progress);
   g_autoptr (FabTune) found = fab_tune_find (study, knobs, by, most_bytes, error);
   g_autofree char *title = found ? fab_best_title (study, error) : NULL;
   if (title == NULL || !write_best (o, study, found, error))
     return FALSE;
+  fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&(FabTuneView){ title, found });
   g_print ("%s", text);
   return TRUE;

@@ -7,6 +7,7 @@ struct _FabEngine {
   FabTimePs until_ps; /* where the run under way ends */
   guint64 n_events;
   const gint *cancel; /* NULL: nobody can cancel */
+  FabPulse *pulse;    /* NULL: nobody looks */
   char *failure;      /* NULL: no invariant was broken */
   gboolean is_stopped, is_cancelled;
 };
@@ -56,13 +57,23 @@ fab_engine_cancel (FabEngine *self, FabTimer timer)
   return fab_event_queue_cancel (self->queue, timer);
 }
 
+/* Listens to others, and tells them of itself. */
+static void
+look_around (FabEngine *self)
+{
+  if (self->cancel != NULL && g_atomic_int_get (self->cancel) != 0)
+    self->is_cancelled = self->is_stopped = TRUE;
+  if (self->pulse != NULL)
+    g_atomic_int_set (&self->pulse->now_us,
+                      (gint) MIN (self->now_ps / (FAB_PS_PER_S / G_USEC_PER_SEC), G_MAXINT));
+}
+
 /* Whether somebody wants the run to end; asked before every event, answered once in many. */
 static inline gboolean
 look_for_cancel (FabEngine *self)
 {
-  if (self->n_events % FAB_ENGINE_EVENTS_PER_LOOK == 0 && self->cancel != NULL
-      && g_atomic_int_get (self->cancel) != 0)
-    self->is_cancelled = self->is_stopped = TRUE;
+  if (self->n_events % FAB_ENGINE_EVENTS_PER_LOOK == 0)
+    look_around (self);
   return self->is_cancelled;
 }
 
@@ -112,6 +123,12 @@ void
 fab_engine_set_cancel (FabEngine *self, const gint *cancel)
 {
   self->cancel = cancel;
+}
+
+void
+fab_engine_set_pulse (FabEngine *self, FabPulse *pulse)
+{
+  self->pulse = pulse;
 }
 
 gboolean

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sim/base/event_queue.h"
+#include "sim/base/pulse.h"
 
 /* No event is due. */
 #define FAB_TIME_NEVER FAB_TIME_MAX
@@ -49,6 +50,9 @@ FabTimePs fab_engine_next_ps (const FabEngine *self);
  * atomically and must outlive the engine; NULL: there is none. */
 void fab_engine_set_cancel (FabEngine *self, const gint *cancel);
 gboolean fab_engine_is_cancelled (const FabEngine *self);
+/* Says where the clock is, in `now_us` of the pulse, at the same times. It must outlive the engine; NULL: nobody
+ * looks. */
+void fab_engine_set_pulse (FabEngine *self, FabPulse *pulse);
 
 /* Stops the clock for good, for an invariant is broken. The first text is kept; later ones are dropped. */
 void fab_engine_fail (FabEngine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);

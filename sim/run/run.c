@@ -72,6 +72,7 @@ take_iteration (const FabSimulation *simulation, const FabRunOptions *options, g
 {
   const FabProbe *probe = fab_simulation_probe (simulation);
 
+  fab_pulse_beat (options->pulse);
   if (options->steps != NULL)
     g_array_append_val (options->steps, probe->step);
   if (options->progress != NULL && !options->progress (options->owner, simulation, n_done))
@@ -115,11 +116,13 @@ fab_simulation_run (FabSimulation *simulation, const FabRunOptions *options, GEr
   gint64 run_id = 0;
 
   fab_simulation_set_cancel (simulation, asked->cancel);
+  fab_simulation_set_pulse (simulation, asked->pulse);
   if (asked->store != NULL && !store_begin (asked->store, simulation, &run_id, error))
     return FALSE;
   if (asked->run_id != NULL)
     *asked->run_id = run_id;
   gboolean is_played = play (simulation, asked, &problem);
+  fab_simulation_set_pulse (simulation, NULL);
   gboolean is_kept = is_played || g_error_matches (problem, FAB_ERROR, FAB_ERROR_HUNG);
   if (is_kept && asked->store != NULL && !store_end (asked->store, simulation, error))
     return FALSE;

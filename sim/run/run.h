@@ -27,6 +27,7 @@ typedef struct {
    * not called. */
   gboolean (*progress) (gpointer owner, const FabSimulation *simulation, guint n_done);
   gpointer owner;
+  FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
 } FabRunOptions;
 
 /* Plays what was built. `options` may be NULL. FALSE and *error when it did not end well. */

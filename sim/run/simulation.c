@@ -239,6 +239,12 @@ fab_simulation_set_cancel (FabSimulation *self, const gint *cancel)
   fab_engine_set_cancel (self->engine, cancel);
 }
 
+void
+fab_simulation_set_pulse (FabSimulation *self, FabPulse *pulse)
+{
+  fab_engine_set_pulse (self->engine, pulse);
+}
+
 static gboolean
 check_hang (const FabSimulation *self, GError **error)
 {

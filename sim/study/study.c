@@ -71,6 +71,7 @@ fab_study_again (const FabStudy *study, GError **error)
     self->n_seeds = study->n_seeds;
     self->n_threads = study->n_threads;
     self->cancel = study->cancel;
+    self->pulse = study->pulse;
   }
   return self;
 }
@@ -88,7 +89,8 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
                       new_plants (),
                       study->n_seeds,
                       study->n_threads,
-                      study->cancel };
+                      study->cancel,
+                      study->pulse };
   fab_scenario_edit (self->base, edits);
   fab_scenario_check (self->base, NULL);
   return self;
@@ -201,6 +203,7 @@ play_draw (Draws *self, guint index)
   if (scenario != NULL)
     self->draws->pdata[index] = fab_point_play_within (scenario, self->study->registry, &limits,
                                                        &self->errors[index]);
+  fab_pulse_beat (self->study->pulse);
 }
 
 /* Makes room for the other seeds when the first was played. */
@@ -306,11 +309,13 @@ play_all (const FabStudy *study, Draws *variants, guint n)
 
   for (guint i = 0; i < n; i++)
     add_draws (first, &variants[i], 0);
+  fab_pulse_expect (study->pulse, first->len);
   fab_thread_pool_run (study->n_threads, first->len, play_one, first->data);
   for (guint i = 0; i < n; i++) {
     draws_grow (&variants[i]);
     add_draws (others, &variants[i], 1);
   }
+  fab_pulse_expect (study->pulse, others->len);
   fab_thread_pool_run (study->n_threads, others->len, play_one, others->data);
 }
 

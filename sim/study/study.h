@@ -21,6 +21,7 @@ typedef struct {
   guint n_seeds;
   guint n_threads;    /* that simulate at once; 0: one per processor */
   const gint *cancel; /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
+  FabPulse *pulse;    /* counts the plays; NULL: nobody looks */
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must

@@ -105,6 +105,14 @@ class Screen(CliTest):
         self.assertIn("\x1b[31mexposed", painted)
         self.assertEqual(CONTROL.sub("", painted), plain)
 
+    def test_a_long_command_says_how_far_it_is(self):
+        slow = self.write("slow.yaml", "name: slow\niterations: 1\nfidelity: packet\n"
+                          "cluster: {node: dgx-h100, nodes: 32, fabric: {kind: leaf_spine, nodes_per_leaf: 4}}\n"
+                          f"job: {{kind: traffic, pattern: permutation, size: {24 // support.SLOWNESS}MiB}}\n")
+        text = self.screen(80, "run", "--no-db", "--no-band", slow)
+        self.assertRegex(text, r"\A(\r\x1b\[K\d of \d iterations, \d+\.\d+ ms simulated, 0:\d\d)+\r\x1b\[K\x1b\[1mslow")
+        self.assertEqual(self.fabricast("run", "--no-db", "--no-band", HELLO).stderr, "")
+
     def test_a_wrong_colour_is_refused(self):
         self.refused("run", HELLO, "--color=blue", names="auto, always and never")
         self.refused("run", HELLO, names="FABRICAST_COLOR=", env={**environment(), "FABRICAST_COLOR": "blue"})

@@ -465,6 +465,7 @@ play_one (gpointer data, guint item)
   g_autoptr (FabSimulation) simulation = scenario ? fab_scenario_run (scenario, study->registry, NULL, NULL,
                                                                       &self->problem)
                                                   : NULL;
+  fab_pulse_beat (study->pulse);
   if (simulation != NULL)
     take (self, scenario, simulation);
 }
@@ -526,14 +527,18 @@ fab_sides_play (GPtrArray *sides)
 
     if (side->study != NULL)
       n_threads = side->study->n_threads;
-    if (side->point == NULL && side->problem == NULL)
+    if (side->point == NULL && side->problem == NULL) {
+      fab_pulse_expect (side->study->pulse, 1);
       add_draws (first, side, 0, 1);
+    }
   }
   fab_thread_pool_run (n_threads, first->len, play_one, first->data);
   for (guint i = 0; i < first->len; i++) {
     const Draw *draw = &g_array_index (first, Draw, i);
+    guint n = fab_study_n_draws (draw->side->study, draw->side->edits, draw->point);
 
-    add_draws (others, draw->side, 1, fab_study_n_draws (draw->side->study, draw->side->edits, draw->point));
+    fab_pulse_expect (draw->side->study->pulse, n - 1);
+    add_draws (others, draw->side, 1, n);
   }
   fab_thread_pool_run (n_threads, others->len, play_one, others->data);
   for (guint i = 0; i < first->len; i++) {

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.c - a thread that looks at the pulse now and then. */
+#include "cli/terminal/progress.h"
+
+#include <unistd.h>
+
+#define CLEAR_LINE "\r\033[K"
+
+enum { LOOK_US = 250 * 1000, PATIENCE_US = 1000 * 1000 };
+
+struct _FabProgress {
+  const char *what;
+  FabPulse pulse;
+  gint64 begun_us;
+  GThread *thread;
+  GMutex lock;
+  GCond ended;
+  gboolean is_ended, is_shown;
+};
+
+/* "3 of 12 points, 1.204 ms simulated, 0:07" */
+static char *
+line_of (FabProgress *self, gint64 passed_us)
+{
+  gint n_done = g_atomic_int_get (&self->pulse.n_done), n_known = g_atomic_int_get (&self->pulse.n_known);
+  gint now_us = g_atomic_int_get (&self->pulse.now_us);
+  int passed_s = (int) (passed_us / G_USEC_PER_SEC);
+  GString *line = g_string_new (NULL);
+
+  if (n_known > 0)
+    g_string_append_printf (line, "%d of %d %s, ", n_done, MAX (n_known, n_done), self->what);
+  else if (n_done > 0)
+    g_string_append_printf (line, "%d %s, ", n_done, self->what);
+  if (now_us > 0)
+    g_string_append_printf (line, "%.3f ms simulated, ", now_us / 1e3);
+  g_string_append_printf (line, "%d:%02d", passed_s / 60, passed_s % 60);
+  return g_string_free (line, FALSE);
+}
+
+static gpointer
+look (gpointer data)
+{
+  FabProgress *self = data;
+
+  g_mutex_lock (&self->lock);
+  while (!self->is_ended) {
+    gint64 now_us = g_get_monotonic_time ();
+
+    if (now_us - self->begun_us >= PATIENCE_US) {
+      g_autofree char *line = line_of (self, now_us - self->begun_us);
+
+      g_printerr (CLEAR_LINE "%s", line);
+      self->is_shown = TRUE;
+    }
+    g_cond_wait_until (&self->ended, &self->lock, now_us + LOOK_US);
+  }
+  g_mutex_unlock (&self->lock);
+  return NULL;
+}
+
+FabProgress *
+fab_progress_start (const char *what)
+{
+  FabProgress *self;
+
+  if (isatty (STDERR_FILENO) != 1)
+    return NULL;
+  self = g_new0 (FabProgress, 1);
+  self->what = what;
+  self->begun_us = g_get_monotonic_time ();
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->ended);
+  self->thread = g_thread_new ("progress", look, self);
+  return self;
+}
+
+FabPulse *
+fab_progress_pulse (FabProgress *self)
+{
+  return self != NULL ? &self->pulse : NULL;
+}
+
+void
+fab_progress_stop (FabProgress *self)
+{
+  if (self == NULL || self->thread == NULL)
+    return;
+  g_mutex_lock (&self->lock);
+  self->is_ended = TRUE;
+  g_cond_signal (&self->ended);
+  g_mutex_unlock (&self->lock);
+  g_thread_join (g_steal_pointer (&self->thread));
+  if (self->is_shown)
+    g_printerr (CLEAR_LINE);
+}
+
+void
+fab_progress_free (FabProgress *self)
+{
+  if (self == NULL)
+    return;
+  fab_progress_stop (self);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->ended);
+  g_free (self);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.h - a line on stderr that says how far a long command is. It is there on terminals only, after a second, and
+ * is gone before the answer is printed.
+ */
+#pragma once
+
+#include "sim/base/pulse.h"
+
+typedef struct _FabProgress FabProgress;
+
+/* Begins to show what the command sets in fab_progress_pulse (). `what` are its plays: "points"; it outlives them. NULL
+ * where stderr is no terminal. (transfer full) */
+FabProgress *fab_progress_start (const char *what);
+/* Returns what the command sets; NULL: nobody looks. */
+FabPulse *fab_progress_pulse (FabProgress *self);
+/* Takes the line away, for good. Any thread that the command started must have ended. */
+void fab_progress_stop (FabProgress *self);
+void fab_progress_free (FabProgress *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabProgress, fab_progress_free)
