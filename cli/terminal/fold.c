@@ -8,6 +8,9 @@ enum {
   HANG = 4,        /* columns by which what continues stands to the right */
   PROSE_HANG = 2,  /* of a line that is one sentence */
   LEAST_CELLS = 3, /* of a row of a table */
+  PROSE = 88,      /* columns: lines of prose that were broken for a page are longer */
+  UNIT = 6,        /* bytes of a unit, with what may follow it: "GB/s)," */
+  GAP = 2,         /* least space between columns of a table */
   SHORT_LABEL = 2, /* columns of a rank or a mark */
   LONG_WORD = 20,  /* bytes: no figure is so long */
 };
@@ -73,6 +76,32 @@ word_end (const char *word, gboolean is_command)
   return p;
 }
 
+/* "12.5" of "12.5 GB/s", "(-1.4" of "(-1.4 %)": a number and its unit stay on one line. */
+static gboolean
+is_number (const char *word, const char *end)
+{
+  while (word < end && strchr ("($+-", *word) != NULL)
+    word++;
+  if (word == end || !g_ascii_isdigit (*word))
+    return FALSE;
+  while (word < end && (g_ascii_isalnum (*word) || *word == '.'))
+    word++;
+  return word == end;
+}
+
+/* Returns the end of what may not be broken: a word, or a number with its unit. */
+static const char *
+piece_end (const char *word, gboolean is_command)
+{
+  const char *end = word_end (word, is_command);
+  const char *next = *end == ' ' && end[1] != ' ' ? end + 1 : end;
+
+  if (is_command || next == end || !is_number (word, end))
+    return end;
+  const char *next_end = word_end (next, FALSE);
+  return next_end > next && next_end - next <= UNIT ? next_end : end;
+}
+
 /* Appends words after `column` columns that are taken; continues at `hang`. */
 static void
 append_words (GString *out, const char *text, guint column, guint hang, guint columns, gboolean is_command)
@@ -82,7 +111,7 @@ append_words (GString *out, const char *text, guint column, guint hang, guint co
   for (const char *word = text + strspn (text, " "); *word != '\0'; word = end + strspn (end, " ")) {
     guint gap = end > text ? MIN ((guint) (word - end), 2) : 0;
 
-    end = word_end (word, is_command);
+    end = piece_end (word, is_command);
     guint width = fab_fold_width (word, (gsize) (end - word));
     guint after = is_command && end[strspn (end, " ")] != '\0' ? 2 : 0; /* " \\" */
 
@@ -239,7 +268,7 @@ n_labels (const GArray *spans)
 static guint
 part_start (const GArray *spans, guint first)
 {
-  return MAX (g_array_index (spans, Span, first - 1).end, g_array_index (spans, Span, first).start - 2);
+  return MAX (g_array_index (spans, Span, first - 1).end, g_array_index (spans, Span, first).start - GAP);
 }
 
 /* The first column, and spans first to last - 1, of every line. */
@@ -256,7 +285,30 @@ append_part (GString *out, const char *const *lines, guint n, const GArray *span
   }
 }
 
-/* Prints a table in parts. Returns FALSE where that is not possible. */
+/* What a table takes with two spaces between its columns. */
+static guint
+squeezed_width (const GArray *spans)
+{
+  guint width = g_array_index (spans, Span, 0).start;
+
+  for (guint i = 0; i < spans->len; i++)
+    width += g_array_index (spans, Span, i).end - g_array_index (spans, Span, i).start + (i > 0 ? GAP : 0);
+  return width;
+}
+
+static void
+append_squeezed (GString *out, const char *const *lines, guint n, const GArray *spans)
+{
+  for (guint i = 0; i < n; i++) {
+    append_span (out, lines[i], 0, g_array_index (spans, Span, 0).end);
+    for (guint k = 1; k < spans->len; k++)
+      append_span (out, lines[i], g_array_index (spans, Span, k).start - GAP,
+                   g_array_index (spans, Span, k).end);
+    end_line (out);
+  }
+}
+
+/* Prints a table with less space, or in parts. Returns FALSE where that is not possible. */
 static gboolean
 append_table (GString *out, const char *const *lines, guint n, guint columns)
 {
@@ -264,6 +316,10 @@ append_table (GString *out, const char *const *lines, guint n, guint columns)
   guint before = spans->len >= LEAST_CELLS ? n_labels (spans) : 0;
   guint label = before > 0 ? g_array_index (spans, Span, before - 1).end : columns;
 
+  if (before > 0 && squeezed_width (spans) <= columns) {
+    append_squeezed (out, lines, n, spans);
+    return TRUE;
+  }
   if (label * 2 > columns)
     return FALSE;
   for (guint first = before, last; first < spans->len; first = last) {
@@ -289,6 +345,35 @@ is_row (const char *line)
       && !fab_fold_is_words (line, cell_at (cells, cells->len - 1));
 }
 
+/* Says whether the line is too long and goes on in the next one: prose that was broken for a wider page, and not two
+ * lines of a list. */
+static gboolean
+goes_on (const char *line, const char *next, guint columns)
+{
+  gsize length = strlen (line), indent = strspn (line, " ");
+  const char *word = next + strspn (next, " ");
+
+  return fab_fold_width (line, length) > MAX (columns, PROSE) && strcspn (word, ":=") >= strcspn (word, " ")
+      && strchr (".:;!?", line[length - 1]) == NULL && strstr (line + indent, "  ") == NULL
+      && strspn (next, " ") == indent && next[indent] != '\0' && strstr (next + indent, "  ") == NULL
+      && !is_command (line) && strchr (next, '\t') == NULL;
+}
+
+/* Folds lines, and joins those that were one. */
+static void
+fold_lines (GString *out, const char *const *lines, guint n, guint columns)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GString) whole = g_string_new (lines[i]);
+
+    while (i + 1 < n && goes_on (lines[i], lines[i + 1], columns)) {
+      i++;
+      g_string_append_printf (whole, " %s", lines[i] + strspn (lines[i], " "));
+    }
+    fab_fold_line (out, whole->str, columns);
+  }
+}
+
 void
 fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint columns)
 {
@@ -299,9 +384,10 @@ fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint colum
       is_wide = is_wide || fab_fold_width (lines[last], strlen (lines[last])) > columns;
     if (last > first + 1 && is_wide && append_table (out, lines + first, last - first, columns))
       continue;
-    last = MAX (last, first + 1);
-    for (guint i = first; i < last; i++)
-      fab_fold_line (out, lines[i], columns);
+    if (last == first)
+      while (last < n && !is_row (lines[last]))
+        last++;
+    fold_lines (out, lines + first, last - first, columns);
   }
 }
 

@@ -113,12 +113,18 @@ style_message (Line *line)
     style_bytes (line, 0, (gsize) (end - line->text) + 1, FAB_STYLE_HEADING);
 }
 
+/* "fsdp-8b: Llama 3 8B on 64 GPUs", which may be folded; "Usage:" is none. */
+static gboolean
+is_title (const char *line)
+{
+  return *line != ' ' && *line != '\0' && strstr (line, "  ") == NULL && !g_str_has_suffix (line, ":");
+}
+
 static void
 style_line (Line *line, guint i, guint n, gboolean is_first)
 {
-  gboolean is_title = is_first && i == 0 && *line->text != ' ' && line->cells->len == 1;
-
-  if (is_title || (i == 0 && n > 1 && (is_heading (line) || is_head (line))))
+  if ((is_first && i == 0 && is_title (line->text))
+      || (i == 0 && n > 1 && (is_heading (line) || is_head (line))))
     style_bytes (line, 0, strlen (line->text), FAB_STYLE_HEADING);
   style_exposed (line);
   style_timeline (line);
@@ -156,6 +162,8 @@ fab_paint_paragraph (GString *out, const char *const *lines, guint n, gboolean i
 
     if (*lines[i] != '\0')
       style_line (&line, i, n, is_first);
+    if (is_first && i > 0 && is_title (lines[0]) && cells->len == 1)
+      style_bytes (&line, 0, strlen (lines[i]), FAB_STYLE_HEADING);
     append_styled (out, &line);
   }
 }

@@ -10,6 +10,13 @@
 #include "cli/terminal/fold.h"
 #include "cli/terminal/paint.h"
 
+/* 99 columns */
+#define BROAD \
+  "Values are a list or a range of them, from the least wanted one on; few of them are played at last in"
+#define BROAD_FOLDED                                                                  \
+  "Values are a list or a range of them, from the least wanted one on; few of them\n" \
+  "  are played at last in"
+
 static void
 assert_folded (const char *text, guint columns, const char *expected)
 {
@@ -41,6 +48,11 @@ static void
 test_a_sentence (G_GNUC_UNUSED void **state)
 {
   assert_folded ("  one two three four", 12, "  one two\n    three\n    four\n");
+  assert_folded ("  takes 12.5 GB/s (-1.4 %) more", 14, "  takes\n    12.5 GB/s\n    (-1.4 %)\n    more\n");
+  /* what was broken for a wider page */
+  assert_folded (BROAD "\nfour", 80, BROAD_FOLDED " four\n");
+  assert_folded (BROAD "\nfour: 5", 80, BROAD_FOLDED "\nfour: 5\n");
+  assert_folded (BROAD ".\nfour", 80, BROAD_FOLDED ".\nfour\n");
   /* a word that is too long is not broken */
   assert_folded ("a bcdefghijklmnop q", 8, "a\n  bcdefghijklmnop\n  q\n");
   /* columns, not bytes; a wide character takes two */
@@ -97,6 +109,16 @@ test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
 }
 
 static void
+test_a_table_with_much_space (G_GNUC_UNUSED void **state)
+{
+  assert_folded ("        alpha        beta        gamma\n"
+                 "  step   10 s        20 s         30 s",
+                 26,
+                 "        alpha  beta  gamma\n"
+                 "  step   10 s  20 s   30 s\n");
+}
+
+static void
 test_prose (G_GNUC_UNUSED void **state)
 {
   g_autofree char *folded = fab_fold_prose ("One two\nthree four.\n\n  kept as  it is\nFive six.\n  kept",
@@ -124,6 +146,7 @@ main (void)
     cmocka_unit_test (test_a_row_that_ends_with_words),
     cmocka_unit_test (test_a_command_can_be_copied),
     cmocka_unit_test (test_a_wide_table_is_several),
+    cmocka_unit_test (test_a_table_with_much_space),
     cmocka_unit_test (test_prose),
     cmocka_unit_test (test_colours),
   };
