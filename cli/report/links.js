@@ -137,7 +137,7 @@
 
   const stripOf = (group, width) => {
     const n = Math.min(CELLS, group.strip.length), each = Math.min(16, width / n);
-    return draw("svg", { width, height: 16, role: "img",
+    return draw("svg", { width, height: 16, viewBox: `0 0 ${width} 16`, preserveAspectRatio: "none", role: "img",
       "aria-label": `busiest ${percent(group.busiest)}, mean ${percent(group.mean)}` },
       d3.range(n).map((i) => {
         const busy = group.strip[n > 1 ? Math.round((i * (group.strip.length - 1)) / (n - 1)) : 0] / 1000;
@@ -152,7 +152,7 @@
     const wide = host.clientWidth > 620, width = wide ? 220 : 110;
     const block = figure("Links by kind", "Each strip is all links of a kind, from the busiest to the idlest: where it falls, load is uneven."
       + (idle.length > 0 ? ` ${plural(d3.sum(idle, (group) => group.n), "link")} of ${plural(idle.length, "more kind")} carried nothing.` : ""),
-      make("div", { class: "scroll" }, make("table", {},
+      make("div", { class: "scroll" }, make("table", { class: "kinds" },
         make("thead", {}, make("tr", {}, ["link", "from \u2192 to", "how many", "rate", "mean", "busiest",
           "all of them"].map((name, i) =>
           make("th", { scope: "col", class: i >= 2 && i <= 5 ? "number" : null }, name)))),
