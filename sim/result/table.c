@@ -356,7 +356,8 @@ const FabQuery fab_queries[] = {
     "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
     " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
-  { "collective-totals", "Collectives added up by operation and name over the run.",
+  { "collective-totals",
+    "Collectives added up by operation and name over the run; several run at once, so sums may exceed it.",
     "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
     " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
   { "links", "Links that carried something, the busiest first: payload, mean and peak busy share.",
