@@ -4,15 +4,16 @@
 #include <string.h>
 
 enum {
-  LEAST_ROOM = 24, /* columns that words need below a cell */
-  HANG = 4,        /* columns by which what continues stands to the right */
-  PROSE_HANG = 2,  /* of a line that is one sentence */
-  LEAST_CELLS = 3, /* of a row of a table */
-  PROSE = 88,      /* columns: lines of prose that were broken for a page are longer */
-  UNIT = 6,        /* bytes of a unit, with what may follow it: "GB/s)," */
-  GAP = 2,         /* least space between columns of a table */
-  SHORT_LABEL = 2, /* columns of a rank or a mark */
-  LONG_WORD = 20,  /* bytes: no figure is so long */
+  LEAST_ROOM = 24,  /* columns that words need below a cell */
+  HANG = 4,         /* columns by which what continues stands to the right */
+  PROSE_HANG = 2,   /* of a line that is one sentence */
+  LEAST_CELLS = 3,  /* of a row of a table */
+  PROSE = 88,       /* columns: lines of prose that were broken for a page are longer, */
+  MOST_PROSE = 112, /* and no longer than that */
+  UNIT = 6,         /* bytes of a unit, with what may follow it: "GB/s)," */
+  GAP = 2,          /* least space between columns of a table */
+  SHORT_LABEL = 2,  /* columns of a rank or a mark */
+  LONG_WORD = 20,   /* bytes: no figure is so long */
 };
 
 guint
@@ -335,14 +336,15 @@ append_table (GString *out, const char *const *lines, guint n, guint columns)
   return TRUE;
 }
 
-/* A row of a table: several cells, the last of them no sentence. */
+/* A row of a table: several cells, the last of them no sentence; or its head, which has no figure. */
 static gboolean
 is_row (const char *line)
 {
   g_autoptr (GArray) cells = strchr (line, '\t') == NULL ? fab_fold_cells (line) : NULL;
 
   return cells != NULL && cells->len >= LEAST_CELLS
-      && !fab_fold_is_words (line, cell_at (cells, cells->len - 1));
+      && (!fab_fold_is_words (line, cell_at (cells, cells->len - 1))
+          || (cells->len > LEAST_CELLS && strpbrk (line, "0123456789") == NULL));
 }
 
 /* Says whether the line is too long and goes on in the next one: prose that was broken for a wider page, and not two
@@ -353,7 +355,9 @@ goes_on (const char *line, const char *next, guint columns)
   gsize length = strlen (line), indent = strspn (line, " ");
   const char *word = next + strspn (next, " ");
 
-  return fab_fold_width (line, length) > MAX (columns, PROSE) && strcspn (word, ":=") >= strcspn (word, " ")
+  guint width = fab_fold_width (line, length);
+
+  return width > MAX (columns, PROSE) && width <= MOST_PROSE && strcspn (word, ":=") >= strcspn (word, " ")
       && strchr (".:;!?", line[length - 1]) == NULL && strstr (line + indent, "  ") == NULL
       && strspn (next, " ") == indent && next[indent] != '\0' && strstr (next + indent, "  ") == NULL
       && !is_command (line) && strchr (next, '\t') == NULL;
