@@ -206,9 +206,11 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
   static const FabTimePs endpoints_ps[] = { 0, 730000, 5000000 };
   static const FabTechnology *const technologies[] = { &test_nvlink, &test_pcie };
   const NcclArchitecture *hopper = nccl_architecture ("hopper");
+  const FabProcessor processor = { .name = "intel" };
+  const FabCluster cluster = { .processor = &processor };
 
   for (guint i = 0; i < 4 * 3 * 3 * 2; i++) {
-    FabGroup group = { .n_nodes = nodes[i % 4], .gpus_per_node = 8 };
+    FabGroup group = { .cluster = &cluster, .n_nodes = nodes[i % 4], .gpus_per_node = 8 };
     FabCollectiveForm form = { .intra_kind = FAB_HOP_DIRECT,
                                .intra_technology = technologies[i / 36],
                                .inter_endpoint_ps = endpoints_ps[i / 12 % 3] };

@@ -268,8 +268,8 @@ dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
   rig_net_clear (&play.rig);
 }
 
-/* Four flows of 16 MiB to one port. With the constants of 40 Gb/s its share was 66, 44, 55 and 94 % at these rates, in no
- * order; with those of each rate it is about what the time of a rise (300 us) leaves of ever shorter transfers, and
+/* Four flows of 16 MiB to one port. With the constants of 40 Gb/s its share was 66, 44, 55 and 94 % at these rates, in
+ * no order; with those of each rate it is about what the time of a rise (300 us) leaves of ever shorter transfers, and
  * near all of it where they are long. */
 static void
 incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)

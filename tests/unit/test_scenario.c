@@ -86,7 +86,7 @@ test_everything (void **state)
 static void
 test_missing (void **state)
 {
-  assert_refused (*state, "", NULL,
+  assert_refused (*state, "iterations: 1\n", NULL,
                   "t.yaml:1:1: missing key 'name' (text): What reports call this scenario.\n"
                   "t.yaml:1:1: 'cluster' lacks the key 'node' (text): The node entry that every machine is.\n"
                   "t.yaml:1:1: missing key 'job' (model): What the GPUs do.");

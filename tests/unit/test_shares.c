@@ -31,7 +31,7 @@ play (const char *yaml)
 
   while (fab_simulation_step (play->simulation))
     ;
-  FabPoint *point = fab_point_of (play->scenario, play->simulation, &error);
+  FabPoint *point = fab_point_of (play->scenario, play->simulation, &fab_models, &error);
   g_assert_no_error (error);
   assert_true (point->exposed_s > 0);
   return point;

@@ -112,9 +112,10 @@ test_syntax (G_GNUC_UNUSED void **state)
                 "t.yaml:2:1: could not find expected ':', while scanning a simple key that begins here\n"
                 "    2 | forgot\n"
                 "      | ^");
-  assert_wrong ("- a\n- b\n", "t.yaml:1:1: a file holds keys with values, for example 'name: test'\n"
-                              "    1 | - a\n"
-                              "      | ^");
+  assert_wrong ("- a\n- b\n",
+                "t.yaml:1:1: a list begins here; a file holds keys with values, for example 'name: test'\n"
+                "    1 | - a\n"
+                "      | ^");
   assert_wrong ("a: 1\n---\nb: 2\n", "t.yaml:2:1: a second document begins here; a file holds one\n"
                                      "    2 | ---\n"
                                      "      | ^~~");

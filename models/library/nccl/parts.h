@@ -180,8 +180,8 @@ nccl_has_op (const NcclAlgorithm *self, FabOp op)
 
 /* --- tables.c --- */
 
-/* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes NCCL
- * takes that of the processors, AMD's or others', whose threads read the flags. */
+/* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes
+ * NCCL takes that of the processors, AMD's or others', whose threads read the flags. */
 double nccl_ll_GBps (const NcclCandidate *self);
 
 /* --- choose.c --- */

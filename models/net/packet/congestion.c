@@ -4,8 +4,8 @@
  *
  *   switch    marks with a probability that rises from 0 at mark_from to mark_fraction at mark_all, and is 1 above
  *   receiver  tells the sender at most once per cnp_every
- *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g; the target stays when the
- *                           rate has not risen since the last cut, unless clamp_target
+ *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g; the target stays when
+ *                           the rate has not risen since the last cut, unless clamp_target
  *             not told:     alpha = (1 - g) alpha per alpha_every
  *             per increase_every, and per increase_bytes: target += 0 for the first `recovery` times, then
  * `increase`,
