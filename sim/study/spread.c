@@ -92,6 +92,28 @@ fab_spread_median (const GPtrArray *draws)
   g_assert_not_reached ();
 }
 
+/* The verdict on one seed says that there are others; the one on all says how far they spread. */
+static void
+say_spread (FabPoint *self)
+{
+  const FabFinding *single = fab_verdict_find (self->verdict, FAB_FINDING_SPREAD);
+  FabSpread step = fab_spread_of (fab_figure_find ("step"), self);
+
+  if (single == NULL)
+    return;
+  g_array_remove_index (self->verdict->findings,
+                        (guint) (single - (const FabFinding *) (gpointer) self->verdict->findings->data));
+  if (step.low >= step.high)
+    return;
+  g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, step.low),
+                  *high = fab_figure_show (FAB_FIGURE_TIME, step.high);
+  fab_verdict_add (
+      self->verdict, FAB_FINDING_SPREAD,
+      g_strdup_printf ("With %u seeds the step is %s to %s; the figures are those of its median.", step.n,
+                       low, high),
+      NULL);
+}
+
 FabPoint *
 fab_spread_join (GPtrArray *draws)
 {
@@ -104,5 +126,6 @@ fab_spread_join (GPtrArray *draws)
   }
   median = fab_point_copy (median);
   median->draws = draws;
+  say_spread (median);
   return median;
 }

@@ -334,6 +334,20 @@ find_fidelity (FabVerdict *self, const FabScenario *scenario, const FabSimulatio
   return doubts != NULL;
 }
 
+/* --- draws --- */
+
+/* Studies that play several seeds say how far they spread instead (sim/study/spread.c). */
+static void
+find_draws (FabVerdict *self, const FabSimulation *simulation)
+{
+  if (fab_simulation_uses_seed (simulation))
+    fab_verdict_add (
+        self, FAB_FINDING_SPREAD,
+        g_strdup ("The figures are those of one seed: what is drawn at random (hashed paths, jitter, places, "
+                  "other traffic) may give others."),
+        g_strdup ("Play several with --seeds 8."));
+}
+
 FabVerdict *
 fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
                 GError **error)
@@ -343,5 +357,6 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
   find_wait (self, simulation);
   find_sizes (self, fab_simulation_dag (simulation));
   find_uncalibrated (self, scenario, simulation);
+  find_draws (self, simulation);
   return find_fidelity (self, scenario, simulation, registry, error) ? g_steal_pointer (&self) : NULL;
 }

@@ -127,6 +127,26 @@ what_depends_on_the_seed_is_played_with_several (G_GNUC_UNUSED void **state)
   assert_int_equal (count_draws ("cluster.route=shortest", 3), 3);
 }
 
+/* One draw warns that there are others; eight say how far they spread, and nothing where all are the same. */
+static void
+the_verdict_says_how_far_it_spreads (G_GNUC_UNUSED void **state)
+{
+  const char *const base[] = { "iterations=1", "cluster.nodes=8", NULL };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabStudy) study = fab_study_new (scenario_path, base, catalog, &fab_models, &error);
+
+  g_assert_no_error (error);
+  for (guint n = 1; n <= 8; n += 7) {
+    study->n_seeds = n;
+    g_autoptr (FabPoint) point = fab_study_point (study, &error);
+    const FabFinding *spread = fab_verdict_find (point->verdict, FAB_FINDING_SPREAD);
+
+    assert_non_null (spread);
+    assert_true (g_str_has_prefix (spread->text, n == 1 ? "The figures are those of one seed"
+                                                        : "With 8 seeds the step is "));
+  }
+}
+
 int
 main (void)
 {
@@ -135,6 +155,7 @@ main (void)
     cmocka_unit_test (one_play_has_no_spread),
     cmocka_unit_test (a_difference_counts_by_its_sign_with_each_seed),
     cmocka_unit_test (a_target_is_met_with_every_seed),
+    cmocka_unit_test (the_verdict_says_how_far_it_spreads),
     cmocka_unit_test (what_depends_on_the_seed_is_played_with_several),
   };
 
