@@ -510,7 +510,14 @@ append_spread (FabComparePage *page, const FabSidesView *view)
   append_range (page, view, "exposed");
 }
 
-/* The step and its exposed time stand among the times. */
+/* The step and its exposed time stand there, also by dimension; what is exposed inside nodes is the rest of it. */
+static gboolean
+is_among_times (const FabFigure *figure)
+{
+  return strcmp (figure->name, "step") == 0 || strcmp (figure->name, "exposed_time") == 0
+      || (g_str_has_prefix (figure->name, "exposed.") && strcmp (figure->name, "exposed.inter_node") != 0);
+}
+
 static void
 append_figures (FabComparePage *page, const FabSidesView *view)
 {
@@ -518,7 +525,7 @@ append_figures (FabComparePage *page, const FabSidesView *view)
     g_auto (GStrv) cells = g_new0 (char *, view->sides->len + 1);
     gboolean is_any = FALSE;
 
-    if (strcmp (figure->name, "step") == 0 || strcmp (figure->name, "exposed_time") == 0)
+    if (is_among_times (figure))
       continue;
     for (guint i = 0; i < view->sides->len; i++) {
       const FabPoint *point = side_at (view, i)->point;
