@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/rings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/error.h"
@@ -105,26 +106,47 @@ find_in_node (Found *self, const Node *node)
 
 /* --- several nodes --- */
 
+/* Of the GPUs that are as near to the NIC as `usual`, other than `first`, the next one with a wire to `first`: a way over
+ * all GPUs by direct links ends beside its start more often than elsewhere. None has one: `usual`. */
+static guint
+wired_end (const Node *node, guint nic, guint first, guint usual, guint hops)
+{
+  const FabCluster *cluster = node->group->cluster;
+  guint n = node->group->gpus_per_node;
+
+  for (guint i = 0; i < n; i++) {
+    guint local = (usual + i) % n;
+
+    if (local != first && fab_cluster_nic_hops (cluster, local, nic) == hops
+        && node->counts[first * n + local] > 0)
+      return local;
+  }
+  return usual;
+}
+
 /* Where a ring enters a node and where it leaves; one GPU is both. */
 static FabPackArc
-ends_of (const FabGroup *group, guint in_nic, guint out_nic, guint *hops)
+ends_of (const Node *node, guint in_nic, guint out_nic, guint *hops)
 {
+  const FabGroup *group = node->group;
   guint first = fab_rails_gpu (group, in_nic, G_MAXUINT, hops);
 
-  return (FabPackArc){ first,
-                       group->gpus_per_node > 1 ? fab_rails_gpu (group, out_nic, first, hops) : first };
+  if (group->gpus_per_node == 1)
+    return (FabPackArc){ first, first };
+  guint last = fab_rails_gpu (group, out_nic, first, hops);
+  return (FabPackArc){ first, node->counts != NULL ? wired_end (node, out_nic, first, last, *hops) : last };
 }
 
 /* Ring i comes in by rail i and goes out by rail i + shift. Sum of the hops from the last GPUs to their NICs. */
 static guint64
-hops_out (const FabGroup *group, const guint *rails, guint n_rails, guint shift)
+hops_out (const Node *node, const guint *rails, guint n_rails, guint shift)
 {
   guint64 sum = 0;
 
   for (guint i = 0; i < n_rails; i++) {
     guint hops;
 
-    ends_of (group, rails[i], rails[(i + shift) % n_rails], &hops);
+    ends_of (node, rails[i], rails[(i + shift) % n_rails], &hops);
     sum += hops;
   }
   return sum;
@@ -132,13 +154,13 @@ hops_out (const FabGroup *group, const guint *rails, guint n_rails, guint shift)
 
 /* The shifts whose ways out are shortest in sum, ascending: 0 alone where two GPUs stand beside every NIC. */
 static GArray *
-find_shifts (const FabGroup *group, const guint *rails, guint n_rails)
+find_shifts (const Node *node, const guint *rails, guint n_rails)
 {
   GArray *shifts = g_array_new (FALSE, FALSE, sizeof (guint));
   guint64 fewest = G_MAXUINT64;
 
   for (guint shift = 0; shift < n_rails; shift++) {
-    guint64 hops = hops_out (group, rails, n_rails, shift);
+    guint64 hops = hops_out (node, rails, n_rails, shift);
 
     if (hops < fewest)
       g_array_set_size (shifts, 0);
@@ -157,7 +179,7 @@ find_paths (const Node *node, const guint *rails, guint n_rails, guint shift)
   guint hops;
 
   for (guint i = 0; i < n_rails; i++)
-    ends[i] = ends_of (group, rails[i], rails[(i + shift) % n_rails], &hops);
+    ends[i] = ends_of (node, rails[i], rails[(i + shift) % n_rails], &hops);
   return fab_ring_search_paths (node->counts, group->gpus_per_node, ends, n_rails);
 }
 
@@ -206,7 +228,7 @@ static guint *
 pass_by_number (const Node *node, guint in_nic, guint out_nic)
 {
   guint n = node->group->gpus_per_node, hops;
-  FabPackArc ends = ends_of (node->group, in_nic, out_nic, &hops);
+  FabPackArc ends = ends_of (node, in_nic, out_nic, &hops);
   guint *order = g_new (guint, n), n_ordered = 0;
 
   if (node->counts && n > 1) {
@@ -234,13 +256,179 @@ add_passages (Found *self, const Node *node, const guint *rails, guint n_rails, 
   }
 }
 
+/* --- rings that hold up the others --- */
+
+/* Whether some rings have longer ways between their GPUs and NICs than others. */
+static gboolean
+are_uneven (const FabRings *self, const Node *node)
+{
+  guint first_hops = 0;
+
+  for (guint i = 0; i < self->rings->len; i++) {
+    const FabRing *ring = &g_array_index (self->rings, FabRing, i);
+    guint hops;
+
+    ends_of (node, ring->in_nic, ring->out_nic, &hops);
+    if (i > 0 && hops != first_hops)
+      return TRUE;
+    first_hops = hops;
+  }
+  return FALSE;
+}
+
+/* What one ring puts on links in the first two nodes and between them. (transfer full) */
+static FabFootprint *
+load_of_ring (const FabRings *self, guint ring, FabFootprintBuilder *builder, GError **error)
+{
+  for (guint stop = 0; stop < 2 * self->group->gpus_per_node; stop++) {
+    FabHop hop;
+
+    if (!fab_rings_hop (self, ring, stop, &hop, error))
+      return NULL;
+    fab_hop_use (&hop, 1, 1, builder);
+    fab_hop_clear (&hop);
+  }
+  return fab_footprint_builder_finish (builder);
+}
+
+typedef struct {
+  const FabGraph *graph;
+  GPtrArray *loads;  /* FabFootprint of each ring */
+  gboolean *is_kept; /* [rings] */
+  guint n_kept;
+  double *line_bytes; /* [links] of the rings that are kept, per byte of each */
+} Selection;
+
+static void
+selection_add (Selection *self, guint ring, double sign)
+{
+  const FabFootprint *load = g_ptr_array_index (self->loads, ring);
+
+  for (guint i = 0; i < load->n; i++)
+    self->line_bytes[load->links[i]] += sign * load->line_weights[i];
+  self->is_kept[ring] = sign > 0;
+  self->n_kept += sign > 0 ? 1 : -1U;
+}
+
+/* Returns the time of a byte that all kept rings share, in seconds, and the link that sets it. */
+static double
+selection_s_per_byte (const Selection *self, FabLinkId *slowest)
+{
+  double most = 0;
+
+  for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++) {
+    double seconds = self->line_bytes[link] / (double) fab_graph_link (self->graph, link)->rate_bytes_per_s;
+
+    if (self->line_bytes[link] > 0 && seconds > most) {
+      most = seconds;
+      *slowest = link;
+    }
+  }
+  return most / self->n_kept;
+}
+
+/* The last kept ring that puts most on a link. */
+static guint
+heaviest_ring (const Selection *self, FabLinkId link)
+{
+  guint heaviest = 0;
+  double most = 0;
+
+  for (guint ring = 0; ring < self->loads->len; ring++) {
+    const FabFootprint *load = g_ptr_array_index (self->loads, ring);
+
+    for (guint i = 0; self->is_kept[ring] && i < load->n; i++)
+      if (load->links[i] == link && load->line_weights[i] >= most) {
+        most = load->line_weights[i];
+        heaviest = ring;
+      }
+  }
+  return heaviest;
+}
+
+/* Leaves out rings over the slowest link one by one, and returns how many the fastest selection has. It is what remains
+ * when the first ones of `dropped` are left out. */
+static guint
+find_fastest (Selection *self, guint *dropped)
+{
+  guint n = self->loads->len, n_best = 0;
+  FabLinkId slowest = 0;
+  double best_s = selection_s_per_byte (self, &slowest);
+
+  for (guint n_dropped = 1; n_dropped < n; n_dropped++) {
+    dropped[n_dropped - 1] = heaviest_ring (self, slowest);
+    selection_add (self, dropped[n_dropped - 1], -1);
+    double seconds = selection_s_per_byte (self, &slowest);
+    if (seconds >= best_s * (1 - 1e-9))
+      continue;
+    best_s = seconds;
+    n_best = n_dropped;
+  }
+  return n_best;
+}
+
+static gint
+compare_descending (gconstpointer a, gconstpointer b)
+{
+  return *(const guint *) a < *(const guint *) b ? 1 : -1;
+}
+
+/* NCCL's search takes as many channels at such a speed that their product is largest (src/graph/search.cc), so that it
+ * leaves out a NIC whose ring would slow all the others down. Behind switches, rings that all have the same ways are kept
+ * without a look. */
+static gboolean
+drop_slow_rings (FabRings *self, const Node *node, GError **error)
+{
+  const FabGraph *graph = self->group->cluster->graph;
+  guint n = self->rings->len;
+  g_autoptr (FabFootprintBuilder) builder = NULL;
+  g_autoptr (GPtrArray) loads = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
+  g_autofree gboolean *is_kept = g_new0 (gboolean, n + 1);
+  g_autofree guint *dropped = g_new (guint, n + 1);
+
+  if (n < 2 || (node->counts == NULL && !are_uneven (self, node)))
+    return TRUE;
+  builder = fab_footprint_builder_new (graph);
+  g_autofree double *line_bytes = g_new0 (double, fab_graph_n_links (graph) + 1);
+  Selection selection = { graph, loads, is_kept, 0, line_bytes };
+  for (guint ring = 0; ring < n; ring++) {
+    FabFootprint *load = load_of_ring (self, ring, builder, error);
+
+    if (load == NULL)
+      return FALSE;
+    g_ptr_array_add (loads, load);
+    selection_add (&selection, ring, 1);
+  }
+  guint n_dropped = find_fastest (&selection, dropped);
+  qsort (dropped, n_dropped, sizeof (guint), compare_descending);
+  for (guint i = 0; i < n_dropped; i++)
+    g_array_remove_index (self->rings, dropped[i]);
+  return TRUE;
+}
+
+static guint
+count_rails (const FabRings *self)
+{
+  guint n_rails = 0;
+
+  for (guint i = 0; i < self->rings->len; i++) {
+    gboolean is_new = TRUE;
+
+    for (guint k = 0; k < i && is_new; k++)
+      is_new = g_array_index (self->rings, FabRing, k).in_nic
+            != g_array_index (self->rings, FabRing, i).in_nic;
+    n_rails += is_new;
+  }
+  return n_rails;
+}
+
 static gboolean
 find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even, GError **error)
 {
   const FabGroup *group = self->group;
   guint n_rails;
   g_autofree guint *rails = fab_rails_list (group, &n_rails);
-  g_autoptr (GArray) shifts = find_shifts (group, rails, n_rails);
+  g_autoptr (GArray) shifts = find_shifts (node, rails, n_rails);
 
   if (n_rails == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC", n_nodes);
@@ -248,12 +436,14 @@ find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even,
   FabRingSet set = { 0, 1, NULL };
   if (is_even && node->counts && group->gpus_per_node > 1)
     set = find_best_paths (node, rails, n_rails, shifts, &shift);
-  self->n_channels = n_rails;
   if (set.n_orders > 0)
     add_paths (self, &set, rails, n_rails, shift);
   else
     add_passages (self, node, rails, n_rails, shift);
   fab_ring_set_clear (&set);
+  if (!drop_slow_rings (self, node, error))
+    return FALSE;
+  self->n_channels = count_rails (self);
   return TRUE;
 }
 

@@ -104,6 +104,16 @@ find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in
   return TRUE;
 }
 
+static guint
+common_multiple (guint a, guint b)
+{
+  guint multiple = MAX (a, b);
+
+  while (MIN (a, b) > 0 && multiple % MIN (a, b) != 0)
+    multiple += MAX (a, b);
+  return multiple;
+}
+
 gboolean
 fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *hops, GError **error)
 {
@@ -112,7 +122,7 @@ fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *ho
         to_node = fab_group_node_of (self->group, to, &to_local);
   const GArray *out = fab_nic_paths_nics (self, from_node, from_local),
                *in = fab_nic_paths_nics (self, to_node, to_local);
-  guint n_ways = MAX (out->len, in->len);
+  guint n_ways = common_multiple (out->len, in->len); /* every NIC of either end has an equal share */
   FabHop hop;
 
   if (from_node == to_node || out->len * in->len <= 1) {

@@ -88,6 +88,7 @@ test_missing (void **state)
 {
   assert_refused (*state, "iterations: 1\n", NULL,
                   "t.yaml:1:1: missing key 'name' (text): What reports call this scenario.\n"
+                  "    1 | iterations: 1\n      | ^~~~~~~~~~\n"
                   "t.yaml:1:1: 'cluster' lacks the key 'node' (text): The node entry that every machine is.\n"
                   "t.yaml:1:1: missing key 'job' (model): What the GPUs do.");
 }
