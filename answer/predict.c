@@ -164,6 +164,7 @@ read_row (FabSimulation *simulation, guint index, FabForm form)
   FabTimePs time_ps = time_of (simulation, index, form);
   count_sizes (plan, &row);
   row.n_channels = plan->n_channels;
+  row.best = plan->best;
   row.time_us = fab_ps_to_seconds (time_ps) * 1e6;
   row.startup_us = fab_ps_to_seconds (plan->startup_ps) * 1e6;
   row.algbw_GBps = (double) plan->bytes / row.time_us / 1e3;

@@ -53,6 +53,8 @@ typedef struct {
   const char *algorithm, *protocol; /* static texts */
   guint n_channels;
   guint n_ranks;
+  FabCollectivePlanBest
+      best; /* what the library could have been told to take and is faster, on an idle network */
   double low_us, high_us; /* 95 % band of the time (sim/run/band.h); 0, 0: there is none */
   char *most;             /* what most of the band comes from: "messages of lab-eth (1.5 %)"; NULL: no band */
   guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */

@@ -166,6 +166,56 @@ print_notes (const CollectiveRequest *request, const GArray *rows)
       print_note (request, &g_array_index (rows, FabPrediction, i), said);
 }
 
+/* How many times the time of the fastest way the library's own choice takes; 1: it is the fastest. */
+static double
+times_the_best (const FabPrediction *row)
+{
+  return row->best.algorithm != NULL ? row->time_us / (fab_ps_to_seconds (row->best.idle_ps) * 1e6) : 1;
+}
+
+/* The row whose choice costs most, of those with the same choice and the same fastest way as row `first`. */
+static const FabPrediction *
+worst_like (const GArray *rows, guint first)
+{
+  const FabPrediction *worst = &g_array_index (rows, FabPrediction, first);
+
+  for (guint i = 0; i < rows->len; i++) {
+    const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+    gboolean is_like = row->best.algorithm != NULL && strcmp (row->algorithm, worst->algorithm) == 0
+                    && strcmp (row->protocol, worst->protocol) == 0
+                    && strcmp (row->best.algorithm, worst->best.algorithm) == 0
+                    && strcmp (row->best.protocol, worst->best.protocol) == 0;
+
+    if (is_like && times_the_best (row) > times_the_best (worst))
+      worst = row;
+  }
+  return worst;
+}
+
+/* Where the library, by its own estimate, takes a way that is slower than another one it could be told to take. */
+static void
+print_choices (const GArray *rows)
+{
+  const double least = 1.1;
+  g_autoptr (GHashTable) said = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < rows->len; i++) {
+    const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+
+    if (times_the_best (row) < least)
+      continue;
+    row = worst_like (rows, i);
+    if (!g_hash_table_add (said, (gpointer) row))
+      continue;
+    g_print ("# choice, %" G_GUINT64_FORMAT
+             " B: the library's estimate takes %s with %s on %u channels; %s with %s on "
+             "%u would take %.4g us. The choice takes %.2g times as long\n",
+             row->size_bytes, row->algorithm, row->protocol, row->n_channels, row->best.algorithm,
+             row->best.protocol, row->best.n_channels, fab_ps_to_seconds (row->best.idle_ps) * 1e6,
+             times_the_best (row));
+  }
+}
+
 static double
 average_busbw (const GArray *rows)
 {
@@ -184,6 +234,7 @@ print_text (const CollectiveRequest *request, const GArray *rows)
     print_row (request, &g_array_index (rows, FabPrediction, i), g_array_index (request->counts, guint64, i));
   g_print ("# %-20s : %g \n#\n", "Avg bus bandwidth", average_busbw (rows));
   print_notes (request, rows);
+  print_choices (rows);
   print_band_notes (rows);
   if (request->n_too_small)
     g_print ("# left out: sizes with less than an element for each rank (%u), which nccl-tests runs empty\n",
@@ -225,6 +276,14 @@ add_row (FabJson *json, const FabPrediction *row)
   fab_json_add_whole (json, "channels", row->n_channels);
   fab_json_add_text (json, "bound", fab_bound_names[row->bound]);
   fab_json_add_text (json, "binding", row->binding);
+  if (row->best.algorithm != NULL) {
+    fab_json_begin_object (json, "fastest");
+    fab_json_add_text (json, "algorithm", row->best.algorithm);
+    fab_json_add_text (json, "protocol", row->best.protocol);
+    fab_json_add_whole (json, "channels", row->best.n_channels);
+    fab_json_add_real (json, "time_us", fab_ps_to_seconds (row->best.idle_ps) * 1e6);
+    fab_json_end (json);
+  }
   if (row->most != NULL) {
     fab_json_add_real (json, "time_low_us", row->low_us);
     fab_json_add_real (json, "time_high_us", row->high_us);

@@ -137,6 +137,14 @@ typedef struct {
   double limit_bytes_per_s;
 } FabCollectivePlanSteps;
 
+/* The fastest way in which a user could have told the library to run the operation, by the same reckoning as the plan.
+ * A library that chooses by estimates of its own may have chosen another one. */
+typedef struct {
+  const char *algorithm, *protocol; /* static; NULL: the plan is as fast, or the library has no choice */
+  guint n_channels;
+  FabTimePs idle_ps; /* its time on an idle network; 0 where `algorithm` is NULL */
+} FabCollectivePlanBest;
+
 /* What a library has decided about one operation of one group with one number of bytes. */
 struct _FabCollectivePlan {
   const char *algorithm, *protocol; /* static; "none" for one rank */
@@ -152,6 +160,7 @@ struct _FabCollectivePlan {
   const FabSchedule *messages;
   guint n_connections; /* channels that use the same link: the stream's share of it, as in FabStream */
   FabCollectivePlanSteps steps;
+  FabCollectivePlanBest best;
 };
 
 /* Time that the plan takes on an idle network, at most FAB_TIME_MAX: startup + bytes / rate. */

@@ -109,7 +109,8 @@ typedef struct {
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
-  double best_us; /* the tuner's estimate for `best`; < 0: there is none yet */
+  double best_us;                /* the tuner's estimate for `best`; < 0: there is none yet */
+  FabCollectivePlanBest fastest; /* of all candidates, by the time that they really take */
 } Choice;
 
 /* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per
@@ -165,6 +166,40 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
       && !nccl_is_over_bus (form);
 }
 
+static void wait_for_host (const NcclParams *params, const NcclArchitecture *architecture,
+                           FabCollectivePlan *plan);
+
+static FabTimePs
+idle_ps_of (const Choice *choice, const NcclCandidate *candidate)
+{
+  FabCollectivePlan plan = { .op = candidate->op, .bytes = candidate->bytes, .n_ranks = candidate->n_ranks };
+
+  nccl_cost (candidate, &plan);
+  wait_for_host (&choice->library->params, candidate->architecture, &plan);
+  return fab_collective_plan_idle_ps (&plan);
+}
+
+/* Keeps the candidate if it takes less time than all before it: as it is, and with as many channels as NCCL can set up,
+ * where it sets up fewer (NCCL_MIN_NCHANNELS). */
+static void
+note_time (Choice *choice, const NcclCandidate *candidate)
+{
+  NcclCandidate ways[] = { *candidate, *candidate };
+
+  if (candidate->algorithm->nccl_name == NULL)
+    return; /* nobody can ask for it */
+  ways[1].most_channels = MAX (candidate->most_channels, candidate->architecture->most_channels);
+  ways[1].n_channels = count_channels (&ways[1]);
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
+    FabTimePs idle_ps = idle_ps_of (choice, &ways[i]);
+
+    if (choice->fastest.algorithm == NULL || idle_ps < choice->fastest.idle_ps)
+      choice->fastest = (FabCollectivePlanBest){ candidate->algorithm->model,
+                                                 protocol_choices[candidate->protocol + 1],
+                                                 ways[i].n_channels, idle_ps };
+  }
+}
+
 static void
 try_protocols (Choice *choice, const FabCollectiveForm *form)
 {
@@ -177,6 +212,7 @@ try_protocols (Choice *choice, const FabCollectiveForm *form)
     candidate.n_channels = count_channels (&candidate);
     if (!is_possible (choice, &candidate))
       continue;
+    note_time (choice, &candidate);
     double us = nccl_tuner_us (&candidate);
     if (choice->best_us >= 0 && us >= choice->best_us)
       continue;
@@ -302,6 +338,9 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
       && plan->op != FAB_OP_REDUCE)
     nccl_round_chunks (best, plan);
   wait_for_host (params, best->architecture, plan);
+  if (measured <= 0 && !params->has_whole_chunks
+      && choice->fastest.idle_ps < fab_collective_plan_idle_ps (plan))
+    plan->best = choice->fastest;
 }
 
 static gboolean
