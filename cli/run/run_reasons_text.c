@@ -48,11 +48,12 @@ fab_run_append_iterations (GString *page, const FabRunResult *result)
 void
 fab_run_append_training (GString *page, const FabRunResult *result)
 {
-  double days = result->reasons.train_days;
+  double seconds = result->reasons.train_days * 86400;
+  g_autofree char *time = fab_units_show (FAB_UNIT_TIME, seconds * (double) FAB_PS_PER_S);
+  g_autofree char *tokens = fab_units_show_many (fab_simulation_totals (result->simulation)->train_tokens);
 
-  if (days > 0)
-    g_string_append_printf (page, "  %-16s%.3g days for %.3g tokens at this pace\n", "training", days,
-                            fab_simulation_totals (result->simulation)->train_tokens);
+  if (seconds > 0)
+    g_string_append_printf (page, "  %-16s%s for %s tokens at this pace\n", "training", time, tokens);
 }
 
 /* "13.5 of 80 GB: " or what is wrong. */

@@ -18,6 +18,8 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   const FabJobTotals *totals = fab_simulation_totals (result->simulation);
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
   const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
+  g_autofree char *parameters = fab_units_show_many ((double) totals->parameters);
+  g_autofree char *gradients = fab_units_show (FAB_UNIT_BYTES, (double) totals->gradient_bytes);
 
   g_autofree char *name = fab_cli_printable (spec->name);
   g_autofree char *summary = fab_cli_printable (spec->summary ? spec->summary : "");
@@ -35,8 +37,7 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
                             spec->background.n);
   g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
   if (totals->parameters > 0)
-    g_string_append_printf (page, ", %.4g billion parameters, %.4g GB of gradients",
-                            (double) totals->parameters / 1e9, (double) totals->gradient_bytes / 1e9);
+    g_string_append_printf (page, ", %s parameters, %s of gradients", parameters, gradients);
   g_string_append_printf (page, ", %u collectives per iteration; fidelity %s\n\n",
                           fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
 }

@@ -576,6 +576,22 @@ fab_units_show (FabUnit unit, double value)
 }
 
 char *
+fab_units_show_many (double count)
+{
+  static const struct {
+    double least;
+    const char *name;
+  } scales[] = { { 1e12, " trillion" }, { 1e9, " billion" }, { 1e6, " million" } };
+  char digits[32];
+
+  for (guint i = 0; i < G_N_ELEMENTS (scales); i++)
+    if (fabs (count) >= scales[i].least)
+      return g_strconcat (g_ascii_formatd (digits, sizeof digits, "%.4g", count / scales[i].least),
+                          scales[i].name, NULL);
+  return g_strdup_printf ("%.0f", count);
+}
+
+char *
 fab_units_pattern (FabUnit unit)
 {
   gboolean is_signed = unit == FAB_UNIT_COUNT || unit == FAB_UNIT_FACTOR;

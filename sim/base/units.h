@@ -49,6 +49,10 @@ char *fab_units_write_real (FabUnit unit, double value);
  * hours on, and in days from two days on: "30 days". (transfer full) */
 char *fab_units_show (FabUnit unit, double value);
 
+/* Returns a large number as people say it, with four significant digits: "6.738 billion", "15.6 trillion"; below a
+ * million as it is. (transfer full) */
+char *fab_units_show_many (double count);
+
 /* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer
  * full) */
 char *fab_units_pattern (FabUnit unit);

@@ -197,6 +197,24 @@ test_write (G_GNUC_UNUSED void **state)
 }
 
 static void
+test_show_many (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double count;
+    const char *text;
+  } rows[] = { { 999999, "999999" },
+               { 3416000, "3.416 million" },
+               { 6.738e9, "6.738 billion" },
+               { 15.6e12, "15.6 trillion" } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = fab_units_show_many (rows[i].count);
+
+    assert_string_equal (text, rows[i].text);
+  }
+}
+
+static void
 test_show (G_GNUC_UNUSED void **state)
 {
   static const struct {
@@ -271,7 +289,8 @@ main (void)
     cmocka_unit_test (test_parse_whole), cmocka_unit_test (test_refuse_whole),
     cmocka_unit_test (test_parse_real),  cmocka_unit_test (test_refuse_real),
     cmocka_unit_test (test_write),       cmocka_unit_test (test_show),
-    cmocka_unit_test (test_wire),        cmocka_unit_test (test_pattern),
+    cmocka_unit_test (test_show_many),   cmocka_unit_test (test_wire),
+    cmocka_unit_test (test_pattern),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
