@@ -54,7 +54,7 @@ style_phrase (Line *line, const char *phrase, FabStyle style)
     style_bytes (line, (gsize) (at - line->text), (gsize) (at - line->text) + strlen (phrase), style);
 }
 
-/* "exposed  2.916 ms  0.8 %", or the row of a timeline; not where nothing is exposed. */
+/* "exposed  2.916 ms  0.8 %", or the row of a timeline; not where nothing is exposed, and not the head of a table. */
 static void
 style_exposed (Line *line)
 {
@@ -64,7 +64,7 @@ style_exposed (Line *line)
   if (!starts_with (line, "exposed") || line->cells->len < 2)
     return;
   value = cell_at (line, 1);
-  if (strncmp (line->text + value->start, "0 s", 3) != 0)
+  if (strncmp (line->text + value->start, "0 s", 3) != 0 && !g_ascii_isalpha (line->text[value->start]))
     style_bytes (line, cell_at (line, 0)->start, cell_at (line, last)->end, FAB_STYLE_BAD);
 }
 
