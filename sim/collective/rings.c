@@ -260,12 +260,12 @@ add_passages (Found *self, const Node *node, const guint *rails, guint n_rails, 
 
 /* Whether some rings have longer ways between their GPUs and NICs than others. */
 static gboolean
-are_uneven (const FabRings *self, const Node *node)
+are_uneven (const GArray *rings, const Node *node)
 {
   guint first_hops = 0;
 
-  for (guint i = 0; i < self->rings->len; i++) {
-    const FabRing *ring = &g_array_index (self->rings, FabRing, i);
+  for (guint i = 0; i < rings->len; i++) {
+    const FabRing *ring = &g_array_index (rings, FabRing, i);
     guint hops;
 
     ends_of (node, ring->in_nic, ring->out_nic, &hops);
@@ -280,7 +280,9 @@ are_uneven (const FabRings *self, const Node *node)
 static FabFootprint *
 load_of_ring (const FabRings *self, guint ring, FabFootprintBuilder *builder, GError **error)
 {
-  for (guint stop = 0; stop < 2 * self->group->gpus_per_node; stop++) {
+  guint n_stops = 2 * self->group->gpus_per_node;
+
+  for (guint stop = 0; stop < n_stops; stop++) {
     FabHop hop;
 
     if (!fab_rings_hop (self, ring, stop, &hop, error))
@@ -375,18 +377,19 @@ compare_descending (gconstpointer a, gconstpointer b)
 
 /* NCCL's search takes as many channels at such a speed that their product is largest (src/graph/search.cc), so that it
  * leaves out a NIC whose ring would slow all the others down. Behind switches, rings that all have the same ways are kept
- * without a look. */
+ * without a look. Of groups of one shape. */
 static gboolean
 drop_slow_rings (FabRings *self, const Node *node, GError **error)
 {
   const FabGraph *graph = self->group->cluster->graph;
-  guint n = self->rings->len;
+  GArray *rings = self->shapes[0];
+  guint n = rings->len;
   g_autoptr (FabFootprintBuilder) builder = NULL;
   g_autoptr (GPtrArray) loads = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
   g_autofree gboolean *is_kept = g_new0 (gboolean, n + 1);
   g_autofree guint *dropped = g_new (guint, n + 1);
 
-  if (n < 2 || (node->counts == NULL && !are_uneven (self, node)))
+  if (n < 2 || (node->counts == NULL && !are_uneven (rings, node)))
     return TRUE;
   builder = fab_footprint_builder_new (graph);
   g_autofree double *line_bytes = g_new0 (double, fab_graph_n_links (graph) + 1);
@@ -402,21 +405,20 @@ drop_slow_rings (FabRings *self, const Node *node, GError **error)
   guint n_dropped = find_fastest (&selection, dropped);
   qsort (dropped, n_dropped, sizeof (guint), compare_descending);
   for (guint i = 0; i < n_dropped; i++)
-    g_array_remove_index (self->rings, dropped[i]);
+    g_array_remove_index (rings, dropped[i]);
   return TRUE;
 }
 
 static guint
-count_rails (const FabRings *self)
+count_rails (const GArray *rings)
 {
   guint n_rails = 0;
 
-  for (guint i = 0; i < self->rings->len; i++) {
+  for (guint i = 0; i < rings->len; i++) {
     gboolean is_new = TRUE;
 
     for (guint k = 0; k < i && is_new; k++)
-      is_new = g_array_index (self->rings, FabRing, k).in_nic
-            != g_array_index (self->rings, FabRing, i).in_nic;
+      is_new = g_array_index (rings, FabRing, k).in_nic != g_array_index (rings, FabRing, i).in_nic;
     n_rails += is_new;
   }
   return n_rails;
@@ -441,9 +443,6 @@ find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even,
   else
     add_passages (self, node, rails, n_rails, shift);
   fab_ring_set_clear (&set);
-  if (!drop_slow_rings (self, node, error))
-    return FALSE;
-  self->n_channels = count_rails (self);
   return TRUE;
 }
 
@@ -474,14 +473,17 @@ find_in_shape (FabRings *self, guint shape, GError **error)
   g_autofree guint *counts = count_all_links (&group);
   Node node = { &group, counts };
   Found found = { &group, g_array_new (FALSE, FALSE, sizeof (FabRing)), 1 };
-  gboolean is_over = self->group->n_nodes > 1;
+  gboolean is_over = self->group->n_nodes > 1, is_even = fab_group_n_shapes (self->group) == 1;
 
   g_array_set_clear_func (found.rings, ring_clear);
   self->shapes[self->n_shapes++] = found.rings;
   if (is_over
-      && !find_over_nodes (&found, &node, self->group->n_nodes, fab_group_n_shapes (self->group) == 1, error))
+      && (!find_over_nodes (&found, &node, self->group->n_nodes, is_even, error)
+          || (is_even && !drop_slow_rings (self, &node, error))))
     return FALSE;
-  if (!is_over)
+  if (is_over)
+    found.n_channels = count_rails (found.rings);
+  else
     find_in_node (&found, &node);
   self->n_rings = shape == 0 ? found.rings->len : MIN (self->n_rings, found.rings->len);
   self->n_channels = shape == 0 ? found.n_channels : MIN (self->n_channels, found.n_channels);

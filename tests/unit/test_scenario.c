@@ -90,7 +90,9 @@ test_missing (void **state)
                   "t.yaml:1:1: missing key 'name' (text): What reports call this scenario.\n"
                   "    1 | iterations: 1\n      | ^~~~~~~~~~\n"
                   "t.yaml:1:1: 'cluster' lacks the key 'node' (text): The node entry that every machine is.\n"
-                  "t.yaml:1:1: missing key 'job' (model): What the GPUs do.");
+                  "    1 | iterations: 1\n      | ^~~~~~~~~~\n"
+                  "t.yaml:1:1: missing key 'job' (model): What the GPUs do.\n"
+                  "    1 | iterations: 1\n      | ^~~~~~~~~~");
 }
 
 /* Mistakes of every layer are reported together, in line order. */
