@@ -106,8 +106,8 @@ find_in_node (Found *self, const Node *node)
 
 /* --- several nodes --- */
 
-/* Of the GPUs that are as near to the NIC as `usual`, other than `first`, the next one with a wire to `first`: a way over
- * all GPUs by direct links ends beside its start more often than elsewhere. None has one: `usual`. */
+/* Of the GPUs that are as near to the NIC as `usual`, other than `first`, the next one with a wire to `first`: a way
+ * over all GPUs by direct links ends beside its start more often than elsewhere. None has one: `usual`. */
 static guint
 wired_end (const Node *node, guint nic, guint first, guint usual, guint hops)
 {
@@ -376,8 +376,8 @@ compare_descending (gconstpointer a, gconstpointer b)
 }
 
 /* NCCL's search takes as many channels at such a speed that their product is largest (src/graph/search.cc), so that it
- * leaves out a NIC whose ring would slow all the others down. Behind switches, rings that all have the same ways are kept
- * without a look. Of groups of one shape. */
+ * leaves out a NIC whose ring would slow all the others down. Behind switches, rings that all have the same ways are
+ * kept without a look. Of groups of one shape. */
 static gboolean
 drop_slow_rings (FabRings *self, const Node *node, GError **error)
 {
