@@ -158,6 +158,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_exposures (self, simulation);
   take_totals (self, simulation);
   take_binding (self, simulation);
+  self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);
   return self->verdict != NULL && take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self)

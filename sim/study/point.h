@@ -24,6 +24,7 @@ typedef struct {
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
   FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */
+  guint64 n_events;    /* of the simulation */
   gboolean uses_seed;  /* another seed can give other figures */
   GPtrArray
       *draws; /* FabPoint of each seed, in their order, of which this is the median (spread.h); NULL: one */

@@ -17,6 +17,9 @@
 enum {
   FAB_SPREAD_SEEDS = 8, /* that studies play by themselves where the figures depend on the seed */
   FAB_SPREAD_AUTO = 0,  /* as many, and one where they do not depend on it */
+  /* Where a play needs more events (packet by packet, about 10 s), studies play one seed by themselves; its verdict
+   * says that there are others. */
+  FAB_SPREAD_EVENTS = 20000000,
   FAB_SPREAD_MOST = 10000,
 };
 

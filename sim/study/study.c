@@ -173,7 +173,7 @@ fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint 
     return 1;
   if (study->n_seeds != FAB_SPREAD_AUTO)
     return study->n_seeds;
-  return first->uses_seed && !set_seed (edits) ? FAB_SPREAD_SEEDS : 1;
+  return first->uses_seed && first->n_events <= FAB_SPREAD_EVENTS && !set_seed (edits) ? FAB_SPREAD_SEEDS : 1;
 }
 
 /* The plays of one variant while some of them are missing. */

@@ -17,7 +17,7 @@ typedef struct {
   const FabRegistry *registry;
   FabPlantCache *plants; /* of its variants */
   /* Seeds of each variant; FAB_SPREAD_AUTO: FAB_SPREAD_SEEDS where its figures depend on the seed, one where they do
-   * not, and one where it sets the seed itself. A new study has 1. */
+   * not, one where it sets the seed itself or takes more than FAB_SPREAD_EVENTS. A new study has 1. */
   guint n_seeds;
   guint n_threads;    /* that simulate at once; 0: one per processor */
   const gint *cancel; /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
