@@ -60,8 +60,8 @@ halve (Halving *self)
   for (guint distance = 1; distance < self->n_groups; distance *= 2) {
     fab_phases_next (self->phases);
     for (guint group = 0; group < self->n_groups; group++)
-      fab_phases_send (self->phases, rank_of (self, group), rank_of (self, group ^ distance),
-                       sum_of_parts (self, group ^ distance, 2 * distance));
+      fab_phases_send_in_turn (self->phases, rank_of (self, group), rank_of (self, group ^ distance),
+                               sum_of_parts (self, group ^ distance, 2 * distance));
   }
 }
 
@@ -71,8 +71,8 @@ rejoin (Halving *self)
   for (guint distance = self->n_groups / 2; distance > 0; distance /= 2) {
     fab_phases_next (self->phases);
     for (guint group = 0; group < self->n_groups; group++)
-      fab_phases_send (self->phases, rank_of (self, group), rank_of (self, group ^ distance),
-                       sum_of_parts (self, group, 2 * distance));
+      fab_phases_send_in_turn (self->phases, rank_of (self, group), rank_of (self, group ^ distance),
+                               sum_of_parts (self, group, 2 * distance));
   }
 }
 
@@ -82,7 +82,8 @@ fold (Halving *self, gboolean is_back, double weight)
 {
   fab_phases_next (self->phases);
   for (guint group = 0; group < n_pairs (self); group++)
-    fab_phases_send (self->phases, 2 * group + (is_back ? 1 : 0), 2 * group + (is_back ? 0 : 1), weight);
+    fab_phases_send_in_turn (self->phases, 2 * group + (is_back ? 1 : 0), 2 * group + (is_back ? 0 : 1),
+                             weight);
 }
 
 /* In reduce_scatter and all_gather a rank does not send its own part. */

@@ -57,22 +57,11 @@ check_steps (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op, FabByte
   fab_footprint_free (form.footprint);
 }
 
-/* Where not every rank waits in every phase, the longest way depends on the size: the form has that of
- * latency and that of bytes, and adds up both. */
-static gboolean
-is_mixed (const Rig *rig, const FabAlgorithmOps *algorithm, FabBytes bytes)
-{
-  guint n = fab_cluster_n_ranks (&rig->cluster);
-
-  return algorithm == &fab_algorithm_halving_doubling && (n & (n - 1)) != 0 && bytes > 1000
-      && bytes < 1000000;
-}
-
 static void
 check_all (const Rig *rig, FabBytes bytes, guint n_chunks)
 {
   for (guint a = 0; a < G_N_ELEMENTS (algorithms); a++)
-    for (guint op = 0; op < FAB_N_OPS && !is_mixed (rig, algorithms[a], bytes); op++)
+    for (guint op = 0; op < FAB_N_OPS; op++)
       check_steps (rig, algorithms[a], (FabOp) op, bytes, a == 0 ? n_chunks : MIN (n_chunks, 64));
 }
 

@@ -102,6 +102,21 @@ exchanges (G_GNUC_UNUSED void **state)
                2 * (both_us (5e5) + both_us (2.5e5)), 1e-6);
 }
 
+/* Of other numbers: p = 2 or 4 ranks exchange, and the others hand all to one of them before and get all back
+ * afterwards. Nobody sends to a rank that still receives what comes before, as the calls block. */
+static void
+exchanges_of_other_numbers (G_GNUC_UNUSED void **state)
+{
+  static const guint numbers[] = { 3, 5, 6, 7 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    double log_p = numbers[i] < 4 ? 1 : 2, p = numbers[i] < 4 ? 2 : 4;
+
+    assert_near (time_us (WIRE, numbers[i], "algorithm: halving_doubling", "all_reduce", 1000000),
+                 (2 * log_p + 2) * (7 + 10) + (2 * (p - 1) / p + 2) * 1e5, 1e-6);
+  }
+}
+
 /* A ring adds n - 1 parts, a tree k whole buffers. */
 static void
 adds (G_GNUC_UNUSED void **state)
@@ -155,6 +170,7 @@ main (void)
     cmocka_unit_test (trees),
     cmocka_unit_test (a_tree_of_six),
     cmocka_unit_test (exchanges),
+    cmocka_unit_test (exchanges_of_other_numbers),
     cmocka_unit_test (adds),
     cmocka_unit_test (without_messages),
     cmocka_unit_test (faster_than_the_wire),
