@@ -419,7 +419,8 @@ fab_compare_fidelities (const char *command, const char *list, GString *mistakes
 
 /* --- what is asked for --- */
 
-/* What costs no more than two runs: the floor under all others, and what the scenario says itself. (transfer full) */
+/* What costs no more than two runs: analytic, where nothing contends, and what the scenario says itself. (transfer
+ * full) */
 static char **
 usual_names (const FabScenario *scenario, const char *against)
 {
@@ -436,7 +437,7 @@ usual_names (const FabScenario *scenario, const char *against)
   g_ptr_array_add (names, g_strdup (own));
   if (against && !g_ptr_array_find_with_equal_func (names, against, g_str_equal, NULL))
     g_ptr_array_add (names, g_strdup (against));
-  if (names->len == 1) /* the floor itself */
+  if (names->len == 1) /* analytic itself */
     g_ptr_array_add (names, g_strdup (known[0]));
   g_ptr_array_add (names, NULL);
   return (char **) g_ptr_array_free (names, FALSE);

@@ -4,8 +4,9 @@
  *   send    t = sum (hop latency) + bytes / min over links of rate / share of the bytes
  *   stream  t = startup + bytes / min (limit, min over links of line rate / line weight)
  *
- * There is no link state, so nothing contends: this is the lower bound for every other network
- * (tests/property/prop_fidelity.c). O(hops) per transfer, O(1) per stream.
+ * There is no link state, so nothing contends: this is the lower bound of fluid (tests/property/prop_fidelities.c).
+ * Messages may be faster than the formula of a stream, which adds up what they do at once. O(hops) per transfer, O(1)
+ * per stream.
  */
 #include "models/models.h"
 #include "sim/net/net.h"
@@ -60,7 +61,7 @@ analytic_destroy (FabNet *net)
 
 const FabNetOps fab_net_analytic = {
   .info = { .name = "analytic",
-            .summary = "Latency plus size over rate; nothing contends. The floor of every other level.",
+            .summary = "Latency plus size over rate; nothing contends. The floor of fluid.",
             .doc = "docs/models/analytic.md" },
   .create = analytic_create,
   .send = analytic_send,
