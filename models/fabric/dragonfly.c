@@ -92,9 +92,10 @@ join_groups (const Dragonfly *self, guint n_links, const FabLinkForm *form)
   for (guint a = 0; a < self->n_groups; a++)
     for (guint b = a + 1; b < self->n_groups; b++)
       for (guint i = 0; i < n_links; i++)
-        fab_graph_builder_join (self->env->builder,
-                                self->routers[a * self->group_size + at[a]++ % self->group_size],
-                                self->routers[b * self->group_size + at[b]++ % self->group_size], form);
+        fab_graph_builder_join_groups (self->env->builder,
+                                       self->routers[a * self->group_size + at[a]++ % self->group_size],
+                                       self->routers[b * self->group_size + at[b]++ % self->group_size],
+                                       form);
 }
 
 static gboolean

@@ -119,6 +119,14 @@ fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, con
   g_array_append_val (self->links, link);
 }
 
+void
+fab_graph_builder_join_groups (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form)
+{
+  fab_graph_builder_join (self, a, b, form);
+  for (guint i = self->links->len - 2; i < self->links->len; i++)
+    g_array_index (self->links, FabLink, i).joins_groups = TRUE;
+}
+
 /* A counting sort by source. It keeps the order of joining within a vertex. */
 static void
 sort_links (FabGraph *graph, const GArray *joined)

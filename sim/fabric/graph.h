@@ -92,6 +92,9 @@ typedef struct {
   FabTimePs latency_ps;
   guint32 class_index;
   guint32 count; /* number of parallel links */
+  /* It leads from one group of switches to another, where the same switches pass on what is sent and what arrives:
+   * what arrives has buffers of its own from there on. */
+  gboolean joins_groups;
   FabLinkId reverse;
 } FabLink;
 
@@ -155,6 +158,9 @@ typedef struct {
 
 /* Joins two vertices by a link in each direction. */
 void fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form);
+/* The same with links that lead from one group of switches to another (FabLink.joins_groups). */
+void fab_graph_builder_join_groups (FabGraphBuilder *self, FabVertexId a, FabVertexId b,
+                                    const FabLinkForm *form);
 
 /* Returns the graph and empties the builder. (transfer full) */
 FabGraph *fab_graph_builder_freeze (FabGraphBuilder *self);

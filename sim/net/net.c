@@ -83,6 +83,13 @@ fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes,
 }
 
 void
+fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double line_bytes)
+{
+  self->loads[link].payload_bytes += payload_bytes;
+  self->loads[link].line_bytes += line_bytes;
+}
+
+void
 fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive)
 {
   for (guint i = 0; i < path->n; i++) {

@@ -30,6 +30,8 @@ void fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes
 
 /* As fab_meter_add_once, for all messages of a line together. */
 void fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor);
+/* Counts one packet on one link. */
+void fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double line_bytes);
 void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
 
 /* Writes loads[n_links] and resets all counters to zero. */

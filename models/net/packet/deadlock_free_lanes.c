@@ -219,7 +219,8 @@ packet_lane_after (PacketNet *self, guint32 before, guint32 link)
   if (self->lanes[before].ends_in_memory || self->lanes[link].control == CONTROL_DROP
       || self->lanes[link].control == CONTROL_NONE)
     return lane_at (self, link, service, 0);
-  for (guint8 level = self->lanes[before].level; level < last; level++) {
+  gboolean rises = fab_graph_link (self->base.env.graph, self->lanes[before].link)->joins_groups;
+  for (guint8 level = (guint8) (self->lanes[before].level + (rises ? 1 : 0)); level < last; level++) {
     guint32 lane = lane_at (self, link, service, level);
 
     if (may_follow (self, before, lane))

@@ -281,6 +281,8 @@ typedef struct {
 guint32 packet_path_set (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use);
 /* Returns the way of one link, without costs. */
 guint32 packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service);
+/* Whether its packets take several paths, so that each is metered where it goes. */
+gboolean packet_path_set_is_spread (const PacketNet *self, guint32 way);
 void packet_path_set_meter (PacketNet *self, const Flow *flow);
 /* Meters a packet that was lost at `hop`. */
 void packet_path_set_meter_lost (PacketNet *self, const Packet *packet);

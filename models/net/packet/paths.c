@@ -264,6 +264,12 @@ meter_path (PacketNet *self, guint32 first_hop, FabBytes bytes, FabDrive drive)
   fab_meter_add_path (self->base.meter, &path, bytes, drive);
 }
 
+gboolean
+packet_path_set_is_spread (const PacketNet *self, guint32 way)
+{
+  return g_array_index (self->ways, PathSet, way).n_paths > 1;
+}
+
 /* The packets took the paths in turn. */
 void
 packet_path_set_meter (PacketNet *self, const Flow *flow)
@@ -271,6 +277,8 @@ packet_path_set_meter (PacketNet *self, const Flow *flow)
   const PathSet *way = &g_array_index (self->ways, PathSet, flow->way);
   FabBytes mtu = self->params.mtu_bytes, n = (flow->bytes + mtu - 1) / mtu, left_out = n * mtu - flow->bytes;
 
+  if (packet_path_set_is_spread (self, flow->way))
+    return;
   for (guint32 i = 0; i < MIN (way->n_paths, n); i++) {
     FabBytes bytes = (n - i + way->n_paths - 1) / way->n_paths * mtu;
     guint32 path = way->first_path + (way->turn + i) % way->n_paths;
@@ -287,6 +295,8 @@ packet_path_set_meter_lost (PacketNet *self, const Packet *packet)
   FabPath path = { 0 };
   guint32 first = packet->hop;
 
+  if (packet_path_set_is_spread (self, self->flows[packet->flow].way))
+    return;
   while (first > 0 && g_array_index (self->hops, Hop, first - 1).lane != NONE)
     first--;
   for (guint32 hop = first; hop < packet->hop; hop++)

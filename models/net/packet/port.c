@@ -151,6 +151,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
   if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
   lane->carried_bytes += packet->size;
+  if (packet_path_set_is_spread (self, self->flows[packet->flow].way))
+    fab_meter_add_link (self->base.meter, lane->link, packet->size, packet->size * hop->cost);
   if (lane->next != (guint32) (lane - self->lanes))
     count_served (self, port, lane, packet->size);
   FabTimePs at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
@@ -608,7 +610,7 @@ packet_close (FabNet *net, FabNetLine *net_line)
   PacketNet *self = (PacketNet *) net;
   Line *line = (Line *) net_line;
 
-  if (line->bytes > 0)
+  if (line->bytes > 0 && !packet_path_set_is_spread (self, line->way))
     fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
   fab_pool_give (&self->lines, line);
 }
