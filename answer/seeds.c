@@ -81,10 +81,22 @@ typedef struct {
   gint64 first_seed;
   GArray **samples; /* per seed: FabSeedSample */
   GError **errors;
+  char **problem; /* of the first seed */
 } Plays;
 
+/* Returns the finding for which the run must not be taken as it is; NULL: there is none. (transfer full) */
+static char *
+problem_of (const FabVerdict *verdict)
+{
+  for (guint i = 0; fab_verdict_stops (verdict) && i < fab_verdict_n (verdict); i++)
+    if (fab_finding_kind (fab_verdict_at (verdict, i))->severity == FAB_FINDING_STOPS)
+      return g_strdup (fab_verdict_at (verdict, i)->text);
+  return NULL;
+}
+
+/* `problem` may be NULL. */
 static gboolean
-play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, GError **error)
+play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, char **problem, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_copy (request->scenario);
   FabRunResult result = { 0 };
@@ -96,6 +108,8 @@ play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, GError 
     FabSeedSample sample = { seed, result.run_id, g_array_index (result.steps, FabStepRecord, i) };
     g_array_append_val (samples, sample);
   }
+  if (is_played && problem != NULL)
+    *problem = problem_of (result.verdict);
   fab_run_result_clear (&result);
   if (!is_played)
     g_prefix_error (error, "seed %" G_GINT64_FORMAT ": ", seed);
@@ -108,7 +122,8 @@ play_item (gpointer data, guint item)
   Plays *self = data;
 
   self->samples[item] = g_array_new (FALSE, FALSE, sizeof (FabSeedSample));
-  play_seed (self->request, self->first_seed + item, self->samples[item], &self->errors[item]);
+  play_seed (self->request, self->first_seed + item, self->samples[item], item == 0 ? self->problem : NULL,
+             &self->errors[item]);
 }
 
 /* All at once; into a file one after the other, in the order of seeds. The first mistake, by seed, is told. */
@@ -121,11 +136,12 @@ play_seeds (const FabSeedsRequest *request, FabSeeds *self, GError **error)
   GError *first = NULL;
 
   for (guint i = 0; request->run.db != NULL && i < n; i++)
-    if (!play_seed (request, self->first_seed + i, self->samples, error))
+    if (!play_seed (request, self->first_seed + i, self->samples, i == 0 ? &self->problem : NULL, error))
       return FALSE;
   if (request->run.db != NULL)
     return TRUE;
-  fab_thread_pool_run (request->n_threads, n, play_item, &(Plays){ request, self->first_seed, each, errors });
+  fab_thread_pool_run (request->n_threads, n, play_item,
+                       &(Plays){ request, self->first_seed, each, errors, &self->problem });
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (self->samples, each[i]->data, each[i]->len);
     g_array_unref (each[i]);
@@ -165,6 +181,7 @@ fab_seeds_free (FabSeeds *self)
 {
   if (self == NULL)
     return;
+  g_free (self->problem);
   g_free (self->name);
   g_clear_pointer (&self->samples, g_array_unref);
   g_free (self);

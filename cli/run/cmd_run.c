@@ -17,6 +17,7 @@ typedef struct {
   const char *n_seeds; /* as the person wrote it */
   const char *db;      /* gets a run for each seed; NULL: none is written */
   FabFormat format;
+  gboolean is_oversized_allowed;
 } FabRunSeeds;
 
 static char *
@@ -135,7 +136,7 @@ count_iteration (gpointer owner, G_GNUC_UNUSED guint n_done, G_GNUC_UNUSED gint6
 
 /* Runs and prints. FALSE and *error, which names the seed, when one of them could not run. */
 static gboolean
-run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error)
+run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code, GError **error)
 {
   FabSeedsRequest asked = {
     .n_threads = fab_cli_threads (),
@@ -157,7 +158,10 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, GError **error
                         : request->format == FAB_FORMAT_JSON ? json_page (seeds)
                                                              : text_page (seeds, request->db);
   fab_progress_stop (progress);
+  if (seeds->problem != NULL)
+    g_printerr ("fabricast run: %s\n", seeds->problem);
   g_print ("%s", text);
+  *code = seeds->problem != NULL && !request->is_oversized_allowed ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
   return TRUE;
 }
 
@@ -285,7 +289,8 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
   FabRunResult result = { 0 };
 
   if (catalog && o->seeds)
-    return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format }, catalog, error);
+    return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format, o->is_oversized_allowed }, catalog,
+                      code, error);
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
   if (scenario == NULL)
     return FALSE;

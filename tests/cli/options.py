@@ -20,6 +20,8 @@ cluster: {node: dgx-h100, nodes: 2, nic: unsure, gpus_per_node: 2, nics_per_node
 fidelity: step
 job: {kind: ddp, model: bert-base, sequence: 1024, jitter: {cv: 5%}, compute: {kind: mfu, mfu: 50%}}
 """
+# The same job, which does not fit: only then --allow-oversized has something to allow.
+OVERSIZED = SCENARIO.replace("sequence: 1024", "sequence: 1024, optimizer_state: 2kB")
 # One use of every option of `run`; each changes what the command answers by itself.
 USES = {
     "--format": ["--format", "json"],
@@ -31,6 +33,7 @@ USES = {
     "--fidelity": ["--fidelity", "fluid"],
     "--seed": ["--seed", "7"],
     "--seeds": ["--seeds", "2"],
+    "--allow-oversized": ["--allow-oversized"],
     "--trace": ["--trace", "trace.json"],
     "--set": ["--set", "cluster.nics_per_node=2"],
 }
@@ -61,11 +64,11 @@ CONFLICTS = [
 class Pairs(CliTest):
     """Runs with and without each option, in fresh directories."""
 
-    def outcome(self, *options):
+    def outcome(self, *options, text=SCENARIO):
         """What a person has of a run: the answer, and what is in the files. None: refused."""
         subprocess.run(["rm", "-rf", self.path("pair")], check=True)
         os.mkdir(self.path("pair"))
-        self.write("pair/pairs.yaml", SCENARIO)
+        self.write("pair/pairs.yaml", text)
         done = self.fabricast("run", "pairs.yaml", *options, cwd=self.path("pair"))
         if done.returncode == 2:
             self.assertTrue(done.stderr)
@@ -77,25 +80,31 @@ class Pairs(CliTest):
                 with contextlib.closing(sqlite3.connect(self.path("pair", file))) as store:
                     stored += store.execute("SELECT scenario_yaml FROM run").fetchall()
         answer = re.sub(r'"(wall_s|peak_rss_bytes)" : [0-9.e+-]+', "", done.stdout)
-        return (answer, files, stored), done.stderr
+        return (answer, files, stored, done.returncode), done.stderr
 
     def test_every_option_is_known_here(self):
         listed = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", self.good("run", "--help"), re.M)) - {"--help"}
         self.assertEqual(listed, set(USES), "an option of `run` needs a use in this test")
 
     def test_pairs(self):
-        alone = {name: self.outcome(*use)[0] for name, use in USES.items()}
-        nothing = self.outcome()[0]
-        for name, got in alone.items():
-            self.assertNotEqual(got, nothing, name)
+        alone = {(name, text): self.outcome(*use, text=text)[0] for name, use in USES.items()
+                 for text in (SCENARIO, OVERSIZED)}
+        for name in USES:
+            text = self.text_for(name)
+            self.assertNotEqual(alone[name, text], self.outcome(text=text)[0], name)
         for first, second in itertools.combinations(sorted(USES), 2):
             with self.subTest(f"{first} {second}"):
-                both, refusal = self.outcome(*USES[first], *USES[second])
+                text = self.text_for(first, second)
+                both, refusal = self.outcome(*USES[first], *USES[second], text=text)
                 if both is None:
                     self.assertTrue(first in refusal or second in refusal, refusal)
                 elif (first, second) not in AGREE:
-                    self.assertNotEqual(both, alone[first], f"{second} does nothing")
-                    self.assertNotEqual(both, alone[second], f"{first} does nothing")
+                    self.assertNotEqual(both, alone[first, text], f"{second} does nothing")
+                    self.assertNotEqual(both, alone[second, text], f"{first} does nothing")
+
+    @staticmethod
+    def text_for(*names):
+        return OVERSIZED if "--allow-oversized" in names else SCENARIO
 
     def test_what_contradicts_is_refused(self):
         for options, text in CONFLICTS:
