@@ -117,7 +117,7 @@ append_painted (Screen *self, GString *out, const char *folded)
     fab_paint_paragraph (out, (const char *const *) lines + first, last - first, self->has_title);
     if (last < n)
       g_string_append_c (out, '\n');
-    self->has_title = FALSE;
+    self->has_title = self->has_title && *lines[first] == ' '; /* a verdict may stand before it */
   }
 }
 

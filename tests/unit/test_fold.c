@@ -133,6 +133,7 @@ test_colours (G_GNUC_UNUSED void **state)
   assert_painted ("  binding links\n  a: node0", "\033[1m  binding links\033[0m\n  a: node0\n");
   assert_painted ("  exposed  2 ms  1.0 %  of it", "  \033[31mexposed  2 ms  1.0 %\033[0m  of it\n");
   assert_painted ("  exposed  0 s  0.0 %", "  exposed  0 s  0.0 %\n");
+  assert_painted ("  stop    No.\n          It fits", "  \033[31mstop    No.\033[0m\n          It fits\n");
   assert_painted ("  exposed  change  MFU", "  exposed  change  MFU\n");
   assert_painted ("  rank 8  F=.", "  rank 8  F\033[31m=\033[0m\033[2m.\033[0m\n");
   assert_painted ("fabricast run: warning: no", "\033[1mfabricast run:\033[0m \033[33mwarning:\033[0m no\n");
