@@ -9,6 +9,8 @@
 
 typedef struct {
   const FabRunRequest *request;
+  const FabScenario *scenario;
+  FabRunResult *result;
   gint64 start_us, n_iterations;
 } Watch;
 
@@ -28,17 +30,29 @@ tell (gpointer owner, G_GNUC_UNUSED const FabSimulation *simulation, guint n_don
                                   seconds_since (self->start_us));
 }
 
+static gboolean
+judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error)
+{
+  const Watch *self = owner;
+
+  self->result->verdict = fab_verdict_of (self->scenario, simulation, self->request->registry, error);
+  return self->result->verdict != NULL
+      && (store == NULL || fab_verdict_store (self->result->verdict, store, error));
+}
+
 /* Plays what was built; `store` may be NULL. */
 static gboolean
 play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store, FabRunResult *result,
       GError **error)
 {
-  Watch watch = { request, g_get_monotonic_time (), fab_scenario_spec (scenario)->iterations };
+  Watch watch = { request, scenario, result, g_get_monotonic_time (),
+                  fab_scenario_spec (scenario)->iterations };
   FabRunOptions options = { .store = store,
                             .run_id = &result->run_id,
                             .steps = result->steps,
                             .cancel = request->cancel,
                             .progress = tell,
+                            .ended = judge,
                             .owner = &watch,
                             .pulse = request->pulse };
 
@@ -46,8 +60,7 @@ play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store
   if (!fab_simulation_run (result->simulation, &options, error))
     return FALSE;
   fab_run_finish (result);
-  result->verdict = fab_verdict_of (scenario, result->simulation, request->registry, error);
-  return result->verdict != NULL;
+  return TRUE;
 }
 
 gboolean

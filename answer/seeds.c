@@ -74,29 +74,29 @@ find_percentiles (FabSeeds *self)
   }
 }
 
+static void
+note_spread (FabSeeds *self)
+{
+  g_autoptr (GArray) times = sorted_times (self->samples, FAB_SEED_STEP);
+
+  fab_verdict_note_spread (self->verdict, (guint64) self->n_seeds,
+                           fab_ps_to_seconds (g_array_index (times, FabTimePs, 0)),
+                           fab_ps_to_seconds (g_array_index (times, FabTimePs, times->len - 1)));
+}
+
 /* --- playing --- */
 
 typedef struct {
   const FabSeedsRequest *request;
   gint64 first_seed;
-  GArray **samples; /* per seed: FabSeedSample */
+  GArray **samples;     /* per seed: FabSeedSample */
+  FabVerdict **verdict; /* of the first */
   GError **errors;
-  char **problem; /* of the first seed */
 } Plays;
 
-/* Returns the finding for which the run must not be taken as it is; NULL: there is none. (transfer full) */
-static char *
-problem_of (const FabVerdict *verdict)
-{
-  for (guint i = 0; fab_verdict_stops (verdict) && i < fab_verdict_n (verdict); i++)
-    if (fab_finding_kind (fab_verdict_at (verdict, i))->severity == FAB_FINDING_STOPS)
-      return g_strdup (fab_verdict_at (verdict, i)->text);
-  return NULL;
-}
-
-/* `problem` may be NULL. */
+/* `verdict` NULL: it is not asked for. */
 static gboolean
-play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, char **problem, GError **error)
+play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, FabVerdict **verdict, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_copy (request->scenario);
   FabRunResult result = { 0 };
@@ -108,8 +108,8 @@ play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, char **
     FabSeedSample sample = { seed, result.run_id, g_array_index (result.steps, FabStepRecord, i) };
     g_array_append_val (samples, sample);
   }
-  if (is_played && problem != NULL)
-    *problem = problem_of (result.verdict);
+  if (is_played && verdict != NULL)
+    *verdict = g_steal_pointer (&result.verdict);
   fab_run_result_clear (&result);
   if (!is_played)
     g_prefix_error (error, "seed %" G_GINT64_FORMAT ": ", seed);
@@ -122,7 +122,7 @@ play_item (gpointer data, guint item)
   Plays *self = data;
 
   self->samples[item] = g_array_new (FALSE, FALSE, sizeof (FabSeedSample));
-  play_seed (self->request, self->first_seed + item, self->samples[item], item == 0 ? self->problem : NULL,
+  play_seed (self->request, self->first_seed + item, self->samples[item], item == 0 ? self->verdict : NULL,
              &self->errors[item]);
 }
 
@@ -136,12 +136,12 @@ play_seeds (const FabSeedsRequest *request, FabSeeds *self, GError **error)
   GError *first = NULL;
 
   for (guint i = 0; request->run.db != NULL && i < n; i++)
-    if (!play_seed (request, self->first_seed + i, self->samples, i == 0 ? &self->problem : NULL, error))
+    if (!play_seed (request, self->first_seed + i, self->samples, i == 0 ? &self->verdict : NULL, error))
       return FALSE;
   if (request->run.db != NULL)
     return TRUE;
   fab_thread_pool_run (request->n_threads, n, play_item,
-                       &(Plays){ request, self->first_seed, each, errors, &self->problem });
+                       &(Plays){ request, self->first_seed, each, &self->verdict, errors });
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (self->samples, each[i]->data, each[i]->len);
     g_array_unref (each[i]);
@@ -173,6 +173,7 @@ fab_seeds_play (const FabSeedsRequest *request, GError **error)
   if (!play_seeds (request, self, error))
     return NULL;
   find_percentiles (self);
+  note_spread (self);
   return g_steal_pointer (&self);
 }
 
@@ -181,8 +182,8 @@ fab_seeds_free (FabSeeds *self)
 {
   if (self == NULL)
     return;
-  g_free (self->problem);
   g_free (self->name);
   g_clear_pointer (&self->samples, g_array_unref);
+  fab_verdict_free (self->verdict);
   g_free (self);
 }

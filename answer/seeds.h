@@ -30,7 +30,7 @@ typedef struct {
   gint64 first_seed, n_seeds, n_iterations;
   GArray *samples; /* FabSeedSample, in order of seeds and iterations */
   FabSeedTime times[FAB_N_SEED_TIMES];
-  char *problem; /* why the first seed's run cannot be taken as it is: the job does not fit; NULL: it can */
+  FabVerdict *verdict; /* of the first seed, and how far the seeds are apart */
 } FabSeeds;
 
 typedef struct {

@@ -277,7 +277,7 @@ fab_cli_fail (const char *command, const GError *error)
     g_printerr ("fabricast %s: %s\n", command, message);
   if (error->domain != FAB_ERROR)
     return FAB_EXIT_INPUT;
-  return error->code == FAB_ERROR_UNSUPPORTED ? FAB_EXIT_UNSUPPORTED
-       : error->code == FAB_ERROR_HUNG        ? FAB_EXIT_UNMET
-                                              : FAB_EXIT_INPUT;
+  return error->code == FAB_ERROR_UNSUPPORTED                                ? FAB_EXIT_UNSUPPORTED
+       : error->code == FAB_ERROR_HUNG || error->code == FAB_ERROR_OVERSIZED ? FAB_EXIT_UNMET
+                                                                             : FAB_EXIT_INPUT;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/verdict.h"
 
-enum { LABEL_COLUMNS = 16, TEXT_COLUMNS = 78 - LABEL_COLUMNS };
+#include "cli/terminal/terminal.h"
 
-/* "  label           text", in lines of at most 80 columns where words allow it; a unit stays with its number. */
+enum { LABEL_COLUMNS = 16, INDENT = 2 + LABEL_COLUMNS };
+
+/* "  label           text", in lines that fit the terminal, or 80 columns, where words allow it; a unit stays with its
+ * number. */
 static void
 append_wrapped (GString *page, const char *label, const char *text)
 {
   g_autofree char *printable = fab_cli_printable (text);
   g_auto (GStrv) words = g_strsplit (printable, " ", -1);
-  glong n_columns = 0;
+  glong n_columns = 0, most = (glong) fab_terminal_prose_columns (80) - INDENT;
 
   g_string_append_printf (page, "  %-*s", LABEL_COLUMNS, label);
   for (guint i = 0; words[i] != NULL; i++) {
@@ -17,7 +20,7 @@ append_wrapped (GString *page, const char *label, const char *text)
                      && (words[i + 1][0] == '%' || g_str_has_prefix (words[i + 1], "GB"));
     glong n = g_utf8_strlen (words[i], -1), n_next = has_unit ? 1 + g_utf8_strlen (words[i + 1], -1) : 0;
 
-    if (n_columns > 0 && n_columns + 1 + n + n_next > TEXT_COLUMNS) {
+    if (n_columns > 0 && n_columns + 1 + n + n_next > most) {
       g_string_append_printf (page, "\n  %-*s", LABEL_COLUMNS, "");
       n_columns = 0;
     }
@@ -41,7 +44,8 @@ label_of (FabSeverity severity)
   return severity == FAB_FINDING_STOPS ? "stop" : severity == FAB_FINDING_WARNS ? "warning" : "verdict";
 }
 
-static void
+/* Returns whether there was one. */
+static gboolean
 append_some (GString *page, const FabVerdict *verdict, gboolean is_stops)
 {
   gboolean is_any = FALSE;
@@ -55,20 +59,45 @@ append_some (GString *page, const FabVerdict *verdict, gboolean is_stops)
     append_finding (page, label_of (severity), finding);
     is_any = TRUE;
   }
-  if (is_any)
-    g_string_append_c (page, '\n');
+  return is_any;
 }
 
 void
 fab_cli_append_stops (GString *page, const FabVerdict *verdict)
 {
-  append_some (page, verdict, TRUE);
+  if (append_some (page, verdict, TRUE))
+    g_string_append_c (page, '\n');
 }
 
 void
 fab_cli_append_findings (GString *page, const FabVerdict *verdict)
 {
+  if (!g_str_has_suffix (page->str, "\n\n") && !g_str_has_suffix (page->str, ":\n"))
+    g_string_append_c (page, '\n');
   append_some (page, verdict, FALSE);
+}
+
+char *
+fab_cli_stops (const FabVerdict *verdict)
+{
+  GString *text = g_string_new (NULL);
+
+  if (!fab_verdict_stops (verdict))
+    return g_string_free (text, TRUE);
+  for (guint i = 0; i < fab_verdict_n (verdict); i++)
+    if (fab_finding_kind (fab_verdict_at (verdict, i))->severity == FAB_FINDING_STOPS)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", fab_verdict_at (verdict, i)->text);
+  return g_string_free (text, FALSE);
+}
+
+void
+fab_cli_append_codes (GString *page, const char *name, const FabVerdict *verdict)
+{
+  g_autofree char *codes = fab_verdict_codes (verdict), *printable = fab_cli_printable (name);
+  g_auto (GStrv) parts = g_strsplit (codes, ";", -1);
+  g_autofree char *joined = g_strjoinv (", ", parts);
+
+  g_string_append_printf (page, "    %s: %s\n", printable, *joined != '\0' ? joined : "-");
 }
 
 void

@@ -8,8 +8,13 @@
 /* Appends the findings that stop, each wrapped and followed by its advice, and a blank line; nothing where there are
  * none. */
 void fab_cli_append_stops (GString *page, const FabVerdict *verdict);
-/* Appends all others, and a blank line. */
+/* What stops in one line, without its advice; NULL: nothing does. (transfer full) */
+char *fab_cli_stops (const FabVerdict *verdict);
+/* Appends all others below a blank line, or below a line that ends with a colon. */
 void fab_cli_append_findings (GString *page, const FabVerdict *verdict);
+
+/* Appends "    NAME: waits_for_compute; extrapolated", for pages of many runs. */
+void fab_cli_append_codes (GString *page, const char *name, const FabVerdict *verdict);
 
 /* Prints what stops to stderr, for formats that programs read: "fabricast run: ...". */
 void fab_cli_print_stops (const char *command, const FabVerdict *verdict);
@@ -17,4 +22,9 @@ void fab_cli_print_stops (const char *command, const FabVerdict *verdict);
 /* FAB_EXIT_UNMET when the verdict stops and `is_allowed` does not overrule it. */
 FabExit fab_cli_verdict_exit (const FabVerdict *verdict, gboolean is_allowed);
 
-#define FAB_ALLOW_OVERSIZED_HELP "Take a job that does not fit into memory as if it did"
+/* The option of every command that plays jobs. */
+#define FAB_ALLOW_OVERSIZED_ENTRY(flag_)                              \
+  {                                                                   \
+    "allow-oversized", 0, 0, G_OPTION_ARG_NONE, flag_,                \
+        "Take a job that does not fit into memory as if it did", NULL \
+  }

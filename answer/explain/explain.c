@@ -21,6 +21,7 @@ fab_explanation_free (FabExplanation *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->statements);
+  fab_verdict_free (self->verdict);
   g_free (self);
 }
 
@@ -52,6 +53,8 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   if (self->simulation == NULL)
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, study->registry, error);
+  if (self->point != NULL)
+    self->out->verdict = fab_verdict_copy (self->point->verdict);
   return self->point != NULL;
 }
 

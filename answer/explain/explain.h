@@ -7,6 +7,7 @@
 
 typedef struct {
   GPtrArray *statements; /* FabStatement, as they are to be read */
+  FabVerdict *verdict;
 } FabExplanation;
 
 void fab_explanation_free (FabExplanation *self);

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -211,6 +212,17 @@ fab_compare_append_links (FabComparePage *page)
 }
 
 void
+fab_compare_append_verdicts (FabComparePage *page)
+{
+  g_string_append (page->out, "\n  verdicts\n");
+  for (guint k = 0; k < page->contrast->variants->len; k++) {
+    const FabVariant *variant = fab_contrast_variant (page->contrast, k);
+
+    fab_cli_append_codes (page->out, variant->name, variant->verdict);
+  }
+}
+
+void
 fab_compare_page_init (FabComparePage *page, const FabContrast *contrast)
 {
   *page = (FabComparePage){ .out = g_string_new (NULL), .contrast = contrast, .width = LEAST_COLUMNS };
@@ -237,6 +249,7 @@ compare_text (const FabCompareView *view)
   g_autofree char *title = fab_cli_printable (view->title);
 
   fab_compare_page_init (&page, view->contrast);
+  fab_cli_append_stops (page.out, fab_contrast_variant (view->contrast, view->contrast->base)->verdict);
   g_string_append_printf (page.out, "%s\n\n", title);
   while (fab_compare_page_next (&page)) {
     fab_compare_append_head (&page);
@@ -252,6 +265,7 @@ compare_text (const FabCompareView *view)
   }
   for (guint i = 0; view->left_out && view->left_out[i]; i++)
     g_string_append_printf (page.out, "  %s\n", view->left_out[i]);
+  fab_compare_append_verdicts (&page);
   return g_string_free (page.out, FALSE);
 }
 
@@ -344,6 +358,7 @@ add_variant (FabJson *json, const FabContrast *contrast, guint index)
     fab_json_add_real (json, "difference_fraction", step_s / base_s - 1);
   if (words != NULL)
     fab_json_add_text (json, "explanation", words);
+  fab_verdict_add_json (variant->verdict, json, "verdict");
   add_facts (json, contrast, index);
   fab_json_add_whole (json, "events", (gint64) variant->n_events);
   fab_json_add_real (json, "wall_s", variant->wall_s);
@@ -559,7 +574,8 @@ find_base (const GPtrArray *variants, const char *against)
 typedef char *(*ToTextFn) (const FabCompareView *view);
 
 static gboolean
-print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played *played, GError **error)
+print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played *played, FabExit *code,
+                GError **error)
 {
   static const ToTextFn printers[] = {
     [FAB_FORMAT_TEXT] = compare_text, [FAB_FORMAT_JSON] = compare_json, [FAB_FORMAT_CSV] = compare_csv
@@ -575,6 +591,7 @@ print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played 
   g_autofree char *text = printers[o->format](
       &(FabCompareView){ contrast, title, (char **) played->left_out->pdata });
   g_print ("%s", text);
+  *code = fab_cli_verdict_exit (fab_contrast_variant (contrast, base)->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 
@@ -602,7 +619,7 @@ load_checked (const FabCompareOptions *o, const char *path, const FabCatalog *ca
 
 /* Run the variants and print the page. */
 static gboolean
-compare_at_fidelities (const FabCompareOptions *o, const char *path, GError **error)
+compare_at_fidelities (const FabCompareOptions *o, const char *path, FabExit *code, GError **error)
 {
   g_autoptr (GString) mistakes = g_string_new (NULL);
   g_auto (GStrv) names = wanted_names (o, mistakes);
@@ -614,7 +631,7 @@ compare_at_fidelities (const FabCompareOptions *o, const char *path, GError **er
   if (scenario != NULL && names == NULL)
     names = usual_names (scenario, o->against);
   gboolean is_done = scenario != NULL && play_all (o, scenario, names, &played, error)
-                  && print_contrast (o, scenario, &played, error);
+                  && print_contrast (o, scenario, &played, code, error);
   g_clear_pointer (&played.variants, g_ptr_array_unref);
   return is_done;
 }
@@ -638,7 +655,7 @@ static const FabUsage usage = {
 };
 
 static gboolean
-compare (const FabCompareOptions *o, char **paths, guint n_paths, GError **error)
+compare (const FabCompareOptions *o, char **paths, guint n_paths, FabExit *code, GError **error)
 {
   gboolean has_sides = n_paths > 1 || o->vary != NULL;
 
@@ -655,8 +672,8 @@ compare (const FabCompareOptions *o, char **paths, guint n_paths, GError **error
     return fab_throw (
         error, FAB_ERROR_INPUT,
         "--seeds needs two scenarios, or --vary: fidelities are compared with the scenario's own seed");
-  return has_sides ? fab_compare_sides (o, paths, n_paths, error)
-                   : compare_at_fidelities (o, paths[0], error);
+  return has_sides ? fab_compare_sides (o, paths, n_paths, code, error)
+                   : compare_at_fidelities (o, paths[0], code, error);
 }
 
 static FabExit
@@ -677,13 +694,15 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of every scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && fab_cli_format (o.format_name, &o.format, &error)
-                  && compare (&o, argv + 1, (guint) argc - 1, &error);
+                  && compare (&o, argv + 1, (guint) argc - 1, &code, &error);
 
   g_free (o.format_name);
   g_free (o.fidelity);
@@ -693,7 +712,7 @@ run (int argc, char **argv)
   g_free (o.equal);
   g_free (o.by);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("compare", error);
+  return is_done ? code : fab_cli_fail ("compare", error);
 }
 
 const FabCommand fab_command_compare = {

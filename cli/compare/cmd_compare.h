@@ -10,9 +10,14 @@
 typedef struct {
   char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by; /* as given; NULL: not given */
   char **sets;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } FabCompareOptions;
-gboolean fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GError **error);
+
+/* Each prints its page. FALSE and *error when it cannot; *code is FAB_EXIT_UNMET when what the others are held against
+ * does not fit into memory. */
+gboolean fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabExit *code,
+                            GError **error);
 
 /* Parses a list of fidelities with commas, and removes repeated ones; NULL means all. Adds a line to `mistakes` for
  * each mistake. (transfer full) */
@@ -38,6 +43,8 @@ void fab_compare_append_head (FabComparePage *page);
 void fab_compare_append_step (FabComparePage *page);
 void fab_compare_append_sorts (FabComparePage *page);
 void fab_compare_append_links (FabComparePage *page);
+/* Append the codes of each variant's verdict. */
+void fab_compare_append_verdicts (FabComparePage *page);
 
 /* Appends a line with a cell for each variant, NULL-ended; a NULL cell prints "-". */
 void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);
@@ -61,4 +68,5 @@ typedef struct {
   const FabFigure *figure;     /* the figure of --at-equal; NULL: not requested */
   const FabAxis *axis;         /* the axis of --at-equal; NULL: not requested */
   GArray *equals;              /* FabCompareEqual, one for each scenario but the base */
+  gboolean is_oversized_allowed;
 } FabSidesView;

@@ -7,6 +7,7 @@
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -21,6 +22,7 @@ typedef struct {
    * hangs. */
   GPtrArray *sides;
   const FabContrast *contrast; /* of the sides with points, the scenario first */
+  gboolean is_oversized_allowed;
   const char *apart; /* a sentence why there is no "together"; NULL: there is, or there is one change only */
 } FabWhatIfView;
 
@@ -86,6 +88,18 @@ append_reach (GString *out, const FabBlast *blast)
   g_string_append (out, blast->n_waiting == 0 ? " waits longer." : " wait longer.");
 }
 
+/* Why nothing can be said of a change; NULL: something can. (transfer full) */
+static char *
+stops_of (const FabWhatIfView *view, guint side)
+{
+  const FabSide *base = fab_sides_at (view->sides, 0), *one = fab_sides_at (view->sides, side);
+  g_autofree char *own = fab_cli_stops (one->point->verdict), *before = fab_cli_stops (base->point->verdict);
+
+  if (own != NULL)
+    return g_strdup_printf ("%s: %s", one->name, own);
+  return before != NULL ? g_strdup_printf ("%s: the job fits.", one->name) : NULL;
+}
+
 /* Says why the step differs, which link then binds, and for faults how far the effect reaches. (transfer full) */
 static char *
 whatif_words (const FabWhatIfView *view, guint side)
@@ -99,6 +113,9 @@ whatif_words (const FabWhatIfView *view, guint side)
 
     return g_strdup_printf ("%s: %s", one->name, lines[0]);
   }
+  g_autofree char *stops = view->is_oversized_allowed ? NULL : stops_of (view, side);
+  if (stops != NULL)
+    return g_steal_pointer (&stops);
   const FabSide *base = fab_sides_at (view->sides, 0);
   g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column);
   g_autofree char *words = fab_spread_words (why, base->name, base->point, one->name, one->point);
@@ -195,10 +212,12 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
   g_string_append_printf (text, " %7u %11s %10s", point->n_ranks, step, more_step);
   if (most_seeds (view) > 1)
     append_ranges (text, base, point, side);
-  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %% %7.1f %% %12.0f  %s\n", exposed, more_exposed,
+  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %% %7.1f %% %12.0f  %s", exposed, more_exposed,
                           100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point), 100 * point->mfu_fraction,
                           point->tokens_per_s, point->binding_spec ? point->binding_spec : "-");
+  fab_points_append_misfit (text, point);
+  g_string_append_c (text, '\n');
 }
 
 static void
@@ -240,12 +259,25 @@ append_switches (GString *text, const FabWhatIfView *view, guint side)
     g_string_append_printf (text, "    and %u sizes more\n", switches->len - MOST_SWITCHES);
 }
 
+static void
+append_verdicts (GString *text, const FabWhatIfView *view)
+{
+  g_string_append (text, "\n  verdicts\n");
+  for (guint i = 0; i < view->sides->len; i++) {
+    const FabSide *side = fab_sides_at (view->sides, i);
+
+    if (side->point != NULL)
+      fab_cli_append_codes (text, side->name, side->point->verdict);
+  }
+}
+
 /* Format the view. (transfer full) */
 static char *
 whatif_text (const FabWhatIfView *view)
 {
   GString *text = g_string_new (NULL);
 
+  fab_cli_append_stops (text, fab_sides_at (view->sides, 0)->point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
   for (guint i = 1; i < view->sides->len; i++) {
     g_autofree char *words = whatif_words (view, i);
@@ -260,6 +292,7 @@ whatif_text (const FabWhatIfView *view)
   fab_spread_append_note (text, most_seeds (view));
   for (guint i = 1; i <= view->changes->len; i++)
     append_switches (text, view, i);
+  append_verdicts (text, view);
   return g_string_free (text, FALSE);
 }
 
@@ -381,6 +414,7 @@ typedef struct {
   char **texts[FAB_N_CHANGES]; /* as given; NULL: none */
   char **base;
   char *format_name, *seeds;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } WhatIfOptions;
 
@@ -508,7 +542,7 @@ check_sides (const GPtrArray *changes, const GPtrArray *sides, GError **error)
 /* --- the command --- */
 
 static gboolean
-whatif (const WhatIfOptions *o, const char *path, GError **error)
+whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabWhatIfView *view);
   static const ToTextFn printers[] = {
@@ -530,8 +564,10 @@ whatif (const WhatIfOptions *o, const char *path, GError **error)
   if (!check_sides (changes, sides, error))
     return FALSE;
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, 0);
-  g_autofree char *text = printers[o->format](&(FabWhatIfView){ title, changes, sides, contrast, apart });
+  g_autofree char *text = printers[o->format](
+      &(FabWhatIfView){ title, changes, sides, contrast, o->is_oversized_allowed, apart });
   g_print ("%s", text);
+  *code = fab_cli_verdict_exit (fab_sides_at (sides, 0)->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 
@@ -555,20 +591,22 @@ run (int argc, char **argv)
     { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override any key before all changes; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
 #undef CHANGE
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && whatif (&o, argv[1], &error);
+                  && fab_cli_format (o.format_name, &o.format, &error) && whatif (&o, argv[1], &code, &error);
 
   for (guint kind = 0; kind < FAB_N_CHANGES; kind++)
     g_strfreev (o.texts[kind]);
   g_strfreev (o.base);
   g_free (o.format_name);
   g_free (o.seeds);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("whatif", error);
+  return is_done ? code : fab_cli_fail ("whatif", error);
 }
 
 const FabCommand fab_command_whatif = {

@@ -7,6 +7,7 @@
 #include "cli/compare/cmd_compare.h"
 #include "cli/study/points.h"
 #include "cli/terminal/progress.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -179,6 +180,7 @@ find_equal (const FabSidesView *view, const FabSide *side, guint index)
   const FabPoint *base = fab_sides_at (view->sides, view->contrast->base)->point;
   FabTarget target = { view->figure, !view->figure->is_gain, view->figure->value (base) };
   g_autoptr (FabStudy) study = fab_study_edited (side->study, side->edits);
+  study->allows_oversized = view->is_oversized_allowed;
   g_autoptr (GError) problem = NULL;
   FabCompareEqual equal = { index, fab_size_find (study, &(FabSizeSpec){ view->axis, &target, 1 }, &problem),
                             NULL };
@@ -192,9 +194,12 @@ find_equals (const FabSidesView *view)
 {
   GArray *equals = g_array_new (FALSE, FALSE, sizeof (FabCompareEqual));
 
+  const FabPoint *base = fab_sides_at (view->sides, view->contrast->base)->point;
+  gboolean is_base_sound = view->is_oversized_allowed || !fab_verdict_stops (base->verdict);
+
   g_array_set_clear_func (equals, equal_clear);
   for (guint i = 0; view->figure != NULL && i < view->sides->len; i++)
-    if (i != view->contrast->base) {
+    if (i != view->contrast->base && is_base_sound) {
       FabCompareEqual equal = find_equal (view, fab_sides_at (view->sides, i), i);
 
       g_array_append_val (equals, equal);
@@ -224,7 +229,7 @@ find_figure (const char *name, const FabSide *base, const FabFigure **figure, GE
 /* --- the page --- */
 
 static gboolean
-print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, GError **error)
+print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabSidesView *view);
   static const ToTextFn printers[] = {
@@ -240,16 +245,17 @@ print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, GErr
   if (axis == NULL)
     return FALSE;
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, base);
-  FabSidesView view = { sides, contrast, left_out, figure, axis, NULL };
+  FabSidesView view = { sides, contrast, left_out, figure, axis, NULL, o->is_oversized_allowed };
   g_autoptr (GArray) equals = find_equals (&view);
   view.equals = equals;
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
+  *code = fab_cli_verdict_exit (fab_sides_at (sides, base)->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 
 gboolean
-fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GError **error)
+fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabExit *code, GError **error)
 {
   g_autoptr (FabAxis) variants = o->vary ? fab_axis_parse (o->vary, error) : NULL;
   g_autoptr (FabCatalog) catalog = o->vary == NULL || variants != NULL ? fab_cli_catalog (error) : NULL;
@@ -274,7 +280,7 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, GErr
     return FALSE;
   if (variants == NULL)
     name_apart (sides);
-  return print_sides (o, sides, (char **) left_out->pdata, error);
+  return print_sides (o, sides, (char **) left_out->pdata, code, error);
 }
 
 /* The page of several scenarios: words first, then figures, times, collectives, links. */
@@ -368,13 +374,38 @@ append_price (GString *text, const FabSidesView *view, guint index)
                           now, then, figure->value (base) / figure->value (point));
 }
 
+/* Whether its figures may be compared. */
+static gboolean
+is_sound (const FabSidesView *view, guint index)
+{
+  return view->is_oversized_allowed || !fab_verdict_stops (side_at (view, index)->point->verdict);
+}
+
+/* Says why a side is no answer; TRUE where its figures are not to be compared. */
+static gboolean
+append_misfit (GString *text, const FabSidesView *view, guint index)
+{
+  const FabSide *side = side_at (view, index);
+  const FabFinding *finding = fab_verdict_find (side->point->verdict, FAB_FINDING_DOES_NOT_FIT);
+
+  if (finding != NULL) {
+    g_autofree char *words = g_strdup_printf ("%s: %s%s%s", side->name, finding->text,
+                                              finding->advice ? " " : "",
+                                              finding->advice ? finding->advice : "");
+    g_autofree char *printable = fab_cli_printable (words);
+
+    g_string_append_printf (text, "  %s\n", printable);
+  }
+  return !is_sound (view, index);
+}
+
 static void
 append_words (GString *text, const FabSidesView *view)
 {
   for (guint i = 0; i < view->sides->len; i++) {
     g_autoptr (GString) words = g_string_new (NULL);
 
-    if (i == view->contrast->base)
+    if (append_misfit (text, view, i) || i == view->contrast->base || !is_sound (view, view->contrast->base))
       continue;
     const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, i);
     g_autofree char *why = fab_contrast_explain (view->contrast, i);
@@ -463,7 +494,9 @@ append_counts (FabComparePage *page, const FabSidesView *view)
     rates[i] = side->nic_bytes_per_s > 0
                  ? g_strdup_printf ("%.4g Gb/s", (double) side->nic_bytes_per_s * 8 / 1e9)
                  : g_strdup ("-");
-    faster[i] = g_strdup_printf ("%.3g x", side->point->step_s > 0 ? base_s / side->point->step_s : 1);
+    faster[i] = !is_sound (view, i) || !is_sound (view, view->contrast->base)
+                  ? g_strdup ("-")
+                  : g_strdup_printf ("%.3g x", side->point->step_s > 0 ? base_s / side->point->step_s : 1);
   }
   fab_compare_append_cells (page, 2, "GPUs", gpus);
   fab_compare_append_cells (page, 2, "nodes", nodes);
@@ -530,8 +563,11 @@ append_figures (FabComparePage *page, const FabSidesView *view)
     for (guint i = 0; i < view->sides->len; i++) {
       const FabPoint *point = side_at (view, i)->point;
 
-      is_any |= is_known (figure, point);
-      cells[i] = is_known (figure, point) ? fab_figure_cell (figure, figure->value (point)) : g_strdup ("-");
+      gboolean is_shown = is_known (figure, point)
+                       && (is_sound (view, i) || figure->kind == FAB_FIGURE_BYTES);
+
+      is_any |= is_shown;
+      cells[i] = is_shown ? fab_figure_cell (figure, figure->value (point)) : g_strdup ("-");
     }
     g_autofree char *label = fab_figure_label (figure);
     if (is_any)
@@ -582,6 +618,7 @@ sides_text (const FabSidesView *view)
   }
   append_links (&page, view);
   fab_spread_append_note (page.out, most_seeds (view));
+  fab_compare_append_verdicts (&page);
   return g_string_free (page.out, FALSE);
 }
 

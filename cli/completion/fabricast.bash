@@ -27,15 +27,15 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --no-fold --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
-    compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --help ;;
-    plan) echo --strategies --memory --by --top --out --set --seeds --format --help ;;
-    explain) echo --collective --set --format --help ;;
-    tune) echo --knobs --by --memory --out --set --seeds --format --help ;;
-    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --help ;;
-    scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --help ;;
-    size) echo --vary --target --set --seeds --format --help ;;
-    sweep) echo --vary --zip --set --db --jobs --seeds --format --help ;;
-    cost) echo --set --seeds --format --help ;;
+    compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --allow-oversized --help ;;
+    plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
+    explain) echo --collective --set --format --allow-oversized --help ;;
+    tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
+    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --help ;;
+    scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
+    size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
+    sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --help ;;
+    cost) echo --set --seeds --format --allow-oversized --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \

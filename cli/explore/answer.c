@@ -74,6 +74,7 @@ add_figures (FabJson *json, const FabRunResult *result)
   fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
   fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
   add_memory (json, result);
+  fab_verdict_add_json (result->verdict, json, "verdict");
   add_collectives (json, result);
   fab_json_add_text (json, "binding", link);
   fab_json_add_text (json, "binding_spec",

@@ -51,19 +51,21 @@
     return said;
   };
 
-  const memoryWords = (figures) => (figures.memory_max_bytes > 0 && figures.memory_bytes > figures.memory_max_bytes
-    ? ` It does not fit: ${size(figures.memory_bytes)} of ${size(figures.memory_max_bytes)} per GPU.` : "");
+  // What stops comes first; the rest of the verdict is in the report below.
+  const stopWords = (figures) => figures.verdict.filter((finding) => finding.severity === "stops")
+    .map((finding) => finding.text + (finding.advice ? " " + finding.advice : "") + " ").join("");
 
   const changeWords = (before, after) => {
     const { figures } = after;
     if (!before)
-      return `A step takes ${time(figures.step_s)} on ${figures.gpus} GPUs, ${percent(exposed(figures))} of it exposed `
-        + `communication.${memoryWords(figures)}`;
+      return stopWords(figures) + `A step takes ${time(figures.step_s)} on ${figures.gpus} GPUs, `
+        + `${percent(exposed(figures))} of it exposed communication.`;
     const said = reasons(before.figures, figures);
     const turned = knobWords(before.knobs, after.knobs);
-    return (turned.length ? turned.join(", ") + ": " : "") + `step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
+    return stopWords(figures) + (turned.length ? turned.join(", ") + ": " : "")
+      + `step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
       + `exposed ${fromTo(exposed(before.figures), exposed(figures), percent)}.`
-      + (said.length ? ` Because ${said.join("; ")}.` : " Nothing else moved.") + memoryWords(figures);
+      + (said.length ? ` Because ${said.join("; ")}.` : " Nothing else moved.");
   };
 
   // --- showing

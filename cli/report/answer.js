@@ -62,6 +62,10 @@
     return said;
   };
 
+  // The findings of these severities, a paragraph each.
+  const findings = (run, severities, attributes) => run.verdict.filter((one) => severities.includes(one.severity))
+    .map((one) => make("p", attributes, shorten(one.text, 600), one.advice ? " " + shorten(one.advice, 400) : ""));
+
   const tile = (name, value, note, extra) =>
     make("div", { class: "tile" + (extra ? " " + extra : "") }, make("dt", {}, name), make("dd", {}, value),
       note && make("dd", { class: "note" }, note));
@@ -96,6 +100,7 @@
   fabricast.strategy = (run) => strategy(run.words ?? {});
   fabricast.runTitle = title;
   fabricast.parts.answer = (host, run) => host.replaceChildren(...(run
-    ? [make("h1", {}, title(run)), make("p", { class: "machine" }, machine(run)), ...sentences(run), tiles(run)]
+    ? [make("h1", {}, title(run)), make("p", { class: "machine" }, machine(run)), ...findings(run, ["stops"], { class: "lead stop" }),
+       ...sentences(run), tiles(run), ...findings(run, ["warns", "notes"], {})]
     : []));
 })();

@@ -332,6 +332,10 @@ static const char bound_sql[] =
     " SELECT c.spec, count (DISTINCT c.link), CASE WHEN a.exposed > 0 THEN total (c.exposed) / a.exposed"
     " ELSE total (c.time) / nullif (a.time, 0) END AS share FROM c, a GROUP BY c.spec ORDER BY share DESC, c.spec";
 
+static const char verdict_sql[] =
+    "code severity text advice|"
+    "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place";
+
 static const char run_sql[] =
     "SELECT name, version, fidelity, seed, n_ranks, n_nodes, peak_flops_per_s, memory_bytes, train_tokens,"
     " scenario_yaml FROM run WHERE run_id = :run";
@@ -392,6 +396,10 @@ add_figures (const FabReportRun *run, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (!report_rows (run, parts[i].key, parts[i].sql, error))
       return FALSE;
+  if (fab_report_has (run->request->store, "finding"))
+    return report_rows (run, "verdict", verdict_sql, error);
+  fab_json_begin_array (run->json, "verdict"); /* a file of before there were verdicts */
+  fab_json_end (run->json);
   return TRUE;
 }
 

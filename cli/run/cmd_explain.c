@@ -7,6 +7,7 @@
 #include "cli/study/best.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -91,9 +92,11 @@ explain_text (const char *title, const FabExplanation *explanation)
 {
   GString *text = g_string_new (NULL);
 
+  fab_cli_append_stops (text, explanation->verdict);
   g_string_append_printf (text, "%s\n", title);
   for (guint i = 0; i < explanation->statements->len; i++)
     append_statement (text, statement_at (explanation, i));
+  fab_cli_append_findings (text, explanation->verdict);
   return g_string_free (text, FALSE);
 }
 
@@ -108,9 +111,10 @@ static const char *const kind_names[] = {
 static char *
 explain_csv (G_GNUC_UNUSED const char *title, const FabExplanation *explanation)
 {
-  static const char *const columns[] = { "place", "depth",   "title",   "name",   "value",
-                                         "unit",  "formula", "numbers", "source", NULL };
+  static const char *const columns[] = { "place",   "depth",   "title",  "name",    "value", "unit",
+                                         "formula", "numbers", "source", "verdict", NULL };
   g_autoptr (FabTable) table = fab_table_new (columns);
+  g_autofree char *codes = fab_verdict_codes (explanation->verdict);
 
   for (guint i = 0; i < explanation->statements->len; i++) {
     const FabStatement *statement = statement_at (explanation, i);
@@ -125,6 +129,7 @@ explain_csv (G_GNUC_UNUSED const char *title, const FabExplanation *explanation)
     fab_table_add_text (table, statement->formula);
     fab_table_add_text (table, numbers);
     fab_table_add_text (table, statement->source);
+    fab_table_add_text (table, codes);
   }
   return fab_table_to_csv (table);
 }
@@ -171,6 +176,7 @@ explain_json (const char *title, const FabExplanation *explanation)
   for (guint i = 0; i < explanation->statements->len; i++)
     add_statement (json, statement_at (explanation, i));
   fab_json_end (json);
+  fab_verdict_add_json (explanation->verdict, json, "verdict");
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -178,6 +184,7 @@ explain_json (const char *title, const FabExplanation *explanation)
 typedef struct {
   char *format_name, *collective;
   char **sets;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } ExplainOptions;
 
@@ -214,7 +221,7 @@ find (const ExplainOptions *o, const FabStudy *study, const char *name, GError *
 }
 
 static gboolean
-explain (const ExplainOptions *o, const char *path, const char *name, GError **error)
+explain (const ExplainOptions *o, const char *path, const char *name, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const char *title, const FabExplanation *explanation);
   static const ToTextFn printers[] = {
@@ -231,6 +238,7 @@ explain (const ExplainOptions *o, const char *path, const char *name, GError **e
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](title, found);
   g_print ("%s", text);
+  *code = fab_cli_verdict_exit (found->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 
@@ -243,18 +251,20 @@ run (int argc, char **argv)
       "One collective of the last iteration by its name, or `largest`", "NAME" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && fab_cli_format (o.format_name, &o.format, &error)
-                  && explain (&o, argv[1], argc > 2 ? argv[2] : NULL, &error);
+                  && explain (&o, argv[1], argc > 2 ? argv[2] : NULL, &code, &error);
 
   g_free (o.format_name);
   g_free (o.collective);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("explain", error);
+  return is_done ? code : fab_cli_fail ("explain", error);
 }
 
 const FabCommand fab_command_explain = {

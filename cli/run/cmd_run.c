@@ -28,6 +28,7 @@ text_page (const FabSeeds *seeds, const char *db)
   gint64 first = seeds->first_seed;
   g_autofree char *name = fab_cli_printable (seeds->name);
 
+  fab_cli_append_stops (page, seeds->verdict);
   g_string_append_printf (page,
                           "%s: seeds %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                           " iteration%s each\n\n  %-16s",
@@ -43,6 +44,7 @@ text_page (const FabSeeds *seeds, const char *db)
     }
   }
   g_string_append_c (page, '\n');
+  fab_cli_append_findings (page, seeds->verdict);
   if (db != NULL)
     g_string_append_printf (page,
                             "\n  runs %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
@@ -89,6 +91,7 @@ json_page (const FabSeeds *seeds)
                          fab_ps_to_seconds (seeds->times[t].percentiles_ps[p]));
     fab_json_end (json);
   }
+  fab_verdict_add_json (seeds->verdict, json, "verdict");
   add_samples (json, seeds);
   fab_json_end (json);
   return fab_json_finish (json);
@@ -158,10 +161,10 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
                         : request->format == FAB_FORMAT_JSON ? json_page (seeds)
                                                              : text_page (seeds, request->db);
   fab_progress_stop (progress);
-  if (seeds->problem != NULL)
-    g_printerr ("fabricast run: %s\n", seeds->problem);
   g_print ("%s", text);
-  *code = seeds->problem != NULL && !request->is_oversized_allowed ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
+  if (request->format != FAB_FORMAT_TEXT)
+    fab_cli_print_stops ("run", seeds->verdict);
+  *code = fab_cli_verdict_exit (seeds->verdict, request->is_oversized_allowed);
   return TRUE;
 }
 
@@ -200,7 +203,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
       "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
-    { "allow-oversized", 0, 0, G_OPTION_ARG_NONE, &o->is_oversized_allowed, FAB_ALLOW_OVERSIZED_HELP, NULL },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o->is_oversized_allowed),
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
       "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },

@@ -242,6 +242,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
     append_faster (page, result, faster);
   append_queues (page, result);
   fab_cli_append_findings (page, result->verdict);
+  g_string_append_c (page, '\n');
   g_string_append (page, timeline);
   append_jobs (page, result->jobs);
   if (result->run_id > 0)

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/verdict.h"
 #include "sim/base/json.h"
 #include "sim/study/point.h"
 
@@ -143,6 +144,7 @@ cost_text (const FabCostView *view)
   const FabSpending *spending = &point->spending;
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s);
 
+  fab_cli_append_stops (text, point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
   append_bill (text, view->bill);
   append_total (text, view->bill);
@@ -157,6 +159,7 @@ cost_text (const FabCostView *view)
   append_each (text, "1M tokens", spending->usd_per_million_tokens,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
   append_each (text, "the training", spending->train_usd, spending->train_joules);
+  fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
 
@@ -234,6 +237,7 @@ cost_json (const FabCostView *view)
   fab_cli_add_json_rows (json, "parts", table);
   add_figures (json, view->point);
   fab_spread_add (json, view->point);
+  fab_verdict_add_json (view->point->verdict, json, "verdict");
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -241,6 +245,7 @@ cost_json (const FabCostView *view)
 typedef struct {
   char *format_name, *seeds;
   char **sets;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } CostOptions;
 
@@ -260,7 +265,7 @@ static const FabUsage usage = {
 };
 
 static gboolean
-cost (const CostOptions *o, const char *path, GError **error)
+cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabCostView *view);
   static const ToTextFn printers[] = {
@@ -280,6 +285,9 @@ cost (const CostOptions *o, const char *path, GError **error)
   g_autofree char *shown = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point });
   g_print ("%s", text);
+  if (o->format != FAB_FORMAT_TEXT)
+    fab_cli_print_stops ("cost", point->verdict);
+  *code = fab_cli_verdict_exit (point->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 
@@ -290,17 +298,19 @@ run (int argc, char **argv)
   const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
                                      "Override any key of the scenario; repeatable", "KEY=VALUE" },
                                    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
                                    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json or csv", "FORMAT" },
                                    G_OPTION_ENTRY_NULL };
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && cost (&o, argv[1], &error);
+                  && fab_cli_format (o.format_name, &o.format, &error) && cost (&o, argv[1], &code, &error);
 
   g_free (o.format_name);
   g_free (o.seeds);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("cost", error);
+  return is_done ? code : fab_cli_fail ("cost", error);
 }
 
 const FabCommand fab_command_cost = {

@@ -7,6 +7,7 @@
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -243,6 +244,10 @@ plan_text (const FabPlanView *view)
   append_impossible (text, plan);
   g_string_append_printf (text, "\n  %u candidates: %u were played, %u more were weighed and do not fit\n",
                           plan->candidates->len, plan->n_played, plan->n_weighed - plan->n_played);
+  if (plan->ranking->len > 0) {
+    g_string_append (text, "\n  the first:\n");
+    fab_cli_append_findings (text, ranked (plan, 0)->trial.point->verdict);
+  }
   return g_string_free (text, FALSE);
 }
 
@@ -374,6 +379,7 @@ plan_json (const FabPlanView *view)
 typedef struct {
   char *format_name, *strategies, *by, *memory, *out, *seeds;
   char **sets;
+  gboolean is_oversized_allowed;
   gint top;
   FabFormat format;
 } PlanOptions;
@@ -446,6 +452,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
+  study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   GPtrArray *candidates = scenario ? fab_strategy_candidates (scenario, o->strategies, &view.sequences, error)
                                    : NULL;
@@ -479,6 +486,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };

@@ -8,6 +8,7 @@
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -145,10 +146,12 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
     g_string_append_printf (text, " %9.1f %%", 100 * point->efficiency);
   else
     g_string_append_printf (text, " %11s", "-");
-  g_string_append_printf (text, " %8.1f %% %6.1f %% %13.0f  %s\n",
+  g_string_append_printf (text, " %8.1f %% %6.1f %% %13.0f  %s",
                           played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0,
                           100 * played->mfu_fraction, played->tokens_per_s,
                           played->binding_spec ? played->binding_spec : "-");
+  fab_points_append_misfit (text, played);
+  g_string_append_c (text, '\n');
 }
 
 static void
@@ -194,6 +197,28 @@ append_curve (GString *text, const FabScaleView *view)
   }
 }
 
+/* On as many GPUs as are worth it. */
+static void
+append_verdict (GString *text, const FabScaleView *view)
+{
+  const FabScalePoint *point = point_at (view, MAX (view->scaling->efficient, view->scaling->first));
+
+  g_string_append_printf (text, "\n  on %u GPUs:\n", point->n_gpus);
+  fab_cli_append_findings (text, point->trial.point->verdict);
+}
+
+/* The first that fits, where a smaller number does not. */
+static void
+append_first_fit (GString *text, const FabScaleView *view)
+{
+  for (gint i = view->scaling->first; i-- > 0;)
+    if (point_at (view, i)->is_left_out) {
+      g_string_append_printf (text, "  The job fits from %u GPUs on; on %u it does not.\n",
+                              point_at (view, view->scaling->first)->n_gpus, point_at (view, i)->n_gpus);
+      return;
+    }
+}
+
 /* Format the view. (transfer full) */
 static char *
 scale_text (const FabScaleView *view)
@@ -202,6 +227,7 @@ scale_text (const FabScaleView *view)
   const FabScaling *scaling = view->scaling;
 
   g_string_append_printf (text, "%s\n\n", view->title);
+  append_first_fit (text, view);
   append_efficient (text, view);
   append_bend (text, view);
   append_dominated (text, view);
@@ -213,6 +239,7 @@ scale_text (const FabScaleView *view)
   append_table (text, view);
   append_curve (text, view);
   fab_spread_append_note (text, most_seeds (view));
+  append_verdict (text, view);
   return g_string_free (text, FALSE);
 }
 
@@ -283,7 +310,7 @@ scale_json (const FabScaleView *view)
 typedef struct {
   char *format_name, *gpus, *bound, *seeds;
   char **sets;
-  gboolean is_strong, has_no_band;
+  gboolean is_strong, has_no_band, is_oversized_allowed;
   FabFormat format;
 } ScaleOptions;
 
@@ -351,6 +378,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   if (scenario == NULL)
     return FALSE;
+  study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabAxis) gpus = o->gpus ? parse_gpus (o->gpus, error) : fab_scaling_default (scenario);
   if (gpus == NULL)
     return FALSE;
@@ -382,6 +410,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };

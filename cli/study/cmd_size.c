@@ -8,6 +8,7 @@
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -26,6 +27,7 @@ typedef struct {
   const FabSizeSpec *spec;
   const FabSize *size;
   const FabUncertainty *uncertainty;
+  const FabVerdict *verdict;
   const GPtrArray *ports; /* FabPort; NULL: the key is not a rate of ports, or no value meets the target */
 } FabSizeView;
 
@@ -221,8 +223,11 @@ append_answer (GString *text, const FabSizeView *view)
   g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
 
   if (size->answer < 0) {
-    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest\n", points[0].value,
-                            points[size->n - 1].value, target, points[size->best].value);
+    g_autofree char *stops = fab_cli_stops (view->verdict);
+
+    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s\n",
+                            points[0].value, points[size->n - 1].value, target, points[size->best].value,
+                            stops ? ". " : "", stops ? stops : "");
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
@@ -333,6 +338,7 @@ size_text (const FabSizeView *view)
   fab_points_append_text (text, &tried.points);
   fab_spread_append_note (text, fab_points_n_seeds (&tried.points));
   g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
+  fab_cli_append_findings (text, view->verdict);
   return g_string_free (text, FALSE);
 }
 
@@ -411,6 +417,7 @@ size_json (const FabSizeView *view)
   fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
   add_ports (json, view);
   add_band (json, view);
+  fab_verdict_add_json (view->verdict, json, "verdict");
   fab_points_add_json (json, "points", &tried.points);
   fab_json_end (json);
   return fab_json_finish (json);
@@ -419,6 +426,7 @@ size_json (const FabSizeView *view)
 typedef struct {
   char *format_name, *seeds, *vary;
   char **targets, **sets;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } SizeOptions;
 
@@ -494,7 +502,9 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
   if (fab_size_uncertainty (study, spec, found, &uncertainty, error)
       && find_ports (study, spec, found, &ports, error)) {
     fab_progress_stop (progress);
-    g_autofree char *text = printers[o->format](&(FabSizeView){ title, spec, found, &uncertainty, ports });
+    g_autoptr (FabVerdict) verdict = fab_size_verdict (found, spec);
+    g_autofree char *text = printers[o->format](
+        &(FabSizeView){ title, spec, found, &uncertainty, verdict, ports });
 
     g_print ("%s", text);
     answer = found->answer >= 0;
@@ -521,6 +531,7 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autofree char *title = study ? title_of (study, error) : NULL;
   if (title == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return -1;
+  study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
                                                            : fab_axis_usual (study, o->vary, error);
   FabSizeSpec spec = { axis, (const FabTarget *) (gpointer) targets->data, targets->len };
@@ -540,6 +551,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };

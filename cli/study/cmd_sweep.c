@@ -11,6 +11,7 @@
 #include "cli/study/points.h"
 #include "cli/study/signals.h"
 #include "cli/study/spread_text.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -20,6 +21,7 @@
 typedef struct {
   const FabSweepPlan *plan;
   const FabGrid *grid;
+  const FabStudy *study;
   FabStore *store;
   const FabSweepOutcome *outcome;
   const char *db;
@@ -33,10 +35,11 @@ enum { MOST_ROWS = 100, BEST_ROWS = 20 };
 
 typedef struct {
   const FabGrid *grid;
+  const FabStudy *study;
   GPtrArray *columns; /* keys of the axes, NULL-ended */
   GPtrArray *labels;  /* GStrv per row */
   GPtrArray *tries;   /* FabTry */
-  gint64 n_played;
+  gint64 n_played, n_accepted;
 } Points;
 
 static void
@@ -47,9 +50,9 @@ free_try (gpointer data)
 }
 
 static void
-points_init (Points *self, const FabGrid *grid)
+points_init (Points *self, const FabGrid *grid, const FabStudy *study)
 {
-  *self = (Points){ .grid = grid };
+  *self = (Points){ .grid = grid, .study = study };
   self->columns = g_ptr_array_new_with_free_func (g_free);
   self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   self->tries = g_ptr_array_new_with_free_func (free_try);
@@ -82,6 +85,7 @@ take_point (const FabSweepPointRecord *record, gpointer data)
       labels[a] = fab_grid_axis_value (self->grid, a, fab_grid_item (self->grid, record->point, a));
     fab_sweep_record_to_try (record, trial);
     self->n_played += trial->point != NULL;
+    self->n_accepted += fab_study_accepts (self->study, trial->point);
     g_ptr_array_add (self->labels, labels);
     g_ptr_array_add (self->tries, trial);
   } else { /* the file was changed by hand */
@@ -98,10 +102,15 @@ try_of (const Points *self, guint row)
   return g_ptr_array_index (self->tries, row);
 }
 
-/* The most tokens, or where there are none the shortest step, is before; what cannot be played is last. */
+/* The most tokens, or where there are none the shortest step, is before; then what does not fit into memory, unless
+ * that is allowed; what cannot be played is last. */
 static int
-compare_tries (const FabTry *a, const FabTry *b)
+compare_tries (const FabStudy *study, const FabTry *a, const FabTry *b)
 {
+  gboolean is_a_good = fab_study_accepts (study, a->point), is_b_good = fab_study_accepts (study, b->point);
+
+  if (is_a_good != is_b_good)
+    return is_a_good ? -1 : 1;
   if (a->point == NULL || b->point == NULL)
     return (a->point == NULL) - (b->point == NULL);
   if (a->point->tokens_per_s != b->point->tokens_per_s)
@@ -113,7 +122,8 @@ static int
 compare_rows (gconstpointer a, gconstpointer b, gpointer data)
 {
   guint row_a = *(const guint *) a, row_b = *(const guint *) b;
-  int order = compare_tries (try_of (data, row_a), try_of (data, row_b));
+  const Points *self = data;
+  int order = compare_tries (self->study, try_of (self, row_a), try_of (self, row_b));
 
   return order != 0 ? order : row_a < row_b ? -1 : 1;
 }
@@ -194,7 +204,7 @@ print_text (const FabSweepView *view, const Points *points)
     order[i] = i;
   g_qsort_with_data (order, (gint) n, sizeof *order, compare_rows, (gpointer) points);
   g_autofree FabPointsRow *rows = rows_of (points, n_shown < n ? order : NULL, n_shown);
-  if (n_shown == n && points->n_played > 1)
+  if (n_shown == n && points->n_accepted > 0 && n > 1)
     has_equals = mark_best (points, rows, order[0]);
   FabPoints table = table_of (points, rows, n_shown);
   gboolean has_tokens = points->n_played > 0 && try_of (points, order[0])->point->tokens_per_s > 0;
@@ -204,10 +214,15 @@ print_text (const FabSweepView *view, const Points *points)
   fab_points_append_text (text, &table);
   if (n_shown < n)
     g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);
-  else if (points->n_played > 1)
+  else if (points->n_accepted > 0 && n > 1)
     g_string_append_printf (text, "\n  < %s%s\n", best,
                             has_equals ? "; = no difference from it that counts" : "");
   fab_spread_append_note (text, fab_points_n_seeds (&table));
+  if (points->n_accepted < points->n_played)
+    g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points do not fit into memory%s\n",
+                            points->n_played - points->n_accepted,
+                            points->n_accepted == 0 ? ": there is none to recommend"
+                                                    : " and are not recommended");
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
                           " in %s; `fabricast query sweep --db %s` reads it back\n",
@@ -246,7 +261,7 @@ sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GErro
 {
   g_auto (Points) points;
 
-  points_init (&points, view->grid);
+  points_init (&points, view->grid, view->study);
   if (!fab_store_each_point (view->store, view->outcome->sweep_id, take_point, &points, error))
     return NULL;
   *n_played = points.n_played;
@@ -267,6 +282,7 @@ typedef struct {
   char *format_name, *db, *seeds;
   char **vary, **zip, **sets;
   int jobs;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } SweepOptions;
 
@@ -391,6 +407,7 @@ prepare (Session *self, GError **error)
   if (self->study == NULL || !check_axes (self->study, self->grid, error)
       || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error))
     return FALSE;
+  self->study->allows_oversized = o->is_oversized_allowed;
   self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
   return self->plan != NULL;
 }
@@ -439,7 +456,7 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
 static gboolean
 print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db, GError **error)
 {
-  FabSweepView view = { self->plan, self->grid, store, outcome, db };
+  FabSweepView view = { self->plan, self->grid, self->study, store, outcome, db };
   gint64 n_played = 0;
   g_autofree char *text = sweep_print (&view, self->options->format, &n_played, error);
 
@@ -539,6 +556,7 @@ run (int argc, char **argv)
       "Keys that move together, \"KEY=VALUES KEY2=VALUES2\"; repeatable", "KEYS" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
       "Results file; created when missing, points are added (default " DEFAULT_DB ")", "FILE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },

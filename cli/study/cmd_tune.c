@@ -5,6 +5,7 @@
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
+#include "cli/verdict.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
@@ -188,6 +189,8 @@ tune_text (const FabTuneView *view)
   if (self->written->trial.point->draws != NULL)
     g_string_append (text, "\n  = no difference from the best that counts");
   fab_spread_append_note (text, fab_spread_most (&(const FabPoint *){ self->written->trial.point }, 1));
+  if (self->best != NULL)
+    fab_cli_append_findings (text, self->best->trial.point->verdict);
   return g_string_free (text, FALSE);
 }
 
@@ -299,6 +302,7 @@ tune_json (const FabTuneView *view)
 typedef struct {
   char *format_name, *knobs, *by, *memory, *out, *seeds;
   char **sets;
+  gboolean is_oversized_allowed;
   FabFormat format;
 } TuneOptions;
 
@@ -308,7 +312,7 @@ static const FabUsage usage = {
       "Finds the knobs of a training job with which it is fastest: the best values, the curve of every knob around\n"
       "them, and what they gain. A job has the knobs of its framework; the sequences of a step stay as they are, and\n"
       "what does not fit in memory is no answer. Without --knobs: bucket, prefetch and micro_batch, as far as the job\n"
-      "has them.",
+      "has them. Exit code 1: nothing fits.",
   .examples = "  fabricast tune scenarios/ddp-2b-4nodes-200g.yaml\n"
               "  fabricast tune scenarios/zero3-13b-slow-fabric.yaml --knobs prefetch,recompute\n"
               "  fabricast tune scenarios/hello.yaml --by exposed --memory 40GB -o best.yaml\n",
@@ -330,7 +334,7 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
 }
 
 static gboolean
-tune (const TuneOptions *o, const char *path, GError **error)
+tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabTuneView *view);
   static const ToTextFn printers[] = {
@@ -351,6 +355,7 @@ tune (const TuneOptions *o, const char *path, GError **error)
     return FALSE;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
+  study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabTune) found = fab_tune_find (study, knobs, by, most_bytes, error);
   g_autofree char *title = found ? fab_best_title (study, error) : NULL;
   if (title == NULL || !write_best (o, study, found, error))
@@ -358,6 +363,7 @@ tune (const TuneOptions *o, const char *path, GError **error)
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&(FabTuneView){ title, found });
   g_print ("%s", text);
+  *code = found->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
   return TRUE;
 }
 
@@ -377,18 +383,20 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
+  FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && tune (&o, argv[1], &error);
+                  && fab_cli_format (o.format_name, &o.format, &error) && tune (&o, argv[1], &code, &error);
   char *texts[] = { o.format_name, o.knobs, o.by, o.memory, o.out, o.seeds };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("tune", error);
+  return is_done ? code : fab_cli_fail ("tune", error);
 }
 
 const FabCommand fab_command_tune = {

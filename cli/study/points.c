@@ -52,6 +52,14 @@ append_figures (GString *text, const FabPoint *point, gboolean has_ranges)
                           point->binding_spec ? point->binding_spec : "-");
 }
 
+void
+fab_points_append_misfit (GString *text, const FabPoint *point)
+{
+  if (!fab_point_fits (point))
+    g_string_append_printf (text, "  does not fit: %.3g of %.3g GB", (double) point->memory_bytes / 1e9,
+                            (double) point->memory_max_bytes / 1e9);
+}
+
 static void
 append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths,
             gboolean has_ranges)
@@ -60,6 +68,7 @@ append_row (GString *text, const FabPoints *points, const FabPointsRow *row, con
     append_label (text, row->labels[c], widths[c]);
   if (row->trial->point != NULL) {
     append_figures (text, row->trial->point, has_ranges);
+    fab_points_append_misfit (text, row->trial->point);
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
 
@@ -100,6 +109,8 @@ fab_points_append_text (GString *text, const FabPoints *points)
 }
 
 /* --- for programs --- */
+
+static const char verdict_column[] = "verdict";
 
 static gboolean
 is_known (const FabFigure *figure, const FabPoint *point)
@@ -144,6 +155,7 @@ new_table (const FabPoints *points, gboolean has_spread)
   g_ptr_array_add (columns, (gpointer) "binding_link");
   g_ptr_array_add (columns, (gpointer) "binding_link_spec");
   g_ptr_array_add (columns, (gpointer) "problem");
+  g_ptr_array_add (columns, (gpointer) verdict_column);
   g_ptr_array_add (columns, NULL);
   return fab_table_new ((const char *const *) columns->pdata);
 }
@@ -199,6 +211,8 @@ make_table (const FabPoints *points, gboolean has_spread)
     fab_table_add_text (table, point ? point->binding : NULL);
     fab_table_add_text (table, point ? point->binding_spec : NULL);
     fab_table_add_text (table, row->trial->problem);
+    g_autofree char *codes = point ? fab_verdict_codes (point->verdict) : NULL;
+    fab_table_add_text (table, codes);
   }
   return table;
 }
@@ -220,11 +234,15 @@ add_cell (FabJson *json, const char *key, const FabCell *cell)
     fab_json_add_text (json, key, cell->text);
 }
 
+/* The verdict of a point as a list; `point` NULL: the row is of none. */
 static void
-add_row (FabJson *json, const FabTable *table, guint row)
+add_row (FabJson *json, const FabTable *table, guint row, const FabPoint *point)
 {
   for (guint c = 0; c < table->n_columns; c++)
-    add_cell (json, table->columns[c], fab_table_cell (table, row, c));
+    if (strcmp (table->columns[c], verdict_column) == 0)
+      fab_verdict_add_json (point != NULL ? point->verdict : NULL, json, verdict_column);
+    else
+      add_cell (json, table->columns[c], fab_table_cell (table, row, c));
 }
 
 void
@@ -233,7 +251,7 @@ fab_cli_add_json_rows (FabJson *json, const char *key, const FabTable *table)
   fab_json_begin_array (json, key);
   for (guint r = 0; r < table->n_rows; r++) {
     fab_json_begin_object (json, NULL);
-    add_row (json, table, r);
+    add_row (json, table, r, NULL);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -247,7 +265,7 @@ fab_points_add_json (FabJson *json, const char *key, const FabPoints *points)
   fab_json_begin_array (json, key);
   for (guint r = 0; r < table->n_rows; r++) {
     fab_json_begin_object (json, NULL);
-    add_row (json, table, r);
+    add_row (json, table, r, points->rows[r].trial->point);
     fab_spread_add (json, points->rows[r].trial->point);
     fab_json_end (json);
   }

@@ -44,11 +44,15 @@ guint fab_points_n_seeds (const FabPoints *points);
  * waiting, MFU, tokens per second, and the class of the binding link; or the first line of its problem. */
 void fab_points_append_text (GString *text, const FabPoints *points);
 
-/* Returns labels, every figure of fab_figures, the number of seeds with ranges, the binding link, its class, and the
- * problem. (transfer full) */
+/* Appends "  does not fit: 219 of 80 GB" where that is so. */
+void fab_points_append_misfit (GString *text, const FabPoint *point);
+
+/* Returns labels, every figure of fab_figures, the number of seeds with ranges, the binding link, its class, the
+ * problem, and the codes of the verdict joined by ";". (transfer full) */
 FabTable *fab_points_table (const FabPoints *points);
 
-/* Adds these rows as an array under `key`, each with its "spread" where it has several seeds. */
+/* Adds these rows as an array under `key`, each with its verdict as a list, and its "spread" where it
+ * has several seeds. */
 void fab_points_add_json (FabJson *json, const char *key, const FabPoints *points);
 
 /* Adds the rows of any table as an array under `key`. */

@@ -12,6 +12,7 @@ typedef enum {
   FAB_ERROR_IO,          /* a file could not be read or written: exit code 2 */
   FAB_ERROR_UNSUPPORTED, /* not possible on this machine: exit code 3 */
   FAB_ERROR_HUNG,        /* the job waits for ever for what is broken: exit code 1 */
+  FAB_ERROR_OVERSIZED,   /* the job does not fit into memory: exit code 1 */
   FAB_ERROR_CANCELLED,   /* whoever asked for the work wants it no more */
   FAB_ERROR_BROKEN,      /* a run broke an invariant that it checks itself: no figure of it may be shown */
 } FabErrorCode;

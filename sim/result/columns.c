@@ -221,6 +221,14 @@ static const FabColumn memory_columns[] = {
   { COLUMN (FabMemoryRecord, bytes, UNSIGNED) },
 };
 
+static const FabColumn finding_columns[] = {
+  { .name = "place", .kind = FAB_COLUMN_SERIAL, .meaning = "Counts from 0 in its run." },
+  { COLUMN (FabFindingRecord, code, TEXT), .meaning = "`does_not_fit`, ... ([verdict](verdict.md))." },
+  { COLUMN (FabFindingRecord, severity, TEXT), .meaning = "`stops`, `warns` or `notes`." },
+  { COLUMN (FabFindingRecord, text, TEXT), .meaning = "What was found, in plain words." },
+  { COLUMN (FabFindingRecord, advice, TEXT), .may_be_null = TRUE, .meaning = "What to do; NULL: nothing." },
+};
+
 static const FabColumn sweep_columns[] = {
   { COLUMN (FabSweepRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabSweepRecord, summary, TEXT), .may_be_null = TRUE,
@@ -322,6 +330,9 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, problem, TEXT), .may_be_null = TRUE,
     .meaning = "Why the point cannot be played; then all figures are NULL. NULL: it was "
                "played." },
+  { COLUMN (FabSweepPointRecord, verdict, TEXT), .since = 5, .may_be_null = TRUE,
+    .meaning =
+        "The codes of its findings, with `;` between ([verdict](verdict.md)); NULL: it was not played." },
 };
 
 const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
@@ -393,6 +404,10 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
   [FAB_TABLE_MEMORY] = { TABLE (memory, FabMemoryRecord, memory_columns), .what = "memory", .since = 2,
                          .owner = OF_A_PART, .about = "memory of one rank of a class",
                          .keys = { "PRIMARY KEY (run_id, rank_class, part)", TO_CLASS } },
+  [FAB_TABLE_FINDING] = { TABLE (finding, FabFindingRecord, finding_columns), .what = "the verdict",
+                          .since = 5, .owner = OF_A_RUN,
+                          .about = "what must be known before a figure of the run is quoted",
+                          .keys = { "PRIMARY KEY (run_id, place)" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
                         .about =

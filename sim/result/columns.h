@@ -60,6 +60,7 @@ typedef enum {
   FAB_TABLE_PATH,
   FAB_TABLE_LINK_SAMPLE,
   FAB_TABLE_MEMORY,
+  FAB_TABLE_FINDING,
   FAB_N_RUN_TABLES, /* those above have the rows of runs */
   FAB_TABLE_SWEEP = FAB_N_RUN_TABLES,
   FAB_TABLE_SWEEP_AXIS,

@@ -60,6 +60,7 @@ typedef struct {
   /* Of each seed, in seconds, with blanks between; NULL: one seed. */
   const char *seed_steps, *seed_exposed;
   const char *problem; /* why the point could not be simulated */
+  const char *verdict; /* codes of its findings: "does_not_fit;waits_for_network" */
 } FabSweepPointRecord;
 
 typedef struct {
@@ -181,6 +182,13 @@ typedef struct {
   const char *part; /* "optimizer" */
   FabBytes bytes;
 } FabMemoryRecord;
+
+/* A finding of the verdict on a run (sim/verdict/verdict.h). */
+typedef struct {
+  const char *code, *severity; /* "does_not_fit", "stops" */
+  const char *text;
+  const char *advice; /* NULL: none */
+} FabFindingRecord;
 
 /* Traffic of one link in one iteration. Links that carried nothing have no row. */
 typedef struct {

@@ -609,6 +609,12 @@ fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint
 }
 
 gboolean
+fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_TABLE_FINDING, rows, n, error);
+}
+
+gboolean
 fab_store_commit_run (FabStore *self, GError **error)
 {
   g_assert (self->in_run);

@@ -46,6 +46,7 @@ gboolean fab_store_add_path (FabStore *self, const FabPathRecord *rows, guint n,
 gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, guint n,
                                      GError **error);
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
+gboolean fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
 /* Drops the run that was begun and not committed, if there is one. */

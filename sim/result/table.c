@@ -352,6 +352,8 @@ const FabQuery fab_queries[] = {
   { "memory", "What the memory of a GPU of each class holds.",
     "SELECT rank_class, class_name, n_ranks, part, gb, pct_of_memory FROM v_memory"
     " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
+  { "verdict", "What must be known before a figure of the run is quoted (docs/verdict.md).",
+    "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
   { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
     "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"

@@ -26,6 +26,9 @@ typedef struct {
   /* Called after each iteration, on the thread of the run, while the probe holds that iteration. FALSE cancels. NULL:
    * not called. */
   gboolean (*progress) (gpointer owner, const FabSimulation *simulation, guint n_done);
+  /* Called once when all iterations have ended, before the store's transaction does. `store` may be NULL. FALSE with
+   * *error: the run did not end well. NULL: not called. */
+  gboolean (*ended) (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error);
   gpointer owner;
   FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
 } FabRunOptions;

@@ -164,7 +164,7 @@ fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by
 
   self->candidates = candidates;
   self->ranking = g_ptr_array_new ();
-  if (most_bytes == 0 && !device_bytes (study, &most_bytes, error))
+  if (most_bytes == 0 && !study->allows_oversized && !device_bytes (study, &most_bytes, error))
     return NULL;
   g_autoptr (GArray) starts = find_starts (self);
   fab_thread_pool_run (study->n_threads, starts->len - 1, play_family,

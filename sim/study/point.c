@@ -33,6 +33,12 @@ fab_point_copy (const FabPoint *self)
   return copy;
 }
 
+gboolean
+fab_point_fits (const FabPoint *self)
+{
+  return self->memory_max_bytes == 0 || self->memory_bytes <= self->memory_max_bytes;
+}
+
 static void
 take_times (FabPoint *self, const FabStepRecord *step)
 {

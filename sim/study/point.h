@@ -50,6 +50,9 @@ FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry 
                                  const FabPointLimits *limits, GError **error);
 FabPoint *fab_point_copy (const FabPoint *self); /* of one play, without draws. (transfer full) */
 void fab_point_free (FabPoint *self);
+
+/* Whether the fullest rank's memory is enough, or is not known. */
+gboolean fab_point_fits (const FabPoint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPoint, fab_point_free)
 
 /* --- figures by name --- */

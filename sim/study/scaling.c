@@ -153,7 +153,7 @@ find_bands (const FabStudy *study, FabScaling *self, GError **error)
 static gboolean
 has_rate (const FabScalePoint *point)
 {
-  return point->trial.point != NULL && point->trial.point->step_s > 0;
+  return point->trial.point != NULL && point->trial.point->step_s > 0 && !point->is_left_out;
 }
 
 static double
@@ -243,6 +243,23 @@ fab_scaling_judge (FabScaling *self, const FabScalingSpec *spec)
   }
 }
 
+/* Says why no point has an efficiency. Returns NULL. */
+static FabScaling *
+none_to_judge (const FabScaling *self, GError **error)
+{
+  for (guint i = self->n; i-- > 0;)
+    if (self->points[i].is_left_out) {
+      fab_throw (error, FAB_ERROR_OVERSIZED, "it fits on none of these numbers of GPUs. On %u: %s",
+                 self->points[i].n_gpus,
+                 fab_verdict_find (self->points[i].trial.point->verdict, FAB_FINDING_DOES_NOT_FIT)->text);
+      return NULL;
+    }
+  fab_throw (error, FAB_ERROR_INPUT, "%s",
+             self->points[0].trial.problem ? self->points[0].trial.problem
+                                           : "on none of these numbers of GPUs anything takes time");
+  return NULL;
+}
+
 FabScaling *
 fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **error)
 {
@@ -263,15 +280,12 @@ fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **er
   }
   if (!fab_study_play (study, tries, self->n, error))
     return NULL;
+  for (guint i = 0; i < self->n; i++)
+    self->points[i].is_left_out = self->points[i].trial.point != NULL
+                               && !fab_study_accepts (study, self->points[i].trial.point);
   fab_scaling_judge (self, spec);
-  if (self->first < 0) {
-    const FabScalePoint *first = &self->points[0];
-
-    fab_throw (error, FAB_ERROR_INPUT, "%s",
-               first->trial.problem ? first->trial.problem
-                                    : "on none of these numbers of GPUs anything takes time");
-    return NULL;
-  }
+  if (self->first < 0)
+    return none_to_judge (self, error);
   if (spec->has_band && !find_bands (study, self, error))
     return NULL;
   return g_steal_pointer (&self);

@@ -17,7 +17,9 @@ typedef struct {
   guint n_gpus;
   FabEdits *edits;
   FabTry trial;
-  double efficiency;    /* 0: the point has no efficiency */
+  double efficiency; /* 0: the point has no efficiency */
+  gboolean
+      is_left_out; /* it does not fit into memory, and the study does not allow that: it counts for nothing */
   double low_s, high_s; /* uncertainty of the step; both 0: nothing is uncertain, or it was not requested */
 } FabScalePoint;
 

@@ -19,11 +19,24 @@ fab_size_free (FabSize *self)
   g_free (self);
 }
 
+/* Of a value that misses its targets. */
+static const double farthest = 1e30;
+
 typedef struct {
   const FabStudy *study;
   const FabSizeSpec *spec;
   FabSize *size;
 } Trials;
+
+/* A value with which the job does not fit is farther away than any with which it does. */
+static double
+gap_of (const Trials *self, const FabPoint *point)
+{
+  double gap = fab_targets_gap (self->spec->targets, self->spec->n_targets, point);
+
+  return fab_study_accepts (self->study, point) ? MIN (gap, farthest)
+                                                : farthest + (double) point->memory_bytes;
+}
 
 static gboolean
 try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError **error)
@@ -41,8 +54,9 @@ try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError
     trials[i] = (FabTrial){ FALSE, G_MAXDOUBLE };
     if (point == NULL)
       continue;
-    trials[i].is_met = fab_targets_are_met (self->spec->targets, self->spec->n_targets, point);
-    trials[i].gap = fab_targets_gap (self->spec->targets, self->spec->n_targets, point);
+    trials[i].is_met = fab_study_accepts (self->study, point)
+                    && fab_targets_are_met (self->spec->targets, self->spec->n_targets, point);
+    trials[i].gap = gap_of (self, point);
   }
   return TRUE;
 }
@@ -109,6 +123,32 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
     if (!check_played (self, &spec->targets[i], error))
       return NULL;
   return g_steal_pointer (&self);
+}
+
+/* What is left of the step with the value that comes closest. */
+static char *
+say_rest (const FabSizePoint *best, const char *key)
+{
+  const FabPoint *point = best->trial.point;
+  double percent = 100 / point->step_s;
+
+  return g_strdup_printf ("With %s %.1f %% of the step is compute, %.1f %% exposed communication, "
+                          "for which %s%s%s sets the pace, and %.1f %% idle: %s takes no more of it away.",
+                          best->value, percent * point->compute_s, percent * point->exposed_s,
+                          point->binding ? point->binding : "no link", point->binding ? " of " : "",
+                          point->binding ? point->binding_spec : "", percent * point->idle_s, key);
+}
+
+FabVerdict *
+fab_size_verdict (const FabSize *self, const FabSizeSpec *spec)
+{
+  const FabSizePoint *best = &self->points[self->best];
+  FabVerdict *verdict = fab_verdict_copy (best->trial.point != NULL ? best->trial.point->verdict : NULL);
+
+  if (self->answer < 0 && best->trial.point != NULL && best->trial.point->step_s > 0
+      && !fab_verdict_stops (verdict))
+    fab_verdict_add (verdict, FAB_FINDING_UNREACHABLE_TARGET, say_rest (best, spec->axis->key), NULL);
+  return verdict;
 }
 
 enum { MOST_AT_ONCE = 2 * FAB_SIZE_SEARCH_GRID };
@@ -313,7 +353,8 @@ add_until_met (GPtrArray *result, GPtrArray *ports, const FabStudy *study, const
 
     if (!fab_study_play (study, tries, 1, error))
       return FALSE;
-    port->is_met = port->trial.point != NULL && fab_targets_are_met (targets, n_targets, port->trial.point);
+    port->is_met = fab_study_accepts (study, port->trial.point)
+                && fab_targets_are_met (targets, n_targets, port->trial.point);
     g_ptr_array_add (result, port);
     ports->pdata[i] = NULL;
     if (port->is_met)

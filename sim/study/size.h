@@ -58,6 +58,8 @@ typedef struct {
  * can be simulated; *error is that of the first. Several values are simulated in parallel; the result does not depend
  * on that. (transfer full) */
 FabSize *fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error);
+/* The verdict of the answer, or of the value that comes closest and why it is not enough. (transfer full) */
+FabVerdict *fab_size_verdict (const FabSize *self, const FabSizeSpec *spec);
 void fab_size_free (FabSize *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSize, fab_size_free)
 

@@ -72,6 +72,7 @@ fab_study_again (const FabStudy *study, GError **error)
     self->n_threads = study->n_threads;
     self->cancel = study->cancel;
     self->pulse = study->pulse;
+    self->allows_oversized = study->allows_oversized;
   }
   return self;
 }
@@ -90,7 +91,8 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
                       study->n_seeds,
                       study->n_threads,
                       study->cancel,
-                      study->pulse };
+                      study->pulse,
+                      study->allows_oversized };
   fab_scenario_edit (self->base, edits);
   fab_scenario_check (self->base, NULL);
   return self;
@@ -125,6 +127,12 @@ fab_study_check_vary (const FabStudy *study, const char *key, GError **error)
   return set == NULL
       || fab_throw (error, FAB_ERROR_INPUT,
                     "--vary %s undoes --set %s in every variant; leave one of the two out", key, set);
+}
+
+gboolean
+fab_study_accepts (const FabStudy *study, const FabPoint *point)
+{
+  return point != NULL && (study->allows_oversized || fab_point_fits (point));
 }
 
 static gboolean

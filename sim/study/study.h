@@ -19,13 +19,15 @@ typedef struct {
   /* Seeds of each variant; FAB_SPREAD_AUTO: FAB_SPREAD_SEEDS where its figures depend on the seed, one where they do
    * not, one where it sets the seed itself or takes more than FAB_SPREAD_EVENTS. A new study has 1. */
   guint n_seeds;
-  guint n_threads;    /* that simulate at once; 0: one per processor */
-  const gint *cancel; /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
-  FabPulse *pulse;    /* counts the plays; NULL: nobody looks */
+  guint n_threads;           /* that simulate at once; 0: one per processor */
+  const gint *cancel;        /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
+  FabPulse *pulse;           /* counts the plays; NULL: nobody looks */
+  gboolean allows_oversized; /* a variant that does not fit into memory may be recommended */
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must
- * outlive the study. Threads and cancelling are the caller's to set. NULL and *error when the file cannot be read.
+ * outlive the study. Threads, cancelling and
+ * what may be recommended are the caller's to set. NULL and *error when the file cannot be read.
  * (transfer full) */
 FabStudy *fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
                          const FabRegistry *registry, GError **error);
@@ -63,6 +65,9 @@ gboolean fab_study_check_vary (const FabStudy *study, const char *key, GError **
 
 /* Simulates the study's own scenario with the seeds of the study. NULL and *error. (transfer full) */
 FabPoint *fab_study_point (const FabStudy *study, GError **error);
+
+/* Whether the study may recommend it: it was simulated, and fits into memory or need not. */
+gboolean fab_study_accepts (const FabStudy *study, const FabPoint *point);
 
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);

@@ -217,6 +217,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->binding = g_strdup (point->binding);
   self->binding_spec = g_strdup (point->binding_spec);
   self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
+  self->verdict = fab_verdict_codes (point->verdict);
   take_spending (self, &point->spending);
   take_parts (self, point);
   take_draws (self, point->draws);
@@ -260,7 +261,8 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .binding_fraction = real_or_0 (self->binding_fraction),
                               .binding = g_strdup (self->binding),
                               .binding_spec = g_strdup (self->binding_spec),
-                              .spending = spending_of (self) };
+                              .spending = spending_of (self),
+                              .verdict = fab_verdict_of_codes (self->verdict) };
   give_parts (self, trial->point);
   trial->point->has_only_times = TRUE;
   trial->point->draws = draws_of (self, trial->point);

@@ -237,7 +237,7 @@ begin (FabTune *self, const FabStudy *study, GError **error)
   written->trial.point = fab_study_point (study, error);
   if (written->trial.point == NULL)
     return FALSE;
-  if (self->most_bytes == 0)
+  if (self->most_bytes == 0 && !study->allows_oversized)
     self->most_bytes = written->trial.point->memory_max_bytes;
   self->written = written;
   if (!fab_figure_is_known (self->by, written->trial.point))

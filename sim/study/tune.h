@@ -53,8 +53,8 @@ typedef struct {
   FabBytes most_bytes;                /* memory that a rank may use; 0: any */
 } FabTune;
 
-/* `most_bytes` 0: the memory of the device. NULL and *error when the scenario as written cannot be simulated.
- * (transfer full) */
+/* `most_bytes` 0: the memory of the device, or any where the study allows oversized jobs. NULL and *error when the
+ * scenario as written cannot be simulated. (transfer full) */
 FabTune *fab_tune_find (const FabStudy *study, const GPtrArray *knobs, const FabFigure *by,
                         FabBytes most_bytes, GError **error);
 void fab_tune_free (FabTune *self);

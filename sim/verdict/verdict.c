@@ -157,6 +157,51 @@ fab_verdict_codes (const FabVerdict *self)
 }
 
 void
+fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double high_s)
+{
+  static const double least_spread = 1e-3; /* of the longest step; less is no difference */
+
+  if (n_seeds < 2 || high_s - low_s <= least_spread * high_s)
+    return;
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, low_s * (double) FAB_PS_PER_S);
+  g_autofree char *high = fab_units_show (FAB_UNIT_TIME, high_s * (double) FAB_PS_PER_S);
+  fab_verdict_add (self, FAB_FINDING_SPREAD,
+                   g_strdup_printf ("The step depends on the seed: over %" G_GUINT64_FORMAT
+                                    " seeds it takes from %s to %s.",
+                                    n_seeds, low, high),
+                   NULL);
+}
+
+gboolean
+fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error)
+{
+  guint n = fab_verdict_n (self);
+  g_autofree FabFindingRecord *rows = g_new (FabFindingRecord, n + 1);
+
+  for (guint i = 0; i < n; i++) {
+    const FabFinding *finding = fab_verdict_at (self, i);
+
+    rows[i] = (FabFindingRecord){ fab_finding_kind (finding)->name,
+                                  fab_severity_names[fab_finding_kind (finding)->severity], finding->text,
+                                  finding->advice };
+  }
+  return fab_store_add_findings (store, rows, n, error);
+}
+
+FabVerdict *
+fab_verdict_of_codes (const char *codes)
+{
+  g_auto (GStrv) names = codes != NULL ? g_strsplit (codes, ";", -1) : NULL;
+  FabVerdict *self = codes != NULL ? fab_verdict_new () : NULL;
+
+  for (guint i = 0; names != NULL && names[i] != NULL; i++)
+    for (guint code = 0; code < FAB_N_FINDING_CODES; code++)
+      if (g_str_equal (names[i], fab_finding_kinds[code].name))
+        fab_verdict_add (self, code, g_strdup (fab_finding_kinds[code].summary), NULL);
+  return self;
+}
+
+void
 fab_verdict_add_json (const FabVerdict *self, FabJson *json, const char *key)
 {
   fab_json_begin_array (json, key);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sim/base/json.h"
+#include "sim/result/store.h"
 #include "sim/run/simulation.h"
 
 typedef enum {
@@ -83,6 +84,16 @@ char *fab_verdict_codes (const FabVerdict *self);
 /* Adds the array `key` of objects with `code`, `severity`, `text`, `advice`, `link` and `rank`; null where there is
  * none. */
 void fab_verdict_add_json (const FabVerdict *self, FabJson *json, const char *key);
+
+/* Adds the finding that the step depends on the seed, where the steps of several seeds differ by more than rounding. */
+void fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double high_s);
+
+/* Adds it to the run that was begun. */
+gboolean fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error);
+
+/* The verdict that has these codes; its texts are the summaries of the kinds. Unknown codes are left out. NULL of
+ * NULL. (transfer full) */
+FabVerdict *fab_verdict_of_codes (const char *codes);
 
 static inline const FabFindingKind *
 fab_finding_kind (const FabFinding *finding)

@@ -79,8 +79,12 @@ add_head (FabStore *store, gint64 *run_id, GError **error)
                                { 0, "optimizer", 40000000000 },
                                { 1, "parameters", 8000000000 } };
 
+  FabFindingRecord findings[] = { { "does_not_fit", "stops", "It does not fit.", "Recompute." },
+                                  { "waits_for_network", "notes", "It waits.", NULL } };
+
   return fab_store_begin_run (store, &run, run_id, error) && fab_store_add_classes (store, classes, 2, error)
-      && fab_store_add_memory (store, memory, 3, error) && fab_store_add_links (store, links, 3, error);
+      && fab_store_add_memory (store, memory, 3, error) && fab_store_add_links (store, links, 3, error)
+      && fab_store_add_findings (store, findings, 2, error);
 }
 
 static inline gboolean

@@ -40,6 +40,7 @@ fab_variant_free (FabVariant *self)
     g_array_unref (self->classes);
   if (self->collectives != NULL)
     g_array_unref (self->collectives);
+  fab_verdict_free (self->verdict);
   g_free (self);
 }
 
@@ -252,6 +253,9 @@ fab_variant_play (const FabScenario *scenario, const FabRegistry *registry, GErr
     return NULL;
   FabVariant *self = variant_of (scenario, simulation);
   self->wall_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+  self->verdict = fab_verdict_of (scenario, simulation, registry, error);
+  if (self->verdict == NULL)
+    g_clear_pointer (&self, fab_variant_free);
   return self;
 }
 
@@ -448,6 +452,7 @@ take (Draw *self, const FabScenario *scenario, const FabSimulation *simulation)
   if (self->point == NULL)
     return;
   self->variant = variant_of (scenario, simulation);
+  self->variant->verdict = fab_verdict_copy (self->point->verdict);
   if (self->index > 0)
     return;
   side->nic_bytes_per_s = nic_rate (scenario);

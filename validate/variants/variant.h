@@ -55,6 +55,7 @@ typedef struct {
   GArray *classes;                  /* FabVariantClass */
   GArray *collectives;              /* FabVariantCollective, in their order */
   double slowed_s;                  /* of compute, what kernels took longer beside collectives */
+  FabVerdict *verdict;              /* NULL: not computed */
   guint64 n_events;
   double wall_s;
 } FabVariant;
