@@ -17,7 +17,8 @@
 
 /* The keys of the packet network. Constants of DCQCN and of marking: those of the vendor of the adapters in Y. Li et
  * al., "HPCC: High Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`);
- * thresholds and steps by the rate of the port (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at 40 Gb/s. */
+ * thresholds and steps by the rate of the port (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at
+ * 40 Gb/s. */
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
