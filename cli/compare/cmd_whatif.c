@@ -583,7 +583,7 @@ run (int argc, char **argv)
     CHANGE ("fault", FAULT, "Something is broken: nic=node2/nic1:50%, link=A->B:dead, gpu=11:80%", "FAULT"),
     CHANGE ("sharp", SHARP, "The network's switches reduce: on or off", "on|off"),
     CHANGE ("nvls", NVLS, "NVLink switches reduce: on or off", "on|off"),
-    CHANGE ("nic", NIC, "The rate of the NIC ports (800Gb/s), or their link entry (ib-xdr)", "RATE|LINK"),
+    CHANGE ("nic", NIC, "The rate of NIC and switch ports (800Gb/s), or their link (ib-xdr)", "RATE|LINK"),
     CHANGE ("domain", DOMAIN, "As many GPUs in NVLink domains of so many", "GPUS"),
     CHANGE ("gpus", GPUS, "So many GPUs: whole nodes, or a part of one", "GPUS"),
     CHANGE ("nodes", NODES, "So many nodes", "NODES"),

@@ -91,6 +91,8 @@ print_head (const CollectiveRequest *request, const GArray *rows)
            " iters: %" G_GINT64_FORMAT " agg iters: 1 validation: %" G_GINT64_FORMAT " graph: 0\n",
            MAX (o->threads, 1), request->gpus_per_process, request->first_bytes, request->last_bytes, step,
            request->step_bytes ? "bytes" : "factor", o->warmup, o->iterations, o->check);
+  if (o->nic != NULL)
+    g_print ("# ports of NICs, and of switches where the fabric names no link: %s\n", o->nic);
   for (guint i = 0; o->environment && o->environment[i]; i++)
     g_print ("# -x %s\n", o->environment[i]);
   g_print (
@@ -696,7 +698,7 @@ run (int argc, char **argv)
     COUNT ("gpus-per-node", 0, gpus_per_node, "GPUs used in each node (default: all)"),
     COUNT ("ngpus", 'g', gpus_per_thread, "GPUs of a thread; without --gpus-per-node, of the node"),
     COUNT ("nthreads", 't', threads, "Threads in each node that share its GPUs (default 1)"),
-    TEXT ("nic", 0, nic, "Link entry of the NIC ports (default: the node's own)", "LINK"),
+    TEXT ("nic", 0, nic, "Link entry of NIC and switch ports (default: the node's own)", "LINK"),
     { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
       "Also the entries of this file, as `fabricast calibrate` writes them; repeatable", "FILE" },
     TEXT ("fabric", 0, fabric, "How NICs are joined (default: the node's own)", "NAME"),

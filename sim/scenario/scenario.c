@@ -482,7 +482,9 @@ static const FabParam cluster_params[] = {
          "GPUs used of each node; 0: all it has.") },
   { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
          "NICs used of each node, spread evenly over its sockets, PCIe switches and GPUs; 0: all it has.") },
-  { ROW ("nic", TEXT, FabClusterSpec, nic, "", "The link entry of the NIC ports; empty: the node's own."),
+  { ROW ("nic", TEXT, FabClusterSpec, nic, "",
+         "The link entry of the NIC ports, and of switches' ports where the fabric names no link; empty: the "
+         "node's own."),
     .refers = FAB_REFERS_LINK },
   { ROW ("nic_rate", RATE, FabClusterSpec, nic_rate_bytes_per_s, "0Gb/s",
          "Line rate of those ports, and of switches' ports where the fabric names no link; 0: the entry's."),

@@ -13,6 +13,7 @@
  * The largest of them is what the step waits for. A straggler also comes before compute, because the compute that the
  * others wait for is its own.
  */
+#include "sim/verdict/choice.h"
 #include "sim/verdict/doubts.h"
 #include "sim/verdict/verdict.h"
 
@@ -355,6 +356,7 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
   g_autoptr (FabVerdict) self = fab_verdict_of_built (simulation);
 
   find_wait (self, simulation);
+  fab_choice_find (self, simulation);
   find_sizes (self, fab_simulation_dag (simulation));
   find_uncalibrated (self, scenario, simulation);
   find_draws (self, simulation);

@@ -15,7 +15,7 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
   [FAB_FINDING_SPREAD] = { "spread", FAB_FINDING_WARNS,
                            "The result differs between seeds; the text says how far." },
   [FAB_FINDING_CHOICE] = { "choice", FAB_FINDING_WARNS,
-                           "A choice of the collective library makes a larger or faster machine slower." },
+                           "The collective library's own estimate chooses slower ways than it could." },
   [FAB_FINDING_EXTRAPOLATED] = { "extrapolated", FAB_FINDING_WARNS,
                                  "Some message sizes lie outside those at which the links were measured." },
   [FAB_FINDING_UNCALIBRATED] = { "uncalibrated", FAB_FINDING_WARNS,

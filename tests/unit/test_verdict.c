@@ -153,6 +153,27 @@ different_channels_on_a_link_are_told (G_GNUC_UNUSED void **state)
                 "fidelity_channels;waits_for_network");
 }
 
+/* --- choices of the library --- */
+
+#define B300(nics, more) \
+  "cluster: {node: hgx-b300, nodes: 5, nics_per_node: " nics "}\n" more REDUCE ("16MiB")
+
+/* The tuner takes nvls_tree for 16 MiB, where a tree with LL128 takes two thirds of the time. Who asks for the tree has
+ * nothing to be told. */
+static void
+a_slower_choice_is_named (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) verdict = verdict_of (HEAD B300 ("8", ""));
+  g_autoptr (FabVerdict) asked = verdict_of (
+      HEAD B300 ("8", "collectives: {kind: nccl, algorithm: tree, protocol: ll128, min_channels: 32}\n"));
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_CHOICE);
+
+  assert_non_null (finding);
+  assert_non_null (strstr (finding->text, "as nvls_tree with simple on 16 channels; tree with ll128 on"));
+  assert_non_null (finding->advice);
+  assert_null (fab_verdict_find (asked, FAB_FINDING_CHOICE));
+}
+
 /* --- the list --- */
 
 static void
@@ -198,6 +219,7 @@ main (void)
     cmocka_unit_test (a_step_waits_for_one_thing),
     cmocka_unit_test (a_straggler_is_named),
     cmocka_unit_test (a_link_that_binds_is_named),
+    cmocka_unit_test (a_slower_choice_is_named),
     cmocka_unit_test (a_link_without_a_measurement_is_uncalibrated),
     cmocka_unit_test (sizes_outside_the_measured_ones_are_extrapolated),
     cmocka_unit_test (a_fidelity_says_what_it_does_not_know),

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choice.c - a collective whose plan takes t alone, where another one would take b < t, loses (1 - b / t) of the time
+ * for which it is exposed. What is lost is summed over the step; the text names the operation that loses most. */
+#include "sim/verdict/choice.h"
+
+static const double least_fraction = 0.02; /* of the step */
+
+/* Collectives of one operation, size and plan. */
+typedef struct {
+  const FabCollectivePlan *plan;
+  guint n;
+  double lost_ps;
+} Kind;
+
+static guint
+hash_of_kind (gconstpointer data)
+{
+  const FabCollectivePlan *plan = ((const Kind *) data)->plan;
+
+  return g_str_hash (plan->algorithm) ^ (guint) plan->op ^ (guint) (plan->bytes * 2654435761U);
+}
+
+static gboolean
+are_same_kind (gconstpointer a, gconstpointer b)
+{
+  const FabCollectivePlan *x = ((const Kind *) a)->plan, *y = ((const Kind *) b)->plan;
+
+  return x->op == y->op && x->bytes == y->bytes && x->n_ranks == y->n_ranks && x->footprint == y->footprint
+      && x->protocol == y->protocol && x->n_channels == y->n_channels;
+}
+
+static double
+lost_ps (const FabCollectivePlan *plan, const FabCollectiveRecord *record)
+{
+  FabTimePs idle_ps = fab_collective_plan_idle_ps (plan);
+
+  if (plan->best.algorithm == NULL || idle_ps <= 0)
+    return 0;
+  return (double) record->exposed_ps * (1 - (double) plan->best.idle_ps / (double) idle_ps);
+}
+
+/* Adds a collective to its kind, and returns it. */
+static Kind *
+add_to_kind (GHashTable *kinds, const FabCollectivePlan *plan, double lost)
+{
+  Kind *kind = g_hash_table_lookup (kinds, &(Kind){ .plan = plan });
+
+  if (kind == NULL) {
+    kind = g_new0 (Kind, 1);
+    kind->plan = plan;
+    g_hash_table_add (kinds, kind);
+  }
+  kind->n++;
+  kind->lost_ps += lost;
+  return kind;
+}
+
+/* "198.1 us". (transfer full) */
+static char *
+write_time (FabTimePs time_ps)
+{
+  double us = (double) time_ps / 1e6;
+
+  if (us < 1e3)
+    return g_strdup_printf ("%.4g us", us);
+  return us < 1e6 ? g_strdup_printf ("%.4g ms", us / 1e3) : g_strdup_printf ("%.4g s", us / 1e6);
+}
+
+static void
+add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
+{
+  const FabCollectivePlan *plan = worst->plan;
+  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) plan->bytes);
+  g_autofree char *takes = write_time (fab_collective_plan_idle_ps (plan));
+  g_autofree char *would = write_time (plan->best.idle_ps);
+
+  fab_verdict_add (
+      self, FAB_FINDING_CHOICE,
+      g_strdup_printf (
+          "The collective library's own estimate chooses slower ways than it could: they cost %.1f %% of the "
+          "step. %u x %s of %s takes %s as %s with %s on %u channels; %s with %s on %u would take %s.",
+          100 * lost_fraction, worst->n, fab_op_names[plan->op], size, takes, plan->algorithm, plan->protocol,
+          plan->n_channels, plan->best.algorithm, plan->best.protocol, plan->best.n_channels, would),
+      g_strdup (
+          "Ask for another way (collectives.algorithm, protocol and min_channels), and measure it: a larger or "
+          "faster machine may be slower for this reason."));
+}
+
+void
+fab_choice_find (FabVerdict *self, const FabSimulation *simulation)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  g_autoptr (GHashTable) kinds = g_hash_table_new_full (hash_of_kind, are_same_kind, g_free, NULL);
+  const Kind *worst = NULL;
+  double sum_ps = 0;
+
+  for (guint i = 0; i < probe->collectives->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
+    const FabCollectivePlan *plan = &dag->collectives[record->index].plan;
+    double lost = lost_ps (plan, record);
+
+    if (lost <= 0)
+      continue;
+    const Kind *kind = add_to_kind (kinds, plan, lost);
+    worst = worst == NULL || kind->lost_ps > worst->lost_ps ? kind : worst;
+    sum_ps += lost;
+  }
+  if (worst != NULL && sum_ps >= least_fraction * (double) probe->step.times.duration_ps)
+    add_finding (self, worst, sum_ps / (double) probe->step.times.duration_ps);
+}
