@@ -81,7 +81,7 @@ what_is_random_follows_the_seed (G_GNUC_UNUSED void **state)
     "}\njob: {kind: traffic, pattern: random, size: 1MiB}\n",
     "cluster: {node: dgx-h100, nodes: 1}\njob: {kind: ddp, model: gpt2, micro_batch: 1, jitter: {cv: 5%}}\n",
     "cluster: {node: host, nodes: 5, nic: roce-400, fabric: switch}\nfidelity: {kind: packet, flow_control: pfc}\n"
-    "job: {kind: traffic, pattern: incast, size: 4MiB, senders: 4}\n",
+    "job: {kind: traffic, pattern: incast, size: 16MiB, senders: 4}\n",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (yamls); i++) {

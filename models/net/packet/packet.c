@@ -16,9 +16,9 @@
 #include "models/net/packet/parts.h"
 
 /* The keys of the packet network. Constants of DCQCN and of marking: those of the vendor of the adapters in Y. Li et
- * al., "HPCC: High Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`);
- * thresholds and steps by the rate of the port (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at
- * 40 Gb/s. */
+ * al., "HPCC: High Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`), with
+ * the 50 us between two reports of a receiver of SIGCOMM 2015; thresholds and steps by the rate of the port
+ * (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at 40 Gb/s. */
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
@@ -103,7 +103,7 @@ static const FabParam packet_params[] = {
     .max = 1 },
   { ROW ("dcqcn", BOOL, has_dcqcn, "true", "Senders over Ethernet heed the marks.") },
   { ROW ("gain", FRACTION, gain_fraction, "0.00390625", "DCQCN: weight of a new mark, 1/256."), .max = 1 },
-  { ROW ("cnp_every", TIME, cnp_every_ps, "4us", "DCQCN: a receiver tells of marks once in this time.") },
+  { ROW ("cnp_every", TIME, cnp_every_ps, "50us", "DCQCN: a receiver tells of marks once in this time.") },
   { ROW ("alpha_every", TIME, alpha_every_ps, "1us", "DCQCN: how often the estimate of marks decays."),
     .min = 1e6, .max = 1e15 },
   { ROW ("increase_every", TIME, increase_every_ps, "300us", "DCQCN: how often the rate rises, by time."),
