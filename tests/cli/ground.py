@@ -78,7 +78,7 @@ class Ground:
 
     def measure(self, rig, backend, file, *how):
         """Between the first two hosts."""
-        rig.start(1, [self.program, "measure", backend, "--listen", ":7471", "--once", *SET[backend]], stderr=subprocess.DEVNULL)
+        rig.start(1, [self.program, "measure", backend, "--listen", rig.address(1) + ":7471", "--once", *SET[backend]], stderr=subprocess.DEVNULL)
         rig.run(0, [self.program, "measure", backend, "--peer", rig.address(1), "-o", file, *SET[backend], *how],
                 stdout=subprocess.DEVNULL)
 
