@@ -84,8 +84,10 @@ run_command (int argc, char **argv)
 static void
 close_output (void)
 {
-  if (fab_terminal_close ())
+  if (fab_terminal_close ()) {
+    fab_terminal_close_errors ();
     return;
+  }
   g_printerr ("fabricast: cannot write the answer to standard output; is the disk full?\n");
   _exit (FAB_EXIT_INPUT);
 }

@@ -246,3 +246,19 @@ fab_terminal_close (void)
   stdout = stderr; /* nothing is printed after this */
   return is_written;
 }
+
+void
+fab_terminal_close_errors (void)
+{
+  FILE *screen = stderr, *plain;
+
+  if (fileno (screen) >= 0) /* not a stream of our own */
+    return;
+  plain = fdopen (STDERR_FILENO, "w");
+  if (plain == NULL)
+    return;
+  if (stdout == screen)
+    stdout = plain;
+  stderr = plain;
+  fclose (screen);
+}

@@ -37,3 +37,5 @@ void fab_terminal_open (const char *colour, gboolean is_data);
 /* Writes what is held back; nothing may be printed to stdout afterwards. Returns FALSE when something could not be
  * written. */
 gboolean fab_terminal_close (void);
+/* Frees the stream in front of stderr, after the above. What is printed to stderr from then on stays as it is. */
+void fab_terminal_close_errors (void);

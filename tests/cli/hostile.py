@@ -158,7 +158,7 @@ class Scarce(CliTest):
         many = ("run", HELLO, "--no-db", "--no-band", "--no-fold", "--set", "cluster.nodes=100000")
         done = self.fabricast(*many, timeout=100)
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
-        self.assertRegex(done.stderr, r"^fabricast run: 100000 nodes take about \d+\.?\d* GB of memory, and [\d.]+ [GM]B are free "
+        self.assertRegex(done.stderr, r"^fabricast run: 100000 nodes take about \d+\.?\d* [GT]B of memory, and [\d.]+ [GM]B are free "
                                       r"here: fold them .* FABRICAST_MEMORY=\d+GB .*\n$")
         for command in ("explain", "size", "compare"):
             args = {"size": ("--target", "exposed<=5%", "--vary", "cluster.nic=ib-ndr"), "compare": ("--vary", "seed=1,2")}
