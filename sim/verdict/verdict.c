@@ -13,7 +13,7 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
   [FAB_FINDING_UNREACHABLE_TARGET] = { "unreachable_target", FAB_FINDING_STOPS,
                                        "No value that was tried meets the targets, and the text says why." },
   [FAB_FINDING_SPREAD] = { "spread", FAB_FINDING_WARNS,
-                           "The result differs between seeds; the text says how far." },
+                           "The figures depend on the seed; another one may give others." },
   [FAB_FINDING_CHOICE] = { "choice", FAB_FINDING_WARNS,
                            "The collective library's own estimate chooses slower ways than it could." },
   [FAB_FINDING_EXTRAPOLATED] = { "extrapolated", FAB_FINDING_WARNS,
