@@ -96,6 +96,21 @@ check_header (FabMeasured *self, const FabMeasuredCsv *csv, const char *key, con
                        text);
 }
 
+/* A table of a group has the GPUs of the whole node in its header, and the ranks of the group beside them. */
+static void
+check_gpus (FabMeasured *self, const FabMeasuredCsv *csv, const FabMeasuredSpec *spec)
+{
+  const char *ranks = g_hash_table_lookup (csv->header, "ranks"),
+             *gpus = g_hash_table_lookup (csv->header, "gpus_per_node");
+  guint n_ranks = fab_measured_spec_n_ranks (spec);
+
+  if (ranks != NULL && (guint) g_ascii_strtoull (ranks, NULL, 10) != n_ranks)
+    fab_schema_report (self->file->reader, &spec->gpus_per_node,
+                       "there are %u ranks here and '%s' in the table's own header", n_ranks, ranks);
+  else if (ranks == NULL || gpus == NULL || g_ascii_strtoll (gpus, NULL, 10) < spec->gpus_per_node)
+    check_header (self, csv, "gpus_per_node", &spec->gpus_per_node);
+}
+
 static void
 load_table (FabMeasured *self, const char *directory, const FabMeasuredSpec *spec)
 {
@@ -120,7 +135,7 @@ load_table (FabMeasured *self, const char *directory, const FabMeasuredSpec *spe
     return;
   }
   check_header (self, table.csv, "nodes", &spec->nodes);
-  check_header (self, table.csv, "gpus_per_node", &spec->gpus_per_node);
+  check_gpus (self, table.csv, spec);
   table.name = g_str_has_suffix (spec->file, ".csv") ? g_strndup (spec->file, strlen (spec->file) - 4)
                                                      : g_strdup (spec->file);
   g_array_append_val (self->tables, table);
