@@ -113,6 +113,54 @@ few_channels_use_whole_ports (G_GNUC_UNUSED void **state)
 }
 
 static void
+releases_are_numbers (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *exact = nccl_version_text (22902), *line = nccl_version_text (22999);
+
+  assert_int_equal (nccl_version_parse ("2.29.2"), 22902);
+  assert_int_equal (nccl_version_parse ("2.29"), 22999);
+  assert_int_equal (nccl_version_parse ("2.31"), 0);
+  assert_int_equal (nccl_version_parse ("2"), 0);
+  assert_int_equal (nccl_version_parse ("2.29.2-1"), 0);
+  assert_int_equal (nccl_version_parse ("2.x.2"), 0);
+  assert_string_equal (exact, "2.29.2");
+  assert_string_equal (line, "2.29");
+}
+
+/* The unit's GPUs are A100, which NCCL drives from 2.7.3 on. */
+static void
+a_release_must_drive_the_gpus (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, "{nccl_version: 2.6.4}");
+  Rig *rig = rig_new (&one_node);
+  FabGroup group = rig_group (rig);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabCollectivePlan plan = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  assert_false (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, 8, &plan, &error));
+  assert_non_null (strstr (error->message, "2.6.4 cannot drive"));
+  assert_non_null (strstr (error->message, "2.7.3"));
+  fab_library_destroy (library);
+  rig_free (rig);
+}
+
+/* 220 ns for each of 24 channels but the first before 2.12; whole chunks before 2.22. */
+static void
+a_release_implies_what_its_host_did (G_GNUC_UNUSED void **state)
+{
+  NcclParams old = { 0 }, older = { 0 }, new = { 0 };
+
+  nccl_version_apply (21108, &older);
+  nccl_version_apply (22105, &old);
+  nccl_version_apply (22203, &new);
+  assert_int_equal (older.issue_channel_ps, 220000);
+  assert_int_equal (old.issue_channel_ps, 0);
+  assert_true (older.has_whole_chunks && old.has_whole_chunks);
+  assert_false (new.has_whole_chunks);
+}
+
+static void
 assert_choice (FabBytes bytes, const char *protocol, double startup_us)
 {
   Plan p;
@@ -300,6 +348,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (releases_are_numbers),
+    cmocka_unit_test (a_release_must_drive_the_gpus),
+    cmocka_unit_test (a_release_implies_what_its_host_did),
     cmocka_unit_test (small_sizes_use_few_channels),
     cmocka_unit_test (few_channels_use_few_nics),
     cmocka_unit_test (few_channels_use_whole_ports),

@@ -35,15 +35,21 @@ static const FabParam nccl_params[] = {
     .offset = G_STRUCT_OFFSET (NcclParams, issue_channel_ps),
     .fallback = "0ns",
     .help =
-        "Host time on top for every further channel. NCCL before 2.12 wrote work for each: 220ns, measured from "
-        "1 to 24 channels in the first of these tables." },
+        "Host time on top for every further channel. 0ns: none; 220ns where nccl_version is before 2.12, which "
+        "wrote work for each (measured from 1 to 24 channels in a100x8_nvswitch_allreduce_8)." },
   { .key = "whole_chunks",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (NcclParams, has_whole_chunks),
     .fallback = "false",
     .help =
-        "Chunks are whole multiples of what a thread block moves at once, as before NCCL 2.22, so that some "
-        "channels have nothing to do (minChunkSize in src/device/all_reduce.h)." },
+        "Chunks are whole multiples of what a thread block moves at once, so that some channels have nothing to "
+        "do (minChunkSize in src/device/all_reduce.h). So they are where nccl_version is before 2.22." },
+  { .key = "nccl_version",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (NcclParams, nccl_version),
+    .fallback = "",
+    .help = "Release of NCCL or RCCL, 2.0 to 2.30: 2.29.2, or 2.29 for the last of its line. Empty: 2.30.7; "
+            "2.27.7 on Pascal and Volta, which CUDA 13 does not build for; RCCL 2.22.3." },
   { .key = "net_fraction",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (NcclParams, net_fraction),
@@ -106,6 +112,7 @@ typedef struct {
 /* The choice of a candidate for one collective. */
 typedef struct {
   NcclLibrary *library;
+  NcclParams params; /* of the library, with what the release implies */
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
@@ -118,7 +125,7 @@ typedef struct {
 static guint
 most_channels (const Choice *choice, guint n_rails)
 {
-  const NcclParams *params = &choice->library->params;
+  const NcclParams *params = &choice->params;
   const NcclArchitecture *architecture = choice->common.architecture;
   guint n = 2 * (guint) (choice->common.busbw_GBps / 20 + 0.5);
 
@@ -149,7 +156,7 @@ count_channels (const NcclCandidate *candidate)
 static gboolean
 is_possible (const Choice *choice, const NcclCandidate *candidate)
 {
-  const NcclParams *params = &choice->library->params;
+  const NcclParams *params = &choice->params;
   const FabCollectiveForm *form = candidate->form;
   guint protocols = candidate->algorithm->protocols;
 
@@ -175,7 +182,7 @@ idle_ps_of (const Choice *choice, const NcclCandidate *candidate)
   FabCollectivePlan plan = { .op = candidate->op, .bytes = candidate->bytes, .n_ranks = candidate->n_ranks };
 
   nccl_cost (candidate, &plan);
-  wait_for_host (&choice->library->params, candidate->architecture, &plan);
+  wait_for_host (&choice->params, candidate->architecture, &plan);
   return fab_collective_plan_idle_ps (&plan);
 }
 
@@ -225,7 +232,7 @@ try_protocols (Choice *choice, const FabCollectiveForm *form)
 static gboolean
 is_wanted (const Choice *choice, const FabAlgorithmOps *model)
 {
-  const NcclParams *params = &choice->library->params;
+  const NcclParams *params = &choice->params;
   const NcclCandidate *common = &choice->common;
   const NcclAlgorithm *algorithm = common->algorithm;
 
@@ -325,7 +332,7 @@ wait_for_host (const NcclParams *params, const NcclArchitecture *architecture, F
 static void
 finish_plan (const Choice *choice, FabCollectivePlan *plan)
 {
-  const NcclParams *params = &choice->library->params;
+  const NcclParams *params = &choice->params;
   const NcclCandidate *best = &choice->best;
   double measured = nccl_measured_bytes_per_s (&params->measured, best->group, best->op);
 
@@ -348,15 +355,22 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
            GError **error)
 {
   NcclLibrary *self = (NcclLibrary *) library;
+  const NcclArchitecture *architecture = nccl_architecture (group->cluster->architecture);
+  guint version = nccl_version_of (&self->params, architecture);
   Choice choice = { .library = self,
+                    .params = self->params,
                     .env = { .net_stretch = 1 / self->params.net_fraction },
                     .common = { .group = group,
-                                .architecture = nccl_architecture (group->cluster->architecture),
+                                .architecture = architecture,
+                                .version = version,
                                 .op = op,
                                 .bytes = bytes,
                                 .n_ranks = plan->n_ranks },
                     .best_us = -1 };
 
+  if (!nccl_version_check (&self->params, architecture, error))
+    return FALSE;
+  nccl_version_apply (version, &choice.params);
   if (!measure_rings (&choice, error) || !try_algorithms (&choice, error))
     return FALSE;
   if (choice.best_us < 0)
@@ -369,6 +383,17 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
         self->params.protocol ? protocol_choices[self->params.protocol] : "");
   finish_plan (&choice, plan);
   return TRUE;
+}
+
+static void
+nccl_check (gconstpointer params, FabCheck *check)
+{
+  const NcclParams *self = params;
+
+  if (self->nccl_version != NULL && nccl_version_parse (self->nccl_version) == 0)
+    fab_check_fail (check, &self->nccl_version,
+                    "'%s' is no release that is known here; write one from 2.0 to 2.30, as 2.29.2 or 2.29",
+                    self->nccl_version);
 }
 
 static FabLibrary *
@@ -403,7 +428,8 @@ const FabLibraryOps fab_library_nccl = {
                 "NCCL and RCCL: their tuner chooses algorithm and protocol; the links give the bandwidth.",
             .doc = "docs/models/nccl.md",
             .params = nccl_params,
-            .params_size = sizeof (NcclParams) },
+            .params_size = sizeof (NcclParams),
+            .check = nccl_check },
   .create = nccl_create,
   .plan = nccl_plan,
   .destroy = nccl_destroy,

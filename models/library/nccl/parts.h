@@ -5,6 +5,7 @@
  * tables.c      constants of the protocols and of the generations of GPUs, from NCCL and from measurements
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
+ * versions.c    releases of NCCL
  * measured.c    bus bandwidths of the cluster that a user has measured
  * wires.c       what the links of an algorithm's footprint allow
  * nccl.c        parameters, the search over all candidates, and the host that issues collectives
@@ -35,8 +36,9 @@ typedef struct {
   gint64 min_channels, max_channels;
   gboolean has_whole_chunks, has_nvls, has_collnet;
   double net_fraction;
-  const char *algorithm; /* NULL: the tuner chooses */
-  gint protocol;         /* 0: the tuner chooses, else NcclProtocol + 1 */
+  const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
+  const char *algorithm;    /* NULL: the tuner chooses */
+  gint protocol;            /* 0: the tuner chooses, else NcclProtocol + 1 */
   FabParamList measured;
 } NcclParams;
 
@@ -50,13 +52,15 @@ typedef struct {
 
 /* What differs between GPUs. Bandwidths are GB/s; arrays of three are for one, two and more nodes. */
 typedef struct {
-  const char *name;    /* an accelerator's `architecture` */
-  gboolean is_rccl;    /* AMD: RCCL runs, with constants of its own */
-  gboolean has_ll128;  /* the 128 bytes that a warp stores arrive in order, which LL128 needs */
-  guint generation;    /* compute capability, the first digit; 0 for others */
-  double issue_us;     /* time in which a host of that generation's time issues one collective on one GPU */
-  guint most_channels; /* on one node */
-  double ll_GBps[3];   /* bus bandwidth of LL, all channels together */
+  const char *name;      /* an accelerator's `architecture` */
+  gboolean is_rccl;      /* AMD: RCCL runs, with constants of its own */
+  gboolean has_ll128;    /* the 128 bytes that a warp stores arrive in order, which LL128 needs */
+  guint least_version;   /* the first release that drives them */
+  guint default_version; /* the release that runs where the scenario names none (versions.c) */
+  guint generation;      /* compute capability, the first digit; 0 for others */
+  double issue_us;       /* time in which a host of that generation's time issues one collective on one GPU */
+  guint most_channels;   /* on one node */
+  double ll_GBps[3];     /* bus bandwidth of LL, all channels together */
   double ring_ll128_GBps, tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3]; /* of one channel */
   /* Measured; cost.c takes them in place of the tuner's base and NVLink steps. 0: the tuner's are right. */
   double base_us[NCCL_N_PROTOCOLS], step_us[NCCL_N_PROTOCOLS];
@@ -103,6 +107,7 @@ typedef struct {
   const NcclTuning *tuning; /* of the algorithm on this architecture */
   const FabCollectiveForm *form;
   NcclProtocol protocol;
+  guint version; /* of NCCL: 22902 is 2.29.2 */
   FabOp op;
   FabBytes bytes;
   guint n_ranks;
@@ -177,6 +182,25 @@ nccl_has_op (const NcclAlgorithm *self, FabOp op)
 {
   return (self->ops >> op & 1) != 0;
 }
+
+/* --- versions.c --- */
+
+enum { NCCL_OLDEST_VERSION = 20000, NCCL_NEWEST_VERSION = 23099 };
+
+/* "2.29.2" as 22902, and "2.29" as 22999, its last release. 0: it is no release that is known here. */
+guint nccl_version_parse (const char *text);
+
+/* The reverse. (transfer full) */
+char *nccl_version_text (guint version);
+
+/* The release that runs: what the parameters say, else the default of the generation. Never 0. */
+guint nccl_version_of (const NcclParams *params, const NcclArchitecture *architecture);
+
+/* FALSE and *error where that release cannot drive the accelerators. */
+gboolean nccl_version_check (const NcclParams *params, const NcclArchitecture *architecture, GError **error);
+
+/* Sets the parameters that a release implies: whole_chunks and issue_per_channel. */
+void nccl_version_apply (guint version, NcclParams *params);
 
 /* --- tables.c --- */
 
