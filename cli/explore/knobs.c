@@ -75,6 +75,8 @@ add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *
     nodes = (nodes + sharers - 1) / sharers * sharers;
   if (index != self->start.values[FAB_KNOB_NODE])
     set_text (edits, "cluster.node", name);
+  if (fab_scenario_spec (self->scenario)->cluster.domain_nodes > 0)
+    set_count (edits, "cluster.domain_nodes", 0);
   set_count (edits, "cluster.nodes", nodes);
   if (gpus < per_node)
     set_count (edits, "cluster.gpus_per_node", gpus);

@@ -328,9 +328,13 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   g_autoptr (FabPlant) self = g_new0 (FabPlant, 1);
-  Build build = {
-    scenario, cluster, node, what_if, builder, fab_node_spec_sharers (node), g_new0 (Part, node->parts.n + 1)
-  };
+  Build build = { scenario,
+                  cluster,
+                  node,
+                  what_if,
+                  builder,
+                  fab_cluster_spec_sharers (cluster, node),
+                  g_new0 (Part, node->parts.n + 1) };
 
   add_parts (&build);
   add_nodes (&build);

@@ -95,17 +95,29 @@ check_reach (Reading *self, const char *const *name)
   fab_schema_report (self->reader, name, "'%s' is no reach; there are %s", *name, all);
 }
 
-/* Nodes that have parts in common come in whole domains, or there is one that is not full. */
+guint
+fab_cluster_spec_sharers (const FabClusterSpec *self, const FabNodeSpec *node)
+{
+  return self->domain_nodes > 0 ? (guint) self->domain_nodes : fab_node_spec_sharers (node);
+}
+
+/* Nodes that have parts in common come in domains of equal size, or there is one that is not full. */
 static void
 check_domains (Reading *self, const FabNodeSpec *node)
 {
-  gint64 nodes = self->spec.cluster.nodes, sharers = fab_node_spec_sharers (node);
+  const FabClusterSpec *cluster = &self->spec.cluster;
+  guint most = fab_node_spec_sharers (node), used = fab_cluster_spec_sharers (cluster, node);
 
-  if (nodes > sharers && nodes % sharers != 0)
-    fab_schema_report (self->reader, &self->spec.cluster.nodes,
-                       "%" G_GINT64_FORMAT
-                       " of '%s' share a switch: nodes must be at most that, or a multiple",
-                       sharers, node->name);
+  if (used > most && most == 1)
+    fab_schema_report (self->reader, &cluster->domain_nodes, "nodes of '%s' share no switch", node->name);
+  else if (used > most)
+    fab_schema_report (self->reader, &cluster->domain_nodes, "%u of '%s' share a switch, not %u", most,
+                       node->name, used);
+  else if (cluster->nodes > used && cluster->nodes % used != 0)
+    fab_schema_report (self->reader, &cluster->nodes,
+                       "%u of '%s' share a switch: nodes must be at most that, or a multiple; with fewer of "
+                       "each domain say so: domain_nodes",
+                       used, node->name);
 }
 
 static void
@@ -482,6 +494,11 @@ static const FabParam cluster_params[] = {
          "GPUs used of each node; 0: all it has.") },
   { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
          "NICs used of each node, spread evenly over its sockets, PCIe switches and GPUs; 0: all it has.") },
+  { ROW (
+        "domain_nodes", COUNT, FabClusterSpec, domain_nodes, "0",
+        "Nodes used of each domain of nodes that share switches (the trays of a rack); 0: all that can share "
+        "them."),
+    .max = 200000 },
   { ROW ("nic", TEXT, FabClusterSpec, nic, "",
          "The link entry of the NIC ports, and of switches' ports where the fabric names no link; empty: the "
          "node's own."),

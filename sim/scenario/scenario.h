@@ -29,6 +29,7 @@ typedef struct {
   gint64 nodes;
   gint64 gpus_per_node;              /* 0: all of the node's accelerators */
   gint64 nics_per_node;              /* 0: all of the node's NICs */
+  gint64 domain_nodes;               /* nodes used of each domain of nodes that share a switch; 0: all */
   const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
   FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
   FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
@@ -59,6 +60,9 @@ typedef struct {
   FabCostSpec cost;
   FabCatalogSections own; /* links, accelerators, nodes, models, products of this scenario */
 } FabScenarioSpec;
+
+/* Returns how many nodes that follow one another share switches and are one domain for collectives; 1: none do. */
+guint fab_cluster_spec_sharers (const FabClusterSpec *self, const FabNodeSpec *node);
 
 extern const FabParam fab_scenario_params[]; /* of FabScenarioSpec */
 

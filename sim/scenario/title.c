@@ -112,6 +112,9 @@ append_cluster (GString *text, const FabClusterSpec *cluster)
   if (cluster->gpus_per_node > 0)
     g_string_append_printf (text, ", %" G_GINT64_FORMAT " GPU%s each", cluster->gpus_per_node,
                             cluster->gpus_per_node > 1 ? "s" : "");
+  if (cluster->domain_nodes > 0)
+    g_string_append_printf (text, ", domains of %" G_GINT64_FORMAT " node%s", cluster->domain_nodes,
+                            cluster->domain_nodes > 1 ? "s" : "");
   append_nics (text, cluster);
   if (cluster->nodes > 1)
     append_model (text, &cluster->fabric, " fabric");

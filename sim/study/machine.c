@@ -29,10 +29,10 @@ fab_machine_gpus (const FabScenario *scenario)
 guint
 fab_machine_domain (const FabScenario *scenario)
 {
-  guint sharers = fab_node_spec_sharers (node_of (scenario));
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  guint sharers = fab_cluster_spec_sharers (cluster, node_of (scenario));
 
-  return fab_machine_gpus_per_node (scenario)
-       * MIN (sharers, (guint) fab_scenario_spec (scenario)->cluster.nodes);
+  return fab_machine_gpus_per_node (scenario) * MIN (sharers, (guint) cluster->nodes);
 }
 
 static void
@@ -70,6 +70,8 @@ divide_nodes (const FabScenario *scenario, guint n, FabEdits *edits, GError **er
                       n);
   add_whole (edits, "cluster.nodes", (guint) cluster->nodes * (per_node / n));
   add_whole (edits, "cluster.gpus_per_node", n);
+  if (fab_node_spec_sharers (node_of (scenario)) > 1)
+    add_whole (edits, "cluster.domain_nodes", 1);
   if (nics > 0)
     add_whole (edits, "cluster.nics_per_node", MAX (nics / (per_node / n), 1));
   return TRUE;
@@ -125,7 +127,18 @@ take_node (const FabScenario *scenario, const Search *found, guint n, FabEdits *
   add_whole (edits, "cluster.nodes", gpus / found->gpus);
   add_whole (edits, "cluster.gpus_per_node", 0);
   add_whole (edits, "cluster.nics_per_node", 0);
+  if (fab_scenario_spec (scenario)->cluster.domain_nodes > 0)
+    add_whole (edits, "cluster.domain_nodes", 0);
   return TRUE;
+}
+
+/* Whether domains of n GPUs are nodes of the machine that share switches, fewer than can share them. */
+static gboolean
+is_part_of_domain (const FabScenario *scenario, guint n)
+{
+  guint per_node = fab_machine_gpus_per_node (scenario), sharers = fab_node_spec_sharers (node_of (scenario));
+
+  return n % per_node == 0 && n / per_node < sharers && fab_machine_gpus (scenario) % n == 0;
 }
 
 gboolean
@@ -135,6 +148,10 @@ fab_machine_set_domain (const FabScenario *scenario, guint n, FabEdits *edits, G
     return fab_throw (error, FAB_ERROR_INPUT, "a domain has GPUs");
   if (n < fab_machine_gpus_per_node (scenario))
     return divide_nodes (scenario, n, edits, error);
+  if (is_part_of_domain (scenario, n)) {
+    add_whole (edits, "cluster.domain_nodes", n / fab_machine_gpus_per_node (scenario));
+    return TRUE;
+  }
   Search found = find_node (scenario, n);
   gboolean is_taken = take_node (scenario, &found, n, edits, error);
 

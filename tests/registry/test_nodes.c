@@ -27,14 +27,22 @@ drop_catalog (G_GNUC_UNUSED void **state)
 }
 
 static Play *
-play_nodes (const char *node, guint n_nodes)
+play_cluster (const char *cluster)
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: n\ncluster: {node: %s, nodes: %u}\n"
+      "name: n\ncluster: {%s}\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-      node, n_nodes);
+      cluster);
 
   return play_new (catalog, yaml, NULL);
+}
+
+static Play *
+play_nodes (const char *node, guint n_nodes)
+{
+  g_autofree char *cluster = g_strdup_printf ("node: %s, nodes: %u", node, n_nodes);
+
+  return play_cluster (cluster);
 }
 
 static FabReach
@@ -331,15 +339,93 @@ trays_of_a_rack_are_one_domain (G_GNUC_UNUSED void **state)
 }
 
 static void
-a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
+assert_refused (const char *cluster, const char *message)
 {
-  static const char yaml[] = "name: n\ncluster: {node: gb200-tray, nodes: 20}\n"
-                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autofree char *yaml = g_strdup_printf (
+      "name: n\ncluster: {%s}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      cluster);
   g_autoptr (GError) error = NULL;
   FabScenario *scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog, &error);
 
   assert_null (scenario);
-  assert_non_null (strstr (error->message, "18 of 'gb200-tray' share a switch"));
+  assert_non_null (strstr (error->message, message));
+}
+
+static void
+a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("node: gb200-tray, nodes: 20", "18 of 'gb200-tray' share a switch");
+}
+
+/* A provider gives 16 trays of each rack, or trays of different racks. */
+static void
+a_cluster_uses_a_part_of_each_rack (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) racks = play_cluster ("node: gb200-tray, nodes: 32, domain_nodes: 16"),
+                   apart = play_cluster ("node: gb300-tray, nodes: 2, domain_nodes: 1");
+  const FabCluster *sixteen = fab_simulation_cluster (racks->simulation),
+                   *one = fab_simulation_cluster (apart->simulation);
+
+  assert_int_equal (sixteen->n_nodes, 2);
+  assert_int_equal (sixteen->gpus_per_node, 64);
+  assert_int_equal (sixteen->nics_per_node, 64);
+  assert_int_equal (links_between (sixteen, 0, 63), 2);
+  assert_true (links_between (sixteen, 0, 64) > 4); /* over NICs */
+  assert_int_equal (one->n_nodes, 2);
+  assert_int_equal (one->gpus_per_node, 4);
+  assert_int_equal (links_between (one, 0, 3), 2);
+  assert_true (links_between (one, 0, 4) > 2);
+  assert_true (fab_simulation_step (apart->simulation));
+}
+
+static void
+domains_that_cannot_be_are_said (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("node: gb200-tray, nodes: 32, domain_nodes: 20",
+                  "18 of 'gb200-tray' share a switch, not 20");
+  assert_refused ("node: gb200-tray, nodes: 30, domain_nodes: 16", "16 of 'gb200-tray' share a switch");
+  assert_refused ("node: dgx-h100, nodes: 4, domain_nodes: 2", "nodes of 'dgx-h100' share no switch");
+}
+
+/* When four operations, one after the other, begin and end. (transfer full) */
+static char *
+times_of (const char *cluster)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: n\ncluster: {%s}\ncollectives: {kind: nccl, gpus_per_process: 1}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1KiB}, "
+      "{op: all_reduce, size: 256MiB}, {op: all_gather, size: 36MiB}, "
+      "{op: all_to_all, size: 36MiB}]}\n",
+      cluster);
+
+  g_autofree char *played = play_text (catalog, yaml);
+  g_auto (GStrv) lines = g_strsplit (played, "\n", -1);
+  GString *spans = g_string_new (NULL);
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], "span "))
+      g_string_append_printf (spans, "%s\n", lines[i]);
+  assert_true (spans->len > 0);
+  return g_string_free (spans, FALSE);
+}
+
+/* 72 GPUs as 18 trays of a rack or as one node are the same machine, and so are two racks. */
+static void
+a_rack_is_the_same_as_trays_or_as_one_node (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *trays, *node;
+  } rows[] = {
+    { "node: gb200-tray, nodes: 18", "node: gb200-nvl72, nodes: 1" },
+    { "node: gb200-tray, nodes: 36", "node: gb200-nvl72, nodes: 2" },
+    { "node: gb300-tray, nodes: 36", "node: gb300-nvl72, nodes: 2" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *trays = times_of (rows[i].trays), *node = times_of (rows[i].node);
+
+    assert_string_equal (trays, node);
+  }
 }
 
 /* Sockets that are wired to each other run one operating system; trays of a rack meet on a network. */
@@ -485,6 +571,9 @@ main (void)
     cmocka_unit_test (the_middle_is_as_wide_as_published),
     cmocka_unit_test (trays_of_a_rack_are_one_domain),
     cmocka_unit_test (a_rack_that_is_not_full_is_said),
+    cmocka_unit_test (a_cluster_uses_a_part_of_each_rack),
+    cmocka_unit_test (domains_that_cannot_be_are_said),
+    cmocka_unit_test (a_rack_is_the_same_as_trays_or_as_one_node),
     cmocka_unit_test (trays_of_a_rack_are_machines_of_their_own),
     cmocka_unit_test (a_subset_is_balanced_over_sockets_switches_and_gpus),
     cmocka_unit_test (no_subset_is_better_than_the_one_that_is_taken),
