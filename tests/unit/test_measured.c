@@ -218,9 +218,9 @@ test_find (G_GNUC_UNUSED void **state)
                        "no measured table 'dgxa100_allreduce_23'; nearest is 'dgxa100_allreduce_32'");
 }
 
-/* A directory with this index and a table of two nodes with eight GPUs each. */
-static void
-assert_index_refused (const char *index, const char *part)
+/* NULL, or what is wrong with a directory of this index and one table with this header. (transfer full) */
+static char *
+problem_of (const char *index, const char *header)
 {
   g_autoptr (FabCatalog) catalog = load_catalog ();
   g_autofree char *directory = g_dir_make_tmp ("fab-measured-XXXXXX", NULL);
@@ -229,15 +229,25 @@ assert_index_refused (const char *index, const char *part)
   g_autoptr (GError) error = NULL;
 
   assert_true (g_file_set_contents (index_path, index, -1, NULL));
-  assert_true (g_file_set_contents (table_path, "# nodes: 2\n# gpus_per_node: 8\nsize_bytes,time_us\n8,1.0\n",
-                                    -1, NULL));
+  g_autofree char *table = g_strdup_printf ("%ssize_bytes,time_us\n8,1.0\n", header);
+
+  assert_true (g_file_set_contents (table_path, table, -1, NULL));
   g_autoptr (FabMeasured) measured = fab_measured_load (directory, catalog, &fab_models, &error);
-  assert_null (measured);
-  if (strstr (error->message, part) == NULL)
-    fail_msg ("'%s' is not in:\n%s", part, error->message);
+  assert_true ((measured == NULL) == (error != NULL));
   g_remove (index_path);
   g_remove (table_path);
   g_rmdir (directory);
+  return error ? g_strdup (error->message) : NULL;
+}
+
+/* The table is of two nodes with eight GPUs each. */
+static void
+assert_index_refused (const char *index, const char *part)
+{
+  g_autofree char *problem = problem_of (index, "# nodes: 2\n# gpus_per_node: 8\n");
+
+  if (problem == NULL || strstr (problem, part) == NULL)
+    fail_msg ("'%s' is not in:\n%s", part, problem ? problem : "nothing is wrong");
 }
 
 #define ENTRY(file_, node_, nodes_)                       \
@@ -257,6 +267,33 @@ test_index_refused (G_GNUC_UNUSED void **state)
   assert_index_refused ("tables:\n  - {file: t.csv}\n", "INDEX.yaml:2");
 }
 
+/* A group of GPUs: the header has the GPUs of the whole node, and how many ranks there were. */
+static void
+test_ranks (G_GNUC_UNUSED void **state)
+{
+  static const char index[] = "tables:\n" ENTRY ("t.csv", "dgx-a100", "2");
+  static const struct {
+    const char *header, *problem; /* NULL: nothing is wrong */
+  } cases[] = {
+    { "# nodes: 2\n# gpus_per_node: 8\n# ranks: 16\n", NULL },
+    { "# nodes: 2\n# gpus_per_node: 16\n# ranks: 16\n", NULL },
+    { "# nodes: 2\n# ranks: 16\n", NULL },
+    { "# nodes: 2\n# gpus_per_node: 8\n# ranks: 8\n", "there are 16 ranks here and '8'" },
+    { "# nodes: 2\n# gpus_per_node: 8\n# ranks: many\n", "there are 16 ranks here and 'many'" },
+    { "# nodes: 2\n# gpus_per_node: 16\n", "gpus_per_node is 8 here and '16'" },
+    { "# nodes: 2\n# gpus_per_node: 4\n# ranks: 16\n", "gpus_per_node is 8 here and '4'" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *problem = problem_of (index, cases[i].header);
+
+    if ((problem == NULL) != (cases[i].problem == NULL)
+        || (problem != NULL && strstr (problem, cases[i].problem) == NULL))
+      fail_msg ("case %u: '%s' is not in:\n%s", i, cases[i].problem ? cases[i].problem : "nothing",
+                problem ? problem : "nothing is wrong");
+  }
+}
+
 int
 main (void)
 {
@@ -270,6 +307,7 @@ main (void)
     cmocka_unit_test (test_shipped),
     cmocka_unit_test (test_find),
     cmocka_unit_test (test_index_refused),
+    cmocka_unit_test (test_ranks),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
