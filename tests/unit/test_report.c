@@ -118,8 +118,54 @@ test_roles_are_apart (void **state)
         if ((guint) comparison->table->spec->role == role && !comparison->table->spec->is_doubtful)
           n += comparison->errors[c].n;
       }
-      assert_int_equal (f->report->roles[role][c].n, n);
+      assert_int_equal (fab_report_role (f->report, (FabMeasuredRole) role)[c].sizes.n, n);
     }
+}
+
+/* Three small tables of two families. Their medians are 10, 20 and 60 %: by table 20 %. By family (10 + 20) / 2 = 15
+ * and 60: 37.5 %. By size, of 5, 15, 20, 60, 60, 60, 60: 60 %. The doubtful one of 90 % is beside. */
+static void
+test_accounts (G_GNUC_UNUSED void **state)
+{
+  static const double first[] = { -0.05, 0.15 }, second[] = { 0.2 }, third[] = { -0.6, 0.6, 0.6, 0.6 },
+                      ill[] = { 0.9 };
+  static const FabBytes sizes[] = { 1, 2, 4, 8 };
+  const FabMeasuredSpec a = { .op = FAB_OP_ALL_REDUCE, .interconnect = "A", .role = FAB_ROLE_JUDGED },
+                        b = { .op = FAB_OP_SEND_RECV, .interconnect = "B", .role = FAB_ROLE_JUDGED },
+                        c = { .interconnect = "A", .role = FAB_ROLE_JUDGED, .is_doubtful = TRUE };
+  const FabAccountTable tables[] = { { &a, FAB_PLACE_NODE, 2, first, sizes },
+                                     { &a, FAB_PLACE_NODES, 1, second, sizes },
+                                     { &b, FAB_PLACE_NODES, 4, third, sizes },
+                                     { &c, FAB_PLACE_NODE, 1, ill, sizes } };
+  g_autoptr (GArray) accounts = fab_accounts_of (tables, G_N_ELEMENTS (tables));
+  const FabAccount *all = &g_array_index (accounts, FabAccount, 0);
+  const FabTally *tally = &all->tallies[FAB_ROLE_JUDGED][FAB_SIZE_SMALL];
+  guint n_of_kind[FAB_N_ACCOUNT_KINDS] = { 0 };
+
+  assert_int_equal (tally->sizes.n, 7);
+  assert_near (tally->sizes.median_fraction, 0.6, 1e-12);
+  assert_int_equal (tally->n_tables, 3);
+  assert_near (tally->tables_fraction, 0.2, 1e-12);
+  assert_int_equal (tally->n_families, 2);
+  assert_near (tally->families_fraction, 0.375, 1e-12);
+  assert_false (fab_account_has_role (all, FAB_ROLE_CALIBRATION));
+  for (guint i = 0; i < accounts->len; i++) {
+    const FabAccount *account = &g_array_index (accounts, FabAccount, i);
+
+    n_of_kind[account->kind]++;
+    tally = &account->tallies[FAB_ROLE_JUDGED][FAB_SIZE_SMALL];
+    if (account->kind == FAB_ACCOUNT_DOUBTFUL)
+      assert_near (tally->tables_fraction, 0.9, 1e-12);
+    if (strcmp (account->name, "several nodes, all-to-all and send-receive") == 0)
+      assert_near (tally->tables_fraction, 0.6, 1e-12);
+    if (strcmp (account->name, "A") == 0)
+      assert_near (tally->tables_fraction, 0.15, 1e-12);
+  }
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_PLACE], 2);
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_OPERATIONS], 2);
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_PLACE_AND_OPERATIONS], 3);
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_INTERCONNECT], 2);
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_DOUBTFUL], 1);
 }
 
 /* Printed with two decimals, 0.33 GB/s may be 1.5 % off: left out; 0.67 may be 0.7 %. */
@@ -148,7 +194,7 @@ test_sets (void **state)
   const Fixture *f = *state;
   g_autoptr (FabReport) report = fab_report_new (f->tables, sets, f->catalog, &fab_models, NULL);
 
-  assert_true (report->roles[FAB_ROLE_CALIBRATION][FAB_SIZE_SMALL].median_fraction > 5);
+  assert_true (fab_report_role (report, FAB_ROLE_CALIBRATION)[FAB_SIZE_SMALL].sizes.median_fraction > 5);
 }
 
 static FabLimits *
@@ -249,21 +295,20 @@ test_printed (void **state)
   JsonObject *root = json_node_get_object (json_parser_get_root (parser));
   assert_int_equal (json_array_get_length (json_object_get_array_member (root, "tables")), f->tables->len);
   assert_true (json_object_has_member (json_object_get_object_member (root, "roles"), "judged"));
+  assert_int_equal (json_array_get_length (json_object_get_array_member (root, "interconnects"))
+                        + json_array_get_length (json_object_get_array_member (root, "accounts")),
+                    f->report->accounts->len - 1);
 }
 
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_size_classes),
-    cmocka_unit_test (test_errors),
-    cmocka_unit_test (test_rows),
-    cmocka_unit_test (test_roles_are_apart),
-    cmocka_unit_test (test_coarse_rows_are_left_out),
-    cmocka_unit_test (test_sets),
-    cmocka_unit_test (test_gate),
-    cmocka_unit_test (test_accept_refused),
-    cmocka_unit_test (test_printed),
+    cmocka_unit_test (test_size_classes),   cmocka_unit_test (test_errors),
+    cmocka_unit_test (test_rows),           cmocka_unit_test (test_roles_are_apart),
+    cmocka_unit_test (test_accounts),       cmocka_unit_test (test_coarse_rows_are_left_out),
+    cmocka_unit_test (test_sets),           cmocka_unit_test (test_gate),
+    cmocka_unit_test (test_accept_refused), cmocka_unit_test (test_printed),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

@@ -57,6 +57,21 @@ fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n)
   return all;
 }
 
+FabErrors
+fab_errors_of_class (const double *errors, const FabBytes *sizes_bytes, guint n, FabSizeClass size_class)
+{
+  g_autofree double *own_errors = g_new (double, n + 1);
+  g_autofree FabBytes *own_sizes = g_new (FabBytes, n + 1);
+  guint n_own = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (fab_size_class (sizes_bytes[i]) == size_class) {
+      own_errors[n_own] = errors[i];
+      own_sizes[n_own++] = sizes_bytes[i];
+    }
+  return fab_errors_of (own_errors, own_sizes, n_own);
+}
+
 void
 fab_errors_append_text (GString *out, const FabErrors *errors, const char *limit)
 {

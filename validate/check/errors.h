@@ -26,6 +26,10 @@ typedef struct {
 /* Of `n` signed errors at these sizes; sorts neither. */
 FabErrors fab_errors_of (const double *errors, const FabBytes *sizes_bytes, guint n);
 
+/* Of those of one size class. */
+FabErrors fab_errors_of_class (const double *errors, const FabBytes *sizes_bytes, guint n,
+                               FabSizeClass size_class);
+
 /* "median |error|  3.2 %LIMIT  bias   -1.0 %  largest  9.1 %": what each line of errors has in its middle. */
 void fab_errors_append_text (GString *out, const FabErrors *errors, const char *limit);
 

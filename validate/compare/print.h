@@ -17,8 +17,8 @@ typedef struct {
 char *fab_report_to_text (const FabReportView *view);
 char *fab_report_to_markdown (const FabReportView *view);
 
-/* One row per size; of a summary, one row per table and role and class. */
+/* One row per size; of a summary, one row per table, and per account and role, and class. */
 char *fab_report_to_csv (const FabReportView *view);
 
-/* One object: "tables" (each with "rows" and "errors"), "roles" and "exceeded". */
+/* One object: "tables" (each with "rows" and "errors"), "roles", "accounts", "interconnects" and "exceeded". */
 char *fab_report_to_json (const FabReportView *view);

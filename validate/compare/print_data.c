@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_data.c - the report for programs. */
 
+#include <string.h>
+
 #include "sim/base/json.h"
 #include "validate/compare/print.h"
 
@@ -28,15 +30,33 @@ append_csv_sizes (GString *out, const FabReport *report)
   }
 }
 
-/* An empty limit: none. */
 static void
 append_csv_errors (GString *out, const char *scope, const char *role, FabSizeClass size_class,
                    const FabErrors *errors)
 {
+  g_autofree char *name = strchr (scope, ',') ? g_strdup_printf ("\"%s\"", scope) : g_strdup (scope);
+
   if (errors->n > 0)
-    g_string_append_printf (out, "%s,%s,%s,%u,%.6f,%.6f,%.6f,%" G_GUINT64_FORMAT ",", scope, role,
+    g_string_append_printf (out, "%s,%s,%s,%u,%.6f,%.6f,%.6f,%" G_GUINT64_FORMAT ",", name, role,
                             fab_size_class_names[size_class], errors->n, errors->median_fraction,
                             errors->bias_fraction, errors->max_fraction, errors->max_size_bytes);
+}
+
+/* The account of all has no name, and no account has a limit. */
+static void
+append_csv_account (GString *out, const FabAccount *account)
+{
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      const FabTally *tally = &account->tallies[role][c];
+
+      append_csv_errors (out, account->kind == FAB_ACCOUNT_ALL ? "" : account->name,
+                         fab_measured_role_names[role], (FabSizeClass) c, &tally->sizes);
+      if (tally->sizes.n > 0)
+        g_string_append_printf (out, ",%s,%u,%.6f,%u,%.6f\n", fab_account_kind_names[account->kind],
+                                tally->n_tables, tally->tables_fraction, tally->n_families,
+                                tally->families_fraction);
+    }
 }
 
 static void
@@ -44,8 +64,9 @@ append_csv_summary (GString *out, const FabReportView *view)
 {
   const FabReport *report = view->report;
 
-  g_string_append (out, "table,role,class,sizes,median_fraction,bias_fraction,max_fraction,max_size_bytes,"
-                        "accepted_fraction\n");
+  g_string_append (
+      out, "table,role,class,sizes,median_fraction,bias_fraction,max_fraction,max_size_bytes,"
+           "accepted_fraction,account,tables,tables_median_fraction,families,families_median_fraction\n");
   for (guint i = 0; i < report->comparisons->len; i++) {
     const FabComparison *comparison = g_ptr_array_index (report->comparisons, i);
 
@@ -57,14 +78,11 @@ append_csv_summary (GString *out, const FabReportView *view)
       if (comparison->errors[c].n > 0
           && fab_limits_median (view->limits, comparison->table->name, (FabSizeClass) c, &limit))
         g_string_append_printf (out, "%.6g", limit);
-      g_string_append (out, comparison->errors[c].n > 0 ? "\n" : "");
+      g_string_append (out, comparison->errors[c].n > 0 ? ",table,,,,\n" : "");
     }
   }
-  for (guint role = 0; role < FAB_N_ROLES; role++)
-    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
-      append_csv_errors (out, "", fab_measured_role_names[role], (FabSizeClass) c, &report->roles[role][c]);
-      g_string_append (out, report->roles[role][c].n > 0 ? "\n" : "");
-    }
+  for (guint i = 0; i < report->accounts->len; i++)
+    append_csv_account (out, &g_array_index (report->accounts, FabAccount, i));
 }
 
 char *
@@ -142,24 +160,48 @@ add_table (FabJson *json, const FabReportView *view, const FabComparison *compar
 }
 
 static void
-add_roles (FabJson *json, const FabReportView *view, const FabErrors errors[][FAB_N_SIZE_CLASSES])
+add_tallies (FabJson *json, const char *key, const FabTally *tallies)
 {
-  for (guint role = 0; role < FAB_N_ROLES; role++)
-    add_errors (json, fab_measured_role_names[role], view, NULL, errors[role]);
+  fab_json_begin_object (json, key);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+    const FabTally *tally = &tallies[c];
+
+    if (tally->sizes.n == 0)
+      continue;
+    fab_json_begin_object (json, fab_size_class_names[c]);
+    fab_errors_add_json (json, "sizes", &tally->sizes, FAB_ERRORS_BIAS | FAB_ERRORS_SIZE);
+    fab_json_add_whole (json, "tables", tally->n_tables);
+    fab_json_add_real (json, "tables_median_fraction", tally->tables_fraction);
+    fab_json_add_whole (json, "families", tally->n_families);
+    fab_json_add_real (json, "families_median_fraction", tally->families_fraction);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
 }
 
 static void
-add_interconnects (FabJson *json, const FabReportView *view)
+add_roles (FabJson *json, const FabAccount *account)
 {
-  const GArray *groups = view->report->interconnects;
+  for (guint role = 0; role < FAB_N_ROLES; role++)
+    add_tallies (json, fab_measured_role_names[role], account->tallies[role]);
+}
 
-  fab_json_begin_array (json, "interconnects");
-  for (guint i = 0; i < groups->len; i++) {
-    const FabInterconnectErrors *group = &g_array_index (groups, FabInterconnectErrors, i);
+/* Interconnects, or all others but the first. */
+static void
+add_accounts (FabJson *json, const FabReport *report, const char *key, const char *name,
+              gboolean is_of_interconnects)
+{
+  fab_json_begin_array (json, key);
+  for (guint i = 1; i < report->accounts->len; i++) {
+    const FabAccount *account = &g_array_index (report->accounts, FabAccount, i);
 
+    if ((account->kind == FAB_ACCOUNT_INTERCONNECT) != is_of_interconnects)
+      continue;
     fab_json_begin_object (json, NULL);
-    fab_json_add_text (json, "interconnect", group->interconnect);
-    add_roles (json, view, group->errors);
+    if (!is_of_interconnects)
+      fab_json_add_text (json, "by", fab_account_kind_names[account->kind]);
+    fab_json_add_text (json, name, account->name);
+    add_roles (json, account);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -188,9 +230,10 @@ fab_report_to_json (const FabReportView *view)
     add_table (json, view, g_ptr_array_index (view->report->comparisons, i));
   fab_json_end (json);
   fab_json_begin_object (json, "roles");
-  add_roles (json, view, view->report->roles);
+  add_roles (json, &g_array_index (view->report->accounts, FabAccount, 0));
   fab_json_end (json);
-  add_interconnects (json, view);
+  add_accounts (json, view->report, "accounts", "name", FALSE);
+  add_accounts (json, view->report, "interconnects", "interconnect", TRUE);
   add_exceeded (json, view);
   fab_json_end (json);
   return fab_json_finish (json);

@@ -84,36 +84,46 @@ append_text_table (GString *out, const FabReportView *view, const FabComparison 
   g_string_append_c (out, '\n');
 }
 
-static gboolean
-has_sizes (const FabErrors errors[FAB_N_SIZE_CLASSES])
+/* "small   511 sizes  median |error| ... at 4 KiB; by table 20.4 % (50), by family 22.1 % (16)" */
+static void
+append_text_tally (GString *out, const char *name, const FabTally *tally)
 {
-  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-    if (errors[c].n > 0)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
-has_role (const FabReport *report, guint role)
-{
-  return has_sizes (report->roles[role]);
+  if (tally->sizes.n == 0)
+    return;
+  append_text_errors (out, name, &tally->sizes, "");
+  g_string_truncate (out, out->len - 1);
+  g_string_append_printf (out, "; by table %.1f %% (%u)", tally->tables_fraction * 100, tally->n_tables);
+  if (tally->n_families > 1)
+    g_string_append_printf (out, ", by family %.1f %% (%u)", tally->families_fraction * 100,
+                            tally->n_families);
+  g_string_append_c (out, '\n');
 }
 
 static void
-append_text_interconnects (GString *out, const FabReport *report)
+append_text_account (GString *out, const FabAccount *account, FabMeasuredRole role)
 {
-  for (guint i = 0; i < report->interconnects->len; i++) {
-    const FabInterconnectErrors *group = &g_array_index (report->interconnects, FabInterconnectErrors, i);
+  if (account->kind == FAB_ACCOUNT_ALL)
+    g_string_append_printf (out, "all %s tables (%s)\n", fab_measured_role_names[role], role_meanings[role]);
+  else
+    g_string_append_printf (out, "%s (%s)\n", account->name, fab_measured_role_names[role]);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    append_text_tally (out, fab_size_class_names[c], &account->tallies[role][c]);
+}
 
+/* The sums over all tables come last, where a reader looks first. */
+static void
+append_text_accounts (GString *out, const FabReport *report)
+{
+  g_string_append (
+      out, "Each size counts once; by table: the median of tables' own medians; by family: the median over\n"
+           "interconnects of the median over the tables of each; in brackets how many.\n\n");
+  for (guint i = 1; i <= report->accounts->len; i++)
     for (guint role = 0; role < FAB_N_ROLES; role++) {
-      if (!has_sizes (group->errors[role]))
-        continue;
-      g_string_append_printf (out, "%s (%s)\n", group->interconnect, fab_measured_role_names[role]);
-      for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-        append_text_errors (out, fab_size_class_names[c], &group->errors[role][c], "");
+      const FabAccount *account = &g_array_index (report->accounts, FabAccount, i % report->accounts->len);
+
+      if (fab_account_has_role (account, (FabMeasuredRole) role))
+        append_text_account (out, account, (FabMeasuredRole) role);
     }
-  }
-  g_string_append_c (out, '\n');
 }
 
 char *
@@ -125,14 +135,7 @@ fab_report_to_text (const FabReportView *view)
 
   for (guint i = 0; i < report->comparisons->len; i++)
     append_text_table (out, view, g_ptr_array_index (report->comparisons, i));
-  append_text_interconnects (out, report);
-  for (guint role = 0; role < FAB_N_ROLES; role++) {
-    if (!has_role (report, role))
-      continue;
-    g_string_append_printf (out, "all %s tables (%s)\n", fab_measured_role_names[role], role_meanings[role]);
-    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-      append_text_errors (out, fab_size_class_names[c], &report->roles[role][c], "");
-  }
+  append_text_accounts (out, report);
   return g_string_free (out, FALSE);
 }
 
@@ -158,35 +161,51 @@ append_errors_head (GString *out, const char *what)
 }
 
 static void
-append_role_errors (GString *out, const FabReport *report)
+append_tally_cell (GString *out, const FabTally *tally)
 {
-  append_errors_head (out, "tables");
-  for (guint role = 0; role < FAB_N_ROLES; role++) {
-    if (!has_role (report, role))
-      continue;
-    g_string_append_printf (out, "| all %s (%s) |", fab_measured_role_names[role], role_meanings[role]);
-    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-      append_errors_cell (out, &report->roles[role][c], "");
-    g_string_append_c (out, '\n');
-  }
+  if (tally->sizes.n == 0)
+    g_string_append (out, " |");
+  else
+    g_string_append_printf (out, " %.1f %% (%u), %.1f %% (%u), %.1f %% (%u), max %.1f %% |",
+                            tally->tables_fraction * 100, tally->n_tables, tally->families_fraction * 100,
+                            tally->n_families, tally->sizes.median_fraction * 100, tally->sizes.n,
+                            tally->sizes.max_fraction * 100);
 }
 
 static void
-append_interconnect_errors (GString *out, const FabReport *report)
+append_account (GString *out, const FabAccount *account, FabMeasuredRole role)
 {
-  append_errors_head (out, "interconnect");
-  for (guint i = 0; i < report->interconnects->len; i++) {
-    const FabInterconnectErrors *group = &g_array_index (report->interconnects, FabInterconnectErrors, i);
+  if (!fab_account_has_role (account, role))
+    return;
+  if (account->kind == FAB_ACCOUNT_ALL)
+    g_string_append_printf (out, "| all %s (%s) |", fab_measured_role_names[role], role_meanings[role]);
+  else
+    g_string_append_printf (out, "| %s, %s |", account->name, fab_measured_role_names[role]);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    append_tally_cell (out, &account->tallies[role][c]);
+  g_string_append_c (out, '\n');
+}
 
-    for (guint role = 0; role < FAB_N_ROLES; role++) {
-      if (!has_sizes (group->errors[role]))
-        continue;
-      g_string_append_printf (out, "| %s, %s |", group->interconnect, fab_measured_role_names[role]);
-      for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-        append_errors_cell (out, &group->errors[role][c], "");
-      g_string_append_c (out, '\n');
-    }
+/* Those of the kinds from `first` to `last`. */
+static void
+append_accounts (GString *out, const FabReport *report, FabAccountKind first, FabAccountKind last)
+{
+  append_errors_head (out, first == FAB_ACCOUNT_INTERCONNECT ? "interconnect" : "tables");
+  for (guint i = 0; i < report->accounts->len; i++) {
+    const FabAccount *account = &g_array_index (report->accounts, FabAccount, i);
+
+    for (guint role = 0; role < FAB_N_ROLES && account->kind >= first && account->kind <= last; role++)
+      append_account (out, account, (FabMeasuredRole) role);
   }
+}
+
+static gboolean
+has_role (const FabReport *report, FabMeasuredRole role)
+{
+  for (guint i = 0; i < report->comparisons->len; i++)
+    if (((const FabComparison *) g_ptr_array_index (report->comparisons, i))->table->spec->role == (int) role)
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -274,9 +293,14 @@ static const char page_head[] =
     "keeps it so. The measurements are in `validate/measured`, each with its source. The models under test are the\n"
     "defaults, but for what is known of a table's software and was set for it (\"predicted with\"). One process that\n"
     "drives eight GPUs matters most: with a process per GPU the small sizes would be about 40 % too fast.\n\n"
-    "error = predicted time / measured time - 1. A cell is the median of |error|, then the largest, then how\n"
+    "error = predicted time / measured time - 1. A table's cell is the median of |error|, then the largest, then how\n"
     "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"
-    "A doubtful table is one whose source doubts that the machine was well: it is listed and counted nowhere.\n"
+    "A cell of several tables says the median three ways, each with what it counts: the median over tables of their\n"
+    "own medians, so that a table with many sizes counts no more than another; the median over interconnects of the\n"
+    "median over the tables of each; the median over all sizes. Then the largest. A rack is several nodes that share\n"
+    "the switches of their GPUs; several nodes talk over NICs.\n"
+    "A doubtful table is one whose source doubts that the machine was well. Such tables have a line of their own and\n"
+    "count in no other.\n"
     "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
     "ones say how well it forecasts.\n\n";
 
@@ -286,11 +310,11 @@ fab_report_to_markdown (const FabReportView *view)
   const FabReport *report = view->report;
   GString *out = g_string_new (page_head);
 
-  append_role_errors (out, report);
+  append_accounts (out, report, FAB_ACCOUNT_ALL, FAB_ACCOUNT_DOUBTFUL);
   g_string_append (out, "\n## Interconnects\n\n");
-  append_interconnect_errors (out, report);
+  append_accounts (out, report, FAB_ACCOUNT_INTERCONNECT, FAB_ACCOUNT_INTERCONNECT);
   for (guint role = 0; role < FAB_N_ROLES; role++) {
-    if (!has_role (report, role))
+    if (!has_role (report, (FabMeasuredRole) role))
       continue;
     g_string_append_printf (out, "\n## Tables: %s\n\n", fab_measured_role_names[role]);
     append_errors_head (out, "table");

@@ -6,42 +6,6 @@
 
 static const double coarsest_fraction = 0.01; /* half of the last printed digit over the value */
 
-/* Which sizes are counted together. */
-typedef struct {
-  guint role;               /* FAB_N_ROLES: any */
-  const char *interconnect; /* NULL: any */
-  FabSizeClass size_class;
-} Scope;
-
-static gboolean
-is_in_scope (const Scope *scope, const FabMeasuredSpec *spec)
-{
-  if (scope->role != FAB_N_ROLES && spec->is_doubtful)
-    return FALSE;
-  return (scope->role == FAB_N_ROLES || (guint) spec->role == scope->role)
-      && (scope->interconnect == NULL || strcmp (scope->interconnect, spec->interconnect) == 0);
-}
-
-static FabErrors
-summarise (FabComparison *const *comparisons, guint n, const Scope *scope)
-{
-  g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (FabBytes));
-
-  for (guint i = 0; i < n; i++)
-    for (guint k = 0; k < comparisons[i]->rows->len; k++) {
-      const FabComparisonRow *row = &g_array_index (comparisons[i]->rows, FabComparisonRow, k);
-
-      if (!is_in_scope (scope, comparisons[i]->table->spec)
-          || fab_size_class (row->measured->size_bytes) != scope->size_class)
-        continue;
-      g_array_append_val (errors, row->error_fraction);
-      g_array_append_val (sizes, row->measured->size_bytes);
-    }
-  return fab_errors_of ((const double *) (gpointer) errors->data, (const FabBytes *) (gpointer) sizes->data,
-                        errors->len);
-}
-
 static void
 free_comparison (gpointer data)
 {
@@ -79,6 +43,29 @@ predict (const FabMeasuredTable *table, const char *const *sets, const FabCatalo
                                  catalog, registry, error);
 }
 
+/* Every row of a comparison: its error and its size. */
+static void
+copy_rows (const FabComparison *self, double *errors, FabBytes *sizes)
+{
+  for (guint i = 0; i < self->rows->len; i++) {
+    const FabComparisonRow *row = &g_array_index (self->rows, FabComparisonRow, i);
+
+    errors[i] = row->error_fraction;
+    sizes[i] = row->measured->size_bytes;
+  }
+}
+
+static void
+summarise (FabComparison *self)
+{
+  g_autofree double *errors = g_new (double, self->rows->len + 1);
+  g_autofree FabBytes *sizes = g_new (FabBytes, self->rows->len + 1);
+
+  copy_rows (self, errors, sizes);
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    self->errors[c] = fab_errors_of_class (errors, sizes, self->rows->len, (FabSizeClass) c);
+}
+
 static void
 compare_rows (FabComparison *self)
 {
@@ -93,40 +80,45 @@ compare_rows (FabComparison *self)
     row.error_fraction = row.predicted->time_us / row.measured->time_us - 1;
     g_array_append_val (self->rows, row);
   }
-  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-    self->errors[c] = summarise (&self, 1, &(Scope){ FAB_N_ROLES, NULL, (FabSizeClass) c });
+  summarise (self);
 }
 
-static void
-summarise_roles (const FabReport *self, const char *interconnect, FabErrors errors[][FAB_N_SIZE_CLASSES])
+/* --- accounts --- */
+
+static FabPlace
+place_of (const FabMeasuredSpec *spec, const FabCatalog *catalog)
 {
-  for (guint role = 0; role < FAB_N_ROLES; role++)
-    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-      errors[role][c] = summarise ((FabComparison *const *) self->comparisons->pdata, self->comparisons->len,
-                                   &(Scope){ role, interconnect, (FabSizeClass) c });
+  if (spec->nodes == 1)
+    return FAB_PLACE_NODE;
+  return spec->nodes <= fab_node_spec_sharers (fab_catalog_node (catalog, spec->node)) ? FAB_PLACE_RACK
+                                                                                       : FAB_PLACE_NODES;
 }
 
-static gboolean
-has_interconnect (const FabReport *self, const char *name)
+static GArray *
+find_accounts (const FabReport *self, const FabCatalog *catalog)
 {
-  for (guint i = 0; i < self->interconnects->len; i++)
-    if (strcmp (g_array_index (self->interconnects, FabInterconnectErrors, i).interconnect, name) == 0)
-      return TRUE;
-  return FALSE;
-}
+  g_autofree FabAccountTable *tables = g_new0 (FabAccountTable, self->comparisons->len + 1);
+  g_autoptr (GPtrArray) owned = g_ptr_array_new_with_free_func (g_free);
 
-static void
-summarise_interconnects (FabReport *self)
-{
   for (guint i = 0; i < self->comparisons->len; i++) {
     const FabComparison *comparison = g_ptr_array_index (self->comparisons, i);
-    FabInterconnectErrors group = { .interconnect = comparison->table->spec->interconnect };
+    guint n = comparison->rows->len;
+    double *errors = g_new (double, n + 1);
+    FabBytes *sizes = g_new (FabBytes, n + 1);
 
-    if (has_interconnect (self, group.interconnect))
-      continue;
-    summarise_roles (self, group.interconnect, group.errors);
-    g_array_append_val (self->interconnects, group);
+    g_ptr_array_add (owned, errors);
+    g_ptr_array_add (owned, sizes);
+    copy_rows (comparison, errors, sizes);
+    tables[i] = (FabAccountTable){ comparison->table->spec, place_of (comparison->table->spec, catalog), n,
+                                   errors, sizes };
   }
+  return fab_accounts_of (tables, self->comparisons->len);
+}
+
+const FabTally *
+fab_report_role (const FabReport *self, FabMeasuredRole role)
+{
+  return g_array_index (self->accounts, FabAccount, 0).tallies[role];
 }
 
 FabReport *
@@ -136,7 +128,6 @@ fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatal
   g_autoptr (FabReport) self = g_new0 (FabReport, 1);
 
   self->comparisons = g_ptr_array_new_with_free_func (free_comparison);
-  self->interconnects = g_array_new (FALSE, FALSE, sizeof (FabInterconnectErrors));
   for (guint i = 0; i < tables->len; i++) {
     FabComparison *comparison = g_new0 (FabComparison, 1);
 
@@ -150,8 +141,7 @@ fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatal
     }
     compare_rows (comparison);
   }
-  summarise_roles (self, NULL, self->roles);
-  summarise_interconnects (self);
+  self->accounts = find_accounts (self, catalog);
   return g_steal_pointer (&self);
 }
 
@@ -161,7 +151,7 @@ fab_report_free (FabReport *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->comparisons);
-  g_array_unref (self->interconnects);
+  g_clear_pointer (&self->accounts, g_array_unref);
   g_free (self);
 }
 
@@ -209,7 +199,7 @@ fab_report_exceeded (const FabReport *self, const FabLimits *limits)
     double limit = fab_limits_all (limits)->medians[c];
 
     if (limit > 0)
-      fab_limits_hold (lines, what, &self->roles[FAB_ROLE_JUDGED][c], limit);
+      fab_limits_hold (lines, what, &fab_report_role (self, FAB_ROLE_JUDGED)[c].sizes, limit);
   }
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);

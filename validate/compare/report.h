@@ -3,15 +3,15 @@
  *
  *   error = predicted time / measured time - 1      per size; positive: predicted too slow
  *
- * Summarised per size class as the median and the largest of |error|, over each table and over all tables of a
- * role. Calibration and judged tables never share a number: only the second say how good a forecast is. Out of
- * place where a table has both. Rows that were printed with too few digits to show 1 % count nowhere.
+ * Summarised per size class as the median and the largest of |error|, over each table and over the tables of an
+ * account (accounts.h). Calibration and judged tables never share a number: only the second say how good a forecast
+ * is. Out of place where a table has both. Rows that were printed with too few digits to show 1 % count nowhere.
  */
 #pragma once
 
 #include "answer/predict.h"
 #include "validate/check/limits.h"
-#include "validate/compare/measured.h"
+#include "validate/compare/accounts.h"
 
 typedef struct {
   const FabMeasuredRow *measured;
@@ -27,17 +27,13 @@ typedef struct {
   FabErrors errors[FAB_N_SIZE_CLASSES];
 } FabComparison;
 
-/* All tables of one interconnect. */
-typedef struct {
-  const char *interconnect;
-  FabErrors errors[FAB_N_ROLES][FAB_N_SIZE_CLASSES];
-} FabInterconnectErrors;
-
 typedef struct {
   GPtrArray *comparisons; /* FabComparison, in the order of the tables */
-  GArray *interconnects;  /* FabInterconnectErrors, in the order of their first tables */
-  FabErrors roles[FAB_N_ROLES][FAB_N_SIZE_CLASSES];
+  GArray *accounts;       /* FabAccount (accounts.h); the first is of all tables that are not doubtful */
 } FabReport;
+
+/* All tables of a role that are not doubtful: one FabTally per size class. */
+const FabTally *fab_report_role (const FabReport *self, FabMeasuredRole role);
 
 /* Predicts every size of the tables (FabMeasuredTable, which outlive the report). `sets` are laid over each scenario
  * (NULL-ended, or NULL). */
