@@ -323,8 +323,9 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
-                                                "products", "technologies", "processors", NULL };
+static const char *const catalog_sections[] = { "links",      "accelerators", "nodes",
+                                                "models",     "products",     "technologies",
+                                                "processors", "generations",  NULL };
 
 /* --- parameter tables --- */
 
@@ -429,6 +430,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabProductSpec *product;
   const FabTechnology *technology;
   const FabProcessor *processor;
+  const FabGeneration *generation;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -455,6 +457,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     processor = fab_catalog_processor (catalog, name);
     *summary = processor ? processor->summary : NULL;
     return processor;
+  case FAB_SECTION_GENERATIONS:
+    generation = fab_catalog_generation (catalog, name);
+    *summary = generation ? generation->summary : NULL;
+    return generation;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -299,6 +299,12 @@ fill_cluster (const Build *build, FabCluster *cluster)
     .memory_bytes = accelerator->memory_bytes,
     .memory_bytes_per_s = accelerator->memory_bytes_per_s,
   };
+  cluster->generation = accelerator->architecture
+                          ? fab_catalog_generation (fab_scenario_catalog (build->scenario),
+                                                    accelerator->architecture)
+                          : NULL;
+  if (cluster->generation == NULL)
+    cluster->generation = &fab_generation_unknown;
   cluster->processor = fab_catalog_processor (fab_scenario_catalog (build->scenario), build->node->cpu);
   cluster->p2p = (FabReach) build->node->p2p;
   cluster->gdr = (FabReach) build->node->gdr;

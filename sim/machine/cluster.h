@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sim/base/units.h"
+#include "sim/fabric/generation.h"
 #include "sim/fabric/processor.h"
 #include "sim/fabric/reach.h"
 #include "sim/fabric/router.h"
@@ -49,9 +50,10 @@ typedef struct {
   FabVertexId *drives; /* [n_nodes * drives_per_node] */
   /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
   guint *nic_hops;
-  const char *architecture;      /* of the accelerators: the key of library constants */
-  FabDevice device;              /* one accelerator */
-  const FabProcessor *processor; /* of the sockets */
+  const char *architecture;        /* of the accelerators: the key of library constants */
+  FabDevice device;                /* one accelerator */
+  const FabGeneration *generation; /* of the accelerators; fab_generation_unknown where it has no entry */
+  const FabProcessor *processor;   /* of the sockets */
   FabReach p2p,
       gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
   /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/nic_paths.h. */

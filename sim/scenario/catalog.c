@@ -278,6 +278,12 @@ fab_catalog_processor (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_PROCESSORS, name);
 }
 
+const FabGeneration *
+fab_catalog_generation (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_GENERATIONS, name);
+}
+
 const FabTechnology *
 fab_catalog_technology (const FabCatalog *self, const char *name)
 {
@@ -364,8 +370,9 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
  * and a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
  */
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",    "accelerator", "node",     "model",
-                                                           "product", "technology",  "processor" };
+static const char *const section_words[FAB_N_SECTIONS] = {
+  "link", "accelerator", "node", "model", "product", "technology", "processor", "generation"
+};
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -637,6 +644,31 @@ check_processor (FabSchemaReader *reader, const FabProcessor *processor, gboolea
     check_origin (reader, &processor->name, processor->source, processor->date);
 }
 
+/* Generations ---------------------------------------------------------------------------------------- */
+
+static void
+check_measured (FabSchemaReader *reader, gconstpointer field, gboolean is_measured, const char *source)
+{
+  if (is_measured && source == NULL)
+    fab_schema_report (reader, field, "these numbers have no source");
+}
+
+static void
+check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean is_shipped)
+{
+  const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
+  const FabChannelRate *rates[] = { &self->send_channel, &self->copy_channel };
+
+  if (!is_shipped)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (startups); i++)
+    check_measured (reader, &startups[i]->base_ps, startups[i]->base_ps + startups[i]->step_ps > 0,
+                    startups[i]->source);
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    check_measured (reader, &rates[i]->bytes_per_s, rates[i]->bytes_per_s > 0, rates[i]->source);
+  check_origin (reader, &self->name, self->source, self->date);
+}
+
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
@@ -654,6 +686,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_product (reader, entry, is_shipped);
   else if (section == FAB_SECTION_PROCESSORS)
     check_processor (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_GENERATIONS)
+    check_generation (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)
@@ -676,7 +710,7 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        /* `name` is the first member of all seven structs */
+        /* `name` is the first member of all eight structs */
         check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
       }

@@ -9,6 +9,7 @@
 
 #include "sim/base/units.h"
 #include "sim/config/schema.h"
+#include "sim/fabric/generation.h"
 #include "sim/fabric/graph.h"
 #include "sim/fabric/processor.h"
 
@@ -64,7 +65,8 @@ double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
 
 typedef struct {
   const char *name, *summary;
-  const char *architecture;     /* "ampere", "hopper": the key of library constants */
+  const char
+      *architecture; /* "ampere", "hopper": entry of `generations`, where it has one, and key of constants */
   double peak_fp16_flops_per_s; /* dense matrix rate, BF16/FP16 */
   double peak_fp32_flops_per_s; /* dense FP32 rate */
   double peak_tf32_flops_per_s; /* dense matrix rate, TF32; 0: not supported */
@@ -167,7 +169,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The seven sections of a catalogue file or a scenario. */
+/* The eight sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -176,6 +178,7 @@ typedef struct {
   FabParamList products;     /* FabProductSpec */
   FabParamList technologies; /* FabTechnology */
   FabParamList processors;   /* FabProcessor */
+  FabParamList generations;  /* FabGeneration */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
@@ -202,6 +205,9 @@ const FabNodeSpec *fab_catalog_node (const FabCatalog *self, const char *name);
 const FabModelSpec *fab_catalog_model (const FabCatalog *self, const char *name);
 const FabProductSpec *fab_catalog_product (const FabCatalog *self, const char *name);
 const FabProcessor *fab_catalog_processor (const FabCatalog *self, const char *name);
+
+/* NULL where no entry has this name. */
+const FabGeneration *fab_catalog_generation (const FabCatalog *self, const char *name);
 const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
@@ -219,7 +225,8 @@ typedef enum {
   FAB_SECTION_MODELS,
   FAB_SECTION_PRODUCTS,
   FAB_SECTION_TECHNOLOGIES,
-  FAB_SECTION_PROCESSORS
+  FAB_SECTION_PROCESSORS,
+  FAB_SECTION_GENERATIONS
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

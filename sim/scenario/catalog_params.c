@@ -346,6 +346,47 @@ const FabParam fab_processor_params[] = {
   { .key = NULL },
 };
 
+static const FabParam startup_params[] = {
+  { ROW ("base", TIME, FabStartup, base_ps, "0us", "Once for each collective.") },
+  { ROW ("step", TIME, FabStartup, step_ps, "0us",
+         "For each step after another; both 0: nothing was measured.") },
+  { ROW ("source", TEXT, FabStartup, source, "", "The tables that both were fitted to.") },
+  { .key = NULL },
+};
+
+static const FabParam channel_params[] = {
+  { ROW ("rate", RATE, FabChannelRate, bytes_per_s, "0B/s", "Of one channel; 0: nothing was measured."),
+    .max = 1e15 },
+  { ROW ("source", TEXT, FabChannelRate, source, "", "The tables that it was fitted to.") },
+  { .key = NULL },
+};
+
+#define STARTUP(key_, field_, help_)                                                         \
+  {                                                                                          \
+    ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = startup_params,          \
+                                                           .table_size = sizeof (FabStartup) \
+  }
+
+#define CHANNEL(key_, field_, help_)                                                             \
+  {                                                                                              \
+    ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = channel_params,              \
+                                                           .table_size = sizeof (FabChannelRate) \
+  }
+
+const FabParam fab_generation_params[] = {
+  NAME_ROWS (FabGeneration),
+  { ROW ("issue", TIME, FabGeneration, issue_ps, "4.3us",
+         "Time in which a host issues one collective on one accelerator.") },
+  STARTUP ("ll", startups.ll, "Start of a collective inside a node, with a flag beside every word."),
+  STARTUP ("ll128", startups.ll128, "With a flag in every line of 128 bytes."),
+  STARTUP ("simple", startups.simple, "With a counter that is set after a chunk."),
+  CHANNEL ("send_channel", send_channel,
+           "What a channel moves that serves one peer with sends and receives."),
+  CHANNEL ("copy_channel", copy_channel, "What a channel copies between buffers of its accelerator."),
+  SOURCE_ROWS (FabGeneration),
+  { .key = NULL },
+};
+
 const FabParam fab_catalog_params[] = {
   FAB_CATALOG_ROWS (FabCatalogSections, ),
   { .key = NULL },

@@ -76,8 +76,8 @@ class Readme(CliTest):
                 return block[0]
             lines = []
             for command, output in steps(block[1]):
-                ours = OURS.match(command)
-                lines += ["$ " + command, *(self.run_command(command).splitlines() if ours else output)]
+                shown = self.run_command(command).splitlines() if OURS.match(command) else output
+                lines += ["$ " + command, *(output if trimmed("\n".join(output)) == trimmed("\n".join(shown)) else shown)]
             return "```sh\n" + "".join(line.rstrip() + "\n" for line in lines) + "```"
 
         for page in PAGES:

@@ -153,6 +153,7 @@ mesh_new (const Wiring *wiring, guint n_nodes, gboolean has_nics)
   cluster->gpus = g_new (FabVertexId, n_nodes * wiring->n);
   cluster->nics = g_new (FabVertexId, n_nodes * wiring->n);
   cluster->p2p = cluster->gdr = FAB_REACH_SYS;
+  cluster->generation = &fab_generation_unknown;
   cluster->processor = &test_processor;
   for (guint node = 0; node < n_nodes; node++)
     add_node (builder, wiring, self, node);

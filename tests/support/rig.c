@@ -81,6 +81,7 @@ rig_new (const RigSpec *spec)
   cluster->device.peak_flops_per_s[FAB_PRECISION_BF16] = 1e12;
   cluster->device.memory_bytes_per_s = FAB_PS_PER_S;
   cluster->p2p = cluster->gdr = FAB_REACH_SYS;
+  cluster->generation = &test_generation;
   cluster->processor = &test_processor;
   for (guint node = 0; node < spec->n_nodes; node++)
     add_node (self, builder, node);

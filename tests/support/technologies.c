@@ -15,4 +15,12 @@ const FabTechnology test_ethernet = {
   .name = "Ethernet", .joins = FAB_JOINS_ETHERNET, .flow_control = FAB_FLOW_PFC, .has_p2p = TRUE
 };
 const FabTechnology test_infiniband = { .name = "InfiniBand", .joins = FAB_JOINS_MACHINES, .has_p2p = TRUE };
+const FabGeneration test_generation = {
+  .name = "ampere",
+  .issue_ps = 4300000,
+  .startups = { .ll = { 6600000, 1000000, NULL },
+                .ll128 = { 14000000, 2500000, NULL },
+                .simple = { 15000000, 5000000, NULL } },
+};
+
 const FabProcessor test_processor = { .name = "generic", .proxy_ps = 1000000 };

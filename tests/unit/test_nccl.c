@@ -255,7 +255,7 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
   static const FabTechnology *const technologies[] = { &test_nvlink, &test_pcie };
   const NcclArchitecture *hopper = nccl_architecture ("hopper");
   const FabProcessor processor = { .name = "intel" };
-  const FabCluster cluster = { .processor = &processor };
+  const FabCluster cluster = { .generation = &fab_generation_unknown, .processor = &processor };
 
   for (guint i = 0; i < 4 * 3 * 3 * 2; i++) {
     FabGroup group = { .cluster = &cluster, .n_nodes = nodes[i % 4], .gpus_per_node = 8 };

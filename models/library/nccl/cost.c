@@ -42,14 +42,15 @@ static double
 intra_us (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
+  const FabStartup *measured = nccl_measured_startup (self);
   NcclProtocol protocol = self->protocol;
   double wire_us = 1e6 * fab_ps_to_seconds (form->intra_latency_ps);
   double us = self->tuning->pci_us[protocol];
 
   if (form->intra_kind == FAB_HOP_DIRECT && !nccl_is_over_bus (form)) {
     us = self->tuning->nvlink_us[protocol];
-    if (self->algorithm->has_measured_steps && self->architecture->step_us[protocol] > 0)
-      us = self->architecture->step_us[protocol];
+    if (self->algorithm->has_measured_steps && measured != NULL)
+      us = (double) measured->step_ps / 1e6;
   }
   if (self->algorithm->waits_for_proxies && is_over_nodes (self))
     us = MAX (us, MAX (ring_step_us[protocol], protocol == NCCL_LL ? 0 : nccl_proxy_us (self)));
@@ -84,10 +85,10 @@ inter_us (const NcclCandidate *self)
 static double
 base_us (const NcclCandidate *self)
 {
-  double us = self->architecture->base_us[self->protocol];
+  const FabStartup *measured = nccl_measured_startup (self);
 
-  return us > 0 && !is_over_nodes (self) && self->algorithm->has_measured_base
-           ? us
+  return measured != NULL && !is_over_nodes (self) && self->algorithm->has_measured_base
+           ? (double) measured->base_ps / 1e6
            : self->tuning->base_us[self->protocol];
 }
 

@@ -173,7 +173,7 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
       && !nccl_is_over_bus (form);
 }
 
-static void wait_for_host (const NcclParams *params, const NcclArchitecture *architecture,
+static void wait_for_host (const NcclParams *params, const FabGeneration *generation,
                            FabCollectivePlan *plan);
 
 static FabTimePs
@@ -182,7 +182,7 @@ idle_ps_of (const Choice *choice, const NcclCandidate *candidate)
   FabCollectivePlan plan = { .op = candidate->op, .bytes = candidate->bytes, .n_ranks = candidate->n_ranks };
 
   nccl_cost (candidate, &plan);
-  wait_for_host (&choice->params, candidate->architecture, &plan);
+  wait_for_host (&choice->params, candidate->group->cluster->generation, &plan);
   return fab_collective_plan_idle_ps (&plan);
 }
 
@@ -317,11 +317,10 @@ try_algorithms (Choice *choice, GError **error)
 
 /* Collectives that follow one another end no faster than the host issues them. */
 static void
-wait_for_host (const NcclParams *params, const NcclArchitecture *architecture, FabCollectivePlan *plan)
+wait_for_host (const NcclParams *params, const FabGeneration *generation, FabCollectivePlan *plan)
 {
   FabTimePs channels_ps = fab_ps_times (params->issue_channel_ps, plan->n_channels - 1);
-  FabTimePs issue_ps = params->issue_ps > 0 ? params->issue_ps
-                                            : fab_seconds_to_ps (architecture->issue_us * 1e-6);
+  FabTimePs issue_ps = params->issue_ps > 0 ? params->issue_ps : generation->issue_ps;
   FabTimePs host_ps = fab_ps_times (fab_ps_add (issue_ps, channels_ps), (guint64) params->gpus_per_process);
   FabTimePs idle_ps = fab_collective_plan_idle_ps (plan);
 
@@ -344,7 +343,7 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   if (params->has_whole_chunks && best->algorithm->has_whole_chunks && plan->op != FAB_OP_BROADCAST
       && plan->op != FAB_OP_REDUCE)
     nccl_round_chunks (best, plan);
-  wait_for_host (params, best->architecture, plan);
+  wait_for_host (params, best->group->cluster->generation, plan);
   if (measured <= 0 && !params->has_whole_chunks
       && choice->fastest.idle_ps < fab_collective_plan_idle_ps (plan))
     plan->best = choice->fastest;

@@ -58,12 +58,9 @@ typedef struct {
   guint least_version;   /* the first release that drives them */
   guint default_version; /* the release that runs where the scenario names none (versions.c) */
   guint generation;      /* compute capability, the first digit; 0 for others */
-  double issue_us;       /* time in which a host of that generation's time issues one collective on one GPU */
   guint most_channels;   /* on one node */
   double ll_GBps[3];     /* bus bandwidth of LL, all channels together */
   double ring_ll128_GBps, tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3]; /* of one channel */
-  /* Measured; cost.c takes them in place of the tuner's base and NVLink steps. 0: the tuner's are right. */
-  double base_us[NCCL_N_PROTOCOLS], step_us[NCCL_N_PROTOCOLS];
 } NcclArchitecture;
 
 /* Never NULL: an unknown architecture has the numbers that NCCL falls back to. */
@@ -158,8 +155,8 @@ struct NcclAlgorithm {
   gboolean waits_for_proxies;
   gboolean posts_in_turn; /* between nodes a proxy thread posts its channels' messages one after another */
   gboolean has_plateau;   /* nccl_plateau_factor () applies */
-  gboolean has_measured_base;  /* NcclArchitecture.base_us applies, on one node */
-  gboolean has_measured_steps; /* NcclArchitecture.step_us applies */
+  gboolean has_measured_base;  /* the base of nccl_measured_startup () applies, on one node */
+  gboolean has_measured_steps; /* its step applies */
   gboolean has_whole_chunks;   /* the parameter `whole_chunks` applies to it */
   gboolean is_point_to_point;  /* ncclSend, ncclRecv: connections limit it, not what its channels can move */
 };
@@ -207,6 +204,9 @@ void nccl_version_apply (guint version, NcclParams *params);
 /* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes
  * NCCL takes that of the processors, AMD's or others', whose threads read the flags. */
 double nccl_ll_GBps (const NcclCandidate *self);
+
+/* What was measured of the base and of the steps over NVLink, in place of the tuner's; NULL: nothing. */
+const FabStartup *nccl_measured_startup (const NcclCandidate *self);
 
 /* --- choose.c --- */
 

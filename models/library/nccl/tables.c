@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables.c - constants of NCCL's protocols and of GPUs.
  *
- * They are those of NCCL (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL (2.21, src/graph/tuning.cc).
- * NCCL's base and step times are upper estimates for older machines; `base_us` and `step_us` replace them where small
- * sizes of calibration tables (validate/measured/) say better. They are fitted to base + steps x step = the measured
- * time.
- *
- *   ampere     LL: 8 and 30 steps in polaris_a100_ss11_allreduce_8 and dgxa100_hdr_allreduce_16_ring
- *   hopper     LL and LL128: 6 and 14 steps in alps_gh200_ss11_allreduce_4 (9.4 us) and dgxh100_allreduce_8 (16.9
- * us).
- *              Simple, after the time of the bytes: 32 us at 6 steps (alps_gh200_ss11_allreduce_4), 31 us at 3
- *              (snellius_h100_allgather_4), 43 us at 7 (h100x8_nvswitch_allgather_8)
- *   blackwell  those of hopper, because no calibration table shows small sizes
- *   cdna3      LL and Simple: 14 steps in mi300x_allreduce_8 (13.8 us; after the time of the bytes 31 to 60 us)
- *   cdna4      those of cdna3
- *
- * `issue_us` is the time of small sizes where one process drives n GPUs, divided by n: 48.2 us / 8
- * (dgx1_p100_nvlink1_allreduce_8), 59.8 / 12 (dgx2_v100_broadcast_12), 11.6 / 2 (rtx2080ti_pcie3_nop2p_broadcast_2),
- * 34.7 / 8 (a100x8_nvswitch_allreduce_8), 11.0 / 2 (rtx4090_nop2p_allreduce_2_b), 16.9 / 4
- * (snellius_h100_allgather_4). Those of other architectures are assumed.
+ * They are those of NCCL (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL (2.21, src/graph/tuning.cc). NCCL's
+ * base and step times are upper estimates for older machines; what was measured of a generation replaces them
+ * (models/catalog/generations.yaml).
  */
 #include "models/library/nccl/parts.h"
 
@@ -40,14 +25,12 @@ static const NcclArchitecture architectures[] = {
   { .name = "pascal",
     .least_version = 20000,
     .default_version = 22707,
-    .issue_us = 6.0,
     .generation = 6,
     .most_channels = 16,
     VOLTA_CAPS },
   { .name = "volta",
     .least_version = 20000,
     .default_version = 22707,
-    .issue_us = 5.0,
     .generation = 7,
     .has_ll128 = TRUE,
     .most_channels = 24,
@@ -55,24 +38,19 @@ static const NcclArchitecture architectures[] = {
   { .name = "turing",
     .least_version = 20300,
     .default_version = 23007,
-    .issue_us = 5.8,
     .generation = 7,
     .most_channels = 4,
     VOLTA_CAPS },
   { .name = "ampere",
     .least_version = 20703,
     .default_version = 23007,
-    .issue_us = 4.3,
     .generation = 8,
     .has_ll128 = TRUE,
     .most_channels = 32,
-    AMPERE_CAPS,
-    .base_us = { 6.6, 14, 15 },
-    .step_us = { 1.0, 2.5, 5.0 } },
+    AMPERE_CAPS },
   { .name = "ada",
     .least_version = 21408,
     .default_version = 23007,
-    .issue_us = 5.5,
     .generation = 8,
     .has_ll128 = TRUE,
     .most_channels = 24,
@@ -80,7 +58,6 @@ static const NcclArchitecture architectures[] = {
   { .name = "hopper",
     .least_version = 21501,
     .default_version = 23007,
-    .issue_us = 4.2,
     .generation = 9,
     .has_ll128 = TRUE,
     .most_channels = 24,
@@ -88,13 +65,10 @@ static const NcclArchitecture architectures[] = {
     .ring_ll128_GBps = 36.7,
     .tree_ll128_GBps = { 36.7, 36.7, 29 },
     .tree_simple_GBps = { 38.7, 41.4, 36 },
-    .nvls_tree_GBps = { 0, 57.7, 45.5 },
-    .base_us = { 3.8, 8, 20 },
-    .step_us = { 0.94, 0.9, 2.5 } },
+    .nvls_tree_GBps = { 0, 57.7, 45.5 } },
   { .name = "blackwell",
     .least_version = 22501,
     .default_version = 23007,
-    .issue_us = 4.2,
     .generation = 10,
     .has_ll128 = TRUE,
     .most_channels = 32,
@@ -102,45 +76,35 @@ static const NcclArchitecture architectures[] = {
     .ring_ll128_GBps = 40,
     .tree_ll128_GBps = { 55.6, 31.67, 20 },
     .tree_simple_GBps = { 70, 42.8, 24 },
-    .nvls_tree_GBps = { 0, 96, 80 },
-    .base_us = { 3.8, 8, 20 },
-    .step_us = { 0.94, 0.9, 2.5 } },
+    .nvls_tree_GBps = { 0, 96, 80 } },
   { .name = "cdna1",
     .least_version = 20600,
     .default_version = 22203,
-    .issue_us = 4.3,
     .is_rccl = TRUE,
     .most_channels = 16,
     VOLTA_CAPS },
   { .name = "cdna2",
     .least_version = 21000,
     .default_version = 22203,
-    .issue_us = 4.3,
     .is_rccl = TRUE,
     .most_channels = 32,
     AMPERE_CAPS },
   { .name = "cdna3",
     .least_version = 21803,
     .default_version = 22203,
-    .issue_us = 4.3,
     .is_rccl = TRUE,
     .most_channels = 56,
-    AMPERE_CAPS,
-    .base_us = { 6.6, 14, 8.4 },
-    .step_us = { 0.51, 2.2, 2.2 } },
+    AMPERE_CAPS },
   { .name = "cdna4",
     .least_version = 22203,
     .default_version = 22203,
-    .issue_us = 4.3,
     .is_rccl = TRUE,
     .most_channels = 56,
-    AMPERE_CAPS,
-    .base_us = { 6.6, 14, 8.4 },
-    .step_us = { 0.51, 2.2, 2.2 } },
+    AMPERE_CAPS },
 };
 
 static const NcclArchitecture unknown = {
-  .name = "", .default_version = 23007, .issue_us = 4.3, .most_channels = 32, AMPERE_CAPS
+  .name = "", .default_version = 23007, .most_channels = 32, AMPERE_CAPS
 };
 
 const NcclArchitecture *
@@ -150,6 +114,17 @@ nccl_architecture (const char *name)
     if (strcmp (architectures[i].name, name) == 0)
       return &architectures[i];
   return &unknown;
+}
+
+const FabStartup *
+nccl_measured_startup (const NcclCandidate *self)
+{
+  const FabStartups *all = &self->group->cluster->generation->startups;
+  const FabStartup *startup = self->protocol == NCCL_LL    ? &all->ll
+                            : self->protocol == NCCL_LL128 ? &all->ll128
+                                                           : &all->simple;
+
+  return startup->base_ps > 0 && startup->step_ps > 0 ? startup : NULL;
 }
 
 /* Columns as in NcclArchitecture. The first one is not used: on one node it is the GPU that counts. */

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/fabric/generation.h"
+
+const FabGeneration fab_generation_unknown = { .name = "",
+                                               .summary = "Nothing was measured",
+                                               .issue_ps = FAB_GENERATION_ISSUE_PS };

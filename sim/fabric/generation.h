@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generation.h - what a generation of accelerators and of the hosts beside it adds to a collective: an entry of the
+ * catalogue's `generations`.
+ *
+ * All of it is measured, by tables of small and large sizes that its `source` names. What a library's own source code
+ * says of a generation is not here but with the library. 0: nothing was measured, and the library's own number
+ * counts.
+ */
+#pragma once
+
+#include "sim/base/units.h"
+
+/* A collective whose steps follow one another takes base + steps x step, inside one node. */
+typedef struct {
+  FabTimePs base_ps, step_ps;
+  const char *source;
+} FabStartup;
+
+/* Ways in which a receiver learns that data have arrived: a flag beside every word, one in every line, or a counter
+ * that is set after a chunk. */
+typedef struct {
+  FabStartup ll, ll128, simple;
+} FabStartups;
+
+/* A rate of one thread block, which runs one channel. */
+typedef struct {
+  FabBytesPerS bytes_per_s;
+  const char *source;
+} FabChannelRate;
+
+typedef struct {
+  const char *name; /* what `architecture` of an accelerator says; owned by the catalogue */
+  const char *summary;
+  FabTimePs issue_ps; /* of a host of that generation's time that issues a collective on one accelerator */
+  FabStartups startups;
+  FabChannelRate send_channel; /* a channel that serves one peer with sends and receives */
+  FabChannelRate
+      copy_channel; /* a channel's copy between buffers of one accelerator, which nothing overlaps */
+  const char *source, *date;
+} FabGeneration;
+
+/* What `issue` is where nothing was measured: that of most generations. */
+#define FAB_GENERATION_ISSUE_PS 4300000
+
+/* Of accelerators whose `architecture` is no entry: all else is zero. */
+extern const FabGeneration fab_generation_unknown;
