@@ -22,6 +22,19 @@ typedef struct {
   FabStartup ll, ll128, simple;
 } FabStartups;
 
+/* A send to an accelerator that NVLink or a bus joins, which a library divides among channels. A channel is one thread
+ * block, which sends one part of a message and receives another. */
+typedef struct {
+  FabTimePs ll_ps, simple_ps;     /* startup of one send, with a flag beside every word and with a counter */
+  FabBytesPerS ll_bytes_per_s;    /* of a channel, with a flag beside every word */
+  FabBytesPerS both_bytes_per_s;  /* of a channel that sends and receives at the same time; 0: not measured */
+  FabBytesPerS alone_bytes_per_s; /* of a channel that only sends, or only copies what it has received */
+  /* How little many channels slow each other down where they need nearly as much as the links have: they get
+   * least / (1 + (least / most)^sharpness)^(1 / sharpness) of the two. */
+  double sharpness;
+  const char *source;
+} FabSends;
+
 /* A rate of one thread block, which runs one channel. */
 typedef struct {
   FabBytesPerS bytes_per_s;
@@ -33,7 +46,7 @@ typedef struct {
   const char *summary;
   FabTimePs issue_ps; /* of a host of that generation's time that issues a collective on one accelerator */
   FabStartups startups;
-  FabChannelRate send_channel; /* a channel that serves one peer with sends and receives */
+  FabSends sends;
   FabChannelRate
       copy_channel; /* a channel's copy between buffers of one accelerator, which nothing overlaps */
   const char *source, *date;

@@ -657,7 +657,7 @@ static void
 check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean is_shipped)
 {
   const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
-  const FabChannelRate *rates[] = { &self->send_channel, &self->copy_channel };
+  const FabChannelRate *rates[] = { &self->copy_channel };
 
   if (!is_shipped)
     return;
@@ -666,6 +666,8 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
                     startups[i]->source);
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     check_measured (reader, &rates[i]->bytes_per_s, rates[i]->bytes_per_s > 0, rates[i]->source);
+  check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
+                  self->sends.source);
   check_origin (reader, &self->name, self->source, self->date);
 }
 

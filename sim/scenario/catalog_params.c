@@ -361,6 +361,25 @@ static const FabParam channel_params[] = {
   { .key = NULL },
 };
 
+static const FabParam sends_params[] = {
+  { ROW ("ll", TIME, FabSends, ll_ps, "0us", "Startup of one send, with a flag beside every word.") },
+  { ROW ("simple", TIME, FabSends, simple_ps, "0us", "With a counter that is set after a chunk.") },
+  { ROW ("ll_rate", RATE, FabSends, ll_bytes_per_s, "1GB/s",
+         "Of one channel, with a flag beside every word."),
+    .min = 1, .max = 1e15 },
+  { ROW ("rate", RATE, FabSends, both_bytes_per_s, "0B/s",
+         "Of one channel that sends and receives at the same time; 0: nothing was measured."),
+    .max = 1e15 },
+  { ROW ("alone_rate", RATE, FabSends, alone_bytes_per_s, "1GB/s",
+         "Of one channel that only sends, or only copies what it has received."),
+    .min = 1, .max = 1e15 },
+  { ROW ("sharpness", FACTOR, FabSends, sharpness, "30",
+         "How little many channels slow each other down before the links are full; 2: much, 30: hardly."),
+    .min = 1, .max = 100 },
+  { ROW ("source", TEXT, FabSends, source, "", "The tables that these numbers were fitted to.") },
+  { .key = NULL },
+};
+
 #define STARTUP(key_, field_, help_)                                                         \
   {                                                                                          \
     ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = startup_params,          \
@@ -380,8 +399,9 @@ const FabParam fab_generation_params[] = {
   STARTUP ("ll", startups.ll, "Start of a collective inside a node, with a flag beside every word."),
   STARTUP ("ll128", startups.ll128, "With a flag in every line of 128 bytes."),
   STARTUP ("simple", startups.simple, "With a counter that is set after a chunk."),
-  CHANNEL ("send_channel", send_channel,
-           "What a channel moves that serves one peer with sends and receives."),
+  { ROW ("sends", TABLE, FabGeneration, sends, NULL,
+         "Sends and receives between accelerators of one node or domain."),
+    .table = sends_params, .table_size = sizeof (FabSends) },
   CHANNEL ("copy_channel", copy_channel, "What a channel copies between buffers of its accelerator."),
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },

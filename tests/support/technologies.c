@@ -21,6 +21,7 @@ const FabGeneration test_generation = {
   .startups = { .ll = { 6600000, 1000000, NULL },
                 .ll128 = { 14000000, 2500000, NULL },
                 .simple = { 15000000, 5000000, NULL } },
+  .sends = { 9700000, 10400000, 4900000000, 13900000000, 14000000000, 2.3, NULL },
 };
 
 const FabProcessor test_processor = { .name = "generic", .proxy_ps = 1000000 };

@@ -239,24 +239,6 @@ direct_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidat
   return (ops >> candidate->op & 1) != 0;
 }
 
-/* Send and receive between two ranks of different nodes have two channels, which reach half of what rings do over the
- * same port: 24.88 of 48.89 GB/s (validate/measured/h100_10nodes_1gpu_sendrecv_10.csv). Where a node has several NICs
- * they go by another GPU to the receiver's rail (PXN), which takes more: 15.23 GB/s
- * (h100_10nodes_sendrecv_80.csv). */
-static double
-direct_limit_bytes_per_s (const NcclCandidate *self)
-{
-  const double connection_fraction = 24.88 / 48.89, relayed_fraction = 15.23 / 48.89;
-  const FabCluster *cluster = self->group->cluster;
-  gboolean is_relayed = cluster->has_relays && cluster->nics_per_node > 1 && self->group->gpus_per_node > 1;
-  guint connections = self->op == FAB_OP_SEND_RECV ? 1 : self->n_ranks; /* that share a rank's bytes */
-  double rail_bytes_per_s = self->busbw_GBps * 1e9 / self->n_rails;
-
-  if (self->form->n_inter_steps == 0)
-    return 0;
-  return connections * rail_bytes_per_s * (is_relayed ? relayed_fraction : connection_fraction);
-}
-
 /* --- rows --- */
 
 #define TUNING(...) (&(const NcclTuning){ __VA_ARGS__ })
@@ -345,8 +327,11 @@ static const NcclAlgorithm rows[] = {
     .protocols = PROTOCOL (LL) | PROTOCOL (SIMPLE),
     .ops = (1u << FAB_N_OPS) - 1,
     .is_considered = direct_is_considered,
+    .count_channels = nccl_p2p_count_channels,
+    .protocol = nccl_p2p_protocol,
     .bandwidth_GBps = direct_GBps,
-    .limit_bytes_per_s = direct_limit_bytes_per_s,
+    .base_us = nccl_p2p_base_us,
+    .limit_bytes_per_s = nccl_p2p_bytes_per_s,
     .has_measured_steps = TRUE,
     .is_point_to_point = TRUE },
 };

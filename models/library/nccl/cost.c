@@ -83,10 +83,12 @@ inter_us (const NcclCandidate *self)
 }
 
 static double
-base_us (const NcclCandidate *self)
+base_us (const NcclCandidate *self, double steps)
 {
   const FabStartup *measured = nccl_measured_startup (self);
 
+  if (self->algorithm->base_us != NULL)
+    return self->algorithm->base_us (self, steps);
   return measured != NULL && !is_over_nodes (self) && self->algorithm->has_measured_base
            ? (double) measured->base_ps / 1e6
            : self->tuning->base_us[self->protocol];
@@ -122,7 +124,9 @@ steps_us (const NcclCandidate *self)
 static double
 startup_us (const NcclCandidate *self)
 {
-  return steps_us (self) + (base_us (self) + fill_us (self)) * nccl_plateau_factor (self);
+  double steps = steps_us (self);
+
+  return steps + (base_us (self, steps) + fill_us (self)) * nccl_plateau_factor (self);
 }
 
 /* What all channels together can move, in bytes of size per second. A channel is one thread block, and can move what

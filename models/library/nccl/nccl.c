@@ -146,6 +146,9 @@ static guint
 count_channels (const NcclCandidate *candidate)
 {
   const NcclBlock *block = &nccl_blocks[candidate->protocol];
+
+  if (candidate->algorithm->count_channels != NULL)
+    return candidate->algorithm->count_channels (candidate);
   FabBytes least = (FabBytes) block->threads * block->threshold_bytes
                  * (candidate->protocol == NCCL_LL && candidate->algorithm->is_searched ? candidate->n_ranks
                                                                                         : 1);
@@ -160,6 +163,8 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
   const FabCollectiveForm *form = candidate->form;
   guint protocols = candidate->algorithm->protocols;
 
+  if (candidate->algorithm->protocol != NULL)
+    return candidate->protocol == candidate->algorithm->protocol (candidate);
   if (protocols == 1u << NCCL_SIMPLE || params->protocol == NCCL_SIMPLE + 1)
     return candidate->protocol == NCCL_SIMPLE;
   if (params->protocol != 0)

@@ -3,6 +3,7 @@
  *
  * algorithms.c  one row for each algorithm that NCCL has: its names, operations, protocols, constants and formulas
  * tables.c      constants of the protocols and of the generations of GPUs, from NCCL and from measurements
+ * p2p.c         sends and receives: their channels, protocol and time
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
  * versions.c    releases of NCCL
@@ -92,6 +93,8 @@ typedef struct {
   /* All other links; each channel has some of its own, or shares some with other rails. */
   NcclSharedWires shared[NCCL_MOST_SHARED_WIRES];
   guint n_shared;
+  double
+      pair_bytes_per_s; /* line rate of the path between two GPUs of a node, the least of any pair; 0: one GPU */
 } NcclWires;
 
 typedef struct NcclAlgorithm NcclAlgorithm;
@@ -128,6 +131,11 @@ struct NcclAlgorithm {
   /* Whether NCCL considers it when a user asks for no algorithm. NULL: always. */
   gboolean (*is_considered) (const NcclParams *params, const NcclCandidate *candidate);
 
+  /* Channels that are used. NULL: those for which there are bytes enough. */
+  guint (*count_channels) (const NcclCandidate *self);
+  /* The only protocol that NCCL uses at the candidate's size, whatever NCCL_PROTO says. NULL: the tuner chooses. */
+  NcclProtocol (*protocol) (const NcclCandidate *self);
+
   /* --- what the tuner estimates (choose.c) --- */
 
   /* Latency in us, where a step inside a node takes `intra_us` and one between nodes `net_us`. NULL: base + steps. */
@@ -142,6 +150,8 @@ struct NcclAlgorithm {
 
   /* --- what it takes (cost.c) --- */
 
+  /* Time in us once for each collective, where its steps take `steps_us` on top. NULL: NCCL's or the measured base. */
+  double (*base_us) (const NcclCandidate *self, double steps_us);
   /* Time in us of all steps that follow one another. NULL: the form's steps inside nodes and between them. */
   double (*steps_us) (const NcclCandidate *self, double intra_us, double inter_us);
   /* Bytes of size that are on the way before the end of a pipeline moves. NULL: it is no pipeline. */
@@ -207,6 +217,13 @@ double nccl_ll_GBps (const NcclCandidate *self);
 
 /* What was measured of the base and of the steps over NVLink, in place of the tuner's; NULL: nothing. */
 const FabStartup *nccl_measured_startup (const NcclCandidate *self);
+
+/* --- p2p.c: the members of the same names of the row `direct` --- */
+
+guint nccl_p2p_count_channels (const NcclCandidate *self);
+NcclProtocol nccl_p2p_protocol (const NcclCandidate *self);
+double nccl_p2p_base_us (const NcclCandidate *self, double steps_us);
+double nccl_p2p_bytes_per_s (const NcclCandidate *self);
 
 /* --- choose.c --- */
 

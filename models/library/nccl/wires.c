@@ -45,6 +45,24 @@ weight_of_rail (const FabGraph *graph, const FabFootprint *footprint)
   return least;
 }
 
+/* Nodes are alike, so that one with all of its ranks stands for all. */
+static double
+pair_bytes_per_s (const FabGroup *group)
+{
+  guint n = fab_group_n_locals (group, 0);
+  double least = G_MAXDOUBLE;
+
+  for (guint to = 1; to < n; to++) {
+    FabPath path = { 0 };
+
+    fab_router_append (group->cluster->router, fab_group_gpu (group, 0, 0), fab_group_gpu (group, 0, to), 0,
+                       &path);
+    for (guint i = 0; i < path.n; i++)
+      least = MIN (least, (double) fab_graph_link (group->cluster->graph, path.links[i])->rate_bytes_per_s);
+  }
+  return least < G_MAXDOUBLE ? least : 0;
+}
+
 static NcclWires
 look_at (const FabGraph *graph, const FabFootprint *footprint)
 {
@@ -74,6 +92,7 @@ nccl_wires (GHashTable *known, const FabGroup *group, const FabCollectiveForm *f
   if (wires == NULL) {
     wires = g_new (NcclWires, 1);
     *wires = look_at (group->cluster->graph, form->footprint);
+    wires->pair_bytes_per_s = pair_bytes_per_s (group);
     g_hash_table_insert (known, (gpointer) form, wires);
   }
   return wires;

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nccl_p2p.c - the channels that NCCL gives a send, by hand from its rules, and what they make of its time. */
+#include "models/library/nccl/p2p.h"
+
+#include "models/models.h"
+#include "tests/support/params.h"
+#include "tests/support/rig.h"
+#include "tests/support/technologies.h"
+#include "tests/support/test.h"
+
+#define KIB G_GUINT64_CONSTANT (1024)
+#define MIB (KIB * 1024)
+#define G G_GUINT64_CONSTANT (1000000000)
+
+/* Hopper: 24 channels on one node, 18 links. */
+static NcclP2pComm
+one_node (guint n_ranks)
+{
+  return (NcclP2pComm){ .version = 22902,
+                        .n_ranks = n_ranks,
+                        .n_locals = n_ranks,
+                        .n_channels = 24,
+                        .n_links = 18,
+                        .n_nics = 1,
+                        .nics_GBps = 50 };
+}
+
+/* Hopper between nodes, with one NIC of 400 Gbit/s for each GPU. */
+static NcclP2pComm
+nodes (guint version, guint n_nodes, guint n_locals, guint n_channels)
+{
+  return (NcclP2pComm){ .version = version,
+                        .n_ranks = n_nodes * n_locals,
+                        .n_locals = n_locals,
+                        .n_channels = n_channels,
+                        .n_links = n_locals > 1 ? 18 : 0,
+                        .n_nics = 1,
+                        .nics_GBps = 48 };
+}
+
+static guint
+count (NcclP2pComm comm, FabBytes bytes)
+{
+  NcclP2pChannels channels = nccl_p2p_channels (&comm);
+
+  return nccl_p2p_count (&channels, bytes);
+}
+
+static guint
+most (NcclP2pComm comm)
+{
+  return nccl_p2p_channels (&comm).most;
+}
+
+/* Four GPUs share 32 channels, which are 8 for each send. From 8 x 32 chunks of 512 KiB on parts are halved. */
+static void
+channels_double_with_the_bytes (G_GNUC_UNUSED void **state)
+{
+  const guint mib[] = { 32, 64, 128, 256, 512, 1024, 16384 }, expected[] = { 8, 8, 8, 16, 32, 32, 32 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (mib); i++)
+    assert_int_equal (count (one_node (4), mib[i] * MIB), expected[i]);
+  assert_int_equal (count (one_node (4), 128 * MIB + 1), 16);
+}
+
+/* 512 MiB of all_to_all are 256, 128 and 64 MiB for a peer: the largest sends that do not double yet. */
+static void
+more_ranks_leave_fewer_channels (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (count (one_node (2), 256 * MIB), 16);
+  assert_int_equal (count (one_node (4), 128 * MIB), 8);
+  assert_int_equal (count (one_node (8), 64 * MIB), 4);
+  assert_int_equal (count (one_node (2), 256 * MIB + 16), 32);
+  assert_int_equal (count (one_node (64), MIB), 1);
+}
+
+/* Parts of less than an eighth of a chunk, 64 KiB, are not worth a channel. */
+static void
+small_sends_use_few_channels (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (count (one_node (2), 1), 1);
+  assert_int_equal (count (one_node (2), 64 * KIB), 1);
+  assert_int_equal (count (one_node (2), 64 * KIB + 1), 2);
+  assert_int_equal (count (one_node (2), 512 * KIB), 8);
+}
+
+/* From 2.29 on: 48 GB/s / 14 are 4 channels; fewer where 10 or 5 batches of 8 peers need more than there are. */
+static void
+a_peer_over_the_network_has_the_channels_of_its_nic (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (most (nodes (22902, 10, 1, 4)), 2);
+  assert_int_equal (most (nodes (22902, 10, 4, 16)), 2);
+  assert_int_equal (most (nodes (22902, 10, 8, 16)), 1);
+  assert_int_equal (most (nodes (22902, 2, 1, 4)), 4);
+  assert_int_equal (most (nodes (22902, 2, 2, 8)), 4);
+  assert_int_equal (most (nodes (22902, 2, 4, 16)), 4);
+  assert_int_equal (most (nodes (22902, 2, 8, 16)), 4);
+}
+
+/* Before, two channels, and one where 2 x ranks is more than 4 x channels. */
+static void
+older_releases_have_two_channels_or_one (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (most (nodes (22807, 10, 1, 4)), 1);
+  assert_int_equal (most (nodes (22807, 10, 4, 16)), 1);
+  assert_int_equal (most (nodes (22807, 10, 8, 16)), 1);
+  assert_int_equal (most (nodes (22807, 2, 1, 4)), 2);
+  assert_int_equal (most (nodes (22807, 2, 8, 16)), 2);
+  assert_int_equal (most (nodes (21805, 10, 8, 16)), 2);
+  assert_int_equal (most (nodes (22807, 2, 64, 32)), 1); /* two racks of 64 GPUs */
+}
+
+static void
+a_bus_has_two_channels (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm comm = one_node (2);
+
+  comm.n_links = 0;
+  assert_int_equal (most (comm), 2);
+  assert_int_equal (nccl_p2p_channels (&comm).chunk_bytes, 128 * KIB);
+}
+
+/* 16 KiB for each channel of the send. */
+static void
+small_sends_inside_a_domain_use_ll (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm comm = one_node (8);
+  NcclP2pChannels channels = nccl_p2p_channels (&comm);
+
+  assert_true (nccl_p2p_is_ll (&channels, 16 * KIB));
+  assert_false (nccl_p2p_is_ll (&channels, 16 * KIB + 1));
+  assert_false (nccl_p2p_is_ll (&channels, 1 * MIB));
+}
+
+static void
+chunks_shrink_for_the_network (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm comm = nodes (22902, 2, 8, 16), small_hosts = comm;
+  NcclP2pChannels channels = nccl_p2p_channels (&comm);
+
+  assert_int_equal (nccl_p2p_net_chunk (&channels, 64 * KIB), 32 * KIB);
+  assert_int_equal (nccl_p2p_net_chunk (&channels, 512 * KIB), 64 * KIB);
+  assert_int_equal (nccl_p2p_net_chunk (&channels, MIB), 128 * KIB);
+  small_hosts.has_small_hosts = TRUE;
+  assert_int_equal (nccl_p2p_channels (&small_hosts).chunk_bytes, 256 * KIB);
+  small_hosts.version = 22807;
+  assert_int_equal (nccl_p2p_channels (&small_hosts).chunk_bytes, 128 * KIB);
+}
+
+/* 20 warps: one send has 10 and its receive 9, each of four has 3 and 2, each of eight one and one. */
+static void
+sends_of_a_batch_share_the_warps (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm comm = one_node (8), far = nodes (22807, 2, 64, 32);
+  NcclP2pChannels channels = nccl_p2p_channels (&comm), apart = nccl_p2p_channels (&far);
+
+  assert_int_equal (nccl_p2p_send_warps (1), 10);
+  assert_int_equal (nccl_p2p_send_warps (2), 5);
+  assert_int_equal (nccl_p2p_send_warps (4), 3);
+  assert_int_equal (nccl_p2p_send_warps (8), 1);
+  assert_true (nccl_p2p_at_once (&channels, 8, 4) == 1);  /* 8 x 4 parts on 32 channels */
+  assert_true (nccl_p2p_at_once (&channels, 8, 32) == 8); /* every send on all channels */
+  assert_true (nccl_p2p_at_once (&channels, 64, 1)
+               == 1); /* the first 8 are apart, the others come after them */
+  assert_int_equal (apart.n_sharing, 8);
+  assert_true (nccl_p2p_at_once (&apart, 128, 1) == 8);
+}
+
+/* --- times --- */
+
+static FabCollectivePlan
+plan_of (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes, double *us)
+{
+  Rig *rig = rig_new (spec);
+  Params *params = params_new (&fab_library_nccl.info, yaml);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan plan;
+
+  assert_true (fab_library_plan (library, &group, op, bytes, &plan, NULL));
+  *us = (double) fab_collective_plan_idle_ps (&plan) / 1e6;
+  fab_library_destroy (library);
+  params_free (params);
+  rig_free (rig);
+  return plan;
+}
+
+/* The rig's GPUs are A100 on links of 2 TB/s, which limit nothing: a channel moves 13.9 GB/s. From 128 to 256 MiB of
+ * all_to_all over 2 GPUs each of 16 channels moves 4 MiB more. */
+static void
+channels_limit_a_pair (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = 2000 * G };
+  double half_us, whole_us;
+
+  FabCollectivePlan plan = plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 128 * MIB, &half_us);
+  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 256 * MIB, &whole_us);
+  assert_int_equal (plan.n_channels, 16);
+  assert_string_equal (plan.protocol, "simple");
+  assert_near (whole_us - half_us, 4 * 1048.576 / 13.9, 1.0);
+}
+
+/* LL: 9.7 us x (1 + 0.1 log2 n), and 4 KiB at 4.9 GB/s. NCCL_PROTO does not reach sends. */
+static void
+small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 2000 * G };
+  double us, simple_us;
+
+  FabCollectivePlan plan = plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 32 * KIB, &us);
+  plan_of (&spec, "{protocol: simple}", FAB_OP_ALL_TO_ALL, 32 * KIB, &simple_us);
+  assert_string_equal (plan.protocol, "ll");
+  assert_near (us, 9.7 * 1.3 + 4.096 / 4.9, 0.1);
+  assert_near (simple_us, us, 1e-9);
+}
+
+/* 10.2 us for each of 8 remote peers are more than one step of Simple. */
+static void
+every_remote_peer_costs_its_time (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 2,
+                         .gpus_per_node = 8,
+                         .nics_per_node = 8,
+                         .gpu_bytes_per_s = 200 * G,
+                         .nic_bytes_per_s = 25 * G };
+  double us;
+
+  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16, &us);
+  assert_near (us, 8 * 10.2, 0.1);
+}
+
+/* One node sends to the next over 2 channels, which 25 GB/s / 14 are: 131.072 KB in 9.43 us of copying, 1.0 of flags
+ * and 2 x 1.22 of posting. */
+static void
+channels_limit_a_connection (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 2,
+                         .gpus_per_node = 1,
+                         .nics_per_node = 1,
+                         .gpu_bytes_per_s = 200 * G,
+                         .nic_bytes_per_s = 25 * G };
+  double half_us, whole_us;
+
+  FabCollectivePlan plan = plan_of (&spec, "{net_fraction: 1}", FAB_OP_SEND_RECV, 512 * MIB, &half_us);
+  plan_of (&spec, "{net_fraction: 1}", FAB_OP_SEND_RECV, 1024 * MIB, &whole_us);
+  assert_int_equal (plan.n_channels, 2);
+  assert_near ((whole_us - half_us) / 1e3, 512 * 1.048576 / (2 * 131.072 / (131.072 / 13.9 + 1.0 + 2 * 1.22)),
+               0.01);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (channels_double_with_the_bytes),
+    cmocka_unit_test (more_ranks_leave_fewer_channels),
+    cmocka_unit_test (small_sends_use_few_channels),
+    cmocka_unit_test (a_peer_over_the_network_has_the_channels_of_its_nic),
+    cmocka_unit_test (older_releases_have_two_channels_or_one),
+    cmocka_unit_test (a_bus_has_two_channels),
+    cmocka_unit_test (small_sends_inside_a_domain_use_ll),
+    cmocka_unit_test (chunks_shrink_for_the_network),
+    cmocka_unit_test (sends_of_a_batch_share_the_warps),
+    cmocka_unit_test (channels_limit_a_pair),
+    cmocka_unit_test (small_sends_start_with_the_number_of_peers),
+    cmocka_unit_test (every_remote_peer_costs_its_time),
+    cmocka_unit_test (channels_limit_a_connection),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
