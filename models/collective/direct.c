@@ -10,6 +10,7 @@
  * long as a ring, with less latency.
  */
 #include "models/models.h"
+#include "sim/collective/all_pairs.h"
 #include "sim/collective/phases.h"
 
 static void
@@ -71,8 +72,11 @@ static gboolean
 direct_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
              GError **error)
 {
-  g_autoptr (FabPhases) phases = direct_phases (group, op);
+  gboolean is_all_pairs = op == FAB_OP_ALL_GATHER || op == FAB_OP_REDUCE_SCATTER || op == FAB_OP_ALL_TO_ALL;
 
+  if (is_all_pairs && fab_all_pairs_form (group, 1.0 / fab_group_n_ranks (group), env, form))
+    return TRUE;
+  g_autoptr (FabPhases) phases = direct_phases (group, op);
   return fab_phases_form (phases, env, form, error);
 }
 

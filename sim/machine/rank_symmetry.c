@@ -87,16 +87,35 @@ fab_rank_symmetry_has (const FabRankSymmetry *self, guint node)
   return self != NULL && self->is_symmetric[node];
 }
 
+static FabFootprintBuilder *
+uses_of (FabRankSymmetry *self, guint model)
+{
+  Model *m = &self->models[model];
+
+  if (m->uses == NULL)
+    m->uses = fab_footprint_builder_new (self->group->cluster->graph);
+  return m->uses;
+}
+
 void
 fab_rank_symmetry_use (FabRankSymmetry *self, guint model, const FabHop *hop, double weight,
                        double net_stretch)
 {
-  Model *m = &self->models[model];
-
   g_assert (fab_rank_symmetry_takes (hop));
-  if (m->uses == NULL)
-    m->uses = fab_footprint_builder_new (self->group->cluster->graph);
-  fab_hop_use (hop, weight, net_stretch, m->uses);
+  fab_hop_use (hop, weight, net_stretch, uses_of (self, model));
+}
+
+void
+fab_rank_symmetry_use_shares (FabRankSymmetry *self, guint model, const GArray *shares, FabUse use)
+{
+  if (shares->len > 0)
+    fab_footprint_builder_add_shares (uses_of (self, model), shares, use);
+}
+
+FabLinkId
+fab_rank_symmetry_model_link (const FabRankSymmetry *self, guint node, FabLinkId link)
+{
+  return fab_symmetry_link (self->group->cluster->graph, link, -shift_of (self, node));
 }
 
 void

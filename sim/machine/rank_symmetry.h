@@ -31,5 +31,11 @@ fab_rank_symmetry_takes (const FabHop *hop)
 void fab_rank_symmetry_use (FabRankSymmetry *self, guint model, const FabHop *hop, double weight,
                             double net_stretch);
 
+/* The same for a part of a hop that is inside the model node: some of its links (FabShare). */
+void fab_rank_symmetry_use_shares (FabRankSymmetry *self, guint model, const GArray *shares, FabUse use);
+
+/* The link of a node's model node that corresponds to `link`, which is inside that node. */
+FabLinkId fab_rank_symmetry_model_link (const FabRankSymmetry *self, guint node, FabLinkId link);
+
 /* Adds the hops of the model nodes for all nodes symmetric to them. */
 void fab_rank_symmetry_add (FabRankSymmetry *self, FabFootprintBuilder *builder);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_all_pairs.c - what every rank sends to every other one, counted by nodes that are alike, is what the messages
+ * say one by one. */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "sim/assembly/assemble.h"
+#include "sim/collective/all_pairs.h"
+#include "tests/support/play.h"
+#include "tests/support/seeds.h"
+
+static FabCatalog *catalog;
+
+typedef struct {
+  FabScenario *scenario;
+  FabPlant *plant;
+} Built;
+
+static Built
+build (const char *yaml)
+{
+  Built self = { 0 };
+  GError *error = NULL;
+
+  self.scenario = fab_scenario_parse ("test", yaml, strlen (yaml), NULL, &fab_models, catalog, &error);
+  if (self.scenario != NULL)
+    self.plant = fab_plant_new (self.scenario, NULL, &error);
+  if (self.plant == NULL)
+    fail_msg ("%s\n%s", error->message, yaml);
+  return self;
+}
+
+static void
+built_clear (Built *self)
+{
+  fab_plant_free (self->plant);
+  fab_scenario_free (self->scenario);
+}
+
+static const char *
+pick (Random *random, const char *const *texts, guint n)
+{
+  return texts[random_below (random, n)];
+}
+
+static char *
+random_scenario (Random *random)
+{
+  static const char *const machines[] = { "dgx-h100", "dgx-a100", "dgx1-v100", "polaris", "mi300x", "p5" };
+  static const char *const fabrics[] = {
+    "switch",
+    "{kind: rail, nodes_per_leaf: 2}",
+    "{kind: fat_tree, tiers: 3, radix: 128, nodes_per_leaf: 1, leaves_per_pod: 2}",
+    "{kind: torus, dimensions: 2, x: 2, y: 3}",
+    "{kind: rail_only}",
+  };
+  static const char *const routes[] = { "shortest", "ecmp", "spray", "adaptive" };
+  guint fabric = random_below (random, G_N_ELEMENTS (fabrics));
+
+  return g_strdup_printf ("name: random\nseed: %u\ncollectives: nccl\n"
+                          "cluster: {node: %s, nodes: %u, fabric: %s, route: %s, pxn: %s%s}\n"
+                          "job: {kind: collective, operations: [{op: all_to_all, size: 1MiB}]}\n",
+                          random_below (random, 1000), pick (random, machines, G_N_ELEMENTS (machines)),
+                          fabric == 3 ? 6 : random_between (random, 2, 7), fabrics[fabric],
+                          pick (random, routes, G_N_ELEMENTS (routes)),
+                          random_chance (random, 50) ? "true" : "false",
+                          random_chance (random, 20) ? ", gpus_per_node: 2" : "");
+}
+
+static void
+assert_near_rel (double a, double b)
+{
+  assert_true (fabs (a - b) <= 1e-9 * MAX (fabs (a), fabs (b)));
+}
+
+static void
+assert_same_forms (const FabCollectiveForm *a, const FabCollectiveForm *b)
+{
+  assert_int_equal (a->n_intra_steps, b->n_intra_steps);
+  assert_int_equal (a->n_inter_steps, b->n_inter_steps);
+  assert_int_equal (a->intra_latency_ps, b->intra_latency_ps);
+  assert_int_equal (a->inter_latency_ps, b->inter_latency_ps);
+  assert_int_equal (a->inter_endpoint_ps, b->inter_endpoint_ps);
+  assert_int_equal (a->intra_kind, b->intra_kind);
+  assert_int_equal (a->inter_kind, b->inter_kind);
+  assert_true (a->intra_technology == b->intra_technology);
+  assert_near_rel (a->limit_bytes_per_s, b->limit_bytes_per_s);
+  assert_near_rel (a->fill_s_per_byte, b->fill_s_per_byte);
+  assert_near_rel (a->footprint->rate_bytes_per_s, b->footprint->rate_bytes_per_s);
+  assert_int_equal (a->footprint->n, b->footprint->n);
+  for (guint i = 0; i < a->footprint->n; i++) {
+    assert_int_equal (a->footprint->links[i], b->footprint->links[i]);
+    assert_near_rel (a->footprint->weights[i], b->footprint->weights[i]);
+    assert_near_rel (a->footprint->line_weights[i], b->footprint->line_weights[i]);
+  }
+}
+
+static guint n_short;
+
+/* In a graph that is unfolded the messages are looked at one by one. */
+static void
+check_form (Random *random)
+{
+  g_autofree char *yaml = random_scenario (random), *flat_yaml = g_strconcat ("fold: false\n", yaml, NULL);
+  Built folded = build (yaml), flat = build (flat_yaml);
+  const FabAlgorithmEnv env = { .net_stretch = 1.04 };
+  const FabCluster *cluster = &folded.plant->cluster, *flat_cluster = &flat.plant->cluster;
+  FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node },
+           flat_group = { flat_cluster, flat_cluster->n_nodes, flat_cluster->gpus_per_node };
+  FabCollectiveForm form, expected;
+
+  assert_false (fab_all_pairs_form (&flat_group, 1.0 / fab_group_n_ranks (&group), &env, &expected));
+  if (fab_all_pairs_form (&group, 1.0 / fab_group_n_ranks (&group), &env, &form)) {
+    assert_true (fab_algorithm_direct.form (&flat_group, FAB_OP_ALL_TO_ALL, &env, &expected, NULL));
+    assert_same_forms (&form, &expected);
+    fab_footprint_free ((FabFootprint *) form.footprint);
+    fab_footprint_free ((FabFootprint *) expected.footprint);
+    n_short++;
+  }
+  built_clear (&folded);
+  built_clear (&flat);
+}
+
+static void
+symmetric_nodes_are_counted_together (G_GNUC_UNUSED void **state)
+{
+  n_short = 0;
+  seeds_run (150, check_form);
+  assert_true (n_short > 50);
+}
+
+static int
+setup (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+teardown (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = { seeds_test (symmetric_nodes_are_counted_together) };
+
+  return cmocka_run_group_tests (tests, setup, teardown);
+}
