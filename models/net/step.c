@@ -99,7 +99,7 @@ footprint_of (StepNet *self, const FabTransfer *transfer, const FabPath *path)
 
   if (spread != NULL)
     return spread;
-  fab_footprint_builder_add (self->builder, path, (FabUse){ 1, transfer->drive, 1, 1 });
+  fab_footprint_builder_add (self->builder, path, (FabUse){ 1, transfer->drive, 1, 1, 1 });
   return fab_footprint_builder_finish (self->builder);
 }
 

@@ -310,6 +310,8 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->gdr = (FabReach) build->node->gdr;
   if (build->cluster->p2p != NULL)
     fab_reach_parse (build->cluster->p2p, &cluster->p2p);
+  else if (cluster->p2p == FAB_REACH_PXB) /* the library's own ceiling, and nothing that the vendor refuses */
+    cluster->pair_p2p = (FabReach) cluster->processor->pair_p2p;
   if (build->cluster->gdr != NULL)
     fab_reach_parse (build->cluster->gdr, &cluster->gdr);
 }

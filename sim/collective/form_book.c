@@ -76,11 +76,13 @@ add_sample (TapeHop *self, Sample sample)
   return TRUE;
 }
 
-/* FALSE: the hop spreads its bytes, and rates may have said how. */
+/* FALSE: the hop spreads its bytes, and rates may have said how; or it has a limit that does not follow rates. */
 static gboolean
 look_at (const FabGraph *graph, const FabHop *hop, TapeHop *found)
 {
   *found = (TapeHop){ .kind = hop->kind, .drive = hop->drive, .stretch = hop->stretch };
+  if (hop->device_stretch > 1)
+    return FALSE;
   for (guint i = 0; i < hop->shares->len; i++) {
     const FabShare *share = &g_array_index (hop->shares, FabShare, i);
     const FabLink *link = fab_graph_link (graph, share->link);

@@ -119,6 +119,15 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
   g_free (self);
 }
 
+static gboolean
+is_of_device (const FabGraph *graph, FabLinkId id)
+{
+  const FabLink *link = fab_graph_link (graph, id);
+
+  return fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_ACCELERATOR
+      || fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_ACCELERATOR;
+}
+
 /* `sender` is the first link of the sender's route. */
 static void
 add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse use)
@@ -126,6 +135,8 @@ add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse us
   Load *load = take_load (self, link);
 
   g_assert (use.weight > 0 && use.stretch >= 1);
+  if (use.device_stretch > 1 && is_of_device (self->graph, link))
+    use.stretch *= use.device_stretch;
   load->weight += use.weight;
   load->line_weight += use.weight * use.stretch * fab_graph_link_class (self->graph, link)->cost[use.drive];
   if (self->keeps_duplex)

@@ -50,6 +50,7 @@ typedef struct {
   double stretch; /* >= 1: line time per byte as a multiple of what the link's own costs give */
   /* As `stretch`, for links whose other direction is used in the same way by other senders; 0 means 1. */
   double duplex_stretch;
+  double device_stretch; /* >= 1: on top of `stretch` on links of accelerators; 0 means 1 */
 } FabUse;
 
 /* Adds the route of one sender. `shares` (FabShare) multiply the weight; a link may appear more than once. */

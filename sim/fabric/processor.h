@@ -21,6 +21,11 @@ typedef struct {
   FabBytesPerS
       staged_most_bytes_per_s;  /* copies through host memory are never faster; 0: no limit is known */
   FabSlowdown staged_both_ways; /* bytes that go into host memory while others come out of it, in sum */
-  FabSlowdown bridge_read;      /* a NIC reads a GPU's memory through a host bridge */
+  /* What a GPU's kernels send through host memory at most while they receive as much, to a GPU of the same socket and
+   * to one of another socket; 0: no limit is known. */
+  FabBytesPerS staged_kernel_most_bytes_per_s, staged_kernel_far_bytes_per_s;
+  /* Two GPUs alone in a node reach each other's memory so far, where the node itself allows less; NONE: no farther. */
+  int pair_p2p;            /* FabReach */
+  FabSlowdown bridge_read; /* a NIC reads a GPU's memory through a host bridge */
   const char *source, *date;
 } FabProcessor;

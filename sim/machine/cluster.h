@@ -56,6 +56,7 @@ typedef struct {
   const FabProcessor *processor;   /* of the sockets */
   FabReach p2p,
       gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
+  FabReach pair_p2p; /* as p2p, where it is farther, and at most two GPUs of a node take part */
   /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/nic_paths.h. */
   gboolean has_relays;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */

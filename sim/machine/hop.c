@@ -33,6 +33,7 @@ hop_start (FabHop *hop, FabHopKind kind, FabDrive drive)
                    .drive = drive,
                    .stretch = 1,
                    .read_stretch = 1,
+                   .device_stretch = 1,
                    .duplex_stretch = 1,
                    .rate_bytes_per_s = G_MAXDOUBLE,
                    .out_port = FAB_NO_LINK,
@@ -122,6 +123,38 @@ fab_hop_wire (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabDr
   return hop_end (hop, hop_go (cluster, from, to, 0, hop, error));
 }
 
+static gboolean
+passes_sockets (const FabGraph *graph, const FabHop *hop)
+{
+  for (guint i = 0; i < hop->shares->len; i++) {
+    const FabLink *link = fab_graph_link (graph, g_array_index (hop->shares, FabShare, i).link);
+
+    if (fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_HOST
+        && fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_HOST)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What kernels do at both ends of a way through host memory. The limit was measured while bytes went both ways, so that
+ * one way alone may have as much more as both ways cost. */
+static void
+hop_limit_kernels (const FabCluster *cluster, FabHop *hop)
+{
+  const FabProcessor *processor = cluster->processor;
+  gboolean is_far = passes_sockets (cluster->graph, hop);
+  double most = (double) (is_far ? processor->staged_kernel_far_bytes_per_s
+                                 : processor->staged_kernel_most_bytes_per_s);
+  const FabShare *first = &g_array_index (hop->shares, FabShare, 0);
+  double rate = (double) fab_graph_link (cluster->graph, first->link)->rate_bytes_per_s
+              / fab_graph_link_class (cluster->graph, first->link)->cost[FAB_DRIVE_KERNEL] / hop->stretch;
+
+  if (most <= 0)
+    return;
+  hop->device_stretch = MAX (rate / (most * hop->duplex_stretch), 1);
+  hop->rate_bytes_per_s = MIN (hop->rate_bytes_per_s, most * hop->duplex_stretch * hop->stretch);
+}
+
 gboolean
 fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabReach p2p, FabDrive drive,
                FabHop *hop, GError **error)
@@ -138,6 +171,8 @@ fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabR
                                                                  : &processor->staged_kernel);
     if (drive == FAB_DRIVE_COPY && processor->staged_most_bytes_per_s > 0)
       hop->stretch = MAX (hop->stretch, hop->rate_bytes_per_s / (double) processor->staged_most_bytes_per_s);
+    if (drive == FAB_DRIVE_KERNEL)
+      hop_limit_kernels (cluster, hop);
     return hop_end (hop, TRUE);
   }
   hop_start (hop, FAB_HOP_DIRECT, drive);
@@ -149,7 +184,9 @@ fab_hop_local (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabR
 gboolean
 fab_hop_inside (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabHop *hop, GError **error)
 {
-  return fab_hop_local (cluster, from, to, cluster->p2p, FAB_DRIVE_KERNEL, hop, error);
+  FabReach p2p = cluster->gpus_per_node <= 2 ? MAX (cluster->p2p, cluster->pair_p2p) : cluster->p2p;
+
+  return fab_hop_local (cluster, from, to, p2p, FAB_DRIVE_KERNEL, hop, error);
 }
 
 static gboolean
@@ -348,5 +385,9 @@ fab_hop_use (const FabHop *hop, double weight, double net_stretch, FabFootprintB
   double stretch = fab_hop_stretch (hop, net_stretch);
 
   fab_footprint_builder_add_shares (builder, hop->shares,
-                                    (FabUse){ weight, hop->drive, stretch, hop->duplex_stretch });
+                                    (FabUse){ .weight = weight,
+                                              .drive = hop->drive,
+                                              .stretch = stretch,
+                                              .duplex_stretch = hop->duplex_stretch,
+                                              .device_stretch = hop->device_stretch });
 }

@@ -44,6 +44,8 @@ typedef struct {
   double stretch;
   /* Stretch (>= 1) where a NIC reads a GPU through a host bridge, or reads host memory. */
   double read_stretch;
+  /* Stretch (>= 1) on the links of the two GPUs alone, whose kernels store into host memory and load from it. */
+  double device_stretch;
   double duplex_stretch; /* stretch (>= 1) on links that hops of other senders use in the other direction */
   const FabTechnology *technology; /* of the slowest link */
   const FabMessages *messages;     /* measured times of messages, of the sender's port; NULL inside a node */

@@ -239,7 +239,7 @@ flow_footprint (const FabNet *net, const FabSideFlow *flow, guint64 hash)
   gboolean has_path = fab_router_spread (router, flow->src, flow->dst, hash, shares);
 
   g_assert (has_path);
-  fab_footprint_builder_add_shares (builder, shares, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1 });
+  fab_footprint_builder_add_shares (builder, shares, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
   return fab_footprint_builder_finish (builder);
 }
 

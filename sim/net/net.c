@@ -146,7 +146,7 @@ fab_net_spread (FabNet *self, const FabTransfer *transfer)
   gboolean has_path = fab_router_spread (router, transfer->src, transfer->dst, transfer->flow_hash,
                                          self->shares);
   g_assert (has_path);
-  fab_footprint_builder_add_shares (self->builder, self->shares, (FabUse){ 1, transfer->drive, 1, 1 });
+  fab_footprint_builder_add_shares (self->builder, self->shares, (FabUse){ 1, transfer->drive, 1, 1, 1 });
   return fab_footprint_builder_finish (self->builder);
 }
 

@@ -340,6 +340,18 @@ const FabParam fab_processor_params[] = {
     .max = 1e15 },
   SLOWDOWN ("staged_both_ways", staged_both_ways,
             "A GPU whose bytes go into host memory while others come out: twice one way, against the sum."),
+  { ROW ("staged_kernel_most", RATE, FabProcessor, staged_kernel_most_bytes_per_s, "0B/s",
+         "What kernels of a GPU send through host memory at most, while they receive as much; 0: no limit is "
+         "known."),
+    .max = 1e15 },
+  { ROW ("staged_kernel_far", RATE, FabProcessor, staged_kernel_far_bytes_per_s, "0B/s",
+         "Likewise to a GPU of another socket."),
+    .max = 1e15 },
+  { ROW (
+        "pair_p2p", CHOICE, FabProcessor, pair_p2p, "none",
+        "How far two GPUs reach each other's memory where a job uses only two of the node, if that is farther "
+        "than the node's p2p."),
+    .choices = fab_reach_names },
   SLOWDOWN ("bridge_read", bridge_read,
             "A NIC that reads a GPU's memory through a host bridge, against one beside it."),
   SOURCE_ROWS (FabProcessor),

@@ -147,7 +147,7 @@ add_transfers (Doubting *self, const FabPlant *plant, guint job)
 
     if (side->src == side->dst || !fab_router_append (plant->router, side->src, side->dst, i, &path))
       continue;
-    fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 0 });
+    fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 0, 0 });
     FabFootprint *footprint = fab_footprint_builder_finish (builder);
     double limit = side->limit_bytes_per_s > 0 ? (double) side->limit_bytes_per_s
                                                : footprint->rate_bytes_per_s;

@@ -227,7 +227,7 @@ open_hop (Ring *self, guint rank)
 
   *hop = (Hop){ .leg = { rank, (rank + 1) % self->n_ranks, 0 } };
   fab_router_append (self->tree->router, hop->leg.src, hop->leg.dst, 0, &path);
-  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1 });
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
   hop->footprint = fab_footprint_builder_finish (builder);
   hop->line = fab_net_open (self->play.net,
                             &(FabConnection){ .footprint = hop->footprint,

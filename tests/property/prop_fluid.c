@@ -219,7 +219,7 @@ a_link_is_shared_per_connection (G_GNUC_UNUSED void **state)
   FabPath path = { 0 };
 
   fab_router_append (rig->router, rig_gpu (rig, 0), rig_gpu (rig, 1), 0, &path);
-  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1 });
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
   g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (builder);
   items[0].stream = (FabStream){ .footprint = footprint, .bytes = 3000000, .wire_factor = 1, .share = 3 };
   items[1].transfer = (FabTransfer){ .src = rig_gpu (rig, 0), .dst = rig_gpu (rig, 1), .bytes = 1000000 };

@@ -80,8 +80,9 @@ domains_divide_nodes_or_are_other_nodes (G_GNUC_UNUSED void **state)
                "cluster.node=gb200-nvl72 cluster.nodes=2 cluster.gpus_per_node=0 cluster.nics_per_node=0");
   assert_made ("{node: gb200-tray, nodes: 9}", FAB_CHANGE_DOMAIN, "72",
                "--domain 72: 36 GPUs are no whole domains of 72; 72 are: cluster.nodes=18");
-  assert_made ("{node: l40s-pcie, nodes: 9}", FAB_CHANGE_DOMAIN, "72",
-               "--domain 72: the catalogue joins l40s in domains of 8 (l40s-pcie), not of 72");
+  assert_made (
+      "{node: l40s-pcie, nodes: 9}", FAB_CHANGE_DOMAIN, "72",
+      "--domain 72: the catalogue joins l40s in domains of 8 (l40s-pcie), 8 (l40s-pcie-amd), not of 72");
   assert_made ("{node: gb200-tray, nodes: 32, domain_nodes: 16}", FAB_CHANGE_DOMAIN, "64",
                "cluster.domain_nodes=16");
   assert_made ("{node: gb200-tray, nodes: 2}", FAB_CHANGE_DOMAIN, "2",

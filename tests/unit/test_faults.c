@@ -204,7 +204,7 @@ bursts_have_the_mean_load (G_GNUC_UNUSED void **state)
   FabPath path = { 0 };
 
   fab_router_append (rig->router, rig_gpu (rig, 0), rig_gpu (rig, 1), 0, &path);
-  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1 });
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
   g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (builder);
   FabBursts bursts = { path.links[0], 0.3, 0.9, 1000000, 7 };
   g_array_append_val (plan->bursts, bursts);

@@ -17,7 +17,7 @@ add_hop (FabFootprintBuilder *builder, const Rig *rig, guint from, guint to, dou
   FabPath path = { 0 };
 
   assert_true (fab_router_append (rig->router, rig_gpu (rig, from), rig_gpu (rig, to), 0, &path));
-  fab_footprint_builder_add (builder, &path, (FabUse){ weight, FAB_DRIVE_KERNEL, stretch, 1 });
+  fab_footprint_builder_add (builder, &path, (FabUse){ weight, FAB_DRIVE_KERNEL, stretch, 1, 1 });
 }
 
 /* 0 -> 1 with weight 1 and 0 -> 2 with 3: up link of 0 carries 4 per byte and 4 x 1.25 = 5 of its line,

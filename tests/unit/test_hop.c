@@ -146,6 +146,70 @@ staging_both_ways_shares_the_uplink (void **state)
   fab_hop_clear (&hops[1]);
 }
 
+/* Two sockets with two GPUs each on wires of 10 GB/s, and processors that let kernels store 4 GB/s on one socket and
+ * 1 GB/s across. */
+static const char *const sockets =
+    "links:\n"
+    "  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+    "  - {name: ram, technology: Memory, lanes: 1, signalling: 8000Gb/s, latency: 0us}\n"
+    "processors: [{name: slow, staged_kernel_most: 4GB/s, staged_kernel_far: 1GB/s, pair_p2p: sys}]\n"
+    "nodes:\n"
+    "  - name: box\n"
+    "    accelerator: a100-sxm4-80gb\n"
+    "    cpu: slow\n"
+    "    p2p: pxb\n"
+    "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: cpu, kind: host, count: 2},"
+    " {name: ram, kind: memory, count: 2}]\n"
+    "    wires: [{from: gpu, to: cpu, link: wire}, {from: cpu, to: cpu, link: wire, map: all},"
+    " {from: cpu, to: ram, link: ram}]\n";
+
+static void
+kernels_store_into_host_memory_no_faster_than_measured (void **state)
+{
+  g_autoptr (Play) play = play_cluster (*state, "node: box", sockets);
+  const FabCluster *cluster = cluster_of (play);
+  FabHop near[2], far[2];
+
+  for (guint i = 0; i < 2; i++) {
+    assert_true (fab_hop_inside (cluster, cluster->gpus[i], cluster->gpus[1 - i], &near[i], NULL));
+    assert_true (fab_hop_inside (cluster, cluster->gpus[2 * i], cluster->gpus[2 - 2 * i], &far[i], NULL));
+  }
+  assert_int_equal (near[0].kind, FAB_HOP_STAGED);
+  assert_near (near[0].rate_bytes_per_s, 4e9, 1e-9);
+  assert_near (near[0].device_stretch, 10.0 / 4, 1e-9);
+  assert_near (rate_of (cluster, near, 2), 4e9, 1e-9);
+  assert_near (far[0].rate_bytes_per_s, 1e9, 1e-9);
+  assert_near (rate_of (cluster, far, 2), 1e9, 1e-9);
+  for (guint i = 0; i < 2; i++) {
+    fab_hop_clear (&near[i]);
+    fab_hop_clear (&far[i]);
+  }
+}
+
+/* NCCL lets two GPUs of an AMD host reach each other where it stages between more. What a user sets holds for both. */
+static void
+two_gpus_alone_reach_farther (void **state)
+{
+  static const struct {
+    const char *cluster;
+    FabHopKind kind;
+  } rows[] = { { "node: box", FAB_HOP_STAGED },
+               { "node: box, gpus_per_node: 3", FAB_HOP_STAGED },
+               { "node: box, gpus_per_node: 2", FAB_HOP_DIRECT },
+               { "node: box, gpus_per_node: 2, p2p: pxb", FAB_HOP_STAGED },
+               { "node: box, p2p: sys", FAB_HOP_DIRECT } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_cluster (*state, rows[i].cluster, sockets);
+    const FabCluster *cluster = cluster_of (play);
+    FabHop hop;
+
+    assert_true (fab_hop_inside (cluster, cluster->gpus[0], cluster->gpus[1], &hop, NULL));
+    assert_int_equal (hop.kind, rows[i].kind);
+    fab_hop_clear (&hop);
+  }
+}
+
 static void
 drives_bounce_without_gpudirect_storage (void **state)
 {
@@ -261,6 +325,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (peers_go_directly_and_others_through_memory),
     cmocka_unit_test (staging_both_ways_shares_the_uplink),
+    cmocka_unit_test (kernels_store_into_host_memory_no_faster_than_measured),
+    cmocka_unit_test (two_gpus_alone_reach_farther),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
     cmocka_unit_test (far_nics_are_reached_by_nvlink),

@@ -88,7 +88,9 @@ enum { NCCL_MOST_SHARED_WIRES = 16 };
 
 /* What the links of a footprint allow, in bytes of collective size per second; G_MAXDOUBLE: it has no such link. */
 typedef struct {
-  double node_bytes_per_s;  /* links inside nodes and of their ports; NCCL's search does not look beyond */
+  double node_bytes_per_s; /* links inside nodes and of their ports; NCCL's search does not look beyond */
+  double
+      device_stretch; /* of the busiest link of an accelerator through host memory; 1: it has its usual rate */
   double every_bytes_per_s; /* links between an accelerator and its node's switch, which every channel uses */
   /* All other links; each channel has some of its own, or shares some with other rails. */
   NcclSharedWires shared[NCCL_MOST_SHARED_WIRES];

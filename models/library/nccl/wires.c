@@ -63,10 +63,44 @@ pair_bytes_per_s (const FabGroup *group)
   return least < G_MAXDOUBLE ? least : 0;
 }
 
-static NcclWires
-look_at (const FabGraph *graph, const FabFootprint *footprint)
+/* The rate that NCCL counts for a link inside a node: what it carries for kernels. NCCL does not know what host memory
+ * costs. */
+static double
+counted_bytes_per_s (const FabGraph *graph, const FabCollectiveForm *form, guint i)
 {
-  NcclWires wires = { .node_bytes_per_s = G_MAXDOUBLE, .every_bytes_per_s = G_MAXDOUBLE };
+  const FabFootprint *footprint = form->footprint;
+  FabLinkId id = footprint->links[i];
+  double rate = (double) fab_graph_link (graph, id)->rate_bytes_per_s;
+
+  return form->intra_kind == FAB_HOP_STAGED
+           ? rate / footprint->weights[i] / fab_graph_link_class (graph, id)->cost[FAB_DRIVE_KERNEL]
+           : rate / footprint->line_weights[i];
+}
+
+/* How much longer than its own line takes a link of an accelerator is busy through host memory, where bytes go both
+ * ways. */
+static double
+device_stretch (const FabCluster *cluster, const FabFootprint *footprint, guint i)
+{
+  const FabLink *link = fab_graph_link (cluster->graph, footprint->links[i]);
+  const FabProcessor *processor = cluster->processor;
+  double usual = fab_slowdown_stretch (&processor->staged_kernel)
+               * fab_slowdown_stretch (&processor->staged_both_ways);
+
+  if (fab_graph_vertex (cluster->graph, link->src)->kind != FAB_VERTEX_ACCELERATOR)
+    return 1;
+  return footprint->line_weights[i] / footprint->weights[i]
+       / fab_graph_link_class (cluster->graph, footprint->links[i])->cost[FAB_DRIVE_KERNEL] / usual;
+}
+
+static NcclWires
+look_at (const FabCluster *cluster, const FabCollectiveForm *form)
+{
+  const FabGraph *graph = cluster->graph;
+  const FabFootprint *footprint = form->footprint;
+  NcclWires wires = { .device_stretch = 1,
+                      .node_bytes_per_s = G_MAXDOUBLE,
+                      .every_bytes_per_s = G_MAXDOUBLE };
   double rail = weight_of_rail (graph, footprint);
 
   for (guint i = 0; i < footprint->n; i++) {
@@ -75,7 +109,8 @@ look_at (const FabGraph *graph, const FabFootprint *footprint)
     double rate = (double) link->rate_bytes_per_s / footprint->line_weights[i];
 
     if (src->node != FAB_NO_NODE || dst->node != FAB_NO_NODE)
-      wires.node_bytes_per_s = MIN (wires.node_bytes_per_s, rate);
+      wires.node_bytes_per_s = MIN (wires.node_bytes_per_s, counted_bytes_per_s (graph, form, i));
+    wires.device_stretch = MAX (wires.device_stretch, device_stretch (cluster, footprint, i));
     if (has_every_channel (src, dst))
       wires.every_bytes_per_s = MIN (wires.every_bytes_per_s, rate);
     else
@@ -91,7 +126,7 @@ nccl_wires (GHashTable *known, const FabGroup *group, const FabCollectiveForm *f
 
   if (wires == NULL) {
     wires = g_new (NcclWires, 1);
-    *wires = look_at (group->cluster->graph, form->footprint);
+    *wires = look_at (group->cluster, form);
     wires->pair_bytes_per_s = pair_bytes_per_s (group);
     g_hash_table_insert (known, (gpointer) form, wires);
   }
