@@ -156,12 +156,14 @@ add_ends (AllPairs *self, guint from, guint to, double weight, const FabNicPaths
     const FabHop *hop = &g_array_index (hops, FabHop, i);
     double share = weight / hops->len;
 
-    if (hop->duplex_stretch > 1 || hop->drive != FAB_DRIVE_COPY)
+    if (hop->duplex_stretch > 1 || hop->device_stretch > 1 || hop->drive != FAB_DRIVE_COPY)
       return FALSE;
     note_hop (self, hop);
     note_flow (self, hop, from, share);
     use_ends (self, hop,
-              (FabUse){ share * n_others, hop->drive, fab_hop_stretch (hop, self->env->net_stretch), 1 });
+              (FabUse){ .weight = share * n_others,
+                        .drive = hop->drive,
+                        .stretch = fab_hop_stretch (hop, self->env->net_stretch) });
   }
   return TRUE;
 }
@@ -274,7 +276,7 @@ add_way (AllPairs *self, const Flow *flow, guint out_node, guint in_node, double
   g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
   FabVertexId out = fab_group_nic (self->group, out_node, flow->out_nic),
               in = fab_group_nic (self->group, in_node, flow->in_nic);
-  FabUse use = { flow->weight * n, FAB_DRIVE_COPY, flow->line / flow->weight, 1 };
+  FabUse use = { .weight = flow->weight * n, .drive = FAB_DRIVE_COPY, .stretch = flow->line / flow->weight };
   FabPath path = { 0 };
 
   if (!fab_router_append (self->group->cluster->router, out, in, hash, &path)
@@ -296,7 +298,9 @@ static void
 add_port (AllPairs *self, FabLinkId port, const Flow *flow)
 {
   FabPath path = { .n = 1, .links = { port } };
-  FabUse use = { flow->weight * (self->group->n_nodes - 1), FAB_DRIVE_COPY, flow->line / flow->weight, 1 };
+  FabUse use = { .weight = flow->weight * (self->group->n_nodes - 1),
+                 .drive = FAB_DRIVE_COPY,
+                 .stretch = flow->line / flow->weight };
 
   fab_footprint_builder_add (self->builder, &path, use);
 }
