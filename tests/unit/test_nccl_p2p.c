@@ -169,9 +169,8 @@ sends_of_a_batch_share_the_warps (G_GNUC_UNUSED void **state)
 /* --- times --- */
 
 static FabCollectivePlan
-plan_of (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes, double *us)
+plan_on (const Rig *rig, const char *yaml, FabOp op, FabBytes bytes, double *us)
 {
-  Rig *rig = rig_new (spec);
   Params *params = params_new (&fab_library_nccl.info, yaml);
   FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
   FabGroup group = rig_group (rig);
@@ -181,8 +180,15 @@ plan_of (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes, double
   *us = (double) fab_collective_plan_idle_ps (&plan) / 1e6;
   fab_library_destroy (library);
   params_free (params);
-  rig_free (rig);
   return plan;
+}
+
+static FabCollectivePlan
+plan_of (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes, double *us)
+{
+  g_autoptr (Rig) rig = rig_new (spec);
+
+  return plan_on (rig, yaml, op, bytes, us);
 }
 
 /* The rig's GPUs are A100 on links of 2 TB/s, which limit nothing: a channel moves 13.9 GB/s. From 128 to 256 MiB of
@@ -248,6 +254,45 @@ channels_limit_a_connection (G_GNUC_UNUSED void **state)
                0.01);
 }
 
+/* Two domains of 8 Blackwell GPUs on hosts with ARM processors, NCCL 2.28: 8 sends share 2 channels. A warp of each
+ * copies 131.072 KB at 13.9 / 7 GB/s, flags and posts take 1.0 + 2 x 1.22 us, and the 7 others 94 us each. */
+static void
+sends_of_small_hosts_delay_each_other (G_GNUC_UNUSED void **state)
+{
+  const FabProcessor arm = { .name = "arm", .proxy_ps = 1000000 };
+  const RigSpec spec = { .n_nodes = 2,
+                         .gpus_per_node = 8,
+                         .nics_per_node = 8,
+                         .gpu_bytes_per_s = 131 * G,
+                         .nic_bytes_per_s = 100 * G };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  double half_us, whole_us, chunk_us = 7 * 131.072 / 13.9 + 1.0 + 2 * 1.22 + 7 * 94;
+
+  rig->cluster.processor = &arm;
+  rig->cluster.architecture = "blackwell";
+  FabCollectivePlan plan = plan_on (rig, "{nccl_version: 2.28.7}", FAB_OP_ALL_TO_ALL, 512 * MIB, &half_us);
+  plan_on (rig, "{nccl_version: 2.28.7}", FAB_OP_ALL_TO_ALL, 1024 * MIB, &whole_us);
+  assert_int_equal (plan.n_channels, 2);
+  assert_near (whole_us - half_us, 256 * 1048.576 / (8 * 2 * 131.072 / chunk_us), 10);
+}
+
+/* Only the nearest NICs of a GPU count, and of those as many as its bus fills: the rig's switch is as near to all four
+ * NICs of 25 GB/s, and 76 % of 40 GB/s need two. A channel for each NIC is the least that older releases have. */
+static void
+a_gpu_uses_the_nics_that_its_bus_fills (G_GNUC_UNUSED void **state)
+{
+  RigSpec spec = { .n_nodes = 40,
+                   .gpus_per_node = 1,
+                   .nics_per_node = 4,
+                   .gpu_bytes_per_s = 30 * G,
+                   .nic_bytes_per_s = 25 * G };
+  double us;
+
+  assert_int_equal (plan_of (&spec, "{nccl_version: 2.28.7}", FAB_OP_SEND_RECV, MIB, &us).n_channels, 1);
+  spec.gpu_bytes_per_s = 40 * G;
+  assert_int_equal (plan_of (&spec, "{nccl_version: 2.28.7}", FAB_OP_SEND_RECV, MIB, &us).n_channels, 2);
+}
+
 int
 main (void)
 {
@@ -265,6 +310,8 @@ main (void)
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
     cmocka_unit_test (every_remote_peer_costs_its_time),
     cmocka_unit_test (channels_limit_a_connection),
+    cmocka_unit_test (sends_of_small_hosts_delay_each_other),
+    cmocka_unit_test (a_gpu_uses_the_nics_that_its_bus_fills),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -165,6 +165,7 @@ typedef struct {
   guint n_locals, n_remote; /* peers to which they go: in its domain, itself left out, and in others */
   FabBytes bytes;           /* of one send */
   guint n;                  /* channels of one send */
+  gboolean has_small_hosts;
 } Sends;
 
 /* NVLink of one generation in GB/s, as NCCL counts it (src/graph/topo.h). */
@@ -190,11 +191,52 @@ count_links (const NcclCandidate *self)
   return MAX ((guint) (self->wires->pair_bytes_per_s / 1e9 / nvlink_GBps (self->architecture)), 1);
 }
 
+/* Line rate of the first link from a GPU to a NIC, or of the link from the NIC to the network. */
+static double
+rate_towards (const NcclCandidate *self, FabVertexId from, FabVertexId to)
+{
+  const FabCluster *cluster = self->group->cluster;
+  FabPath path = { 0 };
+
+  return fab_router_append (cluster->router, from, to, 0, &path) && path.n > 0
+           ? (double) fab_graph_link (cluster->graph, path.links[0])->rate_bytes_per_s
+           : 0;
+}
+
+/* NICs that one GPU uses: the nearest ones, as many as its bus can fill (ncclTopoGetLocalNetCountByBw in
+ * src/graph/topo.cc). NCCL counts 24 GB/s for a bus of 31.5. */
+static guint
+count_nics (const NcclCandidate *self)
+{
+  const double counted = 24 / 31.5;
+  FabGroup shape = fab_group_of_shape (self->group, fab_group_shape (self->group, 0));
+  guint least = G_MAXUINT, nearest = 0, n = 0;
+
+  if (self->group->n_nodes < 2)
+    return 1;
+  for (guint nic = 0; nic < shape.cluster->nics_per_node; nic++) {
+    guint hops = fab_cluster_nic_hops (shape.cluster, 0, nic);
+
+    if (hops < least)
+      n = 0;
+    if (hops < least)
+      nearest = nic;
+    least = MIN (least, hops);
+    n += hops == least;
+  }
+  if (n == 0)
+    return 1;
+  FabVertexId gpu = fab_group_gpu (self->group, 0, 0), nic = fab_group_nic (self->group, 0, nearest),
+              far_nic = fab_group_nic (self->group, 1, nearest);
+  double nic_rate = rate_towards (self, nic, far_nic);
+  return nic_rate > 0 ? (guint) CLAMP (ceil (counted * rate_towards (self, gpu, nic) / nic_rate), 1, n) : 1;
+}
+
 static NcclP2pComm
 comm_of (const NcclCandidate *self)
 {
   const FabCluster *cluster = self->group->cluster;
-  guint n_nics = (cluster->nics_per_node + cluster->gpus_per_node - 1) / MAX (cluster->gpus_per_node, 1);
+  guint n_nics = count_nics (self);
   gboolean is_one_domain = self->form->n_inter_steps == 0;
 
   return (NcclP2pComm){
@@ -203,8 +245,8 @@ comm_of (const NcclCandidate *self)
     .n_locals = is_one_domain ? self->n_ranks : self->group->gpus_per_node,
     .n_channels = self->most_channels,
     .n_links = count_links (self),
-    .n_nics = MAX (n_nics, 1),
-    .nics_GBps = MAX (n_nics, 1) * self->busbw_GBps / self->n_rails,
+    .n_nics = n_nics,
+    .nics_GBps = n_nics * self->busbw_GBps / self->n_rails,
     .has_small_hosts = self->architecture->generation >= 10 && strcmp (cluster->processor->name, "arm") == 0,
   };
 }
@@ -220,6 +262,7 @@ sends_of (const NcclCandidate *self)
                   .n_locals = comm.n_locals - 1 };
 
   sends.n_remote = comm.n_ranks - comm.n_locals;
+  sends.has_small_hosts = comm.has_small_hosts;
   sends.bytes = (self->bytes + self->n_ranks - 1) / self->n_ranks;
   if (self->op == FAB_OP_SEND_RECV) {
     sends.n_sends = 1;
@@ -275,6 +318,12 @@ static const double NET_PEER_US = 10.2;
  * with two (h100_10nodes_1gpu_sendrecv_10), 40.3 and 43.8 with four (h100_cnode3_pair_4gpu_sendrecv_8 and
  * h100_cnode3_pair_1gpu_sendrecv_2). */
 static const double NET_FLAG_US = 1.0, NET_POST_US = 1.22;
+
+/* Time by which each further send that shares a channel delays a chunk to another domain whose hosts have four GPUs.
+ * NCCL names these few GPUs, which share a connection by way of one adapter, as a loss (computeBuffSizes in
+ * src/init.cc); how large it is, oci_gb300_alltoall_128 says: 64 sends of two parts over 16 channels carry 23.8 GB/s,
+ * which are 704 us for a chunk of 128 KiB. One table, and the reason is inferred. */
+static const double SMALL_HOST_US = 94;
 
 /* Of a channel's rate, one warp that sends can reach this share: 8 sends at once of oci_gb300_alltoall_8, with a warp
  * each, 7 of them to others, reach 32 channels x 21.4 GB/s. One table. */
@@ -369,15 +418,29 @@ channels_GBps (const NcclCandidate *self, const Sends *sends, guint n_sends)
   return n_busy * GBps_of (costs_of (self)->both_bytes_per_s) * MIN (warps, 1);
 }
 
-/* Rate in GB/s of one connection to another domain. */
+/* Rate in GB/s of one connection to another domain, on channels that each serve `n_at_once` of them. */
 static double
-connection_GBps (const NcclCandidate *self, const Sends *sends)
+connection_GBps (const NcclCandidate *self, const Sends *sends, guint n_at_once)
 {
   double chunk_KB = (double) nccl_p2p_net_chunk (&sends->channels, sends->bytes) / 1e3;
-  double chunk_us = chunk_KB / GBps_of (costs_of (self)->both_bytes_per_s) + NET_FLAG_US
+  double warps = MIN (nccl_p2p_send_warps (n_at_once) * WARP_SHARE, 1);
+  double chunk_us = chunk_KB / GBps_of (costs_of (self)->both_bytes_per_s) / warps + NET_FLAG_US
                   + NET_POST_US * sends->n;
 
+  if (sends->has_small_hosts)
+    chunk_us += SMALL_HOST_US * (n_at_once - 1);
   return sends->n * chunk_KB / chunk_us;
+}
+
+/* Rate in GB/s of all connections to other domains that channels serve at a time. */
+static double
+remote_GBps (const NcclCandidate *self, const Sends *sends)
+{
+  guint n_at_once = MIN (sends->channels.n_sharing, sends->n_remote);
+  guint n_active = MIN (sends->n_remote, n_at_once * MAX (sends->channels.n_channels / sends->n, 1));
+
+  return MIN (n_active * connection_GBps (self, sends, n_at_once),
+              channels_GBps (self, sends, sends->n_remote));
 }
 
 /* Time in us in which the ranks send their bytes to other domains, and those to their own. */
@@ -385,13 +448,11 @@ static double
 net_us (const NcclCandidate *self, const Sends *sends)
 {
   double KB = (double) sends->bytes / 1e3;
-  guint n_remote = sends->n_remote;
-  double remote_GBps = MIN (n_remote * connection_GBps (self, sends), channels_GBps (self, sends, n_remote));
+  double remote_us = KB * sends->n_remote / remote_GBps (self, sends);
 
-  if (sends->n_locals == 0)
-    return KB * n_remote / remote_GBps;
-  return MAX (KB * n_remote / remote_GBps,
-              KB * sends->n_locals / channels_GBps (self, sends, sends->n_locals));
+  return sends->n_locals == 0
+           ? remote_us
+           : MAX (remote_us, KB * sends->n_locals / channels_GBps (self, sends, sends->n_locals));
 }
 
 static gboolean
