@@ -26,6 +26,7 @@ typedef struct {
  * block, which sends one part of a message and receives another. */
 typedef struct {
   FabTimePs ll_ps, simple_ps;     /* startup of one send, with a flag beside every word and with a counter */
+  FabTimePs channel_ps;           /* of each channel that is in use, with a counter */
   FabBytesPerS ll_bytes_per_s;    /* of a channel, with a flag beside every word */
   FabBytesPerS both_bytes_per_s;  /* of a channel that sends and receives at the same time; 0: not measured */
   FabBytesPerS alone_bytes_per_s; /* of a channel that only sends, or only copies what it has received */

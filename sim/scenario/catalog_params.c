@@ -376,6 +376,7 @@ static const FabParam channel_params[] = {
 static const FabParam sends_params[] = {
   { ROW ("ll", TIME, FabSends, ll_ps, "0us", "Startup of one send, with a flag beside every word.") },
   { ROW ("simple", TIME, FabSends, simple_ps, "0us", "With a counter that is set after a chunk.") },
+  { ROW ("simple_channel", TIME, FabSends, channel_ps, "0us", "The same for each channel that is in use.") },
   { ROW ("ll_rate", RATE, FabSends, ll_bytes_per_s, "1GB/s",
          "Of one channel, with a flag beside every word."),
     .min = 1, .max = 1e15 },

@@ -73,7 +73,7 @@ load_random_footprint (Random *random, const Rig *rig)
   for (guint i = random_between (random, 1, 6); i-- > 0;) {
     guint src = random_below (random, n_ranks),
           dst = (src + random_between (random, 1, n_ranks - 1)) % n_ranks;
-    FabUse use = { random_between (random, 1, 16) / 8.0, FAB_DRIVE_KERNEL, 1, 1 };
+    FabUse use = { .weight = random_between (random, 1, 16) / 8.0, .drive = FAB_DRIVE_KERNEL, .stretch = 1 };
     FabPath path = { 0 };
 
     fab_router_append (rig->router, rig_gpu (rig, src), rig_gpu (rig, dst), 0, &path);

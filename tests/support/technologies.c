@@ -21,7 +21,13 @@ const FabGeneration test_generation = {
   .startups = { .ll = { 6600000, 1000000, NULL },
                 .ll128 = { 14000000, 2500000, NULL },
                 .simple = { 15000000, 5000000, NULL } },
-  .sends = { 9700000, 10400000, 4900000000, 13900000000, 14000000000, 2.3, NULL },
+  .sends = { .ll_ps = 9700000,
+             .simple_ps = 7800000,
+             .channel_ps = 770000,
+             .ll_bytes_per_s = 4900000000,
+             .both_bytes_per_s = 13900000000,
+             .alone_bytes_per_s = 21200000000,
+             .sharpness = 2.1 },
 };
 
 const FabProcessor test_processor = { .name = "generic", .proxy_ps = 1000000 };

@@ -220,6 +220,19 @@ small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
   assert_near (simple_us, us, 1e-9);
 }
 
+/* Simple, 64 KiB for each of 7 peers, one channel each: 7.8 + 7 x 0.77 us, and the bytes are sent and then copied, each
+ * at 21.2 GB/s, for the links limit nothing. */
+static void
+channels_in_use_cost_their_start (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 20000 * G };
+  double us;
+
+  FabCollectivePlan plan = plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 512 * KIB, &us);
+  assert_string_equal (plan.protocol, "simple");
+  assert_near (us, 7.8 + 7 * 0.77 + 2 * 65.536 / 21.2, 0.1);
+}
+
 /* 10.2 us for each of 8 remote peers are more than one step of Simple. */
 static void
 every_remote_peer_costs_its_time (G_GNUC_UNUSED void **state)
@@ -308,6 +321,7 @@ main (void)
     cmocka_unit_test (sends_of_a_batch_share_the_warps),
     cmocka_unit_test (channels_limit_a_pair),
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
+    cmocka_unit_test (channels_in_use_cost_their_start),
     cmocka_unit_test (every_remote_peer_costs_its_time),
     cmocka_unit_test (channels_limit_a_connection),
     cmocka_unit_test (sends_of_small_hosts_delay_each_other),

@@ -3,11 +3,10 @@
  *
  * The plan is NCCL's (p2p.h). What it costs:
  *
- *   in one domain   startup = (LL or Simple) x (1 + 0.1 log2 sends)
- *                   LL      a channel moves its part at the rate of LL
- *                   Simple  the first chunk is sent, then copied out of the buffer, and from the second chunk on
- *                           both happen at once: a channel has one rate alone, and another one for both; many
- *                           channels share the links (soft_least)
+ *   in one domain   LL      startup x (1 + 0.1 log2 sends); a channel moves its part at the rate of LL
+ *                   Simple  startup and a time for each channel in use. The first chunk is sent, then copied out of
+ *                           the buffer, and from the second chunk on both happen at once: a channel has one rate
+ *                           alone, and another one for both; many channels share the links (soft_least)
  *   between domains startup = base + one network step, or NET_PEER_US for each remote peer, if that is more
  *                   rate    = remote peers x the rate of their connections, at most what the channels in use can copy
  *
@@ -399,7 +398,7 @@ domain_times (const NcclCandidate *self, const Sends *sends)
   double copied_us = first_bytes * sharing.n_at_once / (GBps_of (rates->alone_bytes_per_s) * 1e3);
   double first_us = first_bytes / (steady_GBps * 1e3);
 
-  return (Times){ us_of (rates->simple_ps) * growth
+  return (Times){ us_of (rates->simple_ps) + us_of (rates->channel_ps) * sharing.n_busy
                       + sharing.n_rounds * MAX (sent_us + copied_us - first_us, 0),
                   sharing.n_rounds * part_bytes / (steady_GBps * 1e3) };
 }
