@@ -114,13 +114,17 @@ append_text_account (GString *out, const FabAccount *account, FabMeasuredRole ro
 static void
 append_text_accounts (GString *out, const FabReport *report)
 {
-  g_string_append (
-      out, "Each size counts once; by table: the median of tables' own medians; by family: the median over\n"
-           "interconnects of the median over the tables of each; in brackets how many.\n\n");
+  if (report->comparisons->len > 1)
+    g_string_append (
+        out,
+        "Each size counts once; by table: the median of tables' own medians; by family: the median over\n"
+        "interconnects of the median over the tables of each; in brackets how many.\n\n");
   for (guint i = 1; i <= report->accounts->len; i++)
     for (guint role = 0; role < FAB_N_ROLES; role++) {
       const FabAccount *account = &g_array_index (report->accounts, FabAccount, i % report->accounts->len);
 
+      if (report->comparisons->len == 1 && account->kind != FAB_ACCOUNT_ALL) /* they say the same */
+        continue;
       if (fab_account_has_role (account, (FabMeasuredRole) role))
         append_text_account (out, account, (FabMeasuredRole) role);
     }
