@@ -325,7 +325,8 @@ typedef struct {
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
 static const char *const catalog_sections[] = { "links",      "accelerators", "nodes",
                                                 "models",     "products",     "technologies",
-                                                "processors", "generations",  NULL };
+                                                "processors", "generations",  "bands",
+                                                NULL };
 
 /* --- parameter tables --- */
 
@@ -431,6 +432,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabTechnology *technology;
   const FabProcessor *processor;
   const FabGeneration *generation;
+  const FabBandSpec *band;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -461,6 +463,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     generation = fab_catalog_generation (catalog, name);
     *summary = generation ? generation->summary : NULL;
     return generation;
+  case FAB_SECTION_BANDS:
+    band = fab_catalog_band (catalog, name);
+    *summary = band ? band->summary : NULL;
+    return band;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

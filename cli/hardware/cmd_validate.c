@@ -8,8 +8,8 @@
 #include "sim/base/error.h"
 
 static const FabValidateKind *const kinds[] = { &fab_validate_collectives, &fab_validate_training,
-                                                &fab_validate_fidelity, &fab_validate_links,
-                                                &fab_validate_calibrated };
+                                                &fab_validate_fidelity,    &fab_validate_links,
+                                                &fab_validate_calibrated,  &fab_validate_bands };
 
 /* --- options --- */
 

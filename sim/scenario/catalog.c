@@ -284,6 +284,12 @@ fab_catalog_generation (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_GENERATIONS, name);
 }
 
+const FabBandSpec *
+fab_catalog_band (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_BANDS, name);
+}
+
 const FabTechnology *
 fab_catalog_technology (const FabCatalog *self, const char *name)
 {
@@ -370,9 +376,9 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
  * and a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
  */
 
-static const char *const section_words[FAB_N_SECTIONS] = {
-  "link", "accelerator", "node", "model", "product", "technology", "processor", "generation"
-};
+static const char *const section_words[FAB_N_SECTIONS] = { "link",      "accelerator", "node",
+                                                           "model",     "product",     "technology",
+                                                           "processor", "generation",  "band" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -671,6 +677,20 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
   check_origin (reader, &self->name, self->source, self->date);
 }
 
+/* Bands ---------------------------------------------------------------------------------------------- */
+
+static void
+check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shipped)
+{
+  const FabBandCellSpec *cells = self->cells.data;
+
+  for (guint i = 0; i < self->cells.n; i++)
+    if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
+      fab_schema_report (reader, &cells[i].low_factor, "`low` is at most 1 and `high` at least 1");
+  if (is_shipped)
+    check_origin (reader, &self->name, self->source, self->date);
+}
+
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
@@ -690,6 +710,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_processor (reader, entry, is_shipped);
   else if (section == FAB_SECTION_GENERATIONS)
     check_generation (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_BANDS)
+    check_band (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)
@@ -712,7 +734,7 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       for (guint i = 0; i < list->n; i++) {
         const char *entry = (const char *) list->data + i * size;
 
-        /* `name` is the first member of all eight structs */
+        /* `name` is the first member of all structs */
         check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
       }

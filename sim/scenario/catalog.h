@@ -33,6 +33,13 @@ typedef struct {
   double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
 } FabLinkUncertainty;
 
+/* What those numbers of a link rest on that only collectives show. */
+typedef enum {
+  FAB_EVIDENCE_TABLES,    /* several measured tables, or nothing was fitted */
+  FAB_EVIDENCE_ONE_TABLE, /* a single one */
+  FAB_EVIDENCE_ASSUMED,   /* none: taken over from another link */
+} FabEvidence;
+
 typedef struct {
   const char *name; /* "nvlink3", "ib-hdr" */
   const char *summary;
@@ -54,6 +61,7 @@ typedef struct {
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
+  int evidence; /* FabEvidence */
   const char *source, *date;
 } FabLinkSpec;
 
@@ -138,6 +146,23 @@ typedef struct {
   const char *source, *date;
 } FabModelSpec;
 
+/* By how much measured times of collectives differ from predicted ones (sim/run/band.h), below a size. */
+typedef struct {
+  int place, operations;          /* FabPlanPlace, FabPlanOperations: sim/run/plan_kind.h */
+  FabBytes up_to_bytes;           /* first size that it does not hold for; 0: no end */
+  double low_factor, high_factor; /* measured over predicted time */
+  gint64 n_tables, n_families;    /* measured, that it rests on */
+} FabBandCellSpec;
+
+typedef struct {
+  const char *name; /* a family, "any", "unmeasured" or "unknown" */
+  const char *summary;
+  const char *library;      /* that ran the measured collectives; NULL: any */
+  double coverage_fraction; /* of all cases are between low and high */
+  FabParamList cells;       /* FabBandCellSpec, in the order of their sizes */
+  const char *source, *date;
+} FabBandSpec;
+
 typedef enum {
   FAB_PRODUCT_ACCELERATOR,
   FAB_PRODUCT_NODE, /* a machine; its price may include accelerators and NICs */
@@ -169,7 +194,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The eight sections of a catalogue file or a scenario. */
+/* The nine sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -179,6 +204,7 @@ typedef struct {
   FabParamList technologies; /* FabTechnology */
   FabParamList processors;   /* FabProcessor */
   FabParamList generations;  /* FabGeneration */
+  FabParamList bands;        /* FabBandSpec */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
@@ -208,6 +234,7 @@ const FabProcessor *fab_catalog_processor (const FabCatalog *self, const char *n
 
 /* NULL where no entry has this name. */
 const FabGeneration *fab_catalog_generation (const FabCatalog *self, const char *name);
+const FabBandSpec *fab_catalog_band (const FabCatalog *self, const char *name);
 const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
@@ -226,7 +253,8 @@ typedef enum {
   FAB_SECTION_PRODUCTS,
   FAB_SECTION_TECHNOLOGIES,
   FAB_SECTION_PROCESSORS,
-  FAB_SECTION_GENERATIONS
+  FAB_SECTION_GENERATIONS,
+  FAB_SECTION_BANDS
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

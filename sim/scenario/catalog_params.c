@@ -77,6 +77,9 @@ static const FabParam uncertainty_params[] = {
   { .key = NULL },
 };
 
+/* In the order of FabEvidence. */
+static const char *const evidences[] = { "tables", "one_table", "assumed", NULL };
+
 /* AUTO, then in the order of FabFlowControl. */
 static const char *const flow_controls[] = { "auto", "credit", "pfc", "drop", NULL };
 
@@ -124,6 +127,9 @@ const FabParam fab_link_params[] = {
   { ROW ("uncertainty", TABLE, FabLinkSpec, uncertainty, NULL,
          "How far the numbers may be off; gives predictions a band."),
     .table = uncertainty_params, .table_size = sizeof (FabLinkUncertainty) },
+  { ROW ("evidence", CHOICE, FabLinkSpec, evidence, "tables",
+         "What its numbers that only collectives show rest on: tables; one_table; assumed. Widens the band."),
+    .choices = evidences },
   SOURCE_ROWS (FabLinkSpec),
   { .key = NULL },
 };
@@ -417,6 +423,41 @@ const FabParam fab_generation_params[] = {
     .table = sends_params, .table_size = sizeof (FabSends) },
   CHANNEL ("copy_channel", copy_channel, "What a channel copies between buffers of its accelerator."),
   SOURCE_ROWS (FabGeneration),
+  { .key = NULL },
+};
+
+/* In the order of FabPlanPlace and FabPlanOperations (sim/run/plan_kind.h). */
+static const char *const band_places[] = { "inside", "between", NULL };
+static const char *const band_operations[] = { "rings", "pairs", NULL };
+
+static const FabParam band_cell_params[] = {
+  { ROW ("place", CHOICE, FabBandCellSpec, place, NULL, "inside a node or rack; between nodes, over NICs."),
+    .choices = band_places },
+  { ROW ("operations", CHOICE, FabBandCellSpec, operations, NULL,
+         "rings: all-reduce and what rings and trees do beside it; pairs: all-to-all, send-receive."),
+    .choices = band_operations },
+  { ROW ("up_to", BYTES, FabBandCellSpec, up_to_bytes, "0B",
+         "The first size that it does not hold for; 0B: no end.") },
+  { ROW ("low", FACTOR, FabBandCellSpec, low_factor, NULL, "Low end: measured time over predicted time."),
+    .min = 0.001, .max = 1 },
+  { ROW ("high", FACTOR, FabBandCellSpec, high_factor, NULL, "High end, likewise."), .min = 1, .max = 1000 },
+  { ROW ("tables", COUNT, FabBandCellSpec, n_tables, "0", "Measured tables that it rests on."), .max = 1e6 },
+  { ROW ("families", COUNT, FabBandCellSpec, n_families, "0", "Families of links that these are of."),
+    .max = 1e6 },
+  { .key = NULL },
+};
+
+const FabParam fab_band_params[] = {
+  NAME_ROWS (FabBandSpec),
+  { ROW ("library", TEXT, FabBandSpec, library, "",
+         "The library of the measured collectives; without one the entry is for any.") },
+  { ROW ("coverage", FRACTION, FabBandSpec, coverage_fraction, "90%",
+         "Share of all cases that are between low and high."),
+    .min = 0.01, .max = 0.999 },
+  { ROW ("cells", LIST, FabBandSpec, cells, NULL,
+         "By place, operations and size; without a cell that of `any` counts."),
+    .table = band_cell_params, .table_size = sizeof (FabBandCellSpec) },
+  SOURCE_ROWS (FabBandSpec),
   { .key = NULL },
 };
 

@@ -55,6 +55,15 @@ mistakes() {
   has err '--summary'
 }
 
+# The catalogue's bands are those of the judged tables as they are predicted now.
+bands() {
+  expect 0 bands
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/models/catalog/bands.yaml"
+  fi
+  diff -u "$source/models/catalog/bands.yaml" "$work/out"
+}
+
 # Links measured point to point in place of the catalogue's: the table stands in docs/calibrate.md, line by line.
 calibrated_page() {
   expect 0 calibrated --format markdown

@@ -387,6 +387,7 @@ fab_fragment_new (FabLinkFit *fit, const FabFragmentRequest *request, GError **e
   self->count = request->count;
   if (request->base)
     self->spec = *request->base;
+  self->spec.evidence = FAB_EVIDENCE_TABLES; /* the entry says itself how sure it is */
   forget_messages (self, fit);
   self->is_measured = request->base == NULL;
   if (!base_bound (fit, request, error) || (request->base == NULL && !set_line (self, fit, request, error)))

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit.h - bands from residuals: by how much measured times differ from predicted ones, for a share of all cases.
+ *
+ *   residual = ln (measured time / predicted time)      of one size of one table
+ *
+ * Sizes of one table are not independent, and neither are tables of one family. So a cell (place, operations, size
+ * class) is summed up as a mixture in which every family weighs the same, in a family every table, in a table every
+ * size. The ends of a cell are quantiles of that mixture, below and above apart. A cell with few families is drawn
+ * towards all operations of its place:
+ *
+ *   end = (k x own end + 2 x end of all operations) / (k + 2)      k families
+ *
+ * Which quantiles: as far out as it takes that families which were left out are covered as often as asked for. That is
+ * `reach`, one number for all cells. Up to 1 it is the share of the mixture between the ends; beyond, the ends of the
+ * whole mixture are stretched by it. The search for it leaves out one family after the other, and weighs each the same.
+ *
+ * A family with two tables or more of a cell has ends of its own, drawn towards those of all families,
+ *
+ *   end = (k x own end + end of all families) / (k + 1)                k tables
+ *
+ * at a reach that is found by leaving out one table after the other.
+ */
+#pragma once
+
+#include "sim/run/plan_kind.h"
+#include "validate/check/errors.h"
+
+/* Of one size class of one table. */
+typedef struct {
+  const char *table, *family;
+  FabPlanPlace place;
+  FabPlanOperations operations;
+  FabSizeClass size_class;
+  guint n;
+  const double *logs; /* [n] residuals */
+} FabResiduals;
+
+/* The ends of a band as residuals, low <= 0 <= high, and what they rest on. */
+typedef struct {
+  double low, high;
+  guint n_tables, n_families;
+} FabBandEnds;
+
+/* Of one family, or of all. */
+typedef struct {
+  const char *family; /* NULL: of a family that was not measured */
+  /* n_tables 0: there is none, and that of all families counts */
+  FabBandEnds cells[FAB_N_PLAN_PLACES][FAB_N_PLAN_OPERATIONS][FAB_N_SIZE_CLASSES];
+} FabFamilyBands;
+
+typedef struct {
+  double coverage_fraction; /* asked for */
+  double reach;             /* of families that were left out */
+  double own_reach;         /* of tables that were left out of families with ends of their own */
+  GArray *families;         /* FabFamilyBands; the first is of all */
+} FabBandsFit;
+
+/* Of `n` residuals, all of `coverage_fraction` of the cases. The texts are not copied. (transfer full) */
+FabBandsFit *fab_bands_fit (const FabResiduals *all, guint n, double coverage_fraction);
+void fab_bands_fit_free (FabBandsFit *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBandsFit, fab_bands_fit_free)
+
+/* The share of a table's residuals between these ends. */
+double fab_bands_covered (const FabResiduals *residuals, const FabBandEnds *ends);
+
+/* How often a band of the others holds each family: its reach and its ends are found without the family's residuals. */
+typedef struct {
+  const char *family;
+  guint n_tables;
+  /* of tables; n_cells[]: how many of each class */
+  double covered_fraction[FAB_N_SIZE_CLASSES];
+  guint n[FAB_N_SIZE_CLASSES];
+} FabLeftOutCoverage;
+
+/* (transfer full: FabLeftOutCoverage) */
+GArray *fab_bands_left_out (const FabResiduals *all, guint n, double coverage_fraction);
