@@ -2,8 +2,8 @@
 /* predict.c - a scenario with one collective per size, played once.
  *
  * Time is that of the executor's record, from the last rank's arrival to the last byte; algorithm, protocol
- * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band,
- * that twice per uncertain number.
+ * and startup are those of the plan in the task DAG. O(links of the plant) once and one event per size; for a band of
+ * links, that twice per uncertain number.
  */
 #include "answer/predict.h"
 
@@ -149,7 +149,7 @@ count_sizes (const FabCollectivePlan *plan, FabPrediction *row)
 }
 
 static FabPrediction
-read_row (FabSimulation *simulation, guint index, FabForm form)
+read_row (const FabScenario *scenario, FabSimulation *simulation, guint index, FabForm form)
 {
   const FabCollectivePlan *plan = &fab_simulation_dag (simulation)->collectives[index].plan;
   FabPrediction row = { .size_bytes = plan->bytes,
@@ -163,6 +163,7 @@ read_row (FabSimulation *simulation, guint index, FabForm form)
     return row;
   FabTimePs time_ps = time_of (simulation, index, form);
   count_sizes (plan, &row);
+  row.kind = fab_plan_kind (scenario, fab_simulation_cluster (simulation), plan);
   row.n_channels = plan->n_channels;
   row.best = plan->best;
   row.time_us = fab_ps_to_seconds (time_ps) * 1e6;
@@ -218,25 +219,85 @@ play_times (gpointer owner, const FabWhatIf *what_if, double *times_us, GError *
   return simulation != NULL;
 }
 
+/* Rows over links that say how sure their numbers are. */
 static gboolean
-add_band (Asked *self, const FabSimulation *simulation, GArray *rows, GError **error)
+add_band_of_links (Asked *self, const FabSimulation *simulation, GArray *rows, GError **error)
 {
   g_autofree double *times_us = g_new (double, rows->len);
   g_autoptr (FabBand) band = NULL;
 
   for (guint i = 0; i < rows->len; i++)
     times_us[i] = g_array_index (rows, FabPrediction, i).time_us;
-  if (!fab_band_find (self->scenario, fab_simulation_cluster (simulation)->graph, times_us, rows->len,
-                      play_times, self, &band, error))
+  if (!fab_band_of_links (self->scenario, fab_simulation_cluster (simulation)->graph, times_us, rows->len,
+                          play_times, self, &band, error))
     return FALSE;
   for (guint i = 0; band != NULL && i < rows->len; i++) {
     FabPrediction *row = &g_array_index (rows, FabPrediction, i);
 
+    if (!row->kind.is_calibrated)
+      continue;
     row->low_us = band->low[i];
     row->high_us = band->high[i];
+    row->coverage_fraction = band->coverage_fraction;
     row->most = fab_band_most (band, i);
   }
   return TRUE;
+}
+
+/* A row of whose kind collectives were measured. Nothing is played again: it is the only one on an idle machine. */
+static void
+add_band_of_kind (const FabScenario *scenario, const FabCollectivePlan *plan, FabPrediction *row)
+{
+  FabPlanBand band = fab_plan_band (scenario, plan, &row->kind);
+
+  if (band.coverage_fraction <= 0)
+    return;
+  row->low_us = row->time_us * band.low_factor;
+  row->high_us = row->time_us * band.high_factor;
+  row->coverage_fraction = band.coverage_fraction;
+  row->n_tables = band.n_tables;
+  row->n_families = band.n_families;
+  row->most = fab_plan_band_basis (&band);
+}
+
+static gboolean
+add_band (Asked *self, const FabSimulation *simulation, GArray *rows, GError **error)
+{
+  gboolean is_calibrated = FALSE;
+
+  for (guint i = 0; i < rows->len; i++) {
+    const FabCollectivePlan *plan = &fab_simulation_dag (simulation)->collectives[i].plan;
+    FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+
+    is_calibrated = is_calibrated || row->kind.is_calibrated;
+    if (plan->footprint != NULL && !row->kind.is_calibrated)
+      add_band_of_kind (self->scenario, plan, row);
+  }
+  return !is_calibrated || add_band_of_links (self, simulation, rows, error);
+}
+
+char *
+fab_predictions_basis (const GArray *rows)
+{
+  g_autoptr (GPtrArray) bases = g_ptr_array_new ();
+
+  for (guint i = 0; i < rows->len; i++) {
+    const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
+
+    if (row->n_tables > 0 && !g_ptr_array_find_with_equal_func (bases, row->most, g_str_equal, NULL))
+      g_ptr_array_add (bases, row->most);
+  }
+  g_ptr_array_add (bases, NULL);
+  return g_strjoinv (", ", (char **) bases->pdata);
+}
+
+static void
+add_rates (FabPrediction *row)
+{
+  if (row->low_us <= 0)
+    return;
+  row->busbw_low_GBps = row->busbw_GBps * row->time_us / row->high_us;
+  row->busbw_high_GBps = row->busbw_GBps * row->time_us / row->low_us;
 }
 
 GArray *
@@ -252,11 +313,13 @@ fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *c
   g_autoptr (GArray) rows = g_array_sized_new (FALSE, FALSE, sizeof (FabPrediction), request->n_sizes);
   g_array_set_clear_func (rows, clear_row);
   for (guint i = 0; i < request->n_sizes; i++) {
-    FabPrediction row = read_row (simulation, i, request->form);
+    FabPrediction row = read_row (scenario, simulation, i, request->form);
 
     g_array_append_val (rows, row);
   }
   if (request->has_band && !add_band (&asked, simulation, rows, error))
     return NULL;
+  for (guint i = 0; i < rows->len; i++)
+    add_rates (&g_array_index (rows, FabPrediction, i));
   return g_steal_pointer (&rows);
 }

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "sim/collective/collective.h"
-#include "sim/scenario/scenario.h"
+#include "sim/run/plan_kind.h"
 
 /* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric;
  * or the algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not
@@ -31,7 +30,7 @@ typedef struct {
   guint n_sizes;         /* at least 1 */
   const FabEdits *edits; /* over the scenario, not over its job; or NULL */
   FabForm form;
-  gboolean has_band; /* say how far each time may be off, where numbers of the links are uncertain */
+  gboolean has_band; /* say how far each time may be off */
 } FabPredictionRequest;
 
 /* What sets the time: most of it is startup; or bytes flow no faster than the protocol's own ceiling;
@@ -55,9 +54,15 @@ typedef struct {
   guint n_ranks;
   FabCollectivePlanBest
       best; /* what the library could have been told to take and is faster, on an idle network */
-  double low_us, high_us; /* 95 % band of the time (sim/run/band.h); 0, 0: there is none */
-  char *most;             /* what most of the band comes from: "messages of lab-eth (1.5 %)"; NULL: no band */
+  /* Band of the time (sim/run/band.h): by the uncertainty of links where they say so, else as far as measured
+   * collectives of the kind were from their predictions. 0, 0: there is none. */
+  double low_us, high_us, coverage_fraction;
+  double busbw_low_GBps, busbw_high_GBps; /* at the high and at the low end of the time */
+  guint n_tables, n_families;             /* measured, that the band rests on; 0: it is that of links */
+  char *
+      most; /* where most of it comes from: "messages of lab-eth (1.5 %)", "9 tables of efa-100"; NULL: no band */
   guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */
+  FabPlanKind kind;         /* which measured collectives it is like */
   FabBound bound;
   char *
       binding; /* entry and ends of the link that is slowest: "nvlink3 node0/gpu0 -> node0/nvswitch"; NULL: none */
@@ -67,3 +72,7 @@ typedef struct {
  * mistake of the request. */
 GArray *fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *catalog,
                                 const FabRegistry *registry, GError **error);
+
+/* What the bands of rows by measured collectives rest on, each once: "8 tables of efa-100, 40 tables of 11 families".
+ * (transfer full) */
+char *fab_predictions_basis (const GArray *rows);

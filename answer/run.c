@@ -257,10 +257,14 @@ typedef struct {
 } Bander;
 
 static void
-copy_durations (const FabRunResult *result, double *seconds)
+copy_times (const FabRunResult *result, double *seconds)
 {
-  for (guint i = 0; i < result->steps->len; i++)
-    seconds[i] = fab_ps_to_seconds (g_array_index (result->steps, FabStepRecord, i).times.duration_ps);
+  for (guint i = 0; i < result->steps->len; i++) {
+    const FabIterationRecord *times = &g_array_index (result->steps, FabStepRecord, i).times;
+
+    seconds[i] = fab_ps_to_seconds (times->duration_ps);
+    seconds[result->steps->len + i] = fab_ps_to_seconds (times->exposed_ps);
+  }
 }
 
 static gboolean
@@ -271,9 +275,11 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError 
   gboolean is_played = fab_run_play (self->scenario, what_if, &self->request, &changed, error);
 
   if (is_played)
-    copy_durations (&changed, seconds);
+    copy_times (&changed, seconds);
   else
-    g_prefix_error (error, "band, with %s changed: ", what_if->link_class);
+    g_prefix_error (error, "band, with %s changed: ",
+                    what_if->link_class != NULL ? what_if->link_class
+                                                : fab_unsure_names[FAB_UNSURE_COLLECTIVES]);
   fab_run_result_clear (&changed);
   return is_played;
 }
@@ -282,11 +288,11 @@ gboolean
 fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                    GError **error)
 {
-  g_autofree double *seconds = g_new (double, result->steps->len + 1);
+  g_autofree double *seconds = g_new (double, 2 * result->steps->len + 1);
   Bander bander = { scenario, *request };
 
   bander.request.db = NULL;
-  copy_durations (result, seconds);
+  copy_times (result, seconds);
   return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
-                        result->steps->len, play_changed, &bander, &result->band, error);
+                        2 * result->steps->len, play_changed, &bander, &result->band, error);
 }

@@ -45,8 +45,9 @@ typedef struct {
   double startup_fraction;
   FabRunReasons reasons;
   FabVerdict *verdict;
-  GArray *jobs;  /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
-  FabBand *band; /* of the seconds of each step; NULL: not asked for, or nothing is uncertain */
+  GArray *jobs; /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
+  /* of the seconds of each step, then of what each exposes; NULL: not asked for, or nothing is uncertain */
+  FabBand *band;
   gint64 run_id; /* in the results file; 0: none was written */
   double wall_s;
 } FabRunResult;
@@ -69,8 +70,8 @@ void fab_run_result_clear (FabRunResult *result);
 gboolean fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                             GError **error);
 
-/* Plays everything again with each uncertain number at either end; result->band is that of every iteration's seconds.
- * NULL there: nothing is uncertain. FALSE and *error when such a run fails. */
+/* Plays everything again with what is uncertain at either end; result->band is that of every iteration's seconds, and
+ * of those that it exposes. NULL there: nothing is uncertain. FALSE and *error when such a run fails. */
 gboolean fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                             GError **error);
 

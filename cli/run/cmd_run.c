@@ -182,8 +182,9 @@ static const FabUsage usage = {
   .summary =
       "Plays a scenario and prints the step time, what of the communication is exposed, which link binds and\n"
       "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).\n"
-      "Where a link says how sure its numbers are (`uncertainty`), the step has a band of 95 %: everything is played\n"
-      "again with each of them at either end.",
+      "The step has a band: everything is played again with all collectives as fast, and as slow, as measured ones of\n"
+      "the kind were beside their predictions, in 90 % of cases; or, where a link says how sure its numbers are\n"
+      "(`uncertainty`), with each of them at either end of 95 %. What computes is taken for certain.",
   .examples = "  fabricast run scenarios/hello.yaml\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
@@ -200,7 +201,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Results file; created when missing, runs are added (default " DEFAULT_DB ")", "FILE" },
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
-      "Do not say how far the step may be off where numbers of the links are uncertain", NULL },
+      "Do not play everything again to say how far the step may be off", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
       "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o->is_oversized_allowed),

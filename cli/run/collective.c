@@ -32,7 +32,7 @@ binding_text (const FabPrediction *row)
   return row->bound == FAB_BOUND_LINK && row->binding ? row->binding : fab_bound_names[row->bound];
 }
 
-/* --- what is uncertain: nothing where no link says so --- */
+/* --- what is uncertain --- */
 
 static gboolean
 has_band (const GArray *rows)
@@ -59,15 +59,28 @@ print_row_band (const FabPrediction *row)
 }
 
 static void
+print_band_note (const GArray *rows)
+{
+  const FabPrediction *last = &g_array_index (rows, FabPrediction, rows->len - 1);
+  g_autofree char *bases = fab_predictions_basis (rows);
+
+  if (last->n_tables > 0)
+    g_print ("# low, high: %.0f %% of such collectives are between, by %s (docs/uncertainty.md)\n",
+             100 * last->coverage_fraction, bases);
+  else if (has_band (rows))
+    g_print (
+        "# low, high: %.0f %% band of the time by the uncertainty of the links; of the last most by %s\n",
+        100 * last->coverage_fraction, last->most);
+}
+
+static void
 print_band_notes (const GArray *rows)
 {
   guint n_outside = 0;
 
   for (guint i = 0; i < rows->len; i++)
     n_outside += g_array_index (rows, FabPrediction, i).n_outside > 0 ? 1 : 0;
-  if (has_band (rows))
-    g_print ("# low, high: 95 %% band of the time by the uncertainty of the links; of the last most by %s\n",
-             g_array_index (rows, FabPrediction, rows->len - 1).most);
+  print_band_note (rows);
   if (n_outside > 0)
     g_print ("# *: has messages of sizes that were not measured; %u of %u rows\n", n_outside, rows->len);
 }
@@ -248,7 +261,10 @@ print_csv (const GArray *rows)
 {
   g_print (
       "size_bytes,time_us,algbw_GBps,busbw_GBps,wire_GBps,algorithm,protocol,channels,bound,binding%s%s\n",
-      has_band (rows) ? ",time_low_us,time_high_us,band_most" : "",
+      has_band (rows)
+          ? ",time_low_us,time_high_us,busbw_low_GBps,busbw_high_GBps,band_coverage_fraction,band_tables,"
+            "band_most"
+          : "",
       has_sizes (rows) ? ",message_sizes,message_sizes_outside" : "");
   for (guint i = 0; i < rows->len; i++) {
     const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
@@ -257,7 +273,8 @@ print_csv (const GArray *rows)
              row->algbw_GBps, row->busbw_GBps, row->wire_GBps, row->algorithm, row->protocol, row->n_channels,
              fab_bound_names[row->bound], row->binding ? row->binding : "");
     if (has_band (rows))
-      g_print (",%.6f,%.6f,%s", row->low_us, row->high_us, row->most);
+      g_print (",%.6f,%.6f,%.6f,%.6f,%.2g,%u,%s", row->low_us, row->high_us, row->busbw_low_GBps,
+               row->busbw_high_GBps, row->coverage_fraction, row->n_tables, row->most ? row->most : "");
     if (has_sizes (rows))
       g_print (",%u,%u", row->n_sizes, row->n_outside);
     g_print ("\n");
@@ -289,6 +306,13 @@ add_row (FabJson *json, const FabPrediction *row)
   if (row->most != NULL) {
     fab_json_add_real (json, "time_low_us", row->low_us);
     fab_json_add_real (json, "time_high_us", row->high_us);
+    fab_json_add_real (json, "busbw_low_GBps", row->busbw_low_GBps);
+    fab_json_add_real (json, "busbw_high_GBps", row->busbw_high_GBps);
+    fab_json_add_real (json, "band_coverage_fraction", row->coverage_fraction);
+    if (row->n_tables > 0) {
+      fab_json_add_whole (json, "band_tables", row->n_tables);
+      fab_json_add_whole (json, "band_families", row->n_families);
+    }
     fab_json_add_text (json, "band_most", row->most);
   }
   if (row->n_sizes > 0) {
@@ -605,7 +629,8 @@ static const FabUsage usage = {
       "beside --gpus-per-node, say otherwise.\n"
       "--check holds a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) against the prediction and\n"
       "exits with 1 when the machine is slower.\n"
-      "Where a link says how sure its numbers are (`uncertainty`), times have a band of 95 %.",
+      "Times have a band: of 95 % where a link says how sure its numbers are (`uncertainty`), else of 90 %, by how\n"
+      "far measured collectives of the kind were from their predictions.",
   .examples =
       "  fabricast collective --node dgx-a100 --op all_reduce -b 32K -e 16G -f 2\n"
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
@@ -726,8 +751,7 @@ run (int argc, char **argv)
         "form", 0, form_name,
         "stream (default): played on the network; closed: the formula for an idle one; step: message by message",
         "FORM"),
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not say how far times may be off where numbers of the links are uncertain", NULL },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Do not say how far times may be off", NULL },
     TEXT ("check", 0, check_path,
           "Compare with what nccl-tests printed, or wrote with -J; - reads standard input", "FILE"),
     TEXT ("tolerance", 0, tolerance, "How far below the prediction is still healthy (default 20%)",

@@ -33,6 +33,8 @@ add_step (FabJson *json, const FabRunResult *result, guint i)
 
     fab_json_add_real (json, "duration_low_s", result->band->low[i]);
     fab_json_add_real (json, "duration_high_s", result->band->high[i]);
+    fab_json_add_real (json, "exposed_low_s", result->band->low[result->steps->len + i]);
+    fab_json_add_real (json, "exposed_high_s", result->band->high[result->steps->len + i]);
     fab_json_add_text (json, "band_most", most);
   }
   fab_json_end (json);
@@ -153,6 +155,8 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   for (guint i = 0; i < result->steps->len; i++)
     add_step (json, result, i);
   fab_json_end (json);
+  if (result->band != NULL)
+    fab_band_add_json (result->band, json);
   fab_verdict_add_json (result->verdict, json, "verdict");
   fab_run_add_reasons (json, result);
   add_binding (json, result);
@@ -182,7 +186,11 @@ fab_run_csv (const FabRunResult *result)
   FabRunSizes sizes = result->reasons.sizes;
   g_autofree char *codes = fab_verdict_codes (result->verdict);
 
-  g_string_append (csv, result->band != NULL ? ",duration_low_s,duration_high_s,band_most" : "");
+  g_string_append (
+      csv,
+      result->band != NULL
+          ? ",duration_low_s,duration_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
+          : "");
   g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside" : "");
   g_string_append (csv, ",verdict\n");
 
@@ -199,7 +207,10 @@ fab_run_csv (const FabRunResult *result)
     if (result->band != NULL) {
       g_autofree char *most = fab_band_most (result->band, i);
 
-      g_string_append_printf (csv, ",%.12g,%.12g,%s", result->band->low[i], result->band->high[i], most);
+      g_string_append_printf (csv, ",%.12g,%.12g,%.12g,%.12g,%.2g,%s", result->band->low[i],
+                              result->band->high[i], result->band->low[result->steps->len + i],
+                              result->band->high[result->steps->len + i], result->band->coverage_fraction,
+                              most);
     }
     if (sizes.n > 0)
       g_string_append_printf (csv, ",%u,%u", sizes.n, sizes.n_outside);

@@ -52,6 +52,19 @@ append_time (GString *page, const char *name, FabTimePs time_ps, FabTimePs step_
                           note);
 }
 
+/* Of what is exposed, where that is uncertain at all. */
+static void
+append_exposed_band (GString *page, const FabRunResult *result)
+{
+  guint at = result->steps->len + result->steps->len - 1;
+
+  if (result->band == NULL || result->band->high[at] <= result->band->low[at])
+    return;
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, result->band->low[at] * FAB_PS_PER_S);
+  g_autofree char *high = fab_units_show (FAB_UNIT_TIME, result->band->high[at] * FAB_PS_PER_S);
+  g_string_append_printf (page, "  %-16s%10s to %s\n", "    band", low, high);
+}
+
 static void
 append_band (GString *page, const FabRunResult *result)
 {
@@ -61,8 +74,8 @@ append_band (GString *page, const FabRunResult *result)
     return;
   g_autofree char *low = fab_units_show (FAB_UNIT_TIME, result->band->low[last] * FAB_PS_PER_S);
   g_autofree char *high = fab_units_show (FAB_UNIT_TIME, result->band->high[last] * FAB_PS_PER_S);
-  g_autofree char *most = fab_band_most (result->band, last);
-  g_string_append_printf (page, "  %-16s%10s to %s   95 %%, most by %s\n", "  band", low, high, most);
+  g_autofree char *about = fab_band_about (result->band, last);
+  g_string_append_printf (page, "  %-16s%10s to %s   %s\n", "  band", low, high, about);
 }
 
 static void
@@ -81,6 +94,7 @@ append_step (GString *page, const FabRunResult *result)
   append_time (page, "communication", times->comm_ps, times->duration_ps, "");
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
+  append_exposed_band (page, result);
   fab_run_append_shares (page, result);
   append_time (page, "idle", times->idle_ps, times->duration_ps, "");
   if (times->waiting_ps > times->duration_ps / 1000)

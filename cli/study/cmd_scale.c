@@ -103,13 +103,19 @@ show_band (const FabScalePoint *point)
   return g_strdup_printf ("%s to %s", low, high);
 }
 
-static gboolean
-has_bands (const FabScaleView *view)
+/* Of the point whose band covers least; 0: no point has one. */
+static double
+coverage_of_bands (const FabScaleView *view)
 {
-  for (guint i = 0; i < view->scaling->n; i++)
-    if (point_at (view, (gint) i)->high_s > 0)
-      return TRUE;
-  return FALSE;
+  double least = 0;
+
+  for (guint i = 0; i < view->scaling->n; i++) {
+    double coverage = point_at (view, (gint) i)->coverage_fraction;
+
+    if (coverage > 0 && (least <= 0 || coverage < least))
+      least = coverage;
+  }
+  return least;
 }
 
 static guint
@@ -157,13 +163,17 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
 static void
 append_table (GString *text, const FabScaleView *view)
 {
-  gboolean has_band = has_bands (view), has_ranges = most_seeds (view) > 1;
+  double coverage = coverage_of_bands (view);
+  gboolean has_band = coverage > 0, has_ranges = most_seeds (view) > 1;
 
   g_string_append_printf (text, "  %7s %11s", "GPUs", "step");
   if (has_ranges)
     g_string_append_printf (text, "  %-24s", "low to high");
-  if (has_band)
-    g_string_append_printf (text, " %22s", "95 % band");
+  if (has_band) {
+    g_autofree char *head = g_strdup_printf ("%.0f %% band", 100 * coverage);
+
+    g_string_append_printf (text, " %22s", head);
+  }
   g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
                           "binding");
   for (guint i = 0; i < view->scaling->n; i++)

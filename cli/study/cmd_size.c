@@ -288,16 +288,17 @@ append_band (GString *text, const FabSizeView *view)
   const FabSizePoint *points = view->size->points;
 
   if (band == NULL) {
-    g_string_append (text, "  band      not known: no link here says how unsure it is (docs/calibrate.md)\n");
+    g_string_append (text,
+                     "  band      not known: there is no communication, or none of its kind was measured\n");
     return;
   }
   for (guint i = 0; i < view->spec->n_targets; i++) {
     const FabFigure *figure = view->spec->targets[i].figure;
     g_autofree char *low = fab_figure_show (figure->kind, band->low[i]),
-                    *high = fab_figure_write (figure, band->high[i]), *most = fab_band_most (band, i);
+                    *high = fab_figure_write (figure, band->high[i]), *most = fab_band_about (band, i);
 
-    g_string_append_printf (text, "  %-10s%s from %s to %s with %s, most by %s\n", i == 0 ? "band" : "",
-                            figure->name, low, high, points[view->size->best].value, most);
+    g_string_append_printf (text, "  %-10s%s from %s to %s with %s; %s\n", i == 0 ? "band" : "", figure->name,
+                            low, high, points[view->size->best].value, most);
   }
   append_sure_answer (text, view);
 }
@@ -390,6 +391,7 @@ add_band (FabJson *json, const FabSizeView *view)
     fab_json_add_real (json, "low", uncertainty->band->low[i]);
     fab_json_add_real (json, "high", uncertainty->band->high[i]);
     fab_json_add_text (json, "most", most);
+    fab_json_add_real (json, "coverage_fraction", uncertainty->band->coverage_fraction);
     fab_json_end (json);
   }
   fab_json_end (json);

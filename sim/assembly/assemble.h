@@ -20,6 +20,8 @@ typedef struct {
   gboolean keeps_messages;
   double latency_change, endpoint_change, messages_change;
   gboolean is_intact; /* leaves out faults and background loads */
+  /* of the collectives of the first job; NULL: they take what is predicted. It outlives building. */
+  const FabPlanScale *plans;
 } FabWhatIf;
 
 /* It points into the scenario that it was built of. Its graph is frozen; its router and its sites learn while a

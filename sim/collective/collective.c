@@ -59,6 +59,24 @@ fab_collective_plan_stream (const FabCollectivePlan *plan)
   };
 }
 
+static FabTimePs
+scaled_ps (FabTimePs time_ps, double factor)
+{
+  return (FabTimePs) MIN ((double) time_ps * factor + 0.5, (double) FAB_TIME_MAX);
+}
+
+void
+fab_collective_plan_scale (FabCollectivePlan *plan, double factor)
+{
+  plan->startup_ps = scaled_ps (plan->startup_ps, factor);
+  plan->latency_ps = MIN (scaled_ps (plan->latency_ps, factor), plan->startup_ps);
+  plan->steps.steps_ps = scaled_ps (plan->steps.steps_ps, factor);
+  plan->steps.fill_ps = scaled_ps (plan->steps.fill_ps, factor);
+  plan->wire_factor *= factor;
+  plan->limit_bytes_per_s /= factor;
+  plan->steps.limit_bytes_per_s /= factor;
+}
+
 FabTimePs
 fab_collective_plan_idle_ps (const FabCollectivePlan *plan)
 {

@@ -163,6 +163,17 @@ struct _FabCollectivePlan {
   FabCollectivePlanBest best;
 };
 
+/* How sure a prediction is: every collective of a job as many times as long as `factor` says. It is asked once per
+ * plan, which has a footprint. */
+typedef struct {
+  double (*factor) (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *plan);
+  gpointer owner;
+} FabPlanScale;
+
+/* Makes the plan take `factor` times as long on an idle network, > 0: its startup, and every byte on the wire. Steps
+ * that are played as messages keep the latency of their wires. */
+void fab_collective_plan_scale (FabCollectivePlan *plan, double factor);
+
 /* Time that the plan takes on an idle network, at most FAB_TIME_MAX: startup + bytes / rate. */
 FabTimePs fab_collective_plan_idle_ps (const FabCollectivePlan *plan);
 

@@ -9,6 +9,7 @@ const char *const fab_unsure_names[] = {
   [FAB_UNSURE_LATENCY] = "latency",
   [FAB_UNSURE_ENDPOINT] = "endpoint",
   [FAB_UNSURE_MESSAGES] = "messages",
+  [FAB_UNSURE_COLLECTIVES] = "collectives",
   NULL,
 };
 
@@ -23,6 +24,7 @@ fraction_of (const FabLinkSpec *spec, FabUnsureKind kind)
   case FAB_UNSURE_LATENCY: return spec->latency_ps > 0 ? spec->uncertainty.latency_fraction : 0;
   case FAB_UNSURE_ENDPOINT: return spec->endpoint_ps > 0 ? spec->uncertainty.endpoint_fraction : 0;
   case FAB_UNSURE_MESSAGES: return spec->messages.n > 0 ? spec->uncertainty.messages_fraction : 0;
+  case FAB_UNSURE_COLLECTIVES:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -40,7 +42,7 @@ is_used (const FabGraph *graph, const char *name)
 static void
 list_of_link (const FabLinkSpec *spec, const FabGraph *graph, GArray *unsure)
 {
-  for (FabUnsureKind kind = 0; kind < FAB_N_UNSURE; kind++) {
+  for (FabUnsureKind kind = 0; kind < FAB_UNSURE_COLLECTIVES; kind++) {
     double fraction = fraction_of (spec, kind);
 
     if (fraction > 0 && is_used (graph, spec->name)) {
@@ -70,6 +72,117 @@ list_unsure (const FabScenario *scenario, const FabGraph *graph)
   return unsure;
 }
 
+/* --- collectives --- */
+
+/* Entries for families without a cell of their own: of a family that was measured; of one that was not, or whose
+ * constants rest on one table or none; of a technology or a library that no measured table has. */
+static const char any_family[] = "any", unmeasured_family[] = "unmeasured", unknown_family[] = "unknown";
+
+static const FabBandCellSpec *
+find_cell (const FabBandSpec *band, const FabCollectivePlan *plan, const FabPlanKind *kind)
+{
+  const FabBandCellSpec *cells = band != NULL ? band->cells.data : NULL;
+
+  for (guint i = 0; band != NULL && i < band->cells.n; i++)
+    if (cells[i].place == (int) kind->place && cells[i].operations == (int) kind->operations
+        && (cells[i].up_to_bytes == 0 || plan->bytes < cells[i].up_to_bytes))
+      return &cells[i];
+  return NULL;
+}
+
+/* Whether the entry is of what ran the collective. */
+static gboolean
+is_of_library (const FabBandSpec *band, const FabPlanKind *kind)
+{
+  return band != NULL && g_strcmp0 (band->library, kind->library) == 0;
+}
+
+/* Whether a family of the catalogue is of this technology. */
+static gboolean
+is_known (const FabCatalog *catalog, const FabPlanKind *kind)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_BANDS);
+  const char *dash = strchr (kind->family, '-');
+  gsize length = dash != NULL ? (gsize) (dash - kind->family) + 1 : strlen (kind->family);
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (strncmp (names[i], kind->family, length) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* What stands for a family that has no cell of its own. */
+static const char *
+stand_in (const FabScenario *scenario, const FabPlanKind *kind)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+
+  if (!is_of_library (fab_catalog_band (catalog, any_family), kind) || !is_known (catalog, kind))
+    return unknown_family;
+  return fab_catalog_band (catalog, kind->family) != NULL && kind->evidence == FAB_EVIDENCE_TABLES
+           ? any_family
+           : unmeasured_family;
+}
+
+FabPlanBand
+fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan, const FabPlanKind *kind)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+  const FabBandSpec *band = fab_catalog_band (catalog, kind->family);
+  const FabBandCellSpec *cell = is_of_library (band, kind) ? find_cell (band, plan, kind) : NULL;
+
+  if (cell == NULL) {
+    band = fab_catalog_band (catalog, stand_in (scenario, kind));
+    cell = find_cell (band, plan, kind);
+  }
+  if (cell == NULL)
+    return (FabPlanBand){ .low_factor = 1, .high_factor = 1 };
+  return (FabPlanBand){ .low_factor = cell->low_factor,
+                        .high_factor = cell->high_factor,
+                        .coverage_fraction = band->coverage_fraction,
+                        .n_tables = (guint) cell->n_tables,
+                        .n_families = (guint) cell->n_families,
+                        .entry = band->name };
+}
+
+/* Plays all collectives at one end of their bands. Kinds are found once per footprint. */
+typedef struct {
+  const FabScenario *scenario;
+  gboolean is_high;
+  GHashTable *kinds; /* FabFootprint -> FabPlanKind */
+  FabPlanBand least; /* that rests on the fewest tables */
+} Scaler;
+
+static const FabPlanKind *
+kind_of (Scaler *self, const FabCluster *cluster, const FabCollectivePlan *plan)
+{
+  FabPlanKind *kind = g_hash_table_lookup (self->kinds, plan->footprint);
+
+  if (kind == NULL) {
+    kind = g_new (FabPlanKind, 1);
+    *kind = fab_plan_kind (self->scenario, cluster, plan);
+    g_hash_table_insert (self->kinds, (gpointer) plan->footprint, kind);
+  }
+  kind->operations = fab_plan_operations (plan->op); /* operations may share a footprint */
+  return kind;
+}
+
+static double
+scale_plan (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *plan)
+{
+  Scaler *self = owner;
+  const FabPlanKind *kind = kind_of (self, cluster, plan);
+  FabPlanBand band;
+
+  if (kind->is_calibrated)
+    return 1;
+  band = fab_plan_band (self->scenario, plan, kind);
+  if (band.coverage_fraction > 0
+      && (self->least.coverage_fraction <= 0 || band.n_tables < self->least.n_tables))
+    self->least = band;
+  return self->is_high ? band.high_factor : band.low_factor;
+}
+
 /* --- band --- */
 
 static FabWhatIf
@@ -83,6 +196,7 @@ what_if_of (const FabUnsure *unsure, double sign)
   case FAB_UNSURE_LATENCY: what_if.latency_change = change; break;
   case FAB_UNSURE_ENDPOINT: what_if.endpoint_change = change; break;
   case FAB_UNSURE_MESSAGES: what_if.messages_change = change; break;
+  case FAB_UNSURE_COLLECTIVES:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -96,6 +210,7 @@ band_new (GArray *unsure, guint n)
 
   self->unsure = unsure;
   self->n = n;
+  self->coverage_fraction = 0.95;
   self->low = g_new0 (double, n + 1);
   self->high = g_new0 (double, n + 1);
   self->most = g_new0 (guint, n + 1);
@@ -132,25 +247,88 @@ add_ends (FabBand *self, guint which, const double *values, const double *less, 
   }
 }
 
-static gboolean
-play_ends (FabBand *self, const double *values, FabBandPlay play, gpointer owner, GError **error)
-{
-  g_autofree double *less = g_new0 (double, self->n + 1);
-  g_autofree double *more = g_new0 (double, self->n + 1);
-  g_autofree double *largest = g_new0 (double, self->n + 1);
+/* What a band is made of while it is made. */
+typedef struct {
+  FabBand *band;
+  const double *values;
+  double *less, *more, *largest; /* [n] of the plays at either end; the largest change so far */
+  FabBandPlay play;
+  gpointer owner;
+} Maker;
 
-  for (guint which = 0; which < self->unsure->len; which++) {
-    const FabUnsure *unsure = &g_array_index (self->unsure, FabUnsure, which);
+static gboolean
+play_links (Maker *self, GError **error)
+{
+  for (guint which = 0; which < self->band->unsure->len; which++) {
+    const FabUnsure *unsure = &g_array_index (self->band->unsure, FabUnsure, which);
     FabWhatIf down = what_if_of (unsure, -1), up = what_if_of (unsure, 1);
 
-    if (!play (owner, &down, less, error) || !play (owner, &up, more, error))
+    if (!self->play (self->owner, &down, self->less, error)
+        || !self->play (self->owner, &up, self->more, error))
       return FALSE;
-    add_ends (self, which, values, less, more, largest);
+    add_ends (self->band, which, self->values, self->less, self->more, self->largest);
   }
+  return TRUE;
+}
+
+/* Once at the low end, and at the high one if any collective has a band. */
+static gboolean
+play_collectives (Maker *self, const FabScenario *scenario, GError **error)
+{
+  g_autoptr (GHashTable) kinds = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  Scaler down = { .scenario = scenario, .kinds = kinds };
+  FabPlanScale scale = { scale_plan, &down };
+  FabWhatIf what_if = { .rate_factor = 1, .plans = &scale };
+  const FabUnsure unsure = { NULL, FAB_UNSURE_COLLECTIVES, 0 };
+
+  if (!self->play (self->owner, &what_if, self->less, error))
+    return FALSE;
+  if (down.least.coverage_fraction <= 0)
+    return TRUE;
+  g_hash_table_remove_all (kinds); /* the footprints were those of another play */
+  down.is_high = TRUE;
+  if (!self->play (self->owner, &what_if, self->more, error))
+    return FALSE;
+  g_array_append_val (self->band->unsure, unsure);
+  self->band->collectives = down.least;
+  self->band->coverage_fraction = MIN (self->band->coverage_fraction, down.least.coverage_fraction);
+  add_ends (self->band, self->band->unsure->len - 1, self->values, self->less, self->more, self->largest);
+  return TRUE;
+}
+
+static gboolean
+has_bands (const FabCatalog *catalog)
+{
+  return fab_catalog_band (catalog, any_family) != NULL;
+}
+
+/* Until here `low` and `high` hold sums of squares. */
+static void
+close_band (FabBand *self, const double *values)
+{
   for (guint i = 0; i < self->n; i++) {
     self->low[i] = MAX (values[i] - sqrt (self->low[i]), 0);
     self->high[i] = values[i] + sqrt (self->high[i]);
   }
+}
+
+/* `with`: NULL where collectives do not count in. */
+static gboolean
+find_band (Maker *maker, const FabScenario *with, FabBand **band, GError **error)
+{
+  gsize n = maker->band->n;
+  g_autofree double *buffer = g_new0 (double, 3 * n + 1);
+
+  *band = NULL;
+  maker->less = buffer;
+  maker->more = buffer + n;
+  maker->largest = buffer + 2 * n;
+  if (!play_links (maker, error)
+      || (with != NULL && has_bands (fab_scenario_catalog (with)) && !play_collectives (maker, with, error)))
+    return FALSE;
+  close_band (maker->band, maker->values);
+  if (maker->band->unsure->len > 0)
+    *band = g_steal_pointer (&maker->band);
   return TRUE;
 }
 
@@ -158,23 +336,69 @@ gboolean
 fab_band_find (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                FabBandPlay play, gpointer owner, FabBand **band, GError **error)
 {
-  GArray *unsure = list_unsure (scenario, graph);
-  g_autoptr (FabBand) self = band_new (unsure, n);
+  g_autoptr (FabBand) made = band_new (list_unsure (scenario, graph), n);
+  Maker maker = { .band = made, .values = values, .play = play, .owner = owner };
+  gboolean is_found = find_band (&maker, scenario, band, error);
 
-  *band = NULL;
-  if (unsure->len == 0)
-    return TRUE;
-  if (!play_ends (self, values, play, owner, error))
-    return FALSE;
-  *band = g_steal_pointer (&self);
-  return TRUE;
+  made = maker.band;
+  return is_found;
+}
+
+gboolean
+fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
+                   FabBandPlay play, gpointer owner, FabBand **band, GError **error)
+{
+  g_autoptr (FabBand) made = band_new (list_unsure (scenario, graph), n);
+  Maker maker = { .band = made, .values = values, .play = play, .owner = owner };
+  gboolean is_found = find_band (&maker, NULL, band, error);
+
+  made = maker.band;
+  return is_found;
+}
+
+char *
+fab_plan_band_basis (const FabPlanBand *self)
+{
+  if (self->n_families == 1)
+    return g_strdup_printf ("%u tables of %s", self->n_tables, self->entry);
+  return g_strdup_printf ("%u tables of %u families", self->n_tables, self->n_families);
 }
 
 char *
 fab_band_most (const FabBand *self, guint i)
 {
   const FabUnsure *unsure = &g_array_index (self->unsure, FabUnsure, self->most[i]);
+  g_autofree char *basis = fab_plan_band_basis (&self->collectives);
 
+  if (unsure->kind == FAB_UNSURE_COLLECTIVES)
+    return g_strdup_printf ("%s (%s)", fab_unsure_names[unsure->kind], basis);
   return g_strdup_printf ("%s of %s (%.3g %%)", fab_unsure_names[unsure->kind], unsure->link,
                           100 * unsure->fraction);
+}
+
+char *
+fab_band_about (const FabBand *self, guint i)
+{
+  g_autofree char *most = fab_band_most (self, i);
+  gboolean is_alone = self->unsure->len == 1 && self->collectives.coverage_fraction > 0;
+
+  if (is_alone) {
+    g_autofree char *basis = fab_plan_band_basis (&self->collectives);
+
+    return g_strdup_printf ("%.0f %%, by collectives alone (%s)", 100 * self->coverage_fraction, basis);
+  }
+  return g_strdup_printf ("%.0f %%, most by %s", 100 * self->coverage_fraction, most);
+}
+
+void
+fab_band_add_json (const FabBand *self, FabJson *json)
+{
+  fab_json_begin_object (json, "band");
+  fab_json_add_real (json, "coverage_fraction", self->coverage_fraction);
+  if (self->collectives.coverage_fraction > 0) {
+    fab_json_add_text (json, "family", self->collectives.entry);
+    fab_json_add_whole (json, "tables", self->collectives.n_tables);
+    fab_json_add_whole (json, "families", self->collectives.n_families);
+  }
+  fab_json_end (json);
 }

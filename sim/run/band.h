@@ -1,50 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* band.h - the uncertainty of a prediction that follows from the uncertainty of its links' numbers.
+/* band.h - how far a prediction may be off.
  *
- * Every uncertain number is set to each end of its 95 % interval, one number at a time, and the simulation is
- * repeated. The changes are added in quadrature, separately above and below:
+ * Two things are uncertain. Numbers of links that somebody measured say so themselves (`uncertainty`): every one is set
+ * to each end of its 95 % interval, one at a time. Collectives over other links are as far off as measured ones like
+ * them were (entries `bands` of the catalogue, plan_kind.h): all of them are played at the low end of what was
+ * measured, and all at the high end, because errors of one model go the same way. The simulation is repeated for each
+ * end, and the changes are added in quadrature, separately above and below:
  *
- *   high = value + sqrt (sum over numbers of (largest rise)^2);  low likewise
+ *   high = value + sqrt (sum over what is uncertain of (largest rise)^2);  low likewise
+ *
+ * What computes, and what else may be wrong with a scenario, is taken for certain.
  */
 #pragma once
 
-#include "sim/assembly/assemble.h"
+#include "sim/base/json.h"
+#include "sim/run/plan_kind.h"
 
 typedef enum {
   FAB_UNSURE_RATE,
   FAB_UNSURE_LATENCY,
   FAB_UNSURE_ENDPOINT,
   FAB_UNSURE_MESSAGES,
+  FAB_UNSURE_COLLECTIVES, /* all that no uncertain link carries */
   FAB_N_UNSURE,
 } FabUnsureKind;
 
-/* "rate", "latency", ..., as in a link's `uncertainty`; NULL-ended */
+/* "rate", "latency", ..., as in a link's `uncertainty`, then "collectives"; NULL-ended */
 extern const char *const fab_unsure_names[];
 
-/* An uncertain number of a link entry. */
+/* What is uncertain: a number of a link entry, or collectives. */
 typedef struct {
-  char *link;
+  char *link; /* NULL: collectives */
   FabUnsureKind kind;
-  double fraction; /* half-width as a fraction of the number */
+  double fraction; /* half-width as a fraction of the number; of collectives 0 */
 } FabUnsure;
 
+/* What is known of collectives like one that was planned. */
 typedef struct {
-  GArray *unsure; /* FabUnsure in the order of the catalogue */
+  double low_factor, high_factor; /* measured over predicted time; low <= 1 <= high */
+  double coverage_fraction;       /* of all cases are between; 0: nothing is known, and the factors are 1 */
+  guint n_tables, n_families;     /* that it rests on */
+  const char *entry;              /* of the catalogue's `bands` */
+} FabPlanBand;
+
+/* Of a plan with a footprint whose links are not uncertain. */
+FabPlanBand fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan,
+                           const FabPlanKind *kind);
+
+typedef struct {
+  GArray *unsure; /* FabUnsure in the order of the catalogue; collectives come last */
   guint n;
   double *low, *high; /* [n] bounds of each value */
-  /* [n] index in `unsure` of the number that changes the value most; when none changes it, the first. */
+  /* [n] index in `unsure` of what changes the value most; when nothing changes it, the first. */
   guint *most;
+  /* 0.95; 0.9, what `bands` cover, where collectives count in */
+  double coverage_fraction;
+  FabPlanBand collectives; /* of the collectives that rest on the fewest tables; coverage 0: none count in */
 } FabBand;
 
 /* Computes the prediction with one number changed, into `values` [n]. */
 typedef gboolean (*FabBandPlay) (gpointer owner, const FabWhatIf *what_if, double *values, GError **error);
 
 /* Computes the band of `values` [n], which must not be negative and are the prediction with nothing changed. *band
- * becomes NULL when no link of the graph has an uncertain number. FALSE: *error is that of `play`. (transfer full) */
+ * becomes NULL when nothing is uncertain. FALSE: *error is that of `play`. (transfer full) */
 gboolean fab_band_find (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                         FabBandPlay play, gpointer owner, FabBand **band, GError **error);
+/* The same of links alone, for what has no collectives. */
+gboolean fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
+                            FabBandPlay play, gpointer owner, FabBand **band, GError **error);
 void fab_band_free (FabBand *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBand, fab_band_free)
 
-/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)". (transfer full) */
+/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)", "collectives (40 tables of 11 families)".
+ * (transfer full) */
 char *fab_band_most (const FabBand *self, guint i);
+
+/* Returns what a figure's band is: "95 %, most by messages of lab-eth (1.5 %)", "90 %, by collectives alone (8 tables
+ * of nvlink-ampere-switch)". (transfer full) */
+char *fab_band_about (const FabBand *self, guint i);
+
+/* Adds to the open object an object `band`: what is covered, and what collectives rest on. */
+void fab_band_add_json (const FabBand *self, FabJson *json);
+
+/* Returns what it rests on: "40 tables of 11 families", "9 tables of nvlink-hopper-switch". (transfer full) */
+char *fab_plan_band_basis (const FabPlanBand *self);

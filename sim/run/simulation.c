@@ -148,14 +148,28 @@ build_all (FabPlantCache *plants, FabPlant *plant, GError *problem, const FabSce
   return NULL;
 }
 
+static void
+scale_plans (FabSimulation *self, const FabPlanScale *scale)
+{
+  for (guint i = 0; i < self->job->dag->n_collectives; i++) {
+    FabCollectivePlan *plan = &self->job->dag->collectives[i].plan;
+
+    if (plan->footprint != NULL)
+      fab_collective_plan_scale (plan, scale->factor (scale->owner, &self->job->site->cluster, plan));
+  }
+}
+
 FabSimulation *
 fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                       const gint *cancel, GError **error)
 {
   GError *problem = NULL;
   FabPlant *plant = fab_plant_new (scenario, what_if, &problem);
+  FabSimulation *self = build_all (NULL, plant, problem, scenario, registry, cancel, error);
 
-  return build_all (NULL, plant, problem, scenario, registry, cancel, error);
+  if (self != NULL && what_if != NULL && what_if->plans != NULL)
+    scale_plans (self, what_if->plans);
+  return self;
 }
 
 FabSimulation *

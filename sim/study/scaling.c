@@ -88,6 +88,7 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError *
 static gboolean
 is_certain (const FabCatalog *catalog)
 {
+  g_autofree const char **bands = fab_catalog_names (catalog, FAB_SECTION_BANDS);
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
 
   for (guint i = 0; names[i] != NULL; i++) {
@@ -97,7 +98,7 @@ is_certain (const FabCatalog *catalog)
         || one->messages_fraction > 0)
       return FALSE;
   }
-  return TRUE;
+  return bands[0] == NULL;
 }
 
 typedef struct {
@@ -128,6 +129,7 @@ find_band (gpointer data, guint item)
       && band != NULL) {
     point->low_s = band->low[0];
     point->high_s = band->high[0];
+    point->coverage_fraction = band->coverage_fraction;
   }
   fab_band_free (band);
   if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN))

@@ -21,6 +21,7 @@ typedef struct {
   gboolean
       is_left_out; /* it does not fit into memory, and the study does not allow that: it counts for nothing */
   double low_s, high_s; /* uncertainty of the step; both 0: nothing is uncertain, or it was not requested */
+  double coverage_fraction; /* of that band (sim/run/band.h) */
 } FabScalePoint;
 
 /* Points are given by their index; -1: there is none. */

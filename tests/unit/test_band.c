@@ -88,7 +88,49 @@ no_faster_than_the_wire (void **state)
   fab_band_free (messages.band);
 }
 
-/* Nothing is said to be uncertain; or what is has no number, or is not part of the machine. */
+#define BANDS                                                                                                 \
+  "bands: [{name: unknown, coverage: 80%, cells: [{place: between, operations: rings, up_to: 1MB, low: 0.9, " \
+  "high: 1.1, tables: 30, families: 9}, {place: between, operations: rings, low: 0.5, high: 3, tables: 7, "   \
+  "families: 2}, {place: inside, operations: rings, low: 0.1, high: 9}]}]\n"
+
+/* No link says how sure its numbers are; or what it says is of a number that it does not have; or it is not part of the
+ * machine. Then the collective takes from a half to three times 6 x (7 + 2 x 5 + 25000) us, as such collectives did:
+ * of a library of which no table is, from 1 MB on, between nodes. */
+static void
+collectives_as_measured (void **state)
+{
+  const char *const links[] = {
+    "links: [" LAB "}]",
+    "links: [" LAB ", uncertainty: {messages: 5%}}]",
+    "links: [" LAB "}, {name: other, signalling: 8Gb/s, latency: 1us, uncertainty: {latency: 5%}, source: s, "
+    "date: \"2026-11-21\"}]",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    g_autofree char *yaml = g_strconcat (RING, BANDS, links[i], NULL);
+    PlayedBand played = played_band (*state, yaml);
+    g_autofree char *about = fab_band_about (played.band, 0);
+
+    assert_near (played.band->low[0], 0.5 * 6 * 25017, 1e-3);
+    assert_near (played.band->high[0], 3.0 * 6 * 25017, 1e-3);
+    assert_string_equal (about, "80 %, by collectives alone (7 tables of 2 families)");
+    fab_band_free (played.band);
+  }
+}
+
+/* A link that says how sure it is replaces what is known of collectives, by 95 %. */
+static void
+calibrated_links_replace (void **state)
+{
+  PlayedBand played = played_band (*state, RING BANDS "links: [" LAB ", uncertainty: {endpoint: 20%}}]");
+
+  assert_near (played.band->high[0], 6 * (25017 + 1.4), 1e-6);
+  assert_near (played.band->coverage_fraction, 0.95, 0);
+  assert_true (played.band->collectives.coverage_fraction <= 0);
+  fab_band_free (played.band);
+}
+
+/* Nothing is said to be uncertain, and nothing is known of such collectives. */
 static void
 nothing_uncertain (void **state)
 {
@@ -100,7 +142,7 @@ nothing_uncertain (void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
-    g_autofree char *yaml = g_strconcat (RING, links[i], NULL);
+    g_autofree char *yaml = g_strconcat (RING, "bands: [{name: unknown}]\n", links[i], NULL);
 
     assert_null (played_band (*state, yaml).band);
   }
@@ -122,9 +164,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (one_number),        cmocka_unit_test (two_numbers),
-    cmocka_unit_test (measured_messages), cmocka_unit_test (nothing_uncertain),
-    cmocka_unit_test (faster_messages),   cmocka_unit_test (no_faster_than_the_wire),
+    cmocka_unit_test (one_number),
+    cmocka_unit_test (two_numbers),
+    cmocka_unit_test (measured_messages),
+    cmocka_unit_test (nothing_uncertain),
+    cmocka_unit_test (faster_messages),
+    cmocka_unit_test (no_faster_than_the_wire),
+    cmocka_unit_test (collectives_as_measured),
+    cmocka_unit_test (calibrated_links_replace),
   };
 
   return cmocka_run_group_tests_name ("band", tests, load_catalog, drop_catalog);

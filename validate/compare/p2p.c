@@ -269,7 +269,7 @@ fab_p2p_band (const FabScenario *scenario, const FabPlant *plant, const FabP2pTa
   g_autofree double *values = g_new (double, n);
 
   copy_values (self, values);
-  return fab_band_find (scenario, plant->graph, values, n, play_table, (gpointer) scenario, band, error);
+  return fab_band_of_links (scenario, plant->graph, values, n, play_table, (gpointer) scenario, band, error);
 }
 
 double *
