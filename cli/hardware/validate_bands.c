@@ -2,7 +2,9 @@
 /* validate_bands.c - `fabricast validate bands`: how far off predictions of collectives may be, by family. */
 #include "cli/hardware/validate.h"
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "validate/bands/bands.h"
+#include "validate/compare/left_out.h"
 
 static FabMeasured *
 load_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error)
@@ -12,25 +14,80 @@ load_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **
   return path ? fab_measured_load (path, catalog, &fab_models, error) : NULL;
 }
 
-static gboolean
-play (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
-      FabValidateAnswer *answer, GError **error)
+static FabLeftOut *
+load_families (const FabCatalog *catalog, const FabMeasured *measured, GError **error)
 {
-  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabMeasured) measured = catalog ? load_measured (o, catalog, error) : NULL;
-  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
-  g_autoptr (FabReport) report = NULL;
-  g_autoptr (FabBands) bands = NULL;
+  g_autofree char *path = fab_validate_path (NULL, "left-out.yaml", error);
 
-  if (measured == NULL)
+  return path ? fab_left_out_load (path, catalog, measured, &fab_models, error) : NULL;
+}
+
+/* Everything that the two kinds below need: predictions as they are, and each family left out. */
+typedef struct {
+  FabCatalog *catalog;
+  FabMeasured *measured;
+  FabReport *report, *left_out;
+  FabBands *bands;
+} Known;
+
+static void
+known_clear (Known *self)
+{
+  fab_bands_free (self->bands);
+  fab_report_free (self->left_out);
+  fab_report_free (self->report);
+  fab_measured_free (self->measured);
+  fab_catalog_free (self->catalog);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Known, known_clear)
+
+static gboolean
+find (Known *self, const FabValidateOptions *o, GError **error)
+{
+  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
+  g_autoptr (FabLeftOut) families = NULL;
+
+  self->catalog = fab_cli_catalog (error);
+  self->measured = self->catalog ? load_measured (o, self->catalog, error) : NULL;
+  families = self->measured ? load_families (self->catalog, self->measured, error) : NULL;
+  if (families == NULL)
     return FALSE;
-  for (guint i = 0; i < fab_measured_n_tables (measured); i++)
-    g_ptr_array_add (tables, (gpointer) fab_measured_table (measured, i));
-  report = fab_report_new (tables, NULL, catalog, &fab_models, error);
-  if (report == NULL)
+  for (guint i = 0; i < fab_measured_n_tables (self->measured); i++)
+    g_ptr_array_add (tables, (gpointer) fab_measured_table (self->measured, i));
+  self->report = fab_report_new (tables, NULL, self->catalog, &fab_models, error);
+  self->left_out = self->report ? fab_left_out_report (families, tables, &fab_models, error) : NULL;
+  if (self->left_out == NULL)
     return FALSE;
-  bands = fab_bands_new (report);
-  answer->page = fab_bands_to_yaml (bands);
+  self->bands = fab_bands_new (self->report, self->left_out);
+  return TRUE;
+}
+
+static gboolean
+play_bands (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
+            FabValidateAnswer *answer, GError **error)
+{
+  g_auto (Known) known = { NULL };
+
+  if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--format is text here, the catalogue's file, or markdown, its tables");
+  if (!find (&known, o, error))
+    return FALSE;
+  answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_bands_to_markdown (known.bands)
+                                                  : fab_bands_to_yaml (known.bands);
+  return TRUE;
+}
+
+static gboolean
+play_accuracy (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
+               FabValidateAnswer *answer, GError **error)
+{
+  g_auto (Known) known = { NULL };
+
+  if (!find (&known, o, error))
+    return FALSE;
+  answer->page = fab_bands_accuracy (known.bands, known.report, known.left_out);
   return TRUE;
 }
 
@@ -41,8 +98,24 @@ const FabValidateKind fab_validate_bands = {
   .summary =
       "Writes the catalogue file that says how far predictions of collectives are from measurements, by family of\n"
       "links, operations and size: what every figure's band comes from.",
-  .examples = "  fabricast validate bands > models/catalog/bands.yaml\n",
+  .examples = "  fabricast validate bands > models/catalog/bands.yaml\n"
+              "  fabricast validate bands --format markdown\n",
+},
+  .options = { { "format", "text (default): the file; markdown: how often bands hold families that are left out" },
+               { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" } },
+  .play = play_bands,
+};
+
+const FabValidateKind fab_validate_accuracy = {
+  .name = "accuracy",
+  .usage = {
+  .arguments = "",
+  .summary =
+      "Prints how far predictions of collectives are from measurements as one table in Markdown, by what is measured:\n"
+      "the median over tables of their median errors, of judged tables, of families left out, and how often a band\n"
+      "of 90 % holds.",
+  .examples = "  fabricast validate accuracy\n",
 },
   .options = { { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" } },
-  .play = play,
+  .play = play_accuracy,
 };

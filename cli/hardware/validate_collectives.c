@@ -2,6 +2,7 @@
 /* validate_collectives.c - `fabricast validate`: published measurements of collectives, size by size. */
 #include "cli/hardware/validate.h"
 #include "models/models.h"
+#include "validate/compare/left_out.h"
 #include "validate/compare/print.h"
 
 typedef char *(*ToTextFn) (const FabReportView *view);
@@ -34,6 +35,18 @@ load_limits (const FabValidateOptions *o, const FabMeasured *measured, GError **
   return path ? fab_report_limits_load (path, measured, &fab_models, error) : NULL;
 }
 
+/* NULL without *error: somebody's own measurements have no families here. */
+static FabReport *
+report_left_out (const FabValidateOptions *o, const FabCatalog *catalog, const FabMeasured *measured,
+                 const GPtrArray *tables, GError **error)
+{
+  g_autofree char *path = o->data_path == NULL ? fab_validate_path (NULL, "left-out.yaml", error) : NULL;
+  g_autoptr (FabLeftOut) families = path ? fab_left_out_load (path, catalog, measured, &fab_models, error)
+                                         : NULL;
+
+  return families ? fab_left_out_report (families, tables, &fab_models, error) : NULL;
+}
+
 static gboolean
 play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
 {
@@ -46,7 +59,8 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
   g_autoptr (FabLimits) limits = NULL;
   g_autoptr (FabScenario) overlay = NULL;
   g_autoptr (GPtrArray) tables = NULL;
-  g_autoptr (FabReport) report = NULL;
+  g_autoptr (FabReport) report = NULL, left_out = NULL;
+  g_autoptr (GError) problem = NULL;
 
   if (measured == NULL || (fab_validate_has_limits (o) && (limits = load_limits (o, measured, error)) == NULL)
       || (tables = fab_validate_choose (&(FabValidateChoice){ measured, fab_measured_n_tables (measured),
@@ -59,7 +73,13 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
                            overlay ? fab_scenario_catalog (overlay) : catalog, &fab_models, error);
   if (report == NULL)
     return FALSE;
-  answer->page = printers[o->format](&(FabReportView){ report, limits, o->is_summary });
+  if (o->sets == NULL && o->with == NULL)
+    left_out = report_left_out (o, catalog, measured, tables, &problem);
+  if (problem != NULL) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return FALSE;
+  }
+  answer->page = printers[o->format](&(FabReportView){ report, left_out, limits, o->is_summary });
   answer->exceeded = limits ? fab_report_exceeded (report, limits) : NULL;
   return TRUE;
 }
@@ -67,13 +87,14 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
 const FabValidateKind fab_validate_collectives = {
   .name = "",
   .usage = {
-  .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated | bands",
+  .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated | bands | accuracy",
   .summary =
       "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
       "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
       "`validate calibrated` shows what measured links change, `validate fidelity` how far fidelities of the\n"
-      "network are apart, `validate bands` writes how far off predictions may be. Each has its own --help.",
+      "network are apart, `validate bands` writes how far off predictions may be, `validate accuracy`\n"
+      "sums up. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"

@@ -39,6 +39,13 @@ is_switch (const FabGraph *graph, FabVertexId vertex)
   return fab_graph_vertex (graph, vertex)->kind == FAB_VERTEX_SWITCH;
 }
 
+static gboolean
+is_of_accelerator (const FabGraph *graph, const FabLink *link)
+{
+  return fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_ACCELERATOR
+      || fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_ACCELERATOR;
+}
+
 gboolean
 fab_link_is_unsure (const FabLinkSpec *spec)
 {
@@ -64,6 +71,8 @@ look_at (Links *self, const FabGraph *graph, const FabCatalog *catalog, FabLinkI
   case FAB_JOINS_ETHERNET:
   case FAB_JOINS_MACHINES: take_first (&self->port, id); break;
   case FAB_JOINS_ACCELERATORS:
+    if (!is_of_accelerator (graph, link)) /* between sockets */
+      break;
     take_first (&self->accelerators, id);
     if (is_switch (graph, link->src) || is_switch (graph, link->dst)) {
       self->has_switch = TRUE;
@@ -140,11 +149,10 @@ fab_plan_kind (const FabScenario *scenario, const FabCluster *cluster, const Fab
                   : links.accelerators != FAB_NO_LINK ? links.accelerators
                   : links.bus != FAB_NO_LINK          ? links.bus
                                                       : plan->footprint->binding_link;
-  kind.technology = fab_graph_link_class (graph, named)->technology;
   if (kind.place == FAB_PLAN_BETWEEN)
     name_between (family, graph, named);
   else
-    name_inside (family, scenario, cluster, &links, kind.technology);
+    name_inside (family, scenario, cluster, &links, fab_graph_link_class (graph, named)->technology);
   g_strlcpy (kind.family, family->str, sizeof kind.family);
   kind.evidence = links.evidence;
   kind.is_calibrated = links.is_calibrated;

@@ -32,8 +32,7 @@ enum { FAB_FAMILY_BYTES = 96 };
 
 typedef struct {
   char family[FAB_FAMILY_BYTES];
-  const FabTechnology *technology; /* of the links that name the family */
-  const char *library;             /* that plans it */
+  const char *library; /* that plans it */
   FabPlanPlace place;
   FabPlanOperations operations;
   int evidence;           /* FabEvidence: the weakest of its links */

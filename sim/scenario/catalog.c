@@ -242,6 +242,12 @@ find (const FabCatalog *self, FabCatalogSection section, const char *name)
   return entry == NULL && self->shipped != NULL ? find (self->shipped, section, name) : entry;
 }
 
+gconstpointer
+fab_catalog_entry (const FabCatalog *self, FabCatalogSection section, const char *name)
+{
+  return find (self, section, name);
+}
+
 const FabLinkSpec *
 fab_catalog_link (const FabCatalog *self, const char *name)
 {

@@ -258,6 +258,9 @@ typedef enum {
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 
+/* An entry of any section, which is what its table in fab_catalog_params describes; NULL: there is none. */
+gconstpointer fab_catalog_entry (const FabCatalog *self, FabCatalogSection section, const char *name);
+
 /* Whether the scenario itself defines an entry with this name. */
 gboolean fab_catalog_is_own (const FabCatalog *self, FabCatalogSection section, const char *name);
 

@@ -133,10 +133,10 @@ test_accounts (G_GNUC_UNUSED void **state)
   const FabMeasuredSpec a = { .op = FAB_OP_ALL_REDUCE, .interconnect = "A", .role = FAB_ROLE_JUDGED },
                         b = { .op = FAB_OP_SEND_RECV, .interconnect = "B", .role = FAB_ROLE_JUDGED },
                         c = { .interconnect = "A", .role = FAB_ROLE_JUDGED, .is_doubtful = TRUE };
-  const FabAccountTable tables[] = { { &a, FAB_PLACE_NODE, 2, first, sizes },
-                                     { &a, FAB_PLACE_NODES, 1, second, sizes },
-                                     { &b, FAB_PLACE_NODES, 4, third, sizes },
-                                     { &c, FAB_PLACE_NODE, 1, ill, sizes } };
+  const FabAccountTable tables[] = { { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODE, 2, first, sizes },
+                                     { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODES, 1, second, sizes },
+                                     { &b, FAB_ROLE_JUDGED, FAB_PLACE_NODES, 4, third, sizes },
+                                     { &c, FAB_ROLE_JUDGED, FAB_PLACE_NODE, 1, ill, sizes } };
   g_autoptr (GArray) accounts = fab_accounts_of (tables, G_N_ELEMENTS (tables));
   const FabAccount *all = &g_array_index (accounts, FabAccount, 0);
   const FabTally *tally = &all->tallies[FAB_ROLE_JUDGED][FAB_SIZE_SMALL];

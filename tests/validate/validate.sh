@@ -64,6 +64,25 @@ bands() {
   diff -u "$source/models/catalog/bands.yaml" "$work/out"
 }
 
+# How often they hold families that are left out: the end of docs/uncertainty.md.
+coverage_page() {
+  local page=$source/docs/uncertainty.md mark='<!-- from here on: fabricast validate bands --format markdown -->'
+  expect 0 bands --format markdown
+  sed "/^$mark\$/q" "$page" >"$work/page"
+  echo >>"$work/page"
+  cat "$work/out" >>"$work/page"
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/page" "$page"
+  fi
+  diff -u "$page" "$work/page"
+}
+
+accuracy() {
+  expect 0 accuracy
+  has out '| **all** |'
+  has out '| within the band of 90 %, families left out |'
+}
+
 # Links measured point to point in place of the catalogue's: the table stands in docs/calibrate.md, line by line.
 calibrated_page() {
   expect 0 calibrated --format markdown

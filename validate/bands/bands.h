@@ -9,17 +9,31 @@
 
 #define FAB_BANDS_COVERAGE 0.9
 
+/* Residuals, and what they point to. */
 typedef struct {
-  GArray *residuals;   /* FabResiduals, of judged tables that are not doubtful */
-  GPtrArray *owned;    /* what they point to */
-  const char *library; /* that the tables were predicted with */
-  FabBandsFit *fit;
+  GArray *all; /* FabResiduals */
+  GPtrArray *owned;
+} FabResidualList;
+
+typedef struct {
+  FabResidualList judged; /* of judged tables that are not doubtful, as predicted */
+  FabResidualList
+      left_out; /* of all tables that are not doubtful, each predicted as if its family was not measured */
+  const char *library;     /* that the tables were predicted with */
+  FabBandsFit *fit;        /* of `judged` */
+  FabBandsFit *unmeasured; /* of `left_out` */
 } FabBands;
 
-/* The report outlives it. (transfer full) */
-FabBands *fab_bands_new (const FabReport *report);
+/* The reports outlive it. (transfer full) */
+FabBands *fab_bands_new (const FabReport *report, const FabReport *left_out);
 void fab_bands_free (FabBands *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBands, fab_bands_free)
 
 /* The catalogue file of these bands: models/catalog/bands.yaml. (transfer full) */
 char *fab_bands_to_yaml (const FabBands *self);
+
+/* How often they hold families that were left out, as the tables of docs/uncertainty.md. (transfer full) */
+char *fab_bands_to_markdown (const FabBands *self);
+
+/* The table of the README: errors by table, of families left out, and coverage. (transfer full) */
+char *fab_bands_accuracy (const FabBands *self, const FabReport *report, const FabReport *left_out);

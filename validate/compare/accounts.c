@@ -119,7 +119,7 @@ tally_of (const FabAccountTable *tables, guint n, const Scope *scope, FabMeasure
   Heap heap = { errors, sizes, medians, families };
 
   for (guint i = 0; i < n; i++)
-    if (tables[i].spec->role == (int) role && holds (scope, &tables[i]))
+    if (tables[i].role == role && holds (scope, &tables[i]))
       heap_add (&heap, &tables[i], size_class);
   return heap_count (&heap);
 }

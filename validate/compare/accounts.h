@@ -34,6 +34,7 @@ FabOperations fab_operations_of (FabOp op);
 /* One table as accounts see it. */
 typedef struct {
   const FabMeasuredSpec *spec;
+  FabMeasuredRole role; /* that it counts as */
   FabPlace place;
   guint n;                     /* sizes */
   const double *errors;        /* [n] signed */

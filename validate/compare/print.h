@@ -10,6 +10,8 @@
 
 typedef struct {
   const FabReport *report;
+  const FabReport
+      *left_out; /* each table as if its family had not been measured (left_out.h); NULL: not shown */
   const FabLimits *limits; /* NULL: none are shown */
   gboolean is_summary;     /* only the errors, not the sizes */
 } FabReportView;
@@ -22,3 +24,7 @@ char *fab_report_to_csv (const FabReportView *view);
 
 /* One object: "tables" (each with "rows" and "errors"), "roles", "accounts", "interconnects" and "exceeded". */
 char *fab_report_to_json (const FabReportView *view);
+
+/* The errors of a table of `report` as if its family had not been measured; NULL: not shown. */
+const FabErrors *fab_report_view_left_out (const FabReportView *view, const FabComparison *comparison,
+                                           FabSizeClass size_class);

@@ -53,10 +53,20 @@ append_csv_account (GString *out, const FabAccount *account)
       append_csv_errors (out, account->kind == FAB_ACCOUNT_ALL ? "" : account->name,
                          fab_measured_role_names[role], (FabSizeClass) c, &tally->sizes);
       if (tally->sizes.n > 0)
-        g_string_append_printf (out, ",%s,%u,%.6f,%u,%.6f\n", fab_account_kind_names[account->kind],
+        g_string_append_printf (out, ",%s,%u,%.6f,%u,%.6f,\n", fab_account_kind_names[account->kind],
                                 tally->n_tables, tally->tables_fraction, tally->n_families,
                                 tally->families_fraction);
     }
+}
+
+/* Ends the row of a table; `left_out` may be NULL. */
+static void
+append_csv_left_out (GString *out, const FabErrors *left_out)
+{
+  g_string_append (out, ",table,,,,,");
+  if (left_out != NULL)
+    g_string_append_printf (out, "%.6f", left_out->median_fraction);
+  g_string_append_c (out, '\n');
 }
 
 static void
@@ -66,7 +76,8 @@ append_csv_summary (GString *out, const FabReportView *view)
 
   g_string_append (
       out, "table,role,class,sizes,median_fraction,bias_fraction,max_fraction,max_size_bytes,"
-           "accepted_fraction,account,tables,tables_median_fraction,families,families_median_fraction\n");
+           "accepted_fraction,account,tables,tables_median_fraction,families,families_median_fraction,"
+           "left_out_median_fraction\n");
   for (guint i = 0; i < report->comparisons->len; i++) {
     const FabComparison *comparison = g_ptr_array_index (report->comparisons, i);
 
@@ -78,7 +89,8 @@ append_csv_summary (GString *out, const FabReportView *view)
       if (comparison->errors[c].n > 0
           && fab_limits_median (view->limits, comparison->table->name, (FabSizeClass) c, &limit))
         g_string_append_printf (out, "%.6g", limit);
-      g_string_append (out, comparison->errors[c].n > 0 ? ",table,,,,\n" : "");
+      if (comparison->errors[c].n > 0)
+        append_csv_left_out (out, fab_report_view_left_out (view, comparison, (FabSizeClass) c));
     }
   }
   for (guint i = 0; i < report->accounts->len; i++)
@@ -97,12 +109,13 @@ fab_report_to_csv (const FabReportView *view)
   return g_string_free (out, FALSE);
 }
 
-/* {"small": {...}, ...} without the classes that have no sizes; `table` NULL: no limits. */
+/* {"small": {...}, ...} without the classes that have no sizes. */
 static void
-add_errors (FabJson *json, const char *key, const FabReportView *view, const char *table,
-            const FabErrors *errors)
+add_errors (FabJson *json, const FabReportView *view, const FabComparison *comparison)
 {
-  fab_json_begin_object (json, key);
+  const FabErrors *errors = comparison->errors;
+
+  fab_json_begin_object (json, "errors");
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
     double limit;
 
@@ -110,8 +123,11 @@ add_errors (FabJson *json, const char *key, const FabReportView *view, const cha
       continue;
     fab_json_begin_object (json, fab_size_class_names[c]);
     fab_errors_add_json (json, "sizes", &errors[c], FAB_ERRORS_BIAS | FAB_ERRORS_SIZE);
-    if (table && fab_limits_median (view->limits, table, (FabSizeClass) c, &limit))
+    if (fab_limits_median (view->limits, comparison->table->name, (FabSizeClass) c, &limit))
       fab_json_add_real (json, "accepted_fraction", limit);
+    const FabErrors *left_out = fab_report_view_left_out (view, comparison, (FabSizeClass) c);
+    if (left_out != NULL)
+      fab_json_add_real (json, "left_out_median_fraction", left_out->median_fraction);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -149,7 +165,7 @@ add_table (FabJson *json, const FabReportView *view, const FabComparison *compar
   fab_json_add_whole (json, "ranks", fab_measured_spec_n_ranks (spec));
   fab_json_add_text (json, "op", fab_op_names[spec->op]);
   fab_json_add_whole (json, "left_out", comparison->n_left_out);
-  add_errors (json, "errors", view, comparison->table->name, comparison->errors);
+  add_errors (json, view, comparison);
   if (!view->is_summary) {
     fab_json_begin_array (json, "rows");
     for (guint i = 0; i < comparison->rows->len; i++)
@@ -207,6 +223,25 @@ add_accounts (FabJson *json, const FabReport *report, const char *key, const cha
   fab_json_end (json);
 }
 
+/* Accounts of all tables, each as if its family had not been measured. */
+static void
+add_left_out (FabJson *json, const FabReportView *view)
+{
+  if (view->left_out == NULL)
+    return;
+  fab_json_begin_array (json, "left_out");
+  for (guint i = 0; i < view->left_out->accounts->len; i++) {
+    const FabAccount *account = &g_array_index (view->left_out->accounts, FabAccount, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "by", fab_account_kind_names[account->kind]);
+    fab_json_add_text (json, "name", account->name);
+    add_tallies (json, "errors", account->tallies[FAB_ROLE_JUDGED]);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
 static void
 add_exceeded (FabJson *json, const FabReportView *view)
 {
@@ -234,6 +269,7 @@ fab_report_to_json (const FabReportView *view)
   fab_json_end (json);
   add_accounts (json, view->report, "accounts", "name", FALSE);
   add_accounts (json, view->report, "interconnects", "interconnect", TRUE);
+  add_left_out (json, view);
   add_exceeded (json, view);
   fab_json_end (json);
   return fab_json_finish (json);

@@ -13,6 +13,18 @@ static const char *const role_meanings[FAB_N_ROLES] = {
   [FAB_ROLE_JUDGED] = "nothing was fitted to them"
 };
 
+const FabErrors *
+fab_report_view_left_out (const FabReportView *view, const FabComparison *comparison, FabSizeClass size_class)
+{
+  for (guint i = 0; view->left_out != NULL && i < view->left_out->comparisons->len; i++) {
+    const FabComparison *other = g_ptr_array_index (view->left_out->comparisons, i);
+
+    if (other->table == comparison->table && other->errors[size_class].n > 0)
+      return &other->errors[size_class];
+  }
+  return NULL;
+}
+
 static char *
 show_size (FabBytes bytes)
 {
@@ -56,6 +68,19 @@ append_text_rows (GString *out, const FabComparison *comparison)
   }
 }
 
+/* To the line that was just ended. */
+static void
+append_text_left_out (GString *out, const FabReportView *view, const FabComparison *comparison,
+                      FabSizeClass size_class)
+{
+  const FabErrors *left_out = fab_report_view_left_out (view, comparison, size_class);
+
+  if (left_out == NULL)
+    return;
+  g_string_truncate (out, out->len - 1);
+  g_string_append_printf (out, "; family left out %.1f %%\n", left_out->median_fraction * 100);
+}
+
 static void
 append_text_table (GString *out, const FabReportView *view, const FabComparison *comparison)
 {
@@ -80,6 +105,7 @@ append_text_table (GString *out, const FabReportView *view, const FabComparison 
                                               " (accepted ", ")");
 
     append_text_errors (out, fab_size_class_names[c], &comparison->errors[c], limit);
+    append_text_left_out (out, view, comparison, (FabSizeClass) c);
   }
   g_string_append_c (out, '\n');
 }
@@ -99,15 +125,20 @@ append_text_tally (GString *out, const char *name, const FabTally *tally)
   g_string_append_c (out, '\n');
 }
 
+/* `role` FAB_N_ROLES: of all roles, each family left out. */
 static void
 append_text_account (GString *out, const FabAccount *account, FabMeasuredRole role)
 {
-  if (account->kind == FAB_ACCOUNT_ALL)
+  guint counted = role == FAB_N_ROLES ? FAB_ROLE_JUDGED : role;
+
+  if (role == FAB_N_ROLES)
+    g_string_append (out, "all tables, each as if its family had not been measured\n");
+  else if (account->kind == FAB_ACCOUNT_ALL)
     g_string_append_printf (out, "all %s tables (%s)\n", fab_measured_role_names[role], role_meanings[role]);
   else
     g_string_append_printf (out, "%s (%s)\n", account->name, fab_measured_role_names[role]);
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-    append_text_tally (out, fab_size_class_names[c], &account->tallies[role][c]);
+    append_text_tally (out, fab_size_class_names[c], &account->tallies[counted][c]);
 }
 
 /* The sums over all tables come last, where a reader looks first. */
@@ -140,6 +171,8 @@ fab_report_to_text (const FabReportView *view)
   for (guint i = 0; i < report->comparisons->len; i++)
     append_text_table (out, view, g_ptr_array_index (report->comparisons, i));
   append_text_accounts (out, report);
+  if (view->left_out != NULL && view->left_out->comparisons->len > 1)
+    append_text_account (out, &g_array_index (view->left_out->accounts, FabAccount, 0), FAB_N_ROLES);
   return g_string_free (out, FALSE);
 }
 
@@ -190,16 +223,37 @@ append_account (GString *out, const FabAccount *account, FabMeasuredRole role)
   g_string_append_c (out, '\n');
 }
 
+/* The same tables of all roles, each family left out. */
+static void
+append_left_out_account (GString *out, const FabReportView *view, const FabAccount *account)
+{
+  for (guint i = 0; view->left_out != NULL && i < view->left_out->accounts->len; i++) {
+    const FabAccount *other = &g_array_index (view->left_out->accounts, FabAccount, i);
+
+    if (other->kind != account->kind || strcmp (other->name, account->name) != 0
+        || !fab_account_has_role (other, FAB_ROLE_JUDGED))
+      continue;
+    g_string_append_printf (out, "| %s, family left out |", account->name);
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+      append_tally_cell (out, &other->tallies[FAB_ROLE_JUDGED][c]);
+    g_string_append_c (out, '\n');
+  }
+}
+
 /* Those of the kinds from `first` to `last`. */
 static void
-append_accounts (GString *out, const FabReport *report, FabAccountKind first, FabAccountKind last)
+append_accounts (GString *out, const FabReportView *view, FabAccountKind first, FabAccountKind last)
 {
+  const FabReport *report = view->report;
+
   append_errors_head (out, first == FAB_ACCOUNT_INTERCONNECT ? "interconnect" : "tables");
   for (guint i = 0; i < report->accounts->len; i++) {
     const FabAccount *account = &g_array_index (report->accounts, FabAccount, i);
 
     for (guint role = 0; role < FAB_N_ROLES && account->kind >= first && account->kind <= last; role++)
       append_account (out, account, (FabMeasuredRole) role);
+    if (account->kind >= first && account->kind <= last)
+      append_left_out_account (out, view, account);
   }
 }
 
@@ -226,8 +280,12 @@ append_table_errors (GString *out, const FabReportView *view, guint role)
     for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
       g_autofree char *limit = fab_limits_show (view->limits, comparison->table->name, (FabSizeClass) c,
                                                 ", accepted ", "");
+      const FabErrors *left_out = fab_report_view_left_out (view, comparison, (FabSizeClass) c);
+      g_autofree char *more = left_out ? g_strdup_printf ("%s, left out %.1f %%", limit,
+                                                          left_out->median_fraction * 100)
+                                       : g_strdup (limit);
 
-      append_errors_cell (out, &comparison->errors[c], limit);
+      append_errors_cell (out, &comparison->errors[c], more);
     }
     g_string_append_c (out, '\n');
   }
@@ -303,6 +361,8 @@ static const char page_head[] =
     "own medians, so that a table with many sizes counts no more than another; the median over interconnects of the\n"
     "median over the tables of each; the median over all sizes. Then the largest. A rack is several nodes that share\n"
     "the switches of their GPUs; several nodes talk over NICs.\n"
+    "\"left out\" is the same as if no table of that interconnect had been measured: every constant that rests on one\n"
+    "is put back to another generation's, or to the library's own (`validate/left-out.yaml`).\n"
     "A doubtful table is one whose source doubts that the machine was well. Such tables have a line of their own and\n"
     "count in no other.\n"
     "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
@@ -314,9 +374,9 @@ fab_report_to_markdown (const FabReportView *view)
   const FabReport *report = view->report;
   GString *out = g_string_new (page_head);
 
-  append_accounts (out, report, FAB_ACCOUNT_ALL, FAB_ACCOUNT_DOUBTFUL);
+  append_accounts (out, view, FAB_ACCOUNT_ALL, FAB_ACCOUNT_DOUBTFUL);
   g_string_append (out, "\n## Interconnects\n\n");
-  append_accounts (out, report, FAB_ACCOUNT_INTERCONNECT, FAB_ACCOUNT_INTERCONNECT);
+  append_accounts (out, view, FAB_ACCOUNT_INTERCONNECT, FAB_ACCOUNT_INTERCONNECT);
   for (guint role = 0; role < FAB_N_ROLES; role++) {
     if (!has_role (report, (FabMeasuredRole) role))
       continue;

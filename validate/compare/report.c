@@ -95,7 +95,7 @@ place_of (const FabMeasuredSpec *spec, const FabCatalog *catalog)
 }
 
 static GArray *
-find_accounts (const FabReport *self, const FabCatalog *catalog)
+find_accounts (const FabReport *self, const FabCatalog *catalog, gboolean has_roles)
 {
   g_autofree FabAccountTable *tables = g_new0 (FabAccountTable, self->comparisons->len + 1);
   g_autoptr (GPtrArray) owned = g_ptr_array_new_with_free_func (g_free);
@@ -109,8 +109,11 @@ find_accounts (const FabReport *self, const FabCatalog *catalog)
     g_ptr_array_add (owned, errors);
     g_ptr_array_add (owned, sizes);
     copy_rows (comparison, errors, sizes);
-    tables[i] = (FabAccountTable){ comparison->table->spec, place_of (comparison->table->spec, catalog), n,
-                                   errors, sizes };
+    const FabMeasuredSpec *spec = comparison->table->spec;
+    tables[i] = (FabAccountTable){
+      spec, has_roles ? (FabMeasuredRole) spec->role : FAB_ROLE_JUDGED, place_of (spec, catalog), n, errors,
+      sizes
+    };
   }
   return fab_accounts_of (tables, self->comparisons->len);
 }
@@ -121,27 +124,63 @@ fab_report_role (const FabReport *self, FabMeasuredRole role)
   return g_array_index (self->accounts, FabAccount, 0).tallies[role];
 }
 
+/* Predicts a table and compares it. */
+static gboolean
+add_table (FabReport *self, const FabReportItem *item, const char *const *sets, const FabRegistry *registry,
+           GError **error)
+{
+  FabComparison *comparison = g_new0 (FabComparison, 1);
+
+  g_ptr_array_add (self->comparisons, comparison);
+  comparison->table = item->table;
+  comparison->rows = g_array_new (FALSE, FALSE, sizeof (FabComparisonRow));
+  comparison->predictions = predict (item->table, sets, item->catalog, registry, error);
+  if (comparison->predictions == NULL) {
+    g_prefix_error (error, "%s: ", item->table->name);
+    return FALSE;
+  }
+  compare_rows (comparison);
+  return TRUE;
+}
+
+static FabReport *
+report_new (void)
+{
+  FabReport *self = g_new0 (FabReport, 1);
+
+  self->comparisons = g_ptr_array_new_with_free_func (free_comparison);
+  return self;
+}
+
+FabReport *
+fab_report_of (const FabReportItem *items, guint n, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (FabReport) self = report_new ();
+
+  for (guint i = 0; i < n; i++) {
+    g_auto (GStrv) sets = g_strsplit (items[i].sets != NULL ? items[i].sets : "", " ", -1);
+
+    if (!add_table (self, &items[i], items[i].sets != NULL ? (const char *const *) sets : NULL, registry,
+                    error))
+      return NULL;
+  }
+  self->accounts = find_accounts (self, n > 0 ? items[0].catalog : NULL, FALSE);
+  return g_steal_pointer (&self);
+}
+
 FabReport *
 fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatalog *catalog,
                 const FabRegistry *registry, GError **error)
 {
-  g_autoptr (FabReport) self = g_new0 (FabReport, 1);
+  g_autoptr (FabReport) self = report_new ();
 
-  self->comparisons = g_ptr_array_new_with_free_func (free_comparison);
   for (guint i = 0; i < tables->len; i++) {
-    FabComparison *comparison = g_new0 (FabComparison, 1);
+    FabReportItem item = { g_ptr_array_index (tables, i), catalog, NULL };
 
-    g_ptr_array_add (self->comparisons, comparison);
-    comparison->table = g_ptr_array_index (tables, i);
-    comparison->rows = g_array_new (FALSE, FALSE, sizeof (FabComparisonRow));
-    comparison->predictions = predict (comparison->table, sets, catalog, registry, error);
-    if (comparison->predictions == NULL) {
-      g_prefix_error (error, "%s: ", comparison->table->name);
+    if (!add_table (self, &item, sets, registry, error))
       return NULL;
-    }
-    compare_rows (comparison);
   }
-  self->accounts = find_accounts (self, catalog);
+  self->accounts = find_accounts (self, catalog, TRUE);
   return g_steal_pointer (&self);
 }
 

@@ -35,6 +35,16 @@ typedef struct {
 /* All tables of a role that are not doubtful: one FabTally per size class. */
 const FabTally *fab_report_role (const FabReport *self, FabMeasuredRole role);
 
+/* A table and what it is predicted with. */
+typedef struct {
+  const FabMeasuredTable *table;
+  const FabCatalog *catalog;
+  const char *sets; /* over what is known of the measured software, between blanks; NULL: none */
+} FabReportItem;
+
+/* Predicts every size of the tables. Accounts know no roles: all tables count as judged. */
+FabReport *fab_report_of (const FabReportItem *items, guint n, const FabRegistry *registry, GError **error);
+
 /* Predicts every size of the tables (FabMeasuredTable, which outlive the report). `sets` are laid over each scenario
  * (NULL-ended, or NULL). */
 FabReport *fab_report_new (const GPtrArray *tables, const char *const *sets, const FabCatalog *catalog,
