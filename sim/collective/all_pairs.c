@@ -337,18 +337,34 @@ add_by_leaves (AllPairs *self, const Flow *flow)
   return add_leaves (self, flow, outs, ins, selves);
 }
 
+/* Flows between the same NICs follow one another, for which a router need not search again. */
 static gboolean
-add_by_nodes (AllPairs *self, const Flow *flow)
+add_by_nodes (AllPairs *self)
 {
   guint n_nodes = self->group->n_nodes;
 
   for (guint out = 0; out < n_nodes; out++)
     for (guint in = 0; in < n_nodes; in++)
-      if (in != out && !add_way (self, flow, out, in, 1, out * self->group->gpus_per_node + flow->from_local))
-        return FALSE;
+      for (guint i = 0; in != out && i < self->flows->len; i++) {
+        const Flow *flow = &g_array_index (self->flows, Flow, i);
+
+        if (!add_way (self, flow, out, in, 1, out * self->group->gpus_per_node + flow->from_local))
+          return FALSE;
+      }
   return TRUE;
 }
 
+static gint
+compare_flows (gconstpointer a, gconstpointer b)
+{
+  const Flow *x = a, *y = b;
+
+  if (x->out_nic != y->out_nic)
+    return x->out_nic < y->out_nic ? -1 : 1;
+  return x->in_nic < y->in_nic ? -1 : x->in_nic > y->in_nic;
+}
+
+/* The ports, and what is between them unless a hash of the flow decides. */
 static gboolean
 add_flow (AllPairs *self, const Flow *flow)
 {
@@ -358,7 +374,7 @@ add_flow (AllPairs *self, const Flow *flow)
     add_port (self, port_of (self, node, flow->out_nic), flow);
     add_port (self, fab_graph_link (self->graph, port_of (self, node, flow->in_nic))->reverse, flow);
   }
-  return self->is_hashed ? add_by_nodes (self, flow) : add_by_leaves (self, flow);
+  return self->is_hashed || add_by_leaves (self, flow);
 }
 
 static gboolean
@@ -369,9 +385,12 @@ add_all (AllPairs *self, double weight)
       return FALSE;
   if (!has_all_ways (self) || !add_inside (self, weight) || !add_all_ends (self, weight))
     return FALSE;
+  g_array_sort (self->flows, compare_flows);
   for (guint i = 0; i < self->flows->len; i++)
     if (!add_flow (self, &g_array_index (self->flows, Flow, i)))
       return FALSE;
+  if (self->is_hashed && !add_by_nodes (self))
+    return FALSE;
   fab_rank_symmetry_add (self->symmetry, self->builder);
   return TRUE;
 }

@@ -20,6 +20,9 @@ struct _FabMultipath {
   guint32 flow_stamp;
   GArray *here, *there; /* FabVertexId of one level and of the next */
   GArray *links;        /* FabLinkId that lead on from one vertex */
+  /* Between which vertices the useful ones are marked, as long as the search has this stamp. */
+  FabVertexId found_src, found_dst;
+  guint32 found_stamp;
 };
 
 FabMultipath *
@@ -32,6 +35,7 @@ fab_multipath_new (const FabGraph *graph)
   self->here = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   self->there = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  self->found_src = self->found_dst = FAB_NO_VERTEX;
   return self;
 }
 
@@ -110,9 +114,14 @@ mark_useful (FabMultipath *self)
 static gboolean
 find (FabMultipath *self, FabVertexId src, FabVertexId dst)
 {
+  if (self->found_stamp == self->search.stamp && self->found_src == src && self->found_dst == dst)
+    return TRUE; /* flows between the same ends follow one another */
   if (!fab_search_run (&self->search, src, dst))
     return FALSE;
   mark_useful (self);
+  self->found_src = src;
+  self->found_dst = dst;
+  self->found_stamp = self->search.stamp;
   return TRUE;
 }
 
