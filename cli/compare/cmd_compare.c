@@ -694,6 +694,8 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of every scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not play scenarios again to say how far steps and differences may be off", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

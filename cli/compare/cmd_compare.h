@@ -10,7 +10,7 @@
 typedef struct {
   char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by; /* as given; NULL: not given */
   char **sets;
-  gboolean is_oversized_allowed;
+  gboolean is_oversized_allowed, has_no_band;
   FabFormat format;
 } FabCompareOptions;
 
@@ -45,6 +45,11 @@ void fab_compare_append_sorts (FabComparePage *page);
 void fab_compare_append_links (FabComparePage *page);
 /* Append the codes of each variant's verdict. */
 void fab_compare_append_verdicts (FabComparePage *page);
+
+/* Append how far the steps of sides may be off, and how far what they differ by from side `base`; the same as an array
+ * "bands". Nothing where no side has a band. */
+void fab_compare_append_bands (GString *out, const GPtrArray *sides, guint base);
+void fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base);
 
 /* Appends a line with a cell for each variant, NULL-ended; a NULL cell prints "-". */
 void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/compare/cmd_compare.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
@@ -290,6 +291,7 @@ whatif_text (const FabWhatIfView *view)
   g_string_append_c (text, '\n');
   append_table (text, view);
   fab_spread_append_note (text, most_seeds (view));
+  fab_compare_append_bands (text, view->sides, 0);
   for (guint i = 1; i <= view->changes->len; i++)
     append_switches (text, view, i);
   append_verdicts (text, view);
@@ -405,6 +407,7 @@ whatif_json (const FabWhatIfView *view)
   for (guint i = 1; i < view->sides->len; i++)
     add_effect (json, view, i);
   fab_json_end (json);
+  fab_compare_add_bands (json, view->sides, 0);
   fab_json_add_text (json, "apart", view->apart);
   fab_json_end (json);
   return fab_json_finish (json);
@@ -414,7 +417,7 @@ typedef struct {
   char **texts[FAB_N_CHANGES]; /* as given; NULL: none */
   char **base;
   char *format_name, *seeds;
-  gboolean is_oversized_allowed;
+  gboolean is_oversized_allowed, has_no_band;
   FabFormat format;
 } WhatIfOptions;
 
@@ -560,6 +563,8 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   study->pulse = fab_progress_pulse (progress);
   g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
   fab_sides_play (sides);
+  if (!o->has_no_band)
+    fab_sides_find_bands (sides);
   fab_progress_stop (progress);
   if (!check_sides (changes, sides, error))
     return FALSE;
@@ -591,6 +596,8 @@ run (int argc, char **argv)
     { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override any key before all changes; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not play everything again to say how far steps and changes may be off", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

@@ -150,8 +150,49 @@ typedef struct {
   const FabScenario *scenario;
   gboolean is_high;
   GHashTable *kinds; /* FabFootprint -> FabPlanKind */
-  FabPlanBand least; /* that rests on the fewest tables */
+  GArray *shares;    /* Share, of each entry of `bands` that counts */
 } Scaler;
+
+/* What is uncertain by one entry: idle time x width of the band, in sum. */
+typedef struct {
+  FabPlanBand band; /* of its collectives that rest on the fewest tables */
+  double weight;
+} Share;
+
+static void
+add_share (Scaler *self, const FabCollectivePlan *plan, const FabPlanBand *band)
+{
+  double weight = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan))
+                * (band->high_factor - band->low_factor);
+  Share made = { *band, weight };
+
+  for (guint i = 0; i < self->shares->len; i++) {
+    Share *share = &g_array_index (self->shares, Share, i);
+
+    if (strcmp (share->band.entry, band->entry) != 0)
+      continue;
+    share->weight += weight;
+    if (band->n_tables < share->band.n_tables)
+      share->band = *band;
+    return;
+  }
+  g_array_append_val (self->shares, made);
+}
+
+/* Of the entry by which most is uncertain; coverage 0: none counts. */
+static FabPlanBand
+largest_share (const Scaler *self)
+{
+  const Share *largest = NULL;
+
+  for (guint i = 0; i < self->shares->len; i++) {
+    const Share *share = &g_array_index (self->shares, Share, i);
+
+    if (largest == NULL || share->weight > largest->weight)
+      largest = share;
+  }
+  return largest != NULL ? largest->band : (FabPlanBand){ .low_factor = 1, .high_factor = 1 };
+}
 
 static const FabPlanKind *
 kind_of (Scaler *self, const FabCluster *cluster, const FabCollectivePlan *plan)
@@ -177,9 +218,8 @@ scale_plan (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *
   if (kind->is_calibrated)
     return 1;
   band = fab_plan_band (self->scenario, plan, kind);
-  if (band.coverage_fraction > 0
-      && (self->least.coverage_fraction <= 0 || band.n_tables < self->least.n_tables))
-    self->least = band;
+  if (band.coverage_fraction > 0)
+    add_share (self, plan, &band);
   return self->is_high ? band.high_factor : band.low_factor;
 }
 
@@ -276,22 +316,24 @@ static gboolean
 play_collectives (Maker *self, const FabScenario *scenario, GError **error)
 {
   g_autoptr (GHashTable) kinds = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  Scaler down = { .scenario = scenario, .kinds = kinds };
+  g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (Share));
+  Scaler down = { .scenario = scenario, .kinds = kinds, .shares = shares };
   FabPlanScale scale = { scale_plan, &down };
   FabWhatIf what_if = { .rate_factor = 1, .plans = &scale };
   const FabUnsure unsure = { NULL, FAB_UNSURE_COLLECTIVES, 0 };
 
   if (!self->play (self->owner, &what_if, self->less, error))
     return FALSE;
-  if (down.least.coverage_fraction <= 0)
+  if (shares->len == 0)
     return TRUE;
   g_hash_table_remove_all (kinds); /* the footprints were those of another play */
   down.is_high = TRUE;
   if (!self->play (self->owner, &what_if, self->more, error))
     return FALSE;
   g_array_append_val (self->band->unsure, unsure);
-  self->band->collectives = down.least;
-  self->band->coverage_fraction = MIN (self->band->coverage_fraction, down.least.coverage_fraction);
+  self->band->collectives = largest_share (&down);
+  self->band->coverage_fraction = MIN (self->band->coverage_fraction,
+                                       self->band->collectives.coverage_fraction);
   add_ends (self->band, self->band->unsure->len - 1, self->values, self->less, self->more, self->largest);
   return TRUE;
 }

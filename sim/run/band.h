@@ -55,7 +55,8 @@ typedef struct {
   guint *most;
   /* 0.95; 0.9, what `bands` cover, where collectives count in */
   double coverage_fraction;
-  FabPlanBand collectives; /* of the collectives that rest on the fewest tables; coverage 0: none count in */
+  /* of the entry of `bands` by which most is uncertain; coverage 0: no collectives count in */
+  FabPlanBand collectives;
 } FabBand;
 
 /* Computes the prediction with one number changed, into `values` [n]. */

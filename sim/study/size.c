@@ -5,6 +5,7 @@
 
 #include "sim/base/error.h"
 #include "sim/run/run.h"
+#include "sim/study/study_band.h"
 
 void
 fab_size_free (FabSize *self)
@@ -445,35 +446,6 @@ fab_ports_near (const FabStudy *study, const char *rate, const FabTarget *target
   return g_steal_pointer (&result);
 }
 
-typedef struct {
-  const FabScenario *scenario;
-  const FabRegistry *registry;
-  const FabSizeSpec *spec;
-} Owner;
-
-static void
-take_values (const FabSizeSpec *spec, const FabPoint *point, double *values)
-{
-  for (guint i = 0; i < spec->n_targets; i++)
-    values[i] = spec->targets[i].figure->value (point);
-}
-
-static gboolean
-play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
-{
-  const Owner *self = data;
-  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
-                                                           error);
-  g_autoptr (FabPoint) point = simulation != NULL
-                                 ? fab_point_of (self->scenario, simulation, self->registry, error)
-                                 : NULL;
-
-  if (point == NULL)
-    return FALSE;
-  take_values (self->spec, point, values);
-  return TRUE;
-}
-
 /* Whether the targets hold when every figure is off by the same fraction as at the answer. */
 static gboolean
 is_met_off (const FabSizeSpec *spec, const FabPoint *point, const FabPoint *at, const FabBand *band,
@@ -509,18 +481,15 @@ fab_size_uncertainty (const FabStudy *study, const FabSizeSpec *spec, const FabS
                       FabUncertainty *uncertainty, GError **error)
 {
   const FabSizePoint *at = &size->points[size->best];
-  g_autofree double *values = g_new0 (double, spec->n_targets + 1);
+  g_autofree const FabFigure **figures = g_new0 (const FabFigure *, spec->n_targets + 1);
 
   *uncertainty = (FabUncertainty){ NULL, -1, -1 };
   if (at->trial.point == NULL)
     return TRUE;
-  g_autoptr (FabScenario) scenario = fab_study_scenario (study, at->edits, error);
-  g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
-  if (plant == NULL)
-    return FALSE;
-  take_values (spec, at->trial.point, values);
-  if (!fab_band_find (scenario, plant->graph, values, spec->n_targets, play,
-                      &(Owner){ scenario, study->registry, spec }, &uncertainty->band, error))
+  for (guint i = 0; i < spec->n_targets; i++)
+    figures[i] = spec->targets[i].figure;
+  if (!fab_study_band (study, at->edits, at->trial.point, &(FabBandFigures){ figures, spec->n_targets },
+                       &uncertainty->band, error))
     return FALSE;
   if (uncertainty->band != NULL) {
     uncertainty->answer_low = first_met (spec, size, at->trial.point, uncertainty->band, FALSE);

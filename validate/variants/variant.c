@@ -415,6 +415,7 @@ fab_side_free (FabSide *self)
   fab_edits_free (self->edits);
   g_free (self->summary);
   fab_point_free (self->point);
+  fab_band_free (self->band);
   fab_variant_free (self->variant);
   g_clear_error (&self->problem);
   g_free (self);
@@ -555,6 +556,38 @@ fab_sides_play (GPtrArray *sides)
     settle (draw->side, draw, (Draw *) (gpointer) others->data + at, n);
     at += n;
   }
+}
+
+/* --- bands --- */
+
+static void
+find_band (gpointer data, guint item)
+{
+  FabSide *side = fab_sides_at (data, item);
+  const FabFigure *const figures[] = { fab_figure_find ("step"), fab_figure_find ("exposed_time") };
+  g_autoptr (GError) problem = NULL;
+
+  if (side->point != NULL)
+    fab_study_band (side->study, side->edits, side->point,
+                    &(FabBandFigures){ figures, G_N_ELEMENTS (figures) }, &side->band, &problem);
+}
+
+void
+fab_sides_find_bands (GPtrArray *sides)
+{
+  guint n_threads = 0;
+
+  for (guint i = 0; i < sides->len; i++)
+    if (fab_sides_at (sides, i)->study != NULL)
+      n_threads = fab_sides_at (sides, i)->study->n_threads;
+  fab_thread_pool_run (n_threads, sides->len, find_band, sides);
+}
+
+gboolean
+fab_side_change (const FabSide *base, const FabSide *side, FabBandChange *change)
+{
+  return base->point != NULL && side->point != NULL
+      && fab_band_change (base->band, base->point->step_s, side->band, side->point->step_s, 0, change);
 }
 
 gboolean

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "sim/run/simulation.h"
-#include "sim/study/study.h"
+#include "sim/study/study_band.h"
 
 typedef enum {
   FAB_FACT_STEP,
@@ -118,6 +118,8 @@ typedef struct {
   FabPoint *point;              /* NULL: it was not played yet, or could not be */
   FabVariant *variant;          /* likewise */
   GError *problem;              /* why it could not be */
+  FabBand
+      *band; /* of step_s and exposed_s; NULL: not asked for, nothing is uncertain, or it has several seeds */
 } FabSide;
 
 /* Takes `edits`; a NULL name becomes that of the scenario. */
@@ -131,6 +133,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSide, fab_side_free)
 /* Plays those that have neither point nor problem, on all processors; what comes out does not depend on how many
  * there are. */
 void fab_sides_play (GPtrArray *sides);
+
+/* Plays those that have a point twice more and oftener, for their bands (sim/run/band.h). A band that cannot be had is
+ * none. */
+void fab_sides_find_bands (GPtrArray *sides);
+
+/* How far the step of a side may differ from that of the base. FALSE: neither has a band. */
+gboolean fab_side_change (const FabSide *base, const FabSide *side, FabBandChange *change);
 
 /* Of the first that could not be played, and which it is; FALSE then. */
 gboolean fab_sides_check (const GPtrArray *sides, GError **error);
