@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
+#include "sim/run/band.h"
 
 static const double rounding = 1e-6;
 
@@ -332,6 +333,25 @@ note_busbw (FabStatement *statement, const FabCollectivePlan *plan, double secon
                       bus);
 }
 
+/* How far measured collectives of its kind were from their predictions. */
+static void
+note_band (const Explain *self, FabStatement *statement, const FabCollectivePlan *plan, double seconds)
+{
+  FabPlanKind kind = fab_plan_kind (self->scenario, fab_simulation_cluster (self->simulation), plan);
+  FabPlanBand band = fab_plan_band (self->scenario, plan, &kind);
+  g_autofree char *low = fab_term_show (FAB_TERM_TIME, seconds * band.low_factor),
+                  *high = fab_term_show (FAB_TERM_TIME, seconds * band.high_factor),
+                  *basis = fab_plan_band_basis (&band);
+
+  if (kind.is_calibrated || band.coverage_fraction <= 0)
+    return;
+  fab_statement_note (
+      statement,
+      "Measured collectives of this kind took %.3g to %.3g times what is predicted, in %.0f %% of "
+      "cases (%s): here %s to %s.",
+      band.low_factor, band.high_factor, 100 * band.coverage_fraction, basis, low, high);
+}
+
 void
 explain_collective (const Explain *self, guint depth, const AlikeCollectives *alike)
 {
@@ -368,6 +388,7 @@ explain_collective (const Explain *self, guint depth, const AlikeCollectives *al
   }
   note_binding (&binding, statement);
   note_busbw (statement, plan, mean_s);
+  note_band (self, statement, plan, mean_s);
   explain_choice (self, statement, alike->first);
   explain_startup (&binding, depth + 1);
   explain_flow (&binding, depth + 1, idle_s - startup_s);

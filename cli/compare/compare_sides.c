@@ -275,6 +275,8 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabE
   for (guint i = 0; i < studies->len; i++)
     ((FabStudy *) g_ptr_array_index (studies, i))->pulse = fab_progress_pulse (progress);
   fab_sides_play (sides);
+  if (!o->has_no_band)
+    fab_sides_find_bands (sides);
   fab_progress_stop (progress);
   if (!drop_problems (sides, variants != NULL, left_out, error))
     return FALSE;
@@ -617,6 +619,7 @@ sides_text (const FabSidesView *view)
     fab_compare_append_links (&page);
   }
   append_links (&page, view);
+  fab_compare_append_bands (page.out, view->sides, view->contrast->base);
   fab_spread_append_note (page.out, most_seeds (view));
   fab_compare_append_verdicts (&page);
   return g_string_free (page.out, FALSE);
@@ -655,7 +658,7 @@ rows_init (Rows *self, const FabSidesView *view)
     row->labels[1] = g_strdup_printf ("%u", side->point->n_ranks);
     row->labels[2] = g_strdup_printf ("%u", side->point->n_nodes);
     row->trial.point = side->point;
-    self->shown[i] = (FabPointsRow){ (const char *const *) row->labels, &row->trial, NULL };
+    self->shown[i] = (FabPointsRow){ (const char *const *) row->labels, &row->trial, NULL, NULL };
   }
   self->points = (FabPoints){ columns, N_LABELS, 2, self->shown, self->n };
 }
@@ -733,6 +736,7 @@ sides_json (const FabSidesView *view)
   fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
   fab_points_add_json (json, "figures", &rows.points);
   add_differences (json, view);
+  fab_compare_add_bands (json, view->sides, view->contrast->base);
   add_equals (json, view);
   fab_compare_add_variants (json, view->contrast);
   fab_json_begin_array (json, "left_out");

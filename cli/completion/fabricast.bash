@@ -27,15 +27,15 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --no-fold --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
-    compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --allow-oversized --help ;;
+    compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --allow-oversized --no-band --help ;;
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
     explain) echo --collective --set --format --allow-oversized --help ;;
     tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
-    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --help ;;
+    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --no-band --help ;;
     scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
-    sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --help ;;
-    cost) echo --set --seeds --format --allow-oversized --help ;;
+    sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
+    cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
     describe) echo --names --schema --sequence --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \
@@ -65,7 +65,7 @@ _fabricast_options() { # COMMAND
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --no-band | --strong | --no-fold | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
+    --no-db | --no-band | --band | --strong | --no-fold | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac

@@ -5,14 +5,31 @@
 #include "cli/study/spread_text.h"
 #include "cli/verdict.h"
 #include "sim/base/json.h"
-#include "sim/study/point.h"
+#include "sim/study/study_band.h"
 
 typedef struct {
   const char *title; /* of the scenario */
   const FabCostSpec *cost;
   const FabBill *bill;
   const FabPoint *point;
+  const FabBand *band; /* of the figures of `banded`; NULL: none */
 } FabCostView;
+
+/* What is said with a band. */
+static const char *const banded[] = { "step", "step_cost", "token_cost" };
+
+/* " (574 ms to 610 ms)"; nothing without a band. (transfer full) */
+static char *
+range_of (const FabCostView *view, guint i)
+{
+  const FabFigure *figure = fab_figure_find (banded[i]);
+
+  if (view->band == NULL || view->band->high[i] <= view->band->low[i])
+    return g_strdup ("");
+  g_autofree char *low = fab_figure_show (figure->kind, view->band->low[i]),
+                  *high = fab_figure_show (figure->kind, view->band->high[i]);
+  return g_strdup_printf (" (%s to %s)", low, high);
+}
 
 static char *
 money (double usd)
@@ -126,12 +143,12 @@ append_hour (GString *text, const FabCostView *view)
 }
 
 static void
-append_each (GString *text, const char *name, double usd, double joules)
+append_each (GString *text, const char *name, double usd, const char *range, double joules)
 {
   g_autofree char *price = money (usd), *energy = fab_figure_show (FAB_FIGURE_ENERGY, joules);
 
   if (usd > 0 || joules > 0)
-    g_string_append_printf (text, "  %-14s%s%s%s\n", name, usd > 0 ? price : "",
+    g_string_append_printf (text, "  %-14s%s%s%s%s\n", name, usd > 0 ? price : "", usd > 0 ? range : "",
                             usd > 0 && joules > 0 ? ", " : "", joules > 0 ? energy : "");
 }
 
@@ -151,14 +168,21 @@ cost_text (const FabCostView *view)
   append_power (text, view);
   append_hour (text, view);
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
-  g_string_append_printf (text, "  %-14s%s", "step time", step);
+  g_autofree char *step_range = range_of (view, 0), *each_range = range_of (view, 1),
+                  *tokens_range = range_of (view, 2);
+  g_string_append_printf (text, "  %-14s%s%s", "step time", step, step_range);
   if (point->draws != NULL)
     g_string_append_printf (text, ", the median of %u seeds: %s", point->draws->len, range);
   g_string_append_c (text, '\n');
-  append_each (text, "a step", spending->usd_per_step, spending->step_joules);
-  append_each (text, "1M tokens", spending->usd_per_million_tokens,
+  append_each (text, "a step", spending->usd_per_step, each_range, spending->step_joules);
+  append_each (text, "1M tokens", spending->usd_per_million_tokens, tokens_range,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
-  append_each (text, "the training", spending->train_usd, spending->train_joules);
+  append_each (text, "the training", spending->train_usd, "", spending->train_joules);
+  if (view->band != NULL) {
+    g_autofree char *about = fab_band_about (view->band, 0);
+
+    g_string_append_printf (text, "  %-14s%s\n", "in brackets", about);
+  }
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -225,6 +249,24 @@ add_figures (FabJson *json, const FabPoint *point)
   fab_json_end (json);
 }
 
+/* step_low_s, step_high_s and so on. */
+static void
+add_band (FabJson *json, const FabCostView *view)
+{
+  if (view->band == NULL)
+    return;
+  fab_json_begin_object (json, "figures_band");
+  for (guint i = 0; i < G_N_ELEMENTS (banded); i++) {
+    const char *column = fab_figure_find (banded[i])->column;
+    g_autofree char *low = g_strconcat (column, "_low", NULL), *high = g_strconcat (column, "_high", NULL);
+
+    fab_json_add_real (json, low, view->band->low[i]);
+    fab_json_add_real (json, high, view->band->high[i]);
+  }
+  fab_band_add_json (view->band, json);
+  fab_json_end (json);
+}
+
 static char *
 cost_json (const FabCostView *view)
 {
@@ -236,6 +278,7 @@ cost_json (const FabCostView *view)
   fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
   add_figures (json, view->point);
+  add_band (json, view);
   fab_spread_add (json, view->point);
   fab_verdict_add_json (view->point->verdict, json, "verdict");
   fab_json_end (json);
@@ -245,7 +288,7 @@ cost_json (const FabCostView *view)
 typedef struct {
   char *format_name, *seeds;
   char **sets;
-  gboolean is_oversized_allowed;
+  gboolean is_oversized_allowed, has_no_band;
   FabFormat format;
 } CostOptions;
 
@@ -265,6 +308,17 @@ static const FabUsage usage = {
 };
 
 static gboolean
+find_band (const FabStudy *study, const FabPoint *point, FabBand **band, GError **error)
+{
+  const FabFigure *figures[G_N_ELEMENTS (banded)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (banded); i++)
+    figures[i] = fab_figure_find (banded[i]);
+  return fab_study_band (study, NULL, point, &(FabBandFigures){ figures, G_N_ELEMENTS (banded) }, band,
+                         error);
+}
+
+static gboolean
 cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabCostView *view);
@@ -282,8 +336,11 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (FabPoint) point = bill ? fab_study_point (study, error) : NULL;
   if (point == NULL)
     return FALSE;
+  g_autoptr (FabBand) band = NULL;
+  if (!o->has_no_band && !find_band (study, point, &band, error))
+    return FALSE;
   g_autofree char *shown = fab_cli_title (scenario);
-  g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point });
+  g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point, band });
   g_print ("%s", text);
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("cost", point->verdict);
@@ -295,13 +352,16 @@ static FabExit
 run (int argc, char **argv)
 {
   CostOptions o = { 0 };
-  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
-                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
-                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
-                                     "text (default), json or csv", "FORMAT" },
-                                   G_OPTION_ENTRY_NULL };
+  const GOptionEntry entries[] = {
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not play the job again to say how far times and costs may be off", NULL },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)

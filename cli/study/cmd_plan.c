@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_plan.c - `fabricast plan SCENARIO`: the same training by every strategy that fits in memory, ranked. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -22,6 +23,7 @@ typedef struct {
   const FabFigure *by;
   const FabPlan *plan;
   guint top; /* rows of the ranking that are shown; the best of each strategy is always shown */
+  const FabBand *first, *second; /* of the steps of the first two of the ranking; NULL: none */
 } FabPlanView;
 
 /* The answer of `fabricast plan`: the ranking, what drops out and why. */
@@ -226,6 +228,27 @@ append_impossible (GString *text, const FabPlan *plan)
     g_string_append_printf (text, "       and for %u reasons more: --format csv\n", n_lines - MOST_REASONS);
 }
 
+/* Whether the second may be the first, for all that is known of collectives. */
+static void
+append_bands (GString *text, const FabPlanView *view)
+{
+  FabBandChange change;
+
+  if (view->first == NULL)
+    return;
+  g_autofree char *low = fab_units_show (FAB_UNIT_TIME, round (view->first->low[0] * FAB_PS_PER_S)),
+                  *high = fab_units_show (FAB_UNIT_TIME, round (view->first->high[0] * FAB_PS_PER_S)),
+                  *about = fab_band_about (view->first, 0);
+  g_string_append_printf (text, "\n  the first's step is from %s to %s: %s", low, high, about);
+  if (view->plan->ranking->len > 1
+      && fab_band_change (view->first, ranked (view->plan, 0)->trial.point->step_s, view->second,
+                          ranked (view->plan, 1)->trial.point->step_s, 0, &change))
+    g_string_append_printf (text, "; that of the second is %+.1f to %+.1f %% off it%s",
+                            100 * change.low_fraction, 100 * change.high_fraction,
+                            fab_band_change_may_be_none (&change) ? ": either may be before the other" : "");
+  g_string_append_c (text, '\n');
+}
+
 /* Format the view. (transfer full) */
 static char *
 plan_text (const FabPlanView *view)
@@ -240,6 +263,7 @@ plan_text (const FabPlanView *view)
     append_ranking (text, view);
   else
     g_string_append (text, "  nothing fits\n");
+  append_bands (text, view);
   append_too_large (text, view);
   append_impossible (text, plan);
   g_string_append_printf (text, "\n  %u candidates: %u were played, %u more were weighed and do not fit\n",
@@ -314,7 +338,7 @@ looked_init (Looked *self, const FabPlan *plan)
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
     FabPointsRow row = { NULL, candidate->state == FAB_CANDIDATE_TOO_LARGE ? &self->none : &candidate->trial,
-                         NULL };
+                         NULL, NULL };
 
     if (candidate->state == FAB_CANDIDATE_PASSED_OVER)
       continue;
@@ -372,6 +396,13 @@ plan_json (const FabPlanView *view)
   fab_json_add_whole (json, "candidates", view->plan->candidates->len);
   fab_json_add_whole (json, "played", view->plan->n_played);
   fab_points_add_json (json, "points", &points);
+  if (view->first != NULL) {
+    fab_json_begin_object (json, "first");
+    fab_json_add_real (json, "step_low_s", view->first->low[0]);
+    fab_json_add_real (json, "step_high_s", view->first->high[0]);
+    fab_band_add_json (view->first, json);
+    fab_json_end (json);
+  }
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -433,6 +464,20 @@ fill_view (FabPlanView *view, const FabScenario *scenario, char **machine, GErro
   return TRUE;
 }
 
+/* Of the place in the ranking; NULL: there is none, or it cannot be had. (transfer full) */
+static FabBand *
+band_of (const FabStudy *study, const FabPlan *plan, guint place)
+{
+  const FabFigure *const figures[] = { fab_figure_find ("step") };
+  g_autoptr (GError) problem = NULL;
+  FabBand *band = NULL;
+
+  if (place < plan->ranking->len)
+    fab_study_band (study, ranked (plan, place)->edits, ranked (plan, place)->trial.point,
+                    &(FabBandFigures){ figures, 1 }, &band, &problem);
+  return band;
+}
+
 static int
 plan (const PlanOptions *o, const char *path, GError **error)
 {
@@ -463,6 +508,9 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   view.title = title;
   view.plan = found;
+  g_autoptr (FabBand) first = band_of (study, found, 0), second = band_of (study, found, 1);
+  view.first = first;
+  view.second = second;
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);

@@ -177,7 +177,8 @@ tried_init (Tried *self, const FabSizeView *view, gboolean is_text)
     if (one->trial.point == NULL && one->trial.problem == NULL)
       continue;
     char **labels = labels_of (view, one, is_text);
-    FabPointsRow row = { (const char *const *) labels, &one->trial, (gint64) i == size->answer ? "<" : NULL };
+    FabPointsRow row = { (const char *const *) labels, &one->trial, (gint64) i == size->answer ? "<" : NULL,
+                         NULL };
     g_ptr_array_add (self->labels, labels);
     g_array_append_val (self->rows, row);
   }

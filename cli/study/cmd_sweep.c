@@ -25,6 +25,7 @@ typedef struct {
   FabStore *store;
   const FabSweepOutcome *outcome;
   const char *db;
+  gboolean has_band;
 } FabSweepView;
 
 /* A sweep's points, read back from the file: what is printed does not depend on which of them were
@@ -39,6 +40,8 @@ typedef struct {
   GPtrArray *columns; /* keys of the axes, NULL-ended */
   GPtrArray *labels;  /* GStrv per row */
   GPtrArray *tries;   /* FabTry */
+  GArray *numbers;    /* gint64: which point of the grid a row is */
+  FabBand **bands;    /* [rows] of the step, NULL where there is none; NULL: not asked for */
   gint64 n_played, n_accepted;
 } Points;
 
@@ -56,6 +59,7 @@ points_init (Points *self, const FabGrid *grid, const FabStudy *study)
   self->columns = g_ptr_array_new_with_free_func (g_free);
   self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   self->tries = g_ptr_array_new_with_free_func (free_try);
+  self->numbers = g_array_new (FALSE, FALSE, sizeof (gint64));
   for (guint a = 0; a < grid->axes->len; a++)
     g_ptr_array_add (self->columns, fab_grid_axis_key (grid, a));
   g_ptr_array_add (self->columns, NULL);
@@ -64,9 +68,13 @@ points_init (Points *self, const FabGrid *grid, const FabStudy *study)
 static void
 points_clear (Points *self)
 {
+  for (guint i = 0; self->bands != NULL && i < self->tries->len; i++)
+    fab_band_free (self->bands[i]);
+  g_free (self->bands);
   g_ptr_array_unref (self->columns);
   g_ptr_array_unref (self->labels);
   g_ptr_array_unref (self->tries);
+  g_array_unref (self->numbers);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
@@ -88,10 +96,35 @@ take_point (const FabSweepPointRecord *record, gpointer data)
     self->n_accepted += fab_study_accepts (self->study, trial->point);
     g_ptr_array_add (self->labels, labels);
     g_ptr_array_add (self->tries, trial);
+    g_array_append_vals (self->numbers, &(gint64){ (gint64) record->point }, 1);
   } else { /* the file was changed by hand */
     g_free (labels);
     g_free (trial);
   }
+}
+
+/* --- bands --- */
+
+/* A band that cannot be had is none: the point itself was played. */
+static void
+find_band (gpointer data, guint row)
+{
+  const Points *self = data;
+  const FabTry *trial = g_ptr_array_index (self->tries, row);
+  const FabFigure *const figures[] = { fab_figure_find ("step") };
+  g_autoptr (FabEdits) edits = fab_grid_edits (self->grid, g_array_index (self->numbers, gint64, row));
+  g_autoptr (GError) problem = NULL;
+
+  if (trial->point != NULL)
+    fab_study_band (self->study, edits, trial->point, &(FabBandFigures){ figures, 1 }, &self->bands[row],
+                    &problem);
+}
+
+static void
+find_bands (Points *self, guint n_threads)
+{
+  self->bands = g_new0 (FabBand *, self->tries->len + 1);
+  fab_thread_pool_run (n_threads, self->tries->len, find_band, self);
 }
 
 /* --- rows --- */
@@ -136,7 +169,8 @@ rows_of (const Points *self, const guint *order, guint n)
   for (guint i = 0; i < n; i++) {
     guint row = order != NULL ? order[i] : i;
 
-    rows[i] = (FabPointsRow){ g_ptr_array_index (self->labels, row), try_of (self, row), NULL };
+    rows[i] = (FabPointsRow){ g_ptr_array_index (self->labels, row), try_of (self, row), NULL,
+                              self->bands != NULL ? self->bands[row] : NULL };
   }
   return rows;
 }
@@ -265,6 +299,8 @@ sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GErro
   if (!fab_store_each_point (view->store, view->outcome->sweep_id, take_point, &points, error))
     return NULL;
   *n_played = points.n_played;
+  if (view->has_band)
+    find_bands (&points, view->study->n_threads);
   if (format == FAB_FORMAT_TEXT)
     return print_text (view, &points);
   g_autofree FabPointsRow *rows = rows_of (&points, NULL, points.tries->len);
@@ -282,7 +318,7 @@ typedef struct {
   char *format_name, *db, *seeds;
   char **vary, **zip, **sets;
   int jobs;
-  gboolean is_oversized_allowed;
+  gboolean is_oversized_allowed, has_band;
   FabFormat format;
 } SweepOptions;
 
@@ -456,7 +492,7 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
 static gboolean
 print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db, GError **error)
 {
-  FabSweepView view = { self->plan, self->grid, self->study, store, outcome, db };
+  FabSweepView view = { self->plan, self->grid, self->study, store, outcome, db, self->options->has_band };
   gint64 n_played = 0;
   g_autofree char *text = sweep_print (&view, self->options->format, &n_played, error);
 
@@ -560,6 +596,8 @@ run (int argc, char **argv)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
       "Results file; created when missing, points are added (default " DEFAULT_DB ")", "FILE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    { "band", 0, 0, G_OPTION_ARG_NONE, &o.has_band,
+      "Play each point twice more to say how far its step may be off", NULL },
     { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs, "Points played at once (default: one per processor)", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

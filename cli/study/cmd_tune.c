@@ -232,7 +232,7 @@ played_init (Played *self, const FabTune *tune)
     for (guint k = 0; k < n_knobs; k++)
       labels[k] = fab_knob_value (knob_of (tune, k), point->values[k])->label;
     labels[n_knobs] = state_of (tune, point);
-    self->rows[i] = (FabPointsRow){ labels, &point->trial, NULL };
+    self->rows[i] = (FabPointsRow){ labels, &point->trial, NULL, NULL };
   }
   self->points = (FabPoints){
     .columns = self->columns, .n_shown = n, .rows = self->rows, .n_rows = tune->points->len

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/study/points.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cli/study/spread_text.h"
@@ -34,13 +35,41 @@ append_range (GString *text, const char *figure, const FabPoint *point, int widt
   g_string_append_printf (text, "  %-*s", width, range);
 }
 
-static void
-append_figures (GString *text, const FabPoint *point, gboolean has_ranges)
+/* The band that covers least; 0: no row has one. */
+static double
+coverage_of (const FabPoints *points)
 {
+  double least = 0;
+
+  for (guint i = 0; i < points->n_rows; i++) {
+    const FabBand *band = points->rows[i].band;
+
+    if (band != NULL && (least <= 0 || band->coverage_fraction < least))
+      least = band->coverage_fraction;
+  }
+  return least;
+}
+
+static void
+append_band (GString *text, const FabBand *band)
+{
+  g_autofree char *low = band ? fab_units_show (FAB_UNIT_TIME, round (band->low[0] * FAB_PS_PER_S)) : NULL,
+                  *high = band ? fab_units_show (FAB_UNIT_TIME, round (band->high[0] * FAB_PS_PER_S)) : NULL;
+  g_autofree char *both = band ? g_strdup_printf ("%s to %s", low, high) : g_strdup ("-");
+
+  g_string_append_printf (text, "  %-*s", RANGE_WIDTH, both);
+}
+
+static void
+append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gboolean has_bands)
+{
+  const FabPoint *point = row->trial->point;
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
   double exposed = point->step_s > 0 ? point->exposed_s / point->step_s : 0;
 
   g_string_append_printf (text, " %12s", step);
+  if (has_bands)
+    append_band (text, row->band);
   if (has_ranges)
     append_range (text, "step", point, RANGE_WIDTH);
   g_string_append_printf (text, " %8.1f %%", 100 * exposed);
@@ -62,12 +91,12 @@ fab_points_append_misfit (GString *text, const FabPoint *point)
 
 static void
 append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths,
-            gboolean has_ranges)
+            gboolean has_ranges, gboolean has_bands)
 {
   for (guint c = 0; c < points->n_shown; c++)
     append_label (text, row->labels[c], widths[c]);
   if (row->trial->point != NULL) {
-    append_figures (text, row->trial->point, has_ranges);
+    append_figures (text, row, has_ranges, has_bands);
     fab_points_append_misfit (text, row->trial->point);
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
@@ -90,7 +119,9 @@ fab_points_n_seeds (const FabPoints *points)
 void
 fab_points_append_text (GString *text, const FabPoints *points)
 {
+  double coverage = coverage_of (points);
   gboolean has_ranges = fab_points_n_seeds (points) > 1;
+  g_autofree char *bands = g_strdup_printf ("%.0f %% band", 100 * coverage);
   g_autofree glong *widths = g_new (glong, points->n_shown);
 
   for (guint c = 0; c < points->n_shown; c++) {
@@ -98,6 +129,8 @@ fab_points_append_text (GString *text, const FabPoints *points)
     append_label (text, points->columns[c], widths[c]);
   }
   g_string_append_printf (text, " %12s", "step");
+  if (coverage > 0)
+    g_string_append_printf (text, "  %-*s", RANGE_WIDTH, bands);
   if (has_ranges)
     g_string_append_printf (text, "  %-*s", RANGE_WIDTH, "low to high");
   g_string_append_printf (text, " %10s", "exposed");
@@ -105,7 +138,7 @@ fab_points_append_text (GString *text, const FabPoints *points)
     g_string_append_printf (text, "  %-*s", SHARES_WIDTH, "low to high");
   g_string_append_printf (text, " %8s %8s %9s %14s  %s\n", "idle", "waiting", "MFU", "tokens/s", "binding");
   for (guint i = 0; i < points->n_rows; i++)
-    append_row (text, points, &points->rows[i], widths, has_ranges);
+    append_row (text, points, &points->rows[i], widths, has_ranges, coverage > 0);
 }
 
 /* --- for programs --- */
@@ -141,6 +174,21 @@ add_spread (FabTable *table, const FabPoint *point)
   }
 }
 
+static const char *const band_columns[] = { "step_band_low_s", "step_band_high_s", "band_coverage_fraction" };
+
+/* As many cells as there are of these columns. */
+static void
+add_band (FabTable *table, const FabBand *band)
+{
+  for (guint i = 0; band == NULL && i < G_N_ELEMENTS (band_columns); i++)
+    fab_table_add_null (table);
+  if (band == NULL)
+    return;
+  fab_table_add_real (table, band->low[0]);
+  fab_table_add_real (table, band->high[0]);
+  fab_table_add_real (table, band->coverage_fraction);
+}
+
 static FabTable *
 new_table (const FabPoints *points, gboolean has_spread)
 {
@@ -152,6 +200,8 @@ new_table (const FabPoints *points, gboolean has_spread)
     g_ptr_array_add (columns, (gpointer) figure->column);
   for (guint i = 0; has_spread && i < G_N_ELEMENTS (spread_columns); i++)
     g_ptr_array_add (columns, (gpointer) spread_columns[i]);
+  for (guint i = 0; coverage_of (points) > 0 && i < G_N_ELEMENTS (band_columns); i++)
+    g_ptr_array_add (columns, (gpointer) band_columns[i]);
   g_ptr_array_add (columns, (gpointer) "binding_link");
   g_ptr_array_add (columns, (gpointer) "binding_link_spec");
   g_ptr_array_add (columns, (gpointer) "problem");
@@ -198,6 +248,7 @@ static FabTable *
 make_table (const FabPoints *points, gboolean has_spread)
 {
   FabTable *table = new_table (points, has_spread);
+  gboolean has_bands = coverage_of (points) > 0;
 
   for (guint i = 0; i < points->n_rows; i++) {
     const FabPointsRow *row = &points->rows[i];
@@ -208,6 +259,8 @@ make_table (const FabPoints *points, gboolean has_spread)
       add_figure (table, figure, point);
     if (has_spread)
       add_spread (table, point);
+    if (has_bands)
+      add_band (table, row->band);
     fab_table_add_text (table, point ? point->binding : NULL);
     fab_table_add_text (table, point ? point->binding_spec : NULL);
     fab_table_add_text (table, row->trial->problem);
@@ -288,7 +341,7 @@ fab_points_list_set (FabPointsList *self, guint row, char *const *labels, const 
   char **own = self->labels + (gsize) row * n_columns;
 
   memcpy (own, labels, n_columns * sizeof *own);
-  self->made[row] = (FabPointsRow){ (const char *const *) own, trial, NULL };
+  self->made[row] = (FabPointsRow){ (const char *const *) own, trial, NULL, NULL };
 }
 
 void

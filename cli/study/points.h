@@ -5,12 +5,13 @@
 #include "sim/base/json.h"
 
 #include "sim/result/table.h"
-#include "sim/study/study.h"
+#include "sim/study/study_band.h"
 
 typedef struct {
   const char *const *labels; /* one for each of FabPoints.columns */
   const FabTry *trial;       /* its result, or its problem */
   const char *mark;          /* appended to the line of text: "<"; NULL: nothing */
+  const FabBand *band;       /* of the step; NULL: none */
 } FabPointsRow;
 
 typedef struct {
