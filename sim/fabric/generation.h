@@ -36,6 +36,14 @@ typedef struct {
   const char *source;
 } FabSends;
 
+/* An all-reduce over eight accelerators of a full mesh in two steps, from all to all. Rates are of the collective's
+ * size, with a flag beside every word and with a counter. */
+typedef struct {
+  FabTimePs ll_ps, simple_ps;
+  FabBytesPerS ll_bytes_per_s, bytes_per_s; /* bytes_per_s 0: not measured */
+  const char *source;
+} FabAllPairs;
+
 /* A rate of one thread block, which runs one channel. */
 typedef struct {
   FabBytesPerS bytes_per_s;
@@ -48,6 +56,7 @@ typedef struct {
   FabTimePs issue_ps; /* of a host of that generation's time that issues a collective on one accelerator */
   FabStartups startups;
   FabSends sends;
+  FabAllPairs all_pairs;
   FabChannelRate
       copy_channel; /* a channel's copy between buffers of one accelerator, which nothing overlaps */
   const char *source, *date;

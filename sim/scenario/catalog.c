@@ -680,6 +680,8 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
     check_measured (reader, &rates[i]->bytes_per_s, rates[i]->bytes_per_s > 0, rates[i]->source);
   check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
                   self->sends.source);
+  check_measured (reader, &self->all_pairs.bytes_per_s, self->all_pairs.bytes_per_s > 0,
+                  self->all_pairs.source);
   check_origin (reader, &self->name, self->source, self->date);
 }
 

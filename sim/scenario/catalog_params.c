@@ -399,6 +399,19 @@ static const FabParam sends_params[] = {
   { .key = NULL },
 };
 
+static const FabParam all_pairs_params[] = {
+  { ROW ("ll", TIME, FabAllPairs, ll_ps, "0us", "Startup, with a flag beside every word.") },
+  { ROW ("simple", TIME, FabAllPairs, simple_ps, "0us", "With a counter that is set after a chunk.") },
+  { ROW ("ll_rate", RATE, FabAllPairs, ll_bytes_per_s, "0B/s",
+         "Bytes of the collective's size per second, with a flag beside every word."),
+    .max = 1e15 },
+  { ROW ("rate", RATE, FabAllPairs, bytes_per_s, "0B/s",
+         "With a counter that is set after a chunk; 0: nothing was measured."),
+    .max = 1e15 },
+  { ROW ("source", TEXT, FabAllPairs, source, "", "The tables that these numbers were fitted to.") },
+  { .key = NULL },
+};
+
 #define STARTUP(key_, field_, help_)                                                         \
   {                                                                                          \
     ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = startup_params,          \
@@ -421,6 +434,9 @@ const FabParam fab_generation_params[] = {
   { ROW ("sends", TABLE, FabGeneration, sends, NULL,
          "Sends and receives between accelerators of one node or domain."),
     .table = sends_params, .table_size = sizeof (FabSends) },
+  { ROW ("all_pairs", TABLE, FabGeneration, all_pairs, NULL,
+         "An all-reduce over eight accelerators of a full mesh in two steps, from all to all."),
+    .table = all_pairs_params, .table_size = sizeof (FabAllPairs) },
   CHANNEL ("copy_channel", copy_channel, "What a channel copies between buffers of its accelerator."),
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },

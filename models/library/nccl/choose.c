@@ -30,13 +30,16 @@ nccl_proxy_us (const NcclCandidate *self)
   return self->group->n_nodes == 1 ? 0 : self->protocol == NCCL_SIMPLE ? 3 * us : us;
 }
 
-/* NCCL applies it once every rank has 64 bytes for each channel: 1.4, and 1.9 before Ampere. */
+/* NCCL applies it once every rank has 64 bytes for each channel: 1.4, and 1.9 before Ampere. RCCL has none (its
+ * src/graph/tuning.cc, ncclTopoGetAlgoTime). */
 double
 nccl_plateau_factor (const NcclCandidate *self)
 {
   gboolean is_long = self->bytes / ((guint64) self->most_channels * self->n_ranks) >= 64;
 
   if (!self->algorithm->has_plateau || self->protocol != NCCL_SIMPLE || self->group->n_nodes == 1 || !is_long)
+    return 1;
+  if (self->architecture->is_rccl)
     return 1;
   return self->architecture->generation >= 8 ? 1.4 : 1.9;
 }

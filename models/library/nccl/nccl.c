@@ -49,7 +49,8 @@ static const FabParam nccl_params[] = {
     .offset = G_STRUCT_OFFSET (NcclParams, nccl_version),
     .fallback = "",
     .help = "Release of NCCL or RCCL, 2.0 to 2.30: 2.29.2, or 2.29 for the last of its line. Empty: 2.30.7; "
-            "2.27.7 on Pascal and Volta, which CUDA 13 does not build for; RCCL 2.22.3." },
+            "2.27.7 on Pascal and Volta, which CUDA 13 does not build for; RCCL 2.27.7 on CDNA 3 and 4, else "
+            "2.22.3." },
   { .key = "net_fraction",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (NcclParams, net_fraction),
@@ -162,7 +163,10 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
   const NcclParams *params = &choice->params;
   const FabCollectiveForm *form = candidate->form;
   guint protocols = candidate->algorithm->protocols;
+  NcclProtocol set;
 
+  if (rccl_leaves_out (candidate))
+    return FALSE;
   if (candidate->algorithm->protocol != NULL)
     return candidate->protocol == candidate->algorithm->protocol (candidate);
   if (protocols == 1u << NCCL_SIMPLE || params->protocol == NCCL_SIMPLE + 1)
@@ -171,11 +175,13 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
     return params->protocol == (gint) candidate->protocol + 1;
   if ((protocols >> candidate->protocol & 1) == 0)
     return FALSE;
+  if (rccl_sets_protocol (candidate, &set))
+    return candidate->protocol == set;
   if (candidate->protocol != NCCL_LL128)
     return TRUE;
-  return candidate->architecture->has_ll128 && form->intra_kind == FAB_HOP_DIRECT
-      && form->inter_kind != FAB_HOP_NET_HOST && form->inter_kind != FAB_HOP_NET_STAGED
-      && !nccl_is_over_bus (form);
+  return (candidate->architecture->has_ll128 || rccl_has_ll128 (candidate))
+      && form->intra_kind == FAB_HOP_DIRECT && form->inter_kind != FAB_HOP_NET_HOST
+      && form->inter_kind != FAB_HOP_NET_STAGED && !nccl_is_over_bus (form);
 }
 
 static void wait_for_host (const NcclParams *params, const FabGeneration *generation,
@@ -333,6 +339,23 @@ wait_for_host (const NcclParams *params, const FabGeneration *generation, FabCol
     plan->startup_ps = fab_ps_add (plan->startup_ps, host_ps - idle_ps);
 }
 
+static gboolean
+plan_all_pairs (const Choice *choice, FabCollectivePlan *plan, GError **error)
+{
+  NcclLibrary *self = choice->library;
+  const NcclAlgorithm *direct = nccl_algorithm ("direct");
+  const FabCollectiveForm *form = fab_library_form (&self->base, model_of (self, direct),
+                                                    choice->common.group, choice->common.op, &choice->env,
+                                                    error);
+
+  if (form == NULL)
+    return FALSE;
+  plan->algorithm = direct->model;
+  plan->protocol = protocol_choices[rccl_plan_all_pairs (&choice->common, form, plan) + 1];
+  wait_for_host (&choice->params, choice->common.group->cluster->generation, plan);
+  return TRUE;
+}
+
 static void
 finish_plan (const Choice *choice, FabCollectivePlan *plan)
 {
@@ -375,6 +398,8 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
   if (!nccl_version_check (&self->params, architecture, error))
     return FALSE;
   nccl_version_apply (version, &choice.params);
+  if (rccl_plays_all_pairs (&choice.params, &choice.common))
+    return plan_all_pairs (&choice, plan, error);
   if (!measure_rings (&choice, error) || !try_algorithms (&choice, error))
     return FALSE;
   if (choice.best_us < 0)

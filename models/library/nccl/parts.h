@@ -7,6 +7,7 @@
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
  * versions.c    releases of NCCL
+ * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
  * wires.c       what the links of an algorithm's footprint allow
  * nccl.c        parameters, the search over all candidates, and the host that issues collectives
@@ -210,6 +211,25 @@ gboolean nccl_version_check (const NcclParams *params, const NcclArchitecture *a
 
 /* Sets the parameters that a release implies: whole_chunks and issue_per_channel. */
 void nccl_version_apply (guint version, NcclParams *params);
+
+/* --- rccl.c --- */
+
+/* Whether RCCL plays the collective by a schedule of its own, in which every GPU writes to all others. */
+gboolean rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *common);
+
+/* Fills in the plan of such a collective over the links of `form`, but for its algorithm and protocol. Returns the
+ * protocol. */
+NcclProtocol rccl_plan_all_pairs (const NcclCandidate *common, const FabCollectiveForm *form,
+                                  FabCollectivePlan *plan);
+
+/* Whether LL128 works on these GPUs of AMD in that release. */
+gboolean rccl_has_ll128 (const NcclCandidate *self);
+
+/* Whether RCCL does not run this algorithm with this protocol. */
+gboolean rccl_leaves_out (const NcclCandidate *self);
+
+/* Whether the size alone says which protocol RCCL takes; if so, which. */
+gboolean rccl_sets_protocol (const NcclCandidate *self, NcclProtocol *protocol);
 
 /* --- tables.c --- */
 

@@ -6,7 +6,7 @@
  *
  * Default: the newest release that drives the generation with the newest CUDA toolkit. That is 2.30.7 from Turing on.
  * CUDA 13 (August 2025) no longer builds for Pascal and Volta, so that they have the newest release of that month,
- * 2.27.7. RCCL: 2.22.3, of ROCm 6.4.
+ * 2.27.7. RCCL: 2.27.7, of ROCm 7.1, on CDNA 3 and 4; 2.22.3, of ROCm 6.4, before.
  */
 #include "models/library/nccl/parts.h"
 #include "sim/base/error.h"

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nccl_rccl.c - what RCCL does in its own way on the MI300X of the catalogue: an all-reduce over eight of them in
+ * two steps, and protocols that the size alone decides between nodes. */
+#include "models/library/nccl/parts.h"
+#include "models/models.h"
+#include "tests/support/params.h"
+#include "tests/support/play.h"
+#include "tests/support/test.h"
+
+static int
+load_catalog (void **state)
+{
+  *state = play_catalog ();
+  return 0;
+}
+
+static int
+free_catalog (void **state)
+{
+  fab_catalog_free (*state);
+  return 0;
+}
+
+/* "direct ll 4 13.5us" */
+static char *
+plan_text (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp op, FabBytes bytes)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: mi300x, nodes: %u}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      n_nodes);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  FabGroup group = { fab_simulation_cluster (play->simulation), n_nodes, 8 };
+  Params *parsed = params_new (&fab_library_nccl.info, params);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], parsed->params);
+  FabCollectivePlan plan = { 0 };
+
+  assert_true (fab_library_plan (library, &group, op, bytes, &plan, NULL));
+  char *text = g_strdup_printf ("%s %s %u %.2fus", plan.algorithm, plan.protocol, plan.n_channels,
+                                (double) fab_collective_plan_idle_ps (&plan) / 1e6);
+  fab_library_destroy (library);
+  params_free (parsed);
+  return text;
+}
+
+static void
+assert_plan (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp op, FabBytes bytes,
+             const char *expected)
+{
+  g_autofree char *text = plan_text (catalog, n_nodes, params, op, bytes);
+
+  if (!g_str_has_prefix (text, expected))
+    fail_msg ("%s, not %s", text, expected);
+}
+
+/* 13.5 us + 64 KiB / 44 GB/s = 14.99; 20.5 us + 16 MiB / 128.6 GB/s = 150.96. */
+static void
+eight_of_a_node_go_to_all_at_once (void **state)
+{
+  const FabOp op = FAB_OP_ALL_REDUCE;
+
+  assert_plan (*state, 1, "{}", op, 8, "direct ll 4 13.50us");
+  assert_plan (*state, 1, "{}", op, 64 << 10, "direct ll 4 14.99us");
+  assert_plan (*state, 1, "{}", op, 512 << 10, "direct ll 8 25.42us");
+  assert_plan (*state, 1, "{}", op, 1 << 20, "direct simple 8 28.65us");
+  assert_plan (*state, 1, "{}", op, 16 << 20, "direct simple 8 150.96us");
+  assert_plan (*state, 1, "{}", op, 32 << 20, "ring simple");
+}
+
+/* MSCCL is off where a process has several GPUs, and where a user asks for an algorithm or a protocol. */
+static void
+others_take_rings (void **state)
+{
+  assert_plan (*state, 1, "{gpus_per_process: 8}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
+  assert_plan (*state, 1, "{algorithm: ring}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
+  assert_plan (*state, 1, "{protocol: simple}", FAB_OP_ALL_REDUCE, 1 << 20, "ring simple");
+  assert_plan (*state, 1, "{}", FAB_OP_ALL_GATHER, 1 << 20, "ring");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
+}
+
+/* All-reduce by the whole size: LL to 1 MiB, LL128 to 9 MiB; all-gather by that of a rank, 96 KiB and 4.8 MiB, of
+ * 16; reduce-scatter 128 KiB and 3.1 MiB. Before 2.25 the tuner chooses, and there is no LL128. */
+static void
+sizes_decide_protocols_between_nodes (void **state)
+{
+  const FabBytes kib = 1024, mib = 1024 * kib;
+
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, mib, "ring ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 8 * mib, "ring ll128 ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 16 * mib, "ring simple ");
+  assert_plan (*state, 3, "{}", FAB_OP_ALL_REDUCE, 32 * mib, "ring ll128 ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 16 * 96 * kib, "ring ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 16 * 128 * kib, "ring ll128 ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 128 * mib, "ring simple ");
+  assert_plan (*state, 2, "{}", FAB_OP_REDUCE_SCATTER, 16 * 128 * kib, "ring ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_REDUCE_SCATTER, 16 * 256 * kib, "ring ll128 ");
+  assert_plan (*state, 2, "{nccl_version: 2.22.3}", FAB_OP_ALL_REDUCE, 8 * mib, "ring simple ");
+  assert_plan (*state, 2, "{protocol: simple}", FAB_OP_ALL_REDUCE, mib, "ring simple ");
+}
+
+/* On one node reduce-scatter has LL to 343 KiB of a rank. */
+static void
+reduce_scatter_keeps_flags_longer_on_one_node (void **state)
+{
+  assert_plan (*state, 1, "{}", FAB_OP_REDUCE_SCATTER, 8 * 343 * 1024, "ring ll ");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (eight_of_a_node_go_to_all_at_once),
+    cmocka_unit_test (others_take_rings),
+    cmocka_unit_test (sizes_decide_protocols_between_nodes),
+    cmocka_unit_test (reduce_scatter_keeps_flags_longer_on_one_node),
+  };
+
+  return cmocka_run_group_tests (tests, load_catalog, free_catalog);
+}
