@@ -46,6 +46,12 @@ class Points(CliTest):
             with self.subTest(gpus=gpus):
                 self.near(self.busbw("mi300x", gpus, "4G"), measured, f"{gpus} MI300X")
 
+    def test_chips_of_a_square(self):
+        """178.77 GB/s that each of four TPU7x receives, all-gather of 512 MiB (AI-Hypercomputer/tpu-recipes,
+        microbenchmarks/ironwood/collectives/all_gather.md: 0.4027 GB from three others with two devices each)."""
+        row = self.busbw("tpu7x-4", 4, "512M", 1, "-o", "all_gather", "--set", "collectives.gpus_per_process=1")
+        self.near(row, 178.77, "4 x TPU7x")
+
     def test_expected_plateaus(self):
         for node, nvls, measured in EXPECTED:
             with self.subTest(node=node, nvls=nvls):
