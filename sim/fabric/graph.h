@@ -66,6 +66,13 @@ typedef enum {
   FAB_N_DRIVES,
 } FabDrive;
 
+/* Short messages whose bytes go inside the command to the adapter: a processor copies them, out of the memory of an
+ * accelerator too. */
+typedef struct {
+  FabBytes most_bytes; /* the largest such message; 0: there are none */
+  FabTimePs copy_ps;   /* time of a copy out of an accelerator's memory */
+} FabInlined;
+
 typedef struct {
   FabVertexKind kind;
   guint32 node;   /* from 0, or FAB_NO_NODE */
@@ -84,6 +91,7 @@ typedef struct {
   double collective_stretch;
   FabMessages messages;   /* measured time of one message between two such ports */
   gboolean has_reduction; /* a switch at its end can reduce and multicast data */
+  FabInlined inlined;
 } FabLinkClass;
 
 typedef struct {

@@ -59,6 +59,8 @@ typedef struct {
   const char *collective_source;
   gboolean can_reduce;   /* NIC ports: the switches of this network can reduce in-network */
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
+  FabInlined inlined;    /* NIC ports: short messages that a processor copies; most_bytes 0: none */
+  const char *inlined_source;
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
   int evidence; /* FabEvidence */

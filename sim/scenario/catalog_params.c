@@ -50,6 +50,12 @@ static const FabParam message_params[] = {
   { .key = NULL },
 };
 
+static const FabParam inlined_params[] = {
+  { ROW ("most", BYTES, FabInlined, most_bytes, "0B", "The largest message that goes so; 0B: none does.") },
+  { ROW ("copy", TIME, FabInlined, copy_ps, "0us", "Time to copy one out of an accelerator's memory.") },
+  { .key = NULL },
+};
+
 static const FabParam measured_params[] = {
   { ROW ("from", BYTES, FabLinkMeasured, from_bytes, "0B", "The smallest message that was measured.") },
   { ROW ("to", BYTES, FabLinkMeasured, to_bytes, "0B",
@@ -122,6 +128,10 @@ const FabParam fab_link_params[] = {
   { ROW ("messages", LIST, FabLinkSpec, messages, NULL,
          "NIC ports: time of one message from end to end, software included: overhead + size / rate."),
     .table = message_params, .table_size = sizeof (FabMessageRegime) },
+  { ROW ("inlined", TABLE, FabLinkSpec, inlined, NULL,
+         "NIC ports: short messages whose bytes a processor copies into the command to the adapter."),
+    .table = inlined_params, .table_size = sizeof (FabInlined) },
+  { ROW ("inlined_source", TEXT, FabLinkSpec, inlined_source, "", "Where these numbers come from.") },
   { ROW ("measured", TABLE, FabLinkSpec, measured, NULL, "What `fabricast calibrate` fitted the numbers to."),
     .table = measured_params, .table_size = sizeof (FabLinkMeasured) },
   { ROW ("uncertainty", TABLE, FabLinkSpec, uncertainty, NULL,

@@ -248,6 +248,24 @@ every_remote_peer_costs_its_time (G_GNUC_UNUSED void **state)
   assert_near (us, 8 * 10.2, 0.1);
 }
 
+/* 16 ranks: 192 B for each of 8 remote peers are copied into the commands to the adapter, 12 us each; 208 B are not. */
+static void
+short_messages_are_copied_out_of_the_gpu (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = { .n_nodes = 2,
+                         .gpus_per_node = 8,
+                         .nics_per_node = 8,
+                         .gpu_bytes_per_s = 200 * G,
+                         .nic_bytes_per_s = 25 * G,
+                         .nic_inlined = { 192, 12000000 } };
+  double us;
+
+  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16 * 192, &us);
+  assert_near (us, 8 * (10.2 + 12), 0.5);
+  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16 * 208, &us);
+  assert_near (us, 8 * 10.2, 0.5);
+}
+
 /* One node sends to the next over 2 channels, which 25 GB/s / 14 are: 131.072 KB in 9.43 us of copying, 1.0 of flags
  * and 2 x 1.22 of posting. */
 static void
@@ -323,6 +341,7 @@ main (void)
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
     cmocka_unit_test (channels_in_use_cost_their_start),
     cmocka_unit_test (every_remote_peer_costs_its_time),
+    cmocka_unit_test (short_messages_are_copied_out_of_the_gpu),
     cmocka_unit_test (channels_limit_a_connection),
     cmocka_unit_test (sends_of_small_hosts_delay_each_other),
     cmocka_unit_test (a_gpu_uses_the_nics_that_its_bus_fills),

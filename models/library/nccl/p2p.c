@@ -190,16 +190,44 @@ count_links (const NcclCandidate *self)
   return MAX ((guint) (self->wires->pair_bytes_per_s / 1e9 / nvlink_GBps (self->architecture)), 1);
 }
 
-/* Line rate of the first link from a GPU to a NIC, or of the link from the NIC to the network. */
-static double
-rate_towards (const NcclCandidate *self, FabVertexId from, FabVertexId to)
+/* The first link of the way; FAB_NO_LINK: there is no way. */
+static FabLinkId
+first_link (const NcclCandidate *self, FabVertexId from, FabVertexId to)
 {
   const FabCluster *cluster = self->group->cluster;
   FabPath path = { 0 };
 
-  return fab_router_append (cluster->router, from, to, 0, &path) && path.n > 0
-           ? (double) fab_graph_link (cluster->graph, path.links[0])->rate_bytes_per_s
-           : 0;
+  return fab_router_append (cluster->router, from, to, 0, &path) && path.n > 0 ? path.links[0] : FAB_NO_LINK;
+}
+
+/* How many NICs of its node are nearest to the first GPU, and the last of them. */
+static guint
+nearest_nics (const NcclCandidate *self, guint *nearest)
+{
+  FabGroup shape = fab_group_of_shape (self->group, fab_group_shape (self->group, 0));
+  guint least = G_MAXUINT, n = 0;
+
+  for (guint nic = 0; nic < shape.cluster->nics_per_node; nic++) {
+    guint hops = fab_cluster_nic_hops (shape.cluster, 0, nic);
+
+    if (hops > least)
+      continue;
+    n = hops < least ? 1 : n + 1;
+    least = hops;
+    *nearest = nic;
+  }
+  return n;
+}
+
+/* The link from the first GPU's nearest NIC to the network, which is like all of them; FAB_NO_LINK: there is none. */
+static FabLinkId
+port_of (const NcclCandidate *self)
+{
+  guint nic;
+
+  return self->group->n_nodes > 1 && nearest_nics (self, &nic) > 0
+           ? first_link (self, fab_group_nic (self->group, 0, nic), fab_group_nic (self->group, 1, nic))
+           : FAB_NO_LINK;
 }
 
 /* NICs that one GPU uses: the nearest ones, as many as its bus can fill (ncclTopoGetLocalNetCountByBw in
@@ -208,27 +236,17 @@ static guint
 count_nics (const NcclCandidate *self)
 {
   const double counted = 24 / 31.5;
-  FabGroup shape = fab_group_of_shape (self->group, fab_group_shape (self->group, 0));
-  guint least = G_MAXUINT, nearest = 0, n = 0;
+  const FabGraph *graph = self->group->cluster->graph;
+  FabLinkId port = port_of (self), bus = FAB_NO_LINK;
+  guint nic, n = port != FAB_NO_LINK ? nearest_nics (self, &nic) : 0;
 
-  if (self->group->n_nodes < 2)
+  if (n > 0)
+    bus = first_link (self, fab_group_gpu (self->group, 0, 0), fab_group_nic (self->group, 0, nic));
+  if (bus == FAB_NO_LINK)
     return 1;
-  for (guint nic = 0; nic < shape.cluster->nics_per_node; nic++) {
-    guint hops = fab_cluster_nic_hops (shape.cluster, 0, nic);
-
-    if (hops < least)
-      n = 0;
-    if (hops < least)
-      nearest = nic;
-    least = MIN (least, hops);
-    n += hops == least;
-  }
-  if (n == 0)
-    return 1;
-  FabVertexId gpu = fab_group_gpu (self->group, 0, 0), nic = fab_group_nic (self->group, 0, nearest),
-              far_nic = fab_group_nic (self->group, 1, nearest);
-  double nic_rate = rate_towards (self, nic, far_nic);
-  return nic_rate > 0 ? (guint) CLAMP (ceil (counted * rate_towards (self, gpu, nic) / nic_rate), 1, n) : 1;
+  double most = counted * (double) fab_graph_link (graph, bus)->rate_bytes_per_s
+              / (double) fab_graph_link (graph, port)->rate_bytes_per_s;
+  return (guint) CLAMP (ceil (most), 1, n);
 }
 
 static NcclP2pComm
@@ -460,6 +478,18 @@ has_rates (const NcclCandidate *self)
   return costs_of (self)->both_bytes_per_s > 0;
 }
 
+/* Time in us that a remote peer costs. Short messages may have to be copied out of the GPU first (FabInlined). */
+static double
+peer_us (const NcclCandidate *self, const Sends *sends)
+{
+  const FabLinkId port = self->form->inter_kind != FAB_HOP_NET_STAGED ? port_of (self) : FAB_NO_LINK;
+
+  if (port == FAB_NO_LINK)
+    return NET_PEER_US;
+  const FabInlined *inlined = &fab_graph_link_class (self->group->cluster->graph, port)->inlined;
+  return NET_PEER_US + (sends->bytes <= inlined->most_bytes ? us_of (inlined->copy_ps) : 0);
+}
+
 double
 nccl_p2p_base_us (const NcclCandidate *self, double steps_us)
 {
@@ -467,7 +497,7 @@ nccl_p2p_base_us (const NcclCandidate *self, double steps_us)
   Sends sends = sends_of (self);
 
   if (sends.n_remote > 0)
-    return MAX (base_us, sends.n_remote * NET_PEER_US - steps_us);
+    return MAX (base_us, sends.n_remote * peer_us (self, &sends) - steps_us);
   return has_rates (self) ? MAX (domain_times (self, &sends).startup_us - steps_us, 0) : base_us;
 }
 
