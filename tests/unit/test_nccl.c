@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl.c - what models/library/nccl makes of rings: choice, startup, channels, chunks, the host.
  *
- * Eight A100 at 200 GB/s on NVLink make 20 channels; LL starts after 6.6 + 14 x 1.0 = 20.6 us, LL128 after
- * 14 + 14 x 2.5 = 49 us, Simple after 15 + 14 x 5 = 85 us (models/library/nccl/tables.c).
+ * Eight A100 with 300 GB/s of NVLink have 12 links, on which NCCL's search finds 24 channels and 240 GB/s. LL starts
+ * after 6.6 + 14 x 1.0 = 20.6 us, LL128 after 14 + 14 x 2.5 = 49 us, Simple after 15 + 14 x 5 = 85 us (the generation
+ * `ampere` of the rig).
  */
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
@@ -38,7 +39,7 @@ plan_clear (Plan *self)
   rig_free (self->rig);
 }
 
-static const RigSpec one_node = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 200 * G };
+static const RigSpec one_node = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 300 * G };
 
 static double
 idle_us (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes)
@@ -69,7 +70,7 @@ small_sizes_use_few_channels (G_GNUC_UNUSED void **state)
   assert_int_equal (channels ("{protocol: ll}", 8), 1);
   assert_int_equal (channels ("{protocol: ll}", 65535), 1);
   assert_int_equal (channels ("{protocol: ll}", 65536), 2);
-  assert_int_equal (channels ("{protocol: ll}", 1 << 30), 20);
+  assert_int_equal (channels ("{protocol: ll}", 1 << 30), 24);
   assert_int_equal (channels ("{protocol: ll128}", 5 * 5120), 5);
   assert_int_equal (channels ("{protocol: simple}", 5 * 32768), 5);
 }
@@ -172,18 +173,18 @@ assert_choice (FabBytes bytes, const char *protocol, double startup_us)
 }
 
 /* What the tuner believes, in us, S in MB:
- *   LL      6.6 + 14 x 0.6 = 15.0 + S x 1750 / 87.7 (its cap; half of 200 would be more)
- *   LL128  14.0 + 14 x 1.9 = 40.6 + S x 1750 / 184 (0.92 x 200)
- *   Simple  8.4 + 14 x 3.4 = 56.0 + S x 1750 / 200
- * LL is overtaken at 25.6 / (19.954 - 9.511) = 2.451 MB, LL128 at 15.4 / (9.511 - 8.75) = 20.24 MB. */
+ *   LL      6.6 + 14 x 0.6 = 15.0 + S x 1750 / 87.7 (its cap; half of 240 would be more)
+ *   LL128  14.0 + 14 x 1.9 = 40.6 + S x 1750 / 220.8 (0.92 x 240)
+ *   Simple  8.4 + 14 x 3.4 = 56.0 + S x 1750 / 240
+ * LL is overtaken at 25.6 / (19.954 - 7.926) = 2.128 MB, LL128 at 15.4 / (7.926 - 7.292) = 24.29 MB. */
 static void
 the_tuner_chooses_the_protocol (G_GNUC_UNUSED void **state)
 {
   assert_choice (8, "ll", 20.6);
-  assert_choice (2440000, "ll", 20.6);
-  assert_choice (2460000, "ll128", 49);
-  assert_choice (20200000, "ll128", 49);
-  assert_choice (20300000, "simple", 85);
+  assert_choice (2120000, "ll", 20.6);
+  assert_choice (2140000, "ll128", 49);
+  assert_choice (24200000, "ll128", 49);
+  assert_choice (24400000, "simple", 85);
 }
 
 /* Two nodes of four: 12 steps inside and 2 between, x 1.4 as every rank has 64 bytes per channel:
@@ -207,22 +208,21 @@ a_long_simple_ring_between_nodes_pays_for_its_steps (G_GNUC_UNUSED void **state)
   plan_clear (&p);
 }
 
-/* LL128: a chunk is a multiple of 640 x 30 bytes, times 8 ranks and 20 channels: 3.072 MB. 4 MB take what 6.144 MB
- * do;
- * 6.144 MB what they are. All-gather likewise, of half the bytes per link. */
+/* LL128: a chunk is a multiple of 640 x 30 bytes, times 8 ranks and 24 channels: 3.6864 MB. 4 MB take what 7.3728 MB
+ * do; 7.3728 MB what they are. All-gather likewise, of half the bytes per link. */
 static void
 whole_chunks_round_up (G_GNUC_UNUSED void **state)
 {
   const char *even = "{algorithm: ring, protocol: ll128}",
              *whole = "{algorithm: ring, protocol: ll128, whole_chunks: true}";
-  double us = 49 + 6.144e6 * 1.75 * 128 / 120 / 200e3;
+  double us = 49 + 7.3728e6 * 1.75 * 128 / 120 / 300e3;
 
   assert_near (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 4000000), us, 1e-6);
-  assert_near (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 6144000), us, 1e-6);
-  assert_near (idle_us (&one_node, even, FAB_OP_ALL_REDUCE, 6144000), us, 1e-6);
-  assert_true (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 6144001) > us + 20);
+  assert_near (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 7372800), us, 1e-6);
+  assert_near (idle_us (&one_node, even, FAB_OP_ALL_REDUCE, 7372800), us, 1e-6);
+  assert_true (idle_us (&one_node, whole, FAB_OP_ALL_REDUCE, 7372801) > us + 20);
   assert_near (idle_us (&one_node, whole, FAB_OP_ALL_GATHER, 4000000),
-               14 + 7 * 2.5 + 6.144e6 * 0.875 * 128 / 120 / 200e3, 1e-6);
+               14 + 7 * 2.5 + 7.3728e6 * 0.875 * 128 / 120 / 300e3, 1e-6);
 }
 
 /* A chain is a pipeline of chunks: nothing waits for a full round. */
@@ -256,6 +256,7 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
   const NcclArchitecture *hopper = nccl_architecture ("hopper");
   const FabProcessor processor = { .name = "intel" };
   const FabCluster cluster = { .generation = &fab_generation_unknown, .processor = &processor };
+  const NcclSearch search = { .nvls = { 8, 40, 48 } };
 
   for (guint i = 0; i < 4 * 3 * 3 * 2; i++) {
     FabGroup group = { .cluster = &cluster, .n_nodes = nodes[i % 4], .gpus_per_node = 8 };
@@ -266,6 +267,10 @@ least_time_holds_for_every_form (G_GNUC_UNUSED void **state)
                                 .architecture = hopper,
                                 .algorithm = nccl_algorithm ("nvls_tree"),
                                 .tuning = nccl_algorithm ("nvls_tree")->nccl,
+                                .estimate = nccl_algorithm ("nvls_tree")->nccl,
+                                .caps = &hopper->caps,
+                                .search = &search,
+                                .version = 23007,
                                 .protocol = NCCL_SIMPLE,
                                 .op = FAB_OP_ALL_REDUCE,
                                 .bytes = sizes[i / 4 % 3],

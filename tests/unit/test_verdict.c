@@ -98,8 +98,8 @@ a_link_that_binds_is_named (G_GNUC_UNUSED void **state)
 static void
 a_link_without_a_measurement_is_uncalibrated (G_GNUC_UNUSED void **state)
 {
-  assert_codes (HEAD OWN ("") TWO_NODES REDUCE ("20MB"), "uncalibrated;waits_for_network");
-  assert_codes (HEAD OWN (", copy: {achievable: 0.9}") TWO_NODES REDUCE ("20MB"), "waits_for_network");
+  assert_codes (HEAD OWN ("") TWO_NODES REDUCE ("200MB"), "uncalibrated;waits_for_network");
+  assert_codes (HEAD OWN (", copy: {achievable: 0.9}") TWO_NODES REDUCE ("200MB"), "waits_for_network");
 }
 
 #define MEASURED                                                                               \
@@ -158,8 +158,8 @@ different_channels_on_a_link_are_told (G_GNUC_UNUSED void **state)
 #define B300(nics, more) \
   "cluster: {node: hgx-b300, nodes: 5, nics_per_node: " nics "}\n" more REDUCE ("16MiB")
 
-/* The tuner takes nvls_tree for 16 MiB, where a tree with LL128 takes two thirds of the time. Who asks for the tree has
- * nothing to be told. */
+/* The tuner takes nvls_tree for 16 MiB, where a tree with LL128 takes nine tenths of the time. Who asks for the tree
+ * has nothing to be told. */
 static void
 a_slower_choice_is_named (G_GNUC_UNUSED void **state)
 {
@@ -169,7 +169,7 @@ a_slower_choice_is_named (G_GNUC_UNUSED void **state)
   const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_CHOICE);
 
   assert_non_null (finding);
-  assert_non_null (strstr (finding->text, "as nvls_tree with simple on 16 channels; tree with ll128 on"));
+  assert_non_null (strstr (finding->text, "as nvls_tree with simple on 32 channels; tree with ll128 on"));
   assert_non_null (finding->advice);
   assert_null (fab_verdict_find (asked, FAB_FINDING_CHOICE));
 }

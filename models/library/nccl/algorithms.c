@@ -12,18 +12,36 @@
 #define OP(op_) (1u << FAB_OP_##op_)
 #define PROTOCOL(protocol_) (1u << NCCL_##protocol_)
 
+/* What the tuner takes of a graph that the search has found: up to two nodes the speed inside them. */
+static double
+graph_GBps (const NcclCandidate *self, const NcclGraph *graph)
+{
+  return graph->n * (self->group->n_nodes <= 2 ? graph->intra_GBps : graph->inter_GBps);
+}
+
 /* --- ring --- */
+
+/* Share of the bus bandwidth that LL has. Before 2.21 a quarter; a third for operations of one node that do not reduce,
+ * and for reduce_scatter. */
+static double
+ring_ll_share (const NcclCandidate *self)
+{
+  gboolean is_slow = self->group->n_nodes > 1 || self->op == FAB_OP_ALL_REDUCE || self->op == FAB_OP_REDUCE;
+
+  return self->version >= 22105 || self->architecture->is_rccl ? 0.5 : is_slow ? 1 / 4.0 : 1 / 3.0;
+}
 
 static double
 ring_GBps (const NcclCandidate *self)
 {
-  const NcclArchitecture *arch = self->architecture;
-  double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks), bus = self->busbw_GBps;
+  const NcclGraph *graph = &self->search->ring;
+  double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks), bus = graph_GBps (self, graph);
+  double ll128_share = self->version < 22300 && self->group->gpus_per_node == 1 ? 0.7 : 0.92;
 
   if (self->protocol == NCCL_LL)
-    bus = MIN (nccl_ll_GBps (self), 0.5 * bus);
+    bus = MIN (nccl_ll_GBps (self), ring_ll_share (self) * bus);
   else if (self->protocol == NCCL_LL128)
-    bus = MIN (0.92 * bus, self->most_channels * arch->ring_ll128_GBps);
+    bus = MIN (ll128_share * bus, graph->n * self->caps->ring_ll128_GBps[nccl_column (self->group)]);
   return bus * per_step;
 }
 
@@ -38,26 +56,43 @@ ring_limit_bytes_per_s (const NcclCandidate *self)
 
 /* --- tree --- */
 
+/* LL and LL128 start from what Simple has. One GPU of a node has no second one to share a tree's ends with, which costs
+ * 15 %. */
 static double
 tree_GBps (const NcclCandidate *self)
 {
-  const NcclArchitecture *arch = self->architecture;
+  const NcclGraph *graph = &self->search->tree;
   guint column = nccl_column (self->group);
-  double bus = self->busbw_GBps;
+  double bus = MIN (0.92 * graph_GBps (self, graph), graph->n * self->caps->tree_simple_GBps[column]);
 
   if (self->protocol == NCCL_LL)
     bus = MIN (bus / 3.8, nccl_ll_GBps (self));
   else if (self->protocol == NCCL_LL128)
-    bus = MIN (bus * (column == 0 ? 7.0 / 9 : 120.0 / 128),
-               self->most_channels * arch->tree_ll128_GBps[column]);
-  else
-    bus = MIN (0.92 * bus, self->most_channels * arch->tree_simple_GBps[column]);
+    bus = MIN (bus * (column == 0 ? 7.0 / 9 : 120.0 / 128), graph->n * self->caps->tree_ll128_GBps[column]);
+  if (self->group->gpus_per_node == 1 && self->version >= 21800)
+    bus *= 0.85;
   return bus * 0.5;
 }
 
-/* Share of the bandwidth that is left at a size of 64 B x 2^i (tuning.cc, treeCorrectionFactor). */
+/* floor (log2 (n)), as NCCL counts the levels of a tree. */
+static guint
+n_levels (guint n)
+{
+  return g_bit_storage (n) - 1;
+}
+
 static double
-share_at_size (const NcclCandidate *self)
+tree_latency_us (const NcclCandidate *self, double intra_us, double net_us)
+{
+  guint n_nodes = self->group->n_nodes;
+
+  return self->estimate->base_us[self->protocol]
+       + 2 * ((self->n_ranks / n_nodes - 1) * intra_us + n_levels (n_nodes) * net_us);
+}
+
+/* Share of the bandwidth that is left at a size of 64 B x 2^i, up to i < n (tuning.cc, treeCorrectionFactor). */
+static double
+share_at_size (const NcclCandidate *self, guint n)
 {
   static const double
       corrections[NCCL_N_PROTOCOLS][24] = {
@@ -71,7 +106,13 @@ share_at_size (const NcclCandidate *self)
 
   for (FabBytes size = self->bytes >> 6; size > 1; size >>= 1)
     i++;
-  return i < 24 && self->op == FAB_OP_ALL_REDUCE ? corrections[self->protocol][i] : 1;
+  return i < n && self->op == FAB_OP_ALL_REDUCE ? corrections[self->protocol][i] : 1;
+}
+
+static double
+tree_correction (const NcclCandidate *self)
+{
+  return share_at_size (self, 23);
 }
 
 /* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would
@@ -102,21 +143,64 @@ limit_of_tuner_bytes_per_s (const NcclCandidate *self)
 
 /* --- NVLS: switches of the node reduce --- */
 
-/* The efficiency that NCCL assumes (0.85, 0.74) is in the catalogue entries of the links. */
+/* Bandwidth of one head from 2.28 on, with the efficiency that NCCL assumes. All-reduce reads and writes at once. */
+static double
+head_GBps (const NcclCandidate *self, const NcclGraph *graph)
+{
+  double g = self->group->gpus_per_node, n = graph->n;
+  double intra = graph->intra_GBps * (self->architecture->generation >= 10 ? 0.74 : 0.85) * (n - 1) / n;
+
+  return self->op == FAB_OP_ALL_REDUCE ? 2 * intra : intra * (g - 1) / g;
+}
+
+/* Before 2.28. All-gather and reduce-scatter came with 2.19, and lost the 5/6 in 2.23. */
+static double
+old_nvls_GBps (const NcclCandidate *self, const NcclGraph *graph)
+{
+  double g = self->group->gpus_per_node, bus = graph->n * MIN (graph->intra_GBps, graph->inter_GBps);
+
+  if (self->op == FAB_OP_ALL_REDUCE || self->version < 22300)
+    return bus * 5 / 6;
+  return self->version < 22703 ? bus
+                               : graph->n * MIN (graph->intra_GBps * (g - 1) / g, 0.9 * graph->inter_GBps);
+}
+
 static double
 nvls_GBps (const NcclCandidate *self)
 {
-  return self->form->footprint->rate_bytes_per_s / 1e9;
+  const NcclGraph *graph = &self->search->nvls;
+
+  if (graph->n < 2)
+    return self->form->footprint->rate_bytes_per_s / 1e9; /* somebody asks for it where NCCL finds none */
+  if (self->version < 22803)
+    return old_nvls_GBps (self, graph);
+  return graph->n * MIN (head_GBps (self, graph), graph->inter_GBps)
+       / (self->op == FAB_OP_ALL_REDUCE ? fab_op_bus_factor (self->op, self->n_ranks) : 1);
+}
+
+static double
+old_nvls_tree_GBps (const NcclCandidate *self, const NcclGraph *graph)
+{
+  double n_nodes = self->group->n_nodes, inter = graph->inter_GBps;
+
+  if (self->version < 21900)
+    return graph_GBps (self, graph) * 0.7 * n_nodes / (2 * (n_nodes - 1));
+  return graph->n * MIN (graph->intra_GBps, n_nodes <= 2 ? inter : inter / 2) * 5 / 6;
 }
 
 static double
 nvls_tree_GBps (const NcclCandidate *self)
 {
+  const NcclGraph *graph = &self->search->nvls;
   guint column = nccl_column (self->group);
+  double cap = self->caps->nvls_tree_GBps[column];
 
-  return MIN (self->busbw_GBps * (column == 1 ? 2 : 1),
-              self->most_channels * self->architecture->nvls_tree_GBps[column])
-       * 0.5;
+  if (graph->n < 2)
+    return 0.5 * self->busbw_GBps; /* as nvls_GBps () */
+  if (self->version < 22803)
+    return old_nvls_tree_GBps (self, graph);
+  double GBps = MIN (head_GBps (self, graph), graph->inter_GBps * (column == 1 ? 2 : 1));
+  return graph->n * (cap > 0 ? MIN (GBps, cap) : GBps) / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
 static double
@@ -125,29 +209,32 @@ nvls_latency_us (G_GNUC_UNUSED const NcclCandidate *self, double intra_us, G_GNU
   return intra_us;
 }
 
-/* The tuner corrects trees of switches too where the GPUs are Blackwell and the processors x86. */
+/* From 2.29.2 on the tuner corrects trees of switches too where the GPUs are Blackwell and the processors x86. */
 static double
 nvls_tree_correction (const NcclCandidate *self)
 {
   const char *cpu = self->group->cluster->processor->name;
   gboolean is_x86 = strcmp (cpu, "amd") == 0 || strcmp (cpu, "intel") == 0;
 
-  return self->architecture->generation >= 10 && is_x86 ? share_at_size (self) : 1;
+  return self->architecture->generation >= 10 && is_x86 && self->version >= 22902 ? share_at_size (self, 24)
+                                                                                  : 1;
 }
 
 static double
 nvls_tree_latency_us (const NcclCandidate *self, double intra_us, double net_us)
 {
-  return intra_us + 2 * log2 (self->group->n_nodes) * net_us;
+  guint n_nodes = self->group->n_nodes;
+
+  return intra_us + 2 * (self->version < 21900 ? n_nodes - 1 : n_levels (n_nodes)) * net_us;
 }
 
 static double
 nvls_tree_least_us (const NcclCandidate *self)
 {
-  const NcclTuning *tuning = self->tuning;
-  double intra_us = MIN (tuning->nvlink_us[NCCL_SIMPLE], tuning->pci_us[NCCL_SIMPLE]);
+  const NcclTuning *estimate = self->estimate;
+  double intra_us = MIN (estimate->nvlink_us[NCCL_SIMPLE], estimate->pci_us[NCCL_SIMPLE]);
 
-  return nvls_tree_latency_us (self, intra_us, tuning->net_us[NCCL_SIMPLE])
+  return nvls_tree_latency_us (self, intra_us, estimate->net_us[NCCL_SIMPLE])
        + (double) self->bytes / (nvls_tree_GBps (self) * 1e3);
 }
 
@@ -172,7 +259,10 @@ nvls_fill_bytes (const NcclCandidate *self)
 static gboolean
 nvls_is_considered (const NcclParams *params, const NcclCandidate *candidate)
 {
-  return params->has_nvls && candidate->group->cluster->p2p >= FAB_REACH_NVL;
+  gboolean reduces = candidate->op == FAB_OP_ALL_REDUCE;
+
+  return params->has_nvls && candidate->group->cluster->p2p >= FAB_REACH_NVL && candidate->search->nvls.n >= 2
+      && (reduces || candidate->version >= 21900);
 }
 
 /* --- CollNet: switches of the network reduce --- */
@@ -206,13 +296,19 @@ pat_GBps (const NcclCandidate *self)
 {
   double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks);
 
-  return 0.75 * self->busbw_GBps * per_step;
+  return (self->version < 22400 ? 0.85 : 0.75) * graph_GBps (self, &self->search->ring) * per_step;
+}
+
+static gboolean
+pat_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
+{
+  return candidate->version >= 22300 || candidate->architecture->is_rccl;
 }
 
 static double
 pat_latency_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double net_us)
 {
-  return self->tuning->base_us[self->protocol] + log2 (self->group->n_nodes) * net_us / 3.5
+  return self->estimate->base_us[self->protocol] + n_levels (self->group->n_nodes) * net_us / 3.5
        + 2.8 * self->n_ranks;
 }
 
@@ -267,7 +363,8 @@ static const NcclAlgorithm rows[] = {
     .ops = OP (ALL_REDUCE),
     .is_considered = tree_is_considered,
     .bandwidth_GBps = tree_GBps,
-    .size_correction = share_at_size,
+    .size_correction = tree_correction,
+    .latency_us = tree_latency_us,
     .fill_bytes = tree_fill_bytes,
     .limit_bytes_per_s = limit_of_tuner_bytes_per_s,
     .posts_in_turn = TRUE,
@@ -316,6 +413,7 @@ static const NcclAlgorithm rows[] = {
     .nccl = TUNING ({ 0, 0, 8 }, { 0, 0, 4.0 }, { 0, 0, 4.0 }, { 0, 0, 14 }),
     .protocols = PROTOCOL (SIMPLE),
     .ops = OP (ALL_GATHER) | OP (REDUCE_SCATTER),
+    .is_considered = pat_is_considered,
     .latency_us = pat_latency_us,
     .bandwidth_GBps = pat_GBps,
     .steps_us = pat_steps_us },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.c - the time that NCCL's tuner estimates (v2.30.7, src/graph/tuning.cc), formula by formula.
+/* choose.c - the time that NCCL's tuner estimates (src/graph/tuning.cc, release by release), formula by formula.
  *
  *   time = latency x plateau + bytes / algbw
  *   latency = base + steps inside nodes x step + steps between nodes x network step       (or the algorithm's own)
@@ -44,21 +44,30 @@ nccl_plateau_factor (const NcclCandidate *self)
   return self->architecture->generation >= 8 ? 1.4 : 1.9;
 }
 
+/* A step inside a node. In rings between nodes every step waits for some proxy thread; 2.16 had a factor for that. */
+static double
+intra_us (const NcclCandidate *self)
+{
+  const FabCollectiveForm *form = self->form;
+  gboolean is_nvlink = form->intra_kind == FAB_HOP_DIRECT && !nccl_is_over_bus (form);
+  double us = (is_nvlink ? self->estimate->nvlink_us : self->estimate->pci_us)[self->protocol];
+
+  if (!self->algorithm->waits_for_proxies || self->group->n_nodes == 1)
+    return us;
+  if (self->version < 21800)
+    return self->protocol == NCCL_LL ? 1.8 * us : us;
+  return MAX (us, nccl_proxy_us (self));
+}
+
 static double
 latency_us (const NcclCandidate *self)
 {
-  const NcclTuning *tuning = self->tuning;
   const FabCollectiveForm *form = self->form;
-  NcclProtocol protocol = self->protocol;
-  gboolean is_nvlink = form->intra_kind == FAB_HOP_DIRECT && !nccl_is_over_bus (form);
-  double intra_us = (is_nvlink ? tuning->nvlink_us : tuning->pci_us)[protocol];
-  double net_us = tuning->net_us[protocol] + nccl_adapters_us (self);
+  double intra = intra_us (self), net = self->estimate->net_us[self->protocol] + nccl_adapters_us (self);
 
-  if (self->algorithm->waits_for_proxies)
-    intra_us = MAX (intra_us, nccl_proxy_us (self));
   if (self->algorithm->latency_us != NULL)
-    return self->algorithm->latency_us (self, intra_us, net_us);
-  return tuning->base_us[protocol] + form->n_intra_steps * intra_us + form->n_inter_steps * net_us;
+    return self->algorithm->latency_us (self, intra, net);
+  return self->estimate->base_us[self->protocol] + form->n_intra_steps * intra + form->n_inter_steps * net;
 }
 
 static double

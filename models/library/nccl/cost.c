@@ -134,18 +134,32 @@ startup_us (const NcclCandidate *self)
 static double
 channels_bytes_per_s (const NcclCandidate *self)
 {
-  return self->n_channels * self->architecture->tree_simple_GBps[0] * 1e9
+  return self->n_channels * self->architecture->caps.tree_simple_GBps[0] * 1e9
        / fab_op_bus_factor (self->op, self->n_ranks);
 }
 
-/* The rate where there are fewer channels than rails, so that some NICs and wires carry nothing and the others more. A
+/* Rails that a channel uses. Several NICs of one GPU are one device (system.c), over which a channel spreads. */
+static double
+rails_of_channel (const NcclCandidate *self)
+{
+  return is_over_nodes (self) ? MAX ((double) self->form->n_channels / self->group->gpus_per_node, 1) : 1;
+}
+
+/* The share of the rails that the channels use; more than 1 where several channels share a rail. */
+static double
+used_rails (const NcclCandidate *self)
+{
+  return self->n_channels * rails_of_channel (self) / self->form->n_channels;
+}
+
+/* The rate where the channels do not use all rails, so that some NICs and wires carry nothing and the others more. A
  * link of several rails has its part of the channels, rounded up. The links between GPUs and the switch of their node
  * are used as before. */
 static double
 few_channels_bytes_per_s (const NcclCandidate *self)
 {
   const NcclWires *wires = self->wires;
-  double used = (double) self->n_channels / self->form->n_channels, least = wires->every_bytes_per_s;
+  double used = used_rails (self), least = wires->every_bytes_per_s;
 
   for (guint i = 0; i < wires->n_shared; i++) {
     double n_rails = wires->shared[i].n_rails;
@@ -193,7 +207,7 @@ ends_bytes_per_s (const NcclCandidate *self)
 
   if (!algorithm->is_point_to_point)
     lower (&limit, channels_bytes_per_s (self));
-  if (self->n_channels < form->n_channels)
+  if (used_rails (self) < 1)
     lower (&limit, few_channels_bytes_per_s (self));
   if (own > 0)
     lower (&limit, own);

@@ -114,32 +114,15 @@ typedef struct {
 typedef struct {
   NcclLibrary *library;
   NcclParams params; /* of the library, with what the release implies */
+  NcclCaps caps;
+  NcclSearch search;
+  NcclTuning estimate; /* of the algorithm in `common` */
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
   double best_us;                /* the tuner's estimate for `best`; < 0: there is none yet */
   FabCollectivePlanBest fastest; /* of all candidates, by the time that they really take */
 } Choice;
-
-/* The number of channels that NCCL sets up. Its search finds one for every 20 GB/s or so inside a node, or one per
- * NIC between nodes, and doubles their number; on Hopper and later GPUs with fewer than 8 NICs twice. */
-static guint
-most_channels (const Choice *choice, guint n_rails)
-{
-  const NcclParams *params = &choice->params;
-  const NcclArchitecture *architecture = choice->common.architecture;
-  guint n = 2 * (guint) (choice->common.busbw_GBps / 20 + 0.5);
-
-  if (choice->common.group->n_nodes > 1) {
-    n = 2 * n_rails;
-    if (architecture->generation >= 9 && n < 16)
-      n *= 2;
-    n = MIN (n, 32);
-  } else {
-    n = CLAMP (n, 2, architecture->most_channels);
-  }
-  return (guint) CLAMP (n, params->min_channels, params->max_channels);
-}
 
 /* The number of those channels that have enough bytes to be used. Only rings of LL ask for bytes of every rank
  * (src/graph/tuning.cc, threadThresholds). */
@@ -281,7 +264,9 @@ measure_rings (Choice *choice, GError **error)
   choice->common.n_rails = form->n_channels;
   choice->common.busbw_GBps = nccl_wires (choice->library->wires, group, form)->node_bytes_per_s
                             * fab_op_bus_factor (FAB_OP_ALL_REDUCE, choice->common.n_ranks) / 1e9;
-  choice->common.most_channels = most_channels (choice, form->n_channels);
+  nccl_search_group (&choice->common, form, &choice->search);
+  choice->common.most_channels = (guint) CLAMP (choice->search.n_channels, choice->params.min_channels,
+                                                choice->params.max_channels);
   return TRUE;
 }
 
@@ -316,6 +301,7 @@ try_algorithms (Choice *choice, GError **error)
       continue;
     choice->common.algorithm = algorithm;
     choice->common.tuning = tuning;
+    nccl_tuning_of (&choice->common, &choice->estimate);
     if (!is_wanted (choice, model) || is_hopeless (choice))
       continue;
     form = fab_library_form (library, model, choice->common.group, choice->common.op, &choice->env, error);
@@ -398,6 +384,10 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
   if (!nccl_version_check (&self->params, architecture, error))
     return FALSE;
   nccl_version_apply (version, &choice.params);
+  nccl_caps (version, architecture, &choice.caps);
+  choice.common.caps = &choice.caps;
+  choice.common.search = &choice.search;
+  choice.common.estimate = &choice.estimate;
   if (rccl_plays_all_pairs (&choice.params, &choice.common))
     return plan_all_pairs (&choice, plan, error);
   if (!measure_rings (&choice, error) || !try_algorithms (&choice, error))

@@ -4,17 +4,20 @@
  * algorithms.c  one row for each algorithm that NCCL has: its names, operations, protocols, constants and formulas
  * tables.c      constants of the protocols and of the generations of GPUs, from NCCL and from measurements
  * p2p.c         sends and receives: their channels, protocol and time
+ * search.c      the channels that NCCL's search finds
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
+ * system.c      a group as NCCL's search sees it
  * wires.c       what the links of an algorithm's footprint allow
  * nccl.c        parameters, the search over all candidates, and the host that issues collectives
  */
 #pragma once
 
 #include "models/library/nccl/names.h"
+#include "models/library/nccl/search.h"
 #include "sim/collective/collective.h"
 
 /* NCCL's protocols (src/include/device.h): how a receiver learns that data have arrived. LL: a flag beside every 8
@@ -52,7 +55,14 @@ typedef struct {
   double net_us[NCCL_N_PROTOCOLS];    /* for a step between nodes */
 } NcclTuning;
 
-/* What differs between GPUs. Bandwidths are GB/s; arrays of three are for one, two and more nodes. */
+/* What the tuner takes as the most that is possible, in GB/s. Arrays of three are for one, two and more nodes. */
+typedef struct {
+  double ll_GBps[3]; /* bus bandwidth of LL, all channels together */
+  /* Of one channel; 0: no limit. */
+  double ring_ll128_GBps[3], tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3];
+} NcclCaps;
+
+/* What differs between GPUs. */
 typedef struct {
   const char *name;      /* an accelerator's `architecture` */
   gboolean is_rccl;      /* AMD: RCCL runs, with constants of its own */
@@ -61,8 +71,7 @@ typedef struct {
   guint default_version; /* the release that runs where the scenario names none (versions.c) */
   guint generation;      /* compute capability, the first digit; 0 for others */
   guint most_channels;   /* on one node */
-  double ll_GBps[3];     /* bus bandwidth of LL, all channels together */
-  double ring_ll128_GBps, tree_ll128_GBps[3], tree_simple_GBps[3], nvls_tree_GBps[3]; /* of one channel */
+  NcclCaps caps;         /* of the newest release */
 } NcclArchitecture;
 
 /* Never NULL: an unknown architecture has the numbers that NCCL falls back to. */
@@ -107,7 +116,10 @@ typedef struct {
   const FabGroup *group;
   const NcclArchitecture *architecture;
   const NcclAlgorithm *algorithm;
-  const NcclTuning *tuning; /* of the algorithm on this architecture */
+  const NcclTuning *tuning;   /* of the algorithm on this architecture, in the newest release */
+  const NcclTuning *estimate; /* the same as the release that runs has it, for the tuner */
+  const NcclCaps *caps;       /* of the release that runs */
+  const NcclSearch *search;   /* what NCCL's search finds for the group */
   const FabCollectiveForm *form;
   NcclProtocol protocol;
   guint version; /* of NCCL: 22902 is 2.29.2 */
@@ -117,7 +129,7 @@ typedef struct {
   guint most_channels;    /* that NCCL sets up */
   guint n_channels;       /* of them, that have enough bytes to be used */
   guint n_rails;          /* rings that do not share a link; between nodes one per NIC */
-  double busbw_GBps;      /* bus bandwidth of the rings, which NCCL's search for channels would find */
+  double busbw_GBps;      /* bus bandwidth of the rings, by the links */
   const NcclWires *wires; /* of the form */
 } NcclCandidate;
 
@@ -231,6 +243,12 @@ gboolean rccl_leaves_out (const NcclCandidate *self);
 /* Whether the size alone says which protocol RCCL takes; if so, which. */
 gboolean rccl_sets_protocol (const NcclCandidate *self, NcclProtocol *protocol);
 
+/* --- system.c --- */
+
+/* What NCCL's search finds for a group whose ring has this form. Where not all GPUs of a node reach each other over
+ * NVLink, the search is not followed: rings then have the bus bandwidth of their links. */
+void nccl_search_group (const NcclCandidate *common, const FabCollectiveForm *ring, NcclSearch *search);
+
 /* --- tables.c --- */
 
 /* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes
@@ -246,6 +264,12 @@ guint nccl_p2p_count_channels (const NcclCandidate *self);
 NcclProtocol nccl_p2p_protocol (const NcclCandidate *self);
 double nccl_p2p_base_us (const NcclCandidate *self, double steps_us);
 double nccl_p2p_bytes_per_s (const NcclCandidate *self);
+
+/* --- versions.c, for the tuner --- */
+
+/* The caps and, for the candidate's algorithm, the constants of the tuner as a release has them. */
+void nccl_caps (guint version, const NcclArchitecture *architecture, NcclCaps *caps);
+void nccl_tuning_of (const NcclCandidate *common, NcclTuning *tuning);
 
 /* --- choose.c --- */
 

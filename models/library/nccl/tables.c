@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables.c - constants of NCCL's protocols and of GPUs.
  *
- * They are those of NCCL (v2.30.7, src/graph/tuning.cc, src/graph/topo.h) and RCCL (2.21, src/graph/tuning.cc). NCCL's
- * base and step times are upper estimates for older machines; what was measured of a generation replaces them
- * (models/catalog/generations.yaml).
+ * They are those of NCCL (v2.30.7; earlier releases: versions.c; src/graph/tuning.cc, topo.h) and RCCL (2.21,
+ * src/graph/tuning.cc). NCCL's base and step times are upper estimates for older machines; what was measured of a
+ * generation replaces them (models/catalog/generations.yaml).
  */
 #include "models/library/nccl/parts.h"
 
@@ -14,12 +14,16 @@ const double nccl_wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 };
 
 const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };
 
-#define VOLTA_CAPS                                                                           \
-  .ll_GBps = { 39.0, 39.0, 20.4 }, .ring_ll128_GBps = 20, .tree_ll128_GBps = { 20, 20, 20 }, \
-  .tree_simple_GBps = { 26.5, 18.5, 10 }
-#define AMPERE_CAPS                                                                          \
-  .ll_GBps = { 87.7, 22.5, 19.0 }, .ring_ll128_GBps = 20, .tree_ll128_GBps = { 20, 20, 20 }, \
-  .tree_simple_GBps = { 24, 23.6, 17.8 }
+#define VOLTA_CAPS                             \
+  .caps = { .ll_GBps = { 39.0, 39.0, 20.4 },   \
+            .ring_ll128_GBps = { 20, 20, 20 }, \
+            .tree_ll128_GBps = { 20, 20, 20 }, \
+            .tree_simple_GBps = { 26.5, 18.5, 10 } }
+#define AMPERE_CAPS                            \
+  .caps = { .ll_GBps = { 87.7, 22.5, 19.0 },   \
+            .ring_ll128_GBps = { 20, 20, 20 }, \
+            .tree_ll128_GBps = { 20, 20, 20 }, \
+            .tree_simple_GBps = { 24, 23.6, 17.8 } }
 
 static const NcclArchitecture architectures[] = {
   { .name = "pascal",
@@ -61,22 +65,22 @@ static const NcclArchitecture architectures[] = {
     .generation = 9,
     .has_ll128 = TRUE,
     .most_channels = 24,
-    .ll_GBps = { 141, 45, 35 },
-    .ring_ll128_GBps = 36.7,
-    .tree_ll128_GBps = { 36.7, 36.7, 29 },
-    .tree_simple_GBps = { 38.7, 41.4, 36 },
-    .nvls_tree_GBps = { 0, 57.7, 45.5 } },
+    .caps = { .ll_GBps = { 141, 45, 35 },
+              .ring_ll128_GBps = { 36.7, 36.7, 36.7 },
+              .tree_ll128_GBps = { 36.7, 36.7, 29 },
+              .tree_simple_GBps = { 38.7, 41.4, 36 },
+              .nvls_tree_GBps = { 0, 57.7, 45.5 } } },
   { .name = "blackwell",
     .least_version = 22501,
     .default_version = 23007,
     .generation = 10,
     .has_ll128 = TRUE,
     .most_channels = 32,
-    .ll_GBps = { 282, 90, 70 },
-    .ring_ll128_GBps = 40,
-    .tree_ll128_GBps = { 55.6, 31.67, 20 },
-    .tree_simple_GBps = { 70, 42.8, 24 },
-    .nvls_tree_GBps = { 0, 96, 80 } },
+    .caps = { .ll_GBps = { 282, 90, 70 },
+              .ring_ll128_GBps = { 40, 40, 40 },
+              .tree_ll128_GBps = { 55.6, 31.67, 20 },
+              .tree_simple_GBps = { 70, 42.8, 24 },
+              .nvls_tree_GBps = { 0, 96, 80 } } },
   { .name = "cdna1",
     .least_version = 20600,
     .default_version = 22203,
@@ -137,7 +141,7 @@ nccl_ll_GBps (const NcclCandidate *self)
   guint column = nccl_column (self->group);
 
   if (column == 0 || architecture->is_rccl)
-    return architecture->ll_GBps[column];
+    return self->caps->ll_GBps[column];
   return strcmp (self->group->cluster->processor->name, "amd") == 0 ? amd_ll_GBps[column]
                                                                     : other_ll_GBps[column];
 }

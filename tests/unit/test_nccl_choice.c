@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nccl_choice.c - where NCCL's tuner goes from one protocol or algorithm to the next, in powers of two.
+ *
+ * The sizes were found with the formulas of src/graph/tuning.cc by hand and are those at which the measured times of
+ * validate/measured/aic_* jump.
+ */
+#include "models/library/nccl/parts.h"
+#include "models/models.h"
+#include "tests/support/params.h"
+#include "tests/support/rig.h"
+#include "tests/support/test.h"
+
+#define G G_GUINT64_CONSTANT (1000000000)
+
+typedef struct {
+  const char *architecture, *version;
+  guint n_gpus;
+  FabOp op;
+  const char *expected; /* "ll 2 ll128 16 simple": LL below 2 MiB, LL128 below 16 MiB, then Simple */
+} Case;
+
+static const char *
+say (const FabCollectivePlan *plan)
+{
+  return strcmp (plan->algorithm, "ring") == 0 ? plan->protocol : plan->algorithm;
+}
+
+/* What runs from 512 B to 512 MiB, with the MiB where each begins but the first. (transfer full) */
+static char *
+choices (const Case *self)
+{
+  const gboolean is_blackwell = strcmp (self->architecture, "blackwell") == 0;
+  const FabBytesPerS rate = strcmp (self->architecture, "ampere") == 0 ? 300 * G
+                          : is_blackwell                               ? 900 * G
+                                                                       : 450 * G;
+  const RigSpec spec = {
+    .n_nodes = 1, .gpus_per_node = self->n_gpus, .gpu_bytes_per_s = rate, .gpus_reduce = TRUE
+  };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autofree char *yaml = g_strdup_printf ("{nccl_version: %s}", self->version);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, yaml);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  GString *said = g_string_new (NULL);
+  const char *last = NULL;
+
+  rig->cluster.architecture = self->architecture;
+  for (FabBytes bytes = 512; bytes <= 512 << 20; bytes *= 2) {
+    FabGroup group = rig_group (rig);
+    FabCollectivePlan plan;
+
+    assert_true (fab_library_plan (library, &group, self->op, bytes, &plan, NULL));
+    if (last == NULL)
+      g_string_append (said, say (&plan));
+    else if (strcmp (last, say (&plan)) != 0)
+      g_string_append_printf (said, " %g %s", (double) bytes / (1 << 20), say (&plan));
+    last = say (&plan);
+  }
+  fab_library_destroy (library);
+  return g_string_free (said, FALSE);
+}
+
+static const Case cases[] = {
+  { "ampere", "2.27.3", 2, FAB_OP_ALL_REDUCE, "ll 1 simple" },
+  { "ampere", "2.27.3", 4, FAB_OP_ALL_REDUCE, "ll 2 ll128 8 simple" },
+  { "ampere", "2.27.3", 8, FAB_OP_ALL_REDUCE, "ll 4 ll128 32 simple" },
+  { "ampere", "2.27.3", 2, FAB_OP_ALL_GATHER, "ll 2 simple" },
+  { "ampere", "2.27.3", 4, FAB_OP_REDUCE_SCATTER, "ll 2 simple" },
+  { "ampere", "2.27.3", 8, FAB_OP_ALL_GATHER, "ll 4 ll128 16 simple" },
+  { "hopper", "2.29.2", 2, FAB_OP_ALL_REDUCE, "ll 2 simple" },
+  { "hopper", "2.29.2", 4, FAB_OP_ALL_REDUCE, "ll 4 ll128 16 simple" },
+  { "hopper", "2.29.2", 8, FAB_OP_ALL_REDUCE, "ll 2 nvls" },
+  { "hopper", "2.29.2", 2, FAB_OP_ALL_GATHER, "ll 4 simple" },
+  { "hopper", "2.29.2", 4, FAB_OP_REDUCE_SCATTER, "ll 4 simple" },
+  { "hopper", "2.29.2", 8, FAB_OP_ALL_GATHER, "ll 8 ll128 32 simple" },
+  { "blackwell", "2.29.2", 2, FAB_OP_ALL_REDUCE, "ll 4 simple" },
+  { "blackwell", "2.29.2", 4, FAB_OP_ALL_REDUCE, "ll 8 simple" },
+  { "blackwell", "2.29.2", 8, FAB_OP_ALL_REDUCE, "ll 4 nvls" },
+  { "blackwell", "2.29.2", 2, FAB_OP_ALL_GATHER, "ll 8 simple" },
+  { "blackwell", "2.29.2", 4, FAB_OP_REDUCE_SCATTER, "ll 8 simple" },
+  { "blackwell", "2.29.2", 8, FAB_OP_ALL_GATHER, "ll 16 simple" },
+};
+
+static void
+protocols_change_where_nccl_changes_them (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *said = choices (&cases[i]);
+
+    assert_string_equal (said, cases[i].expected);
+  }
+}
+
+/* Large all-reduces on one node. Algorithm bandwidth in GB/s that the tuner believes, NVLS against the ring's
+ * n / (2 (n - 1)) x 360 or 720. Before 2.28 NVLS has 5/6 x heads x speed; after, the head's speed x 0.85 or 0.74 x
+ * (g - 1) / g x 2, at most the next speed of the list.
+ *                      4          5          6          7          8
+ *   H200, 2.27.7    200 / 240  250 / 225  250 / 216  233 / 210  267 / 206
+ *   B200, 2.27.7    300 / 480  375 / 450  450 / 432  525 / 420  533 / 411
+ *   B200, 2.29.2    240 / 480  281 / 450  324 / 432  368 / 420  411 / 411, by its latency */
+static void
+nvls_or_ring_goes_by_the_release (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *architecture, *version;
+    guint first_nvls;
+  } rows[] = { { "hopper", "2.27.7", 5 }, { "blackwell", "2.27.7", 6 }, { "blackwell", "2.29.2", 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint g = 2; g <= 8; g++) {
+      Case one = { rows[i].architecture, rows[i].version, g, FAB_OP_ALL_REDUCE, NULL };
+      g_autofree char *said = choices (&one);
+
+      assert_int_equal (g_str_has_suffix (said, " nvls"), g >= rows[i].first_nvls);
+    }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (protocols_change_where_nccl_changes_them),
+    cmocka_unit_test (nvls_or_ring_goes_by_the_release),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
