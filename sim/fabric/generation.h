@@ -44,11 +44,24 @@ typedef struct {
   const char *source;
 } FabAllPairs;
 
-/* A rate of one thread block, which runs one channel. */
+/* A ring inside one node whose channels are thread blocks. Each rank sends in s steps of a loop, and once in each loop
+ * it only copies what it has received out of a buffer. Nothing overlaps that copy, because a thread block does one
+ * after the other. For b bytes on each link and C channels:
+ *
+ *   base + s x step + b / C x (1 / channel + 1 / (s x copy))
+ *
+ * Where `channel` is 0 a channel moves more than its part of the links. Then bytes that are under way hide the latency
+ * of steps: s x step becomes s x (sqrt (step^2 + t^2) - t), where t is the time of one step's bytes on the link. Each
+ * step waits for the slowest rank, so that random differences add up as a random walk does: drift x sqrt (b / 1 GB). */
 typedef struct {
-  FabBytesPerS bytes_per_s;
+  FabTimePs base_ps, step_ps, drift_ps;
+  FabBytesPerS channel_bytes_per_s, copy_bytes_per_s;
   const char *source;
-} FabChannelRate;
+} FabRingCost;
+
+typedef struct {
+  FabRingCost ll, ll128, simple;
+} FabRingCosts;
 
 typedef struct {
   const char *name; /* what `architecture` of an accelerator says; owned by the catalogue */
@@ -57,8 +70,7 @@ typedef struct {
   FabStartups startups;
   FabSends sends;
   FabAllPairs all_pairs;
-  FabChannelRate
-      copy_channel; /* a channel's copy between buffers of one accelerator, which nothing overlaps */
+  FabRingCosts rings;
   const char *source, *date;
 } FabGeneration;
 

@@ -670,15 +670,15 @@ static void
 check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean is_shipped)
 {
   const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
-  const FabChannelRate *rates[] = { &self->copy_channel };
+  const FabRingCost *rings[] = { &self->rings.ll, &self->rings.ll128, &self->rings.simple };
 
   if (!is_shipped)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (startups); i++)
     check_measured (reader, &startups[i]->base_ps, startups[i]->base_ps + startups[i]->step_ps > 0,
                     startups[i]->source);
-  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
-    check_measured (reader, &rates[i]->bytes_per_s, rates[i]->bytes_per_s > 0, rates[i]->source);
+  for (guint i = 0; i < G_N_ELEMENTS (rings); i++)
+    check_measured (reader, &rings[i]->base_ps, rings[i]->base_ps > 0, rings[i]->source);
   check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
                   self->sends.source);
   check_measured (reader, &self->all_pairs.bytes_per_s, self->all_pairs.bytes_per_s > 0,

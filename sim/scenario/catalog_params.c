@@ -382,13 +382,6 @@ static const FabParam startup_params[] = {
   { .key = NULL },
 };
 
-static const FabParam channel_params[] = {
-  { ROW ("rate", RATE, FabChannelRate, bytes_per_s, "0B/s", "Of one channel; 0: nothing was measured."),
-    .max = 1e15 },
-  { ROW ("source", TEXT, FabChannelRate, source, "", "The tables that it was fitted to.") },
-  { .key = NULL },
-};
-
 static const FabParam sends_params[] = {
   { ROW ("ll", TIME, FabSends, ll_ps, "0us", "Startup of one send, with a flag beside every word.") },
   { ROW ("simple", TIME, FabSends, simple_ps, "0us", "With a counter that is set after a chunk.") },
@@ -422,16 +415,32 @@ static const FabParam all_pairs_params[] = {
   { .key = NULL },
 };
 
+static const FabParam ring_params[] = {
+  { ROW ("base", TIME, FabRingCost, base_ps, "0us", "Once for each collective; 0: nothing was measured.") },
+  { ROW ("step", TIME, FabRingCost, step_ps, "0us", "For each step after another.") },
+  { ROW ("channel", RATE, FabRingCost, channel_bytes_per_s, "0B/s",
+         "What one channel moves; 0: more than its part of the links."),
+    .max = 1e15 },
+  { ROW ("copy", RATE, FabRingCost, copy_bytes_per_s, "0B/s",
+         "What one channel copies out of a buffer, once in each loop of the ring; 0: no time."),
+    .max = 1e15 },
+  { ROW (
+      "drift", TIME, FabRingCost, drift_ps, "0us",
+      "What steps wait for slower ones until 1 GB has passed a link; it grows with the root of the bytes.") },
+  { ROW ("source", TEXT, FabRingCost, source, "", "The tables that these were fitted to.") },
+  { .key = NULL },
+};
+
+#define RING(key_, field_, help_)                                                             \
+  {                                                                                           \
+    ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = ring_params,              \
+                                                           .table_size = sizeof (FabRingCost) \
+  }
+
 #define STARTUP(key_, field_, help_)                                                         \
   {                                                                                          \
     ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = startup_params,          \
                                                            .table_size = sizeof (FabStartup) \
-  }
-
-#define CHANNEL(key_, field_, help_)                                                             \
-  {                                                                                              \
-    ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = channel_params,              \
-                                                           .table_size = sizeof (FabChannelRate) \
   }
 
 const FabParam fab_generation_params[] = {
@@ -447,7 +456,9 @@ const FabParam fab_generation_params[] = {
   { ROW ("all_pairs", TABLE, FabGeneration, all_pairs, NULL,
          "An all-reduce over eight accelerators of a full mesh in two steps, from all to all."),
     .table = all_pairs_params, .table_size = sizeof (FabAllPairs) },
-  CHANNEL ("copy_channel", copy_channel, "What a channel copies between buffers of its accelerator."),
+  RING ("ring_ll", rings.ll, "A ring inside a node, with a flag beside every word."),
+  RING ("ring_ll128", rings.ll128, "With a flag in every line of 128 bytes."),
+  RING ("ring_simple", rings.simple, "With a counter that is set after a chunk."),
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },
 };

@@ -5,6 +5,8 @@
  * after 6.6 + 14 x 1.0 = 20.6 us, LL128 after 14 + 14 x 2.5 = 49 us, Simple after 15 + 14 x 5 = 85 us (the generation
  * `ampere` of the rig).
  */
+#include <math.h>
+
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "tests/support/params.h"
@@ -225,6 +227,56 @@ whole_chunks_round_up (G_GNUC_UNUSED void **state)
                14 + 7 * 2.5 + 7.3728e6 * 0.875 * 128 / 120 / 300e3, 1e-6);
 }
 
+/* A generation whose rings were measured. */
+static double
+ring_us (guint n_gpus, const char *yaml, FabOp op, FabBytes bytes)
+{
+  const FabGeneration generation = {
+    .rings = { .ll = { .base_ps = 5000000,
+                       .step_ps = 1000000,
+                       .channel_bytes_per_s = 5 * G,
+                       .copy_bytes_per_s = 5 * G },
+               .simple = { .base_ps = 10000000, .step_ps = 6000000, .copy_bytes_per_s = 20 * G } }
+  };
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = n_gpus, .gpu_bytes_per_s = 300 * G };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, yaml);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan plan;
+
+  rig->cluster.generation = &generation;
+  assert_true (fab_library_plan (library, &group, op, bytes, &plan, NULL));
+  double us = (double) fab_collective_plan_idle_ps (&plan) / 1e6;
+  fab_library_destroy (library);
+  return us;
+}
+
+/* LL, two ranks, 24 channels of 3 MB, all-gather: 1.5 MB on a link, one step: 5 + 1 + 1.5e6 / 24 x (1/5e3 + 1/5e3) us.
+ * Four ranks, all-reduce: 4.5 MB, six steps: 5 + 6 + 4.5e6 / 24 x (1/5e3 + 1/30e3). */
+static void
+blocks_copy_once_in_a_loop (G_GNUC_UNUSED void **state)
+{
+  const char *ll = "{algorithm: ring, protocol: ll}";
+
+  assert_near (ring_us (2, ll, FAB_OP_ALL_GATHER, 3000000), 6 + 1.5e6 / 24 * 0.4e-3, 1e-6);
+  assert_near (ring_us (4, ll, FAB_OP_ALL_REDUCE, 3000000), 11 + 4.5e6 / 24 * (0.2e-3 + 1 / 30e3), 1e-6);
+}
+
+/* Simple, four ranks, all-gather of 32 MB: 24 MB on a link take 80 us, 26.667 in each of three steps of 6 us; 24
+ * channels copy at 20 GB/s, a third of a loop beyond the fourteenth part that the link's rate contains.
+ *   10 + 3 x sqrt (6^2 + 26.667^2) + 24e6 / (24 x 20e3) x (1/3 - 1/14) = 10 + 82.0 + 13.1 us
+ * A small one, 480 kB: 1.2 us of bytes are behind 18 us of steps. */
+static void
+bytes_hide_the_latency_of_steps (G_GNUC_UNUSED void **state)
+{
+  const char *simple = "{algorithm: ring, protocol: simple}";
+  double large = 10 + 3 * sqrt (36 + 26.6667 * 26.6667) + 50 * (1 / 3.0 - 1 / 14.0);
+
+  assert_near (ring_us (4, simple, FAB_OP_ALL_GATHER, 32000000), large, 1e-4);
+  assert_true (ring_us (4, simple, FAB_OP_ALL_GATHER, 480000) < 10 + 18 + 1);
+}
+
 /* A chain is a pipeline of chunks: nothing waits for a full round. */
 static void
 chains_do_not_round (G_GNUC_UNUSED void **state)
@@ -363,6 +415,8 @@ main (void)
     cmocka_unit_test (the_fastest_way_is_known),
     cmocka_unit_test (a_long_simple_ring_between_nodes_pays_for_its_steps),
     cmocka_unit_test (whole_chunks_round_up),
+    cmocka_unit_test (blocks_copy_once_in_a_loop),
+    cmocka_unit_test (bytes_hide_the_latency_of_steps),
     cmocka_unit_test (chains_do_not_round),
     cmocka_unit_test (a_slow_host_is_waited_for),
     cmocka_unit_test (least_time_holds_for_every_form),

@@ -199,8 +199,8 @@ channels_limit_a_pair (G_GNUC_UNUSED void **state)
   const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = 2000 * G };
   double half_us, whole_us;
 
-  FabCollectivePlan plan = plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 128 * MIB, &half_us);
-  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 256 * MIB, &whole_us);
+  FabCollectivePlan plan = plan_of (&spec, "{max_channels: 24}", FAB_OP_ALL_TO_ALL, 128 * MIB, &half_us);
+  plan_of (&spec, "{max_channels: 24}", FAB_OP_ALL_TO_ALL, 256 * MIB, &whole_us);
   assert_int_equal (plan.n_channels, 16);
   assert_string_equal (plan.protocol, "simple");
   assert_near (whole_us - half_us, 4 * 1048.576 / 13.9, 1.0);

@@ -137,11 +137,11 @@ heads_between_nodes_have_a_nic_each (G_GNUC_UNUSED void **state)
 static void
 older_releases_count_otherwise (G_GNUC_UNUSED void **state)
 {
-  assert_near (450 * nccl_link_share (9, 21806), 360, 1e-9);
-  assert_near (450 * nccl_link_share (9, 22203), 370.8, 1e-9);
-  assert_near (900 * nccl_link_share (10, 22606), 720, 1e-9);
-  assert_near (900 * nccl_link_share (10, 22902), 721.8, 1e-9);
-  assert_near (300 * nccl_link_share (8, 22902), 240, 1e-9);
+  assert_near (18 * nccl_link_GBps (9, 21806), 360, 1e-9);
+  assert_near (18 * nccl_link_GBps (9, 22203), 370.8, 1e-9);
+  assert_near (18 * nccl_link_GBps (10, 22606), 720, 1e-9);
+  assert_near (18 * nccl_link_GBps (10, 22902), 721.8, 1e-9);
+  assert_near (12 * nccl_link_GBps (8, 22902), 240, 1e-9);
   NcclSearch old = search (9, 360, 8, 21806);
   assert_graph (&old.ring, 12, 30, 30);
 }

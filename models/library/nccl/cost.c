@@ -86,7 +86,10 @@ static double
 base_us (const NcclCandidate *self, double steps)
 {
   const FabStartup *measured = nccl_measured_startup (self);
+  const FabRingCost *ring = nccl_ring_cost (self);
 
+  if (ring != NULL)
+    return (double) ring->base_ps / 1e6;
   if (self->algorithm->base_us != NULL)
     return self->algorithm->base_us (self, steps);
   return measured != NULL && !is_over_nodes (self) && self->algorithm->has_measured_base
@@ -114,7 +117,11 @@ static double
 steps_us (const NcclCandidate *self)
 {
   const FabCollectiveForm *form = self->form;
+  const FabRingCost *ring = nccl_ring_cost (self);
   double intra = intra_us (self), inter = inter_us (self);
+
+  if (ring != NULL)
+    return nccl_ring_steps_us (self, ring);
   double us = self->algorithm->steps_us != NULL ? self->algorithm->steps_us (self, intra, inter)
                                                 : form->n_inter_steps * inter + form->n_intra_steps * intra;
 
@@ -203,8 +210,11 @@ ends_bytes_per_s (const NcclCandidate *self)
   const NcclAlgorithm *algorithm = self->algorithm;
   const FabCollectiveForm *form = self->form;
   double factor = fab_op_bus_factor (self->op, self->n_ranks), limit = 0;
+  const FabRingCost *ring = nccl_ring_cost (self);
   double own = algorithm->limit_bytes_per_s != NULL ? algorithm->limit_bytes_per_s (self) : 0;
 
+  if (ring != NULL)
+    return nccl_ring_limit_bytes_per_s (self, ring);
   if (!algorithm->is_point_to_point)
     lower (&limit, channels_bytes_per_s (self));
   if (used_rails (self) < 1)

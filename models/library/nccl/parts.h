@@ -7,6 +7,7 @@
  * search.c      the channels that NCCL's search finds
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
+ * ring.c        what rings inside a node take
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
@@ -294,6 +295,15 @@ void nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan);
 /* Adds to the startup of a plan that nccl_cost () has filled in what the whole chunks of NCCL before 2.22 cost: a
  * size that is no multiple of ranks x channels x block takes as long as the next multiple. */
 void nccl_round_chunks (const NcclCandidate *self, FabCollectivePlan *plan);
+
+/* --- ring.c --- */
+
+/* What was measured of such a candidate; NULL: it is no ring inside a node, or nothing was measured. */
+const FabRingCost *nccl_ring_cost (const NcclCandidate *self);
+
+/* The time of the steps beyond that of the bytes, and what thread blocks can move in bytes of size per second. */
+double nccl_ring_steps_us (const NcclCandidate *self, const FabRingCost *cost);
+double nccl_ring_limit_bytes_per_s (const NcclCandidate *self, const FabRingCost *cost);
 
 /* --- measured.c --- */
 

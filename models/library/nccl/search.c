@@ -62,17 +62,23 @@ speeds_of (const NcclSystem *system, guint version)
   return list;
 }
 
-/* Rates of one link: NVLink 1 20 GB/s, NVLink 2 to 4 25, NVLink 5 50. */
 double
-nccl_link_share (guint generation, guint version)
+nccl_link_GBps (guint generation, guint version)
 {
   if (generation >= 10)
-    return (version >= 22705 ? 40.1 : 40.0) / 50;
+    return version >= 22705 ? 40.1 : 40.0;
   if (generation == 9)
-    return (version >= 22000 ? 20.6 : version >= 21700 ? 20.0 : 22.0) / 25;
+    return version >= 22000 ? 20.6 : version >= 21700 ? 20.0 : 22.0;
   if (generation == 7 || generation == 8)
-    return (version >= 21700 ? 20.0 : 22.0) / 25;
-  return generation == 6 ? 18.0 / 20 : 0;
+    return version >= 21700 ? 20.0 : 22.0;
+  return generation == 6 ? 18.0 : 0;
+}
+
+/* NVLink 1, NVLink 2 to 4, NVLink 5. */
+double
+nccl_link_rate_GBps (guint generation)
+{
+  return generation >= 10 ? 50 : generation >= 7 ? 25 : 20;
 }
 
 /* --- the search --- */

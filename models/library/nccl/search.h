@@ -35,5 +35,6 @@ typedef struct {
 /* `version` is that of NCCL, as 22902. */
 void nccl_search (const NcclSystem *system, guint version, NcclSearch *search);
 
-/* The bandwidth of one NVLink in NCCL's tables, as a share of its rate; 0: the generation has no such link. */
-double nccl_link_share (guint generation, guint version);
+/* One NVLink of a generation in GB/s: as NCCL counts it, and its rate. 0: the generation has no such link. */
+double nccl_link_GBps (guint generation, guint version);
+double nccl_link_rate_GBps (guint generation);

@@ -7,9 +7,9 @@
  */
 #include "models/library/nccl/parts.h"
 
-/* What joins GPU 0 of the group with the others: by switches, or with `n_peers` of them directly. Bytes per second. */
+/* What joins GPU 0 of the group with the others, in NVLinks: by switches, or with `n_peers` of them directly. */
 typedef struct {
-  double switch_rate, peer_rate, least_peer_rate;
+  double switch_links, peer_links, least_peer_links;
   guint n_peers;
 } Joined;
 
@@ -22,44 +22,52 @@ is_in_group (const FabGroup *group, FabVertexId vertex)
   return FALSE;
 }
 
+/* NCCL counts links, whatever their rate. One link of a graph may stand for a bundle that nobody has counted. */
+static double
+count_links (const FabLink *link, guint generation)
+{
+  return link->count > 1 ? link->count
+                         : (double) link->rate_bytes_per_s / (1e9 * nccl_link_rate_GBps (generation));
+}
+
 static Joined
-look_at_gpu (const FabGroup *group)
+look_at_gpu (const FabGroup *group, guint generation)
 {
   const FabGraph *graph = group->cluster->graph;
-  Joined joined = { .least_peer_rate = G_MAXDOUBLE };
+  Joined joined = { .least_peer_links = G_MAXDOUBLE };
   FabLinkId first;
   guint n = fab_graph_out_links (graph, fab_group_gpu (group, 0, 0), &first);
 
   for (FabLinkId i = first; i < first + n; i++) {
     const FabLink *link = fab_graph_link (graph, i);
-    double rate = (double) link->rate_bytes_per_s;
+    double n_links = count_links (link, generation);
 
     if (fab_graph_link_class (graph, i)->technology->joins != FAB_JOINS_ACCELERATORS)
       continue;
     if (fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_SWITCH) {
-      joined.switch_rate += rate;
+      joined.switch_links += n_links;
     } else if (is_in_group (group, link->dst)) {
-      joined.peer_rate += rate;
-      joined.least_peer_rate = MIN (joined.least_peer_rate, rate);
+      joined.peer_links += n_links;
+      joined.least_peer_links = MIN (joined.least_peer_links, n_links);
       joined.n_peers++;
     }
   }
   return joined;
 }
 
-/* The rate of all NVLinks that GPU 0 has to the others; 0: the search is not followed. */
+/* The NVLinks of GPU 0 to the others; 0: the search is not followed. */
 static double
-nvlink_bytes_per_s (const FabGroup *group)
+count_nvlinks (const FabGroup *group, guint generation)
 {
   enum { MOST_IN_PAIRS = 4 };
-  Joined joined = look_at_gpu (group);
+  Joined joined = look_at_gpu (group, generation);
   guint n = fab_group_n_locals (group, 0);
 
-  if (joined.switch_rate > 0)
-    return joined.switch_rate;
+  if (joined.switch_links > 0)
+    return joined.switch_links;
   return joined.n_peers == n - 1 && n <= MOST_IN_PAIRS
-              && joined.least_peer_rate * joined.n_peers >= joined.peer_rate
-           ? joined.peer_rate
+              && joined.least_peer_links * joined.n_peers >= joined.peer_links
+           ? joined.peer_links
            : 0;
 }
 
@@ -121,12 +129,12 @@ nccl_search_group (const NcclCandidate *common, const FabCollectiveForm *ring, N
 {
   const FabGroup *group = common->group;
   guint generation = common->architecture->generation;
-  double share = nccl_link_share (generation, common->version);
+  double link_GBps = nccl_link_GBps (generation, common->version);
   NcclSystem system = { .generation = generation, .n_gpus = group->gpus_per_node, .n_nodes = group->n_nodes };
   gboolean is_alone = group->gpus_per_node == 1;
 
-  if (share > 0 && !common->architecture->is_rccl && group->cluster->p2p >= FAB_REACH_NVL)
-    system.link_GBps = nvlink_bytes_per_s (group) * share / 1e9;
+  if (link_GBps > 0 && !common->architecture->is_rccl && group->cluster->p2p >= FAB_REACH_NVL)
+    system.link_GBps = count_nvlinks (group, generation) * link_GBps;
   if (system.link_GBps <= 0 && is_alone)
     system.link_GBps = common->busbw_GBps; /* its bus */
   look_at_nics (group, ring->n_channels, &system);
