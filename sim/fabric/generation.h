@@ -63,6 +63,17 @@ typedef struct {
   FabRingCost ll, ll128, simple;
 } FabRingCosts;
 
+/* Reduction by the switch of one node (NVLS), in rounds of one chunk of every channel for every rank. A round takes
+ * sqrt (t^2 + latency^2), where t is the time of its bytes on a link, and so many are under way before the first one
+ * ends:
+ *
+ *   base + (bytes / round + rounds) x sqrt (t^2 + latency^2) */
+typedef struct {
+  FabTimePs base_ps, latency_ps;
+  double n_rounds;
+  const char *source;
+} FabSwitchCost;
+
 typedef struct {
   const char *name; /* what `architecture` of an accelerator says; owned by the catalogue */
   const char *summary;
@@ -71,6 +82,7 @@ typedef struct {
   FabSends sends;
   FabAllPairs all_pairs;
   FabRingCosts rings;
+  FabSwitchCost node_switch;
   const char *source, *date;
 } FabGeneration;
 

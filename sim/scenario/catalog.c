@@ -679,6 +679,8 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
                     startups[i]->source);
   for (guint i = 0; i < G_N_ELEMENTS (rings); i++)
     check_measured (reader, &rings[i]->base_ps, rings[i]->base_ps > 0, rings[i]->source);
+  check_measured (reader, &self->node_switch.base_ps, self->node_switch.base_ps > 0,
+                  self->node_switch.source);
   check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
                   self->sends.source);
   check_measured (reader, &self->all_pairs.bytes_per_s, self->all_pairs.bytes_per_s > 0,

@@ -431,6 +431,14 @@ static const FabParam ring_params[] = {
   { .key = NULL },
 };
 
+static const FabParam switch_params[] = {
+  { ROW ("base", TIME, FabSwitchCost, base_ps, "0us", "Once for each collective; 0: nothing was measured.") },
+  { ROW ("latency", TIME, FabSwitchCost, latency_ps, "0us", "Of a round, which its bytes hide.") },
+  { ROW ("rounds", FACTOR, FabSwitchCost, n_rounds, "0", "Under way before the first one ends.") },
+  { ROW ("source", TEXT, FabSwitchCost, source, "", "The tables that these were fitted to.") },
+  { .key = NULL },
+};
+
 #define RING(key_, field_, help_)                                                             \
   {                                                                                           \
     ROW (key_, TABLE, FabGeneration, field_, NULL, help_), .table = ring_params,              \
@@ -459,6 +467,9 @@ const FabParam fab_generation_params[] = {
   RING ("ring_ll", rings.ll, "A ring inside a node, with a flag beside every word."),
   RING ("ring_ll128", rings.ll128, "With a flag in every line of 128 bytes."),
   RING ("ring_simple", rings.simple, "With a counter that is set after a chunk."),
+  { ROW ("node_switch", TABLE, FabGeneration, node_switch, NULL,
+         "A reduction by the switch of a node, in rounds."),
+    .table = switch_params, .table_size = sizeof (FabSwitchCost) },
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },
 };

@@ -277,6 +277,31 @@ bytes_hide_the_latency_of_steps (G_GNUC_UNUSED void **state)
   assert_true (ring_us (4, simple, FAB_OP_ALL_GATHER, 480000) < 10 + 18 + 1);
 }
 
+/* Eight H100, 450 GB/s: 1 + 1/8 of the size on a link, 400 GB/s of size. Rounds of 16 channels x 8 GPUs x 128 KiB take
+ * 41.943 us, of which 10 are latency: the bytes alone take sqrt (41.943^2 - 10^2) = 40.734 us. 1 GiB has 64 of them and
+ * 2 under way: 5 + 66 x 41.943 us. 4 MiB go in chunks of 16 KiB, 2 rounds of sqrt (5.0917^2 + 10^2) = 11.222 us:
+ * 5 + 4 x 11.222 us. */
+static void
+small_rounds_of_the_switch_show_their_latency (G_GNUC_UNUSED void **state)
+{
+  const FabGeneration generation = { .node_switch = {
+                                         .base_ps = 5000000, .latency_ps = 10000000, .n_rounds = 2 } };
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 450 * G, .gpus_reduce = TRUE };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, "{algorithm: nvls}");
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan large, small;
+
+  rig->cluster.generation = &generation;
+  rig->cluster.architecture = "hopper";
+  assert_true (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, 1 << 30, &large, NULL));
+  assert_true (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, 4 << 20, &small, NULL));
+  assert_near ((double) fab_collective_plan_idle_ps (&large) / 1e6, 5 + 66 * 41.943, 1e-4);
+  assert_near ((double) fab_collective_plan_idle_ps (&small) / 1e6, 5 + 4 * 11.222, 1e-4);
+  fab_library_destroy (library);
+}
+
 /* A chain is a pipeline of chunks: nothing waits for a full round. */
 static void
 chains_do_not_round (G_GNUC_UNUSED void **state)
@@ -417,6 +442,7 @@ main (void)
     cmocka_unit_test (whole_chunks_round_up),
     cmocka_unit_test (blocks_copy_once_in_a_loop),
     cmocka_unit_test (bytes_hide_the_latency_of_steps),
+    cmocka_unit_test (small_rounds_of_the_switch_show_their_latency),
     cmocka_unit_test (chains_do_not_round),
     cmocka_unit_test (a_slow_host_is_waited_for),
     cmocka_unit_test (least_time_holds_for_every_form),

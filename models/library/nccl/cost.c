@@ -131,8 +131,11 @@ steps_us (const NcclCandidate *self)
 static double
 startup_us (const NcclCandidate *self)
 {
+  const FabSwitchCost *node_switch = nccl_switch_cost (self);
   double steps = steps_us (self);
 
+  if (node_switch != NULL)
+    return nccl_switch_startup_us (self, node_switch);
   return steps + (base_us (self, steps) + fill_us (self)) * nccl_plateau_factor (self);
 }
 

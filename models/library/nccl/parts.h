@@ -8,6 +8,7 @@
  * choose.c      the time that NCCL's tuner estimates for a candidate; the candidate with the smallest estimate runs
  * cost.c        the time that the chosen candidate really takes
  * ring.c        what rings inside a node take
+ * nvls.c        what reductions by the switch of a node take
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
@@ -304,6 +305,17 @@ const FabRingCost *nccl_ring_cost (const NcclCandidate *self);
 /* The time of the steps beyond that of the bytes, and what thread blocks can move in bytes of size per second. */
 double nccl_ring_steps_us (const NcclCandidate *self, const FabRingCost *cost);
 double nccl_ring_limit_bytes_per_s (const NcclCandidate *self, const FabRingCost *cost);
+
+/* --- nvls.c --- */
+
+/* What was measured of such a candidate; NULL: no switch of one node reduces, or nothing was measured. */
+const FabSwitchCost *nccl_switch_cost (const NcclCandidate *self);
+
+/* Bytes of size that all channels move at once. */
+FabBytes nccl_nvls_round_bytes (const NcclCandidate *self);
+
+/* The time beyond that of the bytes. */
+double nccl_switch_startup_us (const NcclCandidate *self, const FabSwitchCost *cost);
 
 /* --- measured.c --- */
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvls.c - what a reduction by the switch of one node takes where its generation was measured (FabSwitchCost).
+ *
+ * A round moves one chunk of every channel for every GPU. Chunks are 128 KiB, and smaller where there would be few
+ * rounds (src/enqueue.cc, calcCollChunking): 64 KiB below 64 rounds of 128, 32 below 8 rounds of 64, 16 below 2 rounds
+ * of 32. Smaller rounds hide less of their latency, which is why 16 MiB run at two thirds of the rate of 1 GiB on 8
+ * H100.
+ *
+ * The rates of links come from all-reduces of 8 GiB over eight GPUs (`multimem` of the catalogue's links), which
+ * contain the latency of rounds of 128 KiB.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/library/nccl/parts.h"
+
+enum { KIB = 1024, MOST_CHUNK = 128 * KIB, KNOWN_GPUS = 8 };
+
+const FabSwitchCost *
+nccl_switch_cost (const NcclCandidate *self)
+{
+  const FabSwitchCost *cost = &self->group->cluster->generation->node_switch;
+
+  return strcmp (self->algorithm->model, "nvls") == 0 && self->group->n_nodes == 1 && cost->base_ps > 0
+           ? cost
+           : NULL;
+}
+
+/* Channels of NVLS (src/transport/nvls.cc, NVLS_NCHANNELS_SM90 and others): on one Blackwell node 24 since 2.27.3. */
+static guint
+n_nvls_channels (const NcclCandidate *self)
+{
+  guint n = self->architecture->generation < 10 ? 16 : self->version >= 22703 ? 24 : 32;
+
+  return MIN (n, self->most_channels);
+}
+
+static FabBytes
+round_of (const NcclCandidate *self, FabBytes chunk_bytes)
+{
+  return (FabBytes) n_nvls_channels (self) * MIN (self->n_ranks, 32) * chunk_bytes;
+}
+
+FabBytes
+nccl_nvls_round_bytes (const NcclCandidate *self)
+{
+  FabBytes chunk_bytes = MOST_CHUNK;
+
+  if (self->bytes < 64 * round_of (self, chunk_bytes))
+    chunk_bytes = 64 * KIB;
+  if (self->bytes < 8 * round_of (self, chunk_bytes))
+    chunk_bytes = 32 * KIB;
+  if (self->bytes < 2 * round_of (self, chunk_bytes))
+    chunk_bytes = 16 * KIB;
+  return round_of (self, chunk_bytes);
+}
+
+double
+nccl_switch_startup_us (const NcclCandidate *self, const FabSwitchCost *cost)
+{
+  double us_per_byte = 1e6 / self->form->footprint->rate_bytes_per_s,
+         latency_us = (double) cost->latency_ps / 1e6;
+  double known_us = (double) n_nvls_channels (self) * KNOWN_GPUS * MOST_CHUNK * us_per_byte;
+  double share = latency_us < known_us ? sqrt (1 - latency_us * latency_us / (known_us * known_us)) : 0;
+  double round_bytes = (double) nccl_nvls_round_bytes (self), wire_us = round_bytes * us_per_byte;
+  double round_us = MAX (hypot (wire_us * share, latency_us), wire_us),
+         n_rounds = (double) self->bytes / round_bytes;
+
+  return (double) cost->base_ps / 1e6 + (n_rounds + cost->n_rounds) * round_us - n_rounds * wire_us;
+}
