@@ -24,9 +24,10 @@ typedef struct {
 char *
 collective_nccl_name (const char *name)
 {
-  const char *model = fab_nccl_algorithm_model (name);
+  g_autofree char *message = NULL;
+  char *list = fab_nccl_list (TRUE, name, &message);
 
-  return model != NULL ? g_strdup (model) : g_ascii_strdown (name, -1);
+  return list != NULL ? list : g_ascii_strdown (name, -1);
 }
 
 static gboolean
@@ -39,26 +40,26 @@ is_one_of (const char *name, const char *const *names)
 }
 
 static gboolean
+convert_list (gboolean is_algorithm, const char *value, const char *key, FabEdits *edits)
+{
+  g_autofree char *message = NULL, *list = fab_nccl_list (is_algorithm, value, &message);
+
+  if (list == NULL)
+    return FALSE;
+  fab_edits_ask (edits, key, fab_value_text (list));
+  return TRUE;
+}
+
+static gboolean
 convert_algorithm (const char *value, const char *key, FabEdits *edits)
 {
-  const char *model = fab_nccl_algorithm_model (value);
-
-  if (model == NULL)
-    return FALSE;
-  fab_edits_ask (edits, key, fab_value_text (model));
-  return TRUE;
+  return convert_list (TRUE, value, key, edits);
 }
 
 static gboolean
 convert_protocol (const char *value, const char *key, FabEdits *edits)
 {
-  static const char *const known[] = { "ll", "ll128", "simple", NULL };
-  g_autofree char *name = g_ascii_strdown (value, -1);
-
-  if (!is_one_of (name, known))
-    return FALSE;
-  fab_edits_ask (edits, key, fab_value_text (name));
-  return TRUE;
+  return convert_list (FALSE, value, key, edits);
 }
 
 static gboolean
@@ -132,8 +133,8 @@ convert_level (const char *value, const char *key, FabEdits *edits)
   return TRUE;
 }
 
-#define ALGORITHMS "one of %s; lists and ^ are not supported"
-#define PROTOCOLS "one of LL, LL128, Simple; lists and ^ are not supported"
+#define ALGORITHMS "one of %s, or a list of them: Ring,Tree or ^Tree or Ring;AllReduce:Tree"
+#define PROTOCOLS "one of LL, LL128, Simple, or a list of them: LL,Simple or ^LL128 or LL;AllReduce:Simple"
 #define LEVELS "one of LOC, NVL, PIX, PXB, PHB, NODE, SYS"
 #define COUNTS "a number from 1 to 64"
 #define NIC_OF_NODE "it is the node's NICs: --nic LINK, --set cluster.nics_per_node=N"

@@ -84,6 +84,7 @@ struct _FabParam {
   gsize table_size;           /* TABLE, LIST: sizeof the nested struct */
   FabModelKind models;        /* MODEL: which list */
   FabRefers refers;           /* TEXT: the list or section that must hold this name */
+  gboolean takes_list;        /* TEXT: a list of texts may stand there, which commas join */
   gboolean is_in_title;       /* a title of the scenario says it, where it is not the default */
 };
 

@@ -176,18 +176,40 @@ fab_schema_model_defaults (FabSchemaReader *self, const FabModelInfo *info)
 
 /* Values --------------------------------------------------------------------------------------------- */
 
+/* The texts of a list with commas between them; NULL: it is no list of texts. (transfer full) */
+static char *
+join_texts (const FabYamlNode *node)
+{
+  g_autoptr (GString) joined = g_string_new (NULL);
+
+  if (node->kind != FAB_YAML_SEQUENCE || node->n == 0)
+    return NULL;
+  for (guint i = 0; i < node->n; i++) {
+    const FabYamlNode *item = node->values[i];
+
+    if (item->kind != FAB_YAML_SCALAR || item->text == NULL)
+      return NULL;
+    g_string_append_printf (joined, "%s%s", i > 0 ? "," : "", item->text);
+  }
+  return g_strdup (joined->str);
+}
+
 static void
 read_scalar (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out)
 {
   gpointer field = fab_schema_field (out, row);
-  g_autofree char *message = NULL;
+  g_autofree char *message = NULL, *joined = row->takes_list ? join_texts (node) : NULL;
 
-  if (node->kind != FAB_YAML_SCALAR)
+  if (joined != NULL) {
+    if (schema_parse_scalar (self, row, joined, field, &message))
+      return;
+  } else if (node->kind != FAB_YAML_SCALAR) {
     message = g_strdup_printf ("'%s' must be a %s, not a %s", row->key, fab_param_type_name (row->type),
                                node->kind == FAB_YAML_MAPPING ? "mapping" : "list");
-  else if (node->value != NULL ? schema_take_value (self, row, node->value, field, &message)
-                               : schema_parse_scalar (self, row, node->text, field, &message))
+  } else if (node->value != NULL ? schema_take_value (self, row, node->value, field, &message)
+                                 : schema_parse_scalar (self, row, node->text, field, &message)) {
     return;
+  }
   fab_diagnostics_add (self->diagnostics, &node->mark, "%s", message);
   scalar_fallback (self, row, field);
 }

@@ -168,7 +168,7 @@ emit_row (Emitter *self, const FabParam *row)
     emit_bool (self);
   else if (row->type == FAB_PARAM_CHOICE)
     emit_words (self, row->choices);
-  else if (row->type == FAB_PARAM_TEXT && row->refers == FAB_REFERS_FILES)
+  else if (row->type == FAB_PARAM_TEXT && (row->takes_list || row->refers == FAB_REFERS_FILES))
     emit_files (self);
   else if (row->type == FAB_PARAM_TEXT)
     add_types (self, "string", "number");

@@ -444,6 +444,12 @@ nccl_algorithm (const char *model)
 }
 
 const NcclAlgorithm *
+nccl_algorithm_at (guint i)
+{
+  return i < G_N_ELEMENTS (rows) ? &rows[i] : NULL;
+}
+
+const NcclAlgorithm *
 nccl_searched_algorithm (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

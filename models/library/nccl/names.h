@@ -11,6 +11,10 @@ const char *fab_nccl_algorithm_model (const char *name);
 /* All values of NCCL_ALGO: "Ring, Tree, ...". (transfer full) */
 char *fab_nccl_algorithm_names (void);
 
+/* A list as in NCCL_ALGO or NCCL_PROTO ("Ring,Tree", "^LL", "ring;allreduce:tree") as a scenario writes it. (transfer
+ * full) NULL and *message (transfer full): it is none. */
+char *fab_nccl_list (gboolean is_algorithm, const char *text, char **message);
+
 /* The algorithm as it stands in the names of NCCL's kernels: "RING", "TREE"; static. `model` may be NULL or name a
  * model that NCCL does not have. */
 const char *fab_nccl_algorithm_kernel (const char *model);

@@ -87,14 +87,18 @@ static const FabParam nccl_params[] = {
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, algorithm),
     .fallback = "",
-    .refers = FAB_REFERS_ALGORITHM,
-    .help = "Only this algorithm (as NCCL_ALGO does); empty: the one that the tuner chooses." },
+    .takes_list = TRUE,
+    .help =
+        "Only this algorithm or these, as NCCL_ALGO says it: ring, [ring, tree], ^tree, ring;allreduce:tree. "
+        "Empty: the one that the tuner chooses." },
   { .key = "protocol",
-    .type = FAB_PARAM_CHOICE,
+    .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, protocol),
     .fallback = "auto",
-    .choices = protocol_choices,
-    .help = "Only this protocol (as NCCL_PROTO does); auto: the one that the tuner chooses." },
+    .takes_list = TRUE,
+    .help =
+        "Only this protocol or these (ll, ll128, simple), as NCCL_PROTO says it. auto: the one that the tuner "
+        "chooses." },
   { .key = "measured",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (NcclParams, measured),
@@ -107,6 +111,7 @@ static const FabParam nccl_params[] = {
 typedef struct {
   FabLibrary base;
   NcclParams params;
+  NcclAsked asked;
   GHashTable *wires; /* NcclWires by FabCollectiveForm */
 } NcclLibrary;
 
@@ -116,7 +121,8 @@ typedef struct {
   NcclParams params; /* of the library, with what the release implies */
   NcclCaps caps;
   NcclSearch search;
-  NcclTuning estimate; /* of the algorithm in `common` */
+  NcclTuning estimate;         /* of the algorithm in `common` */
+  guint algorithms, protocols; /* that may run (NcclAsked); 0: any */
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
@@ -143,21 +149,18 @@ count_channels (const NcclCandidate *candidate)
 static gboolean
 is_possible (const Choice *choice, const NcclCandidate *candidate)
 {
-  const NcclParams *params = &choice->params;
   const FabCollectiveForm *form = candidate->form;
-  guint protocols = candidate->algorithm->protocols;
+  guint asked = choice->protocols;
   NcclProtocol set;
 
   if (rccl_leaves_out (candidate))
     return FALSE;
   if (candidate->algorithm->protocol != NULL)
     return candidate->protocol == candidate->algorithm->protocol (candidate);
-  if (protocols == 1u << NCCL_SIMPLE || params->protocol == NCCL_SIMPLE + 1)
-    return candidate->protocol == NCCL_SIMPLE;
-  if (params->protocol != 0)
-    return params->protocol == (gint) candidate->protocol + 1;
-  if ((protocols >> candidate->protocol & 1) == 0)
+  if ((candidate->algorithm->protocols >> candidate->protocol & 1) == 0)
     return FALSE;
+  if (asked != 0)
+    return (asked >> candidate->protocol & 1) != 0;
   if (rccl_sets_protocol (candidate, &set))
     return candidate->protocol == set;
   if (candidate->protocol != NCCL_LL128)
@@ -229,12 +232,13 @@ is_wanted (const Choice *choice, const FabAlgorithmOps *model)
   const NcclParams *params = &choice->params;
   const NcclCandidate *common = &choice->common;
   const NcclAlgorithm *algorithm = common->algorithm;
+  guint asked = choice->algorithms;
 
   if (!nccl_has_op (algorithm, common->op))
     return FALSE;
-  if (params->algorithm != NULL && strcmp (params->algorithm, algorithm->model) != 0)
+  if (asked != 0 && (asked & nccl_algorithm_bit (algorithm)) == 0)
     return FALSE;
-  if (params->algorithm == NULL && algorithm->is_considered != NULL
+  if (asked != nccl_algorithm_bit (algorithm) && algorithm->is_considered != NULL
       && !algorithm->is_considered (params, common))
     return FALSE;
   return model->supports (common->group, common->op);
@@ -388,26 +392,59 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
   choice.common.caps = &choice.caps;
   choice.common.search = &choice.search;
   choice.common.estimate = &choice.estimate;
-  if (rccl_plays_all_pairs (&choice.params, &choice.common))
+  choice.algorithms = self->asked.algorithms[op];
+  choice.protocols = self->asked.protocols[op];
+  if (choice.algorithms == 0 && choice.protocols == 0
+      && rccl_plays_all_pairs (&choice.params, &choice.common))
     return plan_all_pairs (&choice, plan, error);
   if (!measure_rings (&choice, error) || !try_algorithms (&choice, error))
     return FALSE;
+  if (choice.best_us < 0 && version < 22400) {
+    choice.algorithms = nccl_algorithm_bit (
+        nccl_searched_algorithm ()); /* before 2.24 rings ran where nothing else could */
+    if (!try_algorithms (&choice, error))
+      return FALSE;
+  }
   if (choice.best_us < 0)
     return fab_throw (
         error, FAB_ERROR_INPUT,
         "collectives.algorithm: NCCL has no '%s' for %s over these %u ranks%s%s; collectives.kind=plain"
         " plays whatever the wires allow",
         self->params.algorithm ? self->params.algorithm : "auto", fab_op_names[op], plan->n_ranks,
-        self->params.protocol ? " with protocol " : "",
-        self->params.protocol ? protocol_choices[self->params.protocol] : "");
+        self->asked.protocols[op] ? " with protocol " : "",
+        self->asked.protocols[op] ? self->params.protocol : "");
   finish_plan (&choice, plan);
   return TRUE;
+}
+
+static void
+check_lists (const NcclParams *self, FabCheck *check)
+{
+  g_autofree char *message = NULL;
+  NcclAsked asked = { 0 };
+  guint version = self->nccl_version != NULL ? nccl_version_parse (self->nccl_version) : 0;
+
+  if (self->algorithm != NULL && !nccl_list_parse (TRUE, self->algorithm, asked.algorithms, &message)) {
+    fab_check_fail (check, &self->algorithm, "%s", message);
+    return;
+  }
+  if (!nccl_asked_parse (self, &asked, &message)) {
+    fab_check_fail (check, &self->protocol, "%s", message);
+    return;
+  }
+  message = nccl_asked_contradiction (self, &asked);
+  if (message != NULL)
+    fab_check_fail (check, &self->protocol, "%s", message);
+  else if (version != 0 && version < 22400 && nccl_asked_has_ops (self))
+    fab_check_fail (check, &self->nccl_version, "lists for single operations came with 2.24");
 }
 
 static void
 nccl_check (gconstpointer params, FabCheck *check)
 {
   const NcclParams *self = params;
+
+  check_lists (self, check);
 
   if (self->nccl_version != NULL && nccl_version_parse (self->nccl_version) == 0)
     fab_check_fail (check, &self->nccl_version,
@@ -419,9 +456,12 @@ static FabLibrary *
 nccl_create (const FabModelInfo *const *algorithms, gconstpointer params)
 {
   NcclLibrary *self = g_new0 (NcclLibrary, 1);
+  g_autofree char *message = NULL;
 
   fab_library_init (&self->base, &fab_library_nccl, algorithms);
   self->params = *(const NcclParams *) params;
+  if (!nccl_asked_parse (&self->params, &self->asked, &message))
+    self->asked = (NcclAsked){ 0 }; /* nccl_check () has said why */
   self->wires = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   return &self->base;
 }

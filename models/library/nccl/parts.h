@@ -12,6 +12,7 @@
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
+ * lists.c       algorithms and protocols that a user asks for
  * system.c      a group as NCCL's search sees it
  * wires.c       what the links of an algorithm's footprint allow
  * nccl.c        parameters, the search over all candidates, and the host that issues collectives
@@ -44,8 +45,8 @@ typedef struct {
   gboolean has_whole_chunks, has_nvls, has_collnet;
   double net_fraction;
   const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
-  const char *algorithm;    /* NULL: the tuner chooses */
-  gint protocol;            /* 0: the tuner chooses, else NcclProtocol + 1 */
+  const char *algorithm;    /* NULL: the tuner chooses; else one or a list (lists.c) */
+  const char *protocol;     /* NULL or "auto": the tuner chooses */
   FabParamList measured;
 } NcclParams;
 
@@ -188,6 +189,9 @@ struct NcclAlgorithm {
   gboolean is_point_to_point;  /* ncclSend, ncclRecv: connections limit it, not what its channels can move */
 };
 
+/* The rows one after another; NULL after the last. */
+const NcclAlgorithm *nccl_algorithm_at (guint i);
+
 /* Finds the row of an algorithm model; NULL: NCCL has no such algorithm. */
 const NcclAlgorithm *nccl_algorithm (const char *model);
 
@@ -206,6 +210,25 @@ nccl_has_op (const NcclAlgorithm *self, FabOp op)
 {
   return (self->ops >> op & 1) != 0;
 }
+
+/* --- lists.c --- */
+
+/* Bits of what may run for each operation, algorithms by row, protocols by NcclProtocol; 0: anything. */
+typedef struct {
+  guint algorithms[FAB_N_OPS], protocols[FAB_N_OPS];
+} NcclAsked;
+
+guint nccl_algorithm_bit (const NcclAlgorithm *algorithm);
+
+/* FALSE and *message (transfer full): the text is no list. Operations that it does not name keep their mask. */
+gboolean nccl_list_parse (gboolean is_algorithm, const char *text, guint masks[FAB_N_OPS], char **message);
+gboolean nccl_asked_parse (const NcclParams *params, NcclAsked *asked, char **message);
+
+/* Why both lists together leave nothing; NULL: they leave something. (transfer full) */
+char *nccl_asked_contradiction (const NcclParams *params, const NcclAsked *asked);
+
+/* Whether a list differs between operations. */
+gboolean nccl_asked_has_ops (const NcclParams *params);
 
 /* --- versions.c --- */
 
@@ -228,7 +251,8 @@ void nccl_version_apply (guint version, NcclParams *params);
 
 /* --- rccl.c --- */
 
-/* Whether RCCL plays the collective by a schedule of its own, in which every GPU writes to all others. */
+/* Whether RCCL plays a collective for which nobody asks for an algorithm or a protocol by a schedule of its own, in which
+ * every GPU writes to all others. */
 gboolean rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *common);
 
 /* Fills in the plan of such a collective over the links of `form`, but for its algorithm and protocol. Returns the

@@ -34,8 +34,7 @@ rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *common)
   return common->architecture->is_rccl && common->version >= MSCCL_VERSION
       && group->cluster->generation->all_pairs.bytes_per_s > 0 && group->n_nodes == 1
       && common->n_ranks == all_pairs_ranks && params->gpus_per_process == 1
-      && common->op == FAB_OP_ALL_REDUCE && common->bytes <= all_pairs_most_bytes && params->algorithm == NULL
-      && params->protocol == 0;
+      && common->op == FAB_OP_ALL_REDUCE && common->bytes <= all_pairs_most_bytes;
 }
 
 NcclProtocol
