@@ -114,12 +114,45 @@ nvls_or_ring_goes_by_the_release (G_GNUC_UNUSED void **state)
     }
 }
 
+static double
+symmetric_us (const char *architecture, FabOp op, FabBytes bytes, const char **algorithm)
+{
+  const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 8, .gpu_bytes_per_s = 450 * G, .gpus_reduce = TRUE };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info,
+                                          "{symmetric: true, nccl_version: 2.29.2, issue: 1ns}");
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan plan;
+
+  rig->cluster.architecture = architecture;
+  assert_true (fab_library_plan (library, &group, op, bytes, &plan, NULL));
+  *algorithm = plan.algorithm;
+  double us = (double) fab_collective_plan_idle_ps (&plan) / 1e6;
+  fab_library_destroy (library);
+  return us;
+}
+
+/* 8 B: 4.5 us and softplus (-1) = 0.313. 1 GiB on eight H100: 1 + 1/8 of it at 480 GiB/s are 2.34 ms, but the links
+ * move 400 GB/s of size: 7.8 us + 2.684 ms. */
+static void
+symmetric_kernels_take_what_the_source_says (G_GNUC_UNUSED void **state)
+{
+  const char *small, *large;
+
+  assert_near (symmetric_us ("hopper", FAB_OP_ALL_REDUCE, 8, &small), 4.5 + 0.3133, 1e-3);
+  assert_near (symmetric_us ("hopper", FAB_OP_ALL_REDUCE, 1 << 30, &large), 7.8 + 1073741.824 / 400, 1e-3);
+  assert_string_equal (small, "direct");
+  assert_string_equal (large, "nvls");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (protocols_change_where_nccl_changes_them),
     cmocka_unit_test (nvls_or_ring_goes_by_the_release),
+    cmocka_unit_test (symmetric_kernels_take_what_the_source_says),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -70,6 +70,13 @@ static const FabParam nccl_params[] = {
     .offset = G_STRUCT_OFFSET (NcclParams, has_collnet),
     .fallback = "false",
     .help = "The network's switches reduce too: the SHARP plug-in is there and NCCL_COLLNET_ENABLE=1." },
+  { .key = "symmetric",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (NcclParams, is_symmetric),
+    .fallback = "false",
+    .help =
+        "Buffers are registered as symmetric windows (nccl-tests -R 2), so that one NVLink domain takes the "
+        "symmetric kernels of NCCL 2.27.3 and later. From NCCL's source alone: no table shows them." },
   { .key = "min_channels",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (NcclParams, min_channels),
@@ -367,6 +374,32 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
     plan->best = choice->fastest;
 }
 
+/* A kernel on registered buffers in place of the plan. */
+static gboolean
+take_symmetric (const Choice *choice, const NcclSymmetric *kernel, FabCollectivePlan *plan, GError **error)
+{
+  FabLibrary *library = &choice->library->base;
+  const FabAlgorithmOps *model = model_of (choice->library, nccl_algorithm (kernel->model));
+  const FabCollectiveForm *form = fab_library_form (library, model, choice->common.group, choice->common.op,
+                                                    &choice->env, error);
+
+  if (form == NULL)
+    return FALSE;
+  plan->algorithm = kernel->model;
+  plan->protocol = kernel->protocol;
+  plan->n_channels = kernel->n_blocks;
+  plan->n_connections = 1;
+  plan->footprint = form->footprint;
+  plan->wire_factor = 1;
+  plan->limit_bytes_per_s = (double) choice->common.bytes / (kernel->move_us * 1e-6);
+  plan->steps = (FabCollectivePlanSteps){ .limit_bytes_per_s = plan->limit_bytes_per_s };
+  plan->latency_ps = fab_form_latency_ps (form);
+  plan->startup_ps = MAX (fab_seconds_to_ps (kernel->base_us * 1e-6), plan->latency_ps);
+  plan->best = (FabCollectivePlanBest){ 0 };
+  wait_for_host (&choice->params, choice->common.group->cluster->generation, plan);
+  return TRUE;
+}
+
 static gboolean
 nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
            GError **error)
@@ -414,6 +447,9 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
         self->asked.protocols[op] ? " with protocol " : "",
         self->asked.protocols[op] ? self->params.protocol : "");
   finish_plan (&choice, plan);
+  NcclSymmetric kernel;
+  if (choice.params.is_symmetric && nccl_symmetric (&choice.common, &kernel))
+    return take_symmetric (&choice, &kernel, plan, error);
   return TRUE;
 }
 

@@ -9,6 +9,7 @@
  * cost.c        the time that the chosen candidate really takes
  * ring.c        what rings inside a node take
  * nvls.c        what reductions by the switch of a node take
+ * symmetric.c   kernels on registered buffers
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
@@ -42,7 +43,7 @@ typedef struct {
   FabTimePs issue_ps, issue_channel_ps;
   gint64 gpus_per_process;
   gint64 min_channels, max_channels;
-  gboolean has_whole_chunks, has_nvls, has_collnet;
+  gboolean has_whole_chunks, has_nvls, has_collnet, is_symmetric;
   double net_fraction;
   const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
   const char *algorithm;    /* NULL: the tuner chooses; else one or a list (lists.c) */
@@ -340,6 +341,18 @@ FabBytes nccl_nvls_round_bytes (const NcclCandidate *self);
 
 /* The time beyond that of the bytes. */
 double nccl_switch_startup_us (const NcclCandidate *self, const FabSwitchCost *cost);
+
+/* --- symmetric.c --- */
+
+/* A kernel on registered buffers: `model` says which links it uses. */
+typedef struct {
+  const char *model, *protocol; /* static */
+  guint n_blocks;
+  double base_us, move_us; /* startup, and the time of the bytes where links do not take longer */
+} NcclSymmetric;
+
+/* The kernel that NCCL's own model takes to be fastest. FALSE: there is none for the release, GPUs or operation. */
+gboolean nccl_symmetric (const NcclCandidate *common, NcclSymmetric *fastest);
 
 /* --- measured.c --- */
 
