@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/hardware/cmd_topo.h"
+#include "sim/machine/hop.h"
+#include "sim/machine/nic_paths.h"
 
 enum { MAX_PAIRS = 16 };
 
@@ -104,6 +106,33 @@ print_across (const FabTopoPicture *picture)
   }
 }
 
+/* Whether what this GPU sends to its nearest NIC waits in host memory, as GPUDirect RDMA does not reach so far. */
+static gboolean
+is_beyond_gdr (const FabCluster *cluster, guint local)
+{
+  guint nic = fab_cluster_nic_of (cluster, local);
+  FabPath path;
+
+  if (nic >= cluster->nics_per_node)
+    return FALSE;
+  FabVertexId relay = fab_relay_to_nic (cluster, cluster->gpus[local], cluster->nics[nic]);
+  return fab_cluster_reach (cluster, relay, cluster->nics[nic], &path) > cluster->gdr;
+}
+
+static void
+print_gdr (const FabCluster *cluster)
+{
+  guint n = 0;
+
+  for (guint local = 0; local < cluster->gpus_per_node; local++)
+    n += is_beyond_gdr (cluster, local);
+  if (n > 0)
+    g_print (
+        "\nThe NIC of %u of %u GPUs is farther away than GPUDirect RDMA reaches (cluster.gdr: %s): what they send "
+        "to\nother nodes goes through host memory.\n",
+        n, cluster->gpus_per_node, fab_reach_names[cluster->gdr]);
+}
+
 static void
 print_node (const FabTopoPicture *picture)
 {
@@ -123,6 +152,7 @@ print_node (const FabTopoPicture *picture)
       print_place (topology, place);
   }
   print_across (picture);
+  print_gdr (cluster);
 }
 
 /* --- boxes --- */

@@ -198,10 +198,28 @@ passes_host (const FabGraph *graph, const FabPath *path)
   return FALSE;
 }
 
-/* Between a GPU and a NIC of its node, whichever way; the buffers are those of the GPU's socket. */
+/* What a NIC reads at most from a GPU behind a host bridge: a part of what the slowest bus on the way gives copies. */
+static double
+limit_of_read (const FabCluster *cluster, const FabPath *path)
+{
+  const FabGraph *graph = cluster->graph;
+  double least = G_MAXDOUBLE;
+
+  for (guint i = 0; i < path->n; i++) {
+    const FabLinkClass *link_class = fab_graph_link_class (graph, path->links[i]);
+
+    if (link_class->technology->joins == FAB_JOINS_DEVICES)
+      least = MIN (least, (double) fab_graph_link (graph, path->links[i])->rate_bytes_per_s
+                              / link_class->cost[FAB_DRIVE_COPY]);
+  }
+  return least < G_MAXDOUBLE ? least / fab_slowdown_stretch (&cluster->processor->bridge_read) : least;
+}
+
+/* Between a GPU and a NIC of its node, whichever way; the buffers are those of the GPU's socket. `most` becomes what
+ * the NIC reads at most, where that is less. */
 static gboolean
 hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVertexId gpu, FabHop *hop,
-            GError **error)
+            double *most, GError **error)
 {
   FabPath path;
 
@@ -210,7 +228,7 @@ hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVert
 
   if (reach <= cluster->gdr) {
     if (is_read && reach >= FAB_REACH_PHB)
-      hop->read_stretch = fab_slowdown_stretch (&cluster->processor->bridge_read);
+      *most = MIN (*most, limit_of_read (cluster, &path));
     if (hop->kind == FAB_HOP_NET && (reach >= FAB_REACH_PHB || passes_host (cluster->graph, &path)))
       hop->kind = FAB_HOP_NET_HOST;
     return hop_follow (cluster, from, to, 0, &path, hop, error);
@@ -228,10 +246,11 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
 {
   FabVertexId leaves = fab_relay_to_nic (cluster, from, out_nic);
   const FabLinkClass *port;
+  double most = G_MAXDOUBLE;
   guint before;
 
   if ((leaves != from && !hop_go (cluster, from, leaves, 0, hop, error))
-      || !hop_go_gdr (cluster, leaves, out_nic, leaves, hop, error))
+      || !hop_go_gdr (cluster, leaves, out_nic, leaves, hop, &most, error))
     return FALSE;
   before = hop->shares->len;
   if (!hop_follow (cluster, out_nic, in_nic, flow, wire, hop, error))
@@ -242,7 +261,12 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
   hop->messages = &port->messages;
   hop->out_port = wire->links[0];
   hop->in_port = wire->links[wire->n - 1];
-  return hop_go_gdr (cluster, in_nic, to, to, hop, error);
+  if (!hop_go_gdr (cluster, in_nic, to, to, hop, &most, error))
+    return FALSE;
+  double rate = (double) fab_graph_link (cluster->graph, wire->links[0])->rate_bytes_per_s
+              / port->cost[FAB_DRIVE_COPY] / MAX (port->collective_stretch, 1);
+  hop->read_stretch = MAX (hop->read_stretch, rate / most);
+  return TRUE;
 }
 
 /* fab_cluster_way_out (), and the path from there. FALSE: there is none. */

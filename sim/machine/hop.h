@@ -42,7 +42,7 @@ typedef struct {
   /* Stretch (>= 1) on all links: inside a node what host memory and split packets cost, between nodes what the
    * collective library loses on its NICs (0: not known). */
   double stretch;
-  /* Stretch (>= 1) where a NIC reads a GPU through a host bridge, or reads host memory. */
+  /* Stretch (>= 1) where a NIC could send more than it reads from a GPU through a host bridge, or reads host memory. */
   double read_stretch;
   /* Stretch (>= 1) on the links of the two GPUs alone, whose kernels store into host memory and load from it. */
   double device_stretch;

@@ -368,8 +368,9 @@ const FabParam fab_processor_params[] = {
         "How far two GPUs reach each other's memory where a job uses only two of the node, if that is farther "
         "than the node's p2p."),
     .choices = fab_reach_names },
-  SLOWDOWN ("bridge_read", bridge_read,
-            "A NIC that reads a GPU's memory through a host bridge, against one beside it."),
+  SLOWDOWN (
+      "bridge_read", bridge_read,
+      "A NIC that reads a GPU's memory through a host bridge, against what that PCIe link gives copies."),
   SOURCE_ROWS (FabProcessor),
   { .key = NULL },
 };

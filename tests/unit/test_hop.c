@@ -210,6 +210,45 @@ two_gpus_alone_reach_farther (void **state)
   }
 }
 
+/* One GPU and one NIC on root ports of their own, 10 GB/s each, and a processor whose bridge lets NICs read 6 of 10: a
+ * port of 8 GB/s is too fast for it by a third, one of 5 GB/s is not. */
+static void
+a_bridge_is_a_ceiling_for_reads (void **state)
+{
+  static const struct {
+    const char *port;
+    double stretch;
+  } rows[] = { { "64Gb/s", 8.0 / 6 }, { "40Gb/s", 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *own = g_strdup_printf (
+        "links:\n"
+        "  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+        "  - {name: ram, technology: Memory, lanes: 1, signalling: 8000Gb/s, latency: 0us}\n"
+        "  - {name: port, technology: Ethernet, lanes: 1, signalling: %s, latency: 1us}\n"
+        "processors: [{name: slow, bridge_read: {plain: 10GB/s, reached: 6GB/s}}]\n"
+        "nodes:\n"
+        "  - name: box\n"
+        "    accelerator: a100-sxm4-80gb\n"
+        "    cpu: slow\n"
+        "    nic: port\n"
+        "    parts: [{name: gpu, kind: accelerator}, {name: nic, kind: nic}, {name: cpu, kind: host},"
+        " {name: ram, kind: memory}]\n"
+        "    wires: [{from: gpu, to: cpu, link: wire}, {from: nic, to: cpu, link: wire},"
+        " {from: cpu, to: ram, link: ram}]\n",
+        rows[i].port);
+    g_autoptr (Play) play = play_cluster (*state, "node: box, nodes: 2, gdr: phb", own);
+    const FabCluster *cluster = cluster_of (play);
+    FabHop hop;
+
+    assert_true (fab_hop_over (cluster, cluster->gpus[0], cluster->nics[0], cluster->nics[1],
+                               cluster->gpus[1], 0, &hop, NULL));
+    assert_int_equal (hop.kind, FAB_HOP_NET_HOST);
+    assert_near (hop.read_stretch, rows[i].stretch, 1e-9);
+    fab_hop_clear (&hop);
+  }
+}
+
 static void
 drives_bounce_without_gpudirect_storage (void **state)
 {
@@ -327,6 +366,7 @@ main (void)
     cmocka_unit_test (staging_both_ways_shares_the_uplink),
     cmocka_unit_test (kernels_store_into_host_memory_no_faster_than_measured),
     cmocka_unit_test (two_gpus_alone_reach_farther),
+    cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
     cmocka_unit_test (far_nics_are_reached_by_nvlink),

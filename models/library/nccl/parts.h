@@ -252,8 +252,8 @@ void nccl_version_apply (guint version, NcclParams *params);
 
 /* --- rccl.c --- */
 
-/* Whether RCCL plays a collective for which nobody asks for an algorithm or a protocol by a schedule of its own, in which
- * every GPU writes to all others. */
+/* Whether RCCL plays a collective by a schedule of its own, in which every GPU writes to all others. Nobody has asked
+ * for an algorithm or a protocol. */
 gboolean rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *common);
 
 /* Fills in the plan of such a collective over the links of `form`, but for its algorithm and protocol. Returns the
