@@ -206,6 +206,26 @@ staged_bytes_per_s (const NcclCandidate *self)
   return MAX (staged_simple_fraction, 1 / limited) * self->form->footprint->rate_bytes_per_s;
 }
 
+/* The last step of each loop of a ring copies out of a buffer, and nothing overlaps it (src/device/all_reduce.h): one
+ * part of three in an all-reduce of two GPUs, of two in their all-gather. The rate of one channel's copy is fitted to
+ * aic_l40s_allgather_2, one table. Over NVLink the generation says it (ring.c). */
+static const double bus_copy_bytes_per_s = 51.5e9;
+
+/* The limit of a ring whose GPUs reach each other over PCIe; 0: it is none. */
+static double
+bus_ring_bytes_per_s (const NcclCandidate *self)
+{
+  gboolean is_loop = self->op == FAB_OP_ALL_REDUCE || self->op == FAB_OP_ALL_GATHER
+                  || self->op == FAB_OP_REDUCE_SCATTER;
+
+  if (!self->algorithm->is_searched || !is_loop || self->protocol != NCCL_SIMPLE || is_over_nodes (self)
+      || self->form->intra_kind != FAB_HOP_DIRECT || !nccl_is_over_bus (self->form))
+    return 0;
+  return 1
+       / (1 / self->form->footprint->rate_bytes_per_s
+          + 1 / (bus_copy_bytes_per_s * self->n_channels * self->n_ranks));
+}
+
 /* What the end points of the candidate can do, in bytes of size per second; 0: they set no limit. */
 static double
 ends_bytes_per_s (const NcclCandidate *self)
@@ -226,6 +246,8 @@ ends_bytes_per_s (const NcclCandidate *self)
     lower (&limit, own);
   if (staged_bytes_per_s (self) > 0)
     lower (&limit, staged_bytes_per_s (self));
+  if (bus_ring_bytes_per_s (self) > 0)
+    lower (&limit, bus_ring_bytes_per_s (self));
   if (self->protocol == NCCL_LL && form->n_inter_steps > 0)
     lower (&limit, (ll_net_bytes_per_s + self->n_channels * ll_net_channel_bytes_per_s) / factor);
   return limit;
