@@ -287,6 +287,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->has_relays = build->cluster->has_relays;
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
+  cluster->plugin = build->node->plugin;
   cluster->device = (FabDevice){
     .architecture = accelerator->architecture,
     .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,

@@ -74,6 +74,12 @@ typedef struct {
   const char *source;
 } FabSwitchCost;
 
+/* A rate of one thread block, which runs one channel. */
+typedef struct {
+  FabBytesPerS bytes_per_s;
+  const char *source;
+} FabChannelRate;
+
 typedef struct {
   const char *name; /* what `architecture` of an accelerator says; owned by the catalogue */
   const char *summary;
@@ -83,6 +89,7 @@ typedef struct {
   FabAllPairs all_pairs;
   FabRingCosts rings;
   FabSwitchCost node_switch;
+  FabChannelRate ring_channel; /* a channel that receives, reduces and sends in a ring over nodes */
   const char *source, *date;
 } FabGeneration;
 

@@ -80,6 +80,15 @@ typedef struct {
   guint32 member; /* from 0 within the node and part */
 } FabVertex;
 
+/* How adapters pass longer messages: sender and receiver agree on the buffer before the bytes move. Short messages go
+ * eagerly, with the bytes beside the header. */
+typedef struct {
+  FabBytes from_bytes;       /* the smallest message that goes so; 0: none does */
+  FabTimePs handshake_ps;    /* what the agreement adds to a message that somebody waits for */
+  FabTimePs message_ps;      /* a port's time for each such message, one after another; 0: unlimited */
+  FabTimePs host_message_ps; /* the same between buffers in host memory */
+} FabRendezvous;
+
 /* The properties that links of one catalogue entry share. */
 typedef struct {
   const char *name; /* the catalogue owns this text and the technology, and outlives the graph */
@@ -89,6 +98,7 @@ typedef struct {
   FabTimePs endpoint_ps;     /* what the adapters at both ends add to the latency of a message */
   /* line time of a collective library's traffic over that of RDMA writes; 0: not known */
   double collective_stretch;
+  FabRendezvous rendezvous;
   FabMessages messages;   /* measured time of one message between two such ports */
   gboolean has_reduction; /* a switch at its end can reduce and multicast data */
   FabInlined inlined;

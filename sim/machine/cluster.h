@@ -51,6 +51,7 @@ typedef struct {
   /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
   guint *nic_hops;
   const char *architecture;        /* of the accelerators: the key of library constants */
+  const char *plugin;              /* network plug-in of the collective library; NULL: none */
   FabDevice device;                /* one accelerator */
   const FabGeneration *generation; /* of the accelerators; fab_generation_unknown where it has no entry */
   const FabProcessor *processor;   /* of the sockets */

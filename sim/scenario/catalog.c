@@ -317,6 +317,7 @@ fab_catalog_link_class (const FabCatalog *catalog, const FabLinkSpec *spec)
                         .technology = technology,
                         .flow_control = (FabFlowControl) flow_control,
                         .endpoint_ps = spec->endpoint_ps,
+                        .rendezvous = spec->rendezvous,
                         .messages = { .regimes = spec->messages.data,
                                       .n = spec->messages.n,
                                       .factor = 1,

@@ -57,6 +57,8 @@ typedef struct {
   /* NIC ports: share of `copy` that a collective library reaches; 0: unknown. */
   double collective_fraction;
   const char *collective_source;
+  FabRendezvous rendezvous; /* NIC ports: how longer messages go; from_bytes 0: as short ones */
+  const char *rendezvous_source;
   gboolean can_reduce;   /* NIC ports: the switches of this network can reduce in-network */
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabInlined inlined;    /* NIC ports: short messages that a processor copies; most_bytes 0: none */
@@ -128,6 +130,7 @@ typedef struct {
   const char *accelerator; /* accelerator entry */
   const char *nic;         /* link entry of a NIC's network port; NULL: no NICs */
   const char *cpu;         /* processor entry */
+  const char *plugin;      /* network plug-in of its collective library; NULL: none */
   int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
   FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
   FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing */

@@ -56,6 +56,18 @@ static const FabParam inlined_params[] = {
   { .key = NULL },
 };
 
+static const FabParam rendezvous_params[] = {
+  { ROW ("from", BYTES, FabRendezvous, from_bytes, "0B",
+         "The smallest message that goes so; 0B: none does.") },
+  { ROW ("handshake", TIME, FabRendezvous, handshake_ps, "0us",
+         "What it adds to a message that has to be waited for.") },
+  { ROW ("message", TIME, FabRendezvous, message_ps, "0us",
+         "A port's time for each such message, one after another; 0us: unlimited.") },
+  { ROW ("host_message", TIME, FabRendezvous, host_message_ps, "0us",
+         "Likewise between buffers in host memory.") },
+  { .key = NULL },
+};
+
 static const FabParam measured_params[] = {
   { ROW ("from", BYTES, FabLinkMeasured, from_bytes, "0B", "The smallest message that was measured.") },
   { ROW ("to", BYTES, FabLinkMeasured, to_bytes, "0B",
@@ -123,6 +135,10 @@ const FabParam fab_link_params[] = {
         "NIC ports: share of `copy` that a collective library reaches; 0: not known, the library's default."),
     .max = 1 },
   { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Where that share comes from.") },
+  { ROW ("rendezvous", TABLE, FabLinkSpec, rendezvous, NULL,
+         "NIC ports: longer messages, for which sender and receiver first agree on a buffer."),
+    .table = rendezvous_params, .table_size = sizeof (FabRendezvous) },
+  { ROW ("rendezvous_source", TEXT, FabLinkSpec, rendezvous_source, "", "Where these numbers come from.") },
   { ROW ("sharp", BOOL, FabLinkSpec, can_reduce, "false",
          "NIC ports: switches of this network can reduce.") },
   { ROW ("messages", LIST, FabLinkSpec, messages, NULL,
@@ -220,6 +236,8 @@ const FabParam fab_node_params[] = {
     .refers = FAB_REFERS_LINK },
   { ROW ("cpu", TEXT, FabNodeSpec, cpu, "generic", "The processor entry of its sockets."),
     .refers = FAB_REFERS_PROCESSOR },
+  { ROW ("plugin", TEXT, FabNodeSpec, plugin, "",
+         "Network plug-in that the collective library loads there (collectives.plugin); empty: none.") },
   { ROW (
         "p2p", CHOICE, FabNodeSpec, p2p, "sys",
         "The farthest GPUs that read each other's memory: none, nvl (links of GPUs only), pix, pxb, phb, node, sys."),
@@ -452,6 +470,13 @@ static const FabParam switch_params[] = {
                                                            .table_size = sizeof (FabStartup) \
   }
 
+static const FabParam channel_params[] = {
+  { ROW ("rate", RATE, FabChannelRate, bytes_per_s, "0B/s", "Of one channel; 0: nothing was measured."),
+    .max = 1e15 },
+  { ROW ("source", TEXT, FabChannelRate, source, "", "The tables that it was fitted to.") },
+  { .key = NULL },
+};
+
 const FabParam fab_generation_params[] = {
   NAME_ROWS (FabGeneration),
   { ROW ("issue", TIME, FabGeneration, issue_ps, "4.3us",
@@ -471,6 +496,9 @@ const FabParam fab_generation_params[] = {
   { ROW ("node_switch", TABLE, FabGeneration, node_switch, NULL,
          "A reduction by the switch of a node, in rounds."),
     .table = switch_params, .table_size = sizeof (FabSwitchCost) },
+  { ROW ("ring_channel", TABLE, FabGeneration, ring_channel, NULL,
+         "What a channel receives, reduces and sends in a ring over nodes."),
+    .table = channel_params, .table_size = sizeof (FabChannelRate) },
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },
 };

@@ -124,7 +124,7 @@ static void
 ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabStudy) study = study_of (NULL);
-  FabTarget easy = target_of ("exposed<=60%"), hard = target_of ("exposed<=49%");
+  FabTarget easy = target_of ("exposed<=60%"), hard = target_of ("exposed<=45%");
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) met = fab_ports_near (study, "150Gb/s", &easy, 1, &error);
   g_autoptr (GPtrArray) tried = fab_ports_near (study, "150Gb/s", &hard, 1, &error);
@@ -176,7 +176,8 @@ an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
   fab_uncertainty_clear (&unsure);
 }
 
-/* Beyond HDR and NDR no port has a price: what is not known is not the best. */
+/* Beyond HDR and NDR no port has a price: what is not known is not the best. The machine's PCIe lets NDR gain 2 %,
+ * which it does not pay for. */
 static void
 what_is_not_known_is_not_closest (G_GNUC_UNUSED void **state)
 {
@@ -187,7 +188,7 @@ what_is_not_known_is_not_closest (G_GNUC_UNUSED void **state)
   g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ rates, &target, 1 }, &error);
 
   assert_int_equal (size->answer, -1);
-  assert_int_equal (size->best, 1);
+  assert_int_equal (size->best, 0);
 }
 
 int

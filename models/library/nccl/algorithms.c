@@ -129,8 +129,10 @@ tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate 
 static FabBytes
 tree_fill_bytes (const NcclCandidate *self)
 {
-  static const guint chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 32 * 1024, 512 * 1024 };
+  static const guint chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 0, 512 * 1024 };
 
+  if (self->protocol == NCCL_LL128)
+    return self->n_channels * nccl_tree_ll128_chunk_bytes (self);
   return (FabBytes) self->n_channels * chunk_bytes[self->protocol];
 }
 
@@ -139,6 +141,20 @@ static double
 limit_of_tuner_bytes_per_s (const NcclCandidate *self)
 {
   return self->algorithm->bandwidth_GBps (self) * 1e9;
+}
+
+/* A thread block of a tree with LL128 reduces up and broadcasts down at once, each with a part of its warps: between
+ * nodes it moves a fifth of what the tuner believes of a channel inside a node. 7.3 of 36.7 GB/s: what each doubling
+ * from 1 to 8 MiB adds in p5_h100x16_efa_allreduce_16_nccl2203 (one table). */
+static double
+tree_limit_bytes_per_s (const NcclCandidate *self)
+{
+  const double fraction = 0.2;
+  double limit = limit_of_tuner_bytes_per_s (self);
+
+  if (self->protocol != NCCL_LL128 || self->group->n_nodes == 1)
+    return limit;
+  return MIN (limit, fraction * self->n_channels * self->architecture->caps.tree_ll128_GBps[0] * 1e9);
 }
 
 /* --- NVLS: switches of the node reduce --- */
@@ -245,15 +261,74 @@ nvls_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double 
   return self->form->n_inter_steps * inter_us + self->tuning->nvlink_us[self->protocol];
 }
 
-/* One round: 16 channels, each 128 KiB for every GPU; half of that from 4 nodes on (src/transport/nvls.cc,
- * src/enqueue.cc). */
+/* Channels of the switches' algorithms (v2.30.7, src/transport/nvls.cc:164-200; before 2.25 always 16). */
+static guint
+nvls_channels (const NcclCandidate *self)
+{
+  guint column = nccl_column (self->group);
+
+  if (self->architecture->generation < 10)
+    return 16;
+  if (column == 0)
+    return self->version >= 22703 ? 24 : 32;
+  return self->version >= 23003 && column == 2 ? 24 : 32;
+}
+
+/* One round: each channel has 128 KiB for every GPU (src/transport/nvls.cc, src/enqueue.cc). */
 static FabBytes
 nvls_fill_bytes (const NcclCandidate *self)
 {
-  enum { CHANNELS = 16, CHUNK_BYTES = 128 * 1024, MANY_NODES = 4 };
+  enum { CHANNELS = 16, CHUNK_BYTES = 128 * 1024 };
 
-  return (FabBytes) CHANNELS * (CHUNK_BYTES / (self->group->n_nodes < MANY_NODES ? 1 : 2))
-       * self->group->gpus_per_node;
+  return (FabBytes) CHANNELS * CHUNK_BYTES * self->group->gpus_per_node;
+}
+
+/* GB/s of network for each GPU of a node. */
+static double
+net_GBps (const NcclCandidate *self)
+{
+  return self->busbw_GBps / self->group->gpus_per_node;
+}
+
+/* The largest chunk of a tree over switches. One step of Simple's buffer, 512 KiB, up to 2.22; then
+ * NCCL_NVLS_CHUNKSIZE, 128 KiB; since 2.30 Blackwell's depends on its network (src/transport/nvls.cc:164-200). From
+ * 4 nodes on at most 64 KiB, unless Blackwell's is larger (NCCL_NVLSTREE_MAX_CHUNKSIZE, src/enqueue.cc:2276). */
+static FabBytes
+nvls_tree_most_chunk_bytes (const NcclCandidate *self)
+{
+  enum { KIB = 1024, MANY_NODES = 4, SMALL_NODE = 8 };
+  gboolean is_many = self->group->n_nodes >= MANY_NODES;
+  guint gpus = self->group->gpus_per_node;
+
+  if (self->plugin->nvls_chunk_bytes > 0)
+    return self->plugin->nvls_chunk_bytes;
+  if (self->version < 22300)
+    return (is_many ? 64 : 512) * KIB;
+  if (self->architecture->generation >= 10 && self->version >= 23003) {
+    if (self->group->n_nodes == 2)
+      return (gpus <= 4 ? 256 : gpus >= 16 ? 64 : 128) * KIB;
+    return (net_GBps (self) >= 96 && gpus <= SMALL_NODE ? 256 : 64) * KIB;
+  }
+  return (is_many ? 64 : 128) * KIB;
+}
+
+/* A round: one chunk of each channel for every GPU. Chunks get smaller where there are few rounds (v2.30.7,
+ * src/enqueue.cc:2276-2285). A round passes the switch of its node, climbs and descends the tree, and passes the
+ * switch again; the time of these hops fills the pipeline. */
+static FabBytes
+nvls_tree_fill_bytes (const NcclCandidate *self)
+{
+  static const struct {
+    guint rounds;
+    FabBytes chunk_bytes;
+  } most[] = { { 32, 256 * 1024 }, { 16, 128 * 1024 }, { 4, 64 * 1024 }, { 1, 32 * 1024 } };
+  FabBytes chunk_bytes = nvls_tree_most_chunk_bytes (self);
+  FabBytes heads = (FabBytes) nvls_channels (self) * self->group->gpus_per_node;
+
+  for (guint i = 0; i < G_N_ELEMENTS (most); i++)
+    if (self->bytes < most[i].rounds * heads * chunk_bytes)
+      chunk_bytes = MIN (chunk_bytes, most[i].chunk_bytes);
+  return 2 * heads * chunk_bytes;
 }
 
 static gboolean
@@ -263,6 +338,16 @@ nvls_is_considered (const NcclParams *params, const NcclCandidate *candidate)
 
   return params->has_nvls && candidate->group->cluster->p2p >= FAB_REACH_NVL && candidate->search->nvls.n >= 2
       && (reduces || candidate->version >= 21900);
+}
+
+/* A channel's kernel knows up to 32 heads of its switch (v2.30.7, src/include/device.h, NCCL_MAX_NVLS_ARITY).
+ * Domains of more GPUs have trees of chains between them: 2 x 63 steps inside each of two racks of 64. */
+static gboolean
+nvls_tree_is_considered (const NcclParams *params, const NcclCandidate *candidate)
+{
+  enum { MOST_HEADS = 32 };
+
+  return nvls_is_considered (params, candidate) && candidate->group->gpus_per_node <= MOST_HEADS;
 }
 
 /* --- CollNet: switches of the network reduce --- */
@@ -366,7 +451,7 @@ static const NcclAlgorithm rows[] = {
     .size_correction = tree_correction,
     .latency_us = tree_latency_us,
     .fill_bytes = tree_fill_bytes,
-    .limit_bytes_per_s = limit_of_tuner_bytes_per_s,
+    .limit_bytes_per_s = tree_limit_bytes_per_s,
     .posts_in_turn = TRUE,
     .has_measured_base = TRUE,
     .has_measured_steps = TRUE },
@@ -395,19 +480,21 @@ static const NcclAlgorithm rows[] = {
     .latency_us = nvls_latency_us,
     .bandwidth_GBps = nvls_GBps,
     .steps_us = nvls_steps_us,
-    .fill_bytes = nvls_fill_bytes },
+    .fill_bytes = nvls_fill_bytes,
+    .switch_reduces = TRUE },
   { .model = "nvls_tree",
     .nccl_name = "NVLSTree",
     .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 20.9 }),
     .protocols = PROTOCOL (SIMPLE),
     .ops = OP (ALL_REDUCE),
-    .is_considered = nvls_is_considered,
+    .is_considered = nvls_tree_is_considered,
     .latency_us = nvls_tree_latency_us,
     .bandwidth_GBps = nvls_tree_GBps,
     .size_correction = nvls_tree_correction,
     .least_us = nvls_tree_least_us,
     .steps_us = nvls_steps_us,
-    .fill_bytes = nvls_fill_bytes },
+    .fill_bytes = nvls_tree_fill_bytes,
+    .switch_reduces = TRUE },
   { .model = "pat",
     .nccl_name = "PAT",
     .nccl = TUNING ({ 0, 0, 8 }, { 0, 0, 4.0 }, { 0, 0, 4.0 }, { 0, 0, 14 }),

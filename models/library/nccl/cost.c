@@ -31,11 +31,35 @@ is_over_nodes (const NcclCandidate *self)
   return self->group->n_nodes > 1;
 }
 
-/* Shortest time of a step in a ring between nodes, where every step waits for the proxy threads of some pair of
- * nodes.
- * LL: the tuner's own 1.0 us. LL128 and Simple are between what was measured: 3.5 and 6 us (16 A100,
- * dgxa100_hdr_allreduce_16_ring), 7 and 6 to 13 us (80 H100, h100_10nodes_allgather_80). */
-static const double ring_step_us[NCCL_N_PROTOCOLS] = { 1.0, 4.0, 5.0 };
+/* Time of a step in a ring between nodes, where every step waits for the slowest pair of proxy threads: in us. The
+ * longest of N delays of mean t that vary as those of a queue do is t x (1 + 1/2 + ... + 1/N). LL: the tuner's own 1.0.
+ * LL128: t = 2.4, from 3.5 with 2 nodes (dgxa100_hdr_allreduce_16_ring) and 7.4 with 10
+ * (h100_10nodes_4gpu_reducescatter_40, h100_10nodes_allgather_80). Simple, which waits for a receiver's buffer too: 5.0
+ * (the same tables: 5 and 6). */
+static double
+ring_step_us (const NcclCandidate *self)
+{
+  static const double us[NCCL_N_PROTOCOLS] = { 1.0, 2.4, 5.0 };
+  double sum = 0;
+
+  if (self->protocol != NCCL_LL128)
+    return us[self->protocol];
+  for (guint i = 1; i <= self->group->n_nodes; i++)
+    sum += 1.0 / i;
+  return us[NCCL_LL128] * sum;
+}
+
+/* What was measured of LL inside a node: the kernel's start, which between nodes takes at least as long, and a step.
+ * All zero: nothing, or it is another protocol. */
+static const FabRingCost *
+ll_kernel (const NcclCandidate *self)
+{
+  static const FabRingCost none;
+
+  return self->protocol == NCCL_LL && self->algorithm->has_measured_steps
+           ? &self->group->cluster->generation->rings.ll
+           : &none;
+}
 
 /* Time of a step between GPUs of a node. */
 static double
@@ -51,9 +75,11 @@ intra_us (const NcclCandidate *self)
     us = self->tuning->nvlink_us[protocol];
     if (self->algorithm->has_measured_steps && measured != NULL)
       us = (double) measured->step_ps / 1e6;
+    if (is_over_nodes (self) && ll_kernel (self)->step_ps > 0)
+      us = (double) ll_kernel (self)->step_ps / 1e6;
   }
   if (self->algorithm->waits_for_proxies && is_over_nodes (self))
-    us = MAX (us, MAX (ring_step_us[protocol], protocol == NCCL_LL ? 0 : nccl_proxy_us (self)));
+    us = MAX (us, MAX (ring_step_us (self), protocol == NCCL_LL ? 0 : nccl_proxy_us (self)));
   return MAX (us, wire_us);
 }
 
@@ -74,12 +100,24 @@ posting_us (const NcclCandidate *self)
        + MAX (n_messages - 1, 0) * further_us;
 }
 
+/* Where every node has one GPU, NCCL counts steps of rings as those of trees (v2.30.7, src/graph/tuning.cc:387): a ring
+ * has no step inside a node that would hide a part of them. */
+static const NcclTuning *
+net_tuning (const NcclCandidate *self)
+{
+  gboolean is_like_tree = self->algorithm->is_searched && self->group->gpus_per_node == 1
+                       && !self->architecture->is_rccl;
+
+  return is_like_tree ? nccl_algorithm ("tree")->nccl : self->tuning;
+}
+
 static double
 inter_us (const NcclCandidate *self)
 {
   double wire_us = 1e6 * fab_ps_to_seconds (self->form->inter_latency_ps);
 
-  return MAX (self->tuning->net_us[self->protocol], wire_us) + nccl_adapters_us (self) + posting_us (self);
+  return MAX (net_tuning (self)->net_us[self->protocol], wire_us) + nccl_adapters_us (self)
+       + posting_us (self);
 }
 
 static double
@@ -92,9 +130,10 @@ base_us (const NcclCandidate *self, double steps)
     return (double) ring->base_ps / 1e6;
   if (self->algorithm->base_us != NULL)
     return self->algorithm->base_us (self, steps);
-  return measured != NULL && !is_over_nodes (self) && self->algorithm->has_measured_base
-           ? (double) measured->base_ps / 1e6
-           : self->tuning->base_us[self->protocol];
+  if (is_over_nodes (self))
+    return MAX (self->tuning->base_us[self->protocol], (double) ll_kernel (self)->base_ps / 1e6);
+  return measured != NULL && self->algorithm->has_measured_base ? (double) measured->base_ps / 1e6
+                                                                : self->tuning->base_us[self->protocol];
 }
 
 /* Bytes of size that are on the way before the last hop of a pipeline moves any. 0: it is no pipeline. */
@@ -104,12 +143,28 @@ fill_bytes (const NcclCandidate *self)
   return self->algorithm->fill_bytes != NULL ? self->algorithm->fill_bytes (self) : 0;
 }
 
+/* Between nodes a chain with LL passes on the part of a channel at the rate at which one thread block moves LL
+ * (FabSends), in each of its steps; of longer parts, what all its threads move at once, for the rest follows in
+ * turn. */
+static double
+blocks_fill_us (const NcclCandidate *self)
+{
+  const NcclBlock *block = &nccl_blocks[NCCL_LL];
+  double bytes_per_s = (double) self->group->cluster->generation->sends.ll_bytes_per_s;
+  FabBytes part = MIN (self->bytes / self->n_channels, (FabBytes) block->threads * block->grain_bytes);
+
+  if (!self->algorithm->posts_in_turn || self->protocol != NCCL_LL || !is_over_nodes (self)
+      || bytes_per_s <= 0)
+    return 0;
+  return (self->form->n_intra_steps + self->form->n_inter_steps) * (double) part / bytes_per_s * 1e6;
+}
+
 static double
 fill_us (const NcclCandidate *self)
 {
   double seconds = (double) MIN (self->bytes, fill_bytes (self)) * self->form->fill_s_per_byte;
 
-  return seconds * nccl_wire_factors[self->protocol] * 1e6;
+  return MAX (seconds * nccl_wire_factors[self->protocol] * 1e6, blocks_fill_us (self));
 }
 
 /* Time of all steps that follow one another. */
@@ -125,7 +180,7 @@ steps_us (const NcclCandidate *self)
   double us = self->algorithm->steps_us != NULL ? self->algorithm->steps_us (self, intra, inter)
                                                 : form->n_inter_steps * inter + form->n_intra_steps * intra;
 
-  return us * nccl_plateau_factor (self);
+  return us * nccl_plateau_factor (self) + nccl_handshakes_us (self, form->n_inter_steps);
 }
 
 static double
@@ -139,13 +194,36 @@ startup_us (const NcclCandidate *self)
   return steps + (base_us (self, steps) + fill_us (self)) * nccl_plateau_factor (self);
 }
 
-/* What all channels together can move, in bytes of size per second. A channel is one thread block, and can move what
- * the tuner assumes for a tree's channel on one node. */
+/* What all channels together can move, in bytes of size per second. A channel is one thread block. Between nodes it
+ * moves what was measured with blocks of that generation (FabGeneration.ring_channel); inside a node the links are the
+ * limit, and a block counts as what the tuner assumes for a tree's channel there. */
 static double
 channels_bytes_per_s (const NcclCandidate *self)
 {
-  return self->n_channels * self->architecture->caps.tree_simple_GBps[0] * 1e9
-       / fab_op_bus_factor (self->op, self->n_ranks);
+  double bytes_per_s = self->architecture->caps.tree_simple_GBps[0] * 1e9;
+  FabBytesPerS measured = self->group->cluster->generation->ring_channel.bytes_per_s;
+
+  if (is_over_nodes (self) && measured > 0)
+    bytes_per_s = (double) measured;
+  return self->n_channels * bytes_per_s / fab_op_bus_factor (self->op, self->n_ranks);
+}
+
+/* What a ring between nodes saves because latency and bytes of its steps overlap. The wires carry one slice while the
+ * next one waits: both together take as the diagonal of the two, and at least one step's latency remains. A thread
+ * block does one after the other: where blocks are the limit, nothing overlaps. From 39 steps of
+ * h100_10nodes_4gpu_reducescatter_40, which the wires limit, and 79 of h100_10nodes_allgather_80, which the blocks
+ * do. */
+static double
+overlap_s (const NcclCandidate *self, double flow_s)
+{
+  double steps_s = steps_us (self) * 1e-6,
+         blocks_s = (double) self->bytes / channels_bytes_per_s (self) + steps_s;
+  guint n_steps = self->form->n_intra_steps + self->form->n_inter_steps;
+
+  if (!nccl_is_round (self) || self->protocol == NCCL_LL)
+    return 0;
+  double together_s = MAX (hypot (flow_s, steps_s), flow_s + steps_s / MAX (n_steps, 1));
+  return MAX (flow_s + steps_s - MAX (together_s, blocks_s), 0);
 }
 
 /* Rails that a channel uses. Several NICs of one GPU are one device (system.c), over which a channel spreads. */
@@ -238,7 +316,7 @@ ends_bytes_per_s (const NcclCandidate *self)
 
   if (ring != NULL)
     return nccl_ring_limit_bytes_per_s (self, ring);
-  if (!algorithm->is_point_to_point)
+  if (!algorithm->is_point_to_point && !algorithm->switch_reduces)
     lower (&limit, channels_bytes_per_s (self));
   if (used_rails (self) < 1)
     lower (&limit, few_channels_bytes_per_s (self));
@@ -278,6 +356,35 @@ plan_steps (const NcclCandidate *self, FabCollectivePlanSteps *steps)
   steps->limit_bytes_per_s = ends_bytes_per_s (self);
 }
 
+static double
+flow_s (const FabCollectivePlan *plan)
+{
+  return fab_ps_to_seconds (fab_collective_plan_idle_ps (plan) - plan->startup_ps);
+}
+
+/* In each loop of an all-gather a rank first copies its own part to its place. With two ranks nothing overlaps that:
+ * out of place 36.7 GB/s, in place 45.1 (gke_b200_roce_allgather_2). With more, the other parts are on the wires
+ * meanwhile, in all but one of n - 1 steps. */
+static FabTimePs
+own_copy_ps (const NcclCandidate *self)
+{
+  double bytes_per_s = (double) self->group->cluster->generation->rings.simple.copy_bytes_per_s;
+
+  if (!nccl_is_round (self) || self->protocol != NCCL_SIMPLE || self->op != FAB_OP_ALL_GATHER
+      || bytes_per_s <= 0)
+    return 0;
+  double seconds = (double) self->bytes / self->n_ranks / self->n_channels / bytes_per_s;
+  return fab_seconds_to_ps (seconds / (self->n_ranks - 1));
+}
+
+/* Makes all steps together longer or shorter: as a stream, and played message by message. */
+static void
+change_steps (FabCollectivePlan *plan, FabTimePs by_ps)
+{
+  plan->startup_ps = MAX (plan->startup_ps + by_ps, plan->latency_ps);
+  plan->steps.steps_ps = MAX (plan->steps.steps_ps + by_ps, 0);
+}
+
 void
 nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
 {
@@ -291,6 +398,9 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);
   plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
+  change_steps (plan, -fab_seconds_to_ps (overlap_s (self, flow_s (plan))));
+  change_steps (plan, nccl_messages_ps (self, plan));
+  change_steps (plan, own_copy_ps (self));
 }
 
 /* Seconds per byte of size if the steps of the ring follow one another: the mean over its hops. */
@@ -321,10 +431,9 @@ nccl_round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
   const NcclBlock *block = &nccl_blocks[candidate->protocol];
   FabBytes unit = (FabBytes) plan->n_ranks * plan->n_channels * block->threads * block->grain_bytes;
   FabBytes rounded = (plan->bytes + unit - 1) / unit * unit;
-  double flow_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan) - plan->startup_ps);
   double steps_s = (double) rounded * plan->wire_factor
                  * steps_seconds_per_byte (candidate->group, candidate->form);
 
-  if (steps_s > flow_s)
-    plan->startup_ps = fab_ps_add (plan->startup_ps, fab_seconds_to_ps (steps_s - flow_s));
+  if (steps_s > flow_s (plan))
+    plan->startup_ps = fab_ps_add (plan->startup_ps, fab_seconds_to_ps (steps_s - flow_s (plan)));
 }

@@ -90,6 +90,13 @@ static const FabParam nccl_params[] = {
     .min = 1,
     .max = 64,
     .help = "At most so many channels (NCCL_MAX_NCHANNELS)." },
+  { .key = "plugin",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (NcclParams, plugin),
+    .fallback = "",
+    .help =
+        "Network plug-in, which tells the tuner a latency and may choose in its place; `none`: NCCL's own. Empty: "
+        "what the entry of the nodes says." },
   { .key = "algorithm",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, algorithm),
@@ -133,6 +140,9 @@ typedef struct {
   FabAlgorithmEnv env;
   NcclCandidate common;
   NcclCandidate best;
+  gboolean is_told; /* the network's plug-in chooses this model and protocol */
+  const char *told_model;
+  NcclProtocol told_protocol;
   double best_us;                /* the tuner's estimate for `best`; < 0: there is none yet */
   FabCollectivePlanBest fastest; /* of all candidates, by the time that they really take */
 } Choice;
@@ -211,6 +221,13 @@ note_time (Choice *choice, const NcclCandidate *candidate)
   }
 }
 
+/* Whether the network's plug-in chooses this algorithm. */
+static gboolean
+is_told (const Choice *choice, const NcclAlgorithm *algorithm)
+{
+  return choice->is_told && strcmp (choice->told_model, algorithm->model) == 0;
+}
+
 static void
 try_protocols (Choice *choice, const FabCollectiveForm *form)
 {
@@ -224,7 +241,9 @@ try_protocols (Choice *choice, const FabCollectiveForm *form)
     if (!is_possible (choice, &candidate))
       continue;
     note_time (choice, &candidate);
-    double us = nccl_tuner_us (&candidate);
+    double us = is_told (choice, candidate.algorithm) && protocol == choice->told_protocol
+                  ? 0
+                  : nccl_tuner_us (&candidate);
     if (choice->best_us >= 0 && us >= choice->best_us)
       continue;
     choice->best_us = us;
@@ -293,7 +312,7 @@ is_hopeless (const Choice *choice)
 {
   const NcclAlgorithm *algorithm = choice->common.algorithm;
 
-  return choice->best_us >= 0 && algorithm->least_us != NULL
+  return choice->best_us >= 0 && algorithm->least_us != NULL && !is_told (choice, algorithm)
       && algorithm->least_us (&choice->common) >= choice->best_us;
 }
 
@@ -400,6 +419,15 @@ take_symmetric (const Choice *choice, const NcclSymmetric *kernel, FabCollective
   return TRUE;
 }
 
+static const NcclPlugin *
+plugin_of (const NcclParams *params, const FabGroup *group)
+{
+  const char *name = params->plugin != NULL ? params->plugin : group->cluster->plugin;
+  const NcclPlugin *plugin = name != NULL ? nccl_plugin (name) : NULL;
+
+  return plugin != NULL ? plugin : nccl_plugin ("none");
+}
+
 static gboolean
 nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
            GError **error)
@@ -413,6 +441,7 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
                     .common = { .group = group,
                                 .architecture = architecture,
                                 .version = version,
+                                .plugin = plugin_of (&self->params, group),
                                 .op = op,
                                 .bytes = bytes,
                                 .n_ranks = plan->n_ranks },
@@ -427,6 +456,8 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
   choice.common.estimate = &choice.estimate;
   choice.algorithms = self->asked.algorithms[op];
   choice.protocols = self->asked.protocols[op];
+  choice.is_told = nccl_plugin_chooses (choice.common.plugin, group, op, bytes, &choice.told_model,
+                                        &choice.told_protocol);
   if (choice.algorithms == 0 && choice.protocols == 0
       && rccl_plays_all_pairs (&choice.params, &choice.common))
     return plan_all_pairs (&choice, plan, error);
@@ -486,6 +517,12 @@ nccl_check (gconstpointer params, FabCheck *check)
     fab_check_fail (check, &self->nccl_version,
                     "'%s' is no release that is known here; write one from 2.0 to 2.30, as 2.29.2 or 2.29",
                     self->nccl_version);
+  if (self->plugin != NULL && nccl_plugin (self->plugin) == NULL) {
+    g_autofree char *names = nccl_plugin_names ();
+
+    fab_check_fail (check, &self->plugin, "'%s' is no plug-in that is known here; those are %s", self->plugin,
+                    names);
+  }
 }
 
 static FabLibrary *

@@ -10,6 +10,8 @@
  * ring.c        what rings inside a node take
  * nvls.c        what reductions by the switch of a node take
  * symmetric.c   kernels on registered buffers
+ * messages.c    the messages between nodes
+ * plugin.c      what network plug-ins tell NCCL, and what they choose in its place
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
  * measured.c    bus bandwidths of the cluster that a user has measured
@@ -46,6 +48,7 @@ typedef struct {
   gboolean has_whole_chunks, has_nvls, has_collnet, is_symmetric;
   double net_fraction;
   const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
+  const char *plugin;       /* NULL: what the nodes say */
   const char *algorithm;    /* NULL: the tuner chooses; else one or a list (lists.c) */
   const char *protocol;     /* NULL or "auto": the tuner chooses */
   FabParamList measured;
@@ -102,7 +105,8 @@ enum { NCCL_MOST_SHARED_WIRES = 16 };
 
 /* What the links of a footprint allow, in bytes of collective size per second; G_MAXDOUBLE: it has no such link. */
 typedef struct {
-  double node_bytes_per_s; /* links inside nodes and of their ports; NCCL's search does not look beyond */
+  const FabLinkClass *port; /* of the NICs; NULL: no byte leaves its node */
+  double node_bytes_per_s;  /* links inside nodes and of their ports; NCCL's search does not look beyond */
   double
       device_stretch; /* of the busiest link of an accelerator through host memory; 1: it has its usual rate */
   double every_bytes_per_s; /* links between an accelerator and its node's switch, which every channel uses */
@@ -115,6 +119,17 @@ typedef struct {
 
 typedef struct NcclAlgorithm NcclAlgorithm;
 
+typedef struct NcclRegion NcclRegion;
+
+/* What a network plug-in tells NCCL and sets for it (plugin.c). */
+typedef struct {
+  const char *name;
+  double told_us;            /* latency of a step between nodes that it tells the tuner */
+  FabBytes nvls_chunk_bytes; /* NCCL_NVLS_CHUNKSIZE, NCCL_NVLSTREE_MAX_CHUNKSIZE; 0: NCCL's own */
+  const NcclRegion *regions; /* its own tuner's choices; NULL: NCCL's tuner */
+  guint n_regions;
+} NcclPlugin;
+
 /* One way to run a collective: an algorithm with a protocol. */
 typedef struct {
   const FabGroup *group;
@@ -126,7 +141,8 @@ typedef struct {
   const NcclSearch *search;   /* what NCCL's search finds for the group */
   const FabCollectiveForm *form;
   NcclProtocol protocol;
-  guint version; /* of NCCL: 22902 is 2.29.2 */
+  guint version;            /* of NCCL: 22902 is 2.29.2 */
+  const NcclPlugin *plugin; /* of the network; never NULL */
   FabOp op;
   FabBytes bytes;
   guint n_ranks;
@@ -187,7 +203,9 @@ struct NcclAlgorithm {
   gboolean has_measured_base;  /* the base of nccl_measured_startup () applies, on one node */
   gboolean has_measured_steps; /* its step applies */
   gboolean has_whole_chunks;   /* the parameter `whole_chunks` applies to it */
-  gboolean is_point_to_point;  /* ncclSend, ncclRecv: connections limit it, not what its channels can move */
+  gboolean
+      switch_reduces; /* thread blocks only start loads and stores, which the node's switch carries out */
+  gboolean is_point_to_point; /* ncclSend, ncclRecv: connections limit it, not what its channels can move */
 };
 
 /* The rows one after another; NULL after the last. */
@@ -306,6 +324,9 @@ double nccl_tuner_us (const NcclCandidate *self);
 /* Factor on the latency of a long Simple ring between nodes, which does not hide its steps; 1 for all else. */
 double nccl_plateau_factor (const NcclCandidate *self);
 
+/* Latency in us that the network tells the tuner for a step between nodes; twice for Simple. */
+double nccl_told_us (const NcclCandidate *self);
+
 /* Time in us that the adapters add to a step between nodes, beyond that of the adapters NCCL's constants stand
  * for. */
 double nccl_adapters_us (const NcclCandidate *self);
@@ -341,6 +362,42 @@ FabBytes nccl_nvls_round_bytes (const NcclCandidate *self);
 
 /* The time beyond that of the bytes. */
 double nccl_switch_startup_us (const NcclCandidate *self, const FabSwitchCost *cost);
+
+/* --- messages.c --- */
+
+/* What messages by rendezvous, one after another in each port, take longer than the plan says, which nccl_cost () has
+ * filled in. */
+FabTimePs nccl_messages_ps (const NcclCandidate *self, const FabCollectivePlan *plan);
+
+/* Whether it is a ring over nodes in which every rank sends in every step. Broadcast and reduce go along it as a
+ * pipeline. */
+gboolean nccl_is_round (const NcclCandidate *self);
+
+/* How the candidate's messages between nodes go by rendezvous; NULL: they are too short, or go eagerly. */
+const FabRendezvous *nccl_rendezvous (const NcclCandidate *self);
+
+/* Time in us of the handshakes in a sequence of steps between nodes. */
+double nccl_handshakes_us (const NcclCandidate *self, guint n_steps);
+
+/* Bytes of one message between nodes as the network sees it, flags included, and how many of them a channel sends in
+ * each step of a ring. */
+FabBytes nccl_message_bytes (const NcclCandidate *self, guint *n_per_step);
+
+/* Bytes of the collective in one chunk of a tree of LL128 (src/enqueue.cc:2286-2294). */
+FabBytes nccl_tree_ll128_chunk_bytes (const NcclCandidate *self);
+
+/* --- plugin.c --- */
+
+/* The plug-in of a network by its name; NULL: it is not known. "none" has NCCL's own values. */
+const NcclPlugin *nccl_plugin (const char *name);
+
+/* All names: "none, efa, ...". (transfer full) */
+char *nccl_plugin_names (void);
+
+/* What the plug-in's own tuner chooses for this operation and size, where it has an opinion: the row of the algorithm's
+ * model and the protocol. FALSE: it leaves the choice to NCCL. */
+gboolean nccl_plugin_chooses (const NcclPlugin *self, const FabGroup *group, FabOp op, FabBytes bytes,
+                              const char **model, NcclProtocol *protocol);
 
 /* --- symmetric.c --- */
 

@@ -108,6 +108,8 @@ look_at (const FabCluster *cluster, const FabCollectiveForm *form)
     const FabVertex *src = fab_graph_vertex (graph, link->src), *dst = fab_graph_vertex (graph, link->dst);
     double rate = (double) link->rate_bytes_per_s / footprint->line_weights[i];
 
+    if (src->kind == FAB_VERTEX_NIC && (dst->node == FAB_NO_NODE || dst->kind == FAB_VERTEX_NIC))
+      wires.port = fab_graph_link_class (graph, footprint->links[i]);
     if (src->node != FAB_NO_NODE || dst->node != FAB_NO_NODE)
       wires.node_bytes_per_s = MIN (wires.node_bytes_per_s, counted_bytes_per_s (graph, form, i));
     wires.device_stretch = MAX (wires.device_stretch, device_stretch (cluster, footprint, i));
