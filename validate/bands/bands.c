@@ -107,6 +107,9 @@ static const char file_head[] =
  * again, as logarithms, as those of a family of which none was measured. */
 static const double unknown_stretch = 1.5;
 
+/* What a catalogue entry may say. */
+static const double least_factor = 0.001, most_factor = 999;
+
 static const char *const cell_limits[FAB_N_SIZE_CLASSES] = { "256KiB", "64MiB", "0B" };
 
 static void
@@ -122,7 +125,8 @@ append_cells (GString *out, const FabFamilyBands *bands, double stretch)
               out,
               "      - {place: %s, operations: %s, up_to: %s, low: %.3f, high: %.3f, tables: %u, families: %u}\n",
               fab_plan_place_names[place], fab_plan_operations_names[operations], cell_limits[c],
-              exp (ends->low * stretch), exp (ends->high * stretch), ends->n_tables, ends->n_families);
+              MAX (exp (ends->low * stretch), least_factor), MIN (exp (ends->high * stretch), most_factor),
+              ends->n_tables, ends->n_families);
       }
 }
 
@@ -140,11 +144,11 @@ has_cells (const FabFamilyBands *bands)
 /* One entry; `stretch` widens its ends, as logarithms. */
 static void
 append_entry (GString *out, const FabBands *self, const FabFamilyBands *bands, const char *name,
-              double stretch)
+              const char *summary, double stretch)
 {
   gboolean is_first = g_str_has_suffix (out->str, "bands:\n");
 
-  g_string_append_printf (out, "%s  - name: %s\n", is_first ? "" : "\n", name);
+  g_string_append_printf (out, "%s  - name: %s\n    summary: %s\n", is_first ? "" : "\n", name, summary);
   if (strcmp (name, "unknown") != 0)
     g_string_append_printf (out, "    library: %s\n", self->library);
   g_string_append_printf (out, "    coverage: %.0f%%\n", self->fit->coverage_fraction * 100);
@@ -183,13 +187,17 @@ fab_bands_to_yaml (const FabBands *self)
   g_string_append_printf (out, "# Reach of families %.2f, of tables %.2f, of families left out %.2f.\n",
                           self->fit->reach, self->fit->own_reach, self->unmeasured->reach);
   g_string_append (out, "\nbands:\n");
-  append_entry (out, self, any, "any", 1);
-  append_entry (out, self, &unmeasured, "unmeasured", 1);
-  append_entry (out, self, &unmeasured, "unknown", unknown_stretch);
+  append_entry (out, self, any, "any", "a family with too few tables of the cell", 1);
+  append_entry (out, self, &unmeasured, "unmeasured",
+                "a family of which no table is judged, or whose links rest on one table or none", 1);
+  append_entry (out, self, &unmeasured, "unknown", "a technology or a library of which no table is",
+                unknown_stretch);
   for (guint i = 1; i < self->fit->families->len; i++) {
     const FabFamilyBands *bands = &g_array_index (self->fit->families, FabFamilyBands, i);
 
-    append_entry (out, self, bands, bands->family, 1);
+    append_entry (out, self, bands, bands->family,
+                  has_cells (bands) ? "tables of its own" : "too few tables of each cell, so that any counts",
+                  1);
   }
   return g_string_free (out, FALSE);
 }
