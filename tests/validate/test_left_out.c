@@ -134,30 +134,52 @@ names_table (const char *text, const char *name)
   return FALSE;
 }
 
-/* The texts of an entry that say where its numbers come from, one after another. */
-static void
-append_sources (GString *out, const FabParam *table, const char *entry)
-{
-  for (; table->key != NULL; table++) {
-    const char *field = entry + table->offset;
-
-    if (table->type == FAB_PARAM_TABLE)
-      append_sources (out, table->table, field);
-    else if (table->type == FAB_PARAM_TEXT && g_str_has_suffix (table->key, "source")
-             && *(char *const *) field != NULL)
-      g_string_append_printf (out, "%s\n", *(char *const *) field);
-  }
-}
-
+/* Whether `key` of the entry gets another value: all do, or it does, or a table that it is in. */
 static gboolean
-is_put_back (const FabLeftOutSpec *family, const char *section, const char *entry)
+is_put_back (const FabLeftOutSpec *family, const char *section, const char *entry, const char *key)
 {
   const FabPutBackSpec *put_back = family->put_back.data;
 
-  for (guint i = 0; i < family->put_back.n; i++)
-    if (strcmp (put_back[i].section, section) == 0 && strcmp (put_back[i].entry, entry) == 0)
+  for (guint i = 0; i < family->put_back.n; i++) {
+    g_auto (GStrv) keys = g_strsplit (put_back[i].keys != NULL ? put_back[i].keys : "", " ", -1);
+
+    if (strcmp (put_back[i].section, section) != 0 || strcmp (put_back[i].entry, entry) != 0)
+      continue;
+    if (put_back[i].keys == NULL)
       return TRUE;
+    for (guint k = 0; keys[k] != NULL; k++)
+      if (g_str_has_prefix (keys[k], key) || *key == '\0')
+        return TRUE;
+  }
   return FALSE;
+}
+
+typedef struct {
+  const FabMeasuredTable *table;
+  const FabLeftOutSpec *family;
+  const char *section, *entry;
+  GString *problems;
+} Check;
+
+/* The texts of an entry that say where its numbers come from. A table in it with a `source` of its own is a key that
+ * has to be put back; the entry's own source says nothing of keys, and `x_source` is of key x. */
+static void
+check_sources (const Check *self, const FabParam *rows, const char *struct_, const char *key)
+{
+  for (; rows->key != NULL; rows++) {
+    const char *field = struct_ + rows->offset;
+    g_autofree char *of = g_str_has_suffix (rows->key, "_source")
+                            ? g_strndup (rows->key, strlen (rows->key) - strlen ("_source"))
+                            : g_strdup (key);
+
+    if (rows->type == FAB_PARAM_TABLE)
+      check_sources (self, rows->table, field, *key == '\0' ? rows->key : key);
+    else if (rows->type == FAB_PARAM_TEXT && g_str_has_suffix (rows->key, "source")
+             && *(char *const *) field != NULL && names_table (*(char *const *) field, self->table->name)
+             && !is_put_back (self->family, self->section, self->entry, of))
+      g_string_append_printf (self->problems, "%s: %s %s %s names %s and is not put back\n",
+                              self->family->interconnect, self->section, self->entry, of, self->table->name);
+  }
 }
 
 static gboolean
@@ -177,14 +199,10 @@ check_entries (const Fixture *f, const FabMeasuredTable *table, const FabLeftOut
     g_autofree const char **names = fab_catalog_names (f->catalog, (FabCatalogSection) section);
 
     for (guint i = 0; section != FAB_SECTION_NODES && names[i] != NULL; i++) {
-      g_autoptr (GString) sources = g_string_new (NULL);
+      Check check = { table, family, fab_catalog_params[section].key, names[i], problems };
 
-      append_sources (sources, fab_catalog_params[section].table,
-                      fab_catalog_entry (f->catalog, (FabCatalogSection) section, names[i]));
-      if (names_table (sources->str, table->name)
-          && !is_put_back (family, fab_catalog_params[section].key, names[i]))
-        g_string_append_printf (problems, "%s: %s %s names %s and is not put back\n", family->interconnect,
-                                fab_catalog_params[section].key, names[i], table->name);
+      check_sources (&check, fab_catalog_params[section].table,
+                     fab_catalog_entry (f->catalog, (FabCatalogSection) section, names[i]), "");
     }
   }
 }
