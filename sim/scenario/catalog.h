@@ -212,7 +212,8 @@ typedef struct {
   FabParamList bands;        /* FabBandSpec */
 } FabCatalogSections;
 
-extern const FabParam fab_catalog_params[]; /* describes FabCatalogSections */
+extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
+extern const FabParam fab_generation_params[]; /* describes FabGeneration */
 
 typedef struct _FabCatalog FabCatalog;
 

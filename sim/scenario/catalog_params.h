@@ -17,7 +17,6 @@ extern const FabParam fab_model_params[];
 extern const FabParam fab_product_params[];
 extern const FabParam fab_technology_params[];
 extern const FabParam fab_processor_params[];
-extern const FabParam fab_generation_params[];
 extern const FabParam fab_band_params[];
 
 #define FAB_CATALOG_ROWS(struct_, prefix_)                                                       \

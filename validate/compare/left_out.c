@@ -29,10 +29,13 @@ static const FabParam family_params[] = {
 };
 
 typedef struct {
-  FabParamList families; /* FabLeftOutSpec */
+  FabParamList generations; /* FabGeneration */
+  FabParamList families;    /* FabLeftOutSpec */
 } File;
 
 static const FabParam file_params[] = {
+  { ROW (File, "generations", LIST, generations, NULL, "Entries that only `as` may name."),
+    .table = fab_generation_params, .table_size = sizeof (FabGeneration) },
   { ROW (File, "families", LIST, families, NULL, "One entry per family."), .table = family_params,
     .table_size = sizeof (FabLeftOutSpec) },
   { .key = NULL },
@@ -146,6 +149,18 @@ put_back_entry (const FabPutBackSpec *spec, gint section, char *to, const char *
       put_member (row, row->offset, to, from);
 }
 
+/* What `as` may name: an entry of the file itself, or of the catalogue. */
+static gconstpointer
+find_as (const FabLeftOut *self, gint section, const char *name)
+{
+  const FabGeneration *own = self->families.generations.data;
+
+  for (guint i = 0; section == FAB_SECTION_GENERATIONS && i < self->families.generations.n; i++)
+    if (strcmp (own[i].name, name) == 0)
+      return &own[i];
+  return fab_catalog_entry (self->catalog, (FabCatalogSection) section, name);
+}
+
 /* --- file --- */
 
 static void
@@ -162,7 +177,7 @@ check_put_back (FabLeftOut *self, const FabPutBackSpec *spec)
   }
   if (fab_catalog_entry (self->catalog, (FabCatalogSection) section, spec->entry) == NULL)
     fab_schema_report (self->file->reader, &spec->entry, "%s has no '%s'", spec->section, spec->entry);
-  if (spec->as != NULL && fab_catalog_entry (self->catalog, (FabCatalogSection) section, spec->as) == NULL)
+  if (spec->as != NULL && find_as (self, section, spec->as) == NULL)
     fab_schema_report (self->file->reader, &spec->as, "%s has no '%s'", spec->section, spec->as);
   if (spec->as == NULL && spec->keys == NULL)
     fab_schema_report (self->file->reader, &spec->entry, "say the `keys` to clear, or another entry by `as`");
@@ -280,9 +295,7 @@ fab_left_out_catalog (const FabLeftOut *self, const FabLeftOutSpec *family)
 
   for (guint i = 0; i < family->put_back.n; i++) {
     gint section = find_section (put_back[i].section);
-    const char *from = put_back[i].as != NULL
-                         ? fab_catalog_entry (self->catalog, (FabCatalogSection) section, put_back[i].as)
-                         : NULL;
+    const char *from = put_back[i].as != NULL ? find_as (self, section, put_back[i].as) : NULL;
 
     put_back_entry (&put_back[i], section, own_entry (self, &overlay->sections, section, put_back[i].entry),
                     from);

@@ -3,13 +3,14 @@
  *
  * left-out.yaml lists for each family (an `interconnect` of INDEX.yaml) what puts the constants that rest on its
  * tables back to what would be used without them: those of another entry of the catalogue, or none, which is the
- * library's own.
+ * library's own. Its own `generations` are fitted without the family (validate/refit.py).
  *
  *   families:
  *     - interconnect: InfiniBand HDR
  *       put_back:
  *         - {section: links, entry: ib-hdr, keys: collective_fraction}          cleared
  *         - {section: generations, entry: ampere, as: volta, keys: ll simple}   those of volta
+ *         - {section: generations, entry: hopper, as: hopper-of-meshes}         those of an entry of this file
  *       set: collectives.net_efficiency=1
  *       kept: cost.c                                                            constants in code stay
  */
