@@ -91,7 +91,7 @@ class Readme(CliTest):
         """What a person sees: the answer, or what is said where there is none."""
         done = subprocess.run(["bash", "-c", command], cwd=self.directory, env=self.env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, command + "\n" + done.stderr)
         return done.stdout or done.stderr
 
     def check(self, command, output):
