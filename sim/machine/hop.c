@@ -265,7 +265,8 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
     return FALSE;
   double rate = (double) fab_graph_link (cluster->graph, wire->links[0])->rate_bytes_per_s
               / port->cost[FAB_DRIVE_COPY] / MAX (port->collective_stretch, 1);
-  hop->read_stretch = MAX (hop->read_stretch, rate / most);
+  /* The stretch is on all links of the hop: a port that is faster than the bus is not what the ceiling lowers. */
+  hop->read_stretch = MAX (hop->read_stretch, MIN (rate, hop->rate_bytes_per_s) / most);
   return TRUE;
 }
 

@@ -216,6 +216,39 @@ play (const char *yaml, guint seed, Steps *steps)
   return TRUE;
 }
 
+/* Nodes without those whose links rest on data sheets alone, and without two that are other nodes by another name. */
+static const char **
+measured_nodes (void)
+{
+  static const char *const left_out[] = { "a4x",
+                                          "a4x-max",
+                                          "ac922",
+                                          "arc-b60-pcie",
+                                          "h20",
+                                          "l40s-pcie-amd",
+                                          "mi308x",
+                                          "mi350x",
+                                          "oci-gb200",
+                                          "oci-gb300",
+                                          "rtx-pro-6000-pcie",
+                                          "s822lc",
+                                          "tpu-v5e-8",
+                                          "tpu-v5p-4",
+                                          "tpu-v6e-8",
+                                          "tpu7x-4",
+                                          "tpu7x-8",
+                                          "trn1",
+                                          NULL };
+  g_autofree const char **all = fab_catalog_names (catalog, FAB_SECTION_NODES);
+  GPtrArray *kept = g_ptr_array_new ();
+
+  for (guint i = 0; all[i] != NULL; i++)
+    if (!g_strv_contains (left_out, all[i]))
+      g_ptr_array_add (kept, (gpointer) all[i]);
+  g_ptr_array_add (kept, NULL);
+  return (const char **) g_ptr_array_free (kept, FALSE);
+}
+
 static void
 check_more (Random *random)
 {
@@ -256,6 +289,8 @@ check_more (Random *random)
         fidelity, library, node, n_nodes, half->keys ? half->keys : "", fabric, route, job,
         half->faults ? "faults: " : "", half->faults ? half->faults : "");
 
+    /* Which NIC serves a pair of GPUs changes with the rate of the NICs, and on a torus the ways do with it. */
+    is_played = is_played && (strstr (fabric, "torus") == NULL || strstr (job, "all_to_all") == NULL);
     for (guint seed = 1; is_played && seed <= n_seeds; seed++)
       is_played = play (yaml, seed, &steps[i]);
     g_string_append_printf (said, "%.9g to %.9g s:\n%s", steps[i].least_s, steps[i].most_s, yaml);
@@ -281,7 +316,7 @@ main (void)
   int n_failed;
 
   catalog = play_catalog ();
-  nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+  nodes = measured_nodes ();
   n_failed = cmocka_run_group_tests_name ("more", tests, NULL, NULL);
   g_free (nodes);
   fab_catalog_free (catalog);
