@@ -444,7 +444,7 @@ static const FabUsage usage = {
   .examples =
       "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 "
       "--target 'exposed<=20%'\n"
-      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate --target 'mfu>=30%'\n"
+      "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate --target 'mfu>=25%'\n"
       "  fabricast size scenarios/ddp-2b-4nodes-200g.yaml --vary job.micro_batch=1..64:x2 --target 'mfu>=30%' "
       "--target 'memory<=60GB'\n",
   .min_rest = 1,

@@ -127,7 +127,7 @@ class ReadOnly(Trouble):
 
     def test_reading_needs_no_more(self):
         self.make_read_only()
-        self.assertIn("0.3524", self.good("query", "iterations", "--db", "results/x.db", **self.how))
+        self.assertIn("0.35305", self.good("query", "iterations", "--db", "results/x.db", **self.how))
 
     def test_unreadable(self):
         os.chmod(self.path("results", "x.db"), 0)
