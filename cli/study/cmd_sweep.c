@@ -96,7 +96,9 @@ take_point (const FabSweepPointRecord *record, gpointer data)
     self->n_accepted += fab_study_accepts (self->study, trial->point);
     g_ptr_array_add (self->labels, labels);
     g_ptr_array_add (self->tries, trial);
-    g_array_append_vals (self->numbers, &(gint64){ (gint64) record->point }, 1);
+    gint64 number = (gint64) record->point;
+
+    g_array_append_val (self->numbers, number);
   } else { /* the file was changed by hand */
     g_free (labels);
     g_free (trial);
