@@ -261,19 +261,6 @@ nvls_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double 
   return self->form->n_inter_steps * inter_us + self->tuning->nvlink_us[self->protocol];
 }
 
-/* Channels of the switches' algorithms (v2.30.7, src/transport/nvls.cc:164-200; before 2.25 always 16). */
-static guint
-nvls_channels (const NcclCandidate *self)
-{
-  guint column = nccl_column (self->group);
-
-  if (self->architecture->generation < 10)
-    return 16;
-  if (column == 0)
-    return self->version >= 22703 ? 24 : 32;
-  return self->version >= 23003 && column == 2 ? 24 : 32;
-}
-
 /* One round: each channel has 128 KiB for every GPU (src/transport/nvls.cc, src/enqueue.cc). */
 static FabBytes
 nvls_fill_bytes (const NcclCandidate *self)
@@ -323,7 +310,7 @@ nvls_tree_fill_bytes (const NcclCandidate *self)
     FabBytes chunk_bytes;
   } most[] = { { 32, 256 * 1024 }, { 16, 128 * 1024 }, { 4, 64 * 1024 }, { 1, 32 * 1024 } };
   FabBytes chunk_bytes = nvls_tree_most_chunk_bytes (self);
-  FabBytes heads = (FabBytes) nvls_channels (self) * self->group->gpus_per_node;
+  FabBytes heads = (FabBytes) nccl_nvls_channels (self) * self->group->gpus_per_node;
 
   for (guint i = 0; i < G_N_ELEMENTS (most); i++)
     if (self->bytes < most[i].rounds * heads * chunk_bytes)

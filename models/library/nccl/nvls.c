@@ -26,13 +26,22 @@ nccl_switch_cost (const NcclCandidate *self)
            : NULL;
 }
 
-/* Channels of NVLS (src/transport/nvls.cc, NVLS_NCHANNELS_SM90 and others): on one Blackwell node 24 since 2.27.3. */
+guint
+nccl_nvls_channels (const NcclCandidate *self)
+{
+  guint column = nccl_column (self->group);
+
+  if (self->architecture->generation < 10)
+    return 16;
+  if (column == 0)
+    return self->version >= 22703 ? 24 : 32;
+  return self->version >= 23003 && column == 2 ? 24 : 32;
+}
+
 static guint
 n_nvls_channels (const NcclCandidate *self)
 {
-  guint n = self->architecture->generation < 10 ? 16 : self->version >= 22703 ? 24 : 32;
-
-  return MIN (n, self->most_channels);
+  return MIN (nccl_nvls_channels (self), self->most_channels);
 }
 
 static FabBytes
