@@ -264,6 +264,7 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
+  GArray *parts; /* Chunk: the parts of the model in model order (parts.h) */
   Stage *stages; /* [n_bins * n_stages] rank classes, bin by bin */
   /* [n_alone] all ranks but the first of every class, where ranks are not folded into classes. */
   Stage *alone;
