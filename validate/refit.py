@@ -70,7 +70,7 @@ def find_constants(entries, tables, only):
     for where, entry in entries.items():
         if where[0] == "generations" and (not only or where[1] in only):
             walk(where, entry, (), "")
-    return [one for one in found if one[2][-1] not in ("lanes", "date")]
+    return found
 
 
 def find_numbers(where, entry):
@@ -105,8 +105,8 @@ def changed(entry, path, value, unit):
 class Instrument:
     """Runs `fabricast validate` with entries laid over the catalogue."""
 
-    def __init__(self, program, tables):
-        self.program, self.tables, self.runs = program, tables, 0
+    def __init__(self, program):
+        self.program, self.runs = program, 0
 
     def errors(self, entries, names):
         """table -> mean over size classes of the mean |ln (predicted / measured)|"""
@@ -162,6 +162,17 @@ def fit_one(instrument, changes, entries, constant, names):
     return best_x != 0
 
 
+def check_names(parser, options, tables):
+    """Ends the program where a family or an entry has no such name."""
+    families = {spec["interconnect"] for spec in tables.values()}
+    names = {name for section, name in load_catalog() if section == "generations"}
+    if options.without and options.without not in families:
+        parser.error(f"--without: no table is of '{options.without}'; families are {', '.join(sorted(families))}")
+    for name in filter(None, options.only.split(",") + [options.start]):
+        if name not in names:
+            parser.error(f"no entry of `generations` is called '{name}'; there are {', '.join(sorted(names))}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("program")
@@ -172,10 +183,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()
     tables = load_tables()
+    check_names(parser, options, tables)
     used = [name for name, spec in tables.items() if spec["role"] == "calibration" and not spec.get("doubtful")
             and spec["interconnect"] != options.without]
     entries, changes = load_catalog(), {}
-    instrument = Instrument(options.program, tables)
+    instrument = Instrument(options.program)
     base = instrument.errors({}, used)
     constants = find_constants(entries, tables, set(filter(None, options.only.split(","))))
     if options.start:
