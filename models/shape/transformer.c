@@ -495,6 +495,11 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
  * It is looked up, so it takes no FLOPs. Head: the last norm, BERT's transform (h x h and a norm), output V h unless
  * tied, and a pooler h x h with a classifier for the first token of a sequence. Kept for the backward pass (arXiv
  * 2205.05198, section 4.3): inputs of norm and output, logits in fp32, a dropout mask.
+ *
+ * The loss goes over the logits: it reads them twice (maximum, sum of exponentials; 4 V bytes) and writes them in fp32
+ * (4 V bytes); backward reads those, writes their gradients in fp32, and casts these to 16 bits (14 V bytes, counted
+ * as 16). A library that does it in separate kernels moves about twice as much: 18 to 46 V forward (log_softmax of
+ * PyTorch; megatron/core/tensor_parallel/cross_entropy.py), and one that fuses loss and output moves less.
  */
 
 static void
@@ -547,6 +552,7 @@ add_output (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *s
                          .is_split = TRUE };
 
   fab_layer_stack_add_operator (stack, &output);
+  transformer_add_memory ("loss", 4.0 * v, TRUE, stack);
   segment->saved_whole_bytes += 2.0 * h;
   segment->saved_split_bytes += 4.0 * v;
   if (!p->is_tied)
