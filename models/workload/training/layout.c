@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/parts.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
@@ -40,6 +41,22 @@ const FabParam parallel_params[] = {
     .fallback = "1f1b",
     .choices = pipeline_schedules,
     .help = "In which order a stage does forward and backward passes." },
+  { .key = "layers",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (ParallelParams, layers),
+    .fallback = "",
+    .takes_list = TRUE,
+    .help =
+        "Blocks of each part of the model, in model order, pipeline x virtual numbers: [4, 5, 5, 2]. The first and "
+        "the last may be 0: then the part has the embedding or the head alone. Default: as balance says." },
+  { .key = "balance",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (ParallelParams, balance),
+    .fallback = "even",
+    .choices = balance_kinds,
+    .help =
+        "How blocks are divided among the parts: as many in each (Megatron), or so that the part that computes "
+        "longest, embedding and head counted, is as short as possible (cost)." },
   { .key = "overlap_p2p",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_p2p),
@@ -79,6 +96,35 @@ parse_order (const char *order, guint *axes, guint *n)
   return TRUE;
 }
 
+/* The first part has the embedding and the last one the head; without blocks they still compute. */
+static void
+check_layers (const ParallelParams *params, FabCheck *check)
+{
+  g_autoptr (GArray) counts = params->layers ? parts_parse (params->layers) : NULL;
+  guint n_parts = (guint) (params->pipeline * params->virtual_stages);
+
+  if (params->layers == NULL)
+    return;
+  if (counts == NULL)
+    fab_check_fail (check, &params->layers, "layers must be whole numbers, one for each part: [4, 5, 5, 2]");
+  else if (counts->len != n_parts)
+    fab_check_fail (check, &params->layers,
+                    "layers has %u numbers; pipeline x virtual = %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                    " need %u, one for each part of the model",
+                    counts->len, params->pipeline, params->virtual_stages, n_parts);
+  for (guint i = 1; counts != NULL && i + 1 < counts->len; i++)
+    if (g_array_index (counts, guint, i) == 0) {
+      fab_check_fail (
+          check, &params->layers,
+          "number %u of layers is 0; only the first part (the embedding alone) and the last (the head "
+          "alone) may have no blocks",
+          i + 1);
+      break;
+    }
+  if (params->balance != BALANCE_EVEN)
+    fab_check_fail (check, &params->balance, "balance has nothing to divide where layers says it all");
+}
+
 void
 parallel_check (const ParallelParams *params, FabCheck *check)
 {
@@ -98,6 +144,7 @@ parallel_check (const ParallelParams *params, FabCheck *check)
                     pipeline_schedule_for_parts ()->name);
   if (schedule->has_parts && params->virtual_stages == 1 && params->pipeline > 1)
     fab_check_fail (check, &params->schedule, "schedule %s needs virtual: 2 or more", schedule->name);
+  check_layers (params, check);
 }
 
 gboolean

@@ -20,6 +20,8 @@ typedef struct {
   gint context_kind; /* ContextKind, passes.h */
   gint schedule;     /* index of pipeline_schedules, pipeline.h */
   gboolean overlaps_p2p;
+  const char *layers; /* blocks of each part of the model, "4,4,3"; NULL: as `balance` says */
+  gint balance;       /* Balance, parts.h */
   const char *order;
 } ParallelParams;
 

@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - how the layers of a model are divided into the parts that pipeline stages have. */
+/* parts.h - how the layers of a model are divided into the parts that pipeline stages have.
+ *
+ * Megatron-LM divides blocks evenly, and refuses what does not divide unless it is told otherwise
+ * (--decoder-first-pipeline-num-layers, --account-for-embedding-in-pipeline-split, --pipeline-model-parallel-layout;
+ * megatron/core/transformer/transformer_block.py). nanotron counts what a block and the head cost, and ends a stage
+ * where it has its share (src/nanotron/models/base.py, get_block_compute_costs); torchtitan counts embedding and head
+ * as a block each; DeepSpeed counts parameters by default (runtime/pipe/module.py, partition_method).
+ */
 #pragma once
 
 #include "models/workload/training/train.h"
+
+typedef enum { BALANCE_EVEN, BALANCE_COST } Balance;
+
+extern const char *const balance_kinds[]; /* "even", "cost"; NULL-ended */
+
+/* Reads "4,4,3": blocks of each part (guint). (transfer full) NULL: something is no whole number. */
+GArray *parts_parse (const char *text);
 
 /* The parts of the model (Chunk) in model order: part p belongs to stage p % n_stages. (transfer full) NULL and *error:
  * the model cannot be divided so. */

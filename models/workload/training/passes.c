@@ -198,6 +198,15 @@ piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, gb
   return seconds;
 }
 
+double
+train_layer_seconds (const Train *train, guint index)
+{
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
+  const Piece whole = { 0, layer->segments->len };
+
+  return piece_seconds (train, layer, &whole, FALSE) + piece_seconds (train, layer, &whole, TRUE);
+}
+
 /* "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
  * ".recompute". */
 static char *

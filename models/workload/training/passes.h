@@ -26,3 +26,6 @@ void stage_backward (Stage *stage, guint chunk, guint micro, gboolean has_weight
 
 /* The rest of such a backward pass: the gradients of the weights. */
 void stage_weights (Stage *stage, guint chunk, guint micro);
+
+/* Time that a rank computes in the forward and the backward pass of one micro-batch through a layer. */
+double train_layer_seconds (const Train *train, guint layer);

@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "models/workload/training/facts.h"
+#include "models/workload/training/parts.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
@@ -161,6 +162,8 @@ division_value (const Division *self, const JobFacts *facts)
   if (self->schedule != NULL) {
     fab_value_put (value, "schedule", fab_value_text (self->schedule->name));
     fab_value_put (value, "overlap_p2p", fab_value_flag (p->overlaps_p2p));
+    if (p->balance != BALANCE_EVEN)
+      fab_value_put (value, "balance", fab_value_text (balance_kinds[p->balance]));
     if (division_is_interleaved (self))
       fab_value_put (value, "virtual", fab_value_count (p->virtual_stages));
   }
