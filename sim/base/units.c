@@ -355,6 +355,13 @@ static const FabUnitSuffix fraction_suffixes[] = {
   { NULL, 0, 0, 0, FALSE },
 };
 
+/* A factor may be more than 1, and may be written in percent as a fraction is: 120%. */
+static const FabUnitSuffix factor_suffixes[] = {
+  { "", 1, 1, 0, FALSE },
+  { "%", 1, 1, -2, TRUE },
+  { NULL, 0, 0, 0, FALSE },
+};
+
 static const FabUnitSuffix plain_suffixes[] = { { "", 1, 1, 0, FALSE }, { NULL, 0, 0, 0, FALSE } };
 
 static const FabUnitRow fab_unit_rows[] = {
@@ -371,7 +378,7 @@ static const FabUnitRow fab_unit_rows[] = {
                             flops_rate_suffixes },
   [FAB_UNIT_FRACTION] = { "a fraction", "", "0.5 or 50%", "none, or %", fraction_suffixes },
   [FAB_UNIT_COUNT] = { "a whole number", "a whole number", "8", "none", plain_suffixes },
-  [FAB_UNIT_FACTOR] = { "a number", "", "1.5", "none", plain_suffixes },
+  [FAB_UNIT_FACTOR] = { "a number", "", "1.5", "none, or %", factor_suffixes },
 };
 
 /* Writes numbers as text: exact and short for files, rounded for people.

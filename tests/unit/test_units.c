@@ -124,6 +124,7 @@ static const struct {
   { FAB_UNIT_FRACTION, "1", 1.0 },
   { FAB_UNIT_FACTOR, "-1.25", -1.25 },
   { FAB_UNIT_FACTOR, "1e-3", 0.001 },
+  { FAB_UNIT_FACTOR, "120%", 1.2 },
 };
 
 static void
