@@ -28,8 +28,9 @@ static const FabModelInfo *const algorithms[] = {
 
 static const FabModelInfo *const libraries[] = { &fab_library_nccl.info, &fab_library_plain.info,
                                                  &fab_library_mpi.info, NULL };
-static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, &fab_compute_roofline.info,
-                                                &fab_compute_measured.info, NULL };
+static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, &fab_compute_auto.info,
+                                                &fab_compute_roofline.info, &fab_compute_measured.info,
+                                                NULL };
 static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_shape_layers.info, NULL };
 static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,
                                                  &fab_workload_zero.info,

@@ -42,6 +42,7 @@ extern const FabLibraryOps fab_library_mpi;
 extern const FabLibraryOps fab_library_nccl;
 extern const FabLibraryOps fab_library_plain;
 
+extern const FabComputeOps fab_compute_auto;
 extern const FabComputeOps fab_compute_measured;
 extern const FabComputeOps fab_compute_mfu;
 extern const FabComputeOps fab_compute_roofline;

@@ -323,10 +323,9 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = { "links",      "accelerators", "nodes",
-                                                "models",     "products",     "technologies",
-                                                "processors", "generations",  "bands",
-                                                NULL };
+static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
+                                                "products", "technologies", "processors", "generations",
+                                                "bands",    "efficiencies", NULL };
 
 /* --- parameter tables --- */
 
@@ -433,6 +432,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabProcessor *processor;
   const FabGeneration *generation;
   const FabBandSpec *band;
+  const FabEfficiency *efficiency;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -467,6 +467,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     band = fab_catalog_band (catalog, name);
     *summary = band ? band->summary : NULL;
     return band;
+  case FAB_SECTION_EFFICIENCIES:
+    efficiency = fab_catalog_efficiency (catalog, name);
+    *summary = efficiency ? efficiency->summary : NULL;
+    return efficiency;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

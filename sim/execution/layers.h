@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "sim/base/efficiency.h"
 #include "sim/base/param.h"
 #include "sim/machine/cluster.h"
 
@@ -124,6 +125,8 @@ typedef struct {
   guint n_split;        /* ranks of the tensor-parallel group */
   guint n_expert;       /* ranks of the expert-parallel group */
   FabPrecision precision;
+  /* How fast the job's software is on this device; NULL: the compute model asked for none. */
+  const FabEfficiency *efficiency;
 } FabPass;
 
 /* FLOPs that the rank executes in the pass. A backward pass has twice those of a forward pass: one matrix product for
@@ -137,6 +140,9 @@ typedef struct {
   /* Whether the model has a time for every layer of the stack; the error names all layers that it has none for.
  * Must be called before the first `seconds`. NULL: it has a time for every layer. */
   gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
+  /* Returns the software stack whose efficiency `seconds` needs in the pass; "auto": the usual one of the kind of job.
+ * NULL: it needs none. */
+  const char *(*stack) (gconstpointer params);
 } FabComputeOps;
 
 /* Calls `check_layers` of the chosen model. */

@@ -25,7 +25,9 @@ typedef struct {
   double most_slowness; /* largest value that it returns; 0: no slowness */
   gpointer slowness_owner;
   GDestroyNotify slowness_free;
-  GPtrArray *hints; /* char *: suggestions that would make it fit into memory; NULL: none */
+  FabEfficiencyFound efficiency; /* of the kernels, where has_efficiency */
+  gboolean has_efficiency;       /* the compute model took it from the catalogue */
+  GPtrArray *hints;              /* char *: suggestions that would make it fit into memory; NULL: none */
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);
@@ -39,6 +41,8 @@ typedef struct {
   /* Returns the layers of a catalogued model, by the name that a parameter of the job gives. The name was checked
  * when the scenario was read. (transfer full) */
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
+  /* Returns the efficiency of a software stack, from the same catalogue; NULL: there are no efficiencies. */
+  FabEfficiencyFound (*find_efficiency) (gconstpointer catalog, const FabEfficiencyKey *key);
   gconstpointer catalog;
   guint64 seed; /* of the scenario */
 } FabWorkloadEnv;

@@ -358,8 +358,9 @@ fab_cluster_clear (FabCluster *self)
 }
 
 const char *const fab_precision_names[FAB_N_PRECISIONS + 1] = {
-  [FAB_PRECISION_BF16] = "bf16", [FAB_PRECISION_FP16] = "fp16", [FAB_PRECISION_FP32] = "fp32",
-  [FAB_PRECISION_TF32] = "tf32", [FAB_PRECISION_FP8] = "fp8",
+  [FAB_PRECISION_BF16] = "bf16",   [FAB_PRECISION_FP16] = "fp16", [FAB_PRECISION_FP32] = "fp32",
+  [FAB_PRECISION_TF32] = "tf32",   [FAB_PRECISION_FP8] = "fp8",   [FAB_PRECISION_MXFP8] = "mxfp8",
+  [FAB_PRECISION_NVFP4] = "nvfp4",
 };
 
 FabBytes
@@ -370,10 +371,29 @@ fab_precision_bytes (FabPrecision precision)
   case FAB_PRECISION_FP16: return 2;
   case FAB_PRECISION_FP32:
   case FAB_PRECISION_TF32: return 4;
-  case FAB_PRECISION_FP8: return 1;
+  case FAB_PRECISION_FP8:
+  case FAB_PRECISION_MXFP8:
+  case FAB_PRECISION_NVFP4: return 1;
   case FAB_N_PRECISIONS:
   default: g_assert_not_reached ();
   }
+}
+
+double
+fab_precision_operand_bytes (FabPrecision precision)
+{
+  if (precision == FAB_PRECISION_MXFP8)
+    return 1 + 1.0 / 32;
+  if (precision == FAB_PRECISION_NVFP4)
+    return 0.5 + 1.0 / 16;
+  return (double) fab_precision_bytes (precision);
+}
+
+gboolean
+fab_precision_is_low (FabPrecision precision)
+{
+  return precision == FAB_PRECISION_FP8 || precision == FAB_PRECISION_MXFP8
+      || precision == FAB_PRECISION_NVFP4;
 }
 
 double
@@ -381,6 +401,8 @@ fab_device_peak (const FabDevice *self, FabPrecision precision)
 {
   if (self->peak_flops_per_s[precision] > 0)
     return self->peak_flops_per_s[precision];
+  if (precision == FAB_PRECISION_MXFP8 || precision == FAB_PRECISION_NVFP4)
+    return fab_device_peak (self, FAB_PRECISION_FP8);
   if (precision == FAB_PRECISION_FP8)
     return self->peak_flops_per_s[FAB_PRECISION_BF16];
   return self->peak_flops_per_s[FAB_PRECISION_FP32];

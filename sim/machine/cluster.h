@@ -17,13 +17,24 @@ typedef enum {
   FAB_PRECISION_BF16,
   FAB_PRECISION_FP16,
   FAB_PRECISION_FP32,
-  FAB_PRECISION_TF32, /* FP32 in memory, multiplied with shorter mantissas (NVIDIA Ampere and later) */
-  FAB_PRECISION_FP8,
+  FAB_PRECISION_TF32,  /* FP32 in memory, multiplied with shorter mantissas (NVIDIA Ampere and later) */
+  FAB_PRECISION_FP8,   /* one scale for a whole tensor */
+  FAB_PRECISION_MXFP8, /* FP8 with a scale of 1 B for every 32 numbers (OCP microscaling) */
+  FAB_PRECISION_NVFP4, /* FP4 with an FP8 scale for every 16 numbers */
   FAB_N_PRECISIONS
 } FabPrecision;
 
 extern const char *const fab_precision_names[FAB_N_PRECISIONS + 1]; /* "bf16", ...; NULL-ended */
-FabBytes fab_precision_bytes (FabPrecision precision);              /* size of one number */
+
+/* Returns the size of one number in whole bytes, without the scales of blocks. */
+FabBytes fab_precision_bytes (FabPrecision precision);
+
+/* Returns the bytes of one operand of a matrix multiplication, with its share of the scales. */
+double fab_precision_operand_bytes (FabPrecision precision);
+
+/* Whether only the linear layers of blocks are multiplied in this format, and all else in BF16, as
+ * TransformerEngine does. */
+gboolean fab_precision_is_low (FabPrecision precision);
 
 typedef struct {
   const char *architecture;                  /* "ampere", "hopper": the key of constants; NULL: unknown */
@@ -36,7 +47,7 @@ typedef struct {
 } FabDevice;
 
 /* Returns the rate at which the device multiplies numbers of this format, in FLOP/s. A format without a matrix unit
- * has the rate of the format to which it is widened (FP8 to BF16, TF32 to FP32). */
+ * has the rate of the format to which it is widened (NVFP4 to FP8, MXFP8 to FP8, FP8 to BF16, TF32 to FP32). */
 double fab_device_peak (const FabDevice *self, FabPrecision precision);
 
 typedef struct _FabUneven FabUneven;

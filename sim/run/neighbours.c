@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run/neighbours.h"
 
+#include "sim/scenario/efficiency.h"
 #include "sim/scenario/neighbour_params.h"
 
 /* --- a job --- */
@@ -14,6 +15,12 @@ expand_model (gconstpointer catalog, const char *name, guint sequence)
 
   shape->expand (model->shape.params, sequence, stack);
   return stack;
+}
+
+static FabEfficiencyFound
+find_efficiency (gconstpointer catalog, const FabEfficiencyKey *key)
+{
+  return fab_efficiency_find (catalog, key);
 }
 
 static const FabModelChoice *
@@ -70,8 +77,12 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
   g_autoptr (FabJob) self = g_new0 (FabJob, 1);
 
   self->site = find_site (scenario, registry, plant, which);
-  FabWorkloadEnv env = { &self->site->cluster, self->site->library, expand_model,
-                         fab_scenario_catalog (scenario), (guint64) fab_scenario_spec (scenario)->seed };
+  FabWorkloadEnv env = { &self->site->cluster,
+                         self->site->library,
+                         expand_model,
+                         find_efficiency,
+                         fab_scenario_catalog (scenario),
+                         (guint64) fab_scenario_spec (scenario)->seed };
   self->site->library->cancel = cancel;
   gboolean is_built = ops->build (&env, choice->params, builder, &self->totals, error);
   self->site->library->cancel = NULL;

@@ -296,6 +296,12 @@ fab_catalog_band (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_BANDS, name);
 }
 
+const FabEfficiency *
+fab_catalog_efficiency (const FabCatalog *self, const char *name)
+{
+  return find (self, FAB_SECTION_EFFICIENCIES, name);
+}
+
 const FabTechnology *
 fab_catalog_technology (const FabCatalog *self, const char *name)
 {
@@ -386,7 +392,8 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
 
 static const char *const section_words[FAB_N_SECTIONS] = { "link",      "accelerator", "node",
                                                            "model",     "product",     "technology",
-                                                           "processor", "generation",  "band" };
+                                                           "processor", "generation",  "band",
+                                                           "efficiency" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -724,6 +731,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_generation (reader, entry, is_shipped);
   else if (section == FAB_SECTION_BANDS)
     check_band (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_EFFICIENCIES)
+    fab_catalog_check_efficiency (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)

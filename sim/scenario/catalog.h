@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "sim/base/efficiency.h"
 #include "sim/base/units.h"
 #include "sim/config/schema.h"
 #include "sim/fabric/generation.h"
@@ -83,6 +84,7 @@ typedef struct {
   double peak_fp32_flops_per_s; /* dense FP32 rate */
   double peak_tf32_flops_per_s; /* dense matrix rate, TF32; 0: not supported */
   double peak_fp8_flops_per_s;  /* dense matrix rate, FP8; 0: not supported */
+  double peak_fp4_flops_per_s;  /* dense matrix rate, FP4 with FP32 sums; 0: not supported */
   double matmul_fraction;       /* best measured matrix multiplication over peak_fp16; 0: unknown */
   gint64 n_sms;                 /* streaming multiprocessors or compute units; 0: unknown */
   FabBytes memory_bytes;
@@ -199,7 +201,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The nine sections of a catalogue file or a scenario. */
+/* The ten sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -210,6 +212,7 @@ typedef struct {
   FabParamList processors;   /* FabProcessor */
   FabParamList generations;  /* FabGeneration */
   FabParamList bands;        /* FabBandSpec */
+  FabParamList efficiencies; /* FabEfficiency */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
@@ -241,6 +244,7 @@ const FabProcessor *fab_catalog_processor (const FabCatalog *self, const char *n
 /* NULL where no entry has this name. */
 const FabGeneration *fab_catalog_generation (const FabCatalog *self, const char *name);
 const FabBandSpec *fab_catalog_band (const FabCatalog *self, const char *name);
+const FabEfficiency *fab_catalog_efficiency (const FabCatalog *self, const char *name);
 const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */
@@ -260,7 +264,8 @@ typedef enum {
   FAB_SECTION_TECHNOLOGIES,
   FAB_SECTION_PROCESSORS,
   FAB_SECTION_GENERATIONS,
-  FAB_SECTION_BANDS
+  FAB_SECTION_BANDS,
+  FAB_SECTION_EFFICIENCIES
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.c - the keys of links, accelerators, nodes, models, products, technologies and processors.
+/* catalog_params.c - the keys of links, accelerators, nodes, models, products, technologies, processors and what
+ * is measured of them.
  *
  * `source` and `date` are optional here, for entries that a scenario defines itself; shipped entries must have them
  * (catalog.c). Constant data only.
@@ -172,6 +173,9 @@ const FabParam fab_accelerator_params[] = {
     .max = 1e20 },
   { ROW ("peak_fp8", FLOPS_RATE, FabAcceleratorSpec, peak_fp8_flops_per_s, "0FLOP/s",
          "Dense matrix peak in FP8; 0: it has none."),
+    .max = 1e20 },
+  { ROW ("peak_fp4", FLOPS_RATE, FabAcceleratorSpec, peak_fp4_flops_per_s, "0FLOP/s",
+         "Dense matrix peak in FP4; 0: it has none."),
     .max = 1e20 },
   { ROW ("matmul", FRACTION, FabAcceleratorSpec, matmul_fraction, "0%",
          "Part of peak_fp16 that the best matrix multiplication reaches; 0: not known."),
@@ -535,6 +539,39 @@ const FabParam fab_band_params[] = {
          "By place, operations and size; without a cell that of `any` counts."),
     .table = band_cell_params, .table_size = sizeof (FabBandCellSpec) },
   SOURCE_ROWS (FabBandSpec),
+  { .key = NULL },
+};
+
+/* In the order of FabEfficiencyEvidence. */
+static const char *const efficiency_evidence[] = { "sources", "one_source", "assumed", NULL };
+
+const FabParam fab_efficiency_params[] = {
+  NAME_ROWS (FabEfficiency),
+  { ROW ("generation", TEXT, FabEfficiency, generation, "",
+         "`architecture` of the accelerator; left out: the entry is an effect for all of them.") },
+  { ROW ("precision", TEXT, FabEfficiency, precision, "",
+         "`precision` of the job; left out: the entry is an effect for all of them.") },
+  { ROW ("stack", TEXT, FabEfficiency, stack, "",
+         "Software that trains: eager, compiled, megatron, ...; left out: the entry is an effect for all of "
+         "them.") },
+  { ROW ("scale", FACTOR, FabEfficiency, scale_factor, "1",
+         "Factor on the roofline's rates of kernels; of an effect, the factor by which it differs from the "
+         "mean."),
+    .min = 0.01, .max = 10 },
+  { ROW ("issue", TIME, FabEfficiency, issue_ps, "0us", "Host time to issue a kernel; 0: that of the stack."),
+    .max = 1e12 },
+  { ROW ("low", FACTOR, FabEfficiency, low_factor, "1",
+         "Low end of the 90 % band: measured time of a step over predicted time."),
+    .min = 0.01, .max = 1 },
+  { ROW ("high", FACTOR, FabEfficiency, high_factor, "1", "High end, likewise."), .min = 1, .max = 100 },
+  { ROW ("rows", COUNT, FabEfficiency, n_rows, "0", "Measured runs that it rests on."), .max = 1e6 },
+  { ROW ("groups", COUNT, FabEfficiency, n_groups, "0", "Models and machines that these are of."),
+    .max = 1e6 },
+  { ROW ("sources", COUNT, FabEfficiency, n_sources, "0", "Publications that these are from."), .max = 1e6 },
+  { ROW ("evidence", CHOICE, FabEfficiency, evidence, "sources",
+         "sources: several publications; one_source: one; assumed: none, a statement of the source."),
+    .choices = efficiency_evidence },
+  SOURCE_ROWS (FabEfficiency),
   { .key = NULL },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.h - the rows of the eight catalogue sections, private to sim/scenario.
+/* catalog_params.h - the rows of the catalogue sections, private to sim/scenario.
  *
  * A catalogue file holds the sections at its root, a scenario beside its own keys. `struct_` and `prefix_` say where
  * they are in the struct: FAB_CATALOG_ROWS (FabScenarioSpec, own.).
@@ -8,7 +8,7 @@
 
 #include "sim/scenario/catalog.h"
 
-#define FAB_N_SECTIONS 9
+#define FAB_N_SECTIONS 10
 
 extern const FabParam fab_link_params[];
 extern const FabParam fab_accelerator_params[];
@@ -18,60 +18,68 @@ extern const FabParam fab_product_params[];
 extern const FabParam fab_technology_params[];
 extern const FabParam fab_processor_params[];
 extern const FabParam fab_band_params[];
+extern const FabParam fab_efficiency_params[];
 
-#define FAB_CATALOG_ROWS(struct_, prefix_)                                                       \
-  { .key = "links",                                                                              \
-    .type = FAB_PARAM_LIST,                                                                      \
-    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                          \
-    .table = fab_link_params,                                                                    \
-    .table_size = sizeof (FabLinkSpec),                                                          \
-    .help = "Links, one direction each." },                                                      \
-      { .key = "accelerators",                                                                   \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                               \
-        .table = fab_accelerator_params,                                                         \
-        .table_size = sizeof (FabAcceleratorSpec),                                               \
-        .help = "GPUs and their like." },                                                        \
-      { .key = "nodes",                                                                          \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                      \
-        .table = fab_node_params,                                                                \
-        .table_size = sizeof (FabNodeSpec),                                                      \
-        .help = "Machines: parts and wires." },                                                  \
-      { .key = "models",                                                                         \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ models),                                     \
-        .table = fab_model_params,                                                               \
-        .table_size = sizeof (FabModelSpec),                                                     \
-        .help = "Shapes of neural networks." },                                                  \
-      { .key = "products",                                                                       \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ products),                                   \
-        .table = fab_product_params,                                                             \
-        .table_size = sizeof (FabProductSpec),                                                   \
-        .help = "What is bought: prices and watts." },                                           \
-      { .key = "technologies",                                                                   \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ technologies),                               \
-        .table = fab_technology_params,                                                          \
-        .table_size = sizeof (FabTechnology),                                                    \
-        .help = "Kinds of links: what they join, how they keep packets." },                      \
-      { .key = "processors",                                                                     \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ processors),                                 \
-        .table = fab_processor_params,                                                           \
-        .table_size = sizeof (FabProcessor),                                                     \
-        .help = "Sockets: what bytes that pass them lose." },                                    \
-      { .key = "generations",                                                                    \
-        .type = FAB_PARAM_LIST,                                                                  \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ generations),                                \
-        .table = fab_generation_params,                                                          \
-        .table_size = sizeof (FabGeneration),                                                    \
-        .help = "Generations of accelerators: what they add to collectives, measured." },        \
-  {                                                                                              \
-    .key = "bands", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ bands),  \
-    .table = fab_band_params, .table_size = sizeof (FabBandSpec),                                \
-    .help = "How far measured times of collectives are from predicted ones, by family of links." \
+#define FAB_CATALOG_ROWS(struct_, prefix_)                                                              \
+  { .key = "links",                                                                                     \
+    .type = FAB_PARAM_LIST,                                                                             \
+    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                                 \
+    .table = fab_link_params,                                                                           \
+    .table_size = sizeof (FabLinkSpec),                                                                 \
+    .help = "Links, one direction each." },                                                             \
+      { .key = "accelerators",                                                                          \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                                      \
+        .table = fab_accelerator_params,                                                                \
+        .table_size = sizeof (FabAcceleratorSpec),                                                      \
+        .help = "GPUs and their like." },                                                               \
+      { .key = "nodes",                                                                                 \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                             \
+        .table = fab_node_params,                                                                       \
+        .table_size = sizeof (FabNodeSpec),                                                             \
+        .help = "Machines: parts and wires." },                                                         \
+      { .key = "models",                                                                                \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ models),                                            \
+        .table = fab_model_params,                                                                      \
+        .table_size = sizeof (FabModelSpec),                                                            \
+        .help = "Shapes of neural networks." },                                                         \
+      { .key = "products",                                                                              \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ products),                                          \
+        .table = fab_product_params,                                                                    \
+        .table_size = sizeof (FabProductSpec),                                                          \
+        .help = "What is bought: prices and watts." },                                                  \
+      { .key = "technologies",                                                                          \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ technologies),                                      \
+        .table = fab_technology_params,                                                                 \
+        .table_size = sizeof (FabTechnology),                                                           \
+        .help = "Kinds of links: what they join, how they keep packets." },                             \
+      { .key = "processors",                                                                            \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ processors),                                        \
+        .table = fab_processor_params,                                                                  \
+        .table_size = sizeof (FabProcessor),                                                            \
+        .help = "Sockets: what bytes that pass them lose." },                                           \
+      { .key = "generations",                                                                           \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ generations),                                       \
+        .table = fab_generation_params,                                                                 \
+        .table_size = sizeof (FabGeneration),                                                           \
+        .help = "Generations of accelerators: what they add to collectives, measured." },               \
+      { .key = "bands",                                                                                 \
+        .type = FAB_PARAM_LIST,                                                                         \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ bands),                                             \
+        .table = fab_band_params,                                                                       \
+        .table_size = sizeof (FabBandSpec),                                                             \
+        .help = "How far measured times of collectives are from predicted ones, by family of links." }, \
+  {                                                                                                     \
+    .key = "efficiencies", .type = FAB_PARAM_LIST,                                                      \
+    .offset = G_STRUCT_OFFSET (struct_, prefix_ efficiencies), .table = fab_efficiency_params,          \
+    .table_size = sizeof (FabEfficiency),                                                               \
+    .help = "How fast kernels of whole models are beside the roofline's, measured."                     \
   }
 
 /* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
@@ -79,6 +87,9 @@ extern const FabParam fab_band_params[];
  * source and a date. */
 void fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *const *all,
                                  gboolean is_shipped);
+
+/* Checks one entry of `efficiencies` (efficiency.c). */
+void fab_catalog_check_efficiency (FabSchemaReader *reader, const FabEfficiency *self, gboolean is_shipped);
 
 /* Reports each of these links (FabLinkSpec) that is a wire inside the node and names no technology: what the node can
  * do depends on whether a wire is PCIe, or connects accelerators or sockets. */

@@ -70,7 +70,8 @@ typedef struct {
 static double
 seconds_of (const Model *model, const FabLayer *layer, gboolean is_backward, double tokens, guint n_split)
 {
-  FabPass pass = { layer, fab_layer_segment (layer, 0), is_backward, tokens, n_split, 1, FAB_PRECISION_BF16 };
+  FabPass pass = { layer, fab_layer_segment (layer, 0), is_backward, tokens, n_split,
+                   1,     FAB_PRECISION_BF16,           NULL };
   double seconds = model->ops->seconds (model->params->params, model->device, &pass);
 
   assert_true (isfinite (seconds) && seconds > 0);
@@ -134,6 +135,8 @@ missing_peaks_are_those_of_wider_types (G_GNUC_UNUSED void **state)
 
   assert_near (fab_device_peak (&device, FAB_PRECISION_FP8), 100, 0);
   assert_near (fab_device_peak (&device, FAB_PRECISION_TF32), 10, 0);
+  assert_near (fab_device_peak (&device, FAB_PRECISION_MXFP8), 100, 0);
+  assert_near (fab_device_peak (&device, FAB_PRECISION_NVFP4), 100, 0);
   assert_near (fab_device_peak (&device, FAB_PRECISION_BF16), 100, 0);
 }
 

@@ -37,7 +37,7 @@ milliseconds (const char *yaml, guint layer_index, guint segment_index, gboolean
   g_autoptr (Params) params = params_new (&fab_compute_measured.info, yaml);
   const FabLayer *layer = fab_layer_stack_layer (stack, layer_index);
   const FabPass pass = {
-    layer, fab_layer_segment (layer, segment_index), is_backward, 1000, 4, 1, FAB_PRECISION_BF16
+    layer, fab_layer_segment (layer, segment_index), is_backward, 1000, 4, 1, FAB_PRECISION_BF16, NULL
   };
 
   return fab_compute_measured.seconds (params->params, &(FabDevice){ 0 }, &pass) * 1e3;

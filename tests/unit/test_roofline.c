@@ -104,9 +104,8 @@ pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward
 {
   const FabDevice device = ampere ();
   const FabLayer *layer = fab_layer_stack_layer (stack, 0);
-  const FabPass pass = {
-    layer, fab_layer_segment (layer, 0), is_backward, 1000, n_split, 1, FAB_PRECISION_BF16
-  };
+  const FabPass pass = { layer, fab_layer_segment (layer, 0), is_backward, 1000, n_split,
+                         1,     FAB_PRECISION_BF16,           NULL };
   g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
 
   return fab_compute_roofline.seconds (params->params, &device, &pass);
@@ -240,6 +239,18 @@ a_usual_product_is_not_the_best_one (G_GNUC_UNUSED void **state)
   assert_near (pass_seconds ("{achievable: 50%, launch: 0us, issue: 0us}", stack, TRUE, 1), 4, 1e-9);
 }
 
+/* Everything is divided by the scale, the host too: a kernel of 1 us and a host of 5 us. */
+static void
+a_scale_divides_every_pass (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800 };
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+  assert_near (pass_seconds ("{memory: 80%, scale: 50%, " NO_START "}", stack, FALSE, 1), 2e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, scale: 125%, launch: 0us, issue: 5us}", stack, FALSE, 1), 4e-6,
+               1e-12);
+}
+
 int
 main (void)
 {
@@ -258,6 +269,7 @@ main (void)
     cmocka_unit_test (tensor_parallel_ranks_divide_columns_then_rows),
     cmocka_unit_test (experts_share_the_tokens),
     cmocka_unit_test (a_usual_product_is_not_the_best_one),
+    cmocka_unit_test (a_scale_divides_every_pass),
   };
 
   return cmocka_run_group_tests_name ("roofline", tests, NULL, NULL);

@@ -118,6 +118,7 @@ ddp_memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy ddp_strategy = {
+  .stack = "eager",
   .begin = ddp_begin,
   .gradient = ddp_gradient,
   .splits_backward = ddp_reduces,

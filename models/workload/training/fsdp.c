@@ -451,6 +451,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy fsdp_strategy = {
+  .stack = "eager",
   .begin = begin,
   .before_forward = before_forward,
   .after_forward = after_forward,

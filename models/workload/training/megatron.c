@@ -229,6 +229,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy megatron_strategy = {
+  .stack = "megatron",
   .begin = begin,
   .before_forward = before_forward,
   .gradient = gradient,

@@ -166,7 +166,8 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
                    train->tokens,
                    train->layout.size[AXIS_TENSOR],
                    train->layout.n_expert,
-                   (FabPrecision) train->params->precision };
+                   (FabPrecision) train->params->precision,
+                   train->has_efficiency ? &train->efficiency.values : NULL };
 
   return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
 }

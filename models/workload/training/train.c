@@ -339,6 +339,24 @@ slow_down (Train *train, FabJobTotals *totals)
   totals->slowness_free = slow_classes_free;
 }
 
+/* Finds the efficiency of the job's software, where the compute model needs one. */
+static void
+find_efficiency (Train *train)
+{
+  const TrainParams *params = train->params;
+  const FabComputeOps *ops = (const FabComputeOps *) params->compute.info;
+
+  if (ops->stack == NULL || train->env->find_efficiency == NULL)
+    return;
+  const char *stack = ops->stack (params->compute.params);
+  FabEfficiencyKey key = { .generation = train->env->cluster->device.architecture,
+                           .precision = fab_precision_names[params->precision],
+                           .stack = g_str_equal (stack, "auto") ? train->strategy->stack : stack };
+
+  train->efficiency = train->env->find_efficiency (train->env->catalog, &key);
+  train->has_efficiency = TRUE;
+}
+
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
              gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
@@ -359,6 +377,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     return FALSE;
   train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
+  find_efficiency (&train);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
   if (!check_experts (&train, error) || !fab_compute_check_layers (&params->compute, train.stack, error)
       || !train_add_stages (&train, error))
@@ -381,6 +400,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   if (totals->memory != NULL)
     memory_add_hints (&train, totals);
   totals->uses_seed = params->jitter.cv > 0;
+  totals->efficiency = train.efficiency;
+  totals->has_efficiency = train.has_efficiency;
   slow_down (&train, totals);
   return TRUE;
 }

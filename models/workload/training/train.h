@@ -228,6 +228,7 @@ typedef struct {
 
 /* Hooks of a strategy, which are called while the tasks of a stage are being made. NULL: nothing to do. */
 typedef struct {
+  const char *stack; /* software whose efficiency kernels have, where the job does not say another one */
   void (*begin) (Stage *stage);
   void (*before_forward) (Stage *stage, const PassAt *at);
   void (*after_forward) (Stage *stage, const PassAt *at);
@@ -272,7 +273,9 @@ struct _Train {
   /* [n_stages] guint: collectives that all bins of a stage join, in the order in which they were made. */
   GArray **shared;
   Slow *slow;
-  double tokens;     /* of one rank in one micro-batch */
+  double tokens;                 /* of one rank in one micro-batch */
+  FabEfficiencyFound efficiency; /* of the software stack; zeroes: the compute model needs none */
+  gboolean has_efficiency;
   gint64 *transfers; /* [n_transfers] collective of each transfer between stages; -1: not made yet */
   guint n_transfers;
   gint64 norm; /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */

@@ -259,6 +259,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy zero12_strategy = {
+  .stack = "deepspeed",
   .begin = begin,
   .gradient = gradient,
   .splits_backward = reduces,
@@ -717,6 +718,7 @@ zero3_memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy zero3_strategy = {
+  .stack = "deepspeed",
   .begin = zero3_begin,
   .before_forward = before_forward,
   .after_forward = after_forward,
