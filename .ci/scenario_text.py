@@ -22,7 +22,7 @@ ALLOWED = {
     "simulation.c": "the stored scenario",
     "sweep.c": "the stored scenario, and the checksum of a sweep",
     "fragment.c": "entries of links for people",
-    "report.c": "a published source's scenario, with the places of its table filled in",
+    "play.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
     "best.c": "a scenario for people",
     "cmd_check.c": "a scenario for people",

@@ -111,10 +111,11 @@ static double
 step_s (const Fixture *f, const char *row, double mfu_fraction)
 {
   g_autoptr (FabTrainingSources) sources = load (f, row);
+  g_autoptr (FabTrainingRun) run = fab_training_run_open (fab_training_sources_get (sources, 0), 0, &f->env,
+                                                          NULL);
   FabTrainingStep step;
 
-  assert_true (
-      fab_training_step (fab_training_sources_get (sources, 0), 0, mfu_fraction, &f->env, &step, NULL));
+  assert_true (run != NULL && fab_training_run_play (run, mfu_fraction, &step, NULL));
   return step.step_s;
 }
 
@@ -143,7 +144,6 @@ test_table_mistakes (G_GNUC_UNUSED void **state)
     { HEAD "r,8,1,8,DDP,16,0.5\n", "x:3: 7 cells below 9 column names" },
     { HEAD "r,8,1,8,DDP,16,-1,1,\n", "x:3: step_s is '-1', not a number above 0" },
     { HEAD "r,0,1,8,DDP,16,1,1,\n", "x:3: gpus is '0', not a number from 1 on" },
-    { HEAD "r,8,1,8,DDP,16,1,1,\nr,8,1,8,DDP,16,1,1,\n", "x:4: id is 'r', which is empty or stands twice" },
     { HEAD, "x:3: the table has no rows" },
   };
 
@@ -153,6 +153,22 @@ test_table_mistakes (G_GNUC_UNUSED void **state)
     assert_null (fab_training_table_parse ("x", cases[i].text, &error));
     assert_string_equal (error->message, cases[i].message);
   }
+}
+
+/* One bad row does not cost the others: it is told by its file and line. */
+static void
+test_table_skips (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTrainingTable) table = fab_training_table_parse (
+      "/a/x", HEAD "r,8,1,8,DDP,16,1,1,\nr,8,1,8,DDP,16,1,1,\ns,8,1,8,DDP,16,NA,1,\nt,8,1,8,DDP,16,2,1,\n",
+      NULL);
+
+  assert_non_null (table);
+  assert_int_equal (table->rows->len, 2);
+  assert_int_equal (table->skipped->len, 2);
+  assert_string_equal (g_ptr_array_index (table->skipped, 0),
+                       "x:4: id is 'r', which is empty or stands twice");
+  assert_string_equal (g_ptr_array_index (table->skipped, 1), "x:5: step_s is 'NA', not a number above 0");
 }
 
 static void
@@ -182,27 +198,101 @@ test_fit (void **state)
 
   assert_int_equal (row_at (report, 0)->role, FAB_RUN_ANCHOR);
   assert_int_equal (row_at (report, 1)->role, FAB_RUN_JUDGED);
-  assert_near (row_at (report, 0)->mfu_fraction, 0.37, 2e-4);
-  assert_near (row_at (report, 1)->mfu_fraction, 0.37 * fab_training_slowest (8) / fab_training_slowest (32),
+  assert_near (row_at (report, 0)->efficiency, 0.37, 2e-4);
+  assert_near (row_at (report, 1)->efficiency, 0.37 * fab_training_slowest (8) / fab_training_slowest (32),
                2e-4);
   assert_near (row_at (report, 1)->error_fraction, -0.5, 1e-2);
   assert_int_equal (report->errors.n, 1);
   assert_near (report->errors.median_fraction, -row_at (report, 1)->error_fraction, 1e-12);
 }
 
-/* No efficiency is high or low enough: the ends of the range, and no endless search. */
+/* No efficiency is high or low enough: the fit says so, and there is no endless search. */
 static void
 test_fit_out_of_reach (void **state)
 {
   const Fixture *f = *state;
-  g_autoptr (FabTrainingSources) fast = load (f, "a,8,1,8,DDP,8,1e-6,1,\n");
-  double mfu_fraction;
+  static const char *const rows[] = { "a,8,1,8,DDP,8,1e-6,1,\n", "a,8,1,8,DDP,8,1e6,1,\n" };
 
-  assert_true (fab_training_fit (fab_training_sources_get (fast, 0), 0, &f->env, &mfu_fraction, NULL));
-  assert_near (mfu_fraction, 1, 1e-4);
-  g_autoptr (FabTrainingSources) slow = load (f, "a,8,1,8,DDP,8,1e6,1,\n");
-  assert_true (fab_training_fit (fab_training_sources_get (slow, 0), 0, &f->env, &mfu_fraction, NULL));
-  assert_near (mfu_fraction, 0.001, 1e-3);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabTrainingSources) sources = load (f, rows[i]);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabTrainingRun) run = fab_training_run_open (fab_training_sources_get (sources, 0), 0, &f->env,
+                                                            NULL);
+    double efficiency;
+
+    assert_false (fab_training_run_fit (
+        run, fab_training_table_row (fab_training_sources_get (sources, 0)->table, 0)->step_s, &efficiency,
+        &error));
+    assert_non_null (strstr (error->message, "s row a: no mfu from 0.001 to 1 takes the measured"));
+  }
+}
+
+/* A row that no efficiency takes to its time is no anchor, one whose scenario is refused is skipped; both are told,
+ * and the next run is the anchor. */
+static void
+test_bad_rows (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (
+      f,
+      "a,8,1,8,DDP,8,1e-6,1,\nb,16,2,8,DDP,16,1,1,\nc,32,4,8,DDP,32,1,1,\nd,36,4,9,DDP,36,1,1,\ne,8,1,8,DDP,8,NA,1,\n");
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  const FabTrainingResult *result = g_ptr_array_index (report->results, 0);
+
+  assert_int_equal (row_at (report, 0)->role, FAB_RUN_UNANCHORED);
+  assert_int_equal (row_at (report, 1)->role, FAB_RUN_ANCHOR);
+  assert_int_equal (row_at (report, 2)->role, FAB_RUN_JUDGED);
+  assert_int_equal (row_at (report, 3)->role, FAB_RUN_SKIPPED);
+  assert_int_equal (report->n_skipped, 2);
+  assert_int_equal (report->n_unanchored, 1);
+  assert_int_equal (result->told->len, 3);
+  assert_non_null (strstr (g_ptr_array_index (result->told, 0), "s.csv:7: step_s is 'NA'"));
+}
+
+/* The group's anchor divides the model least among the smallest runs; a layout with two rows has an anchor of its
+ * own, which is predicted with the group's efficiency; one with a single row does not. */
+static void
+test_layouts (void **state)
+{
+  const Fixture *f = *state;
+  static const char layouts[] = "name: t\niterations: 1\n"
+                                "cluster: {node: dgx-a100, nodes: ${nodes}}\n"
+                                "job: {kind: megatron, model: gpt2-xl, micro_batch: 1, sequence: 1024,\n"
+                                "      parallel: {tensor: ${per_node}}, compute: {kind: mfu, mfu: ${mfu}}}\n";
+  g_autoptr (FabTrainingSources) sources = load (
+      f, "a,16,2,2,TP,8,1,1,\nb,16,2,1,DP,16,1,1,\nc,32,4,2,TP,16,1,1,\n"
+         "d,32,4,4,TP,8,1,1,\ne,32,4,1,DP,32,1,1,\n");
+  static const FabRunRole roles[] = { FAB_RUN_LAYOUT_ANCHOR, FAB_RUN_ANCHOR, FAB_RUN_JUDGED, FAB_RUN_JUDGED,
+                                      FAB_RUN_JUDGED };
+  static const guint anchors[] = { 1, 1, 0, 1, 1 };
+
+  put (f, "s.yaml", layouts);
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  for (guint i = 0; i < G_N_ELEMENTS (roles); i++) {
+    assert_int_equal (row_at (report, i)->role, roles[i]);
+    assert_int_equal (row_at (report, i)->anchor, anchors[i]);
+  }
+  assert_int_equal (report->across_errors.n, 1);
+  assert_int_equal (report->errors.n, 3);
+  assert_int_equal (g_array_index (report->divisions, FabTrainingAccount, 1).errors.n, 2); /* TP: c and d */
+}
+
+/* Groups of one model and GPU calibrate in turn, in alphabetical order: here the models are micro-batches. */
+static void
+test_calibration (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = load (f, "a,8,1,8,DDP,8,1,1,\n");
+
+  put (f, "s.csv",
+       "id,gpus,nodes,per_node,strategy,batch,step_s,micro_batch,model\n"
+       "a,8,1,8,DDP,8,1,1,zeta\nb,8,1,8,DDP,8,1,1,alpha\nc,8,1,8,DDP,8,1,1,mid\nd,16,2,8,DDP,16,1,1,alpha\n");
+  g_autoptr (FabTrainingSources) named = fab_training_sources_load (f->directory, &fab_models, NULL);
+  g_autoptr (FabTrainingReport) report = report_of (f, named);
+  static const gboolean calibrates[] = { TRUE, TRUE, FALSE, TRUE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (calibrates); i++)
+    assert_int_equal (row_at (report, i)->is_calibration, calibrates[i]);
 }
 
 /* One GPU before one node before several; a group of its own per micro-batch; without either the smallest. */
@@ -335,14 +425,13 @@ test_print (void **state)
   char *texts[] = { fab_training_to_text (&view), fab_training_to_markdown (&view),
                     fab_training_to_csv (&view), fab_training_to_json (&view) };
   g_autoptr (GError) error = NULL;
-  FabTrainingStep step;
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
     assert_non_null (strstr (texts[i], "row-b"));
     g_free (texts[i]);
   }
   put (f, "s.yaml", "name: t\ncluster: {node: dgx-a101}\n");
-  assert_false (fab_training_step (fab_training_sources_get (sources, 0), 1, 0.5, &f->env, &step, &error));
+  assert_null (fab_training_run_open (fab_training_sources_get (sources, 0), 1, &f->env, &error));
   assert_non_null (strstr (error->message, "s row row-b"));
 }
 
@@ -350,18 +439,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_table),
-    cmocka_unit_test (test_table_mistakes),
-    cmocka_unit_test (test_template),
-    cmocka_unit_test (test_fit),
-    cmocka_unit_test (test_fit_out_of_reach),
-    cmocka_unit_test (test_roles),
-    cmocka_unit_test (test_directions),
-    cmocka_unit_test (test_wrong_direction),
-    cmocka_unit_test (test_full_memory),
-    cmocka_unit_test (test_slowest),
-    cmocka_unit_test (test_accept),
-    cmocka_unit_test (test_print),
+    cmocka_unit_test (test_table),       cmocka_unit_test (test_table_mistakes),
+    cmocka_unit_test (test_table_skips), cmocka_unit_test (test_template),
+    cmocka_unit_test (test_fit),         cmocka_unit_test (test_fit_out_of_reach),
+    cmocka_unit_test (test_bad_rows),    cmocka_unit_test (test_layouts),
+    cmocka_unit_test (test_calibration), cmocka_unit_test (test_roles),
+    cmocka_unit_test (test_directions),  cmocka_unit_test (test_wrong_direction),
+    cmocka_unit_test (test_full_memory), cmocka_unit_test (test_slowest),
+    cmocka_unit_test (test_accept),      cmocka_unit_test (test_print),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

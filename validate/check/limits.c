@@ -23,6 +23,11 @@ typedef struct {
     .key = "wrong", .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (FabLimit, n_wrong), .fallback = "0", \
     .max = 1e6, .help = "Allowed pairs of rows with the wrong direction."                                    \
   }
+#define SKIPPED                                                                                 \
+  {                                                                                             \
+    .key = "skipped", .type = FAB_PARAM_COUNT, .offset = G_STRUCT_OFFSET (FabLimit, n_skipped), \
+    .fallback = "0", .max = 1e6, .help = "Allowed rows that cannot be read or simulated."       \
+  }
 #define ALL(key_, table_, help_)                                                                     \
   {                                                                                                  \
     .key = key_, .type = FAB_PARAM_TABLE, .offset = G_STRUCT_OFFSET (Content, all), .table = table_, \
@@ -52,7 +57,7 @@ static const FabParam judged_params[] = {
 #define TRAINING_MEDIAN MEDIAN ("median", 0, "Allowed median |error| of the judged rows.")
 
 static const FabParam source_params[] = {
-  NAME ("source", "A measured source."), TRAINING_MEDIAN, WRONG, { .key = NULL }
+  NAME ("source", "A measured source."), TRAINING_MEDIAN, WRONG, SKIPPED, { .key = NULL }
 };
 
 static const FabParam sources_params[] = { TRAINING_MEDIAN, WRONG, { .key = NULL } };

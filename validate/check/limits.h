@@ -9,7 +9,7 @@
  *
  *   all: {median: 8%, wrong: 0}                                       training steps: accept-training.yaml
  *   sources:
- *     - {source: modalities-leonardo, median: 12%, wrong: 1}
+ *     - {source: modalities-leonardo, median: 12%, wrong: 1, skipped: 0}
  *
  * What was measured and has no limit exceeds it: nothing passes because nobody wrote it down.
  */
@@ -44,6 +44,7 @@ typedef struct {
   const char *name;                   /* NULL: over all */
   double medians[FAB_N_SIZE_CLASSES]; /* 0: no limit. Training has no classes: the first is its limit */
   gint64 n_wrong;                     /* changes that may be predicted in the wrong direction */
+  gint64 n_skipped;                   /* rows that may be left out because they cannot be read or simulated */
 } FabLimit;
 
 typedef enum { FAB_LIMITS_OF_COLLECTIVES, FAB_LIMITS_OF_TRAINING } FabLimitsKind;

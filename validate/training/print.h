@@ -19,7 +19,8 @@ char *fab_training_to_text (const FabTrainingView *view);
 char *fab_training_to_markdown (const FabTrainingView *view);
 char *fab_training_to_csv (const FabTrainingView *view); /* a row per measured row */
 char *fab_training_to_json (
-    const FabTrainingView *view); /* "sources" with "rows", "strategies", "all", "wrong" */
+    const FabTrainingView
+        *view); /* "sources" with "rows", "strategies", "divisions", "generations", "all", "wrong" */
 
 /* What tells a row apart: its cells in the source's `same` and `factors` columns. (transfer full) */
 char *fab_training_describe_row (const FabTrainingResult *result, const FabTrainingComparison *row);

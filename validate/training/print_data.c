@@ -7,7 +7,8 @@ char *
 fab_training_to_csv (const FabTrainingView *view)
 {
   GString *out = g_string_new ("source,row,role,strategy,gpus,nodes,measured_s,predicted_s,error_fraction,"
-                               "exposed_s,comm_s,mfu_fraction\n");
+                               "exposed_s,comm_s,compute,efficiency,calibration,blind_s,blind_error_fraction,"
+                               "blind_residual,generation,precision,stack,tensor,context,expert,pipeline\n");
 
   for (guint i = 0; i < view->report->results->len; i++) {
     const FabTrainingResult *result = g_ptr_array_index (view->report->results, i);
@@ -15,11 +16,20 @@ fab_training_to_csv (const FabTrainingView *view)
     for (guint k = 0; k < result->rows->len; k++) {
       const FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, k);
 
-      g_string_append_printf (out, "%s,%s,%s,%s,%u,%u,%.6g,%.6g,%.6f,%.6g,%.6g,%.6f\n",
+      const FabTrainingTraits *traits = &row->traits;
+
+      g_string_append_printf (out, "%s,%s,%s,%s,%u,%u,%.6g,%.6g,%.6f,%.6g,%.6g,%s,%.6f,",
                               result->source->spec->name, row->measured->id, fab_run_role_names[row->role],
                               row->measured->strategy, row->measured->gpus, row->measured->nodes,
                               row->measured->step_s, row->predicted.step_s, row->error_fraction,
-                              row->predicted.exposed_s, row->predicted.comm_s, row->mfu_fraction);
+                              row->predicted.exposed_s, row->predicted.comm_s,
+                              fab_training_knob_names[traits->knob], row->efficiency);
+      g_string_append_printf (out, "%s,%.6g,%.6f,%.6f,%s,%s,%s,%u,%u,%u,%u\n",
+                              row->is_calibration ? "yes" : "no", row->blind.step.step_s,
+                              row->blind.error_fraction, row->blind.residual,
+                              traits->generation ? traits->generation : "",
+                              traits->precision ? traits->precision : "", traits->stack ? traits->stack : "",
+                              traits->tensor, traits->context, traits->expert, traits->pipeline);
     }
   }
   return g_string_free (out, FALSE);
@@ -30,6 +40,15 @@ add_errors (FabJson *json, const char *key, const FabErrors *errors)
 {
   fab_json_begin_object (json, key);
   fab_errors_add_json (json, "rows", errors, FAB_ERRORS_BIAS);
+  fab_json_end (json);
+}
+
+static void
+add_blind (FabJson *json, const char *key, const FabBlindErrors *blind)
+{
+  fab_json_begin_object (json, key);
+  fab_errors_add_json (json, "rows", &blind->errors, FAB_ERRORS_BIAS);
+  fab_json_add_whole (json, "inside", blind->n_inside);
   fab_json_end (json);
 }
 
@@ -57,7 +76,16 @@ add_row (FabJson *json, const FabTrainingComparison *row)
   fab_json_add_real (json, "predicted_s", row->predicted.step_s);
   fab_json_add_real (json, "error_fraction", row->error_fraction);
   fab_json_add_real (json, "exposed_s", row->predicted.exposed_s);
-  fab_json_add_real (json, "mfu_fraction", row->mfu_fraction);
+  fab_json_add_text (json, "compute", fab_training_knob_names[row->traits.knob]);
+  fab_json_add_real (json, "efficiency", row->efficiency);
+  fab_json_add_flag (json, "calibration", row->is_calibration);
+  if (row->blind.is_predicted) {
+    fab_json_add_real (json, "blind_s", row->blind.step.step_s);
+    fab_json_add_real (json, "blind_error_fraction", row->blind.error_fraction);
+    fab_json_add_flag (json, "inside", row->blind.is_inside);
+  }
+  if (row->problem != NULL)
+    fab_json_add_text (json, "problem", row->problem);
   fab_json_end (json);
 }
 
@@ -70,6 +98,10 @@ add_result (FabJson *json, const FabTrainingView *view, const FabTrainingResult 
   fab_json_add_text (json, "source", result->source->spec->name);
   add_errors (json, "judged", &result->errors);
   add_errors (json, "one_node", &result->one_node_errors);
+  add_errors (json, "across_layouts", &result->across_errors);
+  add_blind (json, "blind_calibration", &result->blind_calibration);
+  add_blind (json, "blind_judged", &result->blind_judged);
+  fab_json_add_whole (json, "skipped", result->n_skipped);
   add_directions (json, &result->directions);
   if (fab_limits_median (view->limits, result->source->spec->name, 0, &limit_fraction))
     fab_json_add_real (json, "accepted_fraction", limit_fraction);
@@ -83,13 +115,17 @@ add_result (FabJson *json, const FabTrainingView *view, const FabTrainingResult 
 }
 
 static void
-add_strategies (FabJson *json, const FabTrainingReport *report)
+add_accounts (FabJson *json, const char *key, const GArray *accounts)
 {
-  fab_json_begin_object (json, "strategies");
-  for (guint i = 0; i < report->strategies->len; i++) {
-    const FabStrategyErrors *strategy = &g_array_index (report->strategies, FabStrategyErrors, i);
+  fab_json_begin_object (json, key);
+  for (guint i = 0; i < accounts->len; i++) {
+    const FabTrainingAccount *account = &g_array_index (accounts, FabTrainingAccount, i);
 
-    add_errors (json, strategy->strategy, &strategy->errors);
+    fab_json_begin_object (json, account->name);
+    fab_errors_add_json (json, "rows", &account->errors, FAB_ERRORS_BIAS);
+    add_blind (json, "blind_calibration", &account->blind_calibration);
+    add_blind (json, "blind_judged", &account->blind_judged);
+    fab_json_end (json);
   }
   fab_json_end (json);
 }
@@ -123,8 +159,16 @@ fab_training_to_json (const FabTrainingView *view)
   for (guint i = 0; i < view->report->results->len; i++)
     add_result (json, view, g_ptr_array_index (view->report->results, i));
   fab_json_end (json);
-  add_strategies (json, view->report);
+  add_accounts (json, "strategies", view->report->strategies);
+  add_accounts (json, "divisions", view->report->divisions);
+  add_accounts (json, "generations", view->report->generations);
   add_errors (json, "all", &view->report->errors);
+  add_errors (json, "over_256_gpus", &view->report->large_errors);
+  add_errors (json, "across_layouts", &view->report->across_errors);
+  add_blind (json, "blind_calibration", &view->report->blind_calibration);
+  add_blind (json, "blind_judged", &view->report->blind_judged);
+  fab_json_add_whole (json, "skipped", view->report->n_skipped);
+  fab_json_add_whole (json, "unanchored", view->report->n_unanchored);
   add_directions (json, &view->report->directions);
   add_wrong (json, view->report);
   fab_json_end (json);

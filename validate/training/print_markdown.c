@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_markdown.c - the report as docs/validation-training.md. */
+#include <math.h>
+
 #include "validate/training/print.h"
 
 static const char page_head[] =
-    "# How far predicted training steps are from measured ones\n\n"
+    "# How far predicted training steps are from measured ones\n"
+    "\n"
     "Written by `fabricast validate training --format markdown`; a test keeps it so. The measurements and the\n"
-    "scenarios are in `validate/measured/training`, each with its source and with what is inferred.\n\n"
-    "Protocol, the same for every source: rows of the same GPU, model and micro-batch have one compute efficiency:\n"
-    "the one at which the anchor row, on one GPU or one node where the source has one, takes the measured time\n"
-    "in the simulator. All other rows are predicted with it; nothing is fitted again. Networks come from the\n"
-    "catalogue, or from the collective bandwidths that the source itself publishes.\n\n"
-    "error = predicted step time / measured step time - 1. Only rows on several nodes that are no anchors are judged.\n"
+    "scenarios are in `validate/measured/training`, each with its source and with what is inferred.\n"
+    "\n"
+    "error = predicted step time / measured step time - 1. Two predictions are judged:\n"
+    "\n"
+    "- **Anchored**, as whoever has one small run stands. Rows of the same GPU, model and micro-batch have one\n"
+    "  compute efficiency: the one at which the anchor row, on one GPU or one node where the source has one, takes\n"
+    "  the measured time in the simulator. It is a scale of all rates of kernels where operators are priced one by\n"
+    "  one, else an MFU. Rows that divide the model otherwise than the anchor (tensor, pipeline, context, expert)\n"
+    "  have an anchor of their own where there are two or more; how far that one is from what the group's anchor\n"
+    "  says is counted as an error across layouts. All other rows are predicted; nothing is fitted again. Networks\n"
+    "  come from the catalogue, or from the collective bandwidths that the source itself publishes. Judged are rows\n"
+    "  on several nodes that are no anchors.\n"
+    "- **Blind**, as a planner stands before anyone has measured: every row with the catalogue's efficiencies alone\n"
+    "  ([auto](models/auto.md)). A row calibrates these or is judged by a rule on names that was fixed before any\n"
+    "  prediction (`role` in INDEX.yaml): groups of one model and GPU, in alphabetical order, calibrate and are\n"
+    "  judged in turn, the first calibrating; of some sources all are judged. \"In band\" is the share of rows within\n"
+    "  the 90 % band of their efficiency ([uncertainty](uncertainty.md)).\n"
+    "\n"
     "\"Accepted\" is the limit on the median in `validate/accept-training.yaml`, above which the tests fail.\n"
     "A direction is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in\n"
     "GPU-seconds as it did when measured; measured changes under 2 % are not counted, nor are rows where\n"
-    "more GPUs alone were measured to make a sample cheaper: noise, or memory that was short.\n\n";
+    "more GPUs alone were measured to make a sample cheaper: noise, or memory that was short. Rows that cannot be\n"
+    "simulated are skipped, and counted.\n"
+    "\n";
 
 static void
 append_errors (GString *out, const FabErrors *errors)
@@ -28,32 +45,94 @@ append_errors (GString *out, const FabErrors *errors)
 }
 
 static void
+append_blind (GString *out, const FabBlindErrors *blind)
+{
+  if (blind->errors.n == 0)
+    g_string_append (out, " 0 | | | |");
+  else
+    g_string_append_printf (out, " %u | %.1f %% | %+.1f %% | %.0f %% |", blind->errors.n,
+                            blind->errors.median_fraction * 100, blind->errors.bias_fraction * 100,
+                            100.0 * blind->n_inside / blind->errors.n);
+}
+
+static void
 append_summary (GString *out, const FabTrainingView *view)
 {
   const FabTrainingReport *report = view->report;
 
-  g_string_append (out, "| source | rows | median | bias | largest | accepted | directions |\n"
-                        "|---|---:|---:|---:|---:|---:|---|\n");
+  g_string_append (out, "## Anchored\n\n"
+                        "| source | rows | median | bias | largest | accepted | directions | skipped |\n"
+                        "|---|---:|---:|---:|---:|---:|---|---:|\n");
   for (guint i = 0; i < report->results->len; i++) {
     const FabTrainingResult *result = g_ptr_array_index (report->results, i);
     g_autofree char *limit = fab_limits_show (view->limits, result->source->spec->name, 0, " ", "");
 
     g_string_append_printf (out, "| %s |", result->source->spec->name);
     append_errors (out, &result->errors);
-    g_string_append_printf (out, "%s | %u right, %u wrong |\n", limit, result->directions.n_right,
-                            result->directions.n_wrong);
+    g_string_append_printf (out, "%s | %u right, %u wrong | %u |\n", limit, result->directions.n_right,
+                            result->directions.n_wrong, result->n_skipped);
   }
   g_string_append (out, "| all |");
   append_errors (out, &report->errors);
-  g_string_append_printf (out, " | %u right, %u wrong |\n\n## Strategies\n\n", report->directions.n_right,
-                          report->directions.n_wrong);
-  g_string_append (out, "| strategy | rows | median | bias | largest |\n|---|---:|---:|---:|---:|\n");
-  for (guint i = 0; i < report->strategies->len; i++) {
-    const FabStrategyErrors *strategy = &g_array_index (report->strategies, FabStrategyErrors, i);
+  g_string_append_printf (out, " | %u right, %u wrong | %u |\n| all, over 256 GPUs |",
+                          report->directions.n_right, report->directions.n_wrong, report->n_skipped);
+  append_errors (out, &report->large_errors);
+  g_string_append (out, " | | |\n| all, across layouts |");
+  append_errors (out, &report->across_errors);
+  g_string_append (out, " | | |\n");
+}
 
-    g_string_append_printf (out, "| %s |", strategy->strategy);
-    append_errors (out, &strategy->errors);
+static void
+append_accounts (GString *out, const char *title, const GArray *accounts)
+{
+  g_string_append_printf (out,
+                          "\n### %s\n\n| | rows | median | bias | largest |\n|---|---:|---:|---:|---:|\n",
+                          title);
+  for (guint i = 0; i < accounts->len; i++) {
+    const FabTrainingAccount *account = &g_array_index (accounts, FabTrainingAccount, i);
+
+    g_string_append_printf (out, "| %s |", account->name);
+    append_errors (out, &account->errors);
     g_string_append_c (out, '\n');
+  }
+}
+
+static void
+append_blind_row (GString *out, const char *name, const FabBlindErrors *judged,
+                  const FabBlindErrors *calibration)
+{
+  if (judged->errors.n + calibration->errors.n == 0)
+    return;
+  g_string_append_printf (out, "| %s |", name);
+  append_blind (out, judged);
+  append_blind (out, calibration);
+  g_string_append_c (out, '\n');
+}
+
+static void
+append_blind_accounts (GString *out, const GArray *accounts, const char *prefix)
+{
+  for (guint i = 0; i < accounts->len; i++) {
+    const FabTrainingAccount *account = &g_array_index (accounts, FabTrainingAccount, i);
+    g_autofree char *name = g_strconcat (prefix, account->name, NULL);
+
+    append_blind_row (out, name, &account->blind_judged, &account->blind_calibration);
+  }
+}
+
+static void
+append_blind_summary (GString *out, const FabTrainingReport *report)
+{
+  g_string_append (out, "\n## Blind\n\n"
+                        "| | judged | median | bias | in band | calibrating | median | bias | in band |\n"
+                        "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+  append_blind_row (out, "**all**", &report->blind_judged, &report->blind_calibration);
+  append_blind_accounts (out, report->generations, "generation ");
+  append_blind_accounts (out, report->divisions, "divided by ");
+  for (guint i = 0; i < report->results->len; i++) {
+    const FabTrainingResult *result = g_ptr_array_index (report->results, i);
+
+    append_blind_row (out, result->source->spec->name, &result->blind_judged, &result->blind_calibration);
   }
 }
 
@@ -82,6 +161,82 @@ append_line (GString *out, const FabTrainingResult *result, const char *key)
     g_string_append_printf (out, "- %s: %s\n", key, value);
 }
 
+/* --- rows --- */
+
+enum { MOST_ROWS = 24, WORST_ROWS = 10 };
+
+static void
+append_row (GString *out, const FabTrainingResult *result, const FabTrainingComparison *row)
+{
+  g_autofree char *what = fab_training_describe_row (result, row);
+  g_autofree char *blind = row->blind.is_predicted
+                             ? g_strdup_printf ("%+.1f %%", row->blind.error_fraction * 100)
+                             : g_strdup ("");
+
+  if (row->efficiency <= 0) {
+    g_string_append_printf (out, "| %s | %u | %s | %.4g | | | | | %s | %s |\n", row->measured->id,
+                            row->measured->gpus, what, row->measured->step_s, blind,
+                            fab_run_role_names[row->role]);
+    return;
+  }
+  g_string_append_printf (out, "| %s | %u | %s | %.4g | %.4g | %+.1f %% | %.0f %% | %.1f %% | %s | %s |\n",
+                          row->measured->id, row->measured->gpus, what, row->measured->step_s,
+                          row->predicted.step_s, row->error_fraction * 100,
+                          row->predicted.exposed_s / row->predicted.step_s * 100, row->efficiency * 100,
+                          blind, row->role == FAB_RUN_JUDGED ? "" : fab_run_role_names[row->role]);
+}
+
+static gint
+compare_worst (gconstpointer a, gconstpointer b)
+{
+  double first = fabs ((*(const FabTrainingComparison *const *) a)->error_fraction),
+         second = fabs ((*(const FabTrainingComparison *const *) b)->error_fraction);
+
+  return first > second ? -1 : first < second;
+}
+
+/* All rows of a small source; of a large one the judged rows that are furthest off. */
+static void
+append_rows (GString *out, const FabTrainingResult *result)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+  gboolean is_large = result->rows->len > MOST_ROWS;
+
+  for (guint i = 0; i < result->rows->len; i++) {
+    FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, i);
+
+    if (!is_large || row->role == FAB_RUN_JUDGED)
+      g_ptr_array_add (rows, row);
+  }
+  if (is_large) {
+    g_ptr_array_sort (rows, compare_worst);
+    g_ptr_array_set_size (rows, (gint) MIN (rows->len, WORST_ROWS));
+    g_string_append_printf (out,
+                            "\nThe judged rows that are furthest off, of %u rows (`--format csv` has all):\n",
+                            result->rows->len);
+  }
+  if (rows->len == 0)
+    return;
+  g_string_append (
+      out, "\n| row | GPUs | what | measured s | predicted s | error | exposed | efficiency | blind | |\n"
+           "|---|---:|---|---:|---:|---:|---:|---:|---:|---|\n");
+  for (guint i = 0; i < rows->len; i++)
+    append_row (out, result, g_ptr_array_index (rows, i));
+}
+
+/* A line per reason would fill the page: the first few. */
+static void
+append_told (GString *out, const FabTrainingResult *result)
+{
+  const guint most = 3;
+
+  for (guint i = 0; i < MIN (result->told->len, most); i++)
+    g_string_append_printf (out, "%s- left out: %s\n", i == 0 ? "\n" : "",
+                            (const char *) g_ptr_array_index (result->told, i));
+  if (result->told->len > most)
+    g_string_append_printf (out, "- and %u more\n", result->told->len - most);
+}
+
 static void
 append_result (GString *out, const FabTrainingView *view, const FabTrainingResult *result)
 {
@@ -96,18 +251,8 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
   g_string_append_printf (out, "- scenario: `validate/measured/training/%s`\n", spec->scenario);
   if (view->is_summary)
     return;
-  g_string_append (out, "\n| row | GPUs | what | measured s | predicted s | error | exposed | mfu | |\n"
-                        "|---|---:|---|---:|---:|---:|---:|---:|---|\n");
-  for (guint i = 0; i < result->rows->len; i++) {
-    const FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, i);
-    g_autofree char *what = fab_training_describe_row (result, row);
-
-    g_string_append_printf (out, "| %s | %u | %s | %.4g | %.4g | %+.1f %% | %.0f %% | %.1f %% | %s |\n",
-                            row->measured->id, row->measured->gpus, what, row->measured->step_s,
-                            row->predicted.step_s, row->error_fraction * 100,
-                            row->predicted.exposed_s / row->predicted.step_s * 100, row->mfu_fraction * 100,
-                            row->role == FAB_RUN_JUDGED ? "" : fab_run_role_names[row->role]);
-  }
+  append_rows (out, result);
+  append_told (out, result);
 }
 
 char *
@@ -116,6 +261,10 @@ fab_training_to_markdown (const FabTrainingView *view)
   GString *out = g_string_new (page_head);
 
   append_summary (out, view);
+  append_accounts (out, "Strategies, as sources call them", view->report->strategies);
+  append_accounts (out, "How the model is divided", view->report->divisions);
+  append_accounts (out, "Generations", view->report->generations);
+  append_blind_summary (out, view->report);
   append_wrong (out, view->report);
   g_string_append (out, "\n## Sources\n");
   for (guint i = 0; i < view->report->results->len; i++)

@@ -37,6 +37,16 @@ append_errors (GString *out, const char *name, const FabErrors *errors, const ch
 }
 
 static void
+append_blind (GString *out, const char *name, const FabBlindErrors *blind)
+{
+  if (blind->errors.n == 0)
+    return;
+  g_string_append_printf (out, "  %-24s %3u rows  ", name, blind->errors.n);
+  fab_errors_append_text (out, &blind->errors, "");
+  g_string_append_printf (out, ", %.0f %% in the band\n", 100.0 * blind->n_inside / blind->errors.n);
+}
+
+static void
 append_directions (GString *out, const FabDirections *directions)
 {
   if (directions->n_right + directions->n_wrong + directions->n_odd > 0)
@@ -50,11 +60,30 @@ append_row (GString *out, const FabTrainingResult *result, const FabTrainingComp
 {
   g_autofree char *what = fab_training_describe_row (result, row);
 
-  g_string_append_printf (out, "  %-8s %6u  %12.4f %12.4f  %+7.1f%%  %7.1f%%  %5.1f%%  %-9s %s\n",
-                          row->measured->id, row->measured->gpus, row->measured->step_s,
-                          row->predicted.step_s, row->error_fraction * 100,
-                          row->predicted.exposed_s / row->predicted.step_s * 100, row->mfu_fraction * 100,
-                          fab_run_role_names[row->role], what);
+  g_string_append_printf (out, "  %-8s %6u  %12.4f %12.4f  %+7.1f%%  %7.1f%%  %5.1f%%", row->measured->id,
+                          row->measured->gpus, row->measured->step_s, row->predicted.step_s,
+                          row->error_fraction * 100,
+                          row->predicted.exposed_s / MAX (row->predicted.step_s, 1e-12) * 100,
+                          row->efficiency * 100);
+  if (row->blind.is_predicted)
+    g_string_append_printf (out, "  %+7.1f%%", row->blind.error_fraction * 100);
+  else
+    g_string_append_printf (out, "  %8s", "");
+  g_string_append_printf (out, "  %-13s %s\n", fab_run_role_names[row->role], what);
+}
+
+/* The first few of the rows that are left out, and how many more there are. */
+static void
+append_told (GString *out, const FabTrainingResult *result)
+{
+  const guint most = 5;
+
+  if (result->told->len > 0)
+    g_string_append_printf (out, "  %-24s %3u rows\n", "skipped or no anchor", result->told->len);
+  for (guint i = 0; i < MIN (result->told->len, most); i++)
+    g_string_append_printf (out, "    %s\n", (const char *) g_ptr_array_index (result->told, i));
+  if (result->told->len > most)
+    g_string_append_printf (out, "    and %u more\n", result->told->len - most);
 }
 
 static void
@@ -66,15 +95,36 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
   g_string_append_printf (out, "%s: %s\n", spec->name, spec->title);
   if (!view->is_summary) {
     g_string_append_printf (out, "  network: %s\n", spec->network);
-    g_string_append_printf (out, "  %-8s %6s  %12s %12s  %8s  %8s  %6s  %-9s %s\n", "row", "GPUs",
-                            "measured s", "predicted s", "error", "exposed", "mfu", "role", "what");
+    g_string_append_printf (out, "  %-8s %6s  %12s %12s  %8s  %8s  %6s  %8s  %-13s %s\n", "row", "GPUs",
+                            "measured s", "predicted s", "error", "exposed", "effic.", "blind", "role",
+                            "what");
     for (guint i = 0; i < result->rows->len; i++)
       append_row (out, result, &g_array_index (result->rows, FabTrainingComparison, i));
   }
   append_errors (out, "judged", &result->errors, limit);
   append_errors (out, "one node", &result->one_node_errors, "");
+  append_errors (out, "across layouts", &result->across_errors, "");
+  append_blind (out, "blind, calibrating", &result->blind_calibration);
+  append_blind (out, "blind, judged", &result->blind_judged);
   append_directions (out, &result->directions);
+  append_told (out, result);
   g_string_append_c (out, '\n');
+}
+
+/* Errors of strategies, of divisions, or blind ones of both and of generations. */
+static void
+append_accounts (GString *out, const char *title, const GArray *accounts)
+{
+  g_string_append_printf (out, "%s\n", title);
+  for (guint i = 0; i < accounts->len; i++) {
+    const FabTrainingAccount *account = &g_array_index (accounts, FabTrainingAccount, i);
+    g_autofree char *calibrating = g_strdup_printf ("%s, blind, calibr.", account->name),
+                    *judged = g_strdup_printf ("%s, blind, judged", account->name);
+
+    append_errors (out, account->name, &account->errors, "");
+    append_blind (out, calibrating, &account->blind_calibration);
+    append_blind (out, judged, &account->blind_judged);
+  }
 }
 
 char *
@@ -82,18 +132,20 @@ fab_training_to_text (const FabTrainingView *view)
 {
   const FabTrainingReport *report = view->report;
   GString *out = g_string_new (
-      "error = predicted step / measured step - 1; mfu is fixed by the anchor rows\n\n");
+      "error = predicted step / measured step - 1; efficiencies are fixed by the anchor rows, "
+      "blind: by the catalogue\n\n");
 
   for (guint i = 0; i < report->results->len; i++)
     append_result (out, view, g_ptr_array_index (report->results, i));
-  g_string_append (out, "strategies (judged rows)\n");
-  for (guint i = 0; i < report->strategies->len; i++) {
-    const FabStrategyErrors *strategy = &g_array_index (report->strategies, FabStrategyErrors, i);
-
-    append_errors (out, strategy->strategy, &strategy->errors, "");
-  }
+  append_accounts (out, "strategies as sources call them (judged rows)", report->strategies);
+  append_accounts (out, "how the model is divided", report->divisions);
+  append_accounts (out, "generations", report->generations);
   g_string_append (out, "all sources\n");
   append_errors (out, "judged", &report->errors, "");
+  append_errors (out, "over 256 GPUs", &report->large_errors, "");
+  append_errors (out, "across layouts", &report->across_errors, "");
+  append_blind (out, "blind, calibrating", &report->blind_calibration);
+  append_blind (out, "blind, judged", &report->blind_judged);
   append_directions (out, &report->directions);
   for (guint i = 0; i < report->wrong->len; i++) {
     const FabWrongDirection *wrong = &g_array_index (report->wrong, FabWrongDirection, i);

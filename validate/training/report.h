@@ -1,78 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h - measured training runs beside predicted ones.
- *
- * Protocol, the same for every source:
- *   1. Rows that are equal in the source's `same` columns (GPU, model, micro-batch) form a group with ONE compute
- *      efficiency. Its anchors are the rows that the table marks; else those of one GPU or one node on the fewest
- * GPUs;
- *      else those on the fewest GPUs. Doubtful rows are no anchors, nor is one that needs over 10 % more GPU-seconds
- *      per sample than a larger run that differs in nothing but GPUs: there memory is nearly full (allocator retries,
- *      smaller kernels), and its efficiency is not that of the others; it is not judged either.
- *   2. The efficiency of an anchor is the one at which its own simulation takes the measured time; of several, the
- * mean
- *      of the times per FLOP is taken.
- *   3. Every other row is simulated with it. Nothing is fitted again, and nothing else is ever fitted.
- *   4. A step waits for the slowest of its GPUs, the more of them the longer (fab_training_slowest); the
- * efficiency is
- *      that of the slowest of the anchor's GPUs, and other rows have that of the slowest of theirs.
+/* report.h - measured training runs beside predicted ones: anchored and blind.
  *
  *   error = predicted step / measured step - 1
  *
+ * Anchored, as whoever has one small run stands. The protocol is the same for every source:
+ *   1. Rows that are equal in the source's `same` columns (GPU, model, micro-batch) form a group. Its anchors are the
+ *      rows that the table marks; else those of one GPU or one node on the fewest GPUs; else those on the fewest GPUs;
+ *      of these, the layouts that divide the model least. Doubtful rows are no anchors, nor is one that needs over
+ *      10 % more GPU-seconds per sample than a larger run that differs in nothing but GPUs: there memory is nearly full
+ *      (allocator retries, smaller kernels), and its efficiency is not that of the others; it is not judged either.
+ *   2. The efficiency of an anchor is the one at which its own simulation takes the measured time (play.h); of several,
+ *      the mean of the times per FLOP is taken. A run that none in the range takes so is no anchor, and is told.
+ *   3. Rows that divide the model alike (tensor, context, expert, pipeline) have a layout. A layout with two rows or
+ *      more of a group has anchors of its own, chosen in the same way; they are predicted with the group's efficiency,
+ *      and counted apart as errors across layouts.
+ *   4. Every other row is simulated with its layout's efficiency, or else the group's. Nothing is fitted again.
+ *   5. A step waits for the slowest of its GPUs, the more of them the longer (fab_training_slowest); the efficiency is
+ *      that of the slowest of the anchor's GPUs, and other rows have that of the slowest of theirs.
  * Judged are rows on several nodes that are no anchors and not doubtful; rows inside a node are shown beside them.
+ *
+ * Blind, as a planner stands before anyone has measured: every row at a scale of 1, with the catalogue's efficiencies.
+ * Only rows whose template prices operators have a blind prediction. A row calibrates or is judged by a rule on names
+ * that knows no prediction: of a source that `alternates`, the groups of equal model and GPU (columns `model` and
+ * `gpu`, those that there are), in alphabetical order, calibrate and are judged in turn, the first calibrating; of one
+ * that is `judged`, all are judged.
+ *
+ * A row that cannot be read or simulated is told and left out; nothing else is fatal but that all of them are.
  */
 #pragma once
 
-#include "sim/scenario/catalog.h"
-#include "validate/compare/report.h"
-#include "validate/training/sources.h"
-
-typedef struct {
-  double step_s;
-  double compute_s; /* mean over ranks, as the next two */
-  double comm_s;
-  double exposed_s; /* of comm_s, what no compute covers */
-} FabTrainingStep;
-
-typedef struct {
-  const FabCatalog *catalog;
-  const FabRegistry *registry;
-  const char *const *sets; /* "a.b=c" over every scenario, NULL-ended, or NULL */
-} FabTrainingEnv;
-
-/* A row of a source at an efficiency. FALSE and *error, which names the row, when its scenario is wrong. */
-gboolean fab_training_step (const FabTrainingSource *source, guint row, double mfu_fraction,
-                            const FabTrainingEnv *env, FabTrainingStep *step, GError **error);
-
-/* The efficiency at which the row's step takes what was measured, within 1e-4 of it. A row whose communication alone
- * takes longer has 1, one that no efficiency is low enough for has the least that there is. */
-gboolean fab_training_fit (const FabTrainingSource *source, guint row, const FabTrainingEnv *env,
-                           double *mfu_fraction, GError **error);
-
-/* Time of the slowest of `n_gpus` GPUs over that of the average one. GPUs of one kind differ by 8 % on average,
- * outliers left out, in five clusters (Sinha et al., "Not All GPUs Are Created Equal", SC 2022, arXiv 2208.11035,
- * abstract). Taken as the range between the whiskers of a box plot (inferred: the abstract
- * leaves outliers out), 5.4 standard deviations of a normal distribution, that is a deviation of 1.5 %; the
- * largest of n is expected at the quantile (n - 3/8) / (n + 1/4) (Blom 1958). */
-double fab_training_slowest (guint n_gpus);
+#include "validate/check/limits.h"
+#include "validate/training/play.h"
 
 typedef enum {
-  FAB_RUN_ANCHOR,   /* its group's efficiency comes from it */
-  FAB_RUN_ONE_NODE, /* inside one node */
+  FAB_RUN_ANCHOR,        /* its group's efficiency comes from it */
+  FAB_RUN_LAYOUT_ANCHOR, /* its layout's does; it is predicted with its group's */
+  FAB_RUN_ONE_NODE,      /* inside one node */
   FAB_RUN_JUDGED,
+  FAB_RUN_LAST_PREDICTED = FAB_RUN_JUDGED,
   FAB_RUN_FULL_MEMORY, /* no anchor although the smallest, and not judged */
   FAB_RUN_DOUBTFUL,
+  FAB_RUN_UNANCHORED, /* no efficiency takes it to what was measured, or no row of its group has one */
+  FAB_RUN_SKIPPED,    /* it cannot be simulated */
+  FAB_N_RUN_ROLES,
 } FabRunRole;
 
 extern const char *const fab_run_role_names[]; /* NULL-ended */
+
+/* At a scale of 1. */
+typedef struct {
+  gboolean is_predicted; /* FALSE: the other fields are 0 */
+  FabTrainingStep step;
+  double error_fraction;
+  /* ln of the compute time at which the step would take what was measured, over the predicted one; to first order, for
+   * what compute hides would change with it */
+  double residual;
+  gboolean is_inside; /* of the band of the catalogue's entry */
+} FabTrainingBlind;
 
 typedef struct {
   const FabTrainingRow *measured;
   guint row; /* of the source's table */
   FabRunRole role;
-  guint anchor;        /* row of its group's first anchor */
-  double mfu_fraction; /* of its group, of the slowest of its GPUs */
+  char *problem;       /* why it is skipped or has no anchor; NULL: neither */
+  FabTrainingRun *run; /* NULL: skipped */
+  FabTrainingTraits traits;
+  guint group, layout; /* first row of its group, and of its layout in that */
+  double fitted;       /* efficiency of an anchor; 0: it is none */
+  guint anchor;        /* row of the first anchor of what it is predicted with */
+  double efficiency;   /* with which it is predicted, of the slowest of its GPUs */
   FabTrainingStep predicted;
   double error_fraction;
+  gboolean is_calibration;
+  FabTrainingBlind blind;
 } FabTrainingComparison;
 
 /* Pairs of rows that differ in one factor. */
@@ -88,27 +88,44 @@ typedef struct {
   double measured_fraction, predicted_fraction; /* change of GPU-seconds per sample */
 } FabWrongDirection;
 
+/* Of blind predictions. */
+typedef struct {
+  FabErrors errors;
+  guint n_inside; /* of the band */
+} FabBlindErrors;
+
 typedef struct {
   const FabTrainingSource *source;
-  GArray *rows; /* FabTrainingComparison, in the order of the table */
-  FabErrors errors, one_node_errors;
+  GArray *rows;    /* FabTrainingComparison, in the order of the table */
+  guint n_skipped; /* rows that could not be read or simulated */
+  GPtrArray *told; /* char: why, of each row that is skipped or has no anchor */
+  FabErrors errors, one_node_errors, across_errors;
+  FabBlindErrors blind_calibration, blind_judged;
   FabDirections directions;
 } FabTrainingResult;
 
+/* Judged rows of a kind: a strategy as the source calls it, how the model is divided, a generation. */
 typedef struct {
-  const char *strategy;
+  const char *name;
   FabErrors errors;
-} FabStrategyErrors;
+  FabBlindErrors blind_calibration, blind_judged;
+} FabTrainingAccount;
 
 typedef struct {
-  GPtrArray *results; /* FabTrainingResult */
-  GArray *strategies; /* FabStrategyErrors, in the order in which they first stand */
-  GArray *wrong;      /* FabWrongDirection */
-  FabErrors errors;   /* of all judged rows */
+  GPtrArray *results;  /* FabTrainingResult */
+  GArray *strategies;  /* FabTrainingAccount, in the order in which they first stand */
+  GArray *divisions;   /* FabTrainingAccount: DP, TP, PP, EP, CP; a row may count in several but DP */
+  GArray *generations; /* FabTrainingAccount, in alphabetical order */
+  GArray *wrong;       /* FabWrongDirection */
+  FabErrors errors, across_errors; /* of all judged rows, and of layouts' anchors */
+  FabErrors large_errors;          /* of judged rows on more than 256 GPUs */
+  FabBlindErrors blind_calibration, blind_judged;
+  guint n_skipped, n_unanchored;
   FabDirections directions;
 } FabTrainingReport;
 
-/* `sources` holds FabTrainingSource, which outlive the report. */
+/* `sources` holds FabTrainingSource, which outlive the report, as does the environment. NULL and *error, that of the
+ * first row, when no row at all can be simulated. */
 FabTrainingReport *fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env,
                                             GError **error);
 void fab_training_report_free (FabTrainingReport *self);

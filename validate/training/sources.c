@@ -16,11 +16,21 @@
     .fallback = fallback_, .help = help_                                                            \
   }
 
+static const char *const role_names[] = {
+  [FAB_TRAINING_ALTERNATES] = "alternates", [FAB_TRAINING_JUDGED] = "judged", NULL
+};
+
 static const FabParam source_params[] = {
   ROW ("name", name, NULL, "How the source is called."),
   ROW ("title", title, NULL, "What ran where, in a line."),
   ROW ("file", file, NULL, "The CSV file, beside INDEX.yaml."),
   ROW ("scenario", scenario, NULL, "The template, beside INDEX.yaml."),
+  { .key = "role",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (FabTrainingSourceSpec, role),
+    .fallback = "alternates",
+    .choices = role_names,
+    .help = "Whether groups of one model and GPU alternate in calibrating and judging, or all judge." },
   ROW ("same", same, NULL, "Columns: rows that are equal in them have one compute efficiency."),
   ROW ("factors", factors, "", "Columns: what else differs between rows."),
   ROW ("network", network, NULL, "Where the constants of its network come from."),
@@ -161,7 +171,8 @@ fab_training_sources_find (const FabTrainingSources *self, const char *name, GEr
 }
 
 char *
-fab_training_source_scenario (const FabTrainingSource *self, guint row, double mfu_fraction, GError **error)
+fab_training_source_scenario (const FabTrainingSource *self, guint row, double mfu_fraction,
+                              gboolean *has_mfu, GError **error)
 {
   const FabTrainingTable *table = self->table;
   guint n = g_strv_length (table->columns);
@@ -178,6 +189,8 @@ fab_training_source_scenario (const FabTrainingSource *self, guint row, double m
 
   if (path == NULL || !g_file_get_contents (path, &text, NULL, error))
     return NULL;
+  if (has_mfu)
+    *has_mfu = strstr (text, "${mfu}") != NULL;
   filled = fab_template_fill (text, values, n + 1, error);
   if (filled == NULL)
     g_prefix_error (error, "%s: ", path);
@@ -228,6 +241,7 @@ fab_training_table_free (FabTrainingTable *self)
   g_hash_table_unref (self->header);
   g_strfreev (self->columns);
   g_array_unref (self->rows);
+  g_ptr_array_unref (self->skipped);
   g_free (self);
 }
 
@@ -332,7 +346,15 @@ read_line (const Reader *reader, const char *line, GError **error)
     return TRUE;
   if (*line == '#')
     return read_header (reader, line, error);
-  return reader->table->columns ? read_row (reader, line, error) : read_columns (reader, line, error);
+  if (reader->table->columns == NULL)
+    return read_columns (reader, line, error);
+  g_autofree char *file = g_path_get_basename (reader->name); /* reports are the same everywhere */
+  const Reader row = { file, reader->line, reader->table };
+  g_autoptr (GError) problem = NULL;
+
+  if (!read_row (&row, line, &problem))
+    g_ptr_array_add (reader->table->skipped, g_strdup (problem->message));
+  return TRUE;
 }
 
 FabTrainingTable *
@@ -345,13 +367,17 @@ fab_training_table_parse (const char *name, const char *data, GError **error)
   self->header = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingRow));
   g_array_set_clear_func (self->rows, clear_row);
+  self->skipped = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; lines[i]; i++) {
     reader.line = i + 1;
     if (!read_line (&reader, g_strchomp (lines[i]), error))
       return NULL;
   }
   if (self->rows->len == 0) {
-    fail (&reader, error, "the table has no rows");
+    if (self->skipped->len > 0)
+      fab_throw (error, FAB_ERROR_INPUT, "%s", (const char *) g_ptr_array_index (self->skipped, 0));
+    else
+      fail (&reader, error, "the table has no rows");
     return NULL;
   }
   return g_steal_pointer (&self);

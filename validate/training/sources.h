@@ -24,10 +24,11 @@ typedef struct {
   GHashTable *header; /* key -> value */
   char **columns;     /* NULL-ended */
   GArray *rows;       /* FabTrainingRow, at least one */
+  GPtrArray *skipped; /* char: "name:line: why" of each row that cannot be read */
 } FabTrainingTable;
 
-/* `name` stands for the path in messages. NULL and *error (FAB_ERROR_INPUT, "name:line: ...") for the first thing
- * that is wrong. */
+/* `name` stands for the path in messages. A row that cannot be read is skipped, and told. NULL and *error
+ * (FAB_ERROR_INPUT, "name:line: ...") for what is wrong with the head, or where no row is left. */
 FabTrainingTable *fab_training_table_parse (const char *name, const char *data, GError **error);
 void fab_training_table_free (FabTrainingTable *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTrainingTable, fab_training_table_free)
@@ -41,11 +42,18 @@ fab_training_table_row (const FabTrainingTable *self, guint index)
   return &g_array_index (self->rows, FabTrainingRow, index);
 }
 
+/* Whether numbers of the catalogue may rest on a source (report.h). */
+typedef enum {
+  FAB_TRAINING_ALTERNATES, /* every second of its groups of one model and GPU calibrates */
+  FAB_TRAINING_JUDGED,     /* none of it does */
+} FabTrainingRole;
+
 typedef struct {
   const char *name;
   const char *title;
   const char *file;     /* CSV, in the directory of INDEX.yaml */
   const char *scenario; /* template, likewise; may have places itself */
+  int role;             /* FabTrainingRole */
   const char *same;     /* columns between blanks: rows equal in them have one compute efficiency */
   const char *factors;  /* columns between blanks: what else differs between rows, for report.h */
   const char *network;  /* where the constants of its network come from */
@@ -74,9 +82,10 @@ const FabTrainingSource *fab_training_sources_get (const FabTrainingSources *sel
 const FabTrainingSource *fab_training_sources_find (const FabTrainingSources *self, const char *name,
                                                     GError **error);
 
-/* The scenario of a row, with this efficiency. (transfer full) */
+/* The scenario of a row, with this efficiency where its template has a place for one, which `has_mfu` says; it may be
+ * NULL. (transfer full) */
 char *fab_training_source_scenario (const FabTrainingSource *self, guint row, double mfu_fraction,
-                                    GError **error);
+                                    gboolean *has_mfu, GError **error);
 
 /* Text with places that a table fills: `nodes: ${nodes}`. */
 typedef struct {
