@@ -621,6 +621,12 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
     fab_statement_term (statement, "kernels", FAB_TERM_TIME, kernels_s);
     fab_statement_note (statement,
                         "Times of kernels come from the scenario's `compute`, operator by operator.");
+    if (totals->waiting > 1)
+      fab_statement_note (
+          statement,
+          "They are %.4g times those of an average GPU, because every step waits for the slowest "
+          "of %u GPUs (job.jitter.gpus).",
+          totals->waiting, explain_n_ranks (self));
   } else {
     statement = explain_add (self, depth, "time of kernels without anything beside them", "kernels",
                              FAB_TERM_TIME, kernels_s);

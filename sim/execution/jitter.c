@@ -106,6 +106,13 @@ fab_jitter_sigma (double cv)
 }
 
 double
+fab_jitter_slowest (guint n, double deviation)
+{
+  g_assert (n > 0);
+  return n == 1 ? 1 : 1 + deviation * normal_quantile ((n - 0.375) / (n + 0.25));
+}
+
+double
 fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma)
 {
   guint64 drawn = fab_mix (fab_mix (seed, iteration), rank);

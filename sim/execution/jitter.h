@@ -21,6 +21,11 @@
 /* Returns the sigma of the lognormal with coefficient of variation `cv` >= 0. */
 double fab_jitter_sigma (double cv);
 
+/* Returns the expected time of the slowest of n GPUs over that of the average one, where the times of GPUs are normal
+ * with the relative `deviation`: 1 + deviation x z, z the quantile (n - 3/8) / (n + 1/4) (G. Blom, Statistical
+ * Estimates and Transformed Beta-Variables, 1958). One GPU: 1. */
+double fab_jitter_slowest (guint n, double deviation);
+
 /* Returns the factor of one rank in one iteration, > 0. */
 double fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma);
 

@@ -143,6 +143,9 @@ typedef struct {
   /* Returns the software stack whose efficiency `seconds` needs in the pass; "auto": the usual one of the kind of job.
  * NULL: it needs none. */
   const char *(*stack) (gconstpointer params);
+  /* Times are those of an average GPU that waits for no other. A job whose ranks compute in step then takes the time
+ * of its slowest GPU (docs/models/parallel.md, "Slow ranks"). FALSE: the times are those of a whole job. */
+  gboolean is_of_average_gpu;
 } FabComputeOps;
 
 /* Calls `check_layers` of the chosen model. */

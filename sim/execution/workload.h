@@ -19,7 +19,8 @@ typedef struct {
   FabBytes gradient_bytes; /* gradients of one rank; 0: none */
   double train_tokens;     /* of the whole training; 0: not given */
   gboolean uses_seed;      /* another seed makes another job: other flows, other slow ranks */
-  GArray *memory;          /* FabMemoryPart, each name once per class; NULL: unknown */
+  double waiting; /* factor that times of kernels have because a step waits for the slowest GPU; 0: unknown */
+  GArray *memory; /* FabMemoryPart, each name once per class; NULL: unknown */
   /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
   double most_slowness; /* largest value that it returns; 0: no slowness */

@@ -169,7 +169,7 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
                    (FabPrecision) train->params->precision,
                    train->has_efficiency ? &train->efficiency.values : NULL };
 
-  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
+  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass) * train->waiting;
 }
 
 /* --- pieces of a layer between communication --- */

@@ -17,7 +17,8 @@ typedef struct {
 } StragglerParams;
 
 typedef struct {
-  double cv; /* coefficient of variation of a rank's kernel time from step to step */
+  double cv;   /* coefficient of variation of a rank's kernel time from step to step */
+  double gpus; /* standard deviation of the times of GPUs of one kind, of their mean */
   gint64 n_classes;
 } JitterParams;
 
@@ -43,6 +44,10 @@ void slow_free (Slow *self);
 
 guint slow_n_bins (const Slow *self);
 const SlowBin *slow_bin (const Slow *self, guint index);
+
+/* Expected time of the kernels of a job of n ranks over that of an average GPU's, where `is_of_average_gpu` says that
+ * the compute model has the latter. */
+double slow_waiting (const JitterParams *jitter, guint n_ranks, gboolean is_of_average_gpu);
 
 /* Whether any rank is a straggler or has jitter. */
 gboolean slow_is_needed (const Slow *self);

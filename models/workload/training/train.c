@@ -375,6 +375,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   train.slow = slow_new (&train.layout, &params->stragglers, &params->jitter, env->seed, error);
   if (train.slow == NULL)
     return FALSE;
+  train.waiting = slow_waiting (&params->jitter, train.layout.n_ranks,
+                                ((const FabComputeOps *) params->compute.info)->is_of_average_gpu);
   train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   find_efficiency (&train);
@@ -402,6 +404,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   totals->uses_seed = params->jitter.cv > 0;
   totals->efficiency = train.efficiency;
   totals->has_efficiency = train.has_efficiency;
+  totals->waiting = train.waiting;
   slow_down (&train, totals);
   return TRUE;
 }
