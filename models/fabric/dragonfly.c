@@ -44,7 +44,7 @@ static const FabParam dragonfly_params[] = {
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
     .max = 1e8 },
   { ROW ("local_cable", LENGTH, local_cable_mm, "0m", "Inside a group, likewise."), .max = 1e8 },
-  { ROW ("global_cable", LENGTH, global_cable_mm, "0m", "Between groups, likewise."), .max = 1e8 },
+  { ROW ("global_cable", LENGTH, global_cable_mm, "0m", "Between groups, likewise."), .max = 2e10 },
   { .key = NULL },
 };
 

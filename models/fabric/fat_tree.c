@@ -53,7 +53,7 @@ static const FabParam fat_tree_params[] = {
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
     .max = 1e8 },
   { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
-  { ROW ("core_cable", LENGTH, core_cable_mm, "0m", "Spine to core, likewise."), .max = 1e8 },
+  { ROW ("core_cable", LENGTH, core_cable_mm, "0m", "Spine to core, likewise."), .max = 2e10 },
   { .key = NULL },
 };
 

@@ -35,7 +35,7 @@ static const FabParam leaf_spine_params[] = {
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 2e10 },
   { .key = NULL },
 };
 

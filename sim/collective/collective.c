@@ -77,6 +77,17 @@ fab_collective_plan_scale (FabCollectivePlan *plan, double factor)
   plan->steps.limit_bytes_per_s /= factor;
 }
 
+void
+fab_collective_plan_share (FabCollectivePlan *plan, guint64 n)
+{
+  g_assert (n > 0);
+  plan->bytes = (plan->bytes + n - 1) / n;
+  plan->startup_ps = (FabTimePs) ((guint64) plan->startup_ps / n);
+  plan->latency_ps = (FabTimePs) ((guint64) plan->latency_ps / n);
+  plan->best.idle_ps = (FabTimePs) ((guint64) plan->best.idle_ps / n);
+  plan->steps = (FabCollectivePlanSteps){ 0 };
+}
+
 FabTimePs
 fab_collective_plan_idle_ps (const FabCollectivePlan *plan)
 {

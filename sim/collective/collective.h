@@ -174,6 +174,10 @@ typedef struct {
  * that are played as messages keep the latency of their wires. */
 void fab_collective_plan_scale (FabCollectivePlan *plan, double factor);
 
+/* Makes the plan the n-th part of the operation, in bytes, startup and latency: what the average of n steps has of one
+ * that runs in a single one of them. It is played as a stream. */
+void fab_collective_plan_share (FabCollectivePlan *plan, guint64 n);
+
 /* Time that the plan takes on an idle network, at most FAB_TIME_MAX: startup + bytes / rate. */
 FabTimePs fab_collective_plan_idle_ps (const FabCollectivePlan *plan);
 

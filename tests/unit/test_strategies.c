@@ -8,6 +8,9 @@
  */
 #include "tests/support/test.h"
 
+#include <string.h>
+
+#include "models/models.h"
 #include "tests/support/play.h"
 
 #define HEAD                                                                                               \
@@ -84,6 +87,74 @@ every_strategy_moves_what_its_paper_says (G_GNUC_UNUSED void **state)
                 "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, "
                 "overlap_param_gather: true, bucket: 1000000",
                 2);
+}
+
+/* Two sites of 8 ranks. Inside each, DDP moves 2 x 2 P x 7/8. In one step of 10 every rank sums an eighth of the model,
+ * 4 P / 8, with its counterpart in the other site, which moves as much again as it is long, x 2 (2 - 1) / 2; then the
+ * sum, 4 P, is gathered inside the site, x 7/8. FSDP gathers it with the next units. 8 bits are a quarter of it. */
+static void
+sites_sum_their_parameters_now_and_then (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    double outer; /* in units of P */
+  } cases[] = {
+    { "kind: ddp, outer: {sites: 2, every: 10}", (4.0 / 8 + 4 * 7.0 / 8) / 10 },
+    { "kind: ddp, outer: {sites: 2, every: 10, bits: 8}", (1.0 / 8 + 7.0 / 8) / 10 },
+    { "kind: megatron, distributed_optimizer: true, outer: {sites: 2, every: 1}", 4.0 / 8 },
+    { "kind: zero, stage: 2, multi_rank_all_reduce: false, outer: {sites: 2, overlap: true, every: 4}",
+      4.0 / 8 / 4 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (Play) play = job (2, cases[i].keys);
+    double parameters = parameters_of (play), inner = 2 * 2 * parameters * 7 / 8;
+
+    assert_near (sent_bytes (play, FAB_DIMENSION_DATA) / (inner + cases[i].outer * parameters), 1, 1e-6);
+  }
+}
+
+static FabTimePs
+outer_ps (guint every)
+{
+  g_autofree char *keys = g_strdup_printf ("kind: fsdp, outer: {sites: 2, every: %u}", every);
+  g_autoptr (Play) play = job (2, keys);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (strcmp (dag->collectives[c].name, "outer") == 0)
+      return fab_collective_plan_idle_ps (&dag->collectives[c].plan);
+  fail ();
+  return 0;
+}
+
+/* The average step has a tenth of an outer step every ten: of its bytes and of its latency. */
+static void
+an_outer_step_is_spread_over_the_steps_between (G_GNUC_UNUSED void **state)
+{
+  assert_near ((double) outer_ps (10) * 10 / (double) outer_ps (1), 1, 1e-6);
+}
+
+/* Groups that are spread over sites, and sizes that do not divide, are refused. */
+static void
+sites_refuse_what_they_cannot_be (G_GNUC_UNUSED void **state)
+{
+  static const char *const keys[][2] = {
+    { "kind: fsdp, outer: {sites: 3}", "16 data-parallel ranks cannot be divided into outer.sites: 3" },
+    { "kind: fsdp, sharding: hybrid, shard: 4, outer: {sites: 2}",
+      "outer.sites goes without groups of ranks" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    g_autofree char *yaml = g_strdup_printf (HEAD, "ring", 2, keys[i][0]);
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("test", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_non_null (scenario);
+    assert_null (fab_simulation_new (scenario, &fab_models, NULL, &error));
+    assert_non_null (strstr (error->message, keys[i][1]));
+  }
 }
 
 /* The root unit (embedding and head, 8192 x 1024 each, and a norm) stays whole: it is gathered once. */
@@ -256,6 +327,9 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_strategy_moves_what_its_paper_says),
+    cmocka_unit_test (sites_sum_their_parameters_now_and_then),
+    cmocka_unit_test (an_outer_step_is_spread_over_the_steps_between),
+    cmocka_unit_test (sites_refuse_what_they_cannot_be),
     cmocka_unit_test (fsdp_gathers_blocks_twice_and_the_root_once),
     cmocka_unit_test (accumulation_costs_what_the_strategy_reduces),
     cmocka_unit_test (hybrid_sharding_stays_in_nodes),

@@ -91,4 +91,5 @@ const FabComputeOps fab_compute_auto = {
             .params_size = sizeof (AutoParams) },
   .seconds = auto_seconds,
   .stack = auto_stack,
+  .is_of_average_gpu = TRUE,
 };

@@ -18,6 +18,7 @@ static const char *const stream_names[N_STREAM_KINDS] = {
   [STREAM_SEND_BACKWARD] = "send backward",
   [STREAM_RECEIVE_BACKWARD] = "receive backward",
   [STREAM_NORM] = "norm",
+  [STREAM_OUTER] = "outer",
   [STREAM_FROM_GPU] = "copy out",
   [STREAM_TO_GPU] = "copy in",
   [STREAM_CPU] = "cpu",
@@ -91,6 +92,8 @@ find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
   if (!fab_concurrent_groups_plan (comm->concurrent_groups, train->env->library, comm->op, comm->bytes, &plan,
                                    &train->error))
     return FALSE;
+  if (comm->stream == STREAM_OUTER)
+    fab_collective_plan_share (&plan, (guint64) train->params->outer.every);
   *collective = fab_dag_builder_collective (train->builder, &plan, comm->dimension, g_steal_pointer (name));
   if (shared != NULL)
     g_array_append_val (shared, *collective);
@@ -206,7 +209,31 @@ data_concurrent_groups (Stage *stage, DataPart part, guint block, gboolean has_c
 FabConcurrentGroups *
 stage_data_concurrent_groups (Stage *stage, DataPart part, guint block)
 {
+  guint n_site = train_site_data (stage->train);
+
+  if (n_site == stage->train->layout.size[AXIS_DATA])
+    return data_concurrent_groups (stage, part, block, part != DATA_RUNS);
+  if (part == DATA_ALL)
+    return data_concurrent_groups (stage, DATA_RUNS, n_site, TRUE);
+  if (part == DATA_EVERY || n_site % MAX (block, 1) != 0) {
+    train_fail (stage->train,
+                "outer.sites goes without groups of ranks that are spread over sites: shard inside "
+                "a site over all of its ranks, or over runs of neighbours");
+    return NULL;
+  }
   return data_concurrent_groups (stage, part, block, part != DATA_RUNS);
+}
+
+FabConcurrentGroups *
+stage_site_concurrent_groups (Stage *stage, DataPart part, guint block)
+{
+  return data_concurrent_groups (stage, part, block, FALSE);
+}
+
+guint
+train_site_data (const Train *train)
+{
+  return train->layout.size[AXIS_DATA] / (guint) train->params->outer.sites;
 }
 
 FabConcurrentGroups *
@@ -266,7 +293,7 @@ stage_n_replicas (const Stage *stage)
 {
   const Layout *layout = &stage->train->layout;
 
-  return layout->size[AXIS_DATA] * layout->size[AXIS_CONTEXT];
+  return train_site_data (stage->train) * layout->size[AXIS_CONTEXT];
 }
 
 guint

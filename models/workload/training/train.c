@@ -162,7 +162,8 @@ agree_on_norm (Stage *stage)
                     || (train->strategy->is_sharded != NULL && train->strategy->is_sharded (stage)
                         && stage_n_replicas (stage) > 1);
   Selection all = { .varies = { TRUE, TRUE, FALSE, TRUE },
-                    .data = DATA_ALL,
+                    .data = DATA_RUNS,
+                    .block = train_site_data (train),
                     .n_stages = train->n_stages,
                     .n_data = size[AXIS_DATA] };
   FabCollectivePlan plan;
@@ -205,6 +206,7 @@ optimize (Stage *stage)
     fab_dag_builder_after_previous (train->builder, stage->load, stage->last_compute);
   if (strategy->after_optimizer)
     strategy->after_optimizer (stage);
+  outer_end (stage);
   write_checkpoint (stage);
 }
 
@@ -219,6 +221,7 @@ run_stage (Stage *stage)
   if (strategy->begin)
     strategy->begin (stage);
   load_batch (stage);
+  outer_begin (stage);
   run_actions (stage);
   optimize (stage);
 }
@@ -357,6 +360,13 @@ find_efficiency (Train *train)
   train->has_efficiency = TRUE;
 }
 
+static void
+add_memory (const Stage *stage, FabJobTotals *totals)
+{
+  stage->train->strategy->memory (stage, totals);
+  outer_memory (stage, totals);
+}
+
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
              gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
@@ -370,6 +380,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
                            .n_stages = (guint) params->parallel.pipeline };
 
   if (!layout_init (&train.layout, env->cluster, &params->parallel, error)
+      || !outer_check_layout (&params->outer, train.layout.size[AXIS_DATA], train.layout.n_expert, error)
       || !count_micro_batches (&train, error))
     return FALSE;
   train.slow = slow_new (&train.layout, &params->stragglers, &params->jitter, env->seed, error);
@@ -396,9 +407,9 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   }
   count_totals (&train, totals);
   for (guint s = 0; s < train.n_stages * train.n_bins && strategy->memory; s++)
-    strategy->memory (&train.stages[s], totals);
+    add_memory (&train.stages[s], totals);
   for (guint s = 0; s < train.n_alone && strategy->memory; s++)
-    strategy->memory (&train.alone[s], totals);
+    add_memory (&train.alone[s], totals);
   if (totals->memory != NULL)
     memory_add_hints (&train, totals);
   totals->uses_seed = params->jitter.cv > 0;

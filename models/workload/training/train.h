@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "models/workload/training/outer.h"
 #include "models/workload/training/slow.h"
 #include "models/workload/training/storage.h"
 #include "sim/execution/workload.h"
@@ -27,6 +28,7 @@ typedef struct {
   FabLoaderParams data_loader;
   FabCheckpointParams checkpoint;
   JitterParams jitter;
+  OuterParams outer;
   FabParamList stragglers; /* StragglerParams */
   double train_tokens;
   ParallelParams parallel;
@@ -133,6 +135,12 @@ extern const FabBytes gradient_bytes[];    /* of one number of each of these typ
         .table = jitter_params,                                                                              \
         .table_size = sizeof (JitterParams),                                                                 \
         .help = "Kernels of a rank take longer in one step than in another." },                              \
+      { .key = "outer",                                                                                      \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, outer),                                                          \
+        .table = outer_params,                                                                               \
+        .table_size = sizeof (OuterParams),                                                                  \
+        .help = "Sites that sum their parameters every so many steps (DiLoCo)." },                           \
       { .key = "stragglers",                                                                                 \
         .type = FAB_PARAM_LIST,                                                                              \
         .offset = TRAIN_ROW (type_, field_, stragglers),                                                     \
@@ -153,8 +161,6 @@ extern const FabBytes gradient_bytes[];    /* of one number of each of these typ
 
 void train_check (const TrainParams *params, FabCheck *check);
 
-typedef struct _Train Train;
-
 /* Streams of a stage, in the order in which they are made. Tasks of one stream run one after another. */
 typedef enum {
   STREAM_LOADER,
@@ -171,6 +177,7 @@ typedef enum {
   STREAM_SEND_BACKWARD,
   STREAM_RECEIVE_BACKWARD,
   STREAM_NORM,
+  STREAM_OUTER,    /* between sites, every so many steps */
   STREAM_FROM_GPU, /* copies to host memory or drives */
   STREAM_TO_GPU,
   STREAM_CPU,
@@ -197,8 +204,9 @@ typedef struct Stage {
   gint64 streams[N_STREAM_KINDS]; /* -1: not made yet */
   GArray *waits;                  /* FabTaskId: tasks for which the next compute task waits */
   FabTaskId last_compute;
-  gboolean has_compute, has_load;
+  gboolean has_compute, has_load, has_outer;
   FabTaskId load;                                 /* the task that loads the batch */
+  FabTaskId outer, outer_end;                     /* the first and the last task between sites (outer.h) */
   double compute_s;                               /* sum of all compute tasks in seconds */
   FabConcurrentGroups *tensor, *context, *expert; /* model-parallel groups; NULL: groups of one rank */
   FabConcurrentGroups *next; /* pairs of a rank of this stage and one of the next stage */
@@ -301,9 +309,15 @@ FabConcurrentGroups *train_concurrent_groups (Train *train, const Selection *sel
 FabConcurrentGroups *stage_pairs (Stage *stage,
                                   guint to); /* pairs of a rank of this stage and one of stage `to` */
 
-/* Groups of data-parallel ranks of a stage. Context-parallel ranks have the same parameters and are in the group
- * too. */
+/* Groups of data-parallel ranks of a stage, inside a site where the job has several (outer.h). Context-parallel ranks
+ * have the same parameters and are in the group too. */
 FabConcurrentGroups *stage_data_concurrent_groups (Stage *stage, DataPart part, guint block);
+
+/* The same over all sites, without the context-parallel ranks. */
+FabConcurrentGroups *stage_site_concurrent_groups (Stage *stage, DataPart part, guint block);
+
+/* Number of ranks along the data axis that sum their gradients in every step: those of a site. */
+guint train_site_data (const Train *train);
 
 /* Groups of ranks that hold the same experts. */
 FabConcurrentGroups *stage_expert_data_concurrent_groups (Stage *stage);
