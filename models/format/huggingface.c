@@ -6,6 +6,8 @@
  * default, and what the architecture fixes: norms, biases, gates. What does not change parameters or FLOPs (rope, the
  * activation, token ids, quantisation) is not read.
  */
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/scenario/model_file.h"
 
@@ -118,18 +120,37 @@ config_tie (const FabConfig *self, gboolean fallback)
   config_set_flag (self, "tied", config_flag (self, "tie_word_embeddings", fallback));
 }
 
-/* Notes properties that change cost or size but that a transformer shape cannot express. */
+/* Reads windows of attention. `layer_types` or a pattern says which blocks see all tokens: every n-th; else the family
+ * does, or none. */
+static void
+read_windows (const FabConfig *self)
+{
+  const FabYamlNode *types = config_get (self, "layer_types"), *window = config_get (self, "sliding_window");
+  gboolean is_alternate = g_str_equal (self->type, "gemma2") || g_str_equal (self->type, "gpt_oss");
+  gint64 every = config_whole (self, "sliding_window_pattern",
+                               is_alternate                              ? 2
+                               : g_str_has_prefix (self->type, "gemma3") ? 6
+                                                                         : 0);
+
+  if (!config_flag (self, "use_sliding_window", TRUE)
+      || !config_pass (self, "sliding_window", "window.width"))
+    return;
+  for (guint i = 0; types != NULL && types->kind == FAB_YAML_SEQUENCE && i < types->n; i++)
+    if (types->values[i]->kind == FAB_YAML_SCALAR
+        && g_strcmp0 (types->values[i]->text, "full_attention") == 0) {
+      every = i + 1;
+      break;
+    }
+  if (every > 0)
+    fab_model_file_set_count (self->out, "window.full_every", every, window);
+}
+
+/* Notes properties that change cost or size and are left out. */
 static void
 note_rest (const FabConfig *self)
 {
-  const FabYamlNode *window = config_get (self, "sliding_window");
-
-  if (window != NULL && window->kind == FAB_YAML_SCALAR && config_flag (self, "use_sliding_window", TRUE))
-    fab_model_file_note (self->out,
-                         "Its attention looks back %s tokens at most, here over the whole sequence.",
-                         window->text);
   if (config_whole (self, "num_nextn_predict_layers", 0) > 0)
-    fab_model_file_note (self->out, "Its layers for multi-token prediction are left out.");
+    fab_model_file_note (self->out, "Its layers for multi-token prediction are left out; mtp: 1 counts one.");
 }
 
 static void
@@ -191,6 +212,7 @@ huggingface_read (const FabYamlNode *root, FabModelFile *file)
   config_set (&config, "kind", "transformer");
   family->read (&config);
   read_dropout (&config);
+  read_windows (&config);
   note_rest (&config);
 }
 
@@ -395,14 +417,61 @@ read_deepseek_v3 (const FabConfig *self)
     config_set (self, "experts.router_biases", "true");
 }
 
+/* Biases everywhere, sinks, and windows in every other block, of which the first has one. */
+static void
+read_gpt_oss (const FabConfig *self)
+{
+  config_read_llama (self);
+  config_set (self, "biases", "true");
+  config_set (self, "sinks", "true");
+  config_require (self, "num_local_experts", "experts.count");
+  config_require (self,
+                  config_get (self, "experts_per_token") != NULL ? "experts_per_token"
+                                                                 : "num_experts_per_tok",
+                  "experts.per_token");
+  config_set (self, "experts.router_biases", "true");
+}
+
+/* Mamba-2, attention, MLP and experts, a block each, by the letters of `hybrid_override_pattern`; no MLP has a gate. */
+static void
+read_nemotron_h (const FabConfig *self)
+{
+  const FabYamlNode *pattern = config_get (self, "hybrid_override_pattern");
+  const FabYamlNode *node = config_get (self, "moe_shared_expert_intermediate_size");
+  gint64 shared = config_whole (self, "moe_shared_expert_intermediate_size", 0);
+  gint64 width = config_whole (self, "moe_intermediate_size", 0);
+
+  config_read_llama (self);
+  config_set (self, "gated", "false");
+  if (pattern == NULL || pattern->kind != FAB_YAML_SCALAR) {
+    fab_model_file_fail (self->out, self->config,
+                         "'hybrid_override_pattern' is missing: it says what each block is");
+    return;
+  }
+  fab_model_file_set (self->out, "pattern", pattern->text, pattern);
+  config_require (self, "mamba_num_heads", "mamba.heads");
+  config_require (self, "mamba_head_dim", "mamba.head_dim");
+  config_pass (self, "n_groups", "mamba.groups");
+  config_require (self, "ssm_state_size", "mamba.state");
+  config_pass (self, "conv_kernel", "mamba.convolution");
+  config_pass (self, "chunk_size", "mamba.chunk");
+  if (strchr (pattern->text, 'E') == NULL)
+    return;
+  config_require (self, "n_routed_experts", "experts.count");
+  config_require (self, "num_experts_per_tok", "experts.per_token");
+  config_require (self, "moe_intermediate_size", "experts.width");
+  config_pass (self, "moe_latent_size", "experts.latent");
+  config_set (self, "experts.router_biases", "true");
+  if (shared > 0 && width > 0 && shared % width != 0)
+    fab_model_file_fail (self->out, node, "the shared expert must be a multiple of moe_intermediate_size");
+  else if (shared > 0 && width > 0)
+    fab_model_file_set_count (self->out, "experts.shared", shared / width, node);
+}
+
 static const FabConcurrentGroups fab_huggingface_experts[] = {
-  { "mixtral", read_mixtral },
-  { "qwen2_moe", read_qwen2_moe },
-  { "qwen3_moe", read_qwen3_moe },
-  { "deepseek_v2", read_deepseek },
-  { "deepseek_v3", read_deepseek_v3 },
-  { "kimi_k2", read_deepseek_v3 },
-  { NULL, NULL },
+  { "gpt_oss", read_gpt_oss },         { "nemotron_h", read_nemotron_h }, { "mixtral", read_mixtral },
+  { "qwen2_moe", read_qwen2_moe },     { "qwen3_moe", read_qwen3_moe },   { "deepseek_v2", read_deepseek },
+  { "deepseek_v3", read_deepseek_v3 }, { "kimi_k2", read_deepseek_v3 },   { NULL, NULL },
 };
 
 /* GPT and similar models, with LayerNorm and mostly with biases, and BERT.

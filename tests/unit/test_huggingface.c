@@ -80,6 +80,8 @@ static const struct {
   { "opt-125m", 125239296 },
   { "internlm2-7b", 7737708544 },
   { "bloom-560m", 559214592 },
+  { "gpt-oss-20b", 20914757184 },
+  { "nemotron-3-nano-30b-a3b", 31577940288 },
 };
 
 static void

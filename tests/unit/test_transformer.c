@@ -193,11 +193,81 @@ latent_attention_goes_through_its_ranks (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_layer_stack_layer (stack, 1)->parameters, 8 + (int) weights + 6 + 4 + 8 + 2 * 8 * 32);
 }
 
+/* Mamba-2, h 8: 2 heads of 4 make d = 8; 1 group, state 3, convolution 4, chunk 2. In: 8 x (2 x 8 + 2 x 3 + 2) =
+ * 192, convolution 14 x 4 + 14, decay, way around and biases 2 each, norm 8, out 64, norm before 8: 348. FLOPs: 2 x
+ * (192 + 64) + 7 x 8 x 3 = 680. Kept: 2 x 8 twice (norm, first matrix) whole; 2 x 24 + 2 x 8 + 2 x 8 divided. */
+static void
+mamba_blocks_are_as_published (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 2, hidden: 8, heads: 2, vocabulary: 10, biases: false, feed_forward: 6, pattern: M-,"
+      " mamba: {heads: 2, head_dim: 4, groups: 1, state: 3, chunk: 2}}",
+      5);
+  const FabLayer *mamba = fab_layer_stack_layer (stack, 1), *mlp = fab_layer_stack_layer (stack, 2);
+
+  assert_int_equal (mamba->parameters, 348);
+  assert_near (mamba->forward_flops_per_token, 680, 0);
+  assert_near (segment_of (stack, 1, 0)->saved_whole_bytes, 32, 0);
+  assert_near (segment_of (stack, 1, 0)->saved_split_bytes, 80, 0);
+  assert_int_equal (mlp->parameters, 2 * 8 * 6 + 8);
+  assert_int_equal (mlp->segments->len, 1);
+}
+
+/* q = o = 8. Full: 2 x 16 x (8 + 8) = 512 at 16 tokens. A window of 4: 4 x (2 - 4/16) = 7 in the place of 16. */
+static void
+windows_see_fewer_tokens (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 4, hidden: 8, heads: 2, vocabulary: 10, window: {width: 4, full_every: 2}}", 16);
+  g_autoptr (FabLayerStack) plain = expand ("{layers: 4, hidden: 8, heads: 2, vocabulary: 10}", 16);
+
+  for (guint l = 1; l <= 4; l++)
+    assert_near (fab_layer_stack_layer (plain, l)->forward_flops_per_token
+                     - fab_layer_stack_layer (stack, l)->forward_flops_per_token,
+                 l % 2 == 0 ? 0 : 2.0 * (16 - 7) * 16, 1e-9);
+}
+
+/* DeepSeek-V3's module: 2 h x h, two norms before, a block, a norm: 2 x 64 + 3 x 8 more than a block's parameters,
+ * and no embedding and no head of its own; FLOPs 2 x 128 + a block + the output's 2 x 10 x 8. */
+static void
+a_further_token_is_one_block_more (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 2, hidden: 8, heads: 2, vocabulary: 10, biases: false, tied: false, mtp: 1}", 5);
+  const FabLayer *block = fab_layer_stack_layer (stack, 1), *further = fab_layer_stack_layer (stack, 4);
+
+  assert_int_equal (stack->layers->len, 6);
+  assert_string_equal (further->name, "mtp0");
+  assert_int_equal (further->parameters, block->parameters + 2 * 64 + 2 * 8);
+  assert_near (further->forward_flops_per_token, block->forward_flops_per_token + 2 * 128, 0);
+  assert_int_equal (fab_layer_stack_layer (stack, 5)->parameters, 8);
+  assert_near (fab_layer_stack_layer (stack, 5)->forward_flops_per_token, 160, 0);
+}
+
+/* 4 experts of width 6 behind a latent width of 4: 2 x 8 x 4 ways down and up, experts 4 x 2 x 4 x 6, router 32. A
+ * token sends 2 x 4 numbers of 2 bytes. */
+static void
+latent_experts_get_narrow_tokens (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = expand (
+      "{layers: 1, hidden: 8, heads: 2, vocabulary: 10, biases: false, pattern: E,"
+      " experts: {count: 4, per_token: 2, width: 6, latent: 4}}",
+      5);
+
+  assert_int_equal (fab_layer_stack_layer (stack, 1)->parameters, 64 + 192 + 32 + 8);
+  assert_near (segment_of (stack, 1, 1)->expert_bytes, 2 * 4 * 2, 0);
+  assert_string_equal (segment_of (stack, 1, 2)->name, "latent");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (parameter_counts_are_the_published_ones),
+    cmocka_unit_test (mamba_blocks_are_as_published),
+    cmocka_unit_test (windows_see_fewer_tokens),
+    cmocka_unit_test (a_further_token_is_one_block_more),
+    cmocka_unit_test (latent_experts_get_narrow_tokens),
     cmocka_unit_test (forward_flops_are_two_per_weight_and_the_scores),
     cmocka_unit_test (gates_and_grouped_queries_change_the_matrices),
     cmocka_unit_test (tensors_come_in_registration_order),

@@ -32,10 +32,11 @@ count_model (JobFacts *self)
   ((const FabShapeOps *) model->shape.info)
       ->expand (model->shape.params, (guint) self->params->sequence, stack);
   self->n_heads = shape_count (&model->shape, "heads");
-  for (guint l = 0; l < stack->layers->len; l++) {
+  for (guint l = 0, is_behind = FALSE; l < stack->layers->len; l++) {
     const FabLayer *layer = fab_layer_stack_layer (stack, l);
 
-    self->n_blocks += layer->is_block;
+    self->n_blocks += layer->is_block && !is_behind;
+    is_behind = is_behind || (self->n_blocks > 0 && !layer->is_block); /* the blocks stand side by side */
     self->has_activations |= layer->hidden_bytes > 0;
     for (guint s = 0; s < layer->segments->len; s++) {
       const GArray *operators = fab_layer_segment (layer, s)->operators;

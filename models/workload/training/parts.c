@@ -6,14 +6,21 @@
 
 const char *const balance_kinds[] = { "even", "cost", NULL };
 
+/* The blocks stand side by side. What comes behind them, the head and what predicts further tokens, is the last
+ * part's. */
 static guint
 count_blocks (const FabLayerStack *stack, guint *first)
 {
   guint n = 0;
 
-  for (guint l = 0; l < stack->layers->len; l++)
-    if (fab_layer_stack_layer (stack, l)->is_block && n++ == 0)
+  for (guint l = 0; l < stack->layers->len; l++) {
+    gboolean is_block = fab_layer_stack_layer (stack, l)->is_block;
+
+    if (is_block && n++ == 0)
       *first = l;
+    if (!is_block && n > 0)
+      break;
+  }
   return n;
 }
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attention segment: grouped queries, or multi-head latent attention.
+ *
+ * Grouped queries (Ainslie et al. 2023, arXiv 2305.13245): h -> q + k + v in one matrix, attended -> h. Latent
+ * (DeepSeek-V2, arXiv 2405.04434, section 2.1): h -> q_lora -> heads (nope + rope) for queries, or directly from h; h
+ * -> kv_lora + rope, kv_lora -> heads (nope + v) for keys and values. Every tensor-parallel rank has the whole
+ * down-projections; the up-projections are divided by heads.
+ *
+ * FLOPs of scores and values per token: 2 s (q + attended), without discount for the causal mask; 4 s h for plain
+ * heads. Kept for the backward pass (Korthikanti et al. 2022, arXiv 2205.05198, section 4.1): inputs of matrices and
+ * norms, queries, keys and values; with full attention 2 a s for the softmax, and with dropout 3 a s more (its mask
+ * and its output). A flash kernel keeps only one fp32 number per head instead (Dao et al. 2022, arXiv 2205.14135).
+ */
+
+#include "models/shape/transformer/transformer.h"
+
+static gboolean
+has_biases (const FabTransformerParams *p, gint choice)
+{
+  return choice == FAB_BIASES_AUTO ? p->has_biases : choice == FAB_BIASES_YES;
+}
+
+static void
+add_grouped (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  gint64 q = transformer_query_width (p), k = transformer_key_width (p);
+  gint64 head_dim = q / p->heads;
+  FabMatrix qkv = { .name = "qkv",
+                    .n = q + 2 * k,
+                    .k = p->hidden,
+                    .split = FAB_MATRIX_COLUMN,
+                    .has_biases = has_biases (p, p->qkv_biases) };
+
+  transformer_add_matrix (&qkv, segment, stack);
+  if (!p->has_qk_norm)
+    return;
+  transformer_add_memory ("qk_norm", 2.0 * (double) (q + k), TRUE, stack);
+  transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
+  transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
+  segment->saved_split_bytes += 2.0 * (double) (q + k);
+}
+
+static void
+add_queries (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  gint64 rank = p->latent.q_lora_rank;
+  FabMatrix direct = { .name = "q",
+                       .n = transformer_query_width (p),
+                       .k = p->hidden,
+                       .split = FAB_MATRIX_COLUMN,
+                       .has_biases = has_biases (p, p->qkv_biases) };
+  FabMatrix down = { .name = "q_down",
+                     .n = rank,
+                     .k = p->hidden,
+                     .split = FAB_MATRIX_WHOLE,
+                     .has_biases = has_biases (p, p->qkv_biases) };
+  FabMatrix up = { .name = "q_up", .n = transformer_query_width (p), .k = rank, .split = FAB_MATRIX_COLUMN };
+
+  if (rank == 0) {
+    transformer_add_matrix (&direct, segment, stack);
+    return;
+  }
+  transformer_add_matrix (&down, segment, stack);
+  transformer_add_norm (p, rank, segment, stack);
+  transformer_add_matrix (&up, segment, stack);
+}
+
+static void
+add_latent (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  const FabLatentParams *latent = &p->latent;
+  FabMatrix down = { .name = "kv_down",
+                     .n = latent->kv_lora_rank + latent->qk_rope_head_dim,
+                     .k = p->hidden,
+                     .split = FAB_MATRIX_WHOLE,
+                     .has_biases = has_biases (p, p->qkv_biases),
+                     .has_shared_input = TRUE };
+  FabMatrix up = { .name = "kv_up",
+                   .n = p->heads * (latent->qk_nope_head_dim + latent->v_head_dim),
+                   .k = latent->kv_lora_rank,
+                   .split = FAB_MATRIX_COLUMN };
+
+  add_queries (p, segment, stack);
+  transformer_add_matrix (&down, segment, stack);
+  transformer_add_norm (p, latent->kv_lora_rank, segment, stack);
+  transformer_add_matrix (&up, segment, stack);
+}
+
+/* Twice the number of tokens that a token sees on the average: of the whole sequence without a window. With a window
+ * of w tokens the first w see w / 2 on the average and all others w, which makes w (2 - w / s). */
+static double
+seen_tokens (const FabTransformerParams *p, gint64 block, guint sequence)
+{
+  double w = (double) p->window.width;
+  gboolean is_full = p->window.width == 0 || p->window.width >= sequence
+                  || (p->window.full_every > 0 && (block + 1) % p->window.full_every == 0);
+
+  return is_full ? sequence : w * (2 - w / sequence);
+}
+
+static void
+add_scores (const FabTransformerParams *p, double seen, FabSegment *segment, FabLayerStack *stack)
+{
+  double q = (double) transformer_query_width (p), k = (double) transformer_key_width (p);
+  double v = (double) transformer_value_width (p), out = (double) transformer_attended_width (p);
+  double scores = (double) p->heads * seen;
+  FabOperator op = { .name = "scores",
+                     .kind = FAB_OPERATOR_ATTENTION,
+                     .flops = 2.0 * seen * (q + out),
+                     .bytes = 2.0 * (q + k + v + out),
+                     .is_split = TRUE };
+
+  segment->context_bytes = 2.0 * (k + v);
+  segment->saved_split_bytes += 2.0 * (q + k + v);
+  if (p->attention == FAB_ATTENTION_FLASH) {
+    segment->saved_split_bytes += 4.0 * (double) p->heads;
+  } else {
+    segment->saved_score_bytes += (p->has_dropout ? 5.0 : 2.0) * scores;
+    /* write scores, read and write softmax, read values; dropout reads, writes and stores its mask */
+    op.bytes += (p->has_dropout ? 13.0 : 8.0) * scores;
+  }
+  fab_layer_stack_add_operator (stack, &op);
+  if (p->has_sinks)
+    transformer_add_tensor (stack, FAB_TENSOR_SPLIT, p->heads);
+}
+
+/* The segments of a block, and the layers around the blocks. */
+void
+transformer_add_attention (const FabTransformerParams *p, gint64 block, guint sequence, FabLayerStack *stack)
+{
+  FabSegment *segment = fab_layer_stack_add_segment (stack, "attention");
+  FabMatrix projection = { .name = "projection",
+                           .n = p->hidden,
+                           .k = transformer_attended_width (p),
+                           .split = FAB_MATRIX_ROW,
+                           .has_biases = has_biases (p, p->projection_biases) };
+
+  segment->is_split = TRUE;
+  transformer_add_norm (p, p->hidden, segment, stack);
+  if (p->latent.kv_lora_rank > 0)
+    add_latent (p, segment, stack);
+  else
+    add_grouped (p, segment, stack);
+  add_scores (p, seen_tokens (p, block, sequence), segment, stack);
+  transformer_add_matrix (&projection, segment, stack);
+  if (p->norms == 4)
+    transformer_add_norm (p, p->hidden, segment, stack);
+  transformer_add_residual (p, segment, stack);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operators.c - matrices, norms and memory traffic of a transformer, with their tensors and what they keep; widths. */
+#include "models/shape/transformer/transformer.h"
+
+static gint64
+head_dim (const FabTransformerParams *p)
+{
+  return p->head_dim > 0 ? p->head_dim : p->hidden / p->heads;
+}
+
+/* Widths that follow from the parameters, summed over all heads. */
+gint64
+transformer_query_width (const FabTransformerParams *p)
+{
+  if (p->latent.kv_lora_rank > 0)
+    return p->heads * (p->latent.qk_nope_head_dim + p->latent.qk_rope_head_dim);
+  return p->heads * head_dim (p);
+}
+
+gint64
+transformer_key_width (const FabTransformerParams *p)
+{
+  if (p->latent.kv_lora_rank > 0)
+    return transformer_query_width (p);
+  return (p->kv_heads > 0 ? p->kv_heads : p->heads) * head_dim (p);
+}
+
+gint64
+transformer_value_width (const FabTransformerParams *p)
+{
+  return p->latent.kv_lora_rank > 0 ? p->heads * p->latent.v_head_dim : transformer_key_width (p);
+}
+
+/* width of the output of attention */
+gint64
+transformer_attended_width (const FabTransformerParams *p)
+{
+  return p->heads * (p->latent.kv_lora_rank > 0 ? p->latent.v_head_dim : head_dim (p));
+}
+
+gint64
+transformer_feed_forward_width (const FabTransformerParams *p)
+{
+  return p->feed_forward > 0 ? p->feed_forward : 4 * p->hidden;
+}
+
+gint64
+transformer_expert_width (const FabTransformerParams *p)
+{
+  return p->experts.width > 0 ? p->experts.width : transformer_feed_forward_width (p);
+}
+
+gboolean
+transformer_has_experts (const FabTransformerParams *p, gint64 layer)
+{
+  if (p->pattern != NULL && layer < p->layers)
+    return p->pattern[layer] == 'E';
+  return p->experts.count > 0 && layer >= p->experts.dense_layers && (layer + 1) % p->experts.every == 0;
+}
+
+void
+transformer_add_tensor (FabLayerStack *stack, FabTensorKind kind, gint64 parameters)
+{
+  fab_layer_stack_add_tensor (stack, kind, (guint64) parameters, (guint64) parameters);
+}
+
+static void
+add_matrix_tensors (const FabMatrix *matrix, FabLayerStack *stack)
+{
+  guint64 weights = (guint64) matrix->n * (guint64) matrix->k, n = (guint64) matrix->n;
+  guint64 experts = (guint64) matrix->experts, used = (guint64) matrix->per_token;
+  FabTensorKind kind = matrix->split == FAB_MATRIX_WHOLE ? FAB_TENSOR_WHOLE : FAB_TENSOR_SPLIT;
+
+  if (experts > 0) {
+    fab_layer_stack_add_tensor (stack, FAB_TENSOR_EXPERT, experts * weights, used * weights);
+    if (matrix->has_biases)
+      fab_layer_stack_add_tensor (stack, FAB_TENSOR_EXPERT, experts * n, used * n);
+    return;
+  }
+  transformer_add_tensor (stack, kind, matrix->n * matrix->k);
+  if (matrix->has_biases) /* the biases of a matrix divided by rows are added once, after the sum */
+    transformer_add_tensor (stack, matrix->split == FAB_MATRIX_COLUMN ? FAB_TENSOR_SPLIT : FAB_TENSOR_WHOLE,
+                            matrix->n);
+}
+
+void
+transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerStack *stack)
+{
+  double n = (double) matrix->n, k = (double) matrix->k;
+  double used = matrix->experts > 0 ? (double) matrix->per_token : 1;
+  FabOperator op = { .name = matrix->name,
+                     .kind = FAB_OPERATOR_MATMUL,
+                     .flops = 2.0 * used * n * k,
+                     .bytes = 2.0 * used * (n + k),
+                     .n = matrix->n,
+                     .k = matrix->k,
+                     .n_matrices = MAX (1, matrix->experts),
+                     .is_split = matrix->split != FAB_MATRIX_WHOLE };
+
+  fab_layer_stack_add_operator (stack, &op);
+  add_matrix_tensors (matrix, stack);
+  if (matrix->has_shared_input)
+    return;
+  if (matrix->split == FAB_MATRIX_ROW)
+    segment->saved_split_bytes += 2.0 * used * k;
+  else
+    segment->saved_whole_bytes += 2.0 * used * k;
+}
+
+/* Adds an operator that is bound by memory and moves this many numbers of 2 bytes per token. */
+void
+transformer_add_memory (const char *name, double numbers, gboolean is_split, FabLayerStack *stack)
+{
+  FabOperator op = {
+    .name = name, .kind = FAB_OPERATOR_MEMORY, .bytes = 2.0 * numbers, .is_split = is_split
+  };
+
+  fab_layer_stack_add_operator (stack, &op);
+}
+
+/* `width` is the width of the normalised vector; with `is_split` FALSE every rank normalises all of it. */
+void
+transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *segment, FabLayerStack *stack)
+{
+  gboolean is_layer = p->norm == FAB_NORM_LAYER || (p->norm == FAB_NORM_AUTO && p->has_biases);
+
+  transformer_add_memory ("norm", 2.0 * (double) width, FALSE, stack);
+  segment->saved_whole_bytes += 2.0 * (double) width;
+  if (p->norm == FAB_NORM_NONE)
+    return;
+  transformer_add_tensor (stack, FAB_TENSOR_WHOLE, width);
+  if (is_layer)
+    transformer_add_tensor (stack, FAB_TENSOR_WHOLE, width);
+}
+
+/* Adds the input of the block to the output of a segment, after dropout. */
+void
+transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+{
+  transformer_add_memory ("residual", (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
+  if (p->has_dropout)
+    segment->saved_whole_bytes += (double) p->hidden; /* the mask takes one byte per number */
+}
