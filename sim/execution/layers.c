@@ -99,6 +99,12 @@ fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 par
 }
 
 double
+fab_pass_tokens (const FabPass *self, const FabOperator *op)
+{
+  return op->is_split || self->shared_tokens <= 0 ? self->tokens : self->shared_tokens;
+}
+
+double
 fab_pass_flops (const FabPass *self)
 {
   double flops = 0;
@@ -106,9 +112,9 @@ fab_pass_flops (const FabPass *self)
   for (guint i = 0; i < self->segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (self->segment->operators, FabOperator, i);
 
-    flops += op->flops / (op->is_split ? self->n_split : 1);
+    flops += op->flops * fab_pass_tokens (self, op) / (op->is_split ? self->n_split : 1);
   }
-  return flops * self->tokens * (self->is_backward ? 2 : 1);
+  return flops * (self->is_backward ? 2 : 1);
 }
 
 gboolean

@@ -127,7 +127,13 @@ typedef struct {
   FabPrecision precision;
   /* How fast the job's software is on this device; NULL: the compute model asked for none. */
   const FabEfficiency *efficiency;
+  /* Tokens on which operators work that the ranks of the tensor-parallel group do not divide: with sequence
+   * parallelism each of them has its part of the tokens there. 0: all tokens. */
+  double shared_tokens;
 } FabPass;
+
+/* Tokens on which the rank works in an operator, as if each rank did all of it; `is_split` divides what it does. */
+double fab_pass_tokens (const FabPass *self, const FabOperator *op);
 
 /* FLOPs that the rank executes in the pass. A backward pass has twice those of a forward pass: one matrix product for
  * the gradients of the activations, one for those of the weights. */

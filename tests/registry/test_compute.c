@@ -70,8 +70,14 @@ typedef struct {
 static double
 seconds_of (const Model *model, const FabLayer *layer, gboolean is_backward, double tokens, guint n_split)
 {
-  FabPass pass = { layer, fab_layer_segment (layer, 0), is_backward, tokens, n_split,
-                   1,     FAB_PRECISION_BF16,           NULL };
+  FabPass pass = { .layer = layer,
+                   .segment = fab_layer_segment (layer, 0),
+                   .is_backward = is_backward,
+                   .tokens = tokens,
+                   .shared_tokens = tokens,
+                   .n_split = n_split,
+                   .n_expert = 1,
+                   .precision = FAB_PRECISION_BF16 };
   double seconds = model->ops->seconds (model->params->params, model->device, &pass);
 
   assert_true (isfinite (seconds) && seconds > 0);

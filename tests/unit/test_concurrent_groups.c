@@ -2,6 +2,8 @@
 /* test_concurrent_groups.c - which ranks form groups, and what their collectives put on shared links. */
 #include "tests/support/test.h"
 
+#include <string.h>
+
 #include "models/workload/training/layout.h"
 #include "tests/support/rig.h"
 
@@ -171,11 +173,47 @@ sends_go_one_way (G_GNUC_UNUSED void **state)
   }
 }
 
+/* 16 ranks, tensor 2, pipeline 2: 8 ranks of a stage are a grid of 2 that share an expert x 2 that share the experts
+ * x 2 with the same experts, as Megatron's RankGenerator of experts has it (tp-ep-dp). With 1 that shares an expert,
+ * the 4 expert-parallel ranks are two tensor-parallel groups. */
+static void
+experts_have_a_grid_of_their_own (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  ParallelParams params = {
+    .tensor = 2, .context = 1, .expert = 2, .expert_tensor = 2, .pipeline = 2, .order = "tp-cp-ep-dp-pp"
+  };
+  Layout layout = layout_of (rig, params);
+  g_autoptr (FabConcurrentGroups) expert = family_of (&layout,
+                                                      (Selection){ .n_stages = 1, .fold = FOLD_EXPERT });
+  g_autoptr (FabConcurrentGroups) shared = family_of (&layout, (Selection){ .n_stages = 1,
+                                                                            .fold = FOLD_EXPERT_TENSOR });
+  g_autoptr (FabConcurrentGroups) same = family_of (
+      &layout, (Selection){ .first_stage = 1, .n_stages = 1, .fold = FOLD_EXPERT_DATA });
+
+  assert_groups (rig, expert, "0 2, 1 3, 4 6, 5 7");
+  assert_groups (rig, shared, "0 1, 2 3, 4 5, 6 7");
+  assert_groups (rig, same, "8 12, 9 13, 10 14, 11 15");
+  assert_int_equal (layout_expert_unit (&layout), 2);
+  assert_int_equal (layout_n_expert_replicas (&layout), 2);
+  params.expert = 4;
+  params.expert_tensor = 1;
+  layout = layout_of (rig, params);
+  g_autoptr (FabConcurrentGroups) four = family_of (&layout,
+                                                    (Selection){ .n_stages = 1, .fold = FOLD_EXPERT });
+  assert_groups (rig, four, "0 1 2 3, 4 5 6 7");
+  params.expert = 3;
+  g_autoptr (GError) error = NULL;
+  assert_false (layout_init (&layout, &rig->cluster, &params, &error));
+  assert_non_null (strstr (error->message, "expert x expert_tensor = 3 x 1"));
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (groups_are_those_of_megatron),
+    cmocka_unit_test (experts_have_a_grid_of_their_own),
     cmocka_unit_test (other_orders_put_other_ranks_together),
     cmocka_unit_test (runs_and_every_divide_the_data_axis),
     cmocka_unit_test (ranks_that_do_not_divide_are_an_error),

@@ -89,7 +89,13 @@ auto_seconds (const char *yaml, const FabEfficiency *efficiency)
   fab_layer_stack_add_segment (stack, "segment");
   fab_layer_stack_add_operator (stack, &op);
   const FabLayer *layer = fab_layer_stack_layer (stack, 0);
-  FabPass pass = { layer, fab_layer_segment (layer, 0), FALSE, 1000, 1, 1, FAB_PRECISION_BF16, efficiency };
+  FabPass pass = { .layer = layer,
+                   .segment = fab_layer_segment (layer, 0),
+                   .tokens = 1000,
+                   .n_split = 1,
+                   .n_expert = 1,
+                   .precision = FAB_PRECISION_BF16,
+                   .efficiency = efficiency };
   return fab_compute_auto.seconds (params->params, &device, &pass);
 }
 

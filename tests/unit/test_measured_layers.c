@@ -36,9 +36,13 @@ milliseconds (const char *yaml, guint layer_index, guint segment_index, gboolean
   g_autoptr (FabLayerStack) stack = small_stack ();
   g_autoptr (Params) params = params_new (&fab_compute_measured.info, yaml);
   const FabLayer *layer = fab_layer_stack_layer (stack, layer_index);
-  const FabPass pass = {
-    layer, fab_layer_segment (layer, segment_index), is_backward, 1000, 4, 1, FAB_PRECISION_BF16, NULL
-  };
+  const FabPass pass = { .layer = layer,
+                         .segment = fab_layer_segment (layer, segment_index),
+                         .is_backward = is_backward,
+                         .tokens = 1000,
+                         .n_split = 4,
+                         .n_expert = 1,
+                         .precision = FAB_PRECISION_BF16 };
 
   return fab_compute_measured.seconds (params->params, &(FabDevice){ 0 }, &pass) * 1e3;
 }

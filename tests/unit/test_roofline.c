@@ -104,8 +104,13 @@ pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward
 {
   const FabDevice device = ampere ();
   const FabLayer *layer = fab_layer_stack_layer (stack, 0);
-  const FabPass pass = { layer, fab_layer_segment (layer, 0), is_backward, 1000, n_split,
-                         1,     FAB_PRECISION_BF16,           NULL };
+  const FabPass pass = { .layer = layer,
+                         .segment = fab_layer_segment (layer, 0),
+                         .is_backward = is_backward,
+                         .tokens = 1000,
+                         .n_split = n_split,
+                         .n_expert = 1,
+                         .precision = FAB_PRECISION_BF16 };
   g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
 
   return fab_compute_roofline.seconds (params->params, &device, &pass);
@@ -251,10 +256,38 @@ a_scale_divides_every_pass (G_GNUC_UNUSED void **state)
                1e-12);
 }
 
+/* A norm that tensor parallelism does not divide, and an activation that it does: 8000 bytes per token each, 4
+ * ranks. With sequence parallelism a rank has 250 of 1000 tokens in the norm, and a quarter of the activation either
+ * way. */
+static void
+sequence_parallelism_divides_norms (G_GNUC_UNUSED void **state)
+{
+  const FabDevice device = ampere ();
+  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+  g_autoptr (Params) params = params_new (&fab_compute_roofline.info, "{launch: 0s, issue: 0s}");
+  FabPass pass = { .tokens = 1000, .n_split = 4, .n_expert = 1, .precision = FAB_PRECISION_BF16 };
+
+  fab_layer_stack_add_layer (stack, g_strdup ("l"), 0);
+  fab_layer_stack_add_segment (stack, "s");
+  fab_layer_stack_add_operator (
+      stack, &(FabOperator){ .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 8000, .flops = 4 });
+  fab_layer_stack_add_operator (
+      stack, &(FabOperator){
+                 .name = "act", .kind = FAB_OPERATOR_MEMORY, .bytes = 8000, .flops = 4, .is_split = TRUE });
+  pass.layer = fab_layer_stack_layer (stack, 0);
+  pass.segment = fab_layer_segment (pass.layer, 0);
+  double whole = fab_compute_roofline.seconds (params->params, &device, &pass);
+  assert_near (fab_pass_flops (&pass), 4 * 1000 + 1000, 0);
+  pass.shared_tokens = 250;
+  assert_near (fab_compute_roofline.seconds (params->params, &device, &pass) / whole, 500.0 / 1250, 1e-9);
+  assert_near (fab_pass_flops (&pass), 1000 + 1000, 0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (sequence_parallelism_divides_norms),
     cmocka_unit_test (a_full_wave_runs_at_the_rate),
     cmocka_unit_test (a_row_more_costs_less_than_a_wave),
     cmocka_unit_test (the_smallest_is_a_tile),

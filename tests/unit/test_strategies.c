@@ -276,6 +276,26 @@ experts_are_gathered_where_they_are (G_GNUC_UNUSED void **state)
   assert_near (sent_bytes (play, FAB_DIMENSION_DATA) / (2 * 2 * dense * 7 / 8), 1, 1e-6);
 }
 
+/* Mixtral on 16 GPUs, tensor 2 with sequence parallelism, 8 experts over 8 ranks along tensor and data. Expert
+ * gradients: 2 ranks have the same experts, each 1/8 of them, 2 bytes. To the experts: 2048 tokens / 2 x 2 experts x
+ * 4096 numbers of 2 bytes, twice forward and twice backward in 32 blocks, of which 7/8 leave the rank. */
+static void
+experts_lie_along_tensor_ranks (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup (
+      "name: experts\niterations: 1\ncluster: {node: dgx-h100, nodes: 2}\n"
+      "job: {kind: megatron, model: mixtral-8x7b, gradient: bf16, clip_gradients: false, "
+      "parallel: {tensor: 2, sequence: true, expert: 8, expert_tensor: 1}}\n");
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const double experts = 8 * 32 * 3.0 * 4096 * 14336, dense = parameters_of (play) - experts;
+  const double norms = 65 * 4096.0
+                     + 32 * 8 * 4096.0; /* what every tensor-parallel rank has: norms and routers */
+  double data = 2 * 2 * ((dense - norms) / 2 + norms) * 7 / 8 + 2 * 2 * experts / 8 / 2;
+
+  assert_near (sent_bytes (play, FAB_DIMENSION_DATA) / data, 1, 1e-6);
+  assert_near (sent_bytes (play, FAB_DIMENSION_EXPERT) / (4 * 32 * 1024.0 * 2 * 4096 * 2 * 7 / 8), 1, 1e-6);
+}
+
 static double
 activations (guint nodes, const char *keys, guint rank_class)
 {
@@ -338,6 +358,7 @@ main (void)
     cmocka_unit_test (pipelines_send_activations_and_gradients),
     cmocka_unit_test (bins_send_apart_and_reduce_together),
     cmocka_unit_test (experts_are_gathered_where_they_are),
+    cmocka_unit_test (experts_lie_along_tensor_ranks),
     cmocka_unit_test (activations_are_of_the_micro_batches_that_are_alive),
   };
 

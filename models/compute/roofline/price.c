@@ -83,7 +83,7 @@ forward_matmul (const Sum *sum, guint index)
   gboolean by_rows = is_split_by_rows (sum->pass->segment->operators, index);
   double n = (double) op->n, k = (double) op->k;
   double n_here = fmax (1, (double) op->n_matrices / (op->n_matrices > 1 ? sum->pass->n_expert : 1));
-  double rows = sum->pass->tokens * op->flops / (2 * n * k) / n_here;
+  double rows = fab_pass_tokens (sum->pass, op) * op->flops / (2 * n * k) / n_here;
 
   return (FabMatmul){ rows, by_rows ? n : n * share, by_rows ? k * share : k, n_here };
 }
@@ -103,7 +103,7 @@ add_matrix (Sum *sum, guint index)
   const FabOperator *op = &g_array_index (sum->pass->segment->operators, FabOperator, index);
 
   if (op->n == 0 || op->k == 0) { /* of no known shape: at the best rate */
-    double flops = op->flops * sum->pass->tokens / (op->is_split ? sum->pass->n_split : 1);
+    double flops = op->flops * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
 
     for (guint i = 0; i < (sum->pass->is_backward ? 2 : 1); i++)
       add_kernel (sum, flops / sum->rates.flops_per_s);
@@ -164,7 +164,7 @@ add_attention (Sum *sum, const FabOperator *op)
 {
   const AttentionRate *rate = attention_rate ((FabAttentionKernel) sum->params->attention,
                                               sum->device->architecture);
-  double share = sum->pass->tokens / (op->is_split ? sum->pass->n_split : 1);
+  double share = fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
   double flops = op->flops * share, bytes = op->bytes * share, scale = sum->params->scale_factor;
 
   if (sum->pass->segment->saved_score_bytes > 0) {
@@ -185,7 +185,7 @@ add_attention (Sum *sum, const FabOperator *op)
 static void
 add_memory (Sum *sum, const FabOperator *op)
 {
-  double bytes = op->bytes * sum->pass->tokens / (op->is_split ? sum->pass->n_split : 1)
+  double bytes = op->bytes * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1)
                * (sum->pass->is_backward ? 2 : 1);
 
   for (guint i = 0; i < (sum->params->is_fused ? 1 : 2); i++)

@@ -24,7 +24,7 @@ Buckets *
 buckets_new (Stage *stage, const BucketsParams *params)
 {
   Buckets *self = g_new0 (Buckets, 1);
-  gboolean has_experts = stage->train->layout.n_expert > 1;
+  gboolean has_experts = layout_has_expert_groups (&stage->train->layout);
 
   self->stage = stage;
   self->params = *params;
@@ -83,7 +83,7 @@ buckets_add (Buckets *self, guint layer, guint index)
 {
   const Train *train = self->stage->train;
   const FabTensor *tensor = fab_layer_tensor (fab_layer_stack_layer (train->stack, layer), index);
-  gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+  gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && layout_has_expert_groups (&train->layout);
   Sort *sort = &self->sorts[is_expert ? EXPERTS : DENSE];
   gboolean is_first = sort->n_closed + sort->held->len == 0;
   FabBytes cap = is_first ? self->params.first_bytes : self->params.bytes;

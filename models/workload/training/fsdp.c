@@ -273,7 +273,7 @@ begin (Stage *stage)
                                                : stage_data_concurrent_groups (stage, DATA_ALL, 0);
   if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)
     self->replicas = stage_data_concurrent_groups (stage, DATA_EVERY, shards);
-  if (stage->train->layout.n_expert > 1)
+  if (layout_has_expert_groups (&stage->train->layout))
     self->expert_shards = stage_expert_data_concurrent_groups (stage);
 }
 

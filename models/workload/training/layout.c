@@ -32,7 +32,17 @@ const FabParam parallel_params[] = {
     .choices = context_kinds,
     .help = "How keys and values reach the ranks of a context-parallel group: step by step while attention "
             "computes, or gathered before it (Llama 3)." },
-  COUNT ("expert", expert, "Ranks that share the experts; they lie inside the data axis."),
+  COUNT ("expert", expert,
+         "Ranks that share the experts; they lie inside the data axis, unless expert_tensor is given."),
+  { .key = "expert_tensor",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (ParallelParams, expert_tensor),
+    .fallback = "0",
+    .max = 1e6,
+    .is_in_title = TRUE,
+    .help =
+        "Ranks that share one expert (Megatron: --expert-tensor-parallel-size); expert x expert_tensor ranks then lie "
+        "along tensor, context and data. 0: as many as share a layer, inside the data axis." },
   COUNT ("pipeline", pipeline, "Pipeline stages."),
   COUNT ("virtual", virtual_stages, "Parts of the model per stage, for schedule interleaved."),
   { .key = "schedule",
@@ -144,7 +154,36 @@ parallel_check (const ParallelParams *params, FabCheck *check)
                     pipeline_schedule_for_parts ()->name);
   if (schedule->has_parts && params->virtual_stages == 1 && params->pipeline > 1)
     fab_check_fail (check, &params->schedule, "schedule %s needs virtual: 2 or more", schedule->name);
+  if (params->expert_tensor > 0 && params->tensor > 1 && !params->is_sequence)
+    fab_check_fail (
+        check, &params->expert_tensor,
+        "expert_tensor needs sequence: true, so that tensor-parallel ranks send different tokens to experts");
   check_layers (params, check);
+}
+
+/* Checks and sets the grid of the experts. */
+static gboolean
+init_experts (Layout *self, const ParallelParams *params, GError **error)
+{
+  guint n_ranks = self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT] * self->size[AXIS_DATA];
+
+  self->n_expert_tensor = (guint) (params->expert_tensor > 0 ? params->expert_tensor : params->tensor);
+  self->is_folded = params->expert_tensor > 0;
+  if (!self->is_folded)
+    return self->size[AXIS_DATA] % self->n_expert == 0
+        || fab_throw (
+               error, FAB_ERROR_INPUT,
+               "%u data-parallel ranks cannot be divided into expert: %u; with expert_tensor: 1 experts lie along "
+               "tensor and context too",
+               self->size[AXIS_DATA], self->n_expert);
+  if (n_ranks % (self->n_expert * self->n_expert_tensor) != 0)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%u ranks of a stage cannot be divided into expert x expert_tensor = %u x %u", n_ranks,
+                      self->n_expert, self->n_expert_tensor);
+  if (!self->is_expert_inner || self->stride[AXIS_TENSOR] > self->stride[AXIS_DATA]
+      || self->stride[AXIS_CONTEXT] > self->stride[AXIS_DATA])
+    return fab_throw (error, FAB_ERROR_INPUT, "expert_tensor needs tp, cp and ep before dp in the order");
+  return TRUE;
 }
 
 gboolean
@@ -166,9 +205,6 @@ layout_init (Layout *self, const FabCluster *cluster, const ParallelParams *para
   self->size[AXIS_CONTEXT] = (guint) params->context;
   self->size[AXIS_PIPELINE] = (guint) params->pipeline;
   self->size[AXIS_DATA] = (guint) (n_ranks / model);
-  if (self->size[AXIS_DATA] % self->n_expert != 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%u data-parallel ranks cannot be divided into expert: %u",
-                      self->size[AXIS_DATA], self->n_expert);
   self->is_expert_inner = TRUE;
   for (guint i = 0, is_data_seen = FALSE; i < n; i++) {
     if (axes[i] == N_AXES) {
@@ -179,7 +215,7 @@ layout_init (Layout *self, const FabCluster *cluster, const ParallelParams *para
     self->stride[axes[i]] = stride;
     stride *= self->size[axes[i]];
   }
-  return TRUE;
+  return init_experts (self, params, error);
 }
 
 /* --- groups --- */
@@ -245,6 +281,27 @@ combine (const Layout *self, const Axis *axes, const Span *spans, gboolean is_gr
   return rank;
 }
 
+/* Groups of the experts' grid among the ranks of one stage, which are in ascending order. */
+static FabConcurrentGroups *
+folded_groups (const Layout *self, const Selection *selection)
+{
+  guint n = selection->n_data * self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT];
+  guint shared = self->n_expert_tensor, block = shared * self->n_expert;
+  guint n_ranks = selection->fold == FOLD_EXPERT        ? self->n_expert
+                : selection->fold == FOLD_EXPERT_TENSOR ? shared
+                                                        : n / block;
+  guint step = selection->fold == FOLD_EXPERT ? shared : selection->fold == FOLD_EXPERT_TENSOR ? 1 : block;
+  g_autofree guint *all = layout_ranks (self, selection->first_stage, selection->first_data,
+                                        selection->n_data);
+  g_autofree guint *ranks = g_new (guint, n);
+
+  g_assert (n % block == 0 && selection->n_stages == 1);
+  for (guint group = 0; group < n / n_ranks; group++)
+    for (guint i = 0; i < n_ranks; i++)
+      ranks[group * n_ranks + i] = all[group / step * step * n_ranks + group % step + i * step];
+  return fab_concurrent_groups_new (self->cluster, ranks, n / n_ranks, n_ranks);
+}
+
 FabConcurrentGroups *
 layout_concurrent_groups (const Layout *self, const Selection *selection)
 {
@@ -252,6 +309,8 @@ layout_concurrent_groups (const Layout *self, const Selection *selection)
   Span spans[N_AXES];
   guint n_ranks = 1, n_groups = 1;
 
+  if (selection->fold != FOLD_NONE)
+    return folded_groups (self, selection);
   sort_axes (self, axes);
   for (Axis axis = 0; axis < N_AXES; axis++) {
     spans[axis] = span_of (self, selection, axis);
@@ -298,6 +357,35 @@ layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint 
     ranks[2 * i + 1] = lower[i] + apart;
   }
   return fab_concurrent_groups_new (self->cluster, ranks, n, 2);
+}
+
+gboolean
+layout_has_expert_groups (const Layout *self)
+{
+  return self->n_expert > 1 || self->is_folded;
+}
+
+static guint
+greatest_divisor (guint a, guint b)
+{
+  return b == 0 ? a : greatest_divisor (b, a % b);
+}
+
+guint
+layout_expert_unit (const Layout *self)
+{
+  guint block = self->n_expert * self->n_expert_tensor;
+
+  return self->is_folded
+           ? block / greatest_divisor (block, self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT])
+           : self->n_expert;
+}
+
+guint
+layout_n_expert_replicas (const Layout *self)
+{
+  return self->size[AXIS_TENSOR] * self->size[AXIS_CONTEXT] * self->size[AXIS_DATA]
+       / (self->n_expert * self->n_expert_tensor);
 }
 
 DataPart

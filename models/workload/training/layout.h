@@ -5,7 +5,9 @@
  * first axis of `order` varies fastest. Megatron-LM's default tp-cp-ep-dp-pp makes tensor-parallel ranks neighbours
  * and puts pipeline stages farthest apart (megatron/core/parallel_state.py, RankGenerator). Expert-parallel groups
  * lie inside the data axis: they are neighbours where ep comes before dp in the order, and every (dp/ep)-th rank
- * where it comes after.
+ * where it comes after. With `expert_tensor` the experts have a grid of their own over the ranks of a stage, as
+ * Megatron-LM folds them (arXiv 2504.14960): neighbours are the expert_tensor ranks that share one expert, then come
+ * the expert-parallel ranks, then those that hold the same experts; tensor, context and data ranks alike.
  */
 #pragma once
 
@@ -15,6 +17,7 @@ typedef enum { AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA, AXIS_PIPELINE, N_AXES } Axi
 
 typedef struct {
   gint64 tensor, context, expert, pipeline, virtual_stages;
+  gint64 expert_tensor; /* ranks that share one expert; 0: as many as share a layer, inside the data axis */
   /* Sequence parallelism: between segments each tensor-parallel rank has some tokens only. */
   gboolean is_sequence;
   gint context_kind; /* ContextKind, passes.h */
@@ -33,7 +36,8 @@ void parallel_check (const ParallelParams *params, FabCheck *check);
 typedef struct {
   const FabCluster *cluster;
   guint size[N_AXES], stride[N_AXES];
-  guint n_ranks, n_expert;
+  guint n_ranks, n_expert, n_expert_tensor;
+  gboolean is_folded;       /* the experts have a grid of their own over the ranks of a stage */
   gboolean is_expert_inner; /* the ranks of an expert-parallel group are neighbours in the data axis */
 } Layout;
 
@@ -48,6 +52,9 @@ typedef enum {
   DATA_EVERY, /* every block-th rank: replicas of such shards */
 } DataPart;
 
+/* Groups of the experts' own grid; the other members of a selection say whose ranks. */
+typedef enum { FOLD_NONE, FOLD_EXPERT, FOLD_EXPERT_TENSOR, FOLD_EXPERT_DATA } Fold;
+
 typedef struct {
   /* Axes along which the ranks of a group differ; `data` says it for the data axis. */
   gboolean varies[N_AXES];
@@ -55,6 +62,7 @@ typedef struct {
   guint block;                 /* for DATA_RUNS and DATA_EVERY; it divides the data axis */
   guint first_stage, n_stages; /* pipeline stages whose ranks are selected */
   guint first_data, n_data;    /* data coordinates of the ranks that are selected; multiples of block */
+  Fold fold;                   /* other than FOLD_NONE: `varies`, `data` and `block` do not count */
 } Selection;
 
 /* All groups of that kind, as concurrent groups. (transfer full) */
@@ -66,6 +74,15 @@ guint *layout_ranks (const Layout *self, guint stage, guint first_data, guint n_
 /* Pairs of ranks, as concurrent groups: each rank of stage `from` and the one of stage `to` with the same
  * coordinates. (transfer full) */
 FabConcurrentGroups *layout_pairs (const Layout *self, guint from, guint to, guint first_data, guint n_data);
+
+/* Whether the ranks of a stage hold different experts or parts of experts than of other layers. */
+gboolean layout_has_expert_groups (const Layout *self);
+
+/* The smallest number of data coordinates whose ranks have all experts. */
+guint layout_expert_unit (const Layout *self);
+
+/* Ranks of a stage that hold the same parameters of experts. */
+guint layout_n_expert_replicas (const Layout *self);
 
 /* Which ranks along the data axis form an expert-parallel group. */
 DataPart layout_expert_part (const Layout *self, guint *block);

@@ -15,11 +15,25 @@ typedef struct {
 
 const char *const context_kinds[] = { "ring", "gather", NULL };
 
+/* The experts have a grid of ranks of their own. */
+static gboolean
+is_folded (const Train *train, const FabSegment *segment)
+{
+  return train->layout.is_folded && segment->expert_bytes > 0;
+}
+
+/* The groups that share the matrices of a segment; NULL: groups of one rank. */
+static FabConcurrentGroups *
+tensor_groups (const Stage *stage, const FabSegment *segment)
+{
+  return is_folded (stage->train, segment) ? stage->expert_tensor : stage->tensor;
+}
+
 /* Whether tensor parallelism divides a segment; whether anything at all is sent before, during or after it. */
 static gboolean
 segment_is_split (const Stage *stage, const FabSegment *segment)
 {
-  return stage->tensor != NULL && segment->is_split;
+  return tensor_groups (stage, segment) != NULL && segment->is_split;
 }
 
 static gboolean
@@ -57,10 +71,15 @@ expert_bytes (const Exchange *model_parallel)
        / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
-/* After experts a token has one copy for each expert that it went to. */
+/* After experts a token has one copy for each expert that it went to. Ranks that share an expert, where experts have a
+ * grid of their own, gather the tokens of these ranks. */
 static double
 model_parallel_tensor_bytes (const Exchange *model_parallel)
 {
+  const Layout *layout = &model_parallel->stage->train->layout;
+
+  if (is_folded (model_parallel->stage->train, model_parallel->segment))
+    return model_parallel->segment->expert_bytes * layout->n_expert_tensor / layout->size[AXIS_TENSOR];
   return model_parallel->segment->expert_bytes > 0 ? model_parallel->segment->expert_bytes
                                                    : model_parallel->layer->hidden_bytes;
 }
@@ -124,8 +143,8 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward, Fab
     send_and_wait (model_parallel, STREAM_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL,
                    expert_bytes (model_parallel));
   if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
-    send_and_wait (model_parallel, STREAM_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
-                   model_parallel_tensor_bytes (model_parallel));
+    send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
+                   FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (model_parallel));
   if (stage->context == NULL || model_parallel->segment->context_bytes <= 0
       || !send_context (model_parallel, is_backward ? 2 : 1, context))
     return FALSE;
@@ -143,7 +162,7 @@ model_parallel_after (const Exchange *model_parallel, gboolean is_backward)
                                       : has_output (model_parallel->segment);
 
   if (segment_is_split (stage, model_parallel->segment) && is_outer_end)
-    send_and_wait (model_parallel, STREAM_TENSOR, stage->tensor,
+    send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
                    stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
                    model_parallel_tensor_bytes (model_parallel));
   if (stage->expert && model_parallel->segment->expert_bytes > 0)
@@ -160,14 +179,18 @@ static double
 segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, gboolean is_backward)
 {
   const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
-  FabPass pass = { layer,
-                   segment,
-                   is_backward,
-                   train->tokens,
-                   train->layout.size[AXIS_TENSOR],
-                   train->layout.n_expert,
-                   (FabPrecision) train->params->precision,
-                   train->has_efficiency ? &train->efficiency.values : NULL };
+  const Layout *layout = &train->layout;
+  double apart = train->tokens / (train->params->parallel.is_sequence ? layout->size[AXIS_TENSOR] : 1);
+  gboolean is_apart = is_folded (train, segment);
+  FabPass pass = { .layer = layer,
+                   .segment = segment,
+                   .is_backward = is_backward,
+                   .tokens = is_apart ? apart * layout->n_expert_tensor : train->tokens,
+                   .n_split = is_apart ? layout->n_expert_tensor : layout->size[AXIS_TENSOR],
+                   .n_expert = layout->n_expert,
+                   .precision = (FabPrecision) train->params->precision,
+                   .efficiency = train->has_efficiency ? &train->efficiency.values : NULL,
+                   .shared_tokens = apart };
 
   return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass) * train->waiting;
 }
@@ -348,7 +371,8 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
   gboolean has_input = window > 0
                     && stage_is_sequence_parallel (
                            stage) /* gathered once more, for the gradients of the weights */
-                    && model_parallel_send (&model_parallel, STREAM_TENSOR, stage->tensor, FAB_OP_ALL_GATHER,
+                    && model_parallel_send (&model_parallel, STREAM_TENSOR,
+                                            tensor_groups (stage, model_parallel.segment), FAB_OP_ALL_GATHER,
                                             model_parallel_tensor_bytes (&model_parallel), &input);
 
   if (has_weights)
@@ -361,7 +385,8 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
     model_parallel_after (&model_parallel, TRUE);
     return;
   }
-  gboolean has_sum = model_parallel_send (&model_parallel, STREAM_TENSOR, stage->tensor,
+  gboolean has_sum = model_parallel_send (&model_parallel, STREAM_TENSOR,
+                                          tensor_groups (stage, model_parallel.segment),
                                           stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
                                                                              : FAB_OP_ALL_REDUCE,
                                           model_parallel_tensor_bytes (&model_parallel), &sum);

@@ -186,7 +186,7 @@ slow_new (const Layout *layout, const FabParamList *stragglers, const JitterPara
     g_array_append_vals (self->stragglers, stragglers->data, stragglers->n);
   self->seed = seed;
   self->sigma = fab_jitter_sigma (jitter->cv);
-  self->unit = layout->n_expert;
+  self->unit = layout_expert_unit (layout);
   self->n_classes = (guint) jitter->n_classes;
   self->iteration = -1;
   if (!check_stragglers (self, error)) {

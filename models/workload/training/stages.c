@@ -33,17 +33,22 @@ static void
 add_groups (Stage *stage)
 {
   Train *train = stage->train;
-  Selection tensor = of_stage (stage), context = tensor, expert = tensor;
+  Selection tensor = of_stage (stage), context = tensor, expert = tensor, shared = tensor;
 
   tensor.varies[AXIS_TENSOR] = TRUE;
   context.varies[AXIS_CONTEXT] = TRUE;
   expert.data = layout_expert_part (&train->layout, &expert.block);
+  if (train->layout.is_folded)
+    expert.fold = FOLD_EXPERT;
+  shared.fold = FOLD_EXPERT_TENSOR;
   if (train->layout.size[AXIS_TENSOR] > 1)
     stage->tensor = train_concurrent_groups (train, &tensor);
   if (train->layout.size[AXIS_CONTEXT] > 1)
     stage->context = train_concurrent_groups (train, &context);
   if (train->layout.n_expert > 1)
     stage->expert = train_concurrent_groups (train, &expert);
+  if (train->layout.is_folded && train->layout.n_expert_tensor > 1)
+    stage->expert_tensor = train_concurrent_groups (train, &shared);
   if (train->n_stages > 1)
     stage->next = stage_pairs (stage, (stage->index + 1) % train->n_stages);
 }

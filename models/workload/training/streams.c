@@ -160,7 +160,8 @@ is_same (const Selection *a, const Selection *b)
     if (a->varies[axis] != b->varies[axis])
       return FALSE;
   return a->data == b->data && a->block == b->block && a->first_stage == b->first_stage
-      && a->n_stages == b->n_stages && a->first_data == b->first_data && a->n_data == b->n_data;
+      && a->n_stages == b->n_stages && a->first_data == b->first_data && a->n_data == b->n_data
+      && a->fold == b->fold;
 }
 
 FabConcurrentGroups *
@@ -240,8 +241,14 @@ FabConcurrentGroups *
 stage_expert_data_concurrent_groups (Stage *stage)
 {
   guint block;
-  DataPart part = layout_expert_data_part (&stage->train->layout, &block);
+  const Layout *layout = &stage->train->layout;
+  Selection folded = {
+    .first_stage = stage->index, .n_stages = 1, .n_data = layout->size[AXIS_DATA], .fold = FOLD_EXPERT_DATA
+  };
+  DataPart part = layout_expert_data_part (layout, &block);
 
+  if (layout->is_folded)
+    return train_concurrent_groups (stage->train, &folded);
   return data_concurrent_groups (stage, part, block, TRUE);
 }
 
@@ -330,12 +337,13 @@ stage_ends_chunk (const Stage *stage, const PassAt *at)
 guint64
 train_tensor_parameters (const Train *train, const FabTensor *tensor)
 {
-  guint n_tensor = train->layout.size[AXIS_TENSOR], n_expert = train->layout.n_expert;
+  guint n_tensor = train->layout.size[AXIS_TENSOR];
+  guint n_expert = train->layout.n_expert * train->layout.n_expert_tensor;
 
   switch (tensor->kind) {
   case FAB_TENSOR_WHOLE: return tensor->parameters;
   case FAB_TENSOR_SPLIT: return (tensor->parameters + n_tensor - 1) / n_tensor;
-  case FAB_TENSOR_EXPERT: return (tensor->parameters + n_tensor * n_expert - 1) / (n_tensor * n_expert);
+  case FAB_TENSOR_EXPERT: return (tensor->parameters + n_expert - 1) / n_expert;
   }
   g_assert_not_reached ();
 }
@@ -348,7 +356,7 @@ train_layer_count (const Train *train, guint index)
 
   for (guint t = 0; t < layer->tensors->len; t++) {
     const FabTensor *tensor = fab_layer_tensor (layer, t);
-    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && train->layout.n_expert > 1;
+    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && layout_has_expert_groups (&train->layout);
 
     *(is_expert ? &count.experts : &count.dense) += train_tensor_parameters (train, tensor);
   }
@@ -358,7 +366,6 @@ train_layer_count (const Train *train, guint index)
 double
 stage_shard_parameters (const Stage *stage)
 {
-  double n = stage_n_replicas (stage);
-
-  return (double) stage->count.dense / n + (double) stage->count.experts * stage->train->layout.n_expert / n;
+  return (double) stage->count.dense / stage_n_replicas (stage)
+       + (double) stage->count.experts / layout_n_expert_replicas (&stage->train->layout);
 }

@@ -209,6 +209,8 @@ typedef struct Stage {
   FabTaskId outer, outer_end;                     /* the first and the last task between sites (outer.h) */
   double compute_s;                               /* sum of all compute tasks in seconds */
   FabConcurrentGroups *tensor, *context, *expert; /* model-parallel groups; NULL: groups of one rank */
+  FabConcurrentGroups
+      *expert_tensor;        /* ranks that share one expert, where experts have a grid of their own */
   FabConcurrentGroups *next; /* pairs of a rank of this stage and one of the next stage */
   GArray *chunks;            /* Chunk: parts of the model */
   GArray *actions;           /* Action: passes in order */
