@@ -75,7 +75,8 @@ typedef struct {
   /* Loss on the library's way through a NIC whose catalogue entry does not say how much collectives lose: line
  * time per byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
   double net_stretch;
-  FabFormTape *tape; /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
+  gconstpointer owner; /* of an algorithm that is not in the registry; NULL: none */
+  FabFormTape *tape;   /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
 } FabAlgorithmEnv;
 
 /* Who adds up the buffers of the ranks. */

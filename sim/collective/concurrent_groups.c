@@ -61,6 +61,12 @@ fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint 
   return self;
 }
 
+FabConcurrentGroups *
+fab_concurrent_groups_copy (const FabConcurrentGroups *self)
+{
+  return fab_concurrent_groups_new (self->cluster, self->ranks, self->n_groups, self->n_ranks);
+}
+
 static gboolean
 is_same (const FabConcurrentGroups *a, const FabConcurrentGroups *b)
 {

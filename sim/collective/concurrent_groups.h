@@ -19,6 +19,8 @@ typedef struct _FabConcurrentGroups FabConcurrentGroups;
  * twice. (transfer full) */
 FabConcurrentGroups *fab_concurrent_groups_new (const FabCluster *cluster, const guint *ranks, guint n_groups,
                                                 guint n_ranks);
+/* Groups of the same ranks, for which nothing is planned yet. (transfer full) */
+FabConcurrentGroups *fab_concurrent_groups_copy (const FabConcurrentGroups *self);
 void fab_concurrent_groups_free (FabConcurrentGroups *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabConcurrentGroups, fab_concurrent_groups_free)
 

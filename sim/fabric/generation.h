@@ -80,6 +80,25 @@ typedef struct {
   const char *source;
 } FabChannelRate;
 
+/* A kernel that exchanges tokens between the ranks of experts (sim/collective/token_exchange.h). */
+typedef struct {
+  FabTimePs start_ps;  /* once; 0: nothing was measured */
+  FabTimePs expert_ps; /* of the start, for each expert of the model */
+  /* The bytes of one token, which one warp handles, are in the start at this rate; 0: in no time. */
+  FabBytesPerS start_bytes_per_s;
+  FabTimePs fill_ps;           /* until receivers have the first part of what is sent */
+  FabTimePs token_ps;          /* of one multiprocessor for a token, whatever its size */
+  FabBytesPerS sm_bytes_per_s; /* at which one multiprocessor copies; 0: no limit */
+  /* From one accelerator to others of its node or domain; 0: the links alone limit it. */
+  FabBytesPerS limit_bytes_per_s;
+  double network_fraction; /* of a network adapter's rate */
+  const char *source;
+} FabTokenCost;
+
+typedef struct {
+  FabTokenCost dispatch, combine;
+} FabTokenCosts;
+
 typedef struct {
   const char *name; /* what `architecture` of an accelerator says; owned by the catalogue */
   const char *summary;
@@ -90,6 +109,8 @@ typedef struct {
   FabRingCosts rings;
   FabSwitchCost node_switch;
   FabChannelRate ring_channel; /* a channel that receives, reduces and sends in a ring over nodes */
+  FabTokenCosts tokens;        /* kernels that send a token once to each node and rank */
+  FabTokenCosts low_latency;   /* kernels that send a message for each token and expert */
   const char *source, *date;
 } FabGeneration;
 

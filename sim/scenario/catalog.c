@@ -679,6 +679,8 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
 {
   const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
   const FabRingCost *rings[] = { &self->rings.ll, &self->rings.ll128, &self->rings.simple };
+  const FabTokenCost *tokens[] = { &self->tokens.dispatch, &self->tokens.combine, &self->low_latency.dispatch,
+                                   &self->low_latency.combine };
 
   if (!is_shipped)
     return;
@@ -687,6 +689,8 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
                     startups[i]->source);
   for (guint i = 0; i < G_N_ELEMENTS (rings); i++)
     check_measured (reader, &rings[i]->base_ps, rings[i]->base_ps > 0, rings[i]->source);
+  for (guint i = 0; i < G_N_ELEMENTS (tokens); i++)
+    check_measured (reader, &tokens[i]->start_ps, tokens[i]->start_ps > 0, tokens[i]->source);
   check_measured (reader, &self->node_switch.base_ps, self->node_switch.base_ps > 0,
                   self->node_switch.source);
   check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,

@@ -481,6 +481,39 @@ static const FabParam channel_params[] = {
   { .key = NULL },
 };
 
+static const FabParam token_params[] = {
+  { ROW ("start", TIME, FabTokenCost, start_ps, "0us", "Once; 0: nothing was measured.") },
+  { ROW ("expert", TIME, FabTokenCost, expert_ps, "0us", "Of the start, for each expert of the model.") },
+  { ROW ("start_rate", RATE, FabTokenCost, start_bytes_per_s, "0B/s",
+         "Of the start, the time of one token's bytes at this rate; 0: none."),
+    .max = 1e15 },
+  { ROW ("fill", TIME, FabTokenCost, fill_ps, "0us", "Until receivers have the first part of the tokens.") },
+  { ROW ("token", TIME, FabTokenCost, token_ps, "0us",
+         "Of one multiprocessor for a token, whatever its size.") },
+  { ROW ("rate", RATE, FabTokenCost, sm_bytes_per_s, "0B/s",
+         "At which one multiprocessor copies; 0: no limit."),
+    .max = 1e15 },
+  { ROW ("limit", RATE, FabTokenCost, limit_bytes_per_s, "0B/s",
+         "From one accelerator to others of its node or domain; 0: the links alone limit it."),
+    .max = 1e15 },
+  { ROW ("network", FRACTION, FabTokenCost, network_fraction, "100%", "Of a network adapter's rate."),
+    .min = 0.01, .max = 1 },
+  { ROW ("source", TEXT, FabTokenCost, source, "", "The tables that these were fitted to.") },
+  { .key = NULL },
+};
+
+#define TOKEN_COST(key_, field_, help_)                                                        \
+  {                                                                                            \
+    ROW (key_, TABLE, FabTokenCosts, field_, NULL, help_), .table = token_params,              \
+                                                           .table_size = sizeof (FabTokenCost) \
+  }
+
+static const FabParam token_kernels_params[] = {
+  TOKEN_COST ("dispatch", dispatch, "Tokens to their experts."),
+  TOKEN_COST ("combine", combine, "Results of the experts back."),
+  { .key = NULL },
+};
+
 const FabParam fab_generation_params[] = {
   NAME_ROWS (FabGeneration),
   { ROW ("issue", TIME, FabGeneration, issue_ps, "4.3us",
@@ -503,6 +536,12 @@ const FabParam fab_generation_params[] = {
   { ROW ("ring_channel", TABLE, FabGeneration, ring_channel, NULL,
          "What a channel receives, reduces and sends in a ring over nodes."),
     .table = channel_params, .table_size = sizeof (FabChannelRate) },
+  { ROW ("tokens", TABLE, FabGeneration, tokens, NULL,
+         "Kernels that send a token of a mixture of experts once to each node and rank."),
+    .table = token_kernels_params, .table_size = sizeof (FabTokenCosts) },
+  { ROW ("low_latency", TABLE, FabGeneration, low_latency, NULL,
+         "Kernels that send a message for each token and each of its experts."),
+    .table = token_kernels_params, .table_size = sizeof (FabTokenCosts) },
   SOURCE_ROWS (FabGeneration),
   { .key = NULL },
 };

@@ -80,6 +80,12 @@ const FabParam parallel_params[] = {
     .fallback = "tp-cp-ep-dp-pp",
     .help =
         "Axes from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping is tp-cp-ep-pp-dp)." },
+  { .key = "moe",
+    .type = FAB_PARAM_TABLE,
+    .offset = G_STRUCT_OFFSET (ParallelParams, moe),
+    .table = moe_params,
+    .table_size = sizeof (MoeParams),
+    .help = "How tokens get to experts on other ranks and back." },
   { .key = NULL },
 };
 
@@ -159,6 +165,7 @@ parallel_check (const ParallelParams *params, FabCheck *check)
         check, &params->expert_tensor,
         "expert_tensor needs sequence: true, so that tensor-parallel ranks send different tokens to experts");
   check_layers (params, check);
+  moe_check (&params->moe, check);
 }
 
 /* Checks and sets the grid of the experts. */

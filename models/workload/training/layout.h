@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "models/workload/training/experts.h"
 #include "sim/collective/concurrent_groups.h"
 
 typedef enum { AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA, AXIS_PIPELINE, N_AXES } Axis;
@@ -26,6 +27,7 @@ typedef struct {
   const char *layers; /* blocks of each part of the model, "4,4,3"; NULL: as `balance` says */
   gint balance;       /* Balance, parts.h */
   const char *order;
+  MoeParams moe;
 } ParallelParams;
 
 extern const FabParam parallel_params[];

@@ -39,7 +39,7 @@ segment_is_split (const Stage *stage, const FabSegment *segment)
 static gboolean
 segment_exchanges (const Stage *stage, const FabSegment *segment)
 {
-  return segment_is_split (stage, segment) || (stage->expert != NULL && segment->expert_bytes > 0)
+  return segment_is_split (stage, segment) || experts_exchange (stage, segment)
       || (stage->context != NULL && segment->context_bytes > 0);
 }
 
@@ -49,26 +49,15 @@ model_parallel_send (const Exchange *model_parallel, StreamKind stream,
                      FabConcurrentGroups *concurrent_groups, FabOp op, double bytes_per_token,
                      FabTaskId *task)
 {
-  static const FabDimension dimensions[] = { [STREAM_TENSOR] = FAB_DIMENSION_TENSOR,
-                                             [STREAM_CONTEXT] = FAB_DIMENSION_CONTEXT,
-                                             [STREAM_EXPERT] = FAB_DIMENSION_EXPERT };
+  static const FabDimension dimensions[] = {
+    [STREAM_TENSOR] = FAB_DIMENSION_TENSOR, [STREAM_CONTEXT] = FAB_DIMENSION_CONTEXT
+  };
   Comm comm = { stream, dimensions[stream], concurrent_groups, op,
                 (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens + 0.5) };
 
   return stage_comm (model_parallel->stage, &comm,
                      g_strdup_printf ("%s.%s", model_parallel->layer->name, model_parallel->segment->name),
                      task);
-}
-
-/* Bytes that a rank sends to experts, for all its tokens; with sequence parallelism it has some of the tokens
- * only. */
-static double
-expert_bytes (const Exchange *model_parallel)
-{
-  const Train *train = model_parallel->stage->train;
-
-  return model_parallel->segment->expert_bytes
-       / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
 }
 
 /* After experts a token has one copy for each expert that it went to. Ranks that share an expert, where experts have a
@@ -91,6 +80,16 @@ send_and_wait (const Exchange *model_parallel, StreamKind stream, FabConcurrentG
   FabTaskId task;
 
   if (model_parallel_send (model_parallel, stream, concurrent_groups, op, bytes_per_token, &task))
+    stage_wait (model_parallel->stage, task);
+}
+
+static void
+send_to_experts (const Exchange *model_parallel, gboolean is_combine, gboolean is_backward)
+{
+  FabTaskId task;
+
+  if (experts_send (model_parallel->stage, model_parallel->layer, model_parallel->segment, is_combine,
+                    is_backward, &task))
     stage_wait (model_parallel->stage, task);
 }
 
@@ -139,9 +138,7 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward, Fab
   gboolean is_inner_end = is_backward ? has_output (model_parallel->segment)
                                       : segment_has_input (model_parallel->segment);
 
-  if (stage->expert && model_parallel->segment->expert_bytes > 0)
-    send_and_wait (model_parallel, STREAM_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL,
-                   expert_bytes (model_parallel));
+  send_to_experts (model_parallel, FALSE, is_backward);
   if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
     send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
                    FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (model_parallel));
@@ -165,9 +162,7 @@ model_parallel_after (const Exchange *model_parallel, gboolean is_backward)
     send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
                    stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
                    model_parallel_tensor_bytes (model_parallel));
-  if (stage->expert && model_parallel->segment->expert_bytes > 0)
-    send_and_wait (model_parallel, STREAM_EXPERT, stage->expert, FAB_OP_ALL_TO_ALL,
-                   expert_bytes (model_parallel));
+  send_to_experts (model_parallel, TRUE, is_backward);
 }
 
 /* Consecutive segments of a layer between which nothing is sent. They are one compute task. */
@@ -298,9 +293,8 @@ window_of (const Stage *stage, const FabSegment *segment)
   double first_flops = 0;
 
   if (!segment_is_split (stage, segment) || !segment_has_input (segment)
-      || (stage->expert != NULL
-          && segment->expert_bytes
-                 > 0)) /* the sum still has to be sent to the ranks from which the tokens came */
+      || experts_exchange (
+          stage, segment)) /* the sum still has to be sent to the ranks from which the tokens came */
     return 0;
   for (guint i = 0; i < segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);

@@ -75,7 +75,7 @@ stage_note (Stage *stage, guint collective)
 /* Finds the collective that a task joins. A data-parallel group has ranks of all bins of a stage (slow.h). The first
  * bin makes the collective; the other bins do the same in the same order, and join it. Takes *name. */
 static gboolean
-find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
+find_collective (Stage *stage, const Comm *comm, FabLibrary *library, char **name, guint *collective)
 {
   Train *train = stage->train;
   GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[stage->index] : NULL;
@@ -89,7 +89,7 @@ find_collective (Stage *stage, const Comm *comm, char **name, guint *collective)
     stage_note (stage, *collective);
     return TRUE;
   }
-  if (!fab_concurrent_groups_plan (comm->concurrent_groups, train->env->library, comm->op, comm->bytes, &plan,
+  if (!fab_concurrent_groups_plan (comm->concurrent_groups, library, comm->op, comm->bytes, &plan,
                                    &train->error))
     return FALSE;
   if (comm->stream == STREAM_OUTER)
@@ -107,20 +107,34 @@ stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task)
   return stage_comm_after (stage, comm, name, stage->has_compute ? &stage->last_compute : NULL, task);
 }
 
-gboolean
-stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after, FabTaskId *task)
+static gboolean
+add_comm (Stage *stage, const Comm *comm, FabLibrary *library, char *name, const FabTaskId *after,
+          FabTaskId *task)
 {
   Train *train = stage->train;
   g_autofree char *owned = name;
   guint collective;
 
   if (comm->concurrent_groups == NULL || fab_concurrent_groups_n_ranks (comm->concurrent_groups) < 2
-      || comm->bytes == 0 || train->error != NULL || !find_collective (stage, comm, &owned, &collective))
+      || comm->bytes == 0 || train->error != NULL
+      || !find_collective (stage, comm, library, &owned, &collective))
     return FALSE;
   *task = fab_dag_builder_join (train->builder, stage_stream (stage, comm->stream), collective);
   if (after != NULL)
     fab_dag_builder_after (train->builder, *task, *after);
   return TRUE;
+}
+
+gboolean
+stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after, FabTaskId *task)
+{
+  return add_comm (stage, comm, stage->train->env->library, name, after, task);
+}
+
+gboolean
+stage_comm_by (Stage *stage, const Comm *comm, FabLibrary *library, char *name, FabTaskId *task)
+{
+  return add_comm (stage, comm, library, name, stage->has_compute ? &stage->last_compute : NULL, task);
 }
 
 void

@@ -288,6 +288,7 @@ train_clear (Train *train)
   g_free (train->alone);
   g_free (train->shared);
   slow_free (train->slow);
+  experts_free (train->experts);
   g_free (train->transfers);
   g_clear_pointer (&train->parts, g_array_unref);
   g_clear_pointer (&train->concurrent_groups, g_array_unref);
@@ -392,6 +393,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   find_efficiency (&train);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
+  train.experts = experts_new (&train);
   if (!check_experts (&train, error) || !fab_compute_check_layers (&params->compute, train.stack, error)
       || !train_add_stages (&train, error))
     return FALSE;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "models/workload/training/outer.h"
+#include "models/workload/training/experts.h"
 #include "models/workload/training/slow.h"
 #include "models/workload/training/storage.h"
 #include "sim/execution/workload.h"
@@ -198,7 +199,7 @@ typedef struct {
 
 /* One rank class: a pipeline stage, or those of its ranks that are in one bin. Where ranks are not folded into
  * classes, it is the first rank of what would be one, and the other ranks do what the first does. */
-typedef struct Stage {
+struct Stage {
   Train *train;
   guint index, bin, rank_class;   /* number of the pipeline stage; of the bin (slow.h) */
   gint64 streams[N_STREAM_KINDS]; /* -1: not made yet */
@@ -223,7 +224,7 @@ typedef struct Stage {
   CopyPath ways[2][2];  /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
   ParameterCount count; /* parameters of all layers of the stage */
   guint64 parameters;   /* both sorts together */
-} Stage;
+};
 
 /* Consecutive layers of the model: one part of the model that a stage has. */
 typedef struct {
@@ -289,6 +290,7 @@ struct _Train {
   double waiting;    /* factor on the time of every kernel: slow_waiting () */
   gint64 *transfers; /* [n_transfers] collective of each transfer between stages; -1: not made yet */
   guint n_transfers;
+  Experts *experts;
   gint64 norm; /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
   GArray *concurrent_groups; /* KnownFamily */
   GError *error;             /* the first error; nothing is planned after it */
@@ -335,6 +337,9 @@ typedef struct {
 /* Adds a collective after the last compute task of the stage. FALSE: no task was made, because groups have one rank,
  * there are no bytes, or an error has come before. Takes `name`. */
 gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task);
+
+/* The same, planned by another library than the job's. */
+gboolean stage_comm_by (Stage *stage, const Comm *comm, FabLibrary *library, char *name, FabTaskId *task);
 
 /* The same after another task; NULL: it may start at once. */
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,
