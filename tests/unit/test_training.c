@@ -123,7 +123,9 @@ static void
 test_table (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabTrainingTable) table = fab_training_table_parse (
-      "x", "# a: b: c\nid,gpus,nodes,strategy,batch,step_s,more\nr,8,1,DDP,16,0.5,z\n", NULL);
+      "x",
+      "# a: b: c\nid,gpus,nodes,strategy,batch,step_s,more\nr,8,1,DDP,16,0.5,z\nq,8,1,DDP,16,0.5,\"5,4,3\"\n",
+      NULL);
 
   assert_non_null (table);
   assert_string_equal (g_hash_table_lookup (table->header, "a"), "b: c");
@@ -131,6 +133,8 @@ test_table (G_GNUC_UNUSED void **state)
   assert_near (fab_training_table_row (table, 0)->step_s, 0.5, 0);
   assert_string_equal (fab_training_table_row (table, 0)->cells[fab_training_table_column (table, "more")],
                        "z");
+  assert_string_equal (fab_training_table_row (table, 1)->cells[fab_training_table_column (table, "more")],
+                       "5,4,3");
   assert_int_equal (fab_training_table_column (table, "less"), -1);
 }
 

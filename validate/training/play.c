@@ -23,12 +23,13 @@ const char *const fab_training_knob_names[] = {
 /* Where an efficiency is looked for: what the model takes, and what is no mistake of a row. */
 typedef struct {
   const char *key;
+  FabUnit unit;
   double least, most, first;
 } Range;
 
 static const Range ranges[] = {
-  [FAB_TRAINING_MFU] = { "job.compute.mfu", 0.001, 1, 0.4 }, /* 40 % is a usual one */
-  [FAB_TRAINING_SCALE] = { "job.compute.scale", 0.02, 4, 1 },
+  [FAB_TRAINING_MFU] = { "job.compute.mfu", FAB_UNIT_FRACTION, 0.001, 1, 0.4 }, /* 40 % is a usual one */
+  [FAB_TRAINING_SCALE] = { "job.compute.scale", FAB_UNIT_FACTOR, 0.02, 4, 1 },
 };
 
 struct _FabTrainingRun {
@@ -68,7 +69,7 @@ scenario_at (const FabTrainingRun *self, double efficiency, GError **error)
 
   if (efficiency > 0)
     fab_edits_set (edits, ranges[self->traits.knob].key,
-                   fab_value_real (FAB_UNIT_FRACTION, nine_digits (efficiency)));
+                   fab_value_real (ranges[self->traits.knob].unit, nine_digits (efficiency)));
   fab_edits_append (edits, self->edits);
   fab_scenario_edit (scenario, edits);
   return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;

@@ -287,10 +287,31 @@ is_known_id (const FabTrainingTable *table, const char *id)
   return FALSE;
 }
 
+/* Cells between commas; one in double quotes may have commas itself, which lists of numbers do. (transfer full) */
+static char **
+split_cells (const char *line)
+{
+  g_autoptr (GStrvBuilder) cells = g_strv_builder_new ();
+  g_autoptr (GString) cell = g_string_new (NULL);
+  gboolean is_quoted = FALSE;
+
+  for (; *line != '\0'; line++) {
+    if (*line == '"')
+      is_quoted = !is_quoted;
+    else if (*line == ',' && !is_quoted) {
+      g_strv_builder_add (cells, cell->str);
+      g_string_truncate (cell, 0);
+    } else
+      g_string_append_c (cell, *line);
+  }
+  g_strv_builder_add (cells, cell->str);
+  return g_strv_builder_end (cells);
+}
+
 static gboolean
 read_row (const Reader *reader, const char *line, GError **error)
 {
-  g_auto (GStrv) cells = g_strsplit (line, ",", -1);
+  g_auto (GStrv) cells = split_cells (line);
   const FabTrainingTable *table = reader->table;
   FabTrainingRow row = { 0 };
 

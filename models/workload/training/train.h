@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "models/workload/training/outer.h"
 #include "models/workload/training/experts.h"
+#include "models/workload/training/outer.h"
 #include "models/workload/training/slow.h"
 #include "models/workload/training/storage.h"
 #include "sim/execution/workload.h"
