@@ -25,9 +25,11 @@ typedef enum {
 typedef struct {
   const char *name; /* static: "qkv", "scores", "norm" */
   FabOperatorKind kind;
-  double flops;      /* forward, per token */
-  double bytes;      /* activations that the forward pass reads and writes, per token; without the matrix */
-  gint64 n, k;       /* MATMUL: columns and rows of the matrix; of one expert's where there are several */
+  double flops; /* forward, per token */
+  double bytes; /* activations that the forward pass reads and writes, per token; without the matrix */
+  /* MATMUL: columns and rows of the matrix; of one expert's where there are several. ATTENTION: tokens of a sequence
+ * and width of a head. */
+  gint64 n, k;
   gint64 n_matrices; /* MATMUL: number of experts among which the tokens are divided, else 1 */
   /* Each of the n ranks of a tensor-parallel group does 1/n of it; else each does all of it. */
   gboolean is_split;
@@ -125,6 +127,7 @@ typedef struct {
   guint n_split;        /* ranks of the tensor-parallel group */
   guint n_expert;       /* ranks of the expert-parallel group */
   FabPrecision precision;
+  gboolean is_accumulating; /* gradients are added to those of other micro-batches */
   /* How fast the job's software is on this device; NULL: the compute model asked for none. */
   const FabEfficiency *efficiency;
   /* Tokens on which operators work that the ranks of the tensor-parallel group do not divide: with sequence

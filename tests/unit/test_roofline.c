@@ -99,21 +99,36 @@ one_operator (const FabOperator *op)
   return stack;
 }
 
+/* 1000 tokens of a block in BF16, without gradients of earlier micro-batches. */
+static FabPass
+pass_of (const FabLayerStack *stack, gboolean is_backward, guint n_split)
+{
+  const FabLayer *layer = fab_layer_stack_layer (stack, 0);
+
+  return (FabPass){ .layer = layer,
+                    .segment = fab_layer_segment (layer, 0),
+                    .is_backward = is_backward,
+                    .tokens = 1000,
+                    .n_split = n_split,
+                    .n_expert = 1,
+                    .precision = FAB_PRECISION_BF16 };
+}
+
+static double
+run_seconds (const char *yaml, const FabDevice *device, const FabPass *pass)
+{
+  g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
+
+  return fab_compute_roofline.seconds (params->params, device, pass);
+}
+
 static double
 pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward, guint n_split)
 {
   const FabDevice device = ampere ();
-  const FabLayer *layer = fab_layer_stack_layer (stack, 0);
-  const FabPass pass = { .layer = layer,
-                         .segment = fab_layer_segment (layer, 0),
-                         .is_backward = is_backward,
-                         .tokens = 1000,
-                         .n_split = n_split,
-                         .n_expert = 1,
-                         .precision = FAB_PRECISION_BF16 };
-  g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
+  const FabPass pass = pass_of (stack, is_backward, n_split);
 
-  return fab_compute_roofline.seconds (params->params, &device, &pass);
+  return run_seconds (yaml, &device, &pass);
 }
 
 #define NO_START "achievable: 100%, launch: 0us, issue: 0us"
@@ -122,7 +137,7 @@ pass_seconds (const char *yaml, const FabLayerStack *stack, gboolean is_backward
 static void
 memory_operators_move_bytes (G_GNUC_UNUSED void **state)
 {
-  const FabOperator op = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800, .is_split = TRUE };
+  const FabOperator op = { .name = "other", .kind = FAB_OPERATOR_MEMORY, .bytes = 800, .is_split = TRUE };
   g_autoptr (FabLayerStack) stack = one_operator (&op);
 
   assert_near (pass_seconds ("{memory: 80%, " NO_START "}", stack, FALSE, 1), 1e-6, 1e-12);
@@ -283,6 +298,74 @@ sequence_parallelism_divides_norms (G_GNUC_UNUSED void **state)
   assert_near (fab_pass_flops (&pass), 1000 + 1000, 0);
 }
 
+/* An RMS norm in Python is eight kernels, a layer norm one. In FP32 activations are twice as long. */
+static void
+eager_software_divides_operators (G_GNUC_UNUSED void **state)
+{
+  const FabOperator rms = { .name = "rms_norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800 };
+  const FabOperator layer = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 800 };
+  g_autoptr (FabLayerStack) rms_stack = one_operator (&rms), layer_stack = one_operator (&layer);
+  const FabDevice device = ampere ();
+  FabPass pass = pass_of (layer_stack, FALSE, 1);
+
+  assert_near (pass_seconds ("{memory: 80%, fused: false, " NO_START "}", rms_stack, FALSE, 1), 8e-6, 1e-12);
+  assert_near (pass_seconds ("{memory: 80%, fused: false, " NO_START "}", layer_stack, FALSE, 1), 1e-6,
+               1e-12);
+  pass.precision = FAB_PRECISION_FP32;
+  assert_near (run_seconds ("{memory: 80%, " NO_START "}", &device, &pass), 2e-6, 1e-12);
+}
+
+/* At 256 tokens a causal kernel has half its rate; heads of 64 have 0.8 of it. flash1 on others than Ampere is slower
+ * than flash2 there in the same proportion: 0.5 / 0.73. */
+static void
+attention_depends_on_sequence_and_head (G_GNUC_UNUSED void **state)
+{
+  const FabOperator op = {
+    .name = "scores", .kind = FAB_OPERATOR_ATTENTION, .flops = 108e9, .n = 256, .k = 128
+  };
+  FabOperator narrow = op;
+  g_autoptr (FabLayerStack) stack = one_operator (&op);
+  FabDevice device = ampere ();
+  const FabPass pass = pass_of (stack, FALSE, 1);
+
+  narrow.k = 64;
+  g_autoptr (FabLayerStack) heads = one_operator (&narrow);
+  assert_near (pass_seconds ("{" NO_START "}", stack, FALSE, 1), 2 * 0.5 / 0.73, 1e-9);
+  assert_near (pass_seconds ("{" NO_START "}", heads, FALSE, 1), 2 * 0.5 / 0.73 / 0.8, 1e-9);
+  device.architecture = "hopper";
+  assert_near (run_seconds ("{attention: flash1, " NO_START "}", &device, &pass),
+               0.989 / 0.368 / (0.5 / 0.73), 1e-3);
+}
+
+/* FP8 at twice the peak: only the linear layers of blocks; a head (no block) takes its time in BF16. The operands are
+ * cast: 4096 x 1000 numbers, 2 B read, 2 x 1 B written, at 1 TB/s. */
+static void
+low_precision_is_for_linear_layers (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) block = fab_layer_stack_new (), head = fab_layer_stack_new ();
+  FabDevice device = ampere ();
+  FabReachedRates rates = { 216e12, 1e12 };
+  const FabMatmul matmul = { 1000, 8192, 4096, 1 };
+  FabPass pass;
+
+  device.peak_flops_per_s[FAB_PRECISION_FP8] = 216e12;
+  fab_layer_stack_add_layer (block, g_strdup ("block0"), 0)->is_block = TRUE;
+  fab_layer_stack_add_segment (block, "mlp");
+  add_matrix (block, 8192, 4096, 1, 1);
+  fab_layer_stack_add_layer (head, g_strdup ("head"), 0);
+  fab_layer_stack_add_segment (head, "head");
+  add_matrix (head, 8192, 4096, 1, 1);
+  pass = pass_of (block, FALSE, 1);
+  pass.precision = FAB_PRECISION_FP8;
+  assert_near (run_seconds ("{memory: 100%, " NO_START "}", &device, &pass),
+               fab_tiles_seconds (&device, &rates, &matmul, 1, 2) + 4096.0 * 1000 * 4 / 1e12, 1e-12);
+  pass.layer = fab_layer_stack_layer (head, 0);
+  pass.segment = fab_layer_segment (pass.layer, 0);
+  rates.flops_per_s = 108e12;
+  assert_near (run_seconds ("{memory: 100%, " NO_START "}", &device, &pass),
+               fab_tiles_seconds (&device, &rates, &matmul, 2, 2), 1e-12);
+}
+
 int
 main (void)
 {
@@ -303,6 +386,9 @@ main (void)
     cmocka_unit_test (experts_share_the_tokens),
     cmocka_unit_test (a_usual_product_is_not_the_best_one),
     cmocka_unit_test (a_scale_divides_every_pass),
+    cmocka_unit_test (eager_software_divides_operators),
+    cmocka_unit_test (attention_depends_on_sequence_and_head),
+    cmocka_unit_test (low_precision_is_for_linear_layers),
   };
 
   return cmocka_run_group_tests_name ("roofline", tests, NULL, NULL);

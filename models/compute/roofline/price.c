@@ -13,12 +13,13 @@
  * Attention, share of peak on the FLOPs that a kernel executes (backward executes 2.5 x forward: five products for
  * two, the scores being computed again):
  *   flash1  A100 50 % forward, 35 % backward (FlashAttention-2, arXiv 2307.08691: see there:
- *           "30 to 50 %", "25 to 35 %"), else as flash2
+ *           "30 to 50 %", "25 to 35 %"), others slower than flash2 in the same proportion (assumed)
  *   flash2  A100 73 % forward, 63 % backward (FlashAttention-2, arXiv 2307.08691: "50 to 73 %"; backward:
  *           see there); H100 368 and 310 of 989 TFLOP/s (FlashAttention-3, arXiv 2407.08608, charts of head size
  *           128, sequence 4096); all others as H100 (assumed)
  *   flash3  H100 638 and 542 (same charts), else as flash2
  *   cudnn   H100 609 and 499 (same charts); Blackwell the same shares (assumed), else as flash2
+ * Sequences and heads: attention_share. Precisions below 16 bits: precision_of.
  * Where the shape keeps scores for backward, they go through memory: two products at the rate of matrices, and after
  * them the traffic that the shape counts; no score is skipped.
  */
@@ -42,7 +43,8 @@ typedef struct {
   const FabPass *pass;
   FabReachedRates rates;
   double peak_flops_per_s;
-  double seconds; /* of all kernels so far */
+  double wide_peak_flops_per_s; /* of what stays in BF16 where the precision is low */
+  double seconds;               /* of all kernels so far */
   guint n_kernels;
 } Sum;
 
@@ -51,6 +53,13 @@ add_kernel (Sum *sum, double seconds)
 {
   sum->seconds += seconds;
   sum->n_kernels++;
+}
+
+/* Activations are of 2 bytes in the shape's operators; FP32 and TF32 keep 4. */
+static double
+activation_bytes (const Sum *sum, const FabOperator *op)
+{
+  return op->bytes * fmax (2, (double) fab_precision_bytes (sum->pass->precision)) / 2;
 }
 
 /* --- matrices --- */
@@ -88,19 +97,51 @@ forward_matmul (const Sum *sum, guint index)
   return (FabMatmul){ rows, by_rows ? n : n * share, by_rows ? k * share : k, n_here };
 }
 
-static void
-add_product (Sum *sum, double rows, double columns, double depth, double n_copies)
+/* Only the linear layers of blocks are multiplied in a low precision (TransformerEngine); routers and heads are not. */
+static FabPrecision
+precision_of (const Sum *sum, const FabOperator *op)
 {
-  double bytes = (double) fab_precision_bytes (sum->pass->precision);
-  FabMatmul matmul = { rows, columns, depth, n_copies };
+  const FabPass *pass = sum->pass;
+  gboolean is_linear = pass->layer->is_block && g_strcmp0 (op->name, "router") != 0;
 
-  add_kernel (sum, fab_tiles_seconds (sum->device, &sum->rates, &matmul, bytes, fmax (2, bytes)));
+  return fab_precision_is_low (pass->precision) && !is_linear ? FAB_PRECISION_BF16 : pass->precision;
+}
+
+static void
+add_product (Sum *sum, FabPrecision precision, const FabMatmul *matmul, double result_bytes)
+{
+  FabReachedRates rates = sum->rates;
+
+  rates.flops_per_s *= fab_device_peak (sum->device, precision) / sum->peak_flops_per_s;
+  add_kernel (sum, fab_tiles_seconds (sum->device, &rates, matmul, fab_precision_operand_bytes (precision),
+                                      result_bytes));
+}
+
+/* A tensor of `numbers` becomes one of a low precision: read in 16 bits, and written twice, since the product by the
+ * weight's gradient multiplies the other way round. NVFP4 reads it a second time for the largest number. */
+static void
+add_cast (Sum *sum, FabPrecision precision, double numbers)
+{
+  double reads = precision == FAB_PRECISION_NVFP4 ? 2 : 1;
+
+  if (fab_precision_is_low (precision))
+    add_kernel (sum, numbers * (2 * reads + 2 * fab_precision_operand_bytes (precision))
+                         / sum->rates.memory_bytes_per_s);
+}
+
+static void
+add_accumulation (Sum *sum, double parameters)
+{
+  if (sum->pass->is_accumulating)
+    sum->seconds += parameters * sum->params->accumulation_bytes / sum->rates.memory_bytes_per_s;
 }
 
 static void
 add_matrix (Sum *sum, guint index)
 {
   const FabOperator *op = &g_array_index (sum->pass->segment->operators, FabOperator, index);
+  FabPrecision precision = precision_of (sum, op);
+  double result_bytes = fmax (2, (double) fab_precision_bytes (precision));
 
   if (op->n == 0 || op->k == 0) { /* of no known shape: at the best rate */
     double flops = op->flops * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
@@ -111,11 +152,16 @@ add_matrix (Sum *sum, guint index)
   }
   FabMatmul m = forward_matmul (sum, index);
   if (!sum->pass->is_backward) {
-    add_product (sum, m.rows, m.columns, m.depth, m.n_copies);
+    add_cast (sum, precision, m.rows * m.depth * m.n_copies);
+    add_product (sum, precision, &m, result_bytes);
     return;
   }
-  add_product (sum, m.rows, m.depth, m.columns, m.n_copies); /* by the input */
-  add_product (sum, m.columns, m.depth, m.rows, m.n_copies); /* by the weight */
+  FabMatmul by_input = { m.rows, m.depth, m.columns, m.n_copies };
+  FabMatmul by_weight = { m.columns, m.depth, m.rows, m.n_copies };
+  add_cast (sum, precision, m.rows * m.columns * m.n_copies);
+  add_product (sum, precision, &by_input, result_bytes);
+  add_product (sum, precision, &by_weight, result_bytes);
+  add_accumulation (sum, m.columns * m.depth * m.n_copies);
 }
 
 /* --- attention --- */
@@ -126,9 +172,10 @@ typedef struct {
   double forward_fraction, backward_fraction;
 } AttentionRate;
 
-/* Of peak; the first that fits. Sources at the head of this file. */
+/* Of peak, at long sequences and heads of 128; the first that fits. Sources at the head of this file. */
 static const AttentionRate attention_rates[] = {
   { FAB_ATTENTION_FLASH1, "ampere", 0.5, 0.35 },
+  { FAB_ATTENTION_FLASH1, NULL, 0.5 / 0.73 * 368 / 989, 0.35 / 0.63 * 310 / 989 },
   { FAB_ATTENTION_FLASH3, "hopper", 638.0 / 989, 542.0 / 989 },
   { FAB_ATTENTION_CUDNN, "hopper", 609.0 / 989, 499.0 / 989 },
   { FAB_ATTENTION_CUDNN, "blackwell", 609.0 / 989, 499.0 / 989 },
@@ -143,10 +190,23 @@ attention_rate (FabAttentionKernel kernel, const char *architecture)
     const AttentionRate *rate = &attention_rates[i];
     gboolean is_kernel = rate->kernel == kernel || rate->kernel == FAB_ATTENTION_FLASH2;
 
-    if (is_kernel && g_strcmp0 (rate->architecture, architecture) == 0)
+    if (is_kernel && (rate->architecture == NULL || g_strcmp0 (rate->architecture, architecture) == 0))
       return rate;
   }
   return &attention_rates[G_N_ELEMENTS (attention_rates) - 1];
+}
+
+/* Share of a kernel's rate that it reaches with sequences of `tokens` and heads of `width`, 0: unknown. A causal kernel
+ * computes whole tiles along the diagonal, 128 tokens wide, and the work of its blocks is uneven: 1 + 256 / tokens.
+ * Heads of 64 do half the products for as many exponentials: 0.8 of the rate (FlashAttention-3, arXiv 2407.08608,
+ * charts of head size 64 beside 128). */
+static double
+attention_share (const Sum *sum, const FabOperator *op)
+{
+  const double diagonal = 256, narrow_share = 0.8;
+  double share = sum->params->is_causal && op->n > 0 ? 1 / (1 + diagonal / (double) op->n) : 1;
+
+  return op->k > 0 && op->k <= 64 ? share * narrow_share : share;
 }
 
 static void
@@ -165,7 +225,8 @@ add_attention (Sum *sum, const FabOperator *op)
   const AttentionRate *rate = attention_rate ((FabAttentionKernel) sum->params->attention,
                                               sum->device->architecture);
   double share = fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
-  double flops = op->flops * share, bytes = op->bytes * share, scale = sum->params->scale_factor;
+  double flops = op->flops * share, bytes = activation_bytes (sum, op) * share;
+  double scale = sum->params->scale_factor * attention_share (sum, op);
 
   if (sum->pass->segment->saved_score_bytes > 0) {
     add_plain_attention (sum, flops, bytes);
@@ -173,22 +234,47 @@ add_attention (Sum *sum, const FabOperator *op)
   }
   flops *= sum->params->is_causal ? 0.5 : 1;
   if (sum->pass->is_backward)
-    add_kernel (sum, fmax (2.5 * flops / (sum->peak_flops_per_s * fmin (1, rate->backward_fraction * scale)),
-                           2 * bytes / sum->rates.memory_bytes_per_s));
+    add_kernel (sum,
+                fmax (2.5 * flops / (sum->wide_peak_flops_per_s * fmin (1, rate->backward_fraction * scale)),
+                      2 * bytes / sum->rates.memory_bytes_per_s));
   else
-    add_kernel (sum, fmax (flops / (sum->peak_flops_per_s * fmin (1, rate->forward_fraction * scale)),
+    add_kernel (sum, fmax (flops / (sum->wide_peak_flops_per_s * fmin (1, rate->forward_fraction * scale)),
                            bytes / sum->rates.memory_bytes_per_s));
 }
 
 /* --- the pass --- */
 
+/* Kernels that eager software runs for an operator, each of which moves about as much as the fused one. PyTorch
+ * 2.x: a layer norm is one kernel; an RMS norm written in Python casts, squares, takes the mean, multiplies, casts and
+ * multiplies by the weight; rotary positions are two products, a rotation, a concatenation and a sum. */
+typedef struct {
+  const char *name;
+  guint n_kernels;
+} Unfused;
+
+static const Unfused unfused[] = {
+  { "norm", 1 },       { "rms_norm", 8 }, { "qk_norm", 8 },          { "rotary", 5 },
+  { "activation", 1 }, { "residual", 1 }, { "gated_activation", 2 }, { "lookup", 1 },
+};
+enum { USUAL_UNFUSED = 2 }; /* a result is written and read between two */
+
+static guint
+unfused_kernels (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (unfused); i++)
+    if (g_strcmp0 (unfused[i].name, name) == 0)
+      return unfused[i].n_kernels;
+  return USUAL_UNFUSED;
+}
+
 static void
 add_memory (Sum *sum, const FabOperator *op)
 {
-  double bytes = op->bytes * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1)
-               * (sum->pass->is_backward ? 2 : 1);
+  double bytes = activation_bytes (sum, op) * fab_pass_tokens (sum->pass, op)
+               / (op->is_split ? sum->pass->n_split : 1) * (sum->pass->is_backward ? 2 : 1);
+  guint n_kernels = sum->params->is_fused ? 1 : unfused_kernels (op->name);
 
-  for (guint i = 0; i < (sum->params->is_fused ? 1 : 2); i++)
+  for (guint i = 0; i < n_kernels; i++)
     add_kernel (sum, bytes / sum->rates.memory_bytes_per_s);
 }
 
@@ -207,6 +293,9 @@ fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pas
   Sum sum = { .params = p, .device = device, .pass = pass };
 
   sum.peak_flops_per_s = fab_device_peak (device, pass->precision);
+  sum.wide_peak_flops_per_s = fab_precision_is_low (pass->precision)
+                                ? fab_device_peak (device, FAB_PRECISION_BF16)
+                                : sum.peak_flops_per_s;
   sum.rates.flops_per_s = sum.peak_flops_per_s * fmin (1, achievable (p, device) * p->scale_factor);
   sum.rates.memory_bytes_per_s = (double) device->memory_bytes_per_s
                                * fmin (1, p->memory_fraction * p->scale_factor);

@@ -18,7 +18,11 @@ typedef struct {
   double memory_fraction;  /* of the memory rate, that kernels reach */
   double scale_factor;     /* on the rates of all kernels, which do not exceed the peak by it */
   gint attention;          /* FabAttentionKernel */
-  gboolean is_causal, is_fused;
+  gboolean is_causal;
+  gboolean
+      is_fused; /* an operator bound by memory is one kernel; else as many as eager software runs for it */
+  /* What adding a weight's gradient to that of earlier micro-batches moves, beyond the result of the product. */
+  double accumulation_bytes;
   FabTimePs launch_ps, issue_ps; /* gap between two kernels; host time to issue a kernel */
 } FabPricing;
 

@@ -106,10 +106,14 @@ add_scores (const FabTransformerParams *p, double seen, FabSegment *segment, Fab
   double scores = (double) p->heads * seen;
   FabOperator op = { .name = "scores",
                      .kind = FAB_OPERATOR_ATTENTION,
+                     .n = (gint64) seen,
+                     .k = transformer_query_width (p) / p->heads,
                      .flops = 2.0 * seen * (q + out),
                      .bytes = 2.0 * (q + k + v + out),
                      .is_split = TRUE };
 
+  if (p->positions == 0)
+    transformer_add_memory ("rotary", 2.0 * (q + k), TRUE, stack);
   segment->context_bytes = 2.0 * (k + v);
   segment->saved_split_bytes += 2.0 * (q + k + v);
   if (p->attention == FAB_ATTENTION_FLASH) {

@@ -46,7 +46,8 @@ add_matrices (const FabTransformerParams *p, const Mlp *mlp, FabSegment *segment
   up.has_shared_input = TRUE;
   if (p->is_gated)
     transformer_add_matrix (&up, segment, stack);
-  transformer_add_memory ("activation", inner + n_used * (double) mlp->width, TRUE, stack);
+  transformer_add_memory (p->is_gated ? "gated_activation" : "activation",
+                          inner + n_used * (double) mlp->width, TRUE, stack);
   segment->saved_split_bytes += 2.0 * inner;
   down.name = "down";
   down.n = up.k;

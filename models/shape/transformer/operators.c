@@ -124,7 +124,7 @@ transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *s
 {
   gboolean is_layer = p->norm == FAB_NORM_LAYER || (p->norm == FAB_NORM_AUTO && p->has_biases);
 
-  transformer_add_memory ("norm", 2.0 * (double) width, FALSE, stack);
+  transformer_add_memory (is_layer ? "norm" : "rms_norm", 2.0 * (double) width, FALSE, stack);
   segment->saved_whole_bytes += 2.0 * (double) width;
   if (p->norm == FAB_NORM_NONE)
     return;
@@ -137,7 +137,8 @@ transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *s
 void
 transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
 {
-  transformer_add_memory ("residual", (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
+  transformer_add_memory (p->has_dropout ? "dropout_residual" : "residual",
+                          (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
   if (p->has_dropout)
     segment->saved_whole_bytes += (double) p->hidden; /* the mask takes one byte per number */
 }

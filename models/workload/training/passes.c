@@ -184,6 +184,7 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
                    .n_split = is_apart ? layout->n_expert_tensor : layout->size[AXIS_TENSOR],
                    .n_expert = layout->n_expert,
                    .precision = (FabPrecision) train->params->precision,
+                   .is_accumulating = train->n_micro > 1,
                    .efficiency = train->has_efficiency ? &train->efficiency.values : NULL,
                    .shared_tokens = apart };
 
