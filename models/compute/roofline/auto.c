@@ -67,7 +67,7 @@ typedef struct {
 
 #define US(us_) ((us_) *G_GINT64_CONSTANT (1000000))
 
-/* Gradients: eager software reads two of 2 B and writes one; DeepSpeed and nanotron read 2 and 4 and write 4; Megatron's
+/* Gradients: eager software reads two of 2 B and writes one; DeepSpeed and nanotron read 2 and 4, write 4; Megatron's
  * product reads and writes 4 B in place of writing 2 (gradient_accumulation_fusion). */
 static const Stack stacks[] = {
   { "eager", FALSE, 6, US (20) }, { "compiled", TRUE, 6, US (5) },   { "megatron", TRUE, 6, US (10) },
