@@ -54,8 +54,9 @@ advance (Play *play, guint stage, const GArray *actions)
 
 /* Length of the whole, and every pass done once. */
 static guint
-play (const char *name, guint n_stages, guint n_virtual, guint n_micro)
+play_rounds (const char *name, guint n_stages, guint n_virtual, guint n_micro, guint round)
 {
+  const PipelineSize size = { n_stages, n_virtual, n_micro, round };
   Play self = { .n_stages = n_stages,
                 .n_virtual = n_virtual,
                 .n_micro = n_micro,
@@ -65,7 +66,7 @@ play (const char *name, guint n_stages, guint n_virtual, guint n_micro)
   gboolean is_moving = TRUE;
 
   for (guint s = 0; s < n_stages; s++) {
-    actions[s] = pipeline_actions (pipeline_schedule_named (name), n_stages, s, n_virtual, n_micro);
+    actions[s] = pipeline_actions (pipeline_schedule_named (name), &size, s);
     self.clock[s] = 1;
   }
   while (is_moving) {
@@ -86,6 +87,12 @@ play (const char *name, guint n_stages, guint n_virtual, guint n_micro)
     g_array_unref (actions[s]);
   }
   return end - 1;
+}
+
+static guint
+play (const char *name, guint n_stages, guint n_virtual, guint n_micro)
+{
+  return play_rounds (name, n_stages, n_virtual, n_micro, n_stages);
 }
 
 /* m (F + B) + (p - 1)(F + B) with F 1, B 2. */
@@ -109,6 +116,17 @@ bubble_of_interleaved_is_divided (G_GNUC_UNUSED void **state)
         assert_int_equal (play ("interleaved", p, v, m), 3 * (m * v + p - 1));
 }
 
+/* Rounds of 5 for 4 stages, or of 6 and then 4: no stage waits for what it has to do itself, and the bubble is that of
+ * rounds of 4. With rounds of 12 all micro-batches go through part 0 first. */
+static void
+rounds_need_no_multiple_of_stages (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (play_rounds ("interleaved", 4, 2, 10, 5), 3 * (10 * 2 + 3));
+  assert_int_equal (play_rounds ("interleaved", 4, 2, 10, 6), 3 * (10 * 2 + 3));
+  assert_int_equal (play_rounds ("interleaved", 4, 3, 9, 9), 3 * (9 * 3 + 3));
+  assert_int_equal (play_rounds ("interleaved", 4, 2, 12, 12), 3 * (12 * 2 + 3));
+}
+
 /* m (F + B + W) + (p - 1)(F + B - W), all of 1, once the pipeline is full. */
 static void
 bubble_of_zero_bubble_is_a_third (G_GNUC_UNUSED void **state)
@@ -122,8 +140,10 @@ bubble_of_zero_bubble_is_a_third (G_GNUC_UNUSED void **state)
 static void
 stages_keep_as_many_micro_batches_as_they_must (G_GNUC_UNUSED void **state)
 {
+  const PipelineSize size = { 4, 1, 16, 4 };
+
   for (guint stage = 0; stage < 4; stage++) {
-    g_autoptr (GArray) actions = pipeline_actions (pipeline_schedule_named ("1f1b"), 4, stage, 1, 16);
+    g_autoptr (GArray) actions = pipeline_actions (pipeline_schedule_named ("1f1b"), &size, stage);
     guint alive = 0, most = 0;
 
     for (guint i = 0; i < actions->len; i++) {
@@ -161,6 +181,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (bubble_of_1f1b_and_gpipe),
     cmocka_unit_test (bubble_of_interleaved_is_divided),
+    cmocka_unit_test (rounds_need_no_multiple_of_stages),
     cmocka_unit_test (bubble_of_zero_bubble_is_a_third),
     cmocka_unit_test (stages_keep_as_many_micro_batches_as_they_must),
     cmocka_unit_test (rows_have_names_and_flags),

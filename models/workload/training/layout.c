@@ -45,6 +45,14 @@ const FabParam parallel_params[] = {
         "along tensor, context and data. 0: as many as share a layer, inside the data axis." },
   COUNT ("pipeline", pipeline, "Pipeline stages."),
   COUNT ("virtual", virtual_stages, "Parts of the model per stage, for schedule interleaved."),
+  { .key = "round",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (ParallelParams, round),
+    .fallback = "0",
+    .max = 1e5,
+    .help =
+        "Micro-batches that go through one part of a stage before its next part, for schedule interleaved (Megatron: "
+        "--microbatch-group-size-per-virtual-pipeline-stage); 0: as many as stages." },
   { .key = "schedule",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ParallelParams, schedule),
@@ -164,6 +172,8 @@ parallel_check (const ParallelParams *params, FabCheck *check)
     fab_check_fail (
         check, &params->expert_tensor,
         "expert_tensor needs sequence: true, so that tensor-parallel ranks send different tokens to experts");
+  if (params->round > 0 && !schedule->has_parts)
+    fab_check_fail (check, &params->round, "round is for schedule: %s", pipeline_schedule_for_parts ()->name);
   check_layers (params, check);
   moe_check (&params->moe, check);
 }

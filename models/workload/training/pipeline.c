@@ -12,9 +12,10 @@ add (GArray *actions, ActionKind kind, guint chunk, guint micro)
 }
 
 static void
-add_gpipe (GArray *actions, G_GNUC_UNUSED guint n_stages, G_GNUC_UNUSED guint stage,
-           G_GNUC_UNUSED guint n_virtual, guint n_micro)
+add_gpipe (GArray *actions, const PipelineSize *size, G_GNUC_UNUSED guint stage)
 {
+  guint n_micro = size->n_micro;
+
   for (guint m = 0; m < n_micro; m++)
     add (actions, ACTION_FORWARD, 0, m);
   for (guint m = 0; m < n_micro; m++)
@@ -22,9 +23,9 @@ add_gpipe (GArray *actions, G_GNUC_UNUSED guint n_stages, G_GNUC_UNUSED guint st
 }
 
 static void
-add_1f1b (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED guint n_virtual, guint n_micro)
+add_1f1b (GArray *actions, const PipelineSize *size, guint stage)
 {
-  guint warm = MIN (n_stages - 1 - stage, n_micro);
+  guint n_micro = size->n_micro, warm = MIN (size->n_stages - 1 - stage, n_micro);
 
   for (guint m = 0; m < warm; m++)
     add (actions, ACTION_FORWARD, 0, m);
@@ -38,9 +39,9 @@ add_1f1b (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED guint n_vi
 /* A stage is `stage` micro-batches late with its weights: as many activations are alive as with 1f1b, and the stages
  * behind get their gradients one W earlier. */
 static void
-add_zero_bubble (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED guint n_virtual, guint n_micro)
+add_zero_bubble (GArray *actions, const PipelineSize *size, guint stage)
 {
-  guint warm = MIN (n_stages - 1 - stage, n_micro), n_weights = 0;
+  guint n_micro = size->n_micro, warm = MIN (size->n_stages - 1 - stage, n_micro), n_weights = 0;
 
   for (guint m = 0; m < warm; m++)
     add (actions, ACTION_FORWARD, 0, m);
@@ -55,30 +56,31 @@ add_zero_bubble (GArray *actions, guint n_stages, guint stage, G_GNUC_UNUSED gui
     add (actions, ACTION_WEIGHTS, 0, n_weights++);
 }
 
-/* The k-th pass of one direction: rounds of n_stages micro-batches go through part 0, then part 1, ... */
+/* The k-th pass of one direction: rounds of micro-batches go through part 0, then part 1, ... The last round may
+ * have fewer. */
 static void
-add_interleaved_pass (GArray *actions, gboolean is_forward, guint k, guint n_stages, guint n_virtual)
+add_interleaved_pass (GArray *actions, gboolean is_forward, guint k, const PipelineSize *size)
 {
-  guint round = k / (n_stages * n_virtual), chunk = k % (n_stages * n_virtual) / n_stages;
-  guint micro = round * n_stages + k % n_stages;
+  guint round = k / (size->round * size->n_virtual), first = round * size->round;
+  guint n_here = MIN (size->round, size->n_micro - first), left = k - first * size->n_virtual;
+  guint chunk = left / n_here;
 
-  add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD, is_forward ? chunk : n_virtual - 1 - chunk,
-       micro);
+  add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD,
+       is_forward ? chunk : size->n_virtual - 1 - chunk, first + left % n_here);
 }
 
 static void
-add_interleaved (GArray *actions, guint n_stages, guint stage, guint n_virtual, guint n_micro)
+add_interleaved (GArray *actions, const PipelineSize *size, guint stage)
 {
-  guint n = n_micro * n_virtual;
-  guint warm = MIN ((n_stages - 1 - stage) * 2 + (n_virtual - 1) * n_stages, n);
+  guint n = size->n_micro * size->n_virtual;
+  guint warm = MIN ((size->n_stages - 1 - stage) * 2 + (size->n_virtual - 1) * size->round, n);
 
-  g_assert (n_micro % n_stages == 0);
   for (guint k = 0; k < warm; k++)
-    add_interleaved_pass (actions, TRUE, k, n_stages, n_virtual);
+    add_interleaved_pass (actions, TRUE, k, size);
   for (guint k = 0; k < n; k++) {
     if (warm + k < n)
-      add_interleaved_pass (actions, TRUE, warm + k, n_stages, n_virtual);
-    add_interleaved_pass (actions, FALSE, k, n_stages, n_virtual);
+      add_interleaved_pass (actions, TRUE, warm + k, size);
+    add_interleaved_pass (actions, FALSE, k, size);
   }
 }
 
@@ -129,12 +131,11 @@ pipeline_schedule_for_parts (void)
 }
 
 GArray *
-pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
-                  guint n_micro)
+pipeline_actions (const PipelineSchedule *schedule, const PipelineSize *size, guint stage)
 {
   GArray *actions = g_array_new (FALSE, FALSE, sizeof (Action));
 
-  g_assert (stage < n_stages && n_micro > 0 && n_virtual > 0);
-  schedule->add (actions, n_stages, stage, n_virtual, n_micro);
+  g_assert (stage < size->n_stages && size->n_micro > 0 && size->n_virtual > 0);
+  schedule->add (actions, size, stage);
   return actions;
 }

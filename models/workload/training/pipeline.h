@@ -7,8 +7,10 @@
  *   1f1b         A stage does p - 1 - stage forward passes, then one forward and one backward pass in turn (Narayanan
  *                et al. 2021, arXiv 2104.04473, PipeDream-flush). Bubble: (p - 1)(F + B) in a step of m (F + B).
  *   gpipe        All forward passes, then all backward passes (Huang et al. 2019, arXiv 1811.06965). Same bubble.
- *   interleaved  As 1f1b, but each stage has v parts of the model (`virtual`), in rounds of p micro-batches (the same
- *                paper, section 2.2; megatron/core/pipeline_parallel/schedules.py). Bubble: (p - 1)(F + B) / v.
+ *   interleaved  As 1f1b, but each stage has v parts of the model (`virtual`), in rounds of p micro-batches or more;
+ *                the last round may be smaller, but not below p (--microbatch-group-size-per-virtual-pipeline-stage,
+ *                megatron/core/pipeline_parallel/schedules.py; the same paper, section 2.2). Bubble:
+ *                (p - 1)(F + B) / v.
  *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the
  * weights
  *                (W), which fills the end (Qi et al. 2023, arXiv 2401.10241, ZB-H1). Bubble: (p - 1)(F + B - W).
@@ -32,15 +34,23 @@ typedef struct {
   guint micro; /* which micro-batch of the step */
 } Action;
 
+/* What a schedule orders. */
+typedef struct {
+  guint n_stages, n_virtual; /* parts of the model on each stage */
+  guint n_micro;             /* micro-batches of a step */
+  guint round; /* interleaved: micro-batches that go through one part before the next part begins */
+} PipelineSize;
+
 /* One schedule. */
 typedef struct {
-  const char *name;   /* as in the scenario */
-  gboolean is_usual;  /* what the scenario's default is; exactly one row has this flag */
-  gboolean has_parts; /* stages have several parts of the model; a step has a multiple of p micro-batches */
+  const char *name;  /* as in the scenario */
+  gboolean is_usual; /* what the scenario's default is; exactly one row has this flag */
+  gboolean
+      has_parts; /* stages have several parts of the model, and micro-batches go through them in rounds */
   gboolean splits_backward; /* gradients of weights are passes of their own */
   gboolean always_overlaps; /* stages compute while they send, whatever `overlap_p2p` says */
   /* Appends the actions of one stage, in order. */
-  void (*add) (GArray *actions, guint n_stages, guint stage, guint n_virtual, guint n_micro);
+  void (*add) (GArray *actions, const PipelineSize *size, guint stage);
 } PipelineSchedule;
 
 extern const char *const pipeline_schedules[]; /* the names of all rows, NULL-ended */
@@ -52,7 +62,5 @@ const PipelineSchedule *pipeline_schedule_usual (void);
 /* The schedule for stages that have several parts of the model. */
 const PipelineSchedule *pipeline_schedule_for_parts (void);
 
-/* Actions (Action) of one stage, in order. (transfer full) A schedule that has parts asserts that n_micro is a
- * multiple of n_stages; another one ignores n_virtual. */
-GArray *pipeline_actions (const PipelineSchedule *schedule, guint n_stages, guint stage, guint n_virtual,
-                          guint n_micro);
+/* Actions (Action) of one stage, in order. (transfer full) */
+GArray *pipeline_actions (const PipelineSchedule *schedule, const PipelineSize *size, guint stage);
