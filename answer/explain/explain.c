@@ -424,7 +424,7 @@ bytes_per_parameter (const Explain *self, const char *part)
   if (strcmp (part, "parameters") == 0)
     return (double) MAX (fab_precision_bytes (totals->precision), 2);
   if (strcmp (part, "gradients") == 0)
-    return (double) totals->gradient_bytes / (double) totals->parameters;
+    return (double) totals->gradient_bytes / (double) totals->trained_parameters;
   return strcmp (part, "optimizer") == 0 ? job_bytes (self, "optimizer_state") : 0;
 }
 

@@ -124,6 +124,8 @@ measured_seconds (gconstpointer params, G_GNUC_UNUSED const FabDevice *device, c
   seconds = fab_ps_to_seconds (time->forward_ps);
   if (pass->is_backward)
     seconds = time->backward_ps > 0 ? fab_ps_to_seconds (time->backward_ps) : 2 * seconds;
+  if (pass->gradients != FAB_GRADIENTS_ALL) /* it was measured whole */
+    seconds /= 2;
   if (time->tokens > 0)
     seconds *= pass->tokens / (double) time->tokens;
   return time->segment != NULL ? seconds : seconds * segment_share (pass->layer, pass->segment);

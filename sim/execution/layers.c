@@ -89,7 +89,7 @@ fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 par
                             guint64 active_parameters)
 {
   FabLayer *layer = last_layer (self);
-  FabTensor tensor = { parameters, kind, layer->segments->len - 1 };
+  FabTensor tensor = { .parameters = parameters, .kind = kind, .segment = layer->segments->len - 1 };
 
   g_assert (layer->segments->len > 0);
   g_array_append_val (layer->tensors, tensor);
@@ -104,6 +104,29 @@ fab_pass_tokens (const FabPass *self, const FabOperator *op)
   return op->is_split || self->shared_tokens <= 0 ? self->tokens : self->shared_tokens;
 }
 
+gboolean
+fab_pass_has_input_product (const FabPass *self)
+{
+  return self->gradients != FAB_GRADIENTS_WEIGHTS;
+}
+
+gboolean
+fab_pass_has_weight_product (const FabPass *self, const FabOperator *op)
+{
+  return self->gradients != FAB_GRADIENTS_INPUTS && !op->is_frozen;
+}
+
+/* What an operator executes in the pass, in units of its forward pass. */
+static double
+times_forward (const FabPass *self, const FabOperator *op)
+{
+  if (!self->is_backward)
+    return 1;
+  if (op->kind != FAB_OPERATOR_MATMUL)
+    return fab_pass_has_input_product (self) ? 2 : 0;
+  return (fab_pass_has_input_product (self) ? 1 : 0) + (fab_pass_has_weight_product (self, op) ? 1 : 0);
+}
+
 double
 fab_pass_flops (const FabPass *self)
 {
@@ -112,9 +135,10 @@ fab_pass_flops (const FabPass *self)
   for (guint i = 0; i < self->segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (self->segment->operators, FabOperator, i);
 
-    flops += op->flops * fab_pass_tokens (self, op) / (op->is_split ? self->n_split : 1);
+    flops += op->flops * fab_pass_tokens (self, op) / (op->is_split ? self->n_split : 1)
+           * times_forward (self, op);
   }
-  return flops * (self->is_backward ? 2 : 1);
+  return flops;
 }
 
 gboolean

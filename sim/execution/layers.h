@@ -33,6 +33,7 @@ typedef struct {
   gint64 n_matrices; /* MATMUL: number of experts among which the tokens are divided, else 1 */
   /* Each of the n ranks of a tensor-parallel group does 1/n of it; else each does all of it. */
   gboolean is_split;
+  gboolean is_frozen; /* MATMUL: the matrix is not trained, so backward has no product for its gradient */
 } FabOperator;
 
 typedef enum {
@@ -45,7 +46,8 @@ typedef enum {
 typedef struct {
   guint64 parameters;
   FabTensorKind kind;
-  guint segment; /* index of the segment of its layer that uses it */
+  guint segment;      /* index of the segment of its layer that uses it */
+  gboolean is_frozen; /* it is not trained: it has no gradient and no optimizer state */
 } FabTensor;
 
 typedef struct {
@@ -118,6 +120,13 @@ typedef struct {
   void (*expand) (gconstpointer params, guint sequence, FabLayerStack *stack);
 } FabShapeOps;
 
+/* Which gradients a backward pass computes. */
+typedef enum {
+  FAB_GRADIENTS_ALL,
+  FAB_GRADIENTS_INPUTS,  /* of the activations, which the layers before wait for */
+  FAB_GRADIENTS_WEIGHTS, /* of the matrices: the rest of such a pass */
+} FabGradients;
+
 /* One pass (forward or backward) of one rank through one segment. */
 typedef struct {
   const FabLayer *layer;
@@ -133,7 +142,13 @@ typedef struct {
   /* Tokens on which operators work that the ranks of the tensor-parallel group do not divide: with sequence
    * parallelism each of them has its part of the tokens there. 0: all tokens. */
   double shared_tokens;
+  FabGradients gradients; /* of a backward pass */
 } FabPass;
+
+/* Whether a backward pass multiplies with a matrix, for the gradient of its input, and whether for that of the
+ * matrix. */
+gboolean fab_pass_has_input_product (const FabPass *self);
+gboolean fab_pass_has_weight_product (const FabPass *self, const FabOperator *op);
 
 /* Tokens on which the rank works in an operator, as if each rank did all of it; `is_split` divides what it does. */
 double fab_pass_tokens (const FabPass *self, const FabOperator *op);

@@ -16,9 +16,10 @@ typedef struct {
   double tokens;                  /* of all ranks together */
   FabPrecision precision;         /* of matrix multiplications */
   guint64 parameters;
-  FabBytes gradient_bytes; /* gradients of one rank; 0: none */
-  double train_tokens;     /* of the whole training; 0: not given */
-  gboolean uses_seed;      /* another seed makes another job: other flows, other slow ranks */
+  FabBytes gradient_bytes;    /* gradients of one rank; 0: none */
+  guint64 trained_parameters; /* those that have gradients */
+  double train_tokens;        /* of the whole training; 0: not given */
+  gboolean uses_seed;         /* another seed makes another job: other flows, other slow ranks */
   double waiting; /* factor that times of kernels have because a step waits for the slowest GPU; 0: unknown */
   GArray *memory; /* FabMemoryPart, each name once per class; NULL: unknown */
   /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */

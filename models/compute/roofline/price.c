@@ -146,7 +146,9 @@ add_matrix (Sum *sum, guint index)
   if (op->n == 0 || op->k == 0) { /* of no known shape: at the best rate */
     double flops = op->flops * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
 
-    for (guint i = 0; i < (sum->pass->is_backward ? 2 : 1); i++)
+    if (!sum->pass->is_backward || fab_pass_has_input_product (sum->pass))
+      add_kernel (sum, flops / sum->rates.flops_per_s);
+    if (sum->pass->is_backward && fab_pass_has_weight_product (sum->pass, op))
       add_kernel (sum, flops / sum->rates.flops_per_s);
     return;
   }
@@ -159,8 +161,11 @@ add_matrix (Sum *sum, guint index)
   FabMatmul by_input = { m.rows, m.depth, m.columns, m.n_copies };
   FabMatmul by_weight = { m.columns, m.depth, m.rows, m.n_copies };
   add_cast (sum, precision, m.rows * m.columns * m.n_copies);
-  add_product (sum, precision, &by_input, result_bytes);
-  add_product (sum, precision, &by_weight, result_bytes);
+  if (fab_pass_has_input_product (sum->pass))
+    add_product (sum, precision, &by_input, result_bytes); /* for the gradient of the input */
+  if (!fab_pass_has_weight_product (sum->pass, op))
+    return;
+  add_product (sum, precision, &by_weight, result_bytes); /* for that of the weights */
   add_accumulation (sum, m.columns * m.depth * m.n_copies);
 }
 
@@ -302,6 +307,8 @@ fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pas
   for (guint i = 0; i < pass->segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (pass->segment->operators, FabOperator, i);
 
+    if (pass->is_backward && !fab_pass_has_input_product (pass) && op->kind != FAB_OPERATOR_MATMUL)
+      continue; /* it has no weights */
     switch (op->kind) {
     case FAB_OPERATOR_MATMUL: add_matrix (&sum, i); break;
     case FAB_OPERATOR_ATTENTION: add_attention (&sum, op); break;

@@ -83,6 +83,8 @@ buckets_add (Buckets *self, guint layer, guint index)
 {
   const Train *train = self->stage->train;
   const FabTensor *tensor = fab_layer_tensor (fab_layer_stack_layer (train->stack, layer), index);
+  if (tensor->is_frozen)
+    return;
   gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && layout_has_expert_groups (&train->layout);
   Sort *sort = &self->sorts[is_expert ? EXPERTS : DENSE];
   gboolean is_first = sort->n_closed + sort->held->len == 0;

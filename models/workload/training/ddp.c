@@ -136,7 +136,7 @@ ddp_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *build
 
   if (!train_build (env, &p->train, &ddp_strategy, p, builder, totals, error))
     return FALSE;
-  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  totals->gradient_bytes = totals->trained_parameters * gradient_bytes[p->gradient];
   return TRUE;
 }
 

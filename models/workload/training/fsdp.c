@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
   const char *name;
   guint64 parameters, experts; /* parameters of one rank when the unit is whole: experts, and all others */
+  guint64 trained, trained_experts; /* those of them that have gradients */
   gboolean is_whole, is_coming;
   GArray *gathers; /* FabTaskId: gathers that are on their way; NULL: none yet */
 } Unit;
@@ -79,11 +80,13 @@ fsdp_add_units (Fsdp *self)
       g_array_append_val (self->units, unit);
     }
     if (stage_has_layer (self->stage, l)) {
-      ParameterCount count = train_layer_count (train, l);
+      ParameterCount count = train_layer_count (train, l), frozen = train_layer_frozen (train, l);
       Unit *unit = &g_array_index (self->units, Unit, index);
 
-      unit->parameters += count.dense;
-      unit->experts += count.experts;
+      unit->parameters += count.dense + frozen.dense;
+      unit->experts += count.experts + frozen.experts;
+      unit->trained += count.dense;
+      unit->trained_experts += count.experts;
     }
     g_array_append_val (self->of_layer, index);
   }
@@ -102,9 +105,11 @@ fsdp_model_parallel (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_param
                      GArray *tasks)
 {
   const Unit *unit = fsdp_unit (self, index);
-  Comm dense = { STREAM_DATA, FAB_DIMENSION_DATA, self->shards, op, unit->parameters * bytes_per_parameter };
+  gboolean is_gather = op == FAB_OP_ALL_GATHER;
+  Comm dense = { STREAM_DATA, FAB_DIMENSION_DATA, self->shards, op,
+                 (is_gather ? unit->parameters : unit->trained) * bytes_per_parameter };
   Comm experts = { STREAM_EXPERT_DATA, FAB_DIMENSION_DATA, self->expert_shards, op,
-                   unit->experts * bytes_per_parameter };
+                   (is_gather ? unit->experts : unit->trained_experts) * bytes_per_parameter };
   FabTaskId task;
 
   if (stage_comm_after (self->stage, &dense, g_strdup (unit->name), after, &task))
@@ -354,7 +359,7 @@ static void
 reduce (Fsdp *self, guint index)
 {
   const FsdpParams *p = params_of (self->stage);
-  FabBytes bytes = fsdp_unit (self, index)->parameters * gradient_bytes[p->gradient]
+  FabBytes bytes = fsdp_unit (self, index)->trained * gradient_bytes[p->gradient]
                  / count_shards (self->stage);
   Comm replicas = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
   FabTaskId sum = self->stage->last_compute, whole;
@@ -437,9 +442,9 @@ memory (const Stage *stage, FabJobTotals *totals)
   for (guint i = 1; i < self->units->len; i++)
     largest = MAX (largest, (double) (fsdp_unit (self, i)->parameters + fsdp_unit (self, i)->experts));
   whole = keeps_whole (p)
-            ? (double) stage->parameters
+            ? (double) (stage->parameters + stage->frozen)
             : MIN ((double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest,
-                   (double) stage->parameters);
+                   (double) (stage->parameters + stage->frozen));
   memory_add_state (stage, totals,
                     &(MemoryShares){ p->is_offloaded ? 0 : share, (double) gradient_bytes[p->gradient],
                                      p->has_no_sync    ? 1
@@ -473,7 +478,7 @@ fsdp_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *buil
 
   if (!train_build (env, &p->train, &fsdp_strategy, p, builder, totals, error))
     return FALSE;
-  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  totals->gradient_bytes = totals->trained_parameters * gradient_bytes[p->gradient];
   return TRUE;
 }
 

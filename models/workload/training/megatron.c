@@ -251,7 +251,7 @@ megatron_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *
 
   if (!train_build (env, &p->train, &megatron_strategy, p, builder, totals, error))
     return FALSE;
-  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  totals->gradient_bytes = totals->trained_parameters * gradient_bytes[p->gradient];
   return TRUE;
 }
 

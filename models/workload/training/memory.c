@@ -97,10 +97,10 @@ void
 memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares)
 {
   const TrainParams *p = stage->train->params;
-  double parameters = (double) stage->parameters;
+  double parameters = (double) stage->parameters, all = parameters + (double) stage->frozen;
   double weight_bytes = (double) MAX (fab_precision_bytes ((FabPrecision) p->precision), 2);
 
-  memory_add (stage, totals, "parameters", parameters * shares->parameters * weight_bytes);
+  memory_add (stage, totals, "parameters", all * shares->parameters * weight_bytes);
   memory_add (stage, totals, "gradients", parameters * shares->gradients * shares->gradient_bytes);
   memory_add (stage, totals, "optimizer",
               parameters * shares->optimizer * (double) p->state_bytes_per_parameter);

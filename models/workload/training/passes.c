@@ -170,8 +170,15 @@ typedef struct {
   guint first, n;
 } Piece;
 
+typedef enum {
+  PASS_FORWARD,
+  PASS_BACKWARD,
+  PASS_INPUTS,  /* backward, without the gradients of the weights */
+  PASS_WEIGHTS, /* the rest of it */
+} PassKind;
+
 static double
-segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, gboolean is_backward)
+segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
 {
   const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
   const Layout *layout = &train->layout;
@@ -179,7 +186,10 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
   gboolean is_apart = is_folded (train, segment);
   FabPass pass = { .layer = layer,
                    .segment = segment,
-                   .is_backward = is_backward,
+                   .is_backward = kind != PASS_FORWARD,
+                   .gradients = kind == PASS_INPUTS  ? FAB_GRADIENTS_INPUTS
+                              : kind == PASS_WEIGHTS ? FAB_GRADIENTS_WEIGHTS
+                                                     : FAB_GRADIENTS_ALL,
                    .tokens = is_apart ? apart * layout->n_expert_tensor : train->tokens,
                    .n_split = is_apart ? layout->n_expert_tensor : layout->size[AXIS_TENSOR],
                    .n_expert = layout->n_expert,
@@ -209,12 +219,12 @@ next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
 }
 
 static double
-piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, gboolean is_backward)
+piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, PassKind kind)
 {
   double seconds = 0;
 
   for (guint i = 0; i < piece->n; i++)
-    seconds += segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), is_backward);
+    seconds += segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), kind);
   return seconds;
 }
 
@@ -224,7 +234,8 @@ train_layer_seconds (const Train *train, guint index)
   const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
   const Piece whole = { 0, layer->segments->len };
 
-  return piece_seconds (train, layer, &whole, FALSE) + piece_seconds (train, layer, &whole, TRUE);
+  return piece_seconds (train, layer, &whole, PASS_FORWARD)
+       + piece_seconds (train, layer, &whole, PASS_BACKWARD);
 }
 
 /* "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
@@ -250,7 +261,7 @@ forward_layer (Stage *stage, const FabLayer *layer, const char *what, const char
     FabTaskId context = 0;
     gboolean has_context = model_parallel_before (&model_parallel, FALSE, &context);
 
-    stage_compute (stage, piece_seconds (train, layer, &piece, FALSE),
+    stage_compute (stage, piece_seconds (train, layer, &piece, PASS_FORWARD),
                    piece_name (what, layer, &piece, suffix));
     if (has_context)
       stage_wait (stage, context);
@@ -302,7 +313,7 @@ window_of (const Stage *stage, const FabSegment *segment)
 
     if (op->kind != FAB_OPERATOR_MATMUL || !op->is_split)
       continue;
-    first_flops += last ? last->flops : 0;
+    first_flops += last && !last->is_frozen ? last->flops : 0;
     last = op;
   }
   return segment->forward_flops > 0 ? first_flops / (2 * segment->forward_flops) : 0;
@@ -359,7 +370,7 @@ backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Pie
                 gboolean has_weights)
 {
   Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece->first) };
-  double seconds = piece_seconds (stage->train, layer, piece, TRUE) * (has_weights ? 1 : 0.5);
+  double seconds = piece_seconds (stage->train, layer, piece, has_weights ? PASS_BACKWARD : PASS_INPUTS);
   double window = has_weights ? window_of (stage, model_parallel.segment) : 0;
   FabTaskId context = 0, sum = 0, input = 0;
   gboolean has_context = model_parallel_before (&model_parallel, TRUE, &context);
@@ -408,7 +419,7 @@ score_seconds (const Train *train, const FabLayer *layer)
         g_array_append_val (operators, g_array_index (whole->operators, FabOperator, i));
     scores.operators = operators;
     if (operators->len > 0)
-      seconds += segment_seconds (train, layer, &scores, FALSE);
+      seconds += segment_seconds (train, layer, &scores, PASS_FORWARD);
   }
   return seconds;
 }
@@ -466,7 +477,7 @@ stage_weights (Stage *stage, guint chunk_index, guint micro)
     PassAt at = pass_at (stage, l, micro);
     Piece whole = { 0, layer->segments->len };
 
-    backward_compute (stage, &at, layer, &whole, piece_seconds (stage->train, layer, &whole, TRUE) / 2);
+    backward_compute (stage, &at, layer, &whole, piece_seconds (stage->train, layer, &whole, PASS_WEIGHTS));
     if (strategy->after_backward)
       strategy->after_backward (stage, &at);
   }

@@ -100,6 +100,8 @@ add_stage (Train *train, guint index, guint bin)
   Stage *stage = &train->stages[bin * train->n_stages + index];
   guint n_virtual = (guint) train->params->parallel.virtual_stages;
 
+  PipelineSize size = { train->n_stages, n_virtual, train->n_micro, train->round };
+
   *stage = (Stage){ .train = train,
                     .index = index,
                     .bin = bin,
@@ -107,8 +109,8 @@ add_stage (Train *train, guint index, guint bin)
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
                     .received = g_array_new (FALSE, FALSE, sizeof (Received)),
                     .made = g_array_new (FALSE, FALSE, sizeof (guint)),
-                    .actions = pipeline_actions (pipeline_schedule (train->params->parallel.schedule),
-                                                 train->n_stages, index, n_virtual, train->n_micro) };
+                    .actions = pipeline_actions (pipeline_schedule (train->params->parallel.schedule), &size,
+                                                 index) };
   for (StreamKind stream = 0; stream < N_STREAM_KINDS; stream++)
     stage->streams[stream] = -1;
   for (guint c = 0; c < n_virtual; c++) {
@@ -116,11 +118,12 @@ add_stage (Train *train, guint index, guint bin)
 
     g_array_append_val (stage->chunks, chunk);
     for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++) {
-      ParameterCount count = train_layer_count (train, l);
+      ParameterCount count = train_layer_count (train, l), frozen = train_layer_frozen (train, l);
 
       stage->count.dense += count.dense;
       stage->count.experts += count.experts;
       stage->parameters += count.dense + count.experts;
+      stage->frozen += frozen.dense + frozen.experts;
     }
   }
   add_first_class (stage);

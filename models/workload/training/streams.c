@@ -362,8 +362,8 @@ train_tensor_parameters (const Train *train, const FabTensor *tensor)
   g_assert_not_reached ();
 }
 
-ParameterCount
-train_layer_count (const Train *train, guint index)
+static ParameterCount
+count_layer (const Train *train, guint index, gboolean is_frozen)
 {
   const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
   ParameterCount count = { 0, 0 };
@@ -372,9 +372,23 @@ train_layer_count (const Train *train, guint index)
     const FabTensor *tensor = fab_layer_tensor (layer, t);
     gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && layout_has_expert_groups (&train->layout);
 
+    if (tensor->is_frozen != is_frozen)
+      continue;
     *(is_expert ? &count.experts : &count.dense) += train_tensor_parameters (train, tensor);
   }
   return count;
+}
+
+ParameterCount
+train_layer_count (const Train *train, guint index)
+{
+  return count_layer (train, index, FALSE);
+}
+
+ParameterCount
+train_layer_frozen (const Train *train, guint index)
+{
+  return count_layer (train, index, TRUE);
 }
 
 double

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/adapters.h"
 #include "models/workload/training/choices.h"
 #include "models/workload/training/memory.h"
 #include "models/workload/training/passes.h"
@@ -46,6 +47,35 @@ check_experts (const Train *train, GError **error)
                     n, train->params->model, expert);
 }
 
+/* A round smaller than the stages would leave a stage waiting for what it has to do itself. */
+static gboolean
+fits_rounds (guint n_micro, guint n_stages, guint round)
+{
+  return round >= n_stages && (n_micro % round == 0 || n_micro % round >= n_stages);
+}
+
+static gboolean
+check_rounds (Train *train, GError **error)
+{
+  guint right = train->n_stages;
+
+  train->round = train->params->parallel.round > 0 ? (guint) train->params->parallel.round : train->n_stages;
+  if (fits_rounds (train->n_micro, train->n_stages, train->round))
+    return TRUE;
+  if (train->n_micro < train->n_stages)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "schedule interleaved needs as many micro-batches (accumulation, %u) as there are stages (%u)",
+        train->n_micro, train->n_stages);
+  while (!fits_rounds (train->n_micro, train->n_stages, right))
+    right++;
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "%u micro-batches cannot go through %u stages in rounds of %u, of which each, the last too, has as many "
+      "as there are stages: write parallel.round: %u",
+      train->n_micro, train->n_stages, train->round, right);
+}
+
 static gboolean
 count_micro_batches (Train *train, GError **error)
 {
@@ -66,11 +96,7 @@ count_micro_batches (Train *train, GError **error)
   if (train->n_micro > MAX_MICRO_BATCHES)
     return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; %d are possible",
                       train->n_micro, MAX_MICRO_BATCHES);
-  if (schedule->has_parts && train->n_micro % train->n_stages != 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "schedule %s needs micro-batches (accumulation, %u) in multiples of the stages (%u)",
-                      schedule->name, train->n_micro, train->n_stages);
-  return TRUE;
+  return !schedule->has_parts || check_rounds (train, error);
 }
 
 /* --- one stage after the other --- */
@@ -257,6 +283,25 @@ recomputed_flops (const Train *train)
   return flops;
 }
 
+/* FLOPs per token that backward does not execute, because matrices are frozen. */
+static double
+frozen_flops (const FabLayerStack *stack)
+{
+  double flops = 0;
+
+  for (guint l = 0; l < stack->layers->len; l++)
+    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
+      const GArray *operators = fab_layer_segment (fab_layer_stack_layer (stack, l), s)->operators;
+
+      for (guint i = 0; i < operators->len; i++) {
+        const FabOperator *op = &g_array_index (operators, FabOperator, i);
+
+        flops += op->is_frozen && op->kind == FAB_OPERATOR_MATMUL ? op->flops : 0;
+      }
+    }
+  return flops;
+}
+
 static void
 count_totals (const Train *train, FabJobTotals *totals)
 {
@@ -266,10 +311,17 @@ count_totals (const Train *train, FabJobTotals *totals)
   double per_rank = tokens / train->layout.n_ranks;
 
   totals->precision = (FabPrecision) p->precision;
-  totals->model_flops_per_rank = 3 * train->stack->forward_flops_per_token * per_rank;
+  totals->model_flops_per_rank = (3 * train->stack->forward_flops_per_token - frozen_flops (train->stack))
+                               * per_rank;
   totals->executed_flops_per_rank = totals->model_flops_per_rank + recomputed_flops (train) * per_rank;
   totals->tokens = tokens;
   totals->parameters = train->stack->parameters;
+  for (guint l = 0; l < train->stack->layers->len; l++)
+    for (guint t = 0; t < fab_layer_stack_layer (train->stack, l)->tensors->len; t++) {
+      const FabTensor *tensor = fab_layer_tensor (fab_layer_stack_layer (train->stack, l), t);
+
+      totals->trained_parameters += tensor->is_frozen ? 0 : tensor->parameters;
+    }
   totals->train_tokens = p->train_tokens;
 }
 
@@ -368,6 +420,16 @@ add_memory (const Stage *stage, FabJobTotals *totals)
   outer_memory (stage, totals);
 }
 
+static FabLayerStack *
+expand (const FabWorkloadEnv *env, const TrainParams *params)
+{
+  g_autoptr (FabLayerStack) stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
+
+  return params->trains == TRAINS_LORA
+           ? adapters_add (stack, params->adapter_rank, (AdapterTargets) params->adapter_targets)
+           : g_steal_pointer (&stack);
+}
+
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
              gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
@@ -389,7 +451,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     return FALSE;
   train.waiting = slow_waiting (&params->jitter, train.layout.n_ranks,
                                 ((const FabComputeOps *) params->compute.info)->is_of_average_gpu);
-  train.stack = env->expand_model (env->catalog, params->model, (guint) params->sequence);
+  train.stack = expand (env, params);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   find_efficiency (&train);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
@@ -422,6 +484,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   return TRUE;
 }
 
+const char *const trained_kinds[] = { "all", "lora", NULL };
+const char *const adapter_targets[] = { "all", "attention", NULL };
 const char *const recompute_kinds[] = { "none", "selective", "full", NULL };
 const char *const gradient_types[] = { "fp32", "bf16", "fp16", NULL };
 const FabBytes gradient_bytes[] = { 4, 2, 2 };

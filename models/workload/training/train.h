@@ -31,15 +31,21 @@ typedef struct {
   JitterParams jitter;
   OuterParams outer;
   FabParamList stragglers; /* StragglerParams */
+  gint trains;             /* Trains */
+  gint64 adapter_rank;
+  gint adapter_targets; /* AdapterTargets, adapters.h */
   double train_tokens;
   ParallelParams parallel;
 } TrainParams;
 
+typedef enum { TRAINS_ALL, TRAINS_LORA } Trains;
 typedef enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL } Recompute;
 
 extern const char *const recompute_kinds[];
-extern const char *const gradient_types[]; /* "fp32", "bf16", "fp16"; NULL-ended */
-extern const FabBytes gradient_bytes[];    /* of one number of each of these types */
+extern const char *const trained_kinds[];   /* "all", "lora"; NULL-ended */
+extern const char *const adapter_targets[]; /* "all", "attention"; NULL-ended */
+extern const char *const gradient_types[];  /* "fp32", "bf16", "fp16"; NULL-ended */
+extern const FabBytes gradient_bytes[];     /* of one number of each of these types */
 
 /* Rows of a parameter table, for the member `field_` (TrainParams) of the struct `type_`. */
 #define TRAIN_ROW(type_, field_, member_) G_STRUCT_OFFSET (type_, field_.member_)
@@ -96,6 +102,26 @@ extern const FabBytes gradient_bytes[];    /* of one number of each of these typ
         .fallback = "mfu",                                                                                   \
         .models = FAB_MODEL_COMPUTE,                                                                         \
         .help = "How FLOPs become time." },                                                                  \
+      { .key = "trains",                                                                                     \
+        .type = FAB_PARAM_CHOICE,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, trains),                                                         \
+        .fallback = "all",                                                                                   \
+        .choices = trained_kinds,                                                                            \
+        .is_in_title = TRUE,                                                                                 \
+        .help = "What is trained: all weights, or low-rank adapters beside frozen matrices (lora)." },       \
+      { .key = "lora_rank",                                                                                  \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, adapter_rank),                                                   \
+        .fallback = "16",                                                                                    \
+        .min = 1,                                                                                            \
+        .max = 1e5,                                                                                          \
+        .help = "Rank of the adapters, with trains: lora." },                                                \
+      { .key = "lora_targets",                                                                               \
+        .type = FAB_PARAM_CHOICE,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, adapter_targets),                                                \
+        .fallback = "all",                                                                                   \
+        .choices = adapter_targets,                                                                          \
+        .help = "Which matrices of a block have adapters, with trains: lora: all, or those of attention." }, \
       { .key = "optimizer_traffic",                                                                          \
         .type = FAB_PARAM_BYTES,                                                                             \
         .offset = TRAIN_ROW (type_, field_, optimizer_bytes_per_parameter),                                  \
@@ -222,8 +248,9 @@ struct Stage {
   GArray *made;         /* guint: its collectives, in the order in which they were joined */
   guint n_followed;     /* number of collectives of `first` that it has joined */
   CopyPath ways[2][2];  /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
-  ParameterCount count; /* parameters of all layers of the stage */
+  ParameterCount count; /* trained parameters of all layers of the stage */
   guint64 parameters;   /* both sorts together */
+  guint64 frozen;       /* parameters that are not trained */
 };
 
 /* Consecutive layers of the model: one part of the model that a stage has. */
@@ -276,6 +303,7 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
+  guint round;   /* micro-batches that go through one part of a stage before its next part */
   GArray *parts; /* Chunk: the parts of the model in model order (parts.h) */
   Stage *stages; /* [n_bins * n_stages] rank classes, bin by bin */
   /* [n_alone] all ranks but the first of every class, where ranks are not folded into classes. */
@@ -378,7 +406,8 @@ gboolean stage_ends_chunk (const Stage *stage, const PassAt *at);
 
 /* The parameters of a tensor that one rank has, where tensor and expert parallelism divide it. */
 guint64 train_tensor_parameters (const Train *train, const FabTensor *tensor);
-ParameterCount train_layer_count (const Train *train, guint layer);
+ParameterCount train_layer_count (const Train *train, guint layer);  /* trained parameters */
+ParameterCount train_layer_frozen (const Train *train, guint layer); /* all others */
 
 /* The parameters of one rank of the stage, if they are divided among all ranks that have the same. */
 double stage_shard_parameters (const Stage *stage);

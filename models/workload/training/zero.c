@@ -284,7 +284,7 @@ zero_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *buil
   if (!train_build (env, &p->train, p->stage == 3 ? &zero3_strategy : &zero12_strategy, p, builder, totals,
                     error))
     return FALSE;
-  totals->gradient_bytes = totals->parameters * gradient_bytes[p->gradient];
+  totals->gradient_bytes = totals->trained_parameters * gradient_bytes[p->gradient];
   return TRUE;
 }
 
@@ -298,6 +298,9 @@ zero_check (gconstpointer params, FabCheck *check)
     fab_check_fail (check, &p->train.parallel.pipeline, "DeepSpeed has pipeline stages with stage: 1 only");
   if (p->stage == 3 && p->train.parallel.expert > 1)
     fab_check_fail (check, &p->train.parallel.expert, "DeepSpeed has no expert parallelism with stage: 3");
+  if (p->stage == 3 && p->train.trains != TRAINS_ALL)
+    fab_check_fail (check, &p->train.trains,
+                    "stage: 3 is known with trains: all only; fsdp shards frozen weights too");
   if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
     fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
