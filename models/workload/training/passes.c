@@ -251,18 +251,73 @@ piece_name (const char *what, const FabLayer *layer, const Piece *piece, const c
 
 /* --- forward --- */
 
+static gboolean
+is_of_piece (const FabTensor *tensor, const Piece *piece)
+{
+  return tensor->segment >= piece->first && tensor->segment < piece->first + piece->n;
+}
+
+static guint64
+piece_parameters (const FabLayer *layer, const Piece *piece)
+{
+  guint64 parameters = 0;
+
+  for (guint t = 0; t < layer->tensors->len; t++)
+    if (is_of_piece (fab_layer_tensor (layer, t), piece))
+      parameters += fab_layer_tensor (layer, t)->parameters;
+  return parameters;
+}
+
+/* One task for each tensor that is used alone, together with those that follow it, in order of registration. Each gets
+ * a share of the time by its number of parameters. */
 static void
-forward_layer (Stage *stage, const FabLayer *layer, const char *what, const char *suffix)
+forward_tensors (Stage *stage, const PassAt *at, const Piece *piece, double seconds, const char *what)
+{
+  const Strategy *strategy = stage->train->strategy;
+  const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, at->layer);
+  double parameters = (double) piece_parameters (layer, piece), share = 0;
+  gint64 current = -1;
+
+  for (guint t = 0; t <= layer->tensors->len; t++) {
+    gboolean is_end = t == layer->tensors->len;
+
+    if (!is_end && !is_of_piece (fab_layer_tensor (layer, t), piece))
+      continue;
+    gboolean is_alone = !is_end && strategy->uses_alone (stage, at, t);
+    if (is_end || (current >= 0 && is_alone)) {
+      stage_compute (stage, seconds * share,
+                     g_strdup_printf ("%s %s.%u", what, layer->name, (guint) MAX (current, 0)));
+      if (current >= 0)
+        strategy->after_use (stage, at, (guint) current);
+      share = 0;
+    }
+    if (is_end)
+      return;
+    if (is_alone) {
+      strategy->before_use (stage, at, t);
+      current = t;
+    }
+    share += (double) fab_layer_tensor (layer, t)->parameters / parameters;
+  }
+}
+
+static void
+forward_layer (Stage *stage, const PassAt *at, const char *what, const char *suffix)
 {
   const Train *train = stage->train;
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, at->layer);
 
   for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);) {
     Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece.first) };
     FabTaskId context = 0;
     gboolean has_context = model_parallel_before (&model_parallel, FALSE, &context);
 
-    stage_compute (stage, piece_seconds (train, layer, &piece, PASS_FORWARD),
-                   piece_name (what, layer, &piece, suffix));
+    if (train->strategy->uses_alone != NULL && piece_parameters (layer, &piece) > 0)
+      forward_tensors (stage, at, &piece, piece_seconds (train, layer, &piece, PASS_FORWARD),
+                       *suffix != '\0' ? "recompute" : what);
+    else
+      stage_compute (stage, piece_seconds (train, layer, &piece, PASS_FORWARD),
+                     piece_name (what, layer, &piece, suffix));
     if (has_context)
       stage_wait (stage, context);
     model_parallel_after (&model_parallel, FALSE);
@@ -287,7 +342,7 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
 
     if (strategy->before_forward)
       strategy->before_forward (stage, &at);
-    forward_layer (stage, fab_layer_stack_layer (train->stack, l), "forward", "");
+    forward_layer (stage, &at, "forward", "");
     if (strategy->after_forward)
       strategy->after_forward (stage, &at);
   }
@@ -319,27 +374,11 @@ window_of (const Stage *stage, const FabSegment *segment)
   return segment->forward_flops > 0 ? first_flops / (2 * segment->forward_flops) : 0;
 }
 
-static gboolean
-is_of_piece (const FabTensor *tensor, const Piece *piece)
-{
-  return tensor->segment >= piece->first && tensor->segment < piece->first + piece->n;
-}
-
-static guint64
-piece_parameters (const FabLayer *layer, const Piece *piece)
-{
-  guint64 parameters = 0;
-
-  for (guint t = 0; t < layer->tensors->len; t++)
-    if (is_of_piece (fab_layer_tensor (layer, t), piece))
-      parameters += fab_layer_tensor (layer, t)->parameters;
-  return parameters;
-}
-
 /* One task for each tensor, the last registered first. Each gets a share of the time by its number of parameters. */
 static void
 backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
 {
+  const Strategy *strategy = stage->train->strategy;
   double parameters = (double) piece_parameters (layer, piece);
 
   for (guint t = layer->tensors->len; t-- > 0;) {
@@ -347,9 +386,14 @@ backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const P
 
     if (!is_of_piece (tensor, piece))
       continue;
+    gboolean is_alone = strategy->uses_alone != NULL && strategy->uses_alone (stage, at, t);
+    if (is_alone)
+      strategy->before_use (stage, at, t);
     stage_compute (stage, seconds * ((double) tensor->parameters / parameters),
                    g_strdup_printf ("backward %s.%u", layer->name, t));
-    stage->train->strategy->gradient (stage, at, t);
+    if (is_alone)
+      strategy->after_use (stage, at, t);
+    strategy->gradient (stage, at, t);
   }
 }
 
@@ -425,12 +469,13 @@ score_seconds (const Train *train, const FabLayer *layer)
 }
 
 static void
-recompute (Stage *stage, const FabLayer *layer)
+recompute (Stage *stage, const PassAt *at)
 {
   const Train *train = stage->train;
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, at->layer);
 
   if (train->params->recompute == RECOMPUTE_FULL && layer->is_block)
-    forward_layer (stage, layer, "backward", ".recompute");
+    forward_layer (stage, at, "backward", ".recompute");
   if (train->params->recompute == RECOMPUTE_SELECTIVE && score_seconds (train, layer) > 0)
     stage_compute (stage, score_seconds (train, layer),
                    g_strdup_printf ("backward %s.recompute", layer->name));
@@ -459,7 +504,7 @@ stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weigh
 
     if (strategy->before_backward)
       strategy->before_backward (stage, &at);
-    recompute (stage, layer);
+    recompute (stage, &at);
     backward_pieces (stage, &at, layer, has_weights);
     if (strategy->after_backward && has_weights)
       strategy->after_backward (stage, &at);

@@ -274,6 +274,12 @@ typedef struct {
   /* Called after the compute task that yields the gradient of one tensor of the layer, in those micro-batches for
  * which `splits_backward` returns TRUE. */
   void (*gradient) (Stage *stage, const PassAt *at, guint tensor);
+  /* Called before and after each tensor of the layer is used, in the order in which passes use them: forward,
+ * recomputation and backward. Every tensor for which `uses_alone` returns TRUE then begins a compute task. NULL: passes
+ * are tasks of whole pieces. */
+  gboolean (*uses_alone) (const Stage *stage, const PassAt *at, guint tensor);
+  void (*before_use) (Stage *stage, const PassAt *at, guint tensor);
+  void (*after_use) (Stage *stage, const PassAt *at, guint tensor);
   gboolean (*splits_backward) (const Stage *stage, const PassAt *at);
   void (*after_backward) (Stage *stage, const PassAt *at);
   void (*before_optimizer) (Stage *stage);

@@ -13,5 +13,5 @@ typedef struct {
       max_reuse_distance;
   gint64 secondary, shard; /* ranks */
   OffloadParams offload;
-  gboolean is_multi_rank, has_quantized_weights, has_quantized_gradients;
+  gboolean prefetch_overlaps, is_multi_rank, has_quantized_weights, has_quantized_gradients;
 } ZeroParams;
