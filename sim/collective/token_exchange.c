@@ -95,23 +95,38 @@ copying_sms (const FabTokenExchange *self, guint n_device_sms, guint n_nodes)
 }
 
 double
-fab_token_exchange_kernel_s (const FabTokenExchange *self, const FabTokenCost *cost, guint n_device_sms,
-                             guint n_nodes, guint n_locals, double tokens)
+fab_token_exchange_kernel_s (const FabTokenExchange *self, const FabTokenCost *cost, const FabTokenRank *rank,
+                             double tokens)
 {
   const double sharpness = 4;
-  guint n_ranks = n_nodes * n_locals;
+  guint n_ranks = rank->n_nodes * rank->n_locals;
   double copied = copies_of (self, n_ranks) * self->token_bytes;
   /* Of a node's ranks, a copy is for the one that makes it in one case of n_locals. A low-latency kernel sends to
    * other nodes without them. */
-  double sent = copied * (n_locals - 1) / (self->is_low_latency ? n_ranks : n_locals);
+  double sent = copied * (rank->n_locals - 1) / (self->is_low_latency ? n_ranks : rank->n_locals);
   double a_token = fab_ps_to_seconds (cost->token_ps), of_sms, of_links = 0;
 
   if (cost->sm_bytes_per_s > 0)
     a_token += copied / (double) cost->sm_bytes_per_s;
-  of_sms = tokens * a_token / copying_sms (self, n_device_sms, n_nodes);
-  if (cost->limit_bytes_per_s > 0)
-    of_links = tokens * sent / (double) cost->limit_bytes_per_s;
+  of_sms = tokens * a_token / copying_sms (self, rank->n_sms, rank->n_nodes);
+  if (rank->links_bytes_per_s > 0 && cost->links_fraction > 0)
+    of_links = tokens * sent / (cost->links_fraction * rank->links_bytes_per_s);
   return pow (pow (of_sms, sharpness) + pow (of_links, sharpness), 1 / sharpness);
+}
+
+/* The rate of the links between accelerators that leave the first one of the group. */
+static double
+links_of (const FabGroup *group)
+{
+  const FabGraph *graph = group->cluster->graph;
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, fab_group_gpu (group, 0, 0), &first);
+  double rate = 0;
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_link_class (graph, link)->technology->joins == FAB_JOINS_ACCELERATORS)
+      rate += (double) fab_graph_link (graph, link)->rate_bytes_per_s;
+  return rate;
 }
 
 static const FabTokenCost *
@@ -252,8 +267,9 @@ exchange_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes by
   const FabCollectiveForm *form = fab_library_form (library, &exchange_algorithm, group, op, &env, error);
   if (form == NULL)
     return FALSE;
-  double kernel_s = fab_token_exchange_kernel_s (exchange, cost, cluster->device.n_sms, group->n_nodes,
-                                                 MAX (n_ranks / group->n_nodes, 1), tokens);
+  FabTokenRank rank = { group->n_nodes, MAX (n_ranks / group->n_nodes, 1), cluster->device.n_sms,
+                        links_of (group) };
+  double kernel_s = fab_token_exchange_kernel_s (exchange, cost, &rank, tokens);
   double start_s = fab_ps_to_seconds (cost->start_ps)
                  + fab_ps_to_seconds (cost->expert_ps) * exchange->routing.n_experts;
 

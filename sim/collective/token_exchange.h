@@ -23,7 +23,7 @@
  * The last term is the time in which receivers wait for the first part of the tokens. x is the slowest of three:
  *
  *   multiprocessors  T x (token + R b / rate) / n, low latency: T x (token + per_token b / rate) / n
- *   limit            bytes to other ranks of the node / limit
+ *   accelerator      bytes to other ranks of the node / (links x rate of the accelerator's links)
  *   links            what the streams of all ranks load on the links, the network adapters at `network` of their rate
  *
  * where the first two are taken together as (x1^4 + x2^4)^(1/4). The constants are those of the generation of the
@@ -54,10 +54,16 @@ typedef struct {
  * DeepEP sends them (README.md). */
 double fab_token_bytes (double hidden, FabPrecision precision);
 
-/* Time that the kernels need by themselves for `tokens` tokens of a rank in a group of n_nodes x n_locals ranks: x
- * without the links between nodes. */
+/* What a rank has, and how the ranks of its group lie. */
+typedef struct {
+  guint n_nodes, n_locals;  /* nodes; ranks in each */
+  guint n_sms;              /* multiprocessors of the accelerator; 0: unknown */
+  double links_bytes_per_s; /* its links to other accelerators, together; 0: none */
+} FabTokenRank;
+
+/* Time that the kernels need by themselves for `tokens` tokens of a rank: x without the links between nodes. */
 double fab_token_exchange_kernel_s (const FabTokenExchange *self, const FabTokenCost *cost,
-                                    guint n_device_sms, guint n_nodes, guint n_locals, double tokens);
+                                    const FabTokenRank *rank, double tokens);
 
 /* A library whose one operation, all_to_all, is this exchange. Size is tokens x per_token x token_bytes: what an
  * all-to-all sends that copies a token for each of its experts. (transfer full) */

@@ -89,8 +89,8 @@ typedef struct {
   FabTimePs fill_ps;           /* until receivers have the first part of what is sent */
   FabTimePs token_ps;          /* of one multiprocessor for a token, whatever its size */
   FabBytesPerS sm_bytes_per_s; /* at which one multiprocessor copies; 0: no limit */
-  /* From one accelerator to others of its node or domain; 0: the links alone limit it. */
-  FabBytesPerS limit_bytes_per_s;
+  /* Of the rate of an accelerator's links to others of its node or domain. */
+  double links_fraction;
   double network_fraction; /* of a network adapter's rate */
   const char *source;
 } FabTokenCost;

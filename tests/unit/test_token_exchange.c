@@ -63,21 +63,21 @@ static void
 multiprocessors_copy_a_token_for_each_rank (G_GNUC_UNUSED void **state)
 {
   FabTokenExchange exchange = { .routing = { 8, 2, 0, 0 }, .token_bytes = 1000, .n_sms = 4 };
-  FabTokenCost limited = { .start_ps = 1, .limit_bytes_per_s = 1000000000 };
+  FabTokenCost limited = { .start_ps = 1, .links_fraction = 0.5 };
   double copies = 4 * (1 - 30.0 / 56);
 
-  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, 100, 1, 4, 100),
+  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, &(FabTokenRank){ 1, 4, 100, 0 }, 100),
                100 * (1e-9 + copies * 1000 / 1e9) / 4, 1e-12);
   /* Between nodes every second one passes tokens on. */
-  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, 100, 2, 2, 100),
+  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, &(FabTokenRank){ 2, 2, 100, 0 }, 100),
                100 * (1e-9 + copies * 1000 / 1e9) / 2, 1e-12);
   /* Three of four ranks are others. */
-  assert_near (fab_token_exchange_kernel_s (&exchange, &limited, 100, 1, 4, 100),
+  assert_near (fab_token_exchange_kernel_s (&exchange, &limited, &(FabTokenRank){ 1, 4, 100, 2e9 }, 100),
                100 * copies * 1000 * 0.75 / 1e9, 1e-12);
   exchange.is_low_latency = TRUE;
-  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, 100, 1, 4, 100),
+  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, &(FabTokenRank){ 1, 4, 100, 0 }, 100),
                100 * (1e-9 + 2 * 1000 / 1e9) / 8, 1e-12);
-  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, 5, 1, 4, 100),
+  assert_near (fab_token_exchange_kernel_s (&exchange, &slow_cost, &(FabTokenRank){ 1, 4, 5, 0 }, 100),
                100 * (1e-9 + 2 * 1000 / 1e9) / 5, 1e-12);
 }
 
