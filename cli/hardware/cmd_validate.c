@@ -10,7 +10,7 @@
 static const FabValidateKind *const kinds[] = { &fab_validate_collectives, &fab_validate_training,
                                                 &fab_validate_fidelity,    &fab_validate_links,
                                                 &fab_validate_calibrated,  &fab_validate_bands,
-                                                &fab_validate_accuracy };
+                                                &fab_validate_accuracy,    &fab_validate_experts };
 
 /* --- options --- */
 
