@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/experts.h"
 
+#include <string.h>
+
 #include "models/workload/training/train.h"
+#include "sim/base/mix.h"
 #include "sim/collective/token_exchange.h"
+#include "sim/execution/jitter.h"
 
 static const char *const dispatch_kinds[] = { "nccl", "allgather", "deepep", "deepep_low_latency", NULL };
+
+static const char *const overlap_kinds[] = { "none", "shared", "batches", NULL };
 
 static const char *const exchange_precision_names[] = { "bf16", "fp8", NULL };
 static const FabPrecision exchange_precisions[] = { FAB_PRECISION_BF16, FAB_PRECISION_FP8 };
@@ -52,6 +58,31 @@ const FabParam moe_params[] = {
     .max = 1e4,
     .help =
         "Multiprocessors that dispatch: deepep takes from compute, as DeepEP's Buffer.set_num_sms does." },
+  { .key = "overlap",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (MoeParams, overlap),
+    .fallback = "none",
+    .choices = overlap_kinds,
+    .help =
+        "What computes while tokens are on their way: nothing; the shared experts (Megatron: "
+        "--moe-shared-expert-overlap); or the other half of the micro-batch (batches), as DeepSeek-V3 and "
+        "--overlap-moe-expert-parallel-comm let two micro-batches take turns." },
+  { .key = "capacity",
+    .type = FAB_PARAM_FACTOR,
+    .offset = G_STRUCT_OFFSET (MoeParams, capacity),
+    .fallback = "0",
+    .max = 1000,
+    .help =
+        "Each expert takes so many times the mean number of tokens, drops others and is padded to it (Megatron: "
+        "--moe-expert-capacity-factor with --moe-pad-expert-input-to-capacity); 0: no token is dropped." },
+  { .key = "imbalance",
+    .type = FAB_PARAM_FRACTION,
+    .offset = G_STRUCT_OFFSET (MoeParams, imbalance_cv),
+    .fallback = "0%",
+    .max = 10,
+    .help =
+        "Coefficient of variation of an expert's tokens; the rank whose experts have the most decides. 0: as many "
+        "for each (--moe-router-force-load-balancing)." },
   { .key = NULL },
 };
 
@@ -64,6 +95,11 @@ moe_check (const MoeParams *params, FabCheck *check)
     fab_check_fail (check, &params->groups_per_token, "a token cannot go to more groups than there are");
   if (params->groups > 0 && params->groups_per_token == 0)
     fab_check_fail (check, &params->groups, "groups need groups_per_token");
+  if (params->capacity > 0 && params->imbalance_cv > 0)
+    fab_check_fail (
+        check, &params->imbalance_cv,
+        "with a capacity every expert is padded to the same number of tokens, so that imbalance changes "
+        "nothing");
   if (is_library && params->groups_per_token > 0)
     fab_check_fail (check, &params->groups_per_token,
                     "groups change what dispatch: deepep sends; an all-to-all sends a copy for every expert");
@@ -78,6 +114,7 @@ typedef struct {
 struct _Experts {
   Train *train;
   GArray *known; /* Known */
+  double *loads; /* [n_layers] tokens of the fullest rank over the mean; 0: not drawn yet */
 };
 
 Experts *
@@ -87,6 +124,7 @@ experts_new (Train *train)
 
   self->train = train;
   self->known = g_array_new (FALSE, FALSE, sizeof (Known));
+  self->loads = g_new0 (double, train->stack->layers->len);
   return self;
 }
 
@@ -96,6 +134,7 @@ experts_free (Experts *self)
   if (self == NULL)
     return;
   g_array_unref (self->known);
+  g_free (self->loads);
   g_free (self);
 }
 
@@ -103,6 +142,76 @@ gboolean
 experts_exchange (const Stage *stage, const FabSegment *segment)
 {
   return stage->expert != NULL && segment->expert_bytes > 0;
+}
+
+const FabSegment *
+experts_beside (const Stage *stage, const FabLayer *layer, const FabSegment *segment)
+{
+  if (stage->train->params->parallel.moe.overlap != OVERLAP_SHARED || strcmp (segment->name, "shared") != 0)
+    return NULL;
+  for (guint i = 0; i < layer->segments->len; i++)
+    if (experts_exchange (stage, fab_layer_segment (layer, i)))
+      return fab_layer_segment (layer, i);
+  return NULL;
+}
+
+static guint
+count_experts (const FabSegment *segment)
+{
+  gint64 n = 1;
+
+  for (guint i = 0; i < segment->operators->len; i++)
+    n = MAX (n, g_array_index (segment->operators, FabOperator, i).n_matrices);
+  return (guint) n;
+}
+
+/* --- load --- */
+
+/* Draws the tokens of all experts of a layer in one step: those of the fullest rank over the mean. */
+static double
+draw_load (const Train *train, guint layer, guint step, guint n_experts, double sigma)
+{
+  guint n_ranks = train->layout.n_expert, n_local = n_experts / n_ranks;
+  guint64 seed = fab_mix (train->env->seed, layer);
+  double all = 0, most = 0;
+
+  for (guint rank = 0; rank < n_ranks; rank++) {
+    double sum = 0;
+
+    for (guint i = 0; i < n_local; i++)
+      sum += fab_jitter_factor (seed, step, rank * n_local + i, sigma);
+    all += sum;
+    most = MAX (most, sum);
+  }
+  return most * n_ranks / all;
+}
+
+static double
+load_of_layer (const Train *train, guint layer, guint n_experts)
+{
+  enum { STEPS = 16 };
+  double sigma = fab_jitter_sigma (train->params->parallel.moe.imbalance_cv), sum = 0;
+
+  for (guint step = 0; step < STEPS; step++)
+    sum += draw_load (train, layer, step, n_experts, sigma);
+  return sum / STEPS;
+}
+
+double
+experts_load (const Train *train, const FabLayer *layer, const FabSegment *segment)
+{
+  const MoeParams *params = &train->params->parallel.moe;
+  guint index = (guint) (layer - fab_layer_stack_layer (train->stack, 0));
+
+  if (segment->expert_bytes <= 0)
+    return 1;
+  if (params->capacity > 0)
+    return params->capacity;
+  if (params->imbalance_cv <= 0 || train->layout.n_expert < 2)
+    return 1;
+  if (train->experts->loads[index] <= 0)
+    train->experts->loads[index] = load_of_layer (train, index, count_experts (segment));
+  return train->experts->loads[index];
 }
 
 /* --- kernels made for it --- */
@@ -136,16 +245,6 @@ find_library (Experts *self, const FabTokenExchange *exchange)
   fab_dag_builder_own (self->train->builder, made.library, destroy_library);
   g_array_append_val (self->known, made);
   return made.library;
-}
-
-static guint
-count_experts (const FabSegment *segment)
-{
-  gint64 n = 1;
-
-  for (guint i = 0; i < segment->operators->len; i++)
-    n = MAX (n, g_array_index (segment->operators, FabOperator, i).n_matrices);
-  return (guint) n;
 }
 
 static FabPrecision
@@ -183,16 +282,20 @@ exchange_of (const Stage *stage, const FabLayer *layer, const FabSegment *segmen
 
 /* --- sending --- */
 
-/* Tokens of a rank that go to experts; with sequence parallelism it has some of the tokens only. */
+/* Tokens that the fullest rank sends or receives, of the part of the micro-batch that is under way. With sequence
+ * parallelism a rank has some of the tokens only. */
 static double
-tokens_of (const Train *train)
+tokens_of (const Stage *stage, double load)
 {
-  return train->tokens / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+  const Train *train = stage->train;
+  guint n = train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1;
+
+  return train->tokens * stage->share * load / n;
 }
 
 /* Copies of a token that the collective library sends: for each of its experts, or for each rank. */
 static Comm
-by_collective (Stage *stage, const FabTokenExchange *exchange)
+by_collective (Stage *stage, const FabTokenExchange *exchange, double tokens)
 {
   const Train *train = stage->train;
   gboolean is_gather = train->params->parallel.moe.dispatch == EXPERTS_ALLGATHER;
@@ -200,15 +303,15 @@ by_collective (Stage *stage, const FabTokenExchange *exchange)
   FabOp op = exchange->is_combine ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_GATHER;
 
   return (Comm){ STREAM_EXPERT, FAB_DIMENSION_EXPERT, stage->expert, is_gather ? op : FAB_OP_ALL_TO_ALL,
-                 (FabBytes) (copies * exchange->token_bytes * tokens_of (train) + 0.5) };
+                 (FabBytes) (copies * exchange->token_bytes * tokens + 0.5) };
 }
 
 static Comm
-by_kernels (Stage *stage, const FabTokenExchange *exchange, FabLibrary *library)
+by_kernels (Stage *stage, const FabTokenExchange *exchange, FabLibrary *library, double tokens)
 {
   FabConcurrentGroups *groups = fab_concurrent_groups_keep (library,
                                                             fab_concurrent_groups_copy (stage->expert));
-  double bytes = exchange->token_bytes * exchange->routing.per_token * tokens_of (stage->train);
+  double bytes = exchange->token_bytes * exchange->routing.per_token * tokens;
 
   return (Comm){ STREAM_EXPERT, FAB_DIMENSION_EXPERT, groups, FAB_OP_ALL_TO_ALL, (FabBytes) (bytes + 0.5) };
 }
@@ -222,10 +325,12 @@ experts_send (Stage *stage, const FabLayer *layer, const FabSegment *segment, gb
 
   if (!experts_exchange (stage, segment))
     return FALSE;
+  double tokens = tokens_of (stage, experts_load (stage->train, layer, segment));
   FabTokenExchange exchange = exchange_of (stage, layer, segment, is_combine, is_backward);
   FabLibrary *library = is_collective ? stage->train->env->library
                                       : find_library (stage->train->experts, &exchange);
-  Comm comm = is_collective ? by_collective (stage, &exchange) : by_kernels (stage, &exchange, library);
+  Comm comm = is_collective ? by_collective (stage, &exchange, tokens)
+                            : by_kernels (stage, &exchange, library, tokens);
 
   return stage_comm_by (stage, &comm, library, g_strdup_printf ("%s.%s", layer->name, segment->name), task);
 }

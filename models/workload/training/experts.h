@@ -22,11 +22,16 @@ typedef enum {
   EXPERTS_DEEPEP_LOW_LATENCY,
 } ExpertsDispatch;
 
+/* What computes while tokens are on their way. */
+typedef enum { OVERLAP_NONE, OVERLAP_SHARED, OVERLAP_BATCHES } ExpertsOverlap;
+
 /* The keys of `parallel.moe`. */
 typedef struct {
   gint dispatch;                              /* ExpertsDispatch */
   gint dispatch_precision, combine_precision; /* index of exchange_precisions, experts.c */
   gint64 groups, groups_per_token, sms;
+  gint overlap;                  /* ExpertsOverlap */
+  double capacity, imbalance_cv; /* capacity 0: no token is dropped */
 } MoeParams;
 
 extern const FabParam moe_params[];
@@ -42,6 +47,15 @@ typedef struct _Experts Experts;
 
 Experts *experts_new (Train *train);
 void experts_free (Experts *self); /* accepts NULL */
+
+/* The tokens of the expert-parallel rank that has the most, over the mean of all ranks: the mean over steps of what
+ * tokens that are not divided evenly come to, or the capacity to which the tokens of each expert are padded. 1 for
+ * other segments. */
+double experts_load (const Train *train, const FabLayer *layer, const FabSegment *segment);
+
+/* The segment whose experts wait for tokens while the shared experts of `segment` compute; NULL: none, for the job
+ * does not overlap them. */
+const FabSegment *experts_beside (const Stage *stage, const FabLayer *layer, const FabSegment *segment);
 
 /* Whether ranks exchange tokens for this segment. */
 gboolean experts_exchange (const Stage *stage, const FabSegment *segment);

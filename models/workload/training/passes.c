@@ -37,9 +37,10 @@ segment_is_split (const Stage *stage, const FabSegment *segment)
 }
 
 static gboolean
-segment_exchanges (const Stage *stage, const FabSegment *segment)
+segment_exchanges (const Stage *stage, const FabLayer *layer, const FabSegment *segment)
 {
   return segment_is_split (stage, segment) || experts_exchange (stage, segment)
+      || experts_beside (stage, layer, segment) != NULL
       || (stage->context != NULL && segment->context_bytes > 0);
 }
 
@@ -52,8 +53,10 @@ model_parallel_send (const Exchange *model_parallel, StreamKind stream,
   static const FabDimension dimensions[] = {
     [STREAM_TENSOR] = FAB_DIMENSION_TENSOR, [STREAM_CONTEXT] = FAB_DIMENSION_CONTEXT
   };
-  Comm comm = { stream, dimensions[stream], concurrent_groups, op,
-                (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens + 0.5) };
+  Comm comm = {
+    stream, dimensions[stream], concurrent_groups, op,
+    (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens * model_parallel->stage->share + 0.5)
+  };
 
   return stage_comm (model_parallel->stage, &comm,
                      g_strdup_printf ("%s.%s", model_parallel->layer->name, model_parallel->segment->name),
@@ -73,6 +76,39 @@ model_parallel_tensor_bytes (const Exchange *model_parallel)
                                                    : model_parallel->layer->hidden_bytes;
 }
 
+/* Whether the layer has shared experts that compute beside an exchange. */
+static gboolean
+layer_has_shared (const Stage *stage, const FabLayer *layer)
+{
+  for (guint i = 0; i < layer->segments->len; i++)
+    if (experts_beside (stage, layer, fab_layer_segment (layer, i)) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Sends tokens to the experts beside which the shared experts of the segment compute. */
+static void
+hold_dispatch (const Exchange *model_parallel)
+{
+  Stage *stage = model_parallel->stage;
+  const FabSegment *experts = experts_beside (stage, model_parallel->layer, model_parallel->segment);
+
+  if (experts != NULL)
+    stage->has_held = experts_send (stage, model_parallel->layer, experts, FALSE, FALSE, &stage->held);
+}
+
+/* Waits for gradients that came back while the shared experts of the segment computed. */
+static void
+wait_for_held (const Exchange *model_parallel)
+{
+  Stage *stage = model_parallel->stage;
+
+  if (!stage->has_held || experts_beside (stage, model_parallel->layer, model_parallel->segment) == NULL)
+    return;
+  stage_wait (stage, stage->held);
+  stage->has_held = FALSE;
+}
+
 static void
 send_and_wait (const Exchange *model_parallel, StreamKind stream, FabConcurrentGroups *concurrent_groups,
                FabOp op, double bytes_per_token)
@@ -83,14 +119,27 @@ send_and_wait (const Exchange *model_parallel, StreamKind stream, FabConcurrentG
     stage_wait (model_parallel->stage, task);
 }
 
+/* Sends tokens to the experts of the segment or back. While shared experts compute, the exchange is held: the dispatch
+ * of a forward pass was sent before them, and the gradients of a backward pass are waited for after them. */
 static void
 send_to_experts (const Exchange *model_parallel, gboolean is_combine, gboolean is_backward)
 {
+  Stage *stage = model_parallel->stage;
   FabTaskId task;
 
-  if (experts_send (model_parallel->stage, model_parallel->layer, model_parallel->segment, is_combine,
-                    is_backward, &task))
-    stage_wait (model_parallel->stage, task);
+  if (!is_combine && !is_backward && stage->has_held && experts_exchange (stage, model_parallel->segment)) {
+    stage_wait (stage, stage->held);
+    stage->has_held = FALSE;
+    return;
+  }
+  if (!experts_send (stage, model_parallel->layer, model_parallel->segment, is_combine, is_backward, &task))
+    return;
+  if (is_combine && is_backward && layer_has_shared (stage, model_parallel->layer)) {
+    stage->held = task;
+    stage->has_held = TRUE;
+    return;
+  }
+  stage_wait (stage, task);
 }
 
 static gboolean
@@ -138,6 +187,8 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward, Fab
   gboolean is_inner_end = is_backward ? has_output (model_parallel->segment)
                                       : segment_has_input (model_parallel->segment);
 
+  if (!is_backward)
+    hold_dispatch (model_parallel);
   send_to_experts (model_parallel, FALSE, is_backward);
   if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
     send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
@@ -163,6 +214,8 @@ model_parallel_after (const Exchange *model_parallel, gboolean is_backward)
                    stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
                    model_parallel_tensor_bytes (model_parallel));
   send_to_experts (model_parallel, TRUE, is_backward);
+  if (is_backward)
+    wait_for_held (model_parallel);
 }
 
 /* Consecutive segments of a layer between which nothing is sent. They are one compute task. */
@@ -198,7 +251,8 @@ segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *se
                    .efficiency = train->has_efficiency ? &train->efficiency.values : NULL,
                    .shared_tokens = apart };
 
-  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass) * train->waiting;
+  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass) * train->waiting
+       * experts_load (train, layer, segment);
 }
 
 /* --- pieces of a layer between communication --- */
@@ -210,10 +264,10 @@ next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
   if (piece->first >= layer->segments->len)
     return FALSE;
   piece->n = 1;
-  if (segment_exchanges (stage, fab_layer_segment (layer, piece->first)))
+  if (segment_exchanges (stage, layer, fab_layer_segment (layer, piece->first)))
     return TRUE;
   while (piece->first + piece->n < layer->segments->len
-         && !segment_exchanges (stage, fab_layer_segment (layer, piece->first + piece->n)))
+         && !segment_exchanges (stage, layer, fab_layer_segment (layer, piece->first + piece->n)))
     piece->n++;
   return TRUE;
 }
@@ -301,27 +355,170 @@ forward_tensors (Stage *stage, const PassAt *at, const Piece *piece, double seco
   }
 }
 
+/* (transfer full) */
+static GArray *
+list_pieces (const Stage *stage, const FabLayer *layer)
+{
+  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+
+  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);)
+    g_array_append_val (pieces, piece);
+  return pieces;
+}
+
+/* --- halves of a micro-batch take turns: one computes while the tokens of the other are on their way --- */
+
+static guint
+count_halves (const Stage *stage)
+{
+  return stage->train->params->parallel.moe.overlap == OVERLAP_BATCHES && stage->expert != NULL ? 2 : 1;
+}
+
+static void
+begin_halves (Stage *stage)
+{
+  stage->share = 1.0 / count_halves (stage);
+  for (guint half = 0; half < count_halves (stage); half++)
+    stage->halves[half].last_compute = stage->last_compute;
+}
+
+/* What was sent last belongs to this half: its next compute task waits for it. */
+static void
+keep_for_half (Stage *stage, guint half)
+{
+  if (count_halves (stage) == 1)
+    return;
+  g_array_append_vals (stage->halves[half].waits, stage->waits->data, stage->waits->len);
+  g_array_set_size (stage->waits, 0);
+}
+
+static void
+take_half (Stage *stage, guint half)
+{
+  if (count_halves (stage) == 1)
+    return;
+  g_array_append_vals (stage->waits, stage->halves[half].waits->data, stage->halves[half].waits->len);
+  g_array_set_size (stage->halves[half].waits, 0);
+}
+
+static void
+end_halves (Stage *stage)
+{
+  for (guint half = 0; half < count_halves (stage); half++)
+    take_half (stage, half);
+  stage->share = 1;
+}
+
+/* One piece of a layer in one direction. */
+typedef struct {
+  Exchange exchange;
+  const Piece *piece;
+  const PassAt *at;
+  gboolean is_backward, has_weights;
+  const char *what, *suffix;
+  FabTaskId context[2]; /* of each half: keys and values on their way */
+  gboolean has_context[2];
+} Turn;
+
+/* Sends what a half needs before it computes the piece. */
+static void
+turn_before (Turn *self, guint half)
+{
+  Stage *stage = self->exchange.stage;
+  FabTaskId last = stage->last_compute;
+
+  if (count_halves (stage) > 1)
+    stage->last_compute = stage->halves[half].last_compute;
+  self->has_context[half] = model_parallel_before (&self->exchange, self->is_backward, &self->context[half]);
+  keep_for_half (stage, half);
+  stage->last_compute = last;
+}
+
+static double
+turn_seconds (const Turn *self)
+{
+  const Stage *stage = self->exchange.stage;
+
+  return piece_seconds (stage->train, self->exchange.layer, self->piece,
+                        !self->is_backward  ? PASS_FORWARD
+                        : self->has_weights ? PASS_BACKWARD
+                                            : PASS_INPUTS)
+       * stage->share;
+}
+
+/* The context-parallel exchange runs while the piece computes. */
+static void
+turn_end (const Turn *self, guint half)
+{
+  Stage *stage = self->exchange.stage;
+
+  stage->halves[half].last_compute = stage->last_compute;
+  if (self->has_context[half])
+    stage_wait (stage, self->context[half]);
+}
+
+static void
+turn_forward (const Turn *self)
+{
+  Stage *stage = self->exchange.stage;
+  const FabLayer *layer = self->exchange.layer;
+
+  if (stage->train->strategy->uses_alone != NULL && piece_parameters (layer, self->piece) > 0)
+    forward_tensors (stage, self->at, self->piece, turn_seconds (self),
+                     *self->suffix != '\0' ? "recompute" : self->what);
+  else
+    stage_compute (stage, turn_seconds (self), piece_name (self->what, layer, self->piece, self->suffix));
+}
+
+static void turn_backward (const Turn *self, guint half);
+
+static void
+turn_compute (const Turn *self, guint half)
+{
+  Stage *stage = self->exchange.stage;
+
+  take_half (stage, half);
+  if (self->is_backward) {
+    turn_backward (self, half);
+  } else {
+    turn_forward (self);
+    turn_end (self, half);
+    model_parallel_after (&self->exchange, FALSE);
+  }
+  keep_for_half (stage, half);
+}
+
+/* Computes the pieces in the order of the pass. Where halves take turns, what a half sends is on its way while the
+ * other one computes. */
+static void
+compute_pieces (Stage *stage, const FabLayer *layer, const GArray *pieces, const Turn *turn)
+{
+  guint n_halves = count_halves (stage);
+  Turn now = *turn, next = *turn;
+
+  for (guint i = 0; i <= pieces->len; i++) {
+    if (i < pieces->len) {
+      next.piece = &g_array_index (pieces, Piece, turn->is_backward ? pieces->len - 1 - i : i);
+      next.exchange = (Exchange){ stage, layer, fab_layer_segment (layer, next.piece->first) };
+    }
+    for (guint half = 0; half < n_halves; half++) {
+      if (i > 0)
+        turn_compute (&now, half);
+      if (i < pieces->len)
+        turn_before (&next, half);
+    }
+    now = next;
+  }
+}
+
 static void
 forward_layer (Stage *stage, const PassAt *at, const char *what, const char *suffix)
 {
-  const Train *train = stage->train;
-  const FabLayer *layer = fab_layer_stack_layer (train->stack, at->layer);
+  const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, at->layer);
+  g_autoptr (GArray) pieces = list_pieces (stage, layer);
+  Turn turn = { .at = at, .what = what, .suffix = suffix };
 
-  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);) {
-    Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece.first) };
-    FabTaskId context = 0;
-    gboolean has_context = model_parallel_before (&model_parallel, FALSE, &context);
-
-    if (train->strategy->uses_alone != NULL && piece_parameters (layer, &piece) > 0)
-      forward_tensors (stage, at, &piece, piece_seconds (train, layer, &piece, PASS_FORWARD),
-                       *suffix != '\0' ? "recompute" : what);
-    else
-      stage_compute (stage, piece_seconds (train, layer, &piece, PASS_FORWARD),
-                     piece_name (what, layer, &piece, suffix));
-    if (has_context)
-      stage_wait (stage, context);
-    model_parallel_after (&model_parallel, FALSE);
-  }
+  compute_pieces (stage, layer, pieces, &turn);
 }
 
 static PassAt
@@ -337,6 +534,7 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
   const Strategy *strategy = train->strategy;
   const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
 
+  begin_halves (stage);
   for (guint l = chunk->first_layer; l < chunk->first_layer + chunk->n_layers; l++) {
     PassAt at = pass_at (stage, l, micro);
 
@@ -346,6 +544,7 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
     if (strategy->after_forward)
       strategy->after_forward (stage, &at);
   }
+  end_halves (stage);
 }
 
 /* --- backward --- */
@@ -409,40 +608,48 @@ backward_compute (Stage *stage, const PassAt *at, const FabLayer *layer, const P
     stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
 }
 
+/* Gradients of weights are whole when the second half has been computed. */
 static void
-backward_piece (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece,
-                gboolean has_weights)
+backward_half (const Turn *self, guint half, double seconds)
 {
-  Exchange model_parallel = { stage, layer, fab_layer_segment (layer, piece->first) };
-  double seconds = piece_seconds (stage->train, layer, piece, has_weights ? PASS_BACKWARD : PASS_INPUTS);
-  double window = has_weights ? window_of (stage, model_parallel.segment) : 0;
-  FabTaskId context = 0, sum = 0, input = 0;
-  gboolean has_context = model_parallel_before (&model_parallel, TRUE, &context);
+  Stage *stage = self->exchange.stage;
+
+  if (self->has_weights && half + 1 == count_halves (stage))
+    backward_compute (stage, self->at, self->exchange.layer, self->piece, seconds);
+  else
+    stage_compute (stage, seconds, piece_name ("backward", self->exchange.layer, self->piece, ""));
+}
+
+/* With a window the tensor-parallel ranks sum the gradient of the piece's input while those of its weights are
+ * computed. Halves that take turns have the other half to compute meanwhile. */
+static void
+turn_backward (const Turn *self, guint half)
+{
+  const Exchange *exchange = &self->exchange;
+  Stage *stage = exchange->stage;
+  double seconds = turn_seconds (self);
+  double window = self->has_weights && count_halves (stage) == 1 ? window_of (stage, exchange->segment) : 0;
+  FabTaskId sum = 0, input = 0;
   gboolean has_input = window > 0
                     && stage_is_sequence_parallel (
                            stage) /* gathered once more, for the gradients of the weights */
-                    && model_parallel_send (&model_parallel, STREAM_TENSOR,
-                                            tensor_groups (stage, model_parallel.segment), FAB_OP_ALL_GATHER,
-                                            model_parallel_tensor_bytes (&model_parallel), &input);
+                    && model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
+                                            FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (exchange),
+                                            &input);
 
-  if (has_weights)
-    backward_compute (stage, at, layer, piece, seconds * (1 - window));
-  else
-    stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
-  if (has_context)
-    stage_wait (stage, context);
+  backward_half (self, half, seconds * (1 - window));
+  turn_end (self, half);
   if (window <= 0) {
-    model_parallel_after (&model_parallel, TRUE);
+    model_parallel_after (exchange, TRUE);
     return;
   }
-  gboolean has_sum = model_parallel_send (&model_parallel, STREAM_TENSOR,
-                                          tensor_groups (stage, model_parallel.segment),
+  gboolean has_sum = model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
                                           stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
                                                                              : FAB_OP_ALL_REDUCE,
-                                          model_parallel_tensor_bytes (&model_parallel), &sum);
+                                          model_parallel_tensor_bytes (exchange), &sum);
   if (has_input)
     stage_wait (stage, input);
-  stage_compute (stage, seconds * window, piece_name ("backward", layer, piece, ".weights"));
+  stage_compute (stage, seconds * window, piece_name ("backward", exchange->layer, self->piece, ".weights"));
   if (has_sum)
     stage_wait (stage, sum);
 }
@@ -484,12 +691,10 @@ recompute (Stage *stage, const PassAt *at)
 static void
 backward_pieces (Stage *stage, const PassAt *at, const FabLayer *layer, gboolean has_weights)
 {
-  g_autoptr (GArray) pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+  g_autoptr (GArray) pieces = list_pieces (stage, layer);
+  Turn turn = { .at = at, .is_backward = TRUE, .has_weights = has_weights };
 
-  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);)
-    g_array_append_val (pieces, piece);
-  for (guint i = pieces->len; i-- > 0;)
-    backward_piece (stage, at, layer, &g_array_index (pieces, Piece, i), has_weights);
+  compute_pieces (stage, layer, pieces, &turn);
 }
 
 void
@@ -498,6 +703,7 @@ stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weigh
   const Strategy *strategy = stage->train->strategy;
   const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
 
+  begin_halves (stage);
   for (guint l = chunk->first_layer + chunk->n_layers; l-- > chunk->first_layer;) {
     const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, l);
     PassAt at = pass_at (stage, l, micro);
@@ -509,6 +715,7 @@ stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weigh
     if (strategy->after_backward && has_weights)
       strategy->after_backward (stage, &at);
   }
+  end_halves (stage);
 }
 
 void

@@ -11,6 +11,8 @@ stage_clear (Stage *stage)
   if (stage->state != NULL && stage->train->strategy->free_state != NULL)
     stage->train->strategy->free_state (stage->state);
   g_clear_pointer (&stage->waits, g_array_unref);
+  for (guint i = 0; i < G_N_ELEMENTS (stage->halves); i++)
+    g_clear_pointer (&stage->halves[i].waits, g_array_unref);
   g_clear_pointer (&stage->chunks, g_array_unref);
   g_clear_pointer (&stage->actions, g_array_unref);
   g_clear_pointer (&stage->received, g_array_unref);
@@ -106,6 +108,9 @@ add_stage (Train *train, guint index, guint bin)
                     .index = index,
                     .bin = bin,
                     .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
+                    .share = 1,
+                    .halves = { { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) },
+                                { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) } },
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
                     .received = g_array_new (FALSE, FALSE, sizeof (Received)),
                     .made = g_array_new (FALSE, FALSE, sizeof (guint)),
@@ -169,6 +174,8 @@ add_alone (Stage *stage, Stage *first, guint rank)
   stage->has_compute = stage->has_load = FALSE;
   stage->compute_s = 0;
   stage->waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  for (guint i = 0; i < G_N_ELEMENTS (stage->halves); i++)
+    stage->halves[i].waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   stage->received = g_array_new (FALSE, FALSE, sizeof (Received));
   stage->chunks = g_array_ref (first->chunks);
   stage->actions = g_array_ref (first->actions);

@@ -476,7 +476,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     add_memory (&train.alone[s], totals);
   if (totals->memory != NULL)
     memory_add_hints (&train, totals);
-  totals->uses_seed = params->jitter.cv > 0;
+  totals->uses_seed = params->jitter.cv > 0 || params->parallel.moe.imbalance_cv > 0;
   totals->efficiency = train.efficiency;
   totals->has_efficiency = train.has_efficiency;
   totals->waiting = train.waiting;

@@ -229,7 +229,14 @@ struct Stage {
   Train *train;
   guint index, bin, rank_class;   /* number of the pipeline stage; of the bin (slow.h) */
   gint64 streams[N_STREAM_KINDS]; /* -1: not made yet */
-  GArray *waits;                  /* FabTaskId: tasks for which the next compute task waits */
+  double share;                   /* of a micro-batch that is under way: 1, or 0.5 with two halves in turn */
+  struct {
+    GArray *waits; /* FabTaskId: tasks for which the next compute task of this half waits */
+    FabTaskId last_compute;
+  } halves[2];
+  gboolean has_held; /* `held` is an exchange of tokens beside which the shared experts compute */
+  FabTaskId held;
+  GArray *waits; /* FabTaskId: tasks for which the next compute task waits */
   FabTaskId last_compute;
   gboolean has_compute, has_load, has_outer;
   FabTaskId load;                                 /* the task that loads the batch */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_experts.c - what parallel.moe sends and when, on two blocks of eight experts over two nodes of eight H100.
+ *
+ * 1024 tokens of 1024 numbers per rank, two experts each: an exchange by copies is 1024 x 2 x 2048 bytes, and one that
+ * every rank gathers 16 x 1024 x 2048.
+ */
+#include "sim/run/run.h"
+#include "tests/support/play.h"
+#include "tests/support/test.h"
+
+#define HEAD                                                                                               \
+  "name: experts\niterations: 1\ncollectives: {kind: plain}\nseed: 7\n"                                    \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-22\", shape: {kind: transformer, layers: 2, " \
+  "hidden: 1024, heads: 16, vocabulary: 8192, feed_forward: 4096, gated: true, experts: {count: 16, "      \
+  "per_token: 2, shared: 1}}}]\n"                                                                          \
+  "cluster: {node: dgx-h100, nodes: 2}\n"                                                                  \
+  "job: {kind: ddp, model: m, micro_batch: 2, sequence: 512, clip_gradients: false, compute: {kind: mfu, " \
+  "mfu: 40%%}, parallel: {expert: 16, moe: {%s}}}\n"
+
+static FabCatalog *catalog;
+
+static Play *
+job (const char *moe)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, moe);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+/* The exchange of that number, in the order of the passes. */
+static const FabCollectivePlan *
+exchange (const Play *play, guint index)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (dag->collectives[c].dimension == FAB_DIMENSION_EXPERT && index-- == 0)
+      return &dag->collectives[c].plan;
+  return NULL;
+}
+
+static const double copied_bytes = 1024.0 * 2 * 2048;
+
+static void
+each_dispatcher_sends_what_it_says (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) copies = job ("dispatch: nccl"), gather = job ("dispatch: allgather");
+  g_autoptr (Play) kernels = job ("dispatch: deepep"),
+                   eight = job ("dispatch: deepep, dispatch_precision: fp8");
+  g_autoptr (Play) groups = job ("dispatch: deepep, groups_per_token: 1");
+
+  assert_null (exchange (copies, 8)); /* two blocks, there and back, both passes */
+  assert_int_equal (exchange (copies, 0)->op, FAB_OP_ALL_TO_ALL);
+  assert_near ((double) exchange (copies, 0)->bytes, copied_bytes, 1e-9);
+  assert_int_equal (exchange (gather, 0)->op, FAB_OP_ALL_GATHER);
+  assert_int_equal (exchange (gather, 1)->op, FAB_OP_REDUCE_SCATTER);
+  assert_near ((double) exchange (gather, 0)->bytes, 16 * 1024.0 * 2048, 1e-9);
+  assert_string_equal (exchange (kernels, 0)->algorithm, "dispatch");
+  assert_string_equal (exchange (kernels, 1)->algorithm, "combine");
+  assert_int_equal (exchange (kernels, 0)->n_channels, 20);
+  /* A scale of four bytes for 128 numbers; gradients keep the precision of combine. */
+  assert_near ((double) exchange (eight, 0)->bytes, copied_bytes / 2 * (1 + 4.0 / 128), 1e-9);
+  assert_near ((double) exchange (eight, 1)->bytes, copied_bytes, 1e-9);
+  assert_near ((double) exchange (eight, 4)->bytes, copied_bytes, 1e-9);
+  /* With one group, which is a node, half of the tokens stay; without, 2 (1 - 8/16 x 7/15) / 2 of them go. */
+  assert_near (exchange (groups, 0)->footprint->binding_weight
+                   / exchange (kernels, 0)->footprint->binding_weight,
+               0.5 / (1 - 56.0 / 240), 1e-9);
+}
+
+static double
+step_s (const char *moe)
+{
+  g_autoptr (Play) play = job (moe);
+  GError *error = NULL;
+
+  assert_true (fab_simulation_run (play->simulation, &(FabRunOptions){ .n_iterations = 1 }, &error));
+  const FabIterationRecord *record = &g_array_index (fab_simulation_probe (play->simulation)->iterations,
+                                                     FabIterationRecord, 0);
+  return fab_ps_to_seconds (record->duration_ps);
+}
+
+static void
+what_computes_beside_an_exchange_hides_it (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) none = job ("overlap: none"), shared = job ("overlap: shared"),
+                   batches = job ("overlap: batches");
+  double alone = step_s ("overlap: none");
+
+  assert_true (step_s ("overlap: shared") < alone);
+  assert_true (step_s ("overlap: batches") < alone);
+  assert_null (exchange (shared, 8));
+  assert_near ((double) exchange (shared, 0)->bytes, (double) exchange (none, 0)->bytes, 1e-12);
+  /* Twice as many, each of half of the tokens. */
+  assert_null (exchange (batches, 16));
+  assert_near ((double) exchange (batches, 15)->bytes, copied_bytes / 2, 1e-9);
+}
+
+static void
+the_fullest_rank_decides (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) padded = job ("capacity: 1.5"), uneven = job ("imbalance: 50%"),
+                   again = job ("imbalance: 50%");
+  double even = step_s ("dispatch: nccl");
+
+  assert_near ((double) exchange (padded, 0)->bytes, 1.5 * copied_bytes, 1e-9);
+  assert_true (step_s ("capacity: 1.5") > even);
+  /* The largest of sixteen with a coefficient of variation of a half is about twice the mean. */
+  assert_true ((double) exchange (uneven, 0)->bytes > 1.6 * copied_bytes);
+  assert_true ((double) exchange (uneven, 0)->bytes < 2.6 * copied_bytes);
+  assert_int_equal (exchange (uneven, 0)->bytes, exchange (again, 0)->bytes);
+  assert_true (exchange (uneven, 0)->bytes != exchange (uneven, 2)->bytes); /* another block */
+  assert_true (step_s ("imbalance: 50%") > even);
+}
+
+static int
+setup (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+teardown (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (each_dispatcher_sends_what_it_says),
+    cmocka_unit_test (what_computes_beside_an_exchange_hides_it),
+    cmocka_unit_test (the_fullest_rank_decides),
+  };
+
+  return cmocka_run_group_tests_name ("experts", tests, setup, teardown);
+}
