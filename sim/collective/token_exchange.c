@@ -132,7 +132,9 @@ links_of (const FabGroup *group)
 static const FabTokenCost *
 cost_of (const FabTokenExchange *self, const FabGeneration *generation)
 {
-  const FabTokenCosts *costs = self->is_low_latency ? &generation->low_latency : &generation->tokens;
+  const FabTokenCosts *costs = self->is_low_latency ? &generation->low_latency
+                             : self->is_hybrid      ? &generation->hybrid
+                                                    : &generation->tokens;
 
   return self->is_combine ? &costs->combine : &costs->dispatch;
 }
@@ -276,7 +278,7 @@ exchange_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes by
   if (cost->start_bytes_per_s > 0)
     start_s += exchange->token_bytes / (double) cost->start_bytes_per_s;
   plan->algorithm = exchange->is_combine ? "combine" : "dispatch";
-  plan->protocol = exchange->is_low_latency ? "low_latency" : "normal";
+  plan->protocol = exchange->is_low_latency ? "low_latency" : exchange->is_hybrid ? "hybrid" : "normal";
   plan->n_channels = exchange->is_low_latency ? (guint) copying_sms (exchange, cluster->device.n_sms, 1)
                                               : exchange->n_sms;
   plan->footprint = form->footprint;

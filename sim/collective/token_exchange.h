@@ -2,13 +2,14 @@
 /* token_exchange.h - the exchange of tokens between ranks that hold different experts, by kernels made for it.
  *
  * Each rank has tokens, and each token goes to `per_token` of the experts, which are divided evenly among the ranks.
- * Dispatch sends tokens to their experts, combine sends the results back and adds them up. There are two kinds of
- * kernels:
+ * Dispatch sends tokens to their experts, combine sends the results back and adds them up. There are three kinds
+ * of kernels:
  *
  *   normal       A token goes once to each node that has one of its experts, over the network adapter of its rank to
  *                the rank of the same number there. That rank forwards it once to each rank of its node that has one
  *                of the token's experts. Between nodes half of the multiprocessors forward and the others send and
  *                receive.
+ *   hybrid       As normal, with copy engines (TMA), so that few multiprocessors are enough.
  *   low latency  One message for each token and each of its experts, straight to the expert's rank.
  *
  * Routing is uniform: a token picks `groups_per_token` of `groups` groups of experts, and its experts among those
@@ -45,9 +46,10 @@ double fab_routing_parts (const FabRouting *self, guint n_parts);
 
 typedef struct {
   FabRouting routing;
-  gboolean is_combine, is_low_latency;
-  double token_bytes; /* on the wire, with its scales */
-  guint n_sms;        /* multiprocessors that a normal kernel takes */
+  gboolean is_combine;
+  gboolean is_low_latency, is_hybrid; /* both FALSE: normal */
+  double token_bytes;                 /* on the wire, with its scales */
+  guint n_sms;                        /* multiprocessors that a normal kernel takes */
 } FabTokenExchange;
 
 /* Bytes of a token of `hidden` numbers on the wire. FP8 numbers have a scale of 4 bytes for each 128 of them, as

@@ -110,6 +110,7 @@ typedef struct {
   FabSwitchCost node_switch;
   FabChannelRate ring_channel; /* a channel that receives, reduces and sends in a ring over nodes */
   FabTokenCosts tokens;        /* kernels that send a token once to each node and rank */
+  FabTokenCosts hybrid;        /* the same with copy engines of the multiprocessors, which take few of them */
   FabTokenCosts low_latency;   /* kernels that send a message for each token and expert */
   const char *source, *date;
 } FabGeneration;

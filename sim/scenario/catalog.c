@@ -679,8 +679,9 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
 {
   const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
   const FabRingCost *rings[] = { &self->rings.ll, &self->rings.ll128, &self->rings.simple };
-  const FabTokenCost *tokens[] = { &self->tokens.dispatch, &self->tokens.combine, &self->low_latency.dispatch,
-                                   &self->low_latency.combine };
+  const FabTokenCost *tokens[] = { &self->tokens.dispatch,      &self->tokens.combine,
+                                   &self->hybrid.dispatch,      &self->hybrid.combine,
+                                   &self->low_latency.dispatch, &self->low_latency.combine };
 
   if (!is_shipped)
     return;

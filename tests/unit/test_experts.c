@@ -47,7 +47,8 @@ each_dispatcher_sends_what_it_says (G_GNUC_UNUSED void **state)
   g_autoptr (Play) copies = job ("dispatch: nccl"), gather = job ("dispatch: allgather");
   g_autoptr (Play) kernels = job ("dispatch: deepep"),
                    eight = job ("dispatch: deepep, dispatch_precision: fp8");
-  g_autoptr (Play) groups = job ("dispatch: deepep, groups_per_token: 1");
+  g_autoptr (Play) groups = job ("dispatch: deepep, groups_per_token: 1"),
+                   hybrid = job ("dispatch: hybridep");
 
   assert_null (exchange (copies, 8)); /* two blocks, there and back, both passes */
   assert_int_equal (exchange (copies, 0)->op, FAB_OP_ALL_TO_ALL);
@@ -58,6 +59,9 @@ each_dispatcher_sends_what_it_says (G_GNUC_UNUSED void **state)
   assert_string_equal (exchange (kernels, 0)->algorithm, "dispatch");
   assert_string_equal (exchange (kernels, 1)->algorithm, "combine");
   assert_int_equal (exchange (kernels, 0)->n_channels, 20);
+  assert_string_equal (exchange (kernels, 0)->protocol, "normal");
+  assert_string_equal (exchange (hybrid, 0)->protocol, "hybrid");
+  assert_int_equal (exchange (hybrid, 0)->bytes, exchange (kernels, 0)->bytes);
   /* A scale of four bytes for 128 numbers; gradients keep the precision of combine. */
   assert_near ((double) exchange (eight, 0)->bytes, copied_bytes / 2 * (1 + 4.0 / 128), 1e-9);
   assert_near ((double) exchange (eight, 1)->bytes, copied_bytes, 1e-9);

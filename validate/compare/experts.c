@@ -15,7 +15,7 @@
   .fallback = fallback_, .help = help_
 
 static const char *const op_names[] = { "dispatch", "combine", NULL };
-static const char *const kernel_names[] = { "normal", "low_latency", NULL };
+static const char *const kernel_names[] = { "normal", "low_latency", "hybrid", NULL };
 static const char *const precision_names[] = { "bf16", "fp8", NULL };
 
 static const FabParam table_params[] = {
@@ -175,6 +175,7 @@ predict_row (const FabExpertsSpec *spec, const FabPlant *plant, FabExpertsRow *r
     .routing = { row->n_experts, row->per_token, row->n_groups, row->groups_per_token },
     .is_combine = spec->op == 1,
     .is_low_latency = spec->kernels == 1,
+    .is_hybrid = spec->kernels == 2,
     .token_bytes = fab_token_bytes (row->hidden, precision),
     .n_sms = row->n_sms,
   };

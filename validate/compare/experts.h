@@ -18,7 +18,7 @@ typedef struct {
   const char *file; /* in the directory of INDEX.yaml */
   const char *node; /* node entry of the catalogue */
   int op;           /* 0 dispatch, 1 combine */
-  int kernels;      /* 0 normal, 1 low_latency */
+  int kernels;      /* 0 normal, 1 low_latency, 2 hybrid */
   int precision;    /* FabPrecision's name in the index: bf16 or fp8 */
   const char *interconnect;
   int role; /* FabMeasuredRole */

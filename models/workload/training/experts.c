@@ -8,7 +8,8 @@
 #include "sim/collective/token_exchange.h"
 #include "sim/execution/jitter.h"
 
-static const char *const dispatch_kinds[] = { "nccl", "allgather", "deepep", "deepep_low_latency", NULL };
+static const char *const dispatch_kinds[] = { "nccl",     "allgather", "deepep", "deepep_low_latency",
+                                              "hybridep", NULL };
 
 static const char *const overlap_kinds[] = { "none", "shared", "batches", NULL };
 
@@ -23,7 +24,7 @@ const FabParam moe_params[] = {
     .choices = dispatch_kinds,
     .help =
         "Who carries tokens to experts and back: an all-to-all or an all-gather of the collective library, or "
-        "kernels that send a token once to each node and rank (deepep), or once for each expert "
+        "kernels that send a token once to each node and rank (deepep, hybridep), or once for each expert "
         "(deepep_low_latency)." },
   { .key = "dispatch_precision",
     .type = FAB_PARAM_CHOICE,
@@ -56,8 +57,7 @@ const FabParam moe_params[] = {
     .fallback = "20",
     .min = 2,
     .max = 1e4,
-    .help =
-        "Multiprocessors that dispatch: deepep takes from compute, as DeepEP's Buffer.set_num_sms does." },
+    .help = "Multiprocessors that dispatch: deepep or hybridep takes from compute." },
   { .key = "overlap",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (MoeParams, overlap),
@@ -228,8 +228,8 @@ is_same (const FabTokenExchange *a, const FabTokenExchange *b)
   return a->routing.n_experts == b->routing.n_experts && a->routing.per_token == b->routing.per_token
       && a->routing.n_groups == b->routing.n_groups
       && a->routing.groups_per_token == b->routing.groups_per_token && a->is_combine == b->is_combine
-      && a->is_low_latency == b->is_low_latency && a->n_sms == b->n_sms && a->token_bytes >= b->token_bytes
-      && a->token_bytes <= b->token_bytes;
+      && a->is_low_latency == b->is_low_latency && a->is_hybrid == b->is_hybrid && a->n_sms == b->n_sms
+      && a->token_bytes >= b->token_bytes && a->token_bytes <= b->token_bytes;
 }
 
 static FabLibrary *
@@ -274,6 +274,7 @@ exchange_of (const Stage *stage, const FabLayer *layer, const FabSegment *segmen
                  .groups_per_token = (guint) params->groups_per_token },
     .is_combine = is_combine,
     .is_low_latency = params->dispatch == EXPERTS_DEEPEP_LOW_LATENCY,
+    .is_hybrid = params->dispatch == EXPERTS_HYBRIDEP,
     .token_bytes = fab_token_bytes (layer->hidden_bytes / bytes_of_a_number,
                                     precision_of (params, is_combine, is_backward)),
     .n_sms = (guint) params->sms,

@@ -5,6 +5,7 @@
  *                          experts (Megatron-LM: --moe-token-dispatcher-type alltoall)
  *   allgather              every rank gathers the tokens of all ranks and reduces and scatters the results (allgather)
  *   deepep                 kernels that send a token once to each node and rank (flex, DeepEP)
+ *   hybridep               the same with copy engines (flex, HybridEP)
  *   deepep_low_latency     kernels that send a message for each token and expert
  *
  * The backward pass of a dispatch is a combine of gradients, and that of a combine is a dispatch.
@@ -20,6 +21,7 @@ typedef enum {
   EXPERTS_ALLGATHER,
   EXPERTS_DEEPEP,
   EXPERTS_DEEPEP_LOW_LATENCY,
+  EXPERTS_HYBRIDEP,
 } ExpertsDispatch;
 
 /* What computes while tokens are on their way. */
