@@ -10,7 +10,8 @@
 static const FabValidateKind *const kinds[] = { &fab_validate_collectives, &fab_validate_training,
                                                 &fab_validate_fidelity,    &fab_validate_links,
                                                 &fab_validate_calibrated,  &fab_validate_bands,
-                                                &fab_validate_accuracy,    &fab_validate_experts };
+                                                &fab_validate_accuracy,    &fab_validate_experts,
+                                                &fab_validate_efficiencies };
 
 /* --- options --- */
 
@@ -23,6 +24,7 @@ static const struct {
   { "format", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, format_name), "FORMAT",
     "text (default), json, csv or markdown" },
   { "summary", G_OPTION_ARG_NONE, G_STRUCT_OFFSET (FabValidateOptions, is_summary), NULL, NULL },
+  { "all", G_OPTION_ARG_NONE, G_STRUCT_OFFSET (FabValidateOptions, plays_all), NULL, NULL },
   { "accept", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, accept_path), "FILE", NULL },
   { "measured", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },
   { "cases", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },

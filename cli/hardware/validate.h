@@ -12,7 +12,7 @@
 typedef struct {
   FabFormat format;
   char *format_name;
-  gboolean is_summary;
+  gboolean is_summary, plays_all;
   char *accept_path, *data_path; /* NULL: the shipped ones */
   char *fidelity, *link;
   char **sets, **with;
@@ -42,7 +42,7 @@ typedef struct {
 
 extern const FabValidateKind fab_validate_collectives, fab_validate_training, fab_validate_fidelity,
     fab_validate_links, fab_validate_calibrated, fab_validate_bands, fab_validate_accuracy,
-    fab_validate_experts;
+    fab_validate_experts, fab_validate_efficiencies;
 
 /* `path`, or else the shipped file or directory. (transfer full) */
 char *fab_validate_path (const char *path, const char *shipped, GError **error);

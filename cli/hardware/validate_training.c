@@ -2,6 +2,8 @@
 /* validate_training.c - `fabricast validate training`: whole training steps instead of collectives. */
 #include "cli/hardware/validate.h"
 #include "models/models.h"
+#include "sim/base/error.h"
+#include "validate/efficiencies/efficiencies.h"
 #include "validate/training/print.h"
 
 typedef char *(*ToTextFn) (const FabTrainingView *view);
@@ -53,9 +55,8 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
                                         names, n, error))
              == NULL)
     return FALSE;
-  report = fab_training_report_new (chosen,
-                                    &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets },
-                                    error);
+  report = fab_training_report_new (
+      chosen, &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets, o->plays_all }, error);
   if (report == NULL)
     return FALSE;
   answer->page = printers[o->format](&(FabTrainingView){ report, limits, o->is_summary });
@@ -78,8 +79,50 @@ const FabValidateKind fab_validate_training = {
 },
   .options = { { "format" },
                { "summary", "Only the errors, not every row" },
+               { "all", "Every row of large sources too, not an even sample" },
                { "accept", "Accepted errors (default: the shipped accept-training.yaml)" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" },
                { "set" } },
   .play = play,
+};
+
+/* --- efficiencies --- */
+
+static gboolean
+play_efficiencies (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
+                   FabValidateAnswer *answer, GError **error)
+{
+  if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--format is text here, the catalogue's file, or markdown, its tables");
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabTrainingSources) sources = catalog ? load_sources (o, error) : NULL;
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  for (guint i = 0; sources != NULL && i < fab_training_sources_n (sources); i++)
+    g_ptr_array_add (all, (gpointer) fab_training_sources_get (sources, i));
+  const FabTrainingEnv env = { catalog, &fab_models, NULL, FALSE };
+  g_autoptr (FabTrainingReport) report = sources ? fab_training_report_new (all, &env, error) : NULL;
+  if (report == NULL)
+    return FALSE;
+  g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (report, &env);
+  answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_efficiencies_to_markdown (efficiencies)
+                                                  : fab_efficiencies_to_yaml (efficiencies);
+  return TRUE;
+}
+
+const FabValidateKind fab_validate_efficiencies = {
+  .name = "efficiencies",
+  .usage = {
+  .arguments = "",
+  .summary =
+      "Writes the catalogue file that says how fast kernels of whole models are, by generation of accelerators,\n"
+      "precision and software stack, from the measured training runs that calibrate; with their bands.",
+  .examples = "  fabricast validate efficiencies > models/catalog/efficiencies.yaml\n"
+              "  fabricast validate efficiencies --format markdown\n",
+},
+  .options = { { "format",
+                 "text (default): the file; markdown: how far sources that are left out are predicted off" },
+               { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
+  .play = play_efficiencies,
 };

@@ -39,7 +39,7 @@ setup (void **state)
 
   *state = f;
   f->catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
-  f->env = (FabTrainingEnv){ f->catalog, &fab_models, NULL };
+  f->env = (FabTrainingEnv){ f->catalog, &fab_models, NULL, FALSE };
   f->directory = g_dir_make_tmp ("fab-training-XXXXXX", NULL);
   return f->catalog && f->directory ? 0 : -1;
 }
@@ -222,11 +222,12 @@ test_fit_out_of_reach (void **state)
     g_autoptr (GError) error = NULL;
     g_autoptr (FabTrainingRun) run = fab_training_run_open (fab_training_sources_get (sources, 0), 0, &f->env,
                                                             NULL);
+    FabTrainingStep step = { 0 };
     double efficiency;
 
     assert_false (fab_training_run_fit (
         run, fab_training_table_row (fab_training_sources_get (sources, 0)->table, 0)->step_s, &efficiency,
-        &error));
+        &step, &error));
     assert_non_null (strstr (error->message, "s row a: no mfu from 0.001 to 1 takes the measured"));
   }
 }

@@ -64,13 +64,23 @@ bands() {
   diff -u "$source/models/catalog/bands.yaml" "$work/out"
 }
 
-# How often they hold families that are left out: the end of docs/uncertainty.md.
+# The catalogue's efficiencies are those of the rows that calibrate, as they are priced now.
+efficiencies() {
+  expect 0 efficiencies
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/models/catalog/efficiencies.yaml"
+  fi
+  diff -u "$source/models/catalog/efficiencies.yaml" "$work/out"
+}
+
+# How often bands hold families and sources that are left out: the end of docs/uncertainty.md.
 coverage_page() {
-  local page=$source/docs/uncertainty.md mark='<!-- from here on: fabricast validate bands --format markdown -->'
-  expect 0 bands --format markdown
+  local page=$source/docs/uncertainty.md mark='<!-- from here on: validate bands and validate efficiencies -->'
   sed "/^$mark\$/q" "$page" >"$work/page"
-  echo >>"$work/page"
-  cat "$work/out" >>"$work/page"
+  expect 0 bands --format markdown
+  { echo; cat "$work/out"; } >>"$work/page"
+  expect 0 efficiencies --format markdown
+  { echo; cat "$work/out"; } >>"$work/page"
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
     cp "$work/page" "$page"
   fi

@@ -64,6 +64,49 @@ fab_training_group_rows (FabTrainingResult *self)
   }
 }
 
+/* --- the sample of a large source --- */
+
+static gint
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Plays every k-th of the sorted groups; returns how many rows that are. */
+static guint
+play_every (FabTrainingResult *self, char *const *keys, const GPtrArray *groups, guint k)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < self->rows->len; i++) {
+    gpointer *found = bsearch (&keys[i], groups->pdata, groups->len, sizeof (gpointer), compare_keys);
+    gboolean is_played = (guint) (found - groups->pdata) % k == 0;
+
+    fab_training_row_of (self, i)->role = is_played ? FAB_RUN_ANCHOR : FAB_RUN_NOT_PLAYED;
+    n += is_played;
+  }
+  return n;
+}
+
+void
+fab_training_sample (FabTrainingResult *self)
+{
+  g_auto (GStrv) keys = g_new0 (char *, self->rows->len + 1);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) groups = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->rows->len; i++) {
+    keys[i] = key_of (self->source->table, fab_training_row_of (self, i)->measured, self->source->spec->same,
+                      NULL);
+    if (g_hash_table_add (seen, keys[i]))
+      g_ptr_array_add (groups, keys[i]);
+  }
+  g_ptr_array_sort (groups, compare_keys);
+  for (guint k = 1;
+       play_every (self, keys, groups, k) > (guint) self->source->spec->n_sample && k < groups->len; k++)
+    ;
+}
+
 /* --- who calibrates --- */
 
 static const char model_and_gpu[] = "model gpu";
@@ -250,8 +293,10 @@ fit_row (gpointer data, guint item)
   FabTrainingComparison *row = g_ptr_array_index ((GPtrArray *) data, item);
   g_autoptr (GError) problem = NULL;
 
-  if (fab_training_run_fit (row->run, row->measured->step_s, &row->fitted, &problem))
+  row->predicted = row->blind.step;
+  if (fab_training_run_fit (row->run, row->measured->step_s, &row->fitted, &row->predicted, &problem))
     return;
+  row->predicted = (FabTrainingStep){ .step_s = 0 };
   row->fitted = 0;
   row->role = FAB_RUN_UNANCHORED;
   row->problem = g_strdup (problem->message);
@@ -310,10 +355,12 @@ fab_training_choose_anchors (FabTrainingResult *self)
       continue;
     if (anchored[row->anchor] <= 0)
       anchored[row->anchor] = anchored_efficiency (self, row->anchor);
-    row->efficiency = anchored[row->anchor]
-                    * fab_training_slowest (fab_training_row_of (self, row->anchor)->measured->gpus)
-                    / fab_training_slowest (row->measured->gpus);
-    if (row->traits.knob == FAB_TRAINING_MFU)
-      row->efficiency = MIN (row->efficiency, 1);
+    row->efficiency = anchored[row->anchor];
+    if (row->traits.knob
+        == FAB_TRAINING_MFU) /* a job whose operators are priced waits for its slowest GPU itself */
+      row->efficiency = MIN (
+          row->efficiency * fab_training_slowest (fab_training_row_of (self, row->anchor)->measured->gpus)
+              / fab_training_slowest (row->measured->gpus),
+          1);
   }
 }

@@ -22,15 +22,16 @@ const char *const fab_training_knob_names[] = {
 
 /* Where an efficiency is looked for: what the model takes, and what is no mistake of a row. */
 typedef struct {
-  const char *key;
-  FabUnit unit;
+  const char *name;
   double least, most, first;
 } Range;
 
 static const Range ranges[] = {
-  [FAB_TRAINING_MFU] = { "job.compute.mfu", FAB_UNIT_FRACTION, 0.001, 1, 0.4 }, /* 40 % is a usual one */
-  [FAB_TRAINING_SCALE] = { "job.compute.scale", FAB_UNIT_FACTOR, 0.02, 4, 1 },
+  [FAB_TRAINING_MFU] = { "mfu", 0.001, 1, 0.4 }, /* 40 % is a usual one */
+  [FAB_TRAINING_SCALE] = { "scale", 0.02, 4, 1 },
 };
+
+static const Range cell_range = { "efficiency", 0.02, 4, 0.8 };
 
 struct _FabTrainingRun {
   char *name;
@@ -60,32 +61,56 @@ nine_digits (double fraction)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.9g", fraction), NULL);
 }
 
-/* The checked scenario at an efficiency; 0: as the template says. (transfer full) */
+/* What is set of a row. */
+typedef struct {
+  FabTrainingKnob knob;
+  double efficiency; /* 0: nothing is set, and the template's counts */
+  const FabTrainingCell
+      *cell; /* whose scale the efficiency is, in place of the knob's; NULL: the knob counts */
+} Setting;
+
+/* An entry that wins over the catalogue's of the same name, or over a product. (transfer full) */
+static FabValue *
+cell_value (const FabTrainingCell *cell, double scale)
+{
+  FabValue *entry = fab_value_mapping (), *list = fab_value_list ();
+
+  fab_value_put (entry, "name", fab_value_text (cell->name != NULL ? cell->name : "fitted"));
+  fab_value_put (entry, "generation", fab_value_text (cell->generation));
+  fab_value_put (entry, "precision", fab_value_text (cell->precision));
+  fab_value_put (entry, "stack", fab_value_text (cell->stack));
+  fab_value_put (entry, "scale", fab_value_real (FAB_UNIT_FACTOR, scale));
+  fab_value_put (entry, "issue", fab_value_whole (FAB_UNIT_TIME, cell->issue_ps));
+  fab_value_append (list, entry);
+  return list;
+}
+
+static void
+add_setting (FabEdits *edits, const Setting *setting)
+{
+  double efficiency = nine_digits (setting->efficiency);
+
+  if (setting->efficiency <= 0)
+    return;
+  if (setting->cell != NULL)
+    fab_edits_set (edits, "efficiencies", cell_value (setting->cell, efficiency));
+  else if (setting->knob == FAB_TRAINING_MFU)
+    fab_edits_set (edits, "job.compute.mfu", fab_value_real (FAB_UNIT_FRACTION, efficiency));
+  else if (setting->efficiency < 1 || setting->efficiency > 1)
+    fab_edits_set (edits, "job.compute.scale", fab_value_real (FAB_UNIT_FACTOR, efficiency));
+}
+
+/* The checked scenario. (transfer full) */
 static FabScenario *
-scenario_at (const FabTrainingRun *self, double efficiency, GError **error)
+scenario_at (const FabTrainingRun *self, const Setting *setting, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_copy (self->base);
   g_autoptr (FabEdits) edits = fab_edits_new ();
 
-  if (efficiency > 0)
-    fab_edits_set (edits, ranges[self->traits.knob].key,
-                   fab_value_real (ranges[self->traits.knob].unit, nine_digits (efficiency)));
+  add_setting (edits, setting);
   fab_edits_append (edits, self->edits);
   fab_scenario_edit (scenario, edits);
   return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
-}
-
-/* A text of a checked scenario, interned; "" for none. */
-static const char *
-text_of (const FabScenario *scenario, const char *key)
-{
-  FabValue *value;
-
-  if (!fab_scenario_get (scenario, key, &value, NULL) || value == NULL)
-    return "";
-  const char *text = value->kind == FAB_VALUE_TEXT ? g_intern_string (value->text) : "";
-  fab_value_unref (value);
-  return text;
 }
 
 static const char *
@@ -106,8 +131,6 @@ take_traits (FabTrainingTraits *traits, const FabScenario *scenario)
   traits->expert = (guint) fab_scenario_get_whole (scenario, "job.parallel.expert", 1);
   traits->pipeline = (guint) fab_scenario_get_whole (scenario, "job.parallel.pipeline", 1);
   traits->generation = generation_of (scenario);
-  traits->precision = text_of (scenario, "job.precision");
-  traits->stack = text_of (scenario, "job.compute.stack");
 }
 
 FabTrainingRun *
@@ -128,7 +151,8 @@ fab_training_run_open (const FabTrainingSource *source, guint row, const FabTrai
     return NULL;
   }
   self->base = fab_scenario_open_text (self->name, yaml, strlen (yaml), env->registry, env->catalog, error);
-  g_autoptr (FabScenario) scenario = self->base ? scenario_at (self, 0, error) : NULL;
+  g_autoptr (FabScenario) scenario = self->base ? scenario_at (self, &(Setting){ .efficiency = 0 }, error)
+                                                : NULL;
   if (scenario == NULL)
     return NULL;
   take_traits (&self->traits, scenario);
@@ -141,10 +165,28 @@ fab_training_run_traits (const FabTrainingRun *self)
   return &self->traits;
 }
 
-gboolean
-fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainingStep *step, GError **error)
+static FabTrainingCell
+cell_of (const FabSimulation *simulation)
 {
-  g_autoptr (FabScenario) scenario = scenario_at (self, efficiency, error);
+  const FabJobTotals *totals = fab_simulation_totals (simulation);
+  const FabEfficiency *values = &totals->efficiency.values;
+
+  if (!totals->has_efficiency)
+    return (FabTrainingCell){ .scale_factor = 1, .low_factor = 1, .high_factor = 1 };
+  return (FabTrainingCell){ totals->efficiency.is_cell ? g_intern_string (values->name) : NULL,
+                            g_intern_string (values->generation ? values->generation : ""),
+                            g_intern_string (values->precision),
+                            g_intern_string (values->stack),
+                            values->scale_factor,
+                            values->low_factor,
+                            values->high_factor,
+                            values->issue_ps };
+}
+
+static gboolean
+play (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step, GError **error)
+{
+  g_autoptr (FabScenario) scenario = scenario_at (self, setting, error);
 
   if (scenario == NULL)
     return FALSE;
@@ -157,43 +199,93 @@ fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainin
   *step = (FabTrainingStep){ .step_s = fab_ps_to_seconds (times->duration_ps),
                              .compute_s = fab_ps_to_seconds (times->compute_ps),
                              .comm_s = fab_ps_to_seconds (times->comm_ps),
-                             .exposed_s = fab_ps_to_seconds (times->exposed_ps) };
+                             .exposed_s = fab_ps_to_seconds (times->exposed_ps),
+                             .cell = cell_of (simulation) };
   return TRUE;
 }
 
 gboolean
-fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency, GError **error)
+fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainingStep *step, GError **error)
 {
-  const Range *range = &ranges[self->traits.knob];
-  const double tolerance = 1e-4, least = 1 / range->most, most = 1 / range->least;
-  const guint most_runs = 40;
-  double low = least, high = most, x = 1 / range->first;
-  FabTrainingStep step = { 0 };
+  return play (self, &(Setting){ self->traits.knob, efficiency, NULL }, step, error);
+}
 
-  for (guint i = 0; i < most_runs; i++) {
-    if (!fab_training_run_play (self, 1 / x, &step, error))
-      return FALSE;
-    *efficiency = 1 / x;
-    if (fabs (step.step_s / wanted_s - 1) < tolerance)
-      return TRUE;
-    if (high / low < 1 + tolerance / 10)
+/* How far a fitted step may be from the measured one: a tenth of what runs of one job differ by. */
+static const double tolerance = 1e-3;
+
+/* The largest and the least x that are known to be too fast and too slow. */
+typedef struct {
+  double least, most; /* of the range */
+  double low, high;
+} Bracket;
+
+/* The next x after a step at `x`: Newton's, or the middle where that leaves what is known. */
+static double
+next_x (Bracket *self, double x, const FabTrainingStep *step, double wanted_s)
+{
+  if (step->step_s < wanted_s)
+    self->low = x;
+  else
+    self->high = x;
+  x *= 1 + (wanted_s - step->step_s) / MAX (step->compute_s, 1e-12);
+  if (x <= self->low)
+    x = self->low > self->least ? sqrt (self->low * self->high) : self->least;
+  if (x >= self->high)
+    x = self->high < self->most ? sqrt (self->low * self->high) : self->most;
+  return x;
+}
+
+/* Sets the efficiency of `setting` to the one at which the step takes `wanted_s`; *step is that step. Where it has one
+ * already, that is the step at the efficiency of `setting`. */
+static gboolean
+fit (const FabTrainingRun *self, const Range *range, double wanted_s, Setting *setting, FabTrainingStep *step,
+     GError **error)
+{
+  const guint most_runs = 40;
+  Bracket bracket = { 1 / range->most, 1 / range->least, 1 / range->most, 1 / range->least };
+  double x = 1 / range->first;
+
+  if (step->step_s > 0)
+    x = fabs (step->step_s / wanted_s - 1) < tolerance
+          ? 1 / setting->efficiency
+          : next_x (&bracket, 1 / setting->efficiency, step, wanted_s);
+  for (guint i = 0; i < most_runs && fabs (step->step_s / wanted_s - 1) >= tolerance; i++) {
+    if (bracket.high / bracket.low < 1 + tolerance / 10)
       break;
-    if (step.step_s < wanted_s)
-      low = x;
-    else
-      high = x;
-    x *= 1 + (wanted_s - step.step_s) / MAX (step.compute_s, 1e-12);
-    if (x <= low)
-      x = low > least ? sqrt (low * high) : least;
-    if (x >= high)
-      x = high < most ? sqrt (low * high) : most;
+    setting->efficiency = 1 / x;
+    if (!play (self, setting, step, error))
+      return FALSE;
+    x = next_x (&bracket, x, step, wanted_s);
   }
-  if (fabs (step.step_s / wanted_s - 1) < 10 * tolerance)
+  if (fabs (step->step_s / wanted_s - 1) < tolerance)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
                     "%s: no %s from %g to %g takes the measured %.4g s; at %.3g it takes %.4g s", self->name,
-                    fab_training_knob_names[self->traits.knob], range->least, range->most, wanted_s,
-                    *efficiency, step.step_s);
+                    range->name, range->least, range->most, wanted_s, setting->efficiency, step->step_s);
+}
+
+gboolean
+fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency, FabTrainingStep *step,
+                      GError **error)
+{
+  Setting setting = { self->traits.knob, 1, NULL };
+  gboolean is_found = fit (self, &ranges[self->traits.knob], wanted_s, &setting, step, error);
+
+  *efficiency = setting.efficiency;
+  return is_found;
+}
+
+gboolean
+fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,
+                           double *scale, FabTrainingStep *step, GError **error)
+{
+  Setting setting = { self->traits.knob, 0, &blind->cell };
+  gboolean is_found = FALSE;
+
+  *step = (FabTrainingStep){ .step_s = 0 };
+  is_found = fit (self, &cell_range, wanted_s, &setting, step, error);
+  *scale = setting.efficiency;
+  return is_found;
 }
 
 double

@@ -7,20 +7,31 @@
  */
 #pragma once
 
+#include "sim/base/units.h"
 #include "sim/scenario/catalog.h"
 #include "validate/training/sources.h"
+
+/* The efficiency of the catalogue that a step was priced with. Texts are interned. */
+typedef struct {
+  const char *name;                           /* of its entry; NULL: a product of effects */
+  const char *generation, *precision, *stack; /* NULL: the step was priced without one */
+  double scale_factor, low_factor, high_factor;
+  FabTimePs issue_ps;
+} FabTrainingCell;
 
 typedef struct {
   double step_s;
   double compute_s; /* mean over ranks, as the next two */
   double comm_s;
   double exposed_s; /* of comm_s, what no compute covers */
+  FabTrainingCell cell;
 } FabTrainingStep;
 
 typedef struct {
   const FabCatalog *catalog;
   const FabRegistry *registry;
   const char *const *sets; /* "a.b=c" over every scenario, NULL-ended, or NULL */
+  gboolean plays_all;      /* also of large sources: every row */
 } FabTrainingEnv;
 
 /* What an efficiency multiplies. */
@@ -28,11 +39,11 @@ typedef enum { FAB_TRAINING_MFU, FAB_TRAINING_SCALE } FabTrainingKnob;
 
 extern const char *const fab_training_knob_names[]; /* "mfu", "scale"; NULL-ended */
 
-/* How a row divides the model, and what computes it. Texts are interned. */
+/* How a row divides the model, and on what it runs. */
 typedef struct {
   FabTrainingKnob knob;
-  guint tensor, context, expert, pipeline;    /* ranks; 1: not divided so */
-  const char *generation, *precision, *stack; /* "": the scenario does not say */
+  guint tensor, context, expert, pipeline; /* ranks; 1: not divided so */
+  const char *generation;                  /* of its accelerators, interned; "": they have none */
 } FabTrainingTraits;
 
 typedef struct _FabTrainingRun FabTrainingRun;
@@ -49,10 +60,16 @@ const FabTrainingTraits *fab_training_run_traits (const FabTrainingRun *self);
 gboolean fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainingStep *step,
                                 GError **error);
 
-/* The efficiency at which the row takes `wanted_s`, within 1e-4 of it. FALSE and *error: none in its range does, for
- * its communication alone takes longer, or nothing is that slow. */
+/* The efficiency at which the row takes `wanted_s`, within 1e-3 of it, and the step that it takes. *step may be the
+ * step at a scale of 1 before, where that is known, or else zeroes. FALSE and *error: none in its range does, for its
+ * communication alone takes longer, or nothing is that slow. */
 gboolean fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency,
-                               GError **error);
+                               FabTrainingStep *step, GError **error);
+
+/* The same of the catalogue's scale of the cell, which is that of `blind`, a step at a scale of 1: what
+ * `fabricast validate efficiencies` writes. *step is the step at that scale, whatever the catalogue says. */
+gboolean fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,
+                                    double *scale, FabTrainingStep *step, GError **error);
 
 /* ln of the compute time at which the step would take `wanted_s` over that of the step, when all else stays. Of one
  * whose communication alone takes longer, that of a hundredth of its compute. */

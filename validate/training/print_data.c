@@ -18,6 +18,9 @@ fab_training_to_csv (const FabTrainingView *view)
 
       const FabTrainingTraits *traits = &row->traits;
 
+      if (row->role == FAB_RUN_NOT_PLAYED)
+        continue;
+
       g_string_append_printf (out, "%s,%s,%s,%s,%u,%u,%.6g,%.6g,%.6f,%.6g,%.6g,%s,%.6f,",
                               result->source->spec->name, row->measured->id, fab_run_role_names[row->role],
                               row->measured->strategy, row->measured->gpus, row->measured->nodes,
@@ -28,8 +31,9 @@ fab_training_to_csv (const FabTrainingView *view)
                               row->is_calibration ? "yes" : "no", row->blind.step.step_s,
                               row->blind.error_fraction, row->blind.residual,
                               traits->generation ? traits->generation : "",
-                              traits->precision ? traits->precision : "", traits->stack ? traits->stack : "",
-                              traits->tensor, traits->context, traits->expert, traits->pipeline);
+                              row->blind.step.cell.precision ? row->blind.step.cell.precision : "",
+                              row->blind.step.cell.stack ? row->blind.step.cell.stack : "", traits->tensor,
+                              traits->context, traits->expert, traits->pipeline);
     }
   }
   return g_string_free (out, FALSE);
@@ -108,7 +112,8 @@ add_result (FabJson *json, const FabTrainingView *view, const FabTrainingResult 
   if (!view->is_summary) {
     fab_json_begin_array (json, "rows");
     for (guint i = 0; i < result->rows->len; i++)
-      add_row (json, &g_array_index (result->rows, FabTrainingComparison, i));
+      if (g_array_index (result->rows, FabTrainingComparison, i).role != FAB_RUN_NOT_PLAYED)
+        add_row (json, &g_array_index (result->rows, FabTrainingComparison, i));
     fab_json_end (json);
   }
   fab_json_end (json);

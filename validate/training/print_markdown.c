@@ -30,7 +30,8 @@ static const char page_head[] =
     "A direction is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in\n"
     "GPU-seconds as it did when measured; measured changes under 2 % are not counted, nor are rows where\n"
     "more GPUs alone were measured to make a sample cheaper: noise, or memory that was short. Rows that cannot be\n"
-    "simulated are skipped, and counted.\n"
+    "simulated are skipped, and counted. Of sources with more than 40 rows an even sample of the groups is played;\n"
+    "`--all` plays all of them.\n"
     "\n";
 
 static void
@@ -211,9 +212,9 @@ append_rows (GString *out, const FabTrainingResult *result)
   if (is_large) {
     g_ptr_array_sort (rows, compare_worst);
     g_ptr_array_set_size (rows, (gint) MIN (rows->len, WORST_ROWS));
-    g_string_append_printf (out,
-                            "\nThe judged rows that are furthest off, of %u rows (`--format csv` has all):\n",
-                            result->rows->len);
+    g_string_append_printf (
+        out, "\nThe judged rows that are furthest off, of %u rows (`--all --format csv` has all):\n",
+        result->rows->len);
   }
   if (rows->len == 0)
     return;
@@ -251,6 +252,9 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
   g_string_append_printf (out, "- scenario: `validate/measured/training/%s`\n", spec->scenario);
   if (view->is_summary)
     return;
+  if (result->n_played < result->rows->len)
+    g_string_append_printf (out, "- played: %u of %u rows, an even sample of the groups\n", result->n_played,
+                            result->rows->len);
   append_rows (out, result);
   append_told (out, result);
 }

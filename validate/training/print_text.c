@@ -99,8 +99,12 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
                             "measured s", "predicted s", "error", "exposed", "effic.", "blind", "role",
                             "what");
     for (guint i = 0; i < result->rows->len; i++)
-      append_row (out, result, &g_array_index (result->rows, FabTrainingComparison, i));
+      if (g_array_index (result->rows, FabTrainingComparison, i).role != FAB_RUN_NOT_PLAYED)
+        append_row (out, result, &g_array_index (result->rows, FabTrainingComparison, i));
   }
+  if (result->n_played < result->rows->len)
+    g_string_append_printf (out, "  %-24s %3u of %u rows (--all plays all of them)\n", "sample",
+                            result->n_played, result->rows->len);
   append_errors (out, "judged", &result->errors, limit);
   append_errors (out, "one node", &result->one_node_errors, "");
   append_errors (out, "across layouts", &result->across_errors, "");

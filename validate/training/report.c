@@ -10,15 +10,13 @@
 #include "sim/base/thread_pool.h"
 #include "validate/training/report_parts.h"
 
-const char *const fab_run_role_names[] = { [FAB_RUN_ANCHOR] = "anchor",
-                                           [FAB_RUN_LAYOUT_ANCHOR] = "layout anchor",
-                                           [FAB_RUN_ONE_NODE] = "one node",
-                                           [FAB_RUN_JUDGED] = "judged",
-                                           [FAB_RUN_FULL_MEMORY] = "memory full",
-                                           [FAB_RUN_DOUBTFUL] = "doubtful",
-                                           [FAB_RUN_UNANCHORED] = "no anchor",
-                                           [FAB_RUN_SKIPPED] = "skipped",
-                                           NULL };
+const char *const fab_run_role_names[] = {
+  [FAB_RUN_ANCHOR] = "anchor",           [FAB_RUN_LAYOUT_ANCHOR] = "layout anchor",
+  [FAB_RUN_ONE_NODE] = "one node",       [FAB_RUN_JUDGED] = "judged",
+  [FAB_RUN_FULL_MEMORY] = "memory full", [FAB_RUN_DOUBTFUL] = "doubtful",
+  [FAB_RUN_UNANCHORED] = "no anchor",    [FAB_RUN_SKIPPED] = "skipped",
+  [FAB_RUN_NOT_PLAYED] = "not played",   NULL
+};
 
 /* --- rows --- */
 
@@ -38,20 +36,6 @@ skip (FabTrainingComparison *row, const GError *problem)
   row->problem = g_strdup (problem->message);
 }
 
-static void
-open_row (gpointer data, guint item)
-{
-  const Work *self = data;
-  FabTrainingComparison *row = fab_training_row_of (self->result, item);
-  g_autoptr (GError) problem = NULL;
-
-  row->run = fab_training_run_open (self->result->source, item, self->env, &problem);
-  if (row->run == NULL)
-    skip (row, problem);
-  else
-    row->traits = *fab_training_run_traits (row->run);
-}
-
 static gboolean
 predict_blind (FabTrainingComparison *row, GError **error)
 {
@@ -64,7 +48,33 @@ predict_blind (FabTrainingComparison *row, GError **error)
   blind->is_predicted = TRUE;
   blind->error_fraction = blind->step.step_s / row->measured->step_s - 1;
   blind->residual = fab_training_residual (&blind->step, row->measured->step_s);
+  blind->is_inside = blind->residual >= log (blind->step.cell.low_factor)
+                  && blind->residual <= log (blind->step.cell.high_factor);
   return TRUE;
+}
+
+/* Reads a row and predicts it blind, from where a fit begins. */
+static void
+open_row (gpointer data, guint item)
+{
+  const Work *self = data;
+  FabTrainingComparison *row = fab_training_row_of (self->result, item);
+  g_autoptr (GError) problem = NULL;
+
+  if (row->role == FAB_RUN_NOT_PLAYED)
+    return;
+  row->run = fab_training_run_open (self->result->source, item, self->env, &problem);
+  if (row->run != NULL)
+    row->traits = *fab_training_run_traits (row->run);
+  if (row->run == NULL || !predict_blind (row, &problem))
+    skip (row, problem);
+}
+
+/* The only anchor of its layout has been played with its efficiency. */
+static gboolean
+is_played (const FabTrainingComparison *row)
+{
+  return row->fitted > 0 && row->predicted.step_s > 0 && fabs (row->efficiency / row->fitted - 1) < 1e-9;
 }
 
 static void
@@ -74,16 +84,13 @@ predict_row (gpointer data, guint item)
   FabTrainingComparison *row = fab_training_row_of (self->result, item);
   g_autoptr (GError) problem = NULL;
 
-  if (row->run == NULL)
+  if (row->run == NULL || row->efficiency <= 0)
     return;
-  if (!predict_blind (row, &problem)
-      || (row->efficiency > 0
-          && !fab_training_run_play (row->run, row->efficiency, &row->predicted, &problem))) {
+  if (!is_played (row) && !fab_training_run_play (row->run, row->efficiency, &row->predicted, &problem)) {
     skip (row, problem);
     return;
   }
-  if (row->efficiency > 0)
-    row->error_fraction = row->predicted.step_s / row->measured->step_s - 1;
+  row->error_fraction = row->predicted.step_s / row->measured->step_s - 1;
 }
 
 /* --- results --- */
@@ -134,6 +141,7 @@ tell (FabTrainingResult *self)
     const FabTrainingComparison *row = fab_training_row_of (self, i);
 
     self->n_skipped += row->role == FAB_RUN_SKIPPED;
+    self->n_played += row->role != FAB_RUN_NOT_PLAYED;
     if (row->problem != NULL)
       g_ptr_array_add (self->told, g_strdup (row->problem));
   }
@@ -155,6 +163,8 @@ predict (FabTrainingResult *self, const FabTrainingEnv *env)
 {
   Work work = { self, env };
 
+  if (!env->plays_all)
+    fab_training_sample (self);
   fab_thread_pool_run (0, self->rows->len, open_row, &work);
   fab_training_assign_calibration (self);
   fab_training_group_rows (self);
@@ -174,7 +184,7 @@ has_any (const FabTrainingReport *self, GError **error)
     const FabTrainingResult *result = g_ptr_array_index (self->results, r);
 
     for (guint i = 0; i < result->rows->len; i++)
-      if (fab_training_row_of (result, i)->role != FAB_RUN_SKIPPED)
+      if (fab_training_row_of (result, i)->role < FAB_RUN_SKIPPED)
         return TRUE;
     if (first == NULL && result->told->len > 0)
       first = g_ptr_array_index (result->told, 0);

@@ -15,8 +15,9 @@
  *      more of a group has anchors of its own, chosen in the same way; they are predicted with the group's efficiency,
  *      and counted apart as errors across layouts.
  *   4. Every other row is simulated with its layout's efficiency, or else the group's. Nothing is fitted again.
- *   5. A step waits for the slowest of its GPUs, the more of them the longer (fab_training_slowest); the efficiency is
- *      that of the slowest of the anchor's GPUs, and other rows have that of the slowest of theirs.
+ *   5. A step waits for the slowest of its GPUs, the more of them the longer (fab_training_slowest). A job whose
+ *      operators are priced one by one does so itself; an MFU is that of the slowest of the anchor's GPUs, and other
+ *      rows have that of the slowest of theirs.
  * Judged are rows on several nodes that are no anchors and not doubtful; rows inside a node are shown beside them.
  *
  * Blind, as a planner stands before anyone has measured: every row at a scale of 1, with the catalogue's efficiencies.
@@ -24,6 +25,9 @@
  * that knows no prediction: of a source that `alternates`, the groups of equal model and GPU (columns `model` and
  * `gpu`, those that there are), in alphabetical order, calibrate and are judged in turn, the first calibrating; of one
  * that is `judged`, all are judged.
+ *
+ * Of a source with more rows than its `sample` says every k-th group is played, in alphabetical order, k so large
+ * that no more rows are left; `plays_all` plays them all.
  *
  * A row that cannot be read or simulated is told and left out; nothing else is fatal but that all of them are.
  */
@@ -42,6 +46,7 @@ typedef enum {
   FAB_RUN_DOUBTFUL,
   FAB_RUN_UNANCHORED, /* no efficiency takes it to what was measured, or no row of its group has one */
   FAB_RUN_SKIPPED,    /* it cannot be simulated */
+  FAB_RUN_NOT_PLAYED, /* of a large source, and not in its sample */
   FAB_N_RUN_ROLES,
 } FabRunRole;
 
@@ -97,6 +102,7 @@ typedef struct {
 typedef struct {
   const FabTrainingSource *source;
   GArray *rows;    /* FabTrainingComparison, in the order of the table */
+  guint n_played;  /* rows in its sample */
   guint n_skipped; /* rows that could not be read or simulated */
   GPtrArray *told; /* char: why, of each row that is skipped or has no anchor */
   FabErrors errors, one_node_errors, across_errors;

@@ -13,6 +13,9 @@ fab_training_row_of (const FabTrainingResult *self, guint index)
 /* Which rows calibrate, by the rule of report.h. */
 void fab_training_assign_calibration (FabTrainingResult *self);
 
+/* Rows that are not to be played get that role. */
+void fab_training_sample (FabTrainingResult *self);
+
 /* Opened rows get their groups and layouts. */
 void fab_training_group_rows (FabTrainingResult *self);
 

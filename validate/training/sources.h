@@ -56,6 +56,7 @@ typedef struct {
   int role;             /* FabTrainingRole */
   const char *same;     /* columns between blanks: rows equal in them have one compute efficiency */
   const char *factors;  /* columns between blanks: what else differs between rows, for report.h */
+  gint64 n_sample;      /* rows that are played at most, unless all are asked for (report.h) */
   const char *network;  /* where the constants of its network come from */
   const char *note;     /* NULL: none */
 } FabTrainingSourceSpec;
