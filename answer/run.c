@@ -277,9 +277,11 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError 
   if (is_played)
     copy_times (&changed, seconds);
   else
-    g_prefix_error (error, "band, with %s changed: ",
-                    what_if->link_class != NULL ? what_if->link_class
-                                                : fab_unsure_names[FAB_UNSURE_COLLECTIVES]);
+    g_prefix_error (
+        error, "band, with %s changed: ",
+        what_if->link_class != NULL
+            ? what_if->link_class
+            : fab_unsure_names[what_if->compute != NULL ? FAB_UNSURE_COMPUTE : FAB_UNSURE_COLLECTIVES]);
   fab_run_result_clear (&changed);
   return is_played;
 }

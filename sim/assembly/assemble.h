@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sim/base/efficiency.h"
 #include "sim/collective/form_book.h"
 #include "sim/machine/cluster.h"
 #include "sim/net/disturbances.h"
@@ -22,6 +23,7 @@ typedef struct {
   gboolean is_intact; /* leaves out faults and background loads */
   /* of the collectives of the first job; NULL: they take what is predicted. It outlives building. */
   const FabPlanScale *plans;
+  const FabComputeScale *compute; /* of the first job; NULL: as predicted. It outlives building. */
 } FabWhatIf;
 
 /* It points into the scenario that it was built of. Its graph is frozen; its router and its sites learn while a

@@ -30,7 +30,22 @@ typedef struct {
 /* What stands for the three. */
 typedef struct {
   const char *generation, *precision, *stack;
+  gboolean
+      is_anchored; /* in place of the three: of compute that a measured run fixed, the entry `anchored` */
 } FabEfficiencyKey;
+
+/* Of compute whose time somebody measured. It names a stack that no job has, so that it is no effect. */
+#define FAB_EFFICIENCY_ANCHORED "anchored"
+
+/* Share of all cases between `low` and `high` of an entry. */
+#define FAB_EFFICIENCY_COVERAGE 0.9
+
+/* How sure a prediction is: the compute of a job takes as many times as long as `factor` says. It is asked once, with
+ * what is known of such compute. */
+typedef struct {
+  double (*factor) (gpointer owner, const FabEfficiency *known);
+  gpointer owner;
+} FabComputeScale;
 
 /* What was found for a key. */
 typedef struct {

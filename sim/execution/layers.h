@@ -157,6 +157,13 @@ double fab_pass_tokens (const FabPass *self, const FabOperator *op);
  * the gradients of the activations, one for those of the weights. */
 double fab_pass_flops (const FabPass *self);
 
+/* What the times of compute rest on, which says how far off they may be. */
+typedef enum {
+  FAB_COMPUTE_ANCHORED,   /* a measured run, or what a person says */
+  FAB_COMPUTE_EFFICIENCY, /* the efficiency of a pass */
+  FAB_COMPUTE_OPERATORS,  /* what operators do, and nothing that was measured of whole models */
+} FabComputeBasis;
+
 typedef struct {
   FabModelInfo info;
   /* Time of one pass through a layer that `check_layers` accepts; > 0 where the pass computes anything. */
@@ -170,6 +177,8 @@ typedef struct {
   /* Times are those of an average GPU that waits for no other. A job whose ranks compute in step then takes the time
  * of its slowest GPU (docs/models/parallel.md, "Slow ranks"). FALSE: the times are those of a whole job. */
   gboolean is_of_average_gpu;
+  /* Returns what its times rest on. NULL: a person fixed them. */
+  FabComputeBasis (*basis) (gconstpointer params);
 } FabComputeOps;
 
 /* Calls `check_layers` of the chosen model. */

@@ -29,7 +29,9 @@ typedef struct {
   GDestroyNotify slowness_free;
   FabEfficiencyFound efficiency; /* of the kernels, where has_efficiency */
   gboolean has_efficiency;       /* the compute model took it from the catalogue */
-  GPtrArray *hints;              /* char *: suggestions that would make it fit into memory; NULL: none */
+  FabEfficiency compute_known;   /* how far off compute may be, where has_compute_known */
+  gboolean has_compute_known;
+  GPtrArray *hints; /* char *: suggestions that would make it fit into memory; NULL: none */
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);

@@ -12,6 +12,7 @@ const char *const fab_unsure_names[] = {
   [FAB_UNSURE_ENDPOINT] = "endpoint",
   [FAB_UNSURE_MESSAGES] = "messages",
   [FAB_UNSURE_COLLECTIVES] = "collectives",
+  [FAB_UNSURE_COMPUTE] = "compute",
   NULL,
 };
 
@@ -27,6 +28,7 @@ fraction_of (const FabLinkSpec *spec, FabUnsureKind kind)
   case FAB_UNSURE_ENDPOINT: return spec->endpoint_ps > 0 ? spec->uncertainty.endpoint_fraction : 0;
   case FAB_UNSURE_MESSAGES: return spec->messages.n > 0 ? spec->uncertainty.messages_fraction : 0;
   case FAB_UNSURE_COLLECTIVES:
+  case FAB_UNSURE_COMPUTE:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -239,6 +241,7 @@ what_if_of (const FabUnsure *unsure, double sign)
   case FAB_UNSURE_ENDPOINT: what_if.endpoint_change = change; break;
   case FAB_UNSURE_MESSAGES: what_if.messages_change = change; break;
   case FAB_UNSURE_COLLECTIVES:
+  case FAB_UNSURE_COMPUTE:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -268,6 +271,7 @@ fab_band_free (FabBand *self)
   g_free (self->low);
   g_free (self->high);
   g_free (self->most);
+  g_free (self->compute.entry);
   g_free (self);
 }
 
@@ -340,20 +344,84 @@ play_both_ends (Maker *self, const FabScenario *scenario, GError **error)
   return TRUE;
 }
 
+/* Plays all kernels at one end of what is known of such compute. */
+typedef struct {
+  gboolean is_high;
+  FabComputeBand *known; /* coverage 0: nothing computes, or nothing is known of it */
+} ComputeScaler;
+
+static char *
+compute_entry (const FabEfficiency *known)
+{
+  if (known->name != NULL)
+    return g_strdup (known->name);
+  return g_strdup_printf ("%s-%s-%s", known->generation != NULL ? known->generation : "unknown",
+                          known->precision, known->stack);
+}
+
+static double
+scale_compute (gpointer owner, const FabEfficiency *known)
+{
+  ComputeScaler *self = owner;
+
+  g_free (self->known->entry);
+  *self->known = (FabComputeBand){ .coverage_fraction = FAB_EFFICIENCY_COVERAGE,
+                                   .low_factor = known->low_factor,
+                                   .high_factor = known->high_factor,
+                                   .n_rows = (guint) known->n_rows,
+                                   .n_groups = (guint) known->n_groups,
+                                   .n_sources = (guint) known->n_sources,
+                                   .entry = compute_entry (known) };
+  return self->is_high ? known->high_factor : known->low_factor;
+}
+
+/* Once at the low end, and at the high one if anything computes of which something is known. */
+static gboolean
+play_compute_ends (Maker *self, GError **error)
+{
+  ComputeScaler down = { FALSE, &self->band->compute };
+  FabComputeScale scale = { scale_compute, &down };
+  FabWhatIf what_if = { .rate_factor = 1, .compute = &scale };
+  const FabUnsure unsure = { NULL, FAB_UNSURE_COMPUTE, 0 };
+
+  if (!self->play (self->owner, &what_if, self->less, error))
+    return FALSE;
+  if (self->band->compute.coverage_fraction <= 0)
+    return TRUE;
+  down.is_high = TRUE;
+  if (!self->play (self->owner, &what_if, self->more, error))
+    return FALSE;
+  g_array_append_val (self->band->unsure, unsure);
+  self->band->coverage_fraction = MIN (self->band->coverage_fraction, self->band->compute.coverage_fraction);
+  add_ends (self->band, self->band->unsure->len - 1, self->values, self->less, self->more, self->largest);
+  return TRUE;
+}
+
 static gboolean
 has_bands (const FabCatalog *catalog)
 {
   return fab_catalog_band (catalog, any_family) != NULL;
 }
 
-/* A scenario whose collectives, longer or shorter, meet a link that is dead by then has no band: it says nothing of how
- * far off its figures may be that it would not end. */
+/* Of collectives where the catalogue has bands, and of compute where it has efficiencies. */
 static gboolean
-play_collectives (Maker *self, const FabScenario *scenario, GError **error)
+play_models (Maker *self, const FabScenario *scenario, GError **error)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+  g_autofree const char **efficiencies = fab_catalog_names (catalog, FAB_SECTION_EFFICIENCIES);
+
+  return (!has_bands (catalog) || play_both_ends (self, scenario, error))
+      && (efficiencies[0] == NULL || play_compute_ends (self, error));
+}
+
+/* A scenario whose collectives or kernels, longer or shorter, meet a link that is dead by then has no band of them: it
+ * says nothing of how far off its figures may be that it would not end. */
+static gboolean
+play_unmeasured (Maker *self, const FabScenario *scenario, GError **error)
 {
   GError *problem = NULL;
 
-  if (play_both_ends (self, scenario, &problem))
+  if (play_models (self, scenario, &problem))
     return TRUE;
   if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_HUNG)) {
     g_clear_error (&problem);
@@ -373,7 +441,7 @@ close_band (FabBand *self, const double *values)
   }
 }
 
-/* `with`: NULL where collectives do not count in. */
+/* `with`: NULL where neither collectives nor compute count in. */
 static gboolean
 find_band (Maker *maker, const FabScenario *with, FabBand **band, GError **error)
 {
@@ -384,8 +452,7 @@ find_band (Maker *maker, const FabScenario *with, FabBand **band, GError **error
   maker->less = buffer;
   maker->more = buffer + n;
   maker->largest = buffer + 2 * n;
-  if (!play_links (maker, error)
-      || (with != NULL && has_bands (fab_scenario_catalog (with)) && !play_collectives (maker, with, error)))
+  if (!play_links (maker, error) || (with != NULL && !play_unmeasured (maker, with, error)))
     return FALSE;
   close_band (maker->band, maker->values);
   if (maker->band->unsure->len > 0)
@@ -425,14 +492,28 @@ fab_plan_band_basis (const FabPlanBand *self)
   return g_strdup_printf ("%u tables of %u families", self->n_tables, self->n_families);
 }
 
+/* "46 runs of 5 sources"; effects alone rest on those of all cells. */
+static char *
+compute_basis (const FabComputeBand *self)
+{
+  if (self->n_rows == 0)
+    return g_strdup ("no run like it");
+  if (self->n_sources == 1)
+    return g_strdup_printf ("%u runs of one source", self->n_rows);
+  return g_strdup_printf ("%u runs of %u sources", self->n_rows, self->n_sources);
+}
+
 char *
 fab_band_most (const FabBand *self, guint i)
 {
   const FabUnsure *unsure = &g_array_index (self->unsure, FabUnsure, self->most[i]);
   g_autofree char *basis = fab_plan_band_basis (&self->collectives);
+  g_autofree char *compute = compute_basis (&self->compute);
 
   if (unsure->kind == FAB_UNSURE_COLLECTIVES)
     return g_strdup_printf ("%s (%s)", fab_unsure_names[unsure->kind], basis);
+  if (unsure->kind == FAB_UNSURE_COMPUTE)
+    return g_strdup_printf ("%s (%s)", fab_unsure_names[unsure->kind], compute);
   return g_strdup_printf ("%s of %s (%.3g %%)", fab_unsure_names[unsure->kind], unsure->link,
                           100 * unsure->fraction);
 }
@@ -441,12 +522,15 @@ char *
 fab_band_about (const FabBand *self, guint i)
 {
   g_autofree char *most = fab_band_most (self, i);
-  gboolean is_alone = self->unsure->len == 1 && self->collectives.coverage_fraction > 0;
+  const FabUnsure *only = &g_array_index (self->unsure, FabUnsure, 0);
 
-  if (is_alone) {
-    g_autofree char *basis = fab_plan_band_basis (&self->collectives);
+  if (self->unsure->len == 1 && only->link == NULL) {
+    gboolean is_compute = only->kind == FAB_UNSURE_COMPUTE;
+    g_autofree char *basis = is_compute ? compute_basis (&self->compute)
+                                        : fab_plan_band_basis (&self->collectives);
 
-    return g_strdup_printf ("%.0f %%, by collectives alone (%s)", 100 * self->coverage_fraction, basis);
+    return g_strdup_printf ("%.0f %%, by %s alone (%s)", 100 * self->coverage_fraction,
+                            fab_unsure_names[only->kind], basis);
   }
   return g_strdup_printf ("%.0f %%, most by %s", 100 * self->coverage_fraction, most);
 }
@@ -460,6 +544,16 @@ fab_band_add_json (const FabBand *self, FabJson *json)
     fab_json_add_text (json, "family", self->collectives.entry);
     fab_json_add_whole (json, "tables", self->collectives.n_tables);
     fab_json_add_whole (json, "families", self->collectives.n_families);
+  }
+  if (self->compute.coverage_fraction > 0) {
+    fab_json_begin_object (json, "compute");
+    fab_json_add_text (json, "efficiency", self->compute.entry);
+    fab_json_add_real (json, "low_factor", self->compute.low_factor);
+    fab_json_add_real (json, "high_factor", self->compute.high_factor);
+    fab_json_add_whole (json, "runs", self->compute.n_rows);
+    fab_json_add_whole (json, "groups", self->compute.n_groups);
+    fab_json_add_whole (json, "sources", self->compute.n_sources);
+    fab_json_end (json);
   }
   fab_json_end (json);
 }

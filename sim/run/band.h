@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* band.h - how far a prediction may be off.
  *
- * Two things are uncertain. Numbers of links that somebody measured say so themselves (`uncertainty`): every one is set
- * to each end of its 95 % interval, one at a time. Collectives over other links are as far off as measured ones like
- * them were (entries `bands` of the catalogue, plan_kind.h): all of them are played at the low end of what was
- * measured, and all at the high end, because errors of one model go the same way. The simulation is repeated for each
- * end, and the changes are added in quadrature, separately above and below:
+ * Three things are uncertain. Numbers of links that somebody measured say so themselves (`uncertainty`): every one is
+ * set to each end of its 95 % interval, one at a time. Collectives over other links are as far off as measured ones
+ * like them were (entries `bands` of the catalogue, plan_kind.h): all of them are played at the low end of what was
+ * measured, and all at the high end, because errors of one model go the same way. Compute is as far off as that of
+ * measured runs like the job was (entries `efficiencies` of the catalogue): all kernels are played at the low end, and
+ * all at the high end. The simulation is repeated for each end, and the changes are added in quadrature, separately
+ * above and below:
  *
  *   high = value + sqrt (sum over what is uncertain of (largest rise)^2);  low likewise
  *
- * What computes, and what else may be wrong with a scenario, is taken for certain.
+ * What else may be wrong with a scenario is taken for certain.
  */
 #pragma once
 
@@ -22,18 +24,27 @@ typedef enum {
   FAB_UNSURE_ENDPOINT,
   FAB_UNSURE_MESSAGES,
   FAB_UNSURE_COLLECTIVES, /* all that no uncertain link carries */
+  FAB_UNSURE_COMPUTE,     /* all kernels of the first job */
   FAB_N_UNSURE,
 } FabUnsureKind;
 
-/* "rate", "latency", ..., as in a link's `uncertainty`, then "collectives"; NULL-ended */
+/* "rate", "latency", ..., as in a link's `uncertainty`, then "collectives" and "compute"; NULL-ended */
 extern const char *const fab_unsure_names[];
 
-/* What is uncertain: a number of a link entry, or collectives. */
+/* What is uncertain: a number of a link entry, collectives, or compute. */
 typedef struct {
-  char *link; /* NULL: collectives */
+  char *link; /* NULL: collectives, or compute */
   FabUnsureKind kind;
-  double fraction; /* half-width as a fraction of the number; of collectives 0 */
+  double fraction; /* half-width as a fraction of the number; of collectives and compute 0 */
 } FabUnsure;
+
+/* What is known of compute like the job's. */
+typedef struct {
+  double coverage_fraction;          /* of all cases; 0: nothing is known, or nothing computes */
+  double low_factor, high_factor;    /* measured over predicted time; low <= 1 <= high */
+  guint n_rows, n_groups, n_sources; /* that it rests on */
+  char *entry; /* of the catalogue's `efficiencies`, or the effects that stand for one */
+} FabComputeBand;
 
 /* What is known of collectives like one that was planned. */
 typedef struct {
@@ -48,7 +59,7 @@ FabPlanBand fab_plan_band (const FabScenario *scenario, const FabCollectivePlan 
                            const FabPlanKind *kind);
 
 typedef struct {
-  GArray *unsure; /* FabUnsure in the order of the catalogue; collectives come last */
+  GArray *unsure; /* FabUnsure in the order of the catalogue; then collectives, then compute */
   guint n;
   double *low, *high; /* [n] bounds of each value */
   /* [n] index in `unsure` of what changes the value most; when nothing changes it, the first. */
@@ -57,6 +68,7 @@ typedef struct {
   double coverage_fraction;
   /* of the entry of `bands` by which most is uncertain; coverage 0: no collectives count in */
   FabPlanBand collectives;
+  FabComputeBand compute;
 } FabBand;
 
 /* Computes the prediction with one number changed, into `values` [n]. */
@@ -72,15 +84,15 @@ gboolean fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, 
 void fab_band_free (FabBand *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBand, fab_band_free)
 
-/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)", "collectives (40 tables of 11 families)".
- * (transfer full) */
+/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)", "collectives (40 tables of 11 families)",
+ * "compute (46 runs of 5 sources)". (transfer full) */
 char *fab_band_most (const FabBand *self, guint i);
 
 /* Returns what a figure's band is: "95 %, most by messages of lab-eth (1.5 %)", "90 %, by collectives alone (8 tables
  * of nvlink-ampere-switch)". (transfer full) */
 char *fab_band_about (const FabBand *self, guint i);
 
-/* Adds to the open object an object `band`: what is covered, and what collectives rest on. */
+/* Adds to the open object an object `band`: what is covered, and what collectives and compute rest on. */
 void fab_band_add_json (const FabBand *self, FabJson *json);
 
 /* Returns what it rests on: "40 tables of 11 families", "9 tables of nvlink-hopper-switch". (transfer full) */

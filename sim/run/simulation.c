@@ -159,6 +159,23 @@ scale_plans (FabSimulation *self, const FabPlanScale *scale)
   }
 }
 
+static void
+scale_compute (FabSimulation *self, const FabComputeScale *scale)
+{
+  const FabDag *dag = self->job->dag;
+  double factor;
+
+  if (!self->job->totals.has_compute_known)
+    return;
+  factor = scale->factor (scale->owner, &self->job->totals.compute_known);
+  for (guint i = 0; i < dag->n_tasks; i++) {
+    FabTask *task = &dag->tasks[i];
+
+    if (task->collective < 0 && task->kind == FAB_SPAN_COMPUTE)
+      task->duration_ps = (FabTimePs) ((double) task->duration_ps * factor + 0.5);
+  }
+}
+
 FabSimulation *
 fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                       const gint *cancel, GError **error)
@@ -169,6 +186,8 @@ fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, 
 
   if (self != NULL && what_if != NULL && what_if->plans != NULL)
     scale_plans (self, what_if->plans);
+  if (self != NULL && what_if != NULL && what_if->compute != NULL)
+    scale_compute (self, what_if->compute);
   return self;
 }
 

@@ -48,9 +48,10 @@ fab_efficiency_find (const FabCatalog *catalog, const FabEfficiencyKey *key)
                                            .low_factor = 1,
                                            .high_factor = 1,
                                            .evidence = FAB_EFFICIENCY_ASSUMED } };
-  const FabEfficiency *cell = NULL;
+  const FabEfficiency *cell = key->is_anchored ? fab_catalog_efficiency (catalog, FAB_EFFICIENCY_ANCHORED)
+                                               : NULL;
 
-  for (guint i = 0; names[i] != NULL; i++) {
+  for (guint i = 0; names[i] != NULL && !key->is_anchored; i++) {
     const FabEfficiency *entry = fab_catalog_efficiency (catalog, names[i]);
 
     found.knows_generation |= entry->generation != NULL && is_same (entry->generation, key->generation);

@@ -50,11 +50,12 @@ fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *po
                         &(Owner){ scenario, study->registry, figures }, band, error);
 }
 
-/* Whether collectives like the same measured ones, or no collectives, make both uncertain. */
+/* Whether collectives like the same measured ones, or no collectives, make both uncertain, and likewise compute. */
 static gboolean
 have_one_reason (const FabBand *a, const FabBand *b)
 {
-  return a != NULL && b != NULL && g_strcmp0 (a->collectives.entry, b->collectives.entry) == 0;
+  return a != NULL && b != NULL && g_strcmp0 (a->collectives.entry, b->collectives.entry) == 0
+      && g_strcmp0 (a->compute.entry, b->compute.entry) == 0;
 }
 
 gboolean

@@ -160,6 +160,27 @@ faster_messages (void **state)
                6 * 15725, 1e-6);
 }
 
+#define ONE_GPU                                                                     \
+  "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n" \
+  "job: {kind: ddp, model: gpt2-xl, sequence: 1024, compute: {kind: mfu}}\n"
+#define EFFICIENCIES \
+  "efficiencies: [{name: anchored, stack: anchored, low: 0.8, high: 1.5, rows: 6, groups: 2, sources: 1}]\n"
+
+/* One GPU only computes: its step is as far off as compute that a person fixed, from 0.8 to 1.5 times as long. */
+static void
+compute_as_measured (void **state)
+{
+  PlayedBand played = played_band (*state, ONE_GPU EFFICIENCIES);
+  g_autofree char *about = fab_band_about (played.band, 0);
+
+  assert_near (played.band->low[0], 0.8 * played.value_us, 1e-3);
+  assert_near (played.band->high[0], 1.5 * played.value_us, 1e-3);
+  assert_near (played.band->coverage_fraction, 0.9, 0);
+  assert_string_equal (played.band->compute.entry, "anchored");
+  assert_string_equal (about, "90 %, by compute alone (6 runs of one source)");
+  fab_band_free (played.band);
+}
+
 int
 main (void)
 {
@@ -172,6 +193,7 @@ main (void)
     cmocka_unit_test (no_faster_than_the_wire),
     cmocka_unit_test (collectives_as_measured),
     cmocka_unit_test (calibrated_links_replace),
+    cmocka_unit_test (compute_as_measured),
   };
 
   return cmocka_run_group_tests_name ("band", tests, load_catalog, drop_catalog);

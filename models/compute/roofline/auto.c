@@ -103,6 +103,14 @@ auto_stack (gconstpointer params)
   return stack_names[((const AutoParams *) params)->stack];
 }
 
+static FabComputeBasis
+auto_basis (gconstpointer params)
+{
+  double scale_factor = ((const AutoParams *) params)->scale_factor;
+
+  return scale_factor < 1 || scale_factor > 1 ? FAB_COMPUTE_ANCHORED : FAB_COMPUTE_EFFICIENCY;
+}
+
 static double
 auto_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
@@ -133,4 +141,5 @@ const FabComputeOps fab_compute_auto = {
   .seconds = auto_seconds,
   .stack = auto_stack,
   .is_of_average_gpu = TRUE,
+  .basis = auto_basis,
 };

@@ -69,6 +69,14 @@ static const FabParam roofline_params[] = {
   { .key = NULL },
 };
 
+static FabComputeBasis
+roofline_basis (gconstpointer params)
+{
+  double scale_factor = ((const RooflineParams *) params)->scale_factor;
+
+  return scale_factor < 1 || scale_factor > 1 ? FAB_COMPUTE_ANCHORED : FAB_COMPUTE_OPERATORS;
+}
+
 static double
 roofline_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
@@ -87,4 +95,5 @@ const FabComputeOps fab_compute_roofline = {
             .params = roofline_params,
             .params_size = sizeof (RooflineParams) },
   .seconds = roofline_seconds,
+  .basis = roofline_basis,
 };

@@ -430,6 +430,31 @@ expand (const FabWorkloadEnv *env, const TrainParams *params)
            : g_steal_pointer (&stack);
 }
 
+/* How far off the times of compute may be. A time that rests on operators alone lacks the efficiency of its cell, by
+ * which whole models were slower when they were measured; one that a person fixed is as far off as anchored ones. */
+static void
+find_compute_known (const Train *train, FabJobTotals *totals)
+{
+  const TrainParams *params = train->params;
+  const FabComputeOps *ops = (const FabComputeOps *) params->compute.info;
+  FabComputeBasis basis = ops->basis != NULL ? ops->basis (params->compute.params) : FAB_COMPUTE_ANCHORED;
+  FabEfficiencyKey key = { .generation = train->env->cluster->device.architecture,
+                           .precision = fab_precision_names[params->precision],
+                           .stack = train->strategy->stack,
+                           .is_anchored = basis == FAB_COMPUTE_ANCHORED };
+  FabEfficiency *known = &totals->compute_known;
+
+  if (train->env->find_efficiency == NULL)
+    return;
+  *known = basis == FAB_COMPUTE_EFFICIENCY ? train->efficiency.values
+                                           : train->env->find_efficiency (train->env->catalog, &key).values;
+  if (basis == FAB_COMPUTE_OPERATORS) {
+    known->low_factor = MIN (known->low_factor / known->scale_factor, 1);
+    known->high_factor = MAX (known->high_factor / known->scale_factor, 1);
+  }
+  totals->has_compute_known = known->high_factor > known->low_factor;
+}
+
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
              gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
@@ -454,6 +479,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   train.stack = expand (env, params);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
   find_efficiency (&train);
+  find_compute_known (&train, totals);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
   train.experts = experts_new (&train);
   if (!check_experts (&train, error) || !fab_compute_check_layers (&params->compute, train.stack, error)
