@@ -212,6 +212,17 @@ agree_on_norm (Stage *stage)
   stage_wait (stage, task);
 }
 
+/* What Adam moves in mixed precision (the help of optimizer_traffic), where kernels are as fast as they were measured:
+ * such a time is one of whole steps. */
+static double
+optimizer_traffic (const Train *train)
+{
+  const double adam_bytes = 30;
+  FabBytes said = train->params->optimizer_bytes_per_parameter;
+
+  return said > 0 ? (double) said : train->has_efficiency ? adam_bytes : 0;
+}
+
 static void
 optimize (Stage *stage)
 {
@@ -219,7 +230,7 @@ optimize (Stage *stage)
   const Strategy *strategy = train->strategy;
   double parameters = strategy->optimizer_parameters ? strategy->optimizer_parameters (stage)
                                                      : (double) stage->parameters;
-  double bytes = parameters * (double) train->params->optimizer_bytes_per_parameter;
+  double bytes = parameters * optimizer_traffic (train);
 
   if (strategy->before_optimizer)
     strategy->before_optimizer (stage);

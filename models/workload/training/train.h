@@ -99,7 +99,7 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
       { .key = "compute",                                                                                    \
         .type = FAB_PARAM_MODEL,                                                                             \
         .offset = TRAIN_ROW (type_, field_, compute),                                                        \
-        .fallback = "mfu",                                                                                   \
+        .fallback = "auto",                                                                                  \
         .models = FAB_MODEL_COMPUTE,                                                                         \
         .help = "How FLOPs become time." },                                                                  \
       { .key = "trains",                                                                                     \
@@ -128,9 +128,9 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .fallback = "0B",                                                                                    \
         .max = 1e4,                                                                                          \
         .help =                                                                                              \
-            "Memory traffic of the optimizer per parameter; its time is this over the memory rate. 0: "      \
-            "free. Adam in mixed precision reads gradient, two moments and master weight and writes the "    \
-            "last three and a half precision weight: 30B." },                                                \
+            "Memory traffic of the optimizer per parameter; its time is this over the memory rate. 0B: 30B " \
+            "with compute auto, else free. Adam in mixed precision reads gradient, two moments and master "  \
+            "weight and writes the last three and a half precision weight: 30B." },                          \
       { .key = "optimizer_state",                                                                            \
         .type = FAB_PARAM_BYTES,                                                                             \
         .offset = TRAIN_ROW (type_, field_, state_bytes_per_parameter),                                      \
