@@ -299,6 +299,23 @@ find_uncalibrated (FabVerdict *self, const FabScenario *scenario, const FabSimul
         g_strdup ("Measure them, or write what they achieve (`achievable`) from a source."));
 }
 
+/* The efficiency of kernels is a guess where no step of such accelerators was measured. */
+static void
+find_unmeasured_compute (FabVerdict *self, const FabSimulation *simulation)
+{
+  const FabJobTotals *totals = fab_simulation_totals (simulation);
+  const FabEfficiency *values = &totals->efficiency.values;
+
+  if (!totals->has_efficiency || totals->efficiency.knows_generation)
+    return;
+  fab_verdict_add (
+      self, FAB_FINDING_UNCALIBRATED,
+      g_strdup_printf ("No training step on accelerators of this generation (%s) was measured: kernels "
+                       "take the mean efficiency of the others, %.3g of the roofline's rates.",
+                       values->generation != NULL ? values->generation : "not named", values->scale_factor),
+      g_strdup ("Measure a step on one node and set `job.compute.scale` so that it is predicted."));
+}
+
 /* --- what the fidelity does not know --- */
 
 static gboolean
@@ -359,6 +376,7 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
   fab_choice_find (self, simulation);
   find_sizes (self, fab_simulation_dag (simulation));
   find_uncalibrated (self, scenario, simulation);
+  find_unmeasured_compute (self, simulation);
   find_draws (self, simulation);
   return find_fidelity (self, scenario, simulation, registry, error) ? g_steal_pointer (&self) : NULL;
 }

@@ -102,6 +102,22 @@ a_link_without_a_measurement_is_uncalibrated (G_GNUC_UNUSED void **state)
   assert_codes (HEAD OWN (", copy: {achievable: 0.9}") TWO_NODES REDUCE ("200MB"), "waits_for_network");
 }
 
+#define STEP(compute)                     \
+  "cluster: {node: dgx-h100, nodes: 1}\n" \
+  "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024" compute "}\n"
+
+/* Entries of own catalogues cannot take the shipped ones away; the generation of an own accelerator is not known. */
+static void
+an_unknown_generation_is_uncalibrated (G_GNUC_UNUSED void **state)
+{
+#define ODD                                                                                                 \
+  "accelerators: [{name: h100-sxm5-80gb, architecture: odd, peak_fp16: 989TFLOP/s, peak_fp32: 67TFLOP/s,\n" \
+  "  memory: 80GB, memory_rate: 3350GB/s}]\n"
+  assert_codes (HEAD STEP (""), "waits_for_compute");
+  assert_codes (HEAD ODD STEP (""), "uncalibrated;waits_for_compute");
+  assert_codes (HEAD ODD STEP (", compute: {kind: mfu}"), "waits_for_compute");
+}
+
 #define MEASURED                                                                               \
   "links: [{name: m, lanes: 4, signalling: 50Gb/s, latency: 600ns, copy: {achievable: 0.9},\n" \
   "  messages: [{overhead: 2us, rate: 20GB/s}], measured: {from: 8KiB, to: 8MiB}}]\n"          \
@@ -221,6 +237,7 @@ main (void)
     cmocka_unit_test (a_link_that_binds_is_named),
     cmocka_unit_test (a_slower_choice_is_named),
     cmocka_unit_test (a_link_without_a_measurement_is_uncalibrated),
+    cmocka_unit_test (an_unknown_generation_is_uncalibrated),
     cmocka_unit_test (sizes_outside_the_measured_ones_are_extrapolated),
     cmocka_unit_test (a_fidelity_says_what_it_does_not_know),
     cmocka_unit_test (different_channels_on_a_link_are_told),
