@@ -605,6 +605,33 @@ explain_flops (const Explain *self, guint depth)
       (double) totals->parameters, rule);
 }
 
+/* Where the efficiency of `compute: auto` comes from. */
+static void
+note_efficiency (const Explain *self, FabStatement *statement)
+{
+  const FabEfficiencyFound *found = &fab_simulation_totals (self->simulation)->efficiency;
+  const FabEfficiency *values = &found->values;
+
+  if (!fab_simulation_totals (self->simulation)->has_efficiency)
+    return;
+  if (found->is_cell)
+    fab_statement_note (statement,
+                        "Kernels run at %.3g of the roofline's rates (efficiency %s): %s; %" G_GINT64_FORMAT
+                        " runs, %" G_GINT64_FORMAT " sources. Of such steps 90 %% took %.3g to %.3g of the "
+                        "predicted time.",
+                        values->scale_factor, values->name,
+                        values->source != NULL ? values->source : "own entry", values->n_rows,
+                        values->n_sources, values->low_factor, values->high_factor);
+  else
+    fab_statement_note (
+        statement,
+        "Kernels run at %.3g of the roofline's rates: no step of this generation (%s), precision "
+        "(%s) and software (%s) was measured, so this is the product of their effects. 90 %% of "
+        "steps are taken to be within %.3g to %.3g of the predicted time.",
+        values->scale_factor, values->generation != NULL ? values->generation : "not named",
+        values->precision, values->stack, values->low_factor, values->high_factor);
+}
+
 static void
 explain_kernels (const Explain *self, guint depth, double kernels_s)
 {
@@ -621,6 +648,7 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
     fab_statement_term (statement, "kernels", FAB_TERM_TIME, kernels_s);
     fab_statement_note (statement,
                         "Times of kernels come from the scenario's `compute`, operator by operator.");
+    note_efficiency (self, statement);
     if (totals->waiting > 1)
       fab_statement_note (
           statement,
