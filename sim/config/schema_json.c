@@ -144,13 +144,16 @@ emit_default (Emitter *self, const FabParam *row)
     fab_json_add_text (self->out, "default", row->fallback);
 }
 
-/* A path, or a list of them. */
+/* A path or a text, or a list of them; texts of a list may look like numbers. */
 static void
-emit_files (Emitter *self)
+emit_files (Emitter *self, gboolean has_numbers)
 {
   add_types (self, "string", "array");
   fab_json_begin_object (self->out, "items");
-  fab_json_add_text (self->out, "type", "string");
+  if (has_numbers)
+    add_types (self, "string", "number");
+  else
+    fab_json_add_text (self->out, "type", "string");
   fab_json_end (self->out);
 }
 
@@ -169,7 +172,7 @@ emit_row (Emitter *self, const FabParam *row)
   else if (row->type == FAB_PARAM_CHOICE)
     emit_words (self, row->choices);
   else if (row->type == FAB_PARAM_TEXT && (row->takes_list || row->refers == FAB_REFERS_FILES))
-    emit_files (self);
+    emit_files (self, row->takes_list);
   else if (row->type == FAB_PARAM_TEXT)
     add_types (self, "string", "number");
   else if (row->type == FAB_PARAM_LIST)
