@@ -356,8 +356,8 @@ fab_training_choose_anchors (FabTrainingResult *self)
     if (anchored[row->anchor] <= 0)
       anchored[row->anchor] = anchored_efficiency (self, row->anchor);
     row->efficiency = anchored[row->anchor];
-    if (row->traits.knob
-        == FAB_TRAINING_MFU) /* a job whose operators are priced waits for its slowest GPU itself */
+    /* Operators priced one by one are those of an average GPU, and the job itself waits for the slowest. */
+    if (row->traits.knob == FAB_TRAINING_MFU)
       row->efficiency = MIN (
           row->efficiency * fab_training_slowest (fab_training_row_of (self, row->anchor)->measured->gpus)
               / fab_training_slowest (row->measured->gpus),
