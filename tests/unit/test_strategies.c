@@ -96,6 +96,15 @@ recomputed_blocks_are_gathered_again (G_GNUC_UNUSED void **state)
 
   assert_units (2, "kind: zero, stage: 3, recompute: full, persistence_threshold: 0, max_reuse_distance: 0",
                 4 - rest / p);
+  /* The same where all forward passes come first, or all gradients of weights last. */
+  assert_units (2,
+                "kind: zero, stage: 3, recompute: full, persistence_threshold: 0, max_reuse_distance: 0, "
+                "accumulation: 2, parallel: {schedule: gpipe}",
+                2 * (4 - rest / p));
+  assert_units (2,
+                "kind: zero, stage: 3, persistence_threshold: 0, max_reuse_distance: 0, accumulation: 2, "
+                "parallel: {schedule: zero_bubble}",
+                2 * 3);
   assert_near (data_units (2, "kind: zero, stage: 3, recompute: full, max_reuse_distance: 9437184"),
                4 - rest / p - (4 * 8 * m + 8 * m) / p, 1e-3);
 }

@@ -25,8 +25,7 @@ typedef struct {
   guint layer;
   guint64 elements; /* of one rank when the tensor is whole */
   gboolean is_persistent, is_whole;
-  gboolean is_coming; /* the task `gather`, which makes it whole, is on its way */
-  gboolean is_new;    /* it is in the gather that is being made */
+  gboolean is_coming, is_new; /* the task `gather`, which makes it whole, is on its way; is being made */
   FabTaskId gather;
 } TraceItem;
 
@@ -37,13 +36,13 @@ typedef struct {
   GArray *layer_items; /* guint: first item of each layer of the model, and the end of the last */
   FabConcurrentGroups *forward, *backward, *replicas;
   guint64 live;
-  guint n_gathers;
-  guint micro;      /* current micro-batch; the forward pass of the first one fills the second copy (hpZ) */
+  guint n_gathers,
+      micro;        /* current micro-batch; the forward pass of the first one fills the second copy (hpZ) */
   gboolean is_last; /* it is the last micro-batch of the step */
   GArray *uses;     /* TraceUse: the trace of one micro-batch */
   guint n_forward;  /* of them in the forward pass */
-  guint next;       /* the next use of the trace that comes */
-  guint cursor;     /* the next use that prefetching has not considered yet */
+  guint next,
+      cursor; /* the next use of the trace that comes; the next that prefetching has not considered yet */
 } Zero3;
 
 /* One use of a tensor in the trace of a micro-batch. */
@@ -497,11 +496,10 @@ zero3_prefetch (Zero3 *self)
  *   - its tensor is gathered if it is not whole, and the compute stream waits for it;
  *   - then the next tensors of the trace that are not whole are gathered ahead in one collective, prefetch_bucket
  *     elements and the tensor that exceeds them, as long as fewer than max_live elements are whole (prefetch_overlap).
- *     On a GPU that gather is a copy of the shards into one buffer and the collective, two kernels one after the other
- *     with the priority of those that compute. A module is one large matrix product: the copy gets multiprocessors when
- *     that product has handed out its last thread blocks, and the collective after the next one. So by default nothing
- *     moves ahead. Steps of 18 and 49 billion parameters on 384 V100 with 1 to 8 adapters and of 175 billion on 128 to
- *     1024 A100 took what their compute and all their gathers took together (docs/models/zero.md).
+ *     On a GPU that gather is a copy of the shards into one buffer and the collective, two kernels with the priority of
+ *     those that compute. A module is one large matrix product: the copy gets multiprocessors when that product has
+ *     handed out its last thread blocks, the collective after the next one. So by default nothing moves ahead, as
+ *     measured (docs/models/zero.md).
  * After each use a tensor is released, unless it is used again within max_reuse_distance elements of the trace, or
  * prefetching has already passed its next use. So a block that is longer than half of that distance and recomputed is
  * gathered again in part between its recomputation and its backward pass. Tensors below the persistence threshold are
@@ -615,6 +613,16 @@ before_forward (Stage *stage, const PassAt *at)
     self->next = self->cursor = 0;
 }
 
+/* The schedule gpipe has the backward passes of several micro-batches one after another. */
+static void
+before_backward (Stage *stage, const PassAt *at)
+{
+  Zero3 *self = stage->state;
+
+  if (at->layer + 1 == stage->train->stack->layers->len)
+    self->next = self->cursor = self->n_forward;
+}
+
 static gboolean
 uses_alone (const Stage *stage, const PassAt *at, guint tensor)
 {
@@ -623,15 +631,27 @@ uses_alone (const Stage *stage, const PassAt *at, guint tensor)
   return !zero3_item (self, zero3_first_item (self, at->layer) + tensor)->is_persistent;
 }
 
+/* Sets `next` to the first use of the item from `from` on. FALSE: there is none. */
+static gboolean
+find_use (Zero3 *self, const TraceItem *item, guint from)
+{
+  for (guint use = from; use < self->uses->len; use++)
+    if (used_at (self, use) == item) {
+      self->next = use;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 static void
 before_use (Stage *stage, const PassAt *at, guint tensor)
 {
   Zero3 *self = stage->state;
   TraceItem *item = zero3_item (self, zero3_first_item (self, at->layer) + tensor);
 
-  while (self->next < self->uses->len && used_at (self, self->next) != item)
-    self->next++;
-  g_assert (self->next < self->uses->len);
+  if (!find_use (self, item, self->next))
+    find_use (self, item,
+              self->n_forward); /* zero_bubble computes gradients of weights after all other passes */
   zero3_gather (self, (TraceRange){ self->next, self->next + 1, G_MAXUINT64 },
                 use_at (self, self->next)->is_backward);
   if (item->is_coming)
@@ -765,6 +785,7 @@ static const Strategy zero3_strategy = {
   .stack = "deepspeed",
   .begin = zero3_begin,
   .before_forward = before_forward,
+  .before_backward = before_backward,
   .uses_alone = uses_alone,
   .before_use = before_use,
   .after_use = after_use,
