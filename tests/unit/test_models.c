@@ -60,9 +60,10 @@ static const struct {
   { "deepseek-v2-lite", 15706484224 },
   { "qwen3-30b-a3b", 30532122624 },
   { "qwen3-235b-a22b", 235093634560 },
-  { "gpt-oss-120b", 116829154368 }, /* without its sinks, one per head and layer */
-  { "gpt-oss-20b", 20914755648 },   /* likewise */
+  { "gpt-oss-120b", 116829156672 },
+  { "gpt-oss-20b", 20914757184 },
   { "kimi-k2", 1026408232448 },
+  { "nemotron-3-nano-30b-a3b", 31577940288 },
   { "mpt-125m", 125311488 },
   { "mpt-350m", 355985408 },
   { "mpt-760m", 760470528 },
