@@ -56,7 +56,8 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
              == NULL)
     return FALSE;
   report = fab_training_report_new (
-      chosen, &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets, o->plays_all }, error);
+      chosen, &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets, o->plays_all, FALSE },
+      error);
   if (report == NULL)
     return FALSE;
   answer->page = printers[o->format](&(FabTrainingView){ report, limits, o->is_summary });
@@ -101,7 +102,7 @@ play_efficiencies (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GN
 
   for (guint i = 0; sources != NULL && i < fab_training_sources_n (sources); i++)
     g_ptr_array_add (all, (gpointer) fab_training_sources_get (sources, i));
-  const FabTrainingEnv env = { catalog, &fab_models, NULL, FALSE };
+  const FabTrainingEnv env = { catalog, &fab_models, NULL, FALSE, FALSE };
   g_autoptr (FabTrainingReport) report = sources ? fab_training_report_new (all, &env, error) : NULL;
   if (report == NULL)
     return FALSE;

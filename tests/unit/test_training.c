@@ -39,7 +39,7 @@ setup (void **state)
 
   *state = f;
   f->catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
-  f->env = (FabTrainingEnv){ f->catalog, &fab_models, NULL, FALSE };
+  f->env = (FabTrainingEnv){ f->catalog, &fab_models, NULL, FALSE, FALSE };
   f->directory = g_dir_make_tmp ("fab-training-XXXXXX", NULL);
   return f->catalog && f->directory ? 0 : -1;
 }
@@ -282,6 +282,44 @@ test_layouts (void **state)
   assert_int_equal (g_array_index (report->divisions, FabTrainingAccount, 1).errors.n, 2); /* TP: c and d */
 }
 
+static double
+step_of_jobs (const Fixture *f, const FabTrainingSources *sources, gboolean plays_whole)
+{
+  FabTrainingEnv env = f->env;
+  FabTrainingStep step = { .step_s = 0 };
+  g_autoptr (FabTrainingRun) run = NULL;
+
+  env.plays_whole = plays_whole;
+  run = fab_training_run_open (fab_training_sources_get (sources, 0), 0, &env, NULL);
+  assert_true (run != NULL && fab_training_run_play (run, 0.5, &step, NULL));
+  assert_true (step.step_s > 0 && step.compute_s > 0);
+  return step.step_s;
+}
+
+/* A step of many micro-batches, from few of them, is the step that is played whole. */
+static void
+test_many_micro_batches (void **state)
+{
+  const Fixture *f = *state;
+  static const char *const layouts[] = { "{tensor: 2}", "{tensor: 2, pipeline: 4}",
+                                         "{tensor: 2, pipeline: 4, schedule: interleaved, virtual: 2}",
+                                         "{pipeline: 4, schedule: zero_bubble}" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (layouts); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 2\ncluster: {node: dgx-a100, nodes: ${nodes}}\n"
+        "job: {kind: megatron, model: gpt2-xl, micro_batch: 1, sequence: 1024, accumulation: 64,\n"
+        "      distributed_optimizer: true, overlap_grad_reduce: true, overlap_param_gather: true,\n"
+        "      parallel: %s, compute: {kind: mfu, mfu: ${mfu}}}\n",
+        layouts[i]);
+    g_autoptr (FabTrainingSources) sources = load (f, "a,16,2,8,DP,128,1,1,\n");
+
+    put (f, "s.yaml", yaml);
+    double whole_s = step_of_jobs (f, sources, TRUE), extended_s = step_of_jobs (f, sources, FALSE);
+    assert_true (fabs (extended_s / whole_s - 1) < 1e-4);
+  }
+}
+
 /* Groups of one model and GPU calibrate in turn, in alphabetical order: here the models are micro-batches. */
 static void
 test_calibration (void **state)
@@ -444,14 +482,23 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_table),       cmocka_unit_test (test_table_mistakes),
-    cmocka_unit_test (test_table_skips), cmocka_unit_test (test_template),
-    cmocka_unit_test (test_fit),         cmocka_unit_test (test_fit_out_of_reach),
-    cmocka_unit_test (test_bad_rows),    cmocka_unit_test (test_layouts),
-    cmocka_unit_test (test_calibration), cmocka_unit_test (test_roles),
-    cmocka_unit_test (test_directions),  cmocka_unit_test (test_wrong_direction),
-    cmocka_unit_test (test_full_memory), cmocka_unit_test (test_slowest),
-    cmocka_unit_test (test_accept),      cmocka_unit_test (test_print),
+    cmocka_unit_test (test_table),
+    cmocka_unit_test (test_table_mistakes),
+    cmocka_unit_test (test_table_skips),
+    cmocka_unit_test (test_template),
+    cmocka_unit_test (test_fit),
+    cmocka_unit_test (test_fit_out_of_reach),
+    cmocka_unit_test (test_bad_rows),
+    cmocka_unit_test (test_layouts),
+    cmocka_unit_test (test_many_micro_batches),
+    cmocka_unit_test (test_calibration),
+    cmocka_unit_test (test_roles),
+    cmocka_unit_test (test_directions),
+    cmocka_unit_test (test_wrong_direction),
+    cmocka_unit_test (test_full_memory),
+    cmocka_unit_test (test_slowest),
+    cmocka_unit_test (test_accept),
+    cmocka_unit_test (test_print),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

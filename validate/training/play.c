@@ -66,7 +66,8 @@ typedef struct {
   FabTrainingKnob knob;
   double efficiency; /* 0: nothing is set, and the template's counts */
   const FabTrainingCell
-      *cell; /* whose scale the efficiency is, in place of the knob's; NULL: the knob counts */
+      *cell;     /* whose scale the efficiency is, in place of the knob's; NULL: the knob counts */
+  guint n_micro; /* micro-batches of a step; 0: as many as the row has */
 } Setting;
 
 /* An entry that wins over the catalogue's of the same name, or over a product. (transfer full) */
@@ -109,6 +110,8 @@ scenario_at (const FabTrainingRun *self, const Setting *setting, GError **error)
 
   add_setting (edits, setting);
   fab_edits_append (edits, self->edits);
+  if (setting->n_micro > 0)
+    fab_edits_set (edits, "job.accumulation", fab_value_whole (FAB_UNIT_COUNT, setting->n_micro));
   fab_scenario_edit (scenario, edits);
   return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
@@ -131,6 +134,7 @@ take_traits (FabTrainingTraits *traits, const FabScenario *scenario)
   traits->expert = (guint) fab_scenario_get_whole (scenario, "job.parallel.expert", 1);
   traits->pipeline = (guint) fab_scenario_get_whole (scenario, "job.parallel.pipeline", 1);
   traits->generation = generation_of (scenario);
+  traits->n_micro = (guint) fab_scenario_get_whole (scenario, "job.accumulation", 1);
 }
 
 FabTrainingRun *
@@ -184,7 +188,7 @@ cell_of (const FabSimulation *simulation)
 }
 
 static gboolean
-play (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step, GError **error)
+play_once (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step, GError **error)
 {
   g_autoptr (FabScenario) scenario = scenario_at (self, setting, error);
 
@@ -204,10 +208,39 @@ play (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step,
   return TRUE;
 }
 
+/* After the pipeline is full every micro-batch takes as long as the one before, so that a step is a line of their
+ * number. A row of many is played with few, twice, and the line is extended: that is exact as long as a round of the
+ * pipeline takes the same time as the next. */
+static double
+extended (double at_few, double at_more, guint few, guint more, guint n)
+{
+  return at_more + (at_more - at_few) * (double) (n - more) / (double) (more - few);
+}
+
+static gboolean
+play (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step, GError **error)
+{
+  guint few = 2 * self->traits.pipeline, more = 2 * few, n = self->traits.n_micro;
+  Setting with_few = *setting, with_more = *setting;
+  FabTrainingStep short_step = { .step_s = 0 };
+
+  if (self->env->plays_whole || n <= 2 * more)
+    return play_once (self, setting, step, error);
+  with_few.n_micro = few;
+  with_more.n_micro = more;
+  if (!play_once (self, &with_few, &short_step, error) || !play_once (self, &with_more, step, error))
+    return FALSE;
+  step->step_s = extended (short_step.step_s, step->step_s, few, more, n);
+  step->compute_s = extended (short_step.compute_s, step->compute_s, few, more, n);
+  step->comm_s = extended (short_step.comm_s, step->comm_s, few, more, n);
+  step->exposed_s = extended (short_step.exposed_s, step->exposed_s, few, more, n);
+  return TRUE;
+}
+
 gboolean
 fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainingStep *step, GError **error)
 {
-  return play (self, &(Setting){ self->traits.knob, efficiency, NULL }, step, error);
+  return play (self, &(Setting){ self->traits.knob, efficiency, NULL, 0 }, step, error);
 }
 
 /* How far a fitted step may be from the measured one: a tenth of what runs of one job differ by. */
@@ -268,7 +301,7 @@ gboolean
 fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency, FabTrainingStep *step,
                       GError **error)
 {
-  Setting setting = { self->traits.knob, 1, NULL };
+  Setting setting = { self->traits.knob, 1, NULL, 0 };
   gboolean is_found = fit (self, &ranges[self->traits.knob], wanted_s, &setting, step, error);
 
   *efficiency = setting.efficiency;
@@ -279,7 +312,7 @@ gboolean
 fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,
                            double *scale, FabTrainingStep *step, GError **error)
 {
-  Setting setting = { self->traits.knob, 0, &blind->cell };
+  Setting setting = { self->traits.knob, 0, &blind->cell, 0 };
   gboolean is_found = FALSE;
 
   *step = (FabTrainingStep){ .step_s = 0 };

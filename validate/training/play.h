@@ -32,6 +32,7 @@ typedef struct {
   const FabRegistry *registry;
   const char *const *sets; /* "a.b=c" over every scenario, NULL-ended, or NULL */
   gboolean plays_all;      /* also of large sources: every row */
+  gboolean plays_whole;    /* every micro-batch of a step, where a few of them would tell the same */
 } FabTrainingEnv;
 
 /* What an efficiency multiplies. */
@@ -43,6 +44,7 @@ extern const char *const fab_training_knob_names[]; /* "mfu", "scale"; NULL-ende
 typedef struct {
   FabTrainingKnob knob;
   guint tensor, context, expert, pipeline; /* ranks; 1: not divided so */
+  guint n_micro;                           /* micro-batches of a step */
   const char *generation;                  /* of its accelerators, interned; "": they have none */
 } FabTrainingTraits;
 
