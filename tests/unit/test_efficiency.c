@@ -30,7 +30,7 @@ find (const char *generation, const char *precision, const char *stack)
 {
   const FabCatalogSections own = { .efficiencies = { (gpointer) entries, G_N_ELEMENTS (entries) } };
   g_autoptr (FabCatalog) catalog = fab_catalog_overlay (NULL, &own);
-  const FabEfficiencyKey key = { generation, precision, stack };
+  const FabEfficiencyKey key = { .generation = generation, .precision = precision, .stack = stack };
 
   return fab_efficiency_find (catalog, &key);
 }
