@@ -317,6 +317,35 @@ experts_lie_along_tensor_ranks (G_GNUC_UNUSED void **state)
 }
 
 static double
+step_s (const char *keys)
+{
+  g_autofree char *head = g_strdup_printf (HEAD, "ring", 1u, keys);
+  g_autofree char *yaml = g_strconcat (head, "contention: false\n", NULL);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  fab_simulation_step (play->simulation);
+  const FabProbe *probe = fab_simulation_probe (play->simulation);
+  return fab_ps_to_seconds (g_array_index (probe->iterations, FabIterationRecord, 0).duration_ps);
+}
+
+/* 8 ranks, each of 1024 tokens, h 1024, at 50 % of 312 TFLOP/s; gathers and sums are longer than what runs beside
+ * them. In each of 4 blocks 7/8 of the matrices at both ends of attention (3 h^2, h^2) and of the MLP (4 h^2, 4
+ * h^2) run beside them forward, and of the matrices behind (h^2, 4 h^2) backward, by the input alone: 17 h^2
+ * multiply-adds a token. */
+static void
+gathers_run_beside_matrices (G_GNUC_UNUSED void **state)
+{
+  const double saved = 4 * 17 * 2.0 * 1024 * 1024 * 1024 / 8 * 7 / 8 / (0.5 * 312e12);
+
+  assert_near (
+      (step_s ("kind: megatron, compute: {kind: mfu}, parallel: {tensor: 8, sequence: true}")
+       - step_s (
+           "kind: megatron, compute: {kind: mfu}, parallel: {tensor: 8, sequence: true, overlap_tensor: true}"))
+          / saved,
+      1, 1e-3);
+}
+
+static double
 activations (guint nodes, const char *keys, guint rank_class)
 {
   g_autoptr (Play) play = job (nodes, keys);
@@ -376,6 +405,7 @@ main (void)
     cmocka_unit_test (hybrid_sharding_stays_in_nodes),
     cmocka_unit_test (zero_plus_plus_sends_less),
     cmocka_unit_test (tensor_parallelism_moves_activations),
+    cmocka_unit_test (gathers_run_beside_matrices),
     cmocka_unit_test (pipelines_send_activations_and_gradients),
     cmocka_unit_test (bins_send_apart_and_reduce_together),
     cmocka_unit_test (experts_are_gathered_where_they_are),

@@ -59,6 +59,13 @@ const FabParam parallel_params[] = {
     .fallback = "1f1b",
     .choices = pipeline_schedules,
     .help = "In which order a stage does forward and backward passes." },
+  { .key = "overlap_tensor",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_tensor),
+    .fallback = "false",
+    .help =
+        "Gather and scatter between tensor-parallel ranks piece by piece, while the matrices next to them multiply "
+        "(Megatron: --tp-comm-overlap; async tensor parallelism); needs sequence." },
   { .key = "layers",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (ParallelParams, layers),
@@ -172,6 +179,8 @@ parallel_check (const ParallelParams *params, FabCheck *check)
     fab_check_fail (
         check, &params->expert_tensor,
         "expert_tensor needs sequence: true, so that tensor-parallel ranks send different tokens to experts");
+  if (params->overlaps_tensor && !params->is_sequence)
+    fab_check_fail (check, &params->overlaps_tensor, "overlap_tensor needs sequence: true");
   if (params->round > 0 && !schedule->has_parts)
     fab_check_fail (check, &params->round, "round is for schedule: %s", pipeline_schedule_for_parts ()->name);
   check_layers (params, check);

@@ -24,9 +24,11 @@ typedef struct {
   gint context_kind; /* ContextKind, passes.h */
   gint schedule;     /* index of pipeline_schedules, pipeline.h */
   gboolean overlaps_p2p;
-  gint64 round;       /* micro-batches that go through one part of a stage at a time; 0: as many as stages */
-  const char *layers; /* blocks of each part of the model, "4,4,3"; NULL: as `balance` says */
-  gint balance;       /* Balance, parts.h */
+  gboolean
+      overlaps_tensor; /* gathers and scatters of tensor-parallel ranks run beside the matrices next to them */
+  gint64 round;        /* micro-batches that go through one part of a stage at a time; 0: as many as stages */
+  const char *layers;  /* blocks of each part of the model, "4,4,3"; NULL: as `balance` says */
+  gint balance;        /* Balance, parts.h */
   const char *order;
   MoeParams moe;
 } ParallelParams;

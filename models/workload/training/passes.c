@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/overlap.h"
 #include "models/workload/training/train.h"
 
 typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
@@ -109,16 +110,6 @@ wait_for_held (const Exchange *model_parallel)
   stage->has_held = FALSE;
 }
 
-static void
-send_and_wait (const Exchange *model_parallel, StreamKind stream, FabConcurrentGroups *concurrent_groups,
-               FabOp op, double bytes_per_token)
-{
-  FabTaskId task;
-
-  if (model_parallel_send (model_parallel, stream, concurrent_groups, op, bytes_per_token, &task))
-    stage_wait (model_parallel->stage, task);
-}
-
 /* Sends tokens to the experts of the segment or back. While shared experts compute, the exchange is held: the dispatch
  * of a forward pass was sent before them, and the gradients of a backward pass are waited for after them. */
 static void
@@ -179,10 +170,27 @@ send_context (const Exchange *model_parallel, double times, FabTaskId *task)
                               FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
 }
 
-/* Adds what is sent before the segment computes. TRUE: the task *context runs while the segment computes. */
-static gboolean
-model_parallel_before (const Exchange *model_parallel, gboolean is_backward, FabTaskId *context)
+/* The share of a pass that runs beside a gather (`is_first`) or a sum. */
+static double
+beside_share (const Exchange *self, gboolean is_first)
 {
+  return segment_is_split (self->stage, self->segment) ? overlap_share (self->stage, self->segment, is_first)
+                                                       : 0;
+}
+
+/* What runs while a segment computes. */
+typedef struct {
+  gboolean has_context, has_gather;
+  FabTaskId context, gather;
+  double share; /* of the pass: what is computed before the gather is awaited */
+} Beside;
+
+/* Adds what is sent before the segment computes. */
+static Beside
+model_parallel_before (const Exchange *model_parallel, gboolean is_backward)
+{
+  Beside beside = { .share = is_backward ? beside_share (model_parallel, FALSE) / 2
+                                         : beside_share (model_parallel, TRUE) };
   Stage *stage = model_parallel->stage;
   gboolean is_inner_end = is_backward ? has_output (model_parallel->segment)
                                       : segment_has_input (model_parallel->segment);
@@ -191,28 +199,58 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward, Fab
     hold_dispatch (model_parallel);
   send_to_experts (model_parallel, FALSE, is_backward);
   if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
-    send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
-                   FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (model_parallel));
+    beside.has_gather = model_parallel_send (model_parallel, STREAM_TENSOR,
+                                             tensor_groups (stage, model_parallel->segment),
+                                             FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (model_parallel),
+                                             &beside.gather);
+  if (beside.has_gather && beside.share <= 0) {
+    stage_wait (stage, beside.gather);
+    beside.has_gather = FALSE;
+  }
   if (stage->context == NULL || model_parallel->segment->context_bytes <= 0
-      || !send_context (model_parallel, is_backward ? 2 : 1, context))
-    return FALSE;
+      || !send_context (model_parallel, is_backward ? 2 : 1, &beside.context))
+    return beside;
   if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    stage_wait (stage, *context);
-  return stage->train->params->parallel.context_kind == CONTEXT_RING;
+    stage_wait (stage, beside.context);
+  beside.has_context = stage->train->params->parallel.context_kind == CONTEXT_RING;
+  return beside;
 }
 
-/* Adds what is sent after the segment has computed. */
-static void
-model_parallel_after (const Exchange *model_parallel, gboolean is_backward)
+/* Computes beside the gather, if there is one, and waits for it. Returns the seconds that it took. */
+static double
+compute_first (Stage *stage, const Beside *beside, double seconds, char *name)
 {
+  g_autofree char *owned = name;
+
+  if (!beside->has_gather)
+    return 0;
+  stage_compute (stage, seconds * beside->share, g_steal_pointer (&owned));
+  stage_wait (stage, beside->gather);
+  return seconds * beside->share;
+}
+
+/* Adds what is sent after the segment has computed; `beside_s` of it, a task of that `name`, runs beside the sum. Takes
+ * `name`. */
+static void
+model_parallel_after (const Exchange *model_parallel, gboolean is_backward, double beside_s, char *name)
+{
+  g_autofree char *owned = name;
+  FabTaskId sum;
+  gboolean has_sum = FALSE;
   Stage *stage = model_parallel->stage;
   gboolean is_outer_end = is_backward ? segment_has_input (model_parallel->segment)
                                       : has_output (model_parallel->segment);
 
   if (segment_is_split (stage, model_parallel->segment) && is_outer_end)
-    send_and_wait (model_parallel, STREAM_TENSOR, tensor_groups (stage, model_parallel->segment),
-                   stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE,
-                   model_parallel_tensor_bytes (model_parallel));
+    has_sum = model_parallel_send (model_parallel, STREAM_TENSOR,
+                                   tensor_groups (stage, model_parallel->segment),
+                                   stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
+                                                                      : FAB_OP_ALL_REDUCE,
+                                   model_parallel_tensor_bytes (model_parallel), &sum);
+  if (beside_s > 0)
+    stage_compute (stage, beside_s, g_steal_pointer (&owned));
+  if (has_sum)
+    stage_wait (stage, sum);
   send_to_experts (model_parallel, TRUE, is_backward);
   if (is_backward)
     wait_for_held (model_parallel);
@@ -416,8 +454,7 @@ typedef struct {
   const PassAt *at;
   gboolean is_backward, has_weights;
   const char *what, *suffix;
-  FabTaskId context[2]; /* of each half: keys and values on their way */
-  gboolean has_context[2];
+  Beside beside[2]; /* of each half */
 } Turn;
 
 /* Sends what a half needs before it computes the piece. */
@@ -429,7 +466,7 @@ turn_before (Turn *self, guint half)
 
   if (count_halves (stage) > 1)
     stage->last_compute = stage->halves[half].last_compute;
-  self->has_context[half] = model_parallel_before (&self->exchange, self->is_backward, &self->context[half]);
+  self->beside[half] = model_parallel_before (&self->exchange, self->is_backward);
   keep_for_half (stage, half);
   stage->last_compute = last;
 }
@@ -453,21 +490,25 @@ turn_end (const Turn *self, guint half)
   Stage *stage = self->exchange.stage;
 
   stage->halves[half].last_compute = stage->last_compute;
-  if (self->has_context[half])
-    stage_wait (stage, self->context[half]);
+  if (self->beside[half].has_context)
+    stage_wait (stage, self->beside[half].context);
 }
 
+/* Computes all but the last `last_s` of the piece, which run beside the ranks' sum. */
 static void
-turn_forward (const Turn *self)
+turn_forward (const Turn *self, guint half, double last_s)
 {
   Stage *stage = self->exchange.stage;
   const FabLayer *layer = self->exchange.layer;
+  double seconds = turn_seconds (self);
+  double first_s = compute_first (stage, &self->beside[half], seconds,
+                                  piece_name (self->what, layer, self->piece, ".first"));
 
+  seconds -= first_s + last_s;
   if (stage->train->strategy->uses_alone != NULL && piece_parameters (layer, self->piece) > 0)
-    forward_tensors (stage, self->at, self->piece, turn_seconds (self),
-                     *self->suffix != '\0' ? "recompute" : self->what);
+    forward_tensors (stage, self->at, self->piece, seconds, *self->suffix != '\0' ? "recompute" : self->what);
   else
-    stage_compute (stage, turn_seconds (self), piece_name (self->what, layer, self->piece, self->suffix));
+    stage_compute (stage, seconds, piece_name (self->what, layer, self->piece, self->suffix));
 }
 
 static void turn_backward (const Turn *self, guint half);
@@ -481,9 +522,14 @@ turn_compute (const Turn *self, guint half)
   if (self->is_backward) {
     turn_backward (self, half);
   } else {
-    turn_forward (self);
+    double last_s = has_output (self->exchange.segment)
+                      ? turn_seconds (self) * beside_share (&self->exchange, FALSE)
+                      : 0;
+
+    turn_forward (self, half, last_s);
     turn_end (self, half);
-    model_parallel_after (&self->exchange, FALSE);
+    model_parallel_after (&self->exchange, FALSE, last_s,
+                          piece_name (self->what, self->exchange.layer, self->piece, ".last"));
   }
   keep_for_half (stage, half);
 }
@@ -637,10 +683,13 @@ turn_backward (const Turn *self, guint half)
                                             FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (exchange),
                                             &input);
 
-  backward_half (self, half, seconds * (1 - window));
+  double first_s = compute_first (stage, &self->beside[half], seconds,
+                                  piece_name ("backward", exchange->layer, self->piece, ".first"));
+
+  backward_half (self, half, seconds * (1 - window) - first_s);
   turn_end (self, half);
   if (window <= 0) {
-    model_parallel_after (exchange, TRUE);
+    model_parallel_after (exchange, TRUE, 0, NULL);
     return;
   }
   gboolean has_sum = model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
