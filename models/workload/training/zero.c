@@ -312,8 +312,7 @@ zero_check (gconstpointer params, FabCheck *check)
   if (p->stage == 3 && p->train.parallel.expert > 1)
     fab_check_fail (check, &p->train.parallel.expert, "DeepSpeed has no expert parallelism with stage: 3");
   if (p->stage == 3 && p->train.trains != TRAINS_ALL)
-    fab_check_fail (check, &p->train.trains,
-                    "stage: 3 is known with trains: all only; fsdp shards frozen weights too");
+    fab_check_fail (check, &p->train.trains, "stage: 3 trains all weights; fsdp shards frozen ones too");
   if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
     fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
@@ -433,8 +432,7 @@ is_missing (const TraceItem *item)
   return !item->is_whole && !item->is_coming;
 }
 
-/* Gathers in one collective those tensors of the range that are neither whole nor on their way. Returns the use at
- * which it stopped. */
+/* Gathers in one collective those tensors of the range that are not there yet. Returns the use at which it stopped. */
 static guint
 zero3_gather (Zero3 *self, TraceRange range, gboolean is_backward)
 {
