@@ -21,9 +21,9 @@ find_source (gconstpointer sources, const char *name, GError **error)
 }
 
 static FabTrainingSources *
-load_sources (const FabValidateOptions *o, GError **error)
+load_sources (const FabValidateOptions *o, const char *shipped, GError **error)
 {
-  g_autofree char *path = fab_validate_path (o->data_path, "measured/training", error);
+  g_autofree char *path = fab_validate_path (o->data_path, shipped, error);
 
   return path ? fab_training_sources_load (path, &fab_models, error) : NULL;
 }
@@ -44,7 +44,7 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
                                        [FAB_FORMAT_CSV] = fab_training_to_csv,
                                        [FAB_FORMAT_MARKDOWN] = fab_training_to_markdown };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabTrainingSources) sources = catalog ? load_sources (o, error) : NULL;
+  g_autoptr (FabTrainingSources) sources = catalog ? load_sources (o, "measured/training", error) : NULL;
   g_autoptr (FabLimits) limits = NULL;
   g_autoptr (GPtrArray) chosen = NULL;
   g_autoptr (FabTrainingReport) report = NULL;
@@ -87,6 +87,41 @@ const FabValidateKind fab_validate_training = {
   .play = play,
 };
 
+/* --- all sources of a directory --- */
+
+typedef struct {
+  FabCatalog *catalog;
+  FabTrainingSources *sources;
+  FabTrainingEnv env;
+  FabTrainingReport *report;
+} Whole;
+
+static void
+whole_clear (Whole *self)
+{
+  fab_training_report_free (self->report);
+  fab_training_sources_free (self->sources);
+  fab_catalog_free (self->catalog);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Whole, whole_clear)
+
+static gboolean
+whole_play (Whole *self, const FabValidateOptions *o, const char *shipped, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  self->catalog = fab_cli_catalog (error);
+  self->sources = self->catalog ? load_sources (o, shipped, error) : NULL;
+  if (self->sources == NULL)
+    return FALSE;
+  for (guint i = 0; i < fab_training_sources_n (self->sources); i++)
+    g_ptr_array_add (all, (gpointer) fab_training_sources_get (self->sources, i));
+  self->env = (FabTrainingEnv){ self->catalog, &fab_models, NULL, FALSE, FALSE };
+  self->report = fab_training_report_new (all, &self->env, error);
+  return self->report != NULL;
+}
+
 /* --- efficiencies --- */
 
 static gboolean
@@ -96,17 +131,11 @@ play_efficiencies (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GN
   if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--format is text here, the catalogue's file, or markdown, its tables");
-  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabTrainingSources) sources = catalog ? load_sources (o, error) : NULL;
-  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_auto (Whole) whole = { NULL };
 
-  for (guint i = 0; sources != NULL && i < fab_training_sources_n (sources); i++)
-    g_ptr_array_add (all, (gpointer) fab_training_sources_get (sources, i));
-  const FabTrainingEnv env = { catalog, &fab_models, NULL, FALSE, FALSE };
-  g_autoptr (FabTrainingReport) report = sources ? fab_training_report_new (all, &env, error) : NULL;
-  if (report == NULL)
+  if (!whole_play (&whole, o, "measured/training", error))
     return FALSE;
-  g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (report, &env);
+  g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (whole.report, &whole.env);
   answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_efficiencies_to_markdown (efficiencies)
                                                   : fab_efficiencies_to_yaml (efficiencies);
   return TRUE;
@@ -126,4 +155,34 @@ const FabValidateKind fab_validate_efficiencies = {
                  "text (default): the file; markdown: how far sources that are left out are predicted off" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
   .play = play_efficiencies,
+};
+
+/* --- published projections --- */
+
+static gboolean
+play_published (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
+                FabValidateAnswer *answer, GError **error)
+{
+  g_auto (Whole) whole = { NULL };
+
+  if (o->format != FAB_FORMAT_MARKDOWN && o->format != FAB_FORMAT_TEXT)
+    return fab_throw (error, FAB_ERROR_INPUT, "--format is markdown here, or text, which is the same");
+  if (!whole_play (&whole, o, "measured/published", error))
+    return FALSE;
+  answer->page = fab_training_published_to_markdown (whole.report);
+  return TRUE;
+}
+
+const FabValidateKind fab_validate_published = {
+  .name = "published",
+  .usage = {
+  .arguments = "",
+  .summary =
+      "Predicts training runs that other people's projections are published for with the catalogue alone, and prints\n"
+      "our error beside theirs.",
+  .examples = "  fabricast validate published --format markdown > docs/published.md\n",
+},
+  .options = { { "format", "text (default) or markdown: the page" },
+               { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
+  .play = play_published,
 };

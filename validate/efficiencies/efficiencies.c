@@ -75,7 +75,8 @@ collect (FabEfficiencies *self, const FabTrainingResult *result)
     made.group = group_of (self, result, row);
     /* to first order, which is enough for what is only compared with */
     made.log_scale = log (row->blind.step.cell.scale_factor) - row->blind.residual;
-    made.is_found = row->is_calibration || !is_exposed (&row->blind.step);
+    made.is_found = row->is_calibration
+                 || (!is_exposed (&row->blind.step) && made.log_scale >= log (FAB_TRAINING_LEAST_SCALE));
     g_array_append_val (self->rows, made);
   }
 }

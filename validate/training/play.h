@@ -68,6 +68,9 @@ gboolean fab_training_run_play (const FabTrainingRun *self, double efficiency, F
 gboolean fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency,
                                FabTrainingStep *step, GError **error);
 
+/* The least scale of a cell that is looked for. */
+#define FAB_TRAINING_LEAST_SCALE 0.2
+
 /* The same of the catalogue's scale of the cell, which is that of `blind`, a step at a scale of 1: what
  * `fabricast validate efficiencies` writes. *step is the step at that scale, whatever the catalogue says. */
 gboolean fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,

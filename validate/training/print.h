@@ -22,5 +22,8 @@ char *fab_training_to_json (
     const FabTrainingView
         *view); /* "sources" with "rows", "strategies", "divisions", "generations", "all", "wrong" */
 
+/* Blind predictions beside the column `peer_s`, what others projected: docs/published.md. (transfer full) */
+char *fab_training_published_to_markdown (const FabTrainingReport *report);
+
 /* What tells a row apart: its cells in the source's `same` and `factors` columns. (transfer full) */
 char *fab_training_describe_row (const FabTrainingResult *result, const FabTrainingComparison *row);
