@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zero.c - data-parallel training as DeepSpeed's ZeRO schedules it (deepspeed/runtime/zero; names are its options).
  *
- *   stage 1  Optimizer states are sharded. Gradients are collected in buckets of reduce_bucket elements and summed
- *            after the last micro-batch. Each rank updates its part. Then parameters are gathered, allgather_bucket
- *            elements at a time.
- *   stage 2  Gradients are sharded too: they are summed in every micro-batch.
- *   stage 3  Parameters are sharded too.
+ *   stage 1  Optimizer states are sharded. Gradients are summed in buckets of reduce_bucket elements after the last
+ *            micro-batch, each rank updates its part, and parameters are gathered, allgather_bucket elements at a time.
+ *   stages 2, 3  Gradients are sharded too, and summed in every micro-batch; in stage 3 parameters are as well.
  *
  * In stages 1 and 2 an all-reduce sums a bucket, and each rank keeps its part of the result, because a bucket has
  * parts of several ranks (use_multi_rank_bucket_allreduce, DeepSpeed's default). Without that option it is a
