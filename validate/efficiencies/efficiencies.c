@@ -50,10 +50,17 @@ group_of (FabEfficiencies *self, const FabTrainingResult *result, const FabTrain
   return g_string_chunk_insert_const (self->texts, group);
 }
 
+/* The smallest runs of a model and layout say most of what computes; what larger ones lose besides is their network's. */
+static gboolean
+is_smallest (const FabTrainingComparison *row)
+{
+  return row->role == FAB_RUN_ANCHOR || row->role == FAB_RUN_LAYOUT_ANCHOR || row->role == FAB_RUN_ONE_NODE;
+}
+
 static gboolean
 has_blind (const FabTrainingComparison *row)
 {
-  return row->blind.is_predicted && row->role != FAB_RUN_SKIPPED && !row->measured->doubtful
+  return row->blind.is_predicted && is_smallest (row) && !row->measured->doubtful
       && row->blind.step.cell.stack != NULL;
 }
 

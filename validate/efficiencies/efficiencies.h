@@ -2,7 +2,8 @@
 /* efficiencies.h - the catalogue's `efficiencies`, from the measured rows that calibrate (validate/training/report.h).
  *
  * Each of them is played until its kernels take the measured time; of a group of many rows, a dozen evenly from its
- * table. Rows whose communication would be exposed for over a quarter of the step say little of what computes, and are
+ * table. Only the smallest runs of a model and layout are taken: those that anchor others, and those inside one node.
+ * Rows whose communication would be exposed for over a quarter of the step say little of what computes, and are
  * left out, as are rows that no scale takes to their time, and doubtful ones.
  *
  * The entry `anchored` is not of efficiencies: it is the band of a step whose compute was fixed by a measured run of
