@@ -57,10 +57,12 @@ is_smallest (const FabTrainingComparison *row)
   return row->role == FAB_RUN_ANCHOR || row->role == FAB_RUN_LAYOUT_ANCHOR || row->role == FAB_RUN_ONE_NODE;
 }
 
+/* Mixtures of experts take host time that is not priced (docs/models/experts.md), and would slow down all other models
+ * of their cell. */
 static gboolean
 has_blind (const FabTrainingComparison *row)
 {
-  return row->blind.is_predicted && is_smallest (row) && !row->measured->doubtful
+  return row->blind.is_predicted && is_smallest (row) && !row->measured->doubtful && row->traits.expert == 1
       && row->blind.step.cell.stack != NULL;
 }
 
