@@ -50,7 +50,7 @@ group_of (FabEfficiencies *self, const FabTrainingResult *result, const FabTrain
   return g_string_chunk_insert_const (self->texts, group);
 }
 
-/* The smallest runs of a model and layout say most of what computes; what larger ones lose besides is their network's. */
+/* The smallest runs of a model and layout say most of what computes; what larger ones lose is their network's. */
 static gboolean
 is_smallest (const FabTrainingComparison *row)
 {
