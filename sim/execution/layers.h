@@ -56,8 +56,10 @@ typedef struct {
   double forward_flops; /* per token, the sum of the operators */
   gboolean is_split;    /* tensor parallelism ends the segment with an all-reduce of hidden_bytes per token */
   double context_bytes; /* keys and values of a token, which context-parallel ranks exchange; 0: none */
-  /* Bytes that a token sends to its experts, and receives from them again: experts per token x hidden; 0: none. */
+  /* Bytes that a token sends to its experts, and receives from them again, in as many copies as it has experts: each
+   * of the hidden width, or of a narrower one that the experts work on; 0: none. */
   double expert_bytes;
+  guint expert_copies;
   /* Activations that are kept for the backward pass, per token. */
   double saved_whole_bytes; /* those that tensor parallelism does not divide among its ranks */
   double saved_split_bytes; /* those that it divides */

@@ -97,7 +97,7 @@ what_computes_beside_an_exchange_hides_it (G_GNUC_UNUSED void **state)
   assert_near ((double) exchange (shared, 0)->bytes, (double) exchange (none, 0)->bytes, 1e-12);
   /* Twice as many, each of half of the tokens. */
   assert_null (exchange (batches, 16));
-  assert_near ((double) exchange (batches, 15)->bytes, copied_bytes / 2, 1e-9);
+  assert_near ((double) exchange (batches, 15)->bytes, copied_bytes / 4, 1e-9);
 }
 
 static void
@@ -115,6 +115,18 @@ the_fullest_rank_decides (G_GNUC_UNUSED void **state)
   assert_int_equal (exchange (uneven, 0)->bytes, exchange (again, 0)->bytes);
   assert_true (exchange (uneven, 0)->bytes != exchange (uneven, 2)->bytes); /* another block */
   assert_true (step_s ("imbalance: 50%") > even);
+}
+
+/* Experts of a quarter of the width get a quarter of the bytes: 1024 tokens, two experts, 256 numbers of 2 bytes. */
+static void
+narrow_experts_get_narrow_tokens (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *wide = g_strdup_printf (HEAD, "dispatch: nccl");
+  g_auto (GStrv) parts = g_strsplit (wide, "shared: 1", 2);
+  g_autofree char *narrow = g_strjoinv ("shared: 1, latent: 256", parts);
+  g_autoptr (Play) play = play_new (catalog, narrow, NULL);
+
+  assert_near ((double) exchange (play, 0)->bytes, copied_bytes / 4, 1e-9);
 }
 
 static int
@@ -138,6 +150,7 @@ main (void)
     cmocka_unit_test (each_dispatcher_sends_what_it_says),
     cmocka_unit_test (what_computes_beside_an_exchange_hides_it),
     cmocka_unit_test (the_fullest_rank_decides),
+    cmocka_unit_test (narrow_experts_get_narrow_tokens),
   };
 
   return cmocka_run_group_tests_name ("experts", tests, setup, teardown);

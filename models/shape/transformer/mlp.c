@@ -131,6 +131,7 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
   segment = fab_layer_stack_add_segment (stack, "experts");
   segment->is_split = TRUE;
   segment->expert_bytes = 2.0 * sent;
+  segment->expert_copies = (guint) p->experts.per_token;
   segment->saved_whole_bytes = 2.0 * 2.0 * sent;
   transformer_add_memory ("dispatch", sent + (double) outer, FALSE, stack);
   add_matrices (p, &mlp, segment, stack);

@@ -67,6 +67,7 @@ add_segment (FabLayerStack *stack, const FabLayer *layer, guint index, const Ada
   segment->is_split = old->is_split;
   segment->context_bytes = old->context_bytes;
   segment->expert_bytes = old->expert_bytes;
+  segment->expert_copies = old->expert_copies;
   segment->saved_whole_bytes = old->saved_whole_bytes;
   segment->saved_split_bytes = old->saved_split_bytes;
   segment->saved_score_bytes = old->saved_score_bytes;

@@ -261,21 +261,20 @@ count_nodes (const Stage *stage)
 }
 
 static FabTokenExchange
-exchange_of (const Stage *stage, const FabLayer *layer, const FabSegment *segment, gboolean is_combine,
-             gboolean is_backward)
+exchange_of (const Stage *stage, const FabSegment *segment, gboolean is_combine, gboolean is_backward)
 {
   const MoeParams *params = &stage->train->params->parallel.moe;
-  const double bytes_of_a_number = 2; /* of FabLayer.hidden_bytes */
+  const double bytes_of_a_number = 2; /* of FabSegment.expert_bytes */
 
   return (FabTokenExchange){
     .routing = { .n_experts = count_experts (segment),
-                 .per_token = (guint) (segment->expert_bytes / layer->hidden_bytes + 0.5),
+                 .per_token = segment->expert_copies,
                  .n_groups = params->groups > 0 ? (guint) params->groups : count_nodes (stage),
                  .groups_per_token = (guint) params->groups_per_token },
     .is_combine = is_combine,
     .is_low_latency = params->dispatch == EXPERTS_DEEPEP_LOW_LATENCY,
     .is_hybrid = params->dispatch == EXPERTS_HYBRIDEP,
-    .token_bytes = fab_token_bytes (layer->hidden_bytes / bytes_of_a_number,
+    .token_bytes = fab_token_bytes (segment->expert_bytes / segment->expert_copies / bytes_of_a_number,
                                     precision_of (params, is_combine, is_backward)),
     .n_sms = (guint) params->sms,
   };
@@ -327,7 +326,7 @@ experts_send (Stage *stage, const FabLayer *layer, const FabSegment *segment, gb
   if (!experts_exchange (stage, segment))
     return FALSE;
   double tokens = tokens_of (stage, experts_load (stage->train, layer, segment));
-  FabTokenExchange exchange = exchange_of (stage, layer, segment, is_combine, is_backward);
+  FabTokenExchange exchange = exchange_of (stage, segment, is_combine, is_backward);
   FabLibrary *library = is_collective ? stage->train->env->library
                                       : find_library (stage->train->experts, &exchange);
   Comm comm = is_collective ? by_collective (stage, &exchange, tokens)
