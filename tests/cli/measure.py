@@ -111,8 +111,8 @@ class Tcp(MeasureTest):
         self.good("measure", *ask)
         self.assertEqual(self.select("a.meas", "SELECT * FROM point WHERE size_bytes = 8"), first)
         self.assertEqual(self.select("a.meas", "SELECT * FROM sample")[:len(taken)], taken)
-        self.assertEqual(self.select("a.meas", "SELECT size_bytes, n_samples, is_complete FROM point"),
-                         [(size, 500, 1) for size in (8, 16, 32, 64)])
+        self.assertEqual(self.select("a.meas", "SELECT size_bytes, n_samples FROM point"),
+                         [(size, 500) for size in (8, 16, 32, 64)])
         self.assertIsNone(listener.returncode)
 
     def test_interrupted_and_resumed(self):
@@ -130,7 +130,8 @@ class Tcp(MeasureTest):
             self.assertIn("a.meas keeps what was measured; the same command goes on from there", err)
         self.assertEqual(self.select("a.meas", "SELECT count (*) FROM point"), [(0,)])
         self.assertIn("No size has been measured to its end yet", self.good("measure", "show", "a.meas"))
-        self.good("measure", *ask, *QUICK, "--kinds", "latency")
+        # On a busy machine n samples may not be precise yet; no more than these are asked for.
+        self.good("measure", *ask, *QUICK, "--kinds", "latency", "--max-samples", str(n))
         rows = self.select("a.meas", "SELECT size_bytes, n_samples FROM point")
         self.assertEqual(rows[0], (8, n))
         self.assertEqual(rows[1][0], 16)
