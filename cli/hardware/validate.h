@@ -14,6 +14,7 @@ typedef struct {
   char *format_name;
   gboolean is_summary, plays_all;
   char *accept_path, *data_path; /* NULL: the shipped ones */
+  char *entries_path;            /* where the catalogue's file is written as well; NULL: nowhere */
   char *fidelity, *link;
   char **sets, **with;
   FabFitOptions fit;

@@ -36,6 +36,15 @@ load_limits (const FabValidateOptions *o, const FabTrainingSources *sources, GEr
   return path ? fab_training_limits_load (path, sources, &fab_models, error) : NULL;
 }
 
+/* (transfer container) */
+static GPtrArray *
+choose_sources (const FabTrainingSources *sources, char **names, guint n, GError **error)
+{
+  const FabValidateChoice choice = { sources, fab_training_sources_n (sources), get_source, find_source };
+
+  return fab_validate_choose (&choice, names, n, error);
+}
+
 static gboolean
 play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
 {
@@ -50,10 +59,7 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
   g_autoptr (FabTrainingReport) report = NULL;
 
   if (sources == NULL || (fab_validate_has_limits (o) && (limits = load_limits (o, sources, error)) == NULL)
-      || (chosen = fab_validate_choose (&(FabValidateChoice){ sources, fab_training_sources_n (sources),
-                                                              get_source, find_source },
-                                        names, n, error))
-             == NULL)
+      || (chosen = choose_sources (sources, names, n, error)) == NULL)
     return FALSE;
   report = fab_training_report_new (
       chosen, &(FabTrainingEnv){ catalog, &fab_models, (const char *const *) o->sets, o->plays_all, FALSE },
@@ -87,7 +93,7 @@ const FabValidateKind fab_validate_training = {
   .play = play,
 };
 
-/* --- all sources of a directory --- */
+/* --- sources of a directory, with what they need --- */
 
 typedef struct {
   FabCatalog *catalog;
@@ -107,52 +113,58 @@ whole_clear (Whole *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Whole, whole_clear)
 
 static gboolean
-whole_play (Whole *self, const FabValidateOptions *o, const char *shipped, GError **error)
+whole_play (Whole *self, const FabValidateOptions *o, const char *shipped, char **names, guint n,
+            GError **error)
 {
-  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_autoptr (GPtrArray) chosen = NULL;
 
   self->catalog = fab_cli_catalog (error);
   self->sources = self->catalog ? load_sources (o, shipped, error) : NULL;
-  if (self->sources == NULL)
+  chosen = self->sources ? choose_sources (self->sources, names, n, error) : NULL;
+  if (chosen == NULL)
     return FALSE;
-  for (guint i = 0; i < fab_training_sources_n (self->sources); i++)
-    g_ptr_array_add (all, (gpointer) fab_training_sources_get (self->sources, i));
   self->env = (FabTrainingEnv){ self->catalog, &fab_models, NULL, FALSE, FALSE };
-  self->report = fab_training_report_new (all, &self->env, error);
+  self->report = fab_training_report_new (chosen, &self->env, error);
   return self->report != NULL;
 }
 
 /* --- efficiencies --- */
 
 static gboolean
-play_efficiencies (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
-                   FabValidateAnswer *answer, GError **error)
+play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer,
+                   GError **error)
 {
   if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--format is text here, the catalogue's file, or markdown, its tables");
   g_auto (Whole) whole = { NULL };
 
-  if (!whole_play (&whole, o, "measured/training", error))
+  if (!whole_play (&whole, o, "measured/training", names, n, error))
     return FALSE;
   g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (whole.report, &whole.env);
+  g_autofree char *file = fab_efficiencies_to_yaml (efficiencies);
+  if (o->entries_path != NULL && !g_file_set_contents (o->entries_path, file, -1, error))
+    return FALSE;
   answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_efficiencies_to_markdown (efficiencies)
-                                                  : fab_efficiencies_to_yaml (efficiencies);
+                                                  : g_steal_pointer (&file);
   return TRUE;
 }
 
 const FabValidateKind fab_validate_efficiencies = {
   .name = "efficiencies",
   .usage = {
-  .arguments = "",
+  .arguments = "[SOURCE...]",
+  .max_rest = 1000,
   .summary =
       "Writes the catalogue file that says how fast kernels of whole models are, by generation of accelerators,\n"
-      "precision and software stack, from the measured training runs that calibrate; with their bands.",
+      "precision and software stack, from the measured training runs that calibrate; with their bands.\n"
+      "Of the sources that are named, or of all.",
   .examples = "  fabricast validate efficiencies > models/catalog/efficiencies.yaml\n"
               "  fabricast validate efficiencies --format markdown\n",
 },
   .options = { { "format",
                  "text (default): the file; markdown: how far sources that are left out are predicted off" },
+               { "entries", "Write the catalogue file here as well" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
   .play = play_efficiencies,
 };
@@ -160,14 +172,13 @@ const FabValidateKind fab_validate_efficiencies = {
 /* --- published projections --- */
 
 static gboolean
-play_published (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED guint n,
-                FabValidateAnswer *answer, GError **error)
+play_published (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
 {
   g_auto (Whole) whole = { NULL };
 
   if (o->format != FAB_FORMAT_MARKDOWN && o->format != FAB_FORMAT_TEXT)
     return fab_throw (error, FAB_ERROR_INPUT, "--format is markdown here, or text, which is the same");
-  if (!whole_play (&whole, o, "measured/published", error))
+  if (!whole_play (&whole, o, "measured/published", names, n, error))
     return FALSE;
   answer->page = fab_training_published_to_markdown (whole.report);
   return TRUE;
