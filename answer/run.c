@@ -87,7 +87,8 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRu
   g_autoptr (FabStore) store = NULL;
 
   *result = (FabRunResult){ .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
-  result->simulation = fab_simulation_build (scenario, request->registry, what_if, request->cancel, error);
+  result->simulation = fab_simulation_build_beside (request->beside, scenario, request->registry, what_if,
+                                                    request->cancel, error);
   if (result->simulation == NULL)
     return FALSE;
   if (request->db != NULL && (store = fab_store_open (request->db, FAB_STORE_WRITE, error)) == NULL)
@@ -294,6 +295,7 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
   Bander bander = { scenario, *request };
 
   bander.request.db = NULL;
+  bander.request.beside = result->simulation;
   copy_times (result, seconds);
   return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
                         2 * result->steps->len, play_changed, &bander, &result->band, error);

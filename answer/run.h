@@ -24,6 +24,8 @@ typedef struct {
   gboolean (*progress) (gpointer owner, guint n_done, gint64 n_all, double wall_s);
   FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
   gpointer owner;
+  /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
+  const FabSimulation *beside;
 } FabRunRequest;
 
 /* One of several jobs on a machine: how long its steps are alone and together. */

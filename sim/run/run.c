@@ -139,8 +139,10 @@ FabSimulation *
 fab_scenario_run (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                   const FabRunOptions *options, GError **error)
 {
-  const gint *cancel = options != NULL ? options->cancel : NULL;
-  g_autoptr (FabSimulation) simulation = fab_simulation_build (scenario, registry, what_if, cancel, error);
+  const FabRunOptions none = { 0 };
+  const FabRunOptions *asked = options != NULL ? options : &none;
+  g_autoptr (FabSimulation) simulation = fab_simulation_build_beside (asked->beside, scenario, registry,
+                                                                      what_if, asked->cancel, error);
 
   return simulation != NULL && fab_simulation_run (simulation, options, error) ? g_steal_pointer (&simulation)
                                                                                : NULL;

@@ -31,6 +31,8 @@ typedef struct {
   gboolean (*ended) (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error);
   gpointer owner;
   FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
+  /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
+  const FabSimulation *beside;
 } FabRunOptions;
 
 /* Plays what was built. `options` may be NULL. FALSE and *error when it did not end well. */

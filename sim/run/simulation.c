@@ -7,7 +7,8 @@
 
 struct _FabSimulation {
   const FabScenario *scenario;
-  FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own */
+  FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own, or that of another */
+  gboolean shares_plant; /* with another simulation, which owns it */
   FabPlant *plant;
   FabJob *job;
   FabEngine *engine;
@@ -110,15 +111,22 @@ add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error
   return self->neighbours != NULL;
 }
 
+/* Where a plant is from, which is given back there; all zero: it is the simulation's own. */
+typedef struct {
+  FabPlantCache *plants;
+  const FabSimulation *owner;
+} PlantSource;
+
 /* On this plant, which it takes; NULL: there is none. */
 static FabSimulation *
-simulation_new (FabPlantCache *plants, FabPlant *plant, const FabScenario *scenario,
-                const FabRegistry *registry, guint which, const gint *cancel, GError **error)
+simulation_new (PlantSource source, FabPlant *plant, const FabScenario *scenario, const FabRegistry *registry,
+                guint which, const gint *cancel, GError **error)
 {
   g_autoptr (FabSimulation) self = g_new0 (FabSimulation, 1);
 
   self->scenario = scenario;
-  self->plants = plants;
+  self->plants = source.plants;
+  self->shares_plant = source.owner != NULL;
   self->plant = plant;
   if (self->plant == NULL)
     return NULL;
@@ -131,10 +139,10 @@ simulation_new (FabPlantCache *plants, FabPlant *plant, const FabScenario *scena
 
 /* `problem` is why there is no plant, or NULL; it is taken. */
 static FabSimulation *
-build_all (FabPlantCache *plants, FabPlant *plant, GError *problem, const FabScenario *scenario,
+build_all (PlantSource source, FabPlant *plant, GError *problem, const FabScenario *scenario,
            const FabRegistry *registry, const gint *cancel, GError **error)
 {
-  g_autoptr (FabSimulation) self = simulation_new (plants, plant, scenario, registry, FAB_FIRST_JOB, cancel,
+  g_autoptr (FabSimulation) self = simulation_new (source, plant, scenario, registry, FAB_FIRST_JOB, cancel,
                                                    &problem);
 
   if (self != NULL && add_neighbours (self, registry, &problem))
@@ -176,19 +184,35 @@ scale_compute (FabSimulation *self, const FabComputeScale *scale)
   }
 }
 
-FabSimulation *
-fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
-                      const gint *cancel, GError **error)
+static gboolean
+changes_machine (const FabWhatIf *what_if)
 {
-  GError *problem = NULL;
-  FabPlant *plant = fab_plant_new (scenario, what_if, &problem);
-  FabSimulation *self = build_all (NULL, plant, problem, scenario, registry, cancel, error);
+  return what_if != NULL && (what_if->link_class != NULL || what_if->is_intact);
+}
 
+FabSimulation *
+fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scenario,
+                             const FabRegistry *registry, const FabWhatIf *what_if, const gint *cancel,
+                             GError **error)
+{
+  PlantSource source = { .owner = changes_machine (what_if) ? NULL : first };
+  GError *problem = NULL;
+  FabPlant *plant = source.owner != NULL ? source.owner->plant : fab_plant_new (scenario, what_if, &problem);
+
+  g_assert (first == NULL || first->scenario == scenario);
+  FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
   if (self != NULL && what_if != NULL && what_if->plans != NULL)
     scale_plans (self, what_if->plans);
   if (self != NULL && what_if != NULL && what_if->compute != NULL)
     scale_compute (self, what_if->compute);
   return self;
+}
+
+FabSimulation *
+fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
+                      const gint *cancel, GError **error)
+{
+  return fab_simulation_build_beside (NULL, scenario, registry, what_if, cancel, error);
 }
 
 FabSimulation *
@@ -198,7 +222,7 @@ fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario, con
   GError *problem = NULL;
   FabPlant *plant = fab_plant_cache_take (plants, scenario, &problem);
 
-  return build_all (plants, plant, problem, scenario, registry, cancel, error);
+  return build_all ((PlantSource){ .plants = plants }, plant, problem, scenario, registry, cancel, error);
 }
 
 FabSimulation *
@@ -212,7 +236,8 @@ FabSimulation *
 fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
                           GError **error)
 {
-  return simulation_new (NULL, fab_plant_new (scenario, NULL, error), scenario, registry, which, NULL, error);
+  return simulation_new ((PlantSource){ NULL, NULL }, fab_plant_new (scenario, NULL, error), scenario,
+                         registry, which, NULL, error);
 }
 
 const GArray *
@@ -234,7 +259,7 @@ fab_simulation_free (FabSimulation *self)
   fab_job_free (self->job);
   if (self->plants != NULL && self->plant != NULL)
     fab_plant_cache_give (self->plants, self->plant);
-  else
+  else if (!self->shares_plant)
     fab_plant_free (self->plant);
   g_free (self->resolved);
   g_free (self);

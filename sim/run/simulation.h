@@ -21,6 +21,13 @@ FabSimulation *fab_simulation_new (const FabScenario *scenario, const FabRegistr
 FabSimulation *fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry,
                                      const FabWhatIf *what_if, const gint *cancel, GError **error);
 
+/* The same on the plant of `first`, with what its job has planned, where the what-if changes nothing of the machine.
+ * `first` is of the same scenario and outlives the result, and the same thread uses both; NULL: there is none. The
+ * results are those of a new plant. */
+FabSimulation *fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scenario,
+                                            const FabRegistry *registry, const FabWhatIf *what_if,
+                                            const gint *cancel, GError **error);
+
 /* The same on a plant of the cache, which gets it back when the simulation is freed. The results are those of a new
  * plant. */
 FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,

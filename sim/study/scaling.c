@@ -68,13 +68,15 @@ init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *b
 typedef struct {
   const FabScenario *scenario;
   const FabRegistry *registry;
+  const FabSimulation *first;
 } Bander;
 
 static gboolean
 play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Bander *self = owner;
-  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
+  const FabRunOptions options = { .beside = self->first };
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, &options,
                                                            error);
 
   if (simulation == NULL)
@@ -123,7 +125,7 @@ find_band (gpointer data, guint item)
   if (is_certain (fab_scenario_catalog (scenario)))
     return;
   g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, self->study->registry, NULL, NULL);
-  Bander bander = { scenario, self->study->registry };
+  Bander bander = { scenario, self->study->registry, simulation };
   if (fab_band_find (scenario, fab_simulation_cluster (simulation)->graph, &step_s, 1, play_changed, &bander,
                      &band, &problem)
       && band != NULL) {

@@ -7,6 +7,7 @@ typedef struct {
   const FabScenario *scenario;
   const FabRegistry *registry;
   const FabBandFigures *figures;
+  const FabSimulation *first;
 } Owner;
 
 static void
@@ -20,7 +21,8 @@ static gboolean
 play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Owner *self = data;
-  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, NULL,
+  const FabRunOptions options = { .beside = self->first };
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, &options,
                                                            error);
   g_autoptr (FabPoint) point = simulation != NULL
                                  ? fab_point_of (self->scenario, simulation, self->registry, error)
@@ -42,12 +44,13 @@ fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *po
   if (point->draws != NULL || point->step_s <= 0)
     return TRUE;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, error);
-  g_autoptr (FabPlant) plant = scenario ? fab_plant_new (scenario, NULL, error) : NULL;
-  if (plant == NULL)
+  g_autoptr (FabSimulation) first = scenario ? fab_simulation_new (scenario, study->registry, NULL, error)
+                                             : NULL;
+  if (first == NULL)
     return FALSE;
   take_values (figures, point, values);
-  return fab_band_find (scenario, plant->graph, values, figures->n, play,
-                        &(Owner){ scenario, study->registry, figures }, band, error);
+  return fab_band_find (scenario, fab_simulation_cluster (first)->graph, values, figures->n, play,
+                        &(Owner){ scenario, study->registry, figures, first }, band, error);
 }
 
 /* Whether collectives like the same measured ones, or no collectives, make both uncertain, and likewise compute. */

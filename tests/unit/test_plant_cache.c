@@ -132,6 +132,46 @@ a_plant_in_use_is_taken_by_nobody_else (void **state)
   fab_plant_cache_give (plants, second);
 }
 
+/* Twice as long as predicted. */
+static double
+twice (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED const FabCluster *cluster,
+       G_GNUC_UNUSED const FabCollectivePlan *plan)
+{
+  return 2;
+}
+
+static FabTimePs
+duration_ps (FabSimulation *simulation)
+{
+  assert_true (fab_simulation_step (simulation));
+  return fab_simulation_probe (simulation)->step.times.duration_ps;
+}
+
+/* A simulation beside another one has its machine where nothing of the machine changes, and the times of a machine of
+ * its own either way. */
+static void
+a_simulation_beside_another_shares_its_plant (void **state)
+{
+  const FabPlanScale longer = { twice, NULL };
+  const FabWhatIf changes[] = { { .rate_factor = 1, .plans = &longer },
+                                { .rate_factor = 0.5, .link_class = "ib-hdr" },
+                                { .rate_factor = 1, .is_intact = TRUE } };
+  g_autoptr (FabScenario) scenario = load (*state, "cluster.nodes=8");
+  g_autoptr (FabSimulation) first = fab_simulation_new (scenario, &fab_models, NULL, NULL);
+  FabTimePs first_ps = duration_ps (first);
+
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++) {
+    g_autoptr (FabSimulation) alone = fab_simulation_new (scenario, &fab_models, &changes[i], NULL);
+    g_autoptr (FabSimulation) beside = fab_simulation_build_beside (first, scenario, &fab_models, &changes[i],
+                                                                    NULL, NULL);
+    FabTimePs alone_ps = duration_ps (alone);
+
+    assert_true ((fab_simulation_plant (beside) == fab_simulation_plant (first)) == (i == 0));
+    assert_true (alone_ps == duration_ps (beside));
+    assert_true ((alone_ps > first_ps) == (i < 2));
+  }
+}
+
 static int
 make_catalog (void **state)
 {
@@ -155,6 +195,7 @@ main (void)
     cmocka_unit_test (the_latest_are_kept),
     cmocka_unit_test (the_seed_makes_another_plant_where_it_is_used),
     cmocka_unit_test (a_plant_in_use_is_taken_by_nobody_else),
+    cmocka_unit_test (a_simulation_beside_another_shares_its_plant),
   };
 
   return cmocka_run_group_tests_name ("plant_cache", tests, make_catalog, free_catalog);
