@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multipath.c - finds the links of all shortest paths. Going back from the meeting line of a search to the source
  * gives the vertices that lead to the destination; beyond the line, every link that leads one level nearer to the
- * destination counts. O(neighbourhoods of both ends). */
+ * destination counts. O(neighbourhoods of both ends). One path between NICs of two nodes needs no search (ways.h). */
 #include "sim/fabric/multipath.h"
 
 #include "sim/base/mix.h"
 #include "sim/fabric/search.h"
+#include "sim/fabric/ways.h"
 
 /* State of a vertex, valid in this search only when its stamp says so. */
 typedef struct {
@@ -16,10 +17,12 @@ typedef struct {
 
 struct _FabMultipath {
   FabSizeSearch search;
+  FabWays *ways; /* NULL: it has not been asked for yet, or there is none */
+  gboolean has_asked;
   Spot *spots;
   guint32 flow_stamp;
   GArray *here, *there; /* FabVertexId of one level and of the next */
-  GArray *links;        /* FabLinkId that lead on from one vertex */
+  GArray *links;        /* FabWayOn that lead on from one vertex */
   /* Between which vertices the useful ones are marked, as long as the search has this stamp. */
   FabVertexId found_src, found_dst;
   guint32 found_stamp;
@@ -34,7 +37,7 @@ fab_multipath_new (const FabGraph *graph)
   self->spots = g_new0 (Spot, fab_graph_n_vertices (graph) + 1);
   self->here = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   self->there = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
-  self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  self->links = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
   self->found_src = self->found_dst = FAB_NO_VERTEX;
   return self;
 }
@@ -45,6 +48,7 @@ fab_multipath_free (FabMultipath *self)
   if (self == NULL)
     return;
   fab_search_clear (&self->search);
+  fab_ways_free (self->ways);
   g_free (self->spots);
   g_array_unref (self->here);
   g_array_unref (self->there);
@@ -140,15 +144,18 @@ list_next (FabMultipath *self, FabVertexId vertex, guint step)
   guint n = fab_graph_out_links (self->search.graph, vertex, &first);
 
   g_array_set_size (self->links, 0);
-  for (FabLinkId link = first; link < first + n; link++) {
-    FabVertexId next = fab_graph_link (self->search.graph, link)->dst;
+  for (FabLinkId id = first; id < first + n; id++) {
+    const FabLink *link = fab_graph_link (self->search.graph, id);
+    FabVertexId next = link->dst;
     gboolean leads_on = step < n_before ? self->spots[next].useful_stamp == self->search.stamp
                                               && self->search.sides[0].marks[next].stamp == self->search.stamp
                                               && self->search.sides[0].marks[next].level == step + 1
                                         : is_at (self, 1, next, n_steps (self) - step - 1);
 
+    FabWayOn on = { id, link->count, next };
+
     if (leads_on)
-      g_array_append_val (self->links, link);
+      g_array_append_val (self->links, on);
   }
   g_assert (self->links->len > 0);
 }
@@ -156,9 +163,10 @@ list_next (FabMultipath *self, FabVertexId vertex, guint step)
 static double
 weight_of (const FabMultipath *self, guint i, FabSplit split)
 {
-  const FabLink *link = fab_graph_link (self->search.graph, g_array_index (self->links, FabLinkId, i));
+  const FabWayOn *on = &g_array_index (self->links, FabWayOn, i);
 
-  return split == FAB_SPLIT_RATES ? (double) link->rate_bytes_per_s : link->count;
+  return split == FAB_SPLIT_RATES ? (double) fab_graph_link (self->search.graph, on->link)->rate_bytes_per_s
+                                  : on->count;
 }
 
 /* Divides what reaches `vertex` among `links`. */
@@ -170,9 +178,9 @@ divide (FabMultipath *self, FabVertexId vertex, FabSplit split, GArray *shares)
   for (guint i = 0; i < self->links->len; i++)
     sum += weight_of (self, i, split);
   for (guint i = 0; i < self->links->len; i++) {
-    FabLinkId link = g_array_index (self->links, FabLinkId, i);
-    FabVertexId next = fab_graph_link (self->search.graph, link)->dst;
-    FabShare share = { link, self->spots[vertex].amount * weight_of (self, i, split) / sum };
+    const FabWayOn *on = &g_array_index (self->links, FabWayOn, i);
+    FabVertexId next = on->next;
+    FabShare share = { on->link, self->spots[vertex].amount * weight_of (self, i, split) / sum };
 
     if (self->spots[next].flow_stamp != self->flow_stamp) {
       self->spots[next].flow_stamp = self->flow_stamp;
@@ -207,24 +215,19 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
   return TRUE;
 }
 
-/* Returns the link that a hash chooses; each is chosen in proportion to its count. */
-static FabLinkId
-choose (const FabMultipath *self, FabVertexId vertex, guint64 key)
+/* Returns which of these links a hash chooses; each is chosen in proportion to its count. */
+static guint
+choose (const FabWayOn *links, guint n, FabVertexId vertex, guint64 key)
 {
-  guint64 n = 0, drawn;
+  guint64 n_all = 0, drawn;
+  guint i = 0;
 
-  for (guint i = 0; i < self->links->len; i++)
-    n += fab_graph_link (self->search.graph, g_array_index (self->links, FabLinkId, i))->count;
-  g_assert (n > 0);
-  drawn = fab_mix (key, vertex) % n;
-  for (guint i = 0;; i++) {
-    FabLinkId link = g_array_index (self->links, FabLinkId, i);
-    guint count = fab_graph_link (self->search.graph, link)->count;
-
-    if (drawn < count)
-      return link;
-    drawn -= count;
-  }
+  for (guint k = 0; k < n; k++)
+    n_all += links[k].count;
+  g_assert (n_all > 0);
+  for (drawn = fab_mix (key, vertex) % n_all; drawn >= links[i].count; i++)
+    drawn -= links[i].count;
+  return i;
 }
 
 /* --- the section of a transfer's path that lies in the fabric --- */
@@ -269,8 +272,30 @@ fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPat
   return fab_search_best (&self->search, src, dst, path);
 }
 
-gboolean
-fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+/* Between NICs of two nodes, whose path lies outside nodes as a whole. */
+static gboolean
+pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+{
+  guint n_left = fab_ways_begin (ways, src, dst);
+  FabVertexId at = src;
+
+  if (n_left > FAB_PATH_MAX_LINKS - path->n)
+    return FALSE;
+  for (; n_left > 0; n_left--) {
+    guint n;
+    const FabWayOn *links = fab_ways_on (ways, at, n_left, &n);
+    const FabWayOn *chosen = &links[choose (links, n, at, key)];
+
+    path->links[path->n++] = chosen->link;
+    at = chosen->next;
+  }
+  g_assert (at == dst);
+  return TRUE;
+}
+
+/* With a search for this pair. */
+static gboolean
+pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
 {
   const FabGraph *graph = self->search.graph;
   FabPath best = { 0 };
@@ -286,13 +311,27 @@ fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint6
     g_assert (is_found && n_steps (self) == end - first);
     for (guint i = first; i < end; i++) {
       list_next (self, at, i - first);
-      best.links[i] = choose (self, at, key);
-      at = fab_graph_link (graph, best.links[i])->dst;
+      const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->links->data;
+      const FabWayOn *chosen = &links[choose (links, self->links->len, at, key)];
+
+      best.links[i] = chosen->link;
+      at = chosen->next;
     }
   }
   for (guint i = 0; i < best.n; i++)
     path->links[path->n++] = best.links[i];
   return TRUE;
+}
+
+gboolean
+fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+{
+  if (!self->has_asked)
+    self->ways = fab_ways_new (self->search.graph);
+  self->has_asked = TRUE;
+  return self->ways != NULL && fab_ways_have (self->ways, src, dst)
+           ? pick_over (self->ways, src, dst, key, path)
+           : pick_by_search (self, src, dst, key, path);
 }
 
 static void
