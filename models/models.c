@@ -11,6 +11,8 @@ static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_rou
                                               &fab_route_spray.info, &fab_route_adaptive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_step.info, &fab_net_analytic.info,
                                             &fab_net_packet.info, NULL };
+static const FabModelInfo *const congestions[] = { &fab_congestion_none.info, &fab_congestion_dcqcn.info,
+                                                   NULL };
 static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_ring.info,
   &fab_algorithm_tree.info,
@@ -45,6 +47,7 @@ const FabRegistry fab_models = {
     [FAB_MODEL_FABRIC] = fabrics,
     [FAB_MODEL_ROUTE] = routes,
     [FAB_MODEL_NET] = nets,
+    [FAB_MODEL_CONGESTION] = congestions,
     [FAB_MODEL_ALGORITHM] = algorithms,
     [FAB_MODEL_LIBRARY] = libraries,
     [FAB_MODEL_COMPUTE] = computes,

@@ -4,6 +4,7 @@
 
 #include "sim/execution/workload.h"
 #include "sim/fabric/fabric.h"
+#include "sim/net/congestion.h"
 #include "sim/registry.h"
 #include "sim/scenario/model_file.h"
 
@@ -25,6 +26,9 @@ extern const FabNetOps fab_net_analytic;
 extern const FabNetOps fab_net_fluid;
 extern const FabNetOps fab_net_packet;
 extern const FabNetOps fab_net_step;
+
+extern const FabCongestionOps fab_congestion_dcqcn;
+extern const FabCongestionOps fab_congestion_none;
 
 extern const FabAlgorithmOps fab_algorithm_binomial;
 extern const FabAlgorithmOps fab_algorithm_collnet_chain;

@@ -36,9 +36,11 @@ const char *
 fab_model_kind_name (FabModelKind kind)
 {
   static const char *const names[FAB_N_MODEL_KINDS] = {
-    [FAB_MODEL_FABRIC] = "fabric",       [FAB_MODEL_ROUTE] = "route",         [FAB_MODEL_NET] = "fidelity",
-    [FAB_MODEL_ALGORITHM] = "algorithm", [FAB_MODEL_LIBRARY] = "collectives", [FAB_MODEL_COMPUTE] = "compute",
-    [FAB_MODEL_SHAPE] = "shape",         [FAB_MODEL_WORKLOAD] = "job",
+    [FAB_MODEL_FABRIC] = "fabric",       [FAB_MODEL_ROUTE] = "route",
+    [FAB_MODEL_NET] = "fidelity",        [FAB_MODEL_CONGESTION] = "congestion",
+    [FAB_MODEL_ALGORITHM] = "algorithm", [FAB_MODEL_LIBRARY] = "collectives",
+    [FAB_MODEL_COMPUTE] = "compute",     [FAB_MODEL_SHAPE] = "shape",
+    [FAB_MODEL_WORKLOAD] = "job",
   };
 
   g_assert (kind < FAB_N_MODEL_KINDS);

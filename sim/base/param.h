@@ -53,14 +53,15 @@ typedef enum {
 
 /* The lists of models that a registry holds (sim/registry.h). */
 typedef enum {
-  FAB_MODEL_FABRIC,    /* how NICs are connected: FabFabricOps */
-  FAB_MODEL_ROUTE,     /* which path a transfer takes: FabRouterOps */
-  FAB_MODEL_NET,       /* network fidelity: FabNetOps */
-  FAB_MODEL_ALGORITHM, /* collective algorithm: FabAlgorithmOps */
-  FAB_MODEL_LIBRARY,   /* collective library, which chooses algorithm and protocol: FabLibraryOps */
-  FAB_MODEL_COMPUTE,   /* from FLOPs to time: FabComputeOps */
-  FAB_MODEL_SHAPE,     /* from neural network to layers: FabShapeOps */
-  FAB_MODEL_WORKLOAD,  /* from job to task DAG: FabWorkloadOps */
+  FAB_MODEL_FABRIC,     /* how NICs are connected: FabFabricOps */
+  FAB_MODEL_ROUTE,      /* which path a transfer takes: FabRouterOps */
+  FAB_MODEL_NET,        /* network fidelity: FabNetOps */
+  FAB_MODEL_CONGESTION, /* how senders answer to congestion: FabCongestionOps */
+  FAB_MODEL_ALGORITHM,  /* collective algorithm: FabAlgorithmOps */
+  FAB_MODEL_LIBRARY,    /* collective library, which chooses algorithm and protocol: FabLibraryOps */
+  FAB_MODEL_COMPUTE,    /* from FLOPs to time: FabComputeOps */
+  FAB_MODEL_SHAPE,      /* from neural network to layers: FabShapeOps */
+  FAB_MODEL_WORKLOAD,   /* from job to task DAG: FabWorkloadOps */
   FAB_N_MODEL_KINDS,
 } FabModelKind;
 

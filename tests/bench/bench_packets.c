@@ -14,7 +14,7 @@ enum { PAYLOAD_BYTES = 4096, HEADER_BYTES = 64, MOST_HOSTS = 1024 };
 
 static const double pace = 0.9;
 static const char packet_params[] =
-    "{switching: store_and_forward, flow_control: none, dcqcn: false, pace: 90%}";
+    "{switching: store_and_forward, flow_control: none, congestion: none, pace: 90%}";
 
 typedef struct {
   Tree *tree;

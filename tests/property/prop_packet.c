@@ -198,7 +198,7 @@ check_bytes (Random *random)
     "{flow_control: none, window: 16KiB}",
     "{flow_control: pfc, pause: 32KiB, resume: 16KiB}",
     "{flow_control: drop, queue: 32KiB, timeout: 20us}",
-    "{flow_control: drop, queue: 8KiB, timeout: 20us, dcqcn: false}",
+    "{flow_control: drop, queue: 8KiB, timeout: 20us, congestion: none}",
     "{flow_control: credit, balance: least_queue}",
     "{doorbell: 200ns, message_gap: 50ns, completion: 100ns, pace: 70%}",
   };

@@ -6,6 +6,8 @@
  * put in its place by name. */
 #include "sim/scenario/scenario.h"
 
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "tests/support/test.h"
@@ -159,12 +161,13 @@ try_folder (Keys *self, const char *folder)
 #define MACHINE "name: t\ncluster: {node: dgx-h100, nodes: 4}\n"
 #define TRAINED "model: llama2-7b, sequence: 4096, compute: {kind: mfu, mfu: 50%}"
 
-/* Puts every model of a list in its place, where its keys are all optional. */
+/* Puts every model of a list in its place, where its keys are all optional. `key` is what comes before the model. */
 static void
 try_models (Keys *self, FabModelKind kind, const char *key, const char *rest)
 {
   for (const FabModelInfo *const *info = fab_models.lists[kind]; *info != NULL; info++) {
-    g_autofree char *set = g_strdup_printf ("%s={kind: %s%s}", key, (*info)->name, rest);
+    const char *sign = strchr (key, '=') == NULL ? "=" : ": ";
+    g_autofree char *set = g_strdup_printf ("%s%s{kind: %s%s}", key, sign, (*info)->name, rest);
     const char *sets[] = { set, NULL };
     const char *text = MACHINE "job: {kind: ddp, " TRAINED "}\n";
 
@@ -194,8 +197,9 @@ no_key_is_ignored (G_GNUC_UNUSED void **state)
   Keys self = { .catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL),
                 .tried = g_hash_table_new (NULL, NULL),
                 .refused = g_hash_table_new_full (NULL, NULL, NULL, g_free) };
-  static const FabModelKind kinds[] = { FAB_MODEL_FABRIC,  FAB_MODEL_ROUTE,   FAB_MODEL_NET,
-                                        FAB_MODEL_LIBRARY, FAB_MODEL_COMPUTE, FAB_MODEL_WORKLOAD };
+  static const FabModelKind kinds[] = { FAB_MODEL_FABRIC,     FAB_MODEL_ROUTE,   FAB_MODEL_NET,
+                                        FAB_MODEL_CONGESTION, FAB_MODEL_LIBRARY, FAB_MODEL_COMPUTE,
+                                        FAB_MODEL_WORKLOAD };
   guint n_missing = 0;
 
   assert_non_null (self.catalog);
@@ -203,6 +207,7 @@ no_key_is_ignored (G_GNUC_UNUSED void **state)
   try_models (&self, FAB_MODEL_FABRIC, "cluster.fabric", "");
   try_models (&self, FAB_MODEL_ROUTE, "cluster.route", "");
   try_models (&self, FAB_MODEL_NET, "fidelity", "");
+  try_models (&self, FAB_MODEL_CONGESTION, "fidelity={kind: packet, congestion", "}");
   try_models (&self, FAB_MODEL_LIBRARY, "collectives", "");
   try_models (&self, FAB_MODEL_COMPUTE, "job.compute", "");
   try_models (&self, FAB_MODEL_WORKLOAD, "job", ", " TRAINED);

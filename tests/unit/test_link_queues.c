@@ -45,7 +45,7 @@ the_queue_is_where_three_links_meet_one (G_GNUC_UNUSED void **state)
   double carried[N_MOST] = { 0 };
   guint n_used = 0, n_with_queue = 0;
   g_autoptr (GArray) queues = queues_of (
-      "{kind: packet, pause: 1GiB, resume: 1MiB, dcqcn: false, mark_from: 5kB}", carried, N_MOST);
+      "{kind: packet, pause: 1GiB, resume: 1MiB, congestion: none, mark_from: 5kB}", carried, N_MOST);
 
   for (guint l = 0; l < N_MOST; l++)
     n_used += carried[l] > 0;
@@ -72,7 +72,7 @@ losses_count_in_front_of_their_link (G_GNUC_UNUSED void **state)
 {
   double carried[N_MOST] = { 0 };
   guint64 n_drops = 0;
-  g_autoptr (GArray) queues = queues_of ("{kind: packet, flow_control: drop, queue: 100kB, dcqcn: false}",
+  g_autoptr (GArray) queues = queues_of ("{kind: packet, flow_control: drop, queue: 100kB, congestion: none}",
                                          carried, N_MOST);
 
   for (guint i = 0; i < queues->len; i++) {

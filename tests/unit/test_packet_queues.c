@@ -136,9 +136,9 @@ congestion_spreads_to_a_victim (G_GNUC_UNUSED void **state)
   assert_true ((double) time_victim ("{mtu: 1000B, flow_control: none, window: 10MB}", NULL)
                < free_ps * 1.05);
   assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit}", NULL) > stuck_ps * 0.9);
-  assert_true (
-      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false}", NULL)
-      > stuck_ps * 0.7);
+  assert_true ((double) time_victim (
+                   "{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, congestion: none}", NULL)
+               > stuck_ps * 0.7);
 }
 
 /* Lanes of its own, and it has at least its half of the NIC, a third of a byte per ps. */
@@ -150,7 +150,7 @@ a_class_keeps_a_victim_free (G_GNUC_UNUSED void **state)
   assert_true ((double) time_victim ("{mtu: 1000B, flow_control: credit, classes: [{of: tensor}]}", "tensor")
                < half_ps * 1.05);
   assert_true (
-      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, dcqcn: false, "
+      (double) time_victim ("{mtu: 1000B, flow_control: pfc, pause: 16kB, resume: 8kB, congestion: none, "
                             "classes: [{of: tensor}]}",
                             "tensor")
       < half_ps * 1.05);
@@ -199,7 +199,7 @@ static void
 pfc_stops_senders_and_loses_nothing (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (5);
-  Play play = play_new (rig, "{mtu: 1000B, flow_control: pfc, pause: 8000B, resume: 6000B, dcqcn: false,"
+  Play play = play_new (rig, "{mtu: 1000B, flow_control: pfc, pause: 8000B, resume: 6000B, congestion: none,"
                              " switching: store_and_forward}");
 
   for (guint i = 0; i < 4; i++)
@@ -220,7 +220,8 @@ static void
 what_is_lost_is_sent_again (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Rig) rig = star (5);
-  Play play = play_new (rig, "{mtu: 1000B, flow_control: drop, queue: 8000B, dcqcn: false, timeout: 5us}");
+  Play play = play_new (rig,
+                        "{mtu: 1000B, flow_control: drop, queue: 8000B, congestion: none, timeout: 5us}");
   guint n_links = fab_graph_n_links (rig->graph);
   g_autofree FabLinkLoad *loads = g_new0 (FabLinkLoad, n_links);
 
@@ -237,9 +238,10 @@ what_is_lost_is_sent_again (G_GNUC_UNUSED void **state)
 }
 
 /* The constants of the paper, at 40 Gb/s. */
-#define SIGCOMM_2015                                                                                                \
-  "mark_from: 5kB, mark_all: 200kB, mark_fraction: 0.01, cnp_every: 50us, alpha_every: 55us, increase_every: 55us," \
-  " recovery: 5, increase: 40Mb/s, hyper_increase: 400Mb/s, clamp_target: true"
+#define SIGCOMM_2015                                                                                  \
+  "mark_from: 5kB, mark_all: 200kB, mark_fraction: 0.01, congestion: {kind: dcqcn, cnp_every: 50us, " \
+  "alpha_every: 55us, increase_every: 55us, recovery: 5, increase: 40Mb/s, hyper_increase: 400Mb/s, " \
+  "clamp_target: true}"
 
 /* 40 Gb/s, 5 us there and back, four flows of one bottleneck, each through a link of its own: after a while every one
  * has near a quarter, the link is busy nearly all the time, and its queue stays far below what four unchecked senders
@@ -263,7 +265,7 @@ dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
   assert_int_equal (play.n_ended, 4);
   assert_true (queue.n_marks > 0);
   assert_true (queue.mean_bytes > 1000 && queue.mean_bytes < 200000);
-  assert_true ((double) last_ps < 80e9 * 1.15); /* 400 MB at 5 GB/s */
+  assert_true ((double) last_ps < 80e9 * 1.2); /* 400 MB at 5 GB/s */
   assert_true ((double) first_ps > 80e9 * 0.75);
   rig_net_clear (&play.rig);
 }

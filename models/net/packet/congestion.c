@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* congestion.c - rate control over Ethernet by ECN marks: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
- * Deployments", SIGCOMM 2015, section 3, as adapters do it (below).
+/* congestion.c - marks of switches, and the senders that a model of congestion control (sim/net/congestion.h) governs.
  *
  *   switch    marks with a probability that rises from 0 at mark_from to mark_fraction at mark_all, and is 1 above
- *   receiver  tells the sender at most once per cnp_every
- *   sender    told:         target = rate, rate -= rate x alpha / 2, alpha = (1 - g) alpha + g; the target stays when
- *                           the rate has not risen since the last cut, unless clamp_target
- *             not told:     alpha = (1 - g) alpha per alpha_every
- *             per increase_every, and per increase_bytes: target += 0 for the first `recovery` times, then
- * `increase`,
- *             and hyper_increase once both have come so often; rate = (rate + target) / 2
+ *   sender    one per connection, or per message that is in none; its messages share one rate and one window
+ *   reports   that packets arrived, and that they were marked, come after the latency of the way back; they take no
+ *             bandwidth
+ *
+ * Senders exist only on paths that cross links with PFC or losses, so other networks pay nothing.
  */
-#include <math.h>
+#include <string.h>
 
 #include "models/net/packet/parts.h"
 #include "sim/base/mix.h"
@@ -66,43 +63,10 @@ packet_thresholds (const PacketParams *params, FabBytesPerS rate_bytes_per_s, Fa
   };
 }
 
-/* What a rise adds per line rate: 5 Mb/s and 50 Mb/s per 25 Gb/s (HPCC's simulation/run.py, the parameters that its
- * authors had of the vendor of their adapters). */
-static const double increase_fraction = 0.005 / 25, hyper_fraction = 0.05 / 25;
-
-/* A flow keeps at least a hundredth of the line rate: MIN_RATE 1 Gb/s in HPCC's simulation/run.py, at 100 Gb/s. */
-static const double least_fraction = 0.01;
-
-static double
-line_rate (const PacketNet *self, const Flow *flow)
-{
-  return (double) FAB_PS_PER_S / g_array_index (self->ways, PathSet, flow->way).ps_per_byte;
-}
-
-static void
-set_rate (PacketNet *self, guint32 number, double rate)
-{
-  Flow *flow = &self->flows[number];
-  double line = line_rate (self, flow);
-  Rate *state = &self->rates[number];
-
-  state->target = MIN (state->target, line);
-  state->rate = CLAMP (rate, line * least_fraction, line);
-  flow->pace_ps_per_byte = state->rate >= line
-                             ? flow->ends_ps_per_byte
-                             : MAX ((double) FAB_PS_PER_S / state->rate, flow->ends_ps_per_byte);
-}
-
-void
-packet_dcqcn_start (PacketNet *self, guint32 number)
-{
-  double line = line_rate (self, &self->flows[number]);
-
-  self->rates[number] = (Rate){ .rate = line, .target = line, .alpha = 1, .told_ps = -FAB_PS_PER_S };
-}
+/* --- marks --- */
 
 gboolean
-packet_dcqcn_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
+packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
 {
   const PacketParams *p = &self->params;
   const Thresholds *thresholds = &self->thresholds[link];
@@ -117,218 +81,299 @@ packet_dcqcn_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
        < p->mark_fraction * above / range;
 }
 
-void
-packet_dcqcn_marked (PacketNet *self, guint32 number)
-{
-  Rate *state = &self->rates[number];
-  FabTimePs back_ps = g_array_index (self->ways, PathSet, self->flows[number].way).back_ps;
+/* --- senders --- */
 
-  if (!self->params.has_dcqcn || self->now_ps - state->told_ps < self->params.cnp_every_ps)
-    return;
-  state->told_ps = self->now_ps;
-  self->flows[number].n_entries++;
-  agenda_add (&self->agenda, self->now_ps + back_ps, KIND_CNP, number);
+static FabCongestion *
+state_of (const PacketNet *self, guint32 number)
+{
+  return (FabCongestion *) (self->states + (gsize) number * self->congestion->state_size);
 }
 
-static void
-rise_later (PacketNet *self, guint32 number)
+static FabTimePs
+latency_forth_ps (const PacketNet *self, const PathSet *way)
 {
-  Rate *state = &self->rates[number];
+  guint32 first = g_array_index (self->paths, guint32, way->first_path);
+  gboolean is_stored = self->params.switching == SWITCHING_STORE_AND_FORWARD;
+  double wire_ps = is_stored ? 0 : way->ps_per_byte * (double) self->params.mtu_bytes;
+  FabTimePs sum_ps = 0;
 
-  state->rises_ps = self->now_ps + self->params.increase_every_ps;
-  if (state->is_rising)
-    return;
-  state->is_rising = TRUE;
-  self->flows[number].n_entries++;
-  agenda_add (&self->agenda, state->rises_ps, KIND_INCREASE, number);
-}
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first); hop->lane != NONE; hop++) {
+    const Port *port = &self->ports[self->lanes[hop->lane].link];
 
-void
-packet_dcqcn_told (PacketNet *self, guint32 number)
-{
-  Rate *state = &self->rates[number];
-  double g = self->params.gain_fraction;
-
-  if (!self->flows[number].is_over) {
-    FabTimePs n_decays = (self->now_ps - state->alpha_ps) / self->params.alpha_every_ps;
-
-    if (state->alpha_ps > 0)
-      state->alpha *= pow (1 - g, (double) n_decays);
-    if (self->params.clamps_target || state->n_by_time > 0 || state->n_by_bytes > 0)
-      state->target = state->rate;
-    set_rate (self, number, state->rate * (1 - state->alpha / 2));
-    state->alpha = (1 - g) * state->alpha + g;
-    state->alpha_ps = self->now_ps;
-    state->n_by_time = state->n_by_bytes = 0;
-    state->bytes = 0;
-    rise_later (self, number);
+    sum_ps = fab_ps_add (sum_ps, port->latency_ps);
+    if (is_stored)
+      wire_ps += port->ps_per_byte * hop->cost * (double) self->params.mtu_bytes;
   }
-  packet_flow_release (self, number);
+  return fab_ps_add (sum_ps, (FabTimePs) MIN (wire_ps, (double) FAB_TIME_MAX / 4));
 }
 
-static void
-rise (PacketNet *self, guint32 number)
+static guint
+count_hops (const PacketNet *self, const PathSet *way)
 {
-  Rate *state = &self->rates[number];
-  guint32 n = (guint32) self->params.n_recovery, least = MIN (state->n_by_time, state->n_by_bytes);
-  double line = line_rate (self, &self->flows[number]);
-  FabBytesPerS increase = self->params.increase_bytes_per_s, hyper = self->params.hyper_bytes_per_s;
+  guint32 first = g_array_index (self->paths, guint32, way->first_path);
+  guint n = 0;
 
-  if (least > n)
-    state->target += (hyper > 0 ? (double) hyper : line * hyper_fraction) * (least - n);
-  else if (MAX (state->n_by_time, state->n_by_bytes) >= n)
-    state->target += increase > 0 ? (double) increase : line * increase_fraction;
-  set_rate (self, number, (state->target + state->rate) / 2);
+  while (g_array_index (self->hops, Hop, first + n).lane != NONE)
+    n++;
+  return n;
+}
+
+static guint32
+sender_take (PacketNet *self)
+{
+  guint32 number = self->free_sender;
+
+  if (number != NONE) {
+    self->free_sender = self->senders[number].next;
+    return number;
+  }
+  if (self->n_senders == self->sender_capacity) {
+    self->sender_capacity = MAX (64, 2 * self->sender_capacity);
+    self->senders = g_renew (Sender, self->senders, self->sender_capacity);
+    self->states = g_realloc_n (self->states, self->sender_capacity, self->congestion->state_size);
+  }
+  return self->n_senders++;
+}
+
+guint32
+packet_sender_new (PacketNet *self, guint32 way_number)
+{
+  const PathSet *way = &g_array_index (self->ways, PathSet, way_number);
+  guint32 number;
+  FabCongestion *state;
+
+  if (self->congestion == NULL || !way->is_marked)
+    return NONE;
+  number = sender_take (self);
+  self->senders[number] = (Sender){ .way = way_number, .blocked = NONE, .n_entries = 1 };
+  state = state_of (self, number);
+  memset (state, 0, self->congestion->state_size);
+  *state = (FabCongestion){
+    .params = self->params.congestion.params,
+    .line_bytes_per_s = (double) FAB_PS_PER_S / way->ps_per_byte,
+    .round_trip_ps = fab_ps_add (latency_forth_ps (self, way), way->back_ps),
+    .n_hops = count_hops (self, way),
+    .mtu_bytes = (guint32) self->params.mtu_bytes,
+    .timer_ps = FAB_TIME_MAX,
+  };
+  self->congestion->start (state);
+  return number;
 }
 
 void
-packet_dcqcn_rise (PacketNet *self, guint32 number)
+packet_sender_release (PacketNet *self, guint32 number)
 {
-  Flow *flow = &self->flows[number];
-  Rate *state = &self->rates[number];
-
-  if (!flow->is_over && self->now_ps < state->rises_ps) {
-    agenda_add (&self->agenda, state->rises_ps, KIND_INCREASE, number);
+  if (number == NONE || --self->senders[number].n_entries > 0)
     return;
-  }
-  state->is_rising = FALSE;
-  if (!flow->is_over) {
-    state->n_by_time++;
-    rise (self, number);
-    if (flow->left_bytes > 0 && state->rate < line_rate (self, flow))
-      rise_later (self, number);
-  }
-  packet_flow_release (self, number);
-}
-
-void
-packet_dcqcn_sent (PacketNet *self, guint32 number, guint32 size)
-{
-  Rate *state = &self->rates[number];
-
-  state->bytes += size;
-  if (state->bytes < self->params.increase_every_bytes
-      || state->rate >= line_rate (self, &self->flows[number]))
-    return;
-  state->bytes = 0;
-  state->n_by_bytes++;
-  rise (self, number);
-}
-
-/* Sends dropped packets again.
- *
- *   one path      go-back-N, as RoCE adapters do: the receiver accepts packets in order only and reports a missing
- * one
- *                 once, and the sender goes back to it; when nothing follows a loss, a timeout triggers this
- *   many paths    packets need no order: a lost packet is sent again on its own, after the time of the way back,
- * as in
- *                 SRD
- */
-
-static gboolean
-is_in_order (const PacketNet *self, const Flow *flow)
-{
-  return g_array_index (self->ways, PathSet, flow->way).n_paths == 1;
-}
-
-static void
-tell (PacketNet *self, guint32 number)
-{
-  FabTimePs back_ps = g_array_index (self->ways, PathSet, self->flows[number].way).back_ps;
-
-  self->flows[number].n_entries++;
-  agenda_add (&self->agenda, self->now_ps + back_ps, KIND_NACK, number);
+  self->senders[number].next = self->free_sender;
+  self->free_sender = number;
 }
 
 gboolean
-packet_loss_accepts (PacketNet *self, const Packet *packet)
+packet_sender_may_send (const PacketNet *self, guint32 number)
 {
-  Flow *flow = &self->flows[packet->flow];
-  guint32 number = packet->number & ~MARK_BIT;
+  double window = state_of (self, number)->window_bytes;
+  FabBytes flight = self->senders[number].flight_bytes;
 
-  if (!is_in_order (self, flow))
-    return TRUE;
-  if (number == flow->expected) {
-    flow->expected++;
-    return TRUE;
-  }
-  if (number > flow->expected && flow->nacked != flow->expected) {
-    flow->nacked = flow->expected;
-    tell (self, packet->flow);
-  }
-  return FALSE;
+  return window <= 0 || flight == 0 || (double) (flight + self->params.mtu_bytes) <= window;
 }
 
+double
+packet_sender_ps_per_byte (const PacketNet *self, guint32 number)
+{
+  double rate = state_of (self, number)->rate_bytes_per_s;
+
+  return rate > 0 ? (double) FAB_PS_PER_S / rate : 0;
+}
+
+/* Notes that a flow waits for its sender's window. */
 void
-packet_loss_drop (PacketNet *self, guint32 packet_number)
+packet_sender_block (PacketNet *self, guint32 flow_number)
 {
-  const Packet *packet = &self->packets[packet_number];
-  guint32 number = packet->flow;
-  Flow *flow = &self->flows[number];
+  Flow *flow = &self->flows[flow_number];
+  Sender *sender = &self->senders[flow->sender];
 
-  packet_path_set_meter_lost (self, packet);
-  if (!is_in_order (self, flow)) {
-    flow->lost_bytes += packet->size;
-    tell (self, number);
-  }
-  packet_drop (self, packet_number);
-  packet_flow_release (self, number);
-}
-
-/* Makes the sender continue from the packet that must come next. */
-static void
-go_back (PacketNet *self, guint32 number)
-{
-  Flow *flow = &self->flows[number];
-  FabBytes from = (FabBytes) flow->expected * self->params.mtu_bytes;
-
-  flow->n_sent = flow->expected;
-  flow->left_bytes = flow->bytes - from;
-  flow->flight_bytes = 0;
-  flow->unacked_bytes = 0;
-  packet_flow_join (self, number);
-}
-
-void
-packet_loss_nacked (PacketNet *self, guint32 number)
-{
-  Flow *flow = &self->flows[number];
-
-  if (!flow->is_over && is_in_order (self, flow)) {
-    go_back (self, number);
-  } else if (!flow->is_over) {
-    flow->left_bytes += flow->lost_bytes;
-    flow->lost_bytes = 0;
-    packet_flow_join (self, number);
-  }
-  packet_flow_release (self, number);
-}
-
-/* Starts the timeout once the last packet has left. */
-void
-packet_loss_watch (PacketNet *self, guint32 number)
-{
-  Flow *flow = &self->flows[number];
-
-  if (flow->is_watched || !is_in_order (self, flow))
+  if (flow->is_blocked)
     return;
-  flow->is_watched = TRUE;
-  flow->watched = flow->expected;
+  flow->is_blocked = TRUE;
   flow->n_entries++;
-  agenda_add (&self->agenda, self->now_ps + self->params.timeout_ps, KIND_TIMEOUT, number);
+  flow->next = sender->blocked;
+  sender->blocked = flow_number;
+}
+
+static void
+unblock (PacketNet *self, guint32 number)
+{
+  guint32 flow_number = self->senders[number].blocked;
+
+  self->senders[number].blocked = NONE;
+  while (flow_number != NONE) {
+    Flow *flow = &self->flows[flow_number];
+    guint32 next = flow->next;
+
+    flow->is_blocked = FALSE;
+    if (!flow->is_over)
+      packet_flow_join (self, flow_number);
+    packet_flow_release (self, flow_number);
+    flow_number = next;
+  }
+}
+
+/* Puts the model's timer on the agenda, unless its entry is there. */
+static void
+set_timer (PacketNet *self, guint32 number)
+{
+  Sender *sender = &self->senders[number];
+  FabTimePs at_ps = state_of (self, number)->timer_ps;
+
+  if (sender->is_timed || at_ps == FAB_TIME_MAX)
+    return;
+  sender->is_timed = TRUE;
+  sender->n_entries++;
+  agenda_add (&self->agenda, at_ps, KIND_TIMER, number);
+}
+
+/* The connection may be gone meanwhile: then nobody else holds the sender. */
+void
+packet_sender_timer (PacketNet *self, guint32 number)
+{
+  FabCongestion *state = state_of (self, number);
+
+  self->senders[number].is_timed = FALSE;
+  if (self->senders[number].n_entries > 1 && self->now_ps >= state->timer_ps) {
+    state->timer_ps = FAB_TIME_MAX;
+    self->congestion->timer (state, self->now_ps);
+  }
+  if (self->senders[number].n_entries > 1)
+    set_timer (self, number);
+  packet_sender_release (self, number);
 }
 
 void
-packet_loss_timeout (PacketNet *self, guint32 number)
+packet_sender_sent (PacketNet *self, guint32 number, guint32 packet, guint32 bytes)
 {
-  Flow *flow = &self->flows[number];
-
-  flow->is_watched = FALSE;
-  if (!flow->is_over && flow->left_bytes == 0) {
-    if (flow->expected == flow->watched)
-      go_back (self, number);
-    else
-      packet_loss_watch (self, number);
+  if (self->congestion->reported != NULL) {
+    self->senders[number].flight_bytes += bytes;
+    self->notes[packet] = (PacketNote){ .sent_ps = self->now_ps };
   }
-  packet_flow_release (self, number);
+  if (self->congestion->sent)
+    self->congestion->sent (state_of (self, number), self->now_ps, bytes);
+}
+
+/* The receiver got a marked packet. */
+void
+packet_sender_marked (PacketNet *self, guint32 number)
+{
+  if (number == NONE || self->congestion->marked == NULL
+      || !self->congestion->marked (state_of (self, number), self->now_ps))
+    return;
+  self->senders[number].n_entries++;
+  agenda_add (&self->agenda,
+              self->now_ps + g_array_index (self->ways, PathSet, self->senders[number].way).back_ps,
+              KIND_TOLD, number);
+}
+
+void
+packet_sender_told (PacketNet *self, guint32 number)
+{
+  if (self->senders[number].n_entries > 1) {
+    self->congestion->told (state_of (self, number), self->now_ps);
+    set_timer (self, number);
+  }
+  packet_sender_release (self, number);
+}
+
+/* --- reports --- */
+
+void
+packet_notes_grow (PacketNet *self)
+{
+  gsize n = self->packet_capacity;
+
+  if (self->congestion == NULL || self->congestion->reported == NULL)
+    return;
+  self->notes = g_renew (PacketNote, self->notes, n);
+  if (self->congestion->has_telemetry)
+    self->telemetry = g_renew (FabTelemetry, self->telemetry, n * MOST_TELEMETRY);
+}
+
+void
+packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps)
+{
+  const FabGraph *graph = self->base.env.graph;
+  PacketNote *note = &self->notes[packet];
+
+  self->busy_ps[lane->link] += wire_ps;
+  if (self->flows[self->packets[packet].flow].sender == NONE || note->n_hops == MOST_TELEMETRY
+      || fab_graph_vertex (graph, fab_graph_link (graph, lane->link)->src)->kind != FAB_VERTEX_SWITCH)
+    return;
+  self->telemetry[(gsize) packet * MOST_TELEMETRY + note->n_hops++] = (FabTelemetry){
+    .at_ps = self->now_ps,
+    .busy_ps = self->busy_ps[lane->link],
+    .queue_ps = lane->queued_bytes * self->ports[lane->link].ps_per_byte,
+  };
+}
+
+void
+packet_finish (PacketNet *self, guint32 number, gboolean is_lost, FabTimePs later_ps)
+{
+  Packet *packet = &self->packets[number];
+  guint32 sender = self->flows[packet->flow].sender;
+
+  if (sender == NONE || self->congestion->reported == NULL) {
+    packet_drop (self, number);
+    return;
+  }
+  self->notes[number].is_lost = is_lost;
+  packet->hop = sender; /* its hop and its flow are not needed any more */
+  self->senders[sender].n_entries++;
+  agenda_add (&self->agenda,
+              self->now_ps + later_ps
+                  + g_array_index (self->ways, PathSet, self->senders[sender].way).back_ps,
+              KIND_REPORT, number);
+}
+
+void
+packet_reported (PacketNet *self, guint32 number)
+{
+  const Packet *packet = &self->packets[number];
+  const PacketNote *note = &self->notes[number];
+  guint32 sender = packet->hop;
+  FabPacketReport report = {
+    .now_ps = self->now_ps,
+    .sent_ps = note->sent_ps,
+    .bytes = packet->size,
+    .is_marked = (packet->number & MARK_BIT) != 0,
+    .is_lost = note->is_lost,
+    .hops = self->telemetry ? &self->telemetry[(gsize) number * MOST_TELEMETRY] : NULL,
+    .n_hops = note->n_hops,
+  };
+
+  self->senders[sender].flight_bytes -= packet->size;
+  self->congestion->reported (state_of (self, sender), &report);
+  packet_drop (self, number);
+  set_timer (self, sender);
+  unblock (self, sender);
+  packet_sender_release (self, sender);
+}
+
+void
+packet_senders_init (PacketNet *self)
+{
+  const FabCongestionOps *ops = (const FabCongestionOps *) self->params.congestion.info;
+
+  self->free_sender = NONE;
+  self->congestion = ops != NULL && ops->start != NULL ? ops : NULL;
+  if (self->congestion != NULL && self->congestion->has_telemetry)
+    self->busy_ps = g_new0 (FabTimePs, fab_graph_n_links (self->base.env.graph) + 1);
+}
+
+void
+packet_senders_clear (PacketNet *self)
+{
+  g_free (self->senders);
+  g_free (self->states);
+  g_free (self->notes);
+  g_free (self->telemetry);
+  g_free (self->busy_ps);
 }

@@ -21,11 +21,10 @@ packet_flow_new (PacketNet *self, guint32 way, FabBytes bytes)
     if (number == self->flow_capacity) {
       self->flow_capacity = MAX (64, 2 * self->flow_capacity);
       self->flows = g_renew (Flow, self->flows, self->flow_capacity);
-      self->rates = g_renew (Rate, self->rates, self->flow_capacity);
     }
   }
   self->flows[number] = (Flow){
-    .way = way, .bytes = bytes, .left_bytes = bytes, .missing_bytes = bytes, .next = NONE
+    .way = way, .sender = NONE, .bytes = bytes, .left_bytes = bytes, .missing_bytes = bytes, .next = NONE
   };
   return number;
 }
@@ -37,6 +36,7 @@ packet_flow_release (PacketNet *self, guint32 number)
 
   if (--flow->n_entries > 0 || !flow->is_over)
     return;
+  packet_sender_release (self, flow->sender);
   flow->next = self->free_flow;
   self->free_flow = number;
 }
@@ -56,7 +56,7 @@ window_of (const PacketNet *self, const PathSet *way)
 static gboolean
 may_send (const PacketNet *self, const Flow *flow)
 {
-  return flow->left_bytes > 0
+  return flow->left_bytes > 0 && (flow->sender == NONE || packet_sender_may_send (self, flow->sender))
       && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes);
 }
 
@@ -65,8 +65,13 @@ packet_flow_join (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
 
-  if (flow->is_waiting || !may_send (self, flow))
+  if (flow->is_waiting || flow->is_blocked)
     return;
+  if (!may_send (self, flow)) {
+    if (flow->left_bytes > 0 && flow->sender != NONE && !packet_sender_may_send (self, flow->sender))
+      packet_sender_block (self, number);
+    return;
+  }
   if (flow->next_ps > self->now_ps) {
     flow->n_entries += !flow->is_resumed;
     if (!flow->is_resumed)
@@ -108,12 +113,11 @@ packet_flow_start (PacketNet *self, guint32 number)
   flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
   if (self->params.pace_fraction < 1)
     flow->pace_ps_per_byte = MAX (flow->pace_ps_per_byte, paced);
-  flow->ends_ps_per_byte = flow->pace_ps_per_byte;
   flow->nacked = NONE;
   if (way->has_nic)
     begin_message (self, flow);
-  if (way->is_marked && self->params.has_dcqcn)
-    packet_dcqcn_start (self, number);
+  if (flow->sender == NONE)
+    flow->sender = packet_sender_new (self, flow->way);
   packet_flow_join (self, number);
 }
 
@@ -129,6 +133,7 @@ packet_new (PacketNet *self)
   if (self->n_packets == self->packet_capacity) {
     self->packet_capacity = MAX (1024, 2 * self->packet_capacity);
     self->packets = g_renew (Packet, self->packets, self->packet_capacity);
+    packet_notes_grow (self);
   }
   return self->n_packets++;
 }
@@ -153,10 +158,13 @@ packet_flow_take (PacketNet *self, guint32 number)
   flow->flight_bytes += size;
   flow->n_entries +=
       way->is_lossy; /* it stays until its packets are gone: some may be sent again after its end */
-  if (way->is_marked && self->params.has_dcqcn)
-    packet_dcqcn_sent (self, number, size);
-  if (flow->pace_ps_per_byte > 0)
-    flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (flow->pace_ps_per_byte, size);
+  double pace_ps_per_byte = flow->pace_ps_per_byte;
+  if (flow->sender != NONE) {
+    packet_sender_sent (self, flow->sender, packet, size);
+    pace_ps_per_byte = MAX (pace_ps_per_byte, packet_sender_ps_per_byte (self, flow->sender));
+  }
+  if (pace_ps_per_byte > 0)
+    flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (pace_ps_per_byte, size);
   return packet;
 }
 
@@ -291,7 +299,7 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
 
   if (!is_new)
     packet_path_set_meter_lost (self, packet);
-  packet_drop (self, packet_number);
+  packet_finish (self, packet_number, FALSE, 0);
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);
   else if (is_new)

@@ -15,10 +15,9 @@
 #include "models/models.h"
 #include "models/net/packet/parts.h"
 
-/* The keys of the packet network. Constants of DCQCN and of marking: those of the vendor of the adapters in Y. Li et
- * al., "HPCC: High Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`), with
- * the 50 us between two reports of a receiver of SIGCOMM 2015; thresholds and steps by the rate of the port
- * (congestion.c). docs/models/packet.md has those of SIGCOMM 2015, at 40 Gb/s. */
+/* The keys of the packet network. Of marking: those of the vendor of the adapters in Y. Li et al., "HPCC: High
+ * Precision Congestion Control", SIGCOMM 2019 (simulation/run.py of its simulator, `dcqcn`), by the rate of the port
+ * (congestion.c). */
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
@@ -101,25 +100,8 @@ static const FabParam packet_params[] = {
     .max = 0x1p30 },
   { ROW ("mark_fraction", FRACTION, mark_fraction, "0.2", "ECN: share that is marked just below that."),
     .max = 1 },
-  { ROW ("dcqcn", BOOL, has_dcqcn, "true", "Senders over Ethernet heed the marks.") },
-  { ROW ("gain", FRACTION, gain_fraction, "0.00390625", "DCQCN: weight of a new mark, 1/256."), .max = 1 },
-  { ROW ("cnp_every", TIME, cnp_every_ps, "50us", "DCQCN: a receiver tells of marks once in this time.") },
-  { ROW ("alpha_every", TIME, alpha_every_ps, "1us", "DCQCN: how often the estimate of marks decays."),
-    .min = 1e6, .max = 1e15 },
-  { ROW ("increase_every", TIME, increase_every_ps, "300us", "DCQCN: how often the rate rises, by time."),
-    .min = 1e6, .max = 1e15 },
-  { ROW ("increase_bytes", BYTES, increase_every_bytes, "10MB", "DCQCN: how often the rate rises, by bytes."),
-    .min = 1e3, .max = 1e15 },
-  { ROW ("recovery", COUNT, n_recovery, "1", "DCQCN: rises that only go back to the rate before."), .min = 1,
-    .max = 1e3 },
-  { ROW ("clamp_target", BOOL, clamps_target, "false",
-         "DCQCN: every cut lowers the rate to go back to; false: only after a rise.") },
-  { ROW ("increase", RATE, increase_bytes_per_s, "0Gb/s",
-         "DCQCN: what a rise adds after those; 0: 5 Mb/s per 25 Gb/s of the line."),
-    .max = 1e15 },
-  { ROW ("hyper_increase", RATE, hyper_bytes_per_s, "0Gb/s",
-         "DCQCN: and when both ways have risen so often; 0: ten times that."),
-    .max = 1e15 },
+  { ROW ("congestion", MODEL, congestion, "dcqcn", "How senders over Ethernet answer to congestion."),
+    .models = FAB_MODEL_CONGESTION },
   { ROW ("timeout", TIME, timeout_ps, "1ms", "Drop: what nothing was heard of for so long is sent again."),
     .min = 1e6, .max = 1e15 },
   { ROW ("doorbell", TIME, doorbell_ps, "0ns", "Before the first packet of a message that a NIC sends."),
@@ -178,9 +160,10 @@ handle_first (PacketNet *self)
   case KIND_LEFT: packet_flow_left (self, number); break;
   case KIND_PAUSE: packet_port_paused (self, number, TRUE); break;
   case KIND_UNPAUSE: packet_port_paused (self, number, FALSE); break;
-  case KIND_CNP: packet_dcqcn_told (self, number); break;
-  case KIND_INCREASE: packet_dcqcn_rise (self, number); break;
+  case KIND_TOLD: packet_sender_told (self, number); break;
+  case KIND_TIMER: packet_sender_timer (self, number); break;
   case KIND_NACK: packet_loss_nacked (self, number); break;
+  case KIND_REPORT: packet_reported (self, number); break;
   case KIND_TIMEOUT: packet_loss_timeout (self, number); break;
   default: g_assert_not_reached ();
   }
@@ -328,6 +311,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
+  packet_senders_init (self);
   packet_ports_init (self);
   packet_deadlock_free_init (self);
   packet_path_sets_init (self);
@@ -342,12 +326,12 @@ packet_destroy (FabNet *net)
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);
+  packet_senders_clear (self);
   fab_pool_clear (&self->streams);
   fab_pool_clear (&self->lines);
   g_free (self->agenda.entries);
   g_free (self->packets);
   g_free (self->flows);
-  g_free (self->rates);
   g_free (self->message_ps);
   fab_net_clear (net);
   g_free (self);

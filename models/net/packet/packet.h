@@ -32,11 +32,6 @@ typedef struct {
   gint64 n_paths, n_lanes;
   FabBytes mark_from_bytes, mark_all_bytes;
   double mark_fraction;
-  gboolean has_dcqcn, clamps_target;
-  double gain_fraction;
-  FabTimePs cnp_every_ps, increase_every_ps, alpha_every_ps;
-  FabBytes increase_every_bytes;
-  gint64 n_recovery;
-  FabBytesPerS increase_bytes_per_s, hyper_bytes_per_s;
+  FabModelChoice congestion;
   FabTimePs timeout_ps, doorbell_ps, message_gap_ps, completion_ps;
 } PacketParams;

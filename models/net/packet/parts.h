@@ -16,23 +16,25 @@
 #include "models/net/packet/agenda.h"
 #include "models/net/packet/packet.h"
 #include "sim/base/pool.h"
+#include "sim/net/congestion.h"
 #include "sim/net/net.h"
 
 #define NONE G_MAXUINT32
 
 enum {
-  KIND_ARRIVE,   /* link: its first packet arrives */
-  KIND_WAKE,     /* link: its wire is free again */
-  KIND_CREDIT,   /* lane: there is room for `credit_bytes` more */
-  KIND_ACK,      /* flow: `ack_bytes` have arrived */
-  KIND_RESUME,   /* flow: may send again */
-  KIND_LEFT,     /* flow: its last packet has left the sender */
-  KIND_PAUSE,    /* lane: the far end stops it */
-  KIND_UNPAUSE,  /* lane: the far end lets it go on */
-  KIND_CNP,      /* flow: packets of it were marked */
-  KIND_INCREASE, /* flow: its rate may rise */
-  KIND_NACK,     /* flow: a packet is missing */
-  KIND_TIMEOUT,  /* flow: its last packets may be missing */
+  KIND_ARRIVE,  /* link: its first packet arrives */
+  KIND_WAKE,    /* link: its wire is free again */
+  KIND_CREDIT,  /* lane: there is room for `credit_bytes` more */
+  KIND_ACK,     /* flow: `ack_bytes` have arrived */
+  KIND_RESUME,  /* flow: may send again */
+  KIND_LEFT,    /* flow: its last packet has left the sender */
+  KIND_PAUSE,   /* lane: the far end stops it */
+  KIND_UNPAUSE, /* lane: the far end lets it go on */
+  KIND_TOLD,    /* sender: packets of it were marked */
+  KIND_TIMER,   /* sender: a time that its congestion control has set */
+  KIND_NACK,    /* flow: a packet is missing */
+  KIND_TIMEOUT, /* flow: its last packets may be missing */
+  KIND_REPORT,  /* packet: its sender hears of it */
 };
 
 typedef struct {
@@ -110,21 +112,30 @@ typedef struct {
   guint32 pause, resume;       /* PFC: of what came over a link */
 } Thresholds;
 
-/* The DCQCN state of a flow. */
+/* What is noted of a packet for the report on it. */
 typedef struct {
-  double rate, target; /* payload bytes per second */
-  double alpha;
-  FabTimePs alpha_ps, told_ps,
-      rises_ps;   /* time of the last update of alpha; last report of marks; next increase */
-  FabBytes bytes; /* sent since the last increase by bytes */
-  guint32 n_by_time, n_by_bytes;
-  guint32 is_rising; /* a KIND_INCREASE is on the agenda */
-} Rate;
+  FabTimePs sent_ps;
+  guint32 n_hops; /* written to `telemetry` */
+  gboolean is_lost;
+} PacketNote;
+
+enum { MOST_TELEMETRY = 12 }; /* switches of a path that are heard of */
+
+/* Whom congestion control governs: a connection, or a flow of its own. The model's state is in `states`. */
+typedef struct {
+  guint32 next; /* next in the list of free senders */
+  guint32 way;
+  guint32 blocked;       /* first of the flows that wait for its window, linked by `next`, or NONE */
+  guint32 n_entries;     /* number of references: its connection, flows, the agenda */
+  FabBytes flight_bytes; /* sent, and nothing heard of yet; counted only where the model takes reports */
+  gboolean is_timed;     /* a KIND_TIMER is on the agenda */
+} Sender;
 
 typedef struct {
   guint32 next;      /* next in the ring, or in the list of free flows */
   guint32 line_next; /* the next message of the same line */
   guint32 way;
+  guint32 sender;    /* NONE: nothing governs it */
   guint32 lane;      /* its first lane */
   guint32 n_sent;    /* packets sent */
   guint32 n_entries; /* number of references from the agenda and other lists */
@@ -133,6 +144,7 @@ typedef struct {
   guint8 is_metered; /* it is metered by itself when it has arrived */
   guint8 has_left;
   guint8 is_resumed;   /* a KIND_RESUME is on the agenda */
+  guint8 is_blocked;   /* it waits for its sender's window */
   FabDrive drive;      /* for the meter */
   guint8 is_watched;   /* a KIND_TIMEOUT is on the agenda */
   guint32 watched;     /* lossy links: `expected` when the timeout was set */
@@ -142,8 +154,7 @@ typedef struct {
   FabBytes bytes, left_bytes, missing_bytes; /* total; not sent; not arrived */
   FabBytes window_bytes, flight_bytes;       /* window_bytes 0: no window */
   guint32 ack_bytes, unacked_bytes;
-  double pace_ps_per_byte; /* 0: as fast as the wire */
-  double ends_ps_per_byte; /* pace without DCQCN */
+  double pace_ps_per_byte; /* 0: as fast as the wire; its sender may be slower */
   FabTimePs next_ps;       /* paced flows: earliest time of the next packet */
   FabDone left, arrived;   /* fn NULL: no callback */
 } Flow;
@@ -158,12 +169,18 @@ typedef struct {
   VirtualLane *lanes;
   Queue *queues;
   Flow *flows;
-  Rate *rates;            /* per flow, with DCQCN only */
-  Thresholds *thresholds; /* per link */
-  FabTimePs *message_ps;  /* per link: when its sender can begin the next message */
+  const FabCongestionOps *congestion; /* NULL: none */
+  Sender *senders;
+  char *states;            /* per sender: the state of its congestion control */
+  PacketNote *notes;       /* per packet, where congestion control takes reports */
+  FabTelemetry *telemetry; /* MOST_TELEMETRY per packet, where it takes these; else NULL */
+  FabTimePs *busy_ps;      /* per link, likewise: how long it has been sending */
+  Thresholds *thresholds;  /* per link */
+  FabTimePs *message_ps;   /* per link: when its sender can begin the next message */
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* sizes: entries used so far */
   guint32 packet_capacity, flow_capacity, queue_capacity;
+  guint32 free_sender, n_senders, sender_capacity;
   guint32 n_links, n_lanes, lane_capacity; /* lanes of level 0 come first, in the order of links */
   guint8 n_services;                       /* number of services, including 0 for traffic without a class */
   double weights[PACKET_MOST_CLASSES + 1]; /* per service */
@@ -231,7 +248,7 @@ void packet_flow_join (PacketNet *self, guint32 flow);
 void packet_flow_resume (PacketNet *self, guint32 flow);
 void packet_flow_left (PacketNet *self, guint32 flow);
 
-/* --- congestion.c: loss --- */
+/* --- loss.c --- */
 
 /* For a packet at the end of a path with lossy links: whether it is the packet that must come next. */
 gboolean packet_loss_accepts (PacketNet *self, const Packet *packet);
@@ -240,19 +257,36 @@ void packet_loss_nacked (PacketNet *self, guint32 flow);
 void packet_loss_timeout (PacketNet *self, guint32 flow);
 void packet_loss_watch (PacketNet *self, guint32 flow);
 
-/* --- congestion.c: DCQCN --- */
+/* --- congestion.c: marks --- */
 
-void packet_dcqcn_start (PacketNet *self, guint32 flow);
-void packet_dcqcn_sent (PacketNet *self, guint32 flow, guint32 size);
-void packet_dcqcn_marked (PacketNet *self, guint32 flow); /* the receiver got a marked packet */
-void packet_dcqcn_told (PacketNet *self, guint32 flow);
-void packet_dcqcn_rise (PacketNet *self, guint32 flow);
-/* Whether to mark a packet, by the length of the queue that it joins. */
 /* The thresholds of a port of this rate: those that the scenario says, else those that are usual at it, and within a
  * queue that loses more than `queue_bytes` (0: none does). */
 Thresholds packet_thresholds (const PacketParams *params, FabBytesPerS rate_bytes_per_s,
                               FabBytes queue_bytes);
-gboolean packet_dcqcn_marks (PacketNet *self, guint32 link, guint32 queued_bytes);
+/* Whether to mark a packet, by the length of the queue that it joins. */
+gboolean packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes);
+
+/* --- congestion.c: senders --- */
+
+void packet_senders_init (PacketNet *self);
+void packet_senders_clear (PacketNet *self);
+/* Returns a sender with one reference, or NONE where nothing governs who sends on this way. */
+guint32 packet_sender_new (PacketNet *self, guint32 way);
+void packet_sender_release (PacketNet *self, guint32 sender); /* accepts NONE */
+gboolean packet_sender_may_send (const PacketNet *self, guint32 sender);
+double packet_sender_ps_per_byte (const PacketNet *self, guint32 sender); /* 0: as fast as the line */
+void packet_sender_block (PacketNet *self, guint32 flow);
+void packet_sender_sent (PacketNet *self, guint32 sender, guint32 packet, guint32 bytes);
+/* Writes what a switch tells of its port into a packet that goes onto the wire. */
+void packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps);
+/* Makes room for what is noted of as many packets as there is room for. */
+void packet_notes_grow (PacketNet *self);
+/* A packet has ended its way: frees it, or keeps it for the report on it. */
+void packet_finish (PacketNet *self, guint32 packet, gboolean is_lost, FabTimePs later_ps);
+void packet_reported (PacketNet *self, guint32 packet);
+void packet_sender_marked (PacketNet *self, guint32 sender); /* accepts NONE */
+void packet_sender_told (PacketNet *self, guint32 sender);
+void packet_sender_timer (PacketNet *self, guint32 sender);
 
 /* --- deadlock_free_lanes.c --- */
 

@@ -148,6 +148,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
   if (packet->from != NONE && !self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);
+  if (G_UNLIKELY (self->busy_ps != NULL))
+    packet_telemetry (self, number, lane, port->free_ps - self->now_ps);
   if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
   lane->carried_bytes += packet->size;
@@ -334,7 +336,7 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   }
   count_queued (self, lane, lane->queued_bytes + packet->size);
   if ((lane->control == CONTROL_PFC || lane->control == CONTROL_DROP)
-      && packet_dcqcn_marks (self, lane->link, lane->queued_bytes)) {
+      && packet_marks (self, lane->link, lane->queued_bytes)) {
     packet->number |= MARK_BIT;
     lane->n_marks++;
   }
@@ -384,7 +386,7 @@ packet_port_arrive (PacketNet *self, guint32 link)
   if (!self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
   if (packet->number & MARK_BIT)
-    packet_dcqcn_marked (self, packet->flow);
+    packet_sender_marked (self, self->flows[packet->flow].sender);
   packet_flow_deliver (self, number);
 }
 
@@ -518,6 +520,7 @@ typedef struct {
   PacketNet *net;
   FabConnection connection;
   guint32 way;
+  guint32 sender;     /* whom congestion control governs: all messages of the line together */
   guint32 head, tail; /* flows of messages whose arrival is not reported yet, linked by `line_next` */
   FabTimePs next_ps;  /* when the ends can send again */
   double bytes;       /* sum over all messages */
@@ -536,6 +539,7 @@ packet_open (FabNet *net, const FabConnection *connection)
   line->way = packet_path_set (self, connection->legs, connection->n_legs,
                                (PacketUse){ connection->footprint, connection->wire_factor, connection->drive,
                                             packet_service_of (self, connection->traffic) });
+  line->sender = packet_sender_new (self, line->way);
   line->head = line->tail = NONE;
   return (FabNetLine *) line;
 }
@@ -594,7 +598,10 @@ packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin
   flow->n_entries++; /* kept until its arrival is reported */
   if (limit > 0)
     flow->pace_ps_per_byte = (double) FAB_PS_PER_S / limit;
-  flow->next_ps = MAX (begin_ps, limit > 0 ? line->next_ps : 0);
+  flow->next_ps = MAX (begin_ps, limit > 0 || line->sender != NONE ? line->next_ps : 0);
+  flow->sender = line->sender;
+  if (line->sender != NONE)
+    self->senders[line->sender].n_entries++;
   if (line->head == NONE)
     line->head = number;
   else
@@ -612,5 +619,6 @@ packet_close (FabNet *net, FabNetLine *net_line)
 
   if (line->bytes > 0 && !packet_path_set_is_spread (self, line->way))
     fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
+  packet_sender_release (self, line->sender);
   fab_pool_give (&self->lines, line);
 }

@@ -22,7 +22,7 @@ enum { PAYLOAD_BYTES = 4096, HEADER_BYTES = 64, MOST_MESSAGES = 16, MESSAGE_BYTE
 
 static const double tolerance = 0.02;
 static const FabLinkForm port = { .rate_bytes_per_s = 12500000000, .latency_ps = 500000, .count = 1 };
-static const char packet_params[] = "{switching: store_and_forward, flow_control: none, dcqcn: false}";
+static const char packet_params[] = "{switching: store_and_forward, flow_control: none, congestion: none}";
 
 typedef struct {
   Tree net; /* of any form: hosts, then switches */

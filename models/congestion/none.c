@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* none.c - no congestion control: a sender puts packets out as fast as its line takes them, and only the flow control
+ * of links holds it back. */
+#include "models/models.h"
+
+const FabCongestionOps fab_congestion_none = {
+  .info = { .name = "none",
+            .summary = "None: senders put packets out as fast as the line takes them.",
+            .doc = "docs/models/congestion.md" },
+};
