@@ -4,15 +4,12 @@
  *
  *   links between two groups = routers_per_group x global_ports / (groups - 1), rounded down, or global_links
  *
- * The ends of these links are assigned to the routers of a group in turn. (J. Kim, W. Dally, S. Scott, D. Abts,
+ * The wiring between groups is in sim/fabric/groups.h. (J. Kim, W. Dally, S. Scott, D. Abts,
  * "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.) The defaults are those of Slingshot in
  * Frontier: 32 switches of 64 ports per group, 16 ports to NICs, 31 inside the group, 9 to other groups.
  */
 #include "models/models.h"
-#include "sim/base/error.h"
-#include "sim/fabric/fabric.h"
-
-#define MAX_LINKS (4 * 1000 * 1000)
+#include "sim/fabric/groups.h"
 
 typedef struct {
   gint64 groups, routers_per_group, nics_per_router, global_ports, global_links, local_links;
@@ -83,81 +80,31 @@ join_groups_inside (const Dragonfly *self, const FabLinkForm *form)
   }
 }
 
-/* Every link is an edge of its own; `at` is the router of each group that gets the next one. */
-static void
-join_groups (const Dragonfly *self, guint n_links, const FabLinkForm *form)
-{
-  g_autofree guint *at = g_new0 (guint, self->n_groups);
-
-  for (guint a = 0; a < self->n_groups; a++)
-    for (guint b = a + 1; b < self->n_groups; b++)
-      for (guint i = 0; i < n_links; i++)
-        fab_graph_builder_join_groups (self->env->builder,
-                                       self->routers[a * self->group_size + at[a]++ % self->group_size],
-                                       self->routers[b * self->group_size + at[b]++ % self->group_size],
-                                       form);
-}
-
-static gboolean
-count_groups (const FabFabricEnv *env, const DragonflyParams *p, guint *n_groups, GError **error)
-{
-  guint64 in_group = (guint64) p->routers_per_group * (guint64) p->nics_per_router;
-  guint64 n_nics = (guint64) env->n_places * env->nics_per_node;
-  guint64 needed = (n_nics + in_group - 1) / in_group;
-
-  *n_groups = p->groups > 0 ? (guint) p->groups : (guint) needed;
-  return needed <= *n_groups
-      || fab_throw (error, FAB_ERROR_INPUT,
-                    "a dragonfly of %u groups has ports for %" G_GUINT64_FORMAT
-                    " NICs, not %" G_GUINT64_FORMAT,
-                    *n_groups, *n_groups * in_group, n_nics);
-}
-
-static gboolean
-count_global_links (const DragonflyParams *p, guint n_groups, guint *n_links, GError **error)
-{
-  guint64 ports = (guint64) p->routers_per_group * (guint64) p->global_ports;
-
-  *n_links = p->global_links > 0 ? (guint) p->global_links : (guint) MAX (1, ports / MAX (1, n_groups - 1));
-  return (guint64) *n_links * (n_groups - 1) <= ports
-      || fab_throw (error, FAB_ERROR_INPUT,
-                    "a group of this dragonfly has %" G_GUINT64_FORMAT
-                    " ports to other groups, and %u links to "
-                    "each of %u are wanted",
-                    ports, *n_links, n_groups - 1);
-}
-
-/* Refuses sizes that would fill the memory before anything is reported. */
-static gboolean
-check_size (const Dragonfly *self, GError **error)
-{
-  guint64 in_group = (guint64) self->group_size * (self->group_size - 1) / 2;
-  guint64 n = in_group * self->n_groups + (guint64) self->n_groups * (self->n_groups - 1) / 2;
-
-  return n <= MAX_LINKS
-      || fab_throw (error, FAB_ERROR_INPUT,
-                    "a dragonfly of %u groups with %u routers has %" G_GUINT64_FORMAT " links; at most %d",
-                    self->n_groups, self->group_size, n, MAX_LINKS);
-}
-
 static gboolean
 dragonfly_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 {
   const DragonflyParams *p = params;
-  Dragonfly self = { .env = env, .group_size = (guint) p->routers_per_group };
+  guint64 size = (guint64) p->routers_per_group;
+  FabGroupsSpec spec = { .kind = "dragonfly",
+                         .n_groups = p->groups,
+                         .n_links = p->global_links,
+                         .nics_per_group = size * (guint64) p->nics_per_router,
+                         .ports_per_group = size * (guint64) p->global_ports,
+                         .links_inside = size * (size - 1) / 2,
+                         .n_switches = (guint) size };
+  Dragonfly self = { .env = env, .group_size = (guint) size };
   FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
   FabLinkForm local = fab_fabric_link (env, p->local_link, p->local_cable_mm);
   FabLinkForm global = fab_fabric_link (env, p->global_link, p->global_cable_mm);
   guint n_links;
 
-  if (!count_groups (env, p, &self.n_groups, error) || !count_global_links (p, self.n_groups, &n_links, error)
-      || !check_size (&self, error))
+  if (!fab_groups_plan (env, &spec, &self.n_groups, &n_links, error))
     return FALSE;
   local.count = (guint) p->local_links;
   add_routers (&self);
   attach_nics (&self, (guint) p->nics_per_router, &port);
   join_groups_inside (&self, &local);
-  join_groups (&self, n_links, &global);
+  fab_groups_join (env, self.routers, self.n_groups, self.group_size, n_links, &global);
   g_free (self.routers);
   return TRUE;
 }
