@@ -4,6 +4,12 @@
  * Place = x + X (y + Y z). A ring of two routers has one link, a ring of one none. Sizes that are not given become
  * divisors of the number of places, as equal as possible. The NICs of a node are connected to its router, so nothing
  * is relayed through a node.
+ *
+ * A twisted torus has axes of L and of L/2 places. The links that close an axis of L/2 lead half way along every axis
+ * of L: (x, y, L/2 - 1) is connected to (x + L/2, y + L/2, 0) where x and y are long. So all axes become alike, and
+ * paths shorter. (J. M. Camara et al., "Twisted torus topologies for enhanced interconnection networks", IEEE TPDS
+ * 21(12), 2010; C. Camarero, C. Martinez, R. Beivide, "Lattice graphs for high-scale interconnection topologies", IEEE
+ * TPDS 26(9), 2015: one long axis is their FCC, two are their BCC. N. Jouppi et al., "TPU v4", ISCA 2023, section 2.8.)
  */
 #include <math.h>
 
@@ -13,6 +19,7 @@
 
 typedef struct {
   gint64 dimensions, x, y, z, links;
+  gboolean is_twisted;
   const char *uplink;
   gint64 cable_mm, uplink_cable_mm;
 } TorusParams;
@@ -27,6 +34,8 @@ static const FabParam torus_params[] = {
     .max = 1e5 },
   { ROW ("y", COUNT, y, "0", "Along the second."), .min = 0, .max = 1e5 },
   { ROW ("z", COUNT, z, "0", "Along the third."), .min = 0, .max = 1e5 },
+  { ROW ("twisted", BOOL, is_twisted, "false",
+         "Links that close the shorter axes lead half way along the longer ones, which are twice as long.") },
   { ROW ("links", COUNT, links, "0", "Links to each neighbour; 0: one per NIC of a node."), .min = 0,
     .max = 1024 },
   { ROW ("uplink", TEXT, uplink, "", "The link entry between neighbours; empty: that of the NICs."),
@@ -76,21 +85,66 @@ find_sizes (const TorusParams *p, guint n_places, guint sizes[3])
   sizes[2] = p->x > 0 ? (guint) MAX (1, p->z) : z;
 }
 
-/* Connects each router to the next along the axis, and the last to the first when there are more than two. */
+static guint
+step_of (const guint sizes[3], guint axis)
+{
+  return axis == 0 ? 1 : axis == 1 ? sizes[0] : sizes[0] * sizes[1];
+}
+
+static guint
+longest_of (const guint sizes[3])
+{
+  return MAX (sizes[0], MAX (sizes[1], sizes[2]));
+}
+
+/* Returns the router half way along every axis as long as the longest one. */
+static guint
+half_way (const guint sizes[3], guint i)
+{
+  guint longest = longest_of (sizes);
+
+  for (guint axis = 0; axis < 3; axis++) {
+    guint step = step_of (sizes, axis), at = i / step % sizes[axis];
+
+    if (sizes[axis] == longest)
+      i = i - at * step + (at + longest / 2) % longest * step;
+  }
+  return i;
+}
+
+/* Connects each router to the next along the axis. The last is connected to the first when there are more than two, and
+ * half way along the longer axes where the torus is twisted. */
 static void
 join_axis (const FabFabricEnv *env, const FabVertexId *routers, const guint sizes[3], guint axis,
-           const FabLinkForm *form)
+           gboolean is_twisted, const FabLinkForm *form)
 {
-  guint n = sizes[0] * sizes[1] * sizes[2], size = sizes[axis];
-  guint step = axis == 0 ? 1 : axis == 1 ? sizes[0] : sizes[0] * sizes[1];
+  guint n = sizes[0] * sizes[1] * sizes[2], size = sizes[axis], step = step_of (sizes, axis);
+  gboolean leads_away = is_twisted && size < longest_of (sizes);
 
   for (guint i = 0; i < n; i++) {
-    guint at = i / step % size;
-    guint next = at + 1 < size ? i + step : i - at * step;
+    guint at = i / step % size, first = i - at * step;
+    guint next = at + 1 < size ? i + step : leads_away ? half_way (sizes, first) : first;
 
-    if (size > 2 || at + 1 < size)
+    if (size > 2 || at + 1 < size || leads_away)
       fab_graph_builder_join (env->builder, routers[i], routers[next], form);
   }
+}
+
+static gboolean
+check_twist (const guint sizes[3], guint dimensions, GError **error)
+{
+  guint longest = longest_of (sizes), n_short = 0, n_other = 0;
+
+  for (guint axis = 0; axis < dimensions; axis++) {
+    n_short += 2 * sizes[axis] == longest;
+    n_other += 2 * sizes[axis] != longest && sizes[axis] != longest;
+  }
+  return (n_short > 0 && n_other == 0 && longest >= 4)
+      || fab_throw (
+             error, FAB_ERROR_INPUT,
+             "a torus of %u x %u x %u cannot be twisted: some axes have to be twice as long as the others, and 4 "
+             "or more",
+             sizes[0], sizes[1], sizes[2]);
 }
 
 static gboolean
@@ -107,6 +161,8 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "a torus of %u x %u x %u has %" G_GUINT64_FORMAT " places, and %u are wanted", sizes[0],
                       sizes[1], sizes[2], n, env->n_places);
+  if (p->is_twisted && !check_twist (sizes, (guint) p->dimensions, error))
+    return FALSE;
   g_autofree FabVertexId *routers = g_new (FabVertexId, n);
   for (guint i = 0; i < n; i++)
     routers[i] = fab_fabric_add_switch (env, "router", TRUE, i);
@@ -116,7 +172,7 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
   form.count = p->links > 0 ? (guint) p->links : env->nics_per_node;
   for (guint axis = 0; axis < 3; axis++)
     if (sizes[axis] > 1)
-      join_axis (env, routers, sizes, axis, &form);
+      join_axis (env, routers, sizes, axis, p->is_twisted, &form);
   return TRUE;
 }
 
