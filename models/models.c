@@ -2,9 +2,10 @@
 #include "models/models.h"
 
 static const FabModelInfo *const fabrics[] = {
-  &fab_fabric_switch.info,     &fab_fabric_rail.info,     &fab_fabric_rail_only.info,
-  &fab_fabric_leaf_spine.info, &fab_fabric_fat_tree.info, &fab_fabric_dragonfly.info,
-  &fab_fabric_torus.info,      &fab_fabric_custom.info,   NULL,
+  &fab_fabric_switch.info,         &fab_fabric_rail.info,     &fab_fabric_rail_only.info,
+  &fab_fabric_leaf_spine.info,     &fab_fabric_fat_tree.info, &fab_fabric_dragonfly.info,
+  &fab_fabric_dragonfly_plus.info, &fab_fabric_hyperx.info,   &fab_fabric_slim_fly.info,
+  &fab_fabric_torus.info,          &fab_fabric_custom.info,   NULL,
 };
 
 static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_route_ecmp.info,

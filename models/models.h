@@ -10,10 +10,13 @@
 
 extern const FabFabricOps fab_fabric_custom;
 extern const FabFabricOps fab_fabric_dragonfly;
+extern const FabFabricOps fab_fabric_dragonfly_plus;
 extern const FabFabricOps fab_fabric_fat_tree;
+extern const FabFabricOps fab_fabric_hyperx;
 extern const FabFabricOps fab_fabric_leaf_spine;
 extern const FabFabricOps fab_fabric_rail;
 extern const FabFabricOps fab_fabric_rail_only;
+extern const FabFabricOps fab_fabric_slim_fly;
 extern const FabFabricOps fab_fabric_switch;
 extern const FabFabricOps fab_fabric_torus;
 

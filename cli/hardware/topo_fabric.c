@@ -394,6 +394,9 @@ find_rails (FabTopoFabric *self, const Index *index)
   }
 }
 
+/* Fabrics whose switches of one name are alike, with NICs or without. */
+static const char *const one_row_each[] = { "dragonfly", "dragonfly_plus", "hyperx", "slim_fly", NULL };
+
 FabTopoFabric *
 fab_topo_fabric_new (const FabCluster *cluster, const char *kind)
 {
@@ -406,7 +409,7 @@ fab_topo_fabric_new (const FabCluster *cluster, const char *kind)
   self->joins = g_array_new (FALSE, TRUE, sizeof (FabTopoJoin));
   g_array_set_clear_func (self->rows, clear_row);
   g_array_set_clear_func (self->joins, clear_join);
-  add_rows (self, levels, strcmp (kind, "dragonfly") != 0);
+  add_rows (self, levels, !g_strv_contains (one_row_each, kind));
   if (strcmp (kind, "dragonfly") == 0)
     fold_groups (self);
   if (strcmp (kind, "torus") == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_lanes.c - on tori and dragonflies no buffers wait for each other for ever, however small: every message of
- * random pairs arrives. On one lane they do, and it is said. */
+/* prop_lanes.c - on tori, dragonflies and other graphs of routers no buffers wait for each other for ever, however
+ * small: every message of random pairs arrives. On one lane they do, and it is said. */
 #include "tests/support/test.h"
 
 #include "sim/base/error.h"
@@ -23,6 +23,24 @@ free_catalog (G_GNUC_UNUSED void **state)
   return 0;
 }
 
+/* Routers of other graphs than rings, and ways over a third one as well as the shortest. */
+static char *
+random_router_graph (Random *random)
+{
+  static const char *const fabrics[] = {
+    "nodes: 24, fabric: {kind: hyperx, axes: [{width: 4}, {width: 3}, {width: 2}]}",
+    "nodes: 32, fabric: {kind: slim_fly, field: 4, nics_per_router: 1}",
+    "nodes: 36, fabric: {kind: slim_fly, field: 3, nics_per_router: 2}",
+    "nodes: 24, fabric: {kind: dragonfly_plus, leaves_per_group: 2, spines_per_group: 2, nics_per_leaf: 2, "
+    "global_ports: 3}",
+    "nodes: 32, fabric: {kind: torus, x: 4, y: 4, z: 2, twisted: true}",
+  };
+  static const char *const routes[] = { "shortest", "ecmp", "spray", "{kind: adaptive, nonminimal: 50%}" };
+
+  return g_strdup_printf ("%s, route: %s", fabrics[random_between (random, 0, G_N_ELEMENTS (fabrics) - 1)],
+                          routes[random_between (random, 0, G_N_ELEMENTS (routes) - 1)]);
+}
+
 static char *
 random_fabric (Random *random)
 {
@@ -31,6 +49,8 @@ random_fabric (Random *random)
 
   if (random_between (random, 0, 3) == 0)
     return g_strdup_printf ("nodes: %u, fabric: dragonfly", 12 * random_between (random, 1, 4));
+  if (random_between (random, 0, 2) == 0)
+    return random_router_graph (random);
   return g_strdup_printf ("nodes: %u, fabric: {kind: torus, x: %u, y: %u, z: %u}", x * y * z, x, y, z);
 }
 
