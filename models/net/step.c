@@ -319,7 +319,9 @@ step_close (FabNet *net, FabNetLine *line)
   g_assert (line->state == LINE_IDLE);
   for (guint i = 0; i < line->sharer.n; i++)
     link_leave (self, line, i);
-  fab_meter_add_line (net->meter, line->connection.footprint, line->sum_bytes, line->connection.wire_factor);
+  if (!line->connection.is_counted_apart)
+    fab_meter_add_line (net->meter, line->connection.footprint, line->sum_bytes,
+                        line->connection.wire_factor);
   last->index = line->index;
   self->open->pdata[line->index] = last;
   g_ptr_array_set_size (self->open, (gint) self->open->len - 1);
@@ -445,6 +447,7 @@ const FabNetOps fab_net_step = {
             .summary = "Collectives message by message; messages share links by weighted max-min.",
             .doc = "docs/models/step.md" },
   .shares_links = TRUE,
+  .is_symmetric = TRUE,
   .create = step_create,
   .send = step_send,
   .stream = step_stream,

@@ -271,6 +271,9 @@ finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
   for (guint i = 0; i < self->schedule->lanes->len; i++)
     if (self->lanes[i].line != NULL)
       fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
+  if (self->schedule->total != NULL)
+    fab_meter_add_line (self->net->meter, self->schedule->total, (double) self->spec.bytes,
+                        self->spec.wire_factor);
   done.fn (done.owner, done.arg);
 }
 
@@ -388,6 +391,7 @@ open_line (FabPlay *self, guint index)
                                       .wire_factor = self->spec.wire_factor,
                                       .limit_bytes_per_s = lane_limit (self, index),
                                       .traffic = self->spec.traffic,
+                                      .is_counted_apart = self->schedule->total != NULL,
                                       .owner = self,
                                       .arg = index,
                                       .left = lane_left,

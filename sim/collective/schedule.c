@@ -20,14 +20,22 @@ lane_clear (gpointer data)
   fab_footprint_free (lane->whole_footprint);
 }
 
+GArray *
+fab_schedule_lanes_new (void)
+{
+  GArray *lanes = g_array_new (FALSE, FALSE, sizeof (FabScheduleLane));
+
+  g_array_set_clear_func (lanes, lane_clear);
+  return lanes;
+}
+
 FabSchedule *
 fab_schedule_new (const FabCluster *cluster)
 {
   FabSchedule *self = g_new0 (FabSchedule, 1);
 
   self->cluster = cluster;
-  self->lanes = g_array_new (FALSE, FALSE, sizeof (FabScheduleLane));
-  g_array_set_clear_func (self->lanes, lane_clear);
+  self->lanes = fab_schedule_lanes_new ();
   self->feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
   return self;
 }
@@ -43,6 +51,7 @@ fab_schedule_free (FabSchedule *self)
   g_free (self->feed_starts);
   g_free (self->fed_starts);
   g_free (self->fed);
+  fab_footprint_free (self->total);
   g_free (self);
 }
 
@@ -135,6 +144,48 @@ fab_schedule_freeze (FabSchedule *self)
   for (guint i = 0; i < self->feeds->len; i++)
     self->fed[next[fab_schedule_feed_at (self, i)->from]++] = i;
   self->is_frozen = TRUE;
+}
+
+void
+fab_schedule_freeze_again (FabSchedule *self)
+{
+  g_clear_pointer (&self->feed_starts, g_free);
+  g_clear_pointer (&self->fed_starts, g_free);
+  g_clear_pointer (&self->fed, g_free);
+  self->is_frozen = FALSE;
+  fab_schedule_freeze (self);
+}
+
+gboolean
+fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks)
+{
+  for (guint i = 0; i < self->lanes->len; i++)
+    if (fab_schedule_lane_at (self, i)->n_messages != n_chunks)
+      return FALSE;
+  return !self->has_offsets;
+}
+
+FabSchedule *
+fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks)
+{
+  FabSchedule *made = fab_schedule_new (self->cluster);
+
+  g_assert (self->is_frozen && self->ways == NULL);
+  g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
+  g_array_append_vals (made->feeds, self->feeds->data, self->feeds->len);
+  for (guint i = 0; i < made->lanes->len; i++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (made, i);
+
+    g_array_ref (lane->hop.shares);
+    lane->footprint = lane->footprint ? fab_footprint_doubled (lane->footprint, 0) : NULL;
+    lane->whole_footprint = NULL;
+    lane->weight = lane->weight * lane->n_messages / n_chunks;
+    lane->n_messages = n_chunks;
+    made->n_messages += n_chunks;
+  }
+  made->total = self->total ? fab_footprint_doubled (self->total, 0) : NULL;
+  fab_schedule_freeze (made);
+  return made;
 }
 
 void
@@ -375,7 +426,7 @@ fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gc
   g_autofree double *starts = g_new0 (double, self->n_messages + 1);
   g_autofree guint *firsts = NULL;
 
-  g_assert (self->n_messages < G_MAXUINT);
+  g_assert (self->n_messages < G_MAXUINT && self->total == NULL);
   fab_schedule_freeze (self);
   firsts = number_messages (self);
   if (self->ways == NULL)

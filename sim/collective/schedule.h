@@ -26,6 +26,13 @@ guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, dou
 /* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
 void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
 
+/* Whether every lane carries `n_chunks` messages that follow one another, as in a pipeline. */
+gboolean fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks);
+
+/* Returns the same pipeline with its bytes cut into another number of chunks. It shares hops with `self`, which must
+ * be frozen. (transfer full) */
+FabSchedule *fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks);
+
 guint fab_schedule_n_lanes (const FabSchedule *self);
 guint64 fab_schedule_n_messages (const FabSchedule *self);
 

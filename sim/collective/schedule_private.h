@@ -26,6 +26,9 @@ struct _FabSchedule {
   guint *fed_starts;  /* [n_lanes + 1] into `fed` */
   guint *fed;         /* feeds sorted by the lane from which they come */
   GArray *ways;       /* MessageWay of every message; NULL: not computed yet */
+  /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
+   * NULL. */
+  FabFootprint *total;
 };
 
 static inline FabScheduleLane *
@@ -42,6 +45,12 @@ fab_schedule_feed_at (const FabSchedule *self, guint index)
 
 /* Builds the index of feeds; nothing can be added afterwards. */
 void fab_schedule_freeze (FabSchedule *self);
+
+/* The same once more, after lanes and feeds were replaced. Feeds must be sorted by lane. */
+void fab_schedule_freeze_again (FabSchedule *self);
+
+/* Of FabScheduleLane, which it clears. (transfer full) */
+GArray *fab_schedule_lanes_new (void);
 
 /* Makes the footprints of the lanes, of one of the two kinds. */
 void fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/collective/collective.h"
+#include "sim/collective/fold.h"
 #include "sim/collective/play.h"
 #include "sim/execution/account.h"
 #include "sim/execution/kernels.h"
@@ -91,8 +92,10 @@ typedef struct {
 } Known;
 
 struct _FabPlays {
+  const FabExecutorEnv *env;
   FabNet *net;
   GHashTable *known; /* of Known, which are keys and values */
+  gboolean is_folded;
 };
 
 static guint
@@ -118,12 +121,14 @@ known_free (gpointer data)
   g_free (data);
 }
 
+/* `env` must outlive the plays. */
 static FabPlays *
-plays_new (FabNet *net)
+plays_new (const FabExecutorEnv *env)
 {
   FabPlays *self = g_new0 (FabPlays, 1);
 
-  self->net = net;
+  self->env = env;
+  self->net = env->net;
   self->known = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
   return self;
 }
@@ -150,6 +155,83 @@ find_schedule (FabPlays *self, const FabCollectivePlan *plan)
   return wanted.schedule;
 }
 
+static gboolean
+has_messages (const FabPlays *self, const FabCollectivePlan *plan)
+{
+  return self->net->ops->message != NULL && plan->steps.make != NULL && plan->bytes > 0;
+}
+
+/* A pipeline whose bytes are cut in two ways has the same classes of lanes twice. */
+typedef struct {
+  const FabCollectivePlan *plan;
+  FabSchedule *pipeline; /* of another plan */
+} InChunks;
+
+/* The schedules and streams of all plans, each once. */
+typedef struct {
+  GPtrArray *schedules; /* FabSchedule */
+  GPtrArray *streams;   /* FabFootprint */
+  GArray *in_chunks;
+  GHashTable *pipelines; /* from footprint to FabSchedule */
+  GHashTable *seen;      /* footprints of streams */
+} Everything;
+
+static void
+note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+{
+  Known wanted = { plan->footprint, plan->steps.n_chunks, NULL };
+  FabSchedule *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
+
+  if (!has_messages (self, plan)) {
+    if (plan->bytes > 0 && g_hash_table_add (all->seen, (gpointer) plan->footprint))
+      g_ptr_array_add (all->streams, (gpointer) plan->footprint);
+    return;
+  }
+  if (g_hash_table_contains (self->known, &wanted))
+    return;
+  if (pipeline != NULL) {
+    InChunks again = { plan, pipeline };
+
+    g_hash_table_add (self->known, g_memdup2 (&wanted, sizeof wanted));
+    g_array_append_val (all->in_chunks, again);
+    return;
+  }
+  FabSchedule *schedule = find_schedule (self, plan);
+  g_ptr_array_add (all->schedules, schedule);
+  if (fab_schedule_is_in_chunks (schedule, plan->steps.n_chunks))
+    g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, schedule);
+}
+
+/* All schedules of the job, since any two may be played at the same time. */
+static void
+plays_fold (FabPlays *self)
+{
+  const FabDag *dag = self->env->dag;
+  g_autoptr (GPtrArray) schedules = g_ptr_array_new (), streams = g_ptr_array_new ();
+  g_autoptr (GArray) in_chunks = g_array_new (FALSE, FALSE, sizeof (InChunks));
+  g_autoptr (GHashTable) pipelines = g_hash_table_new (NULL, NULL), seen = g_hash_table_new (NULL, NULL);
+  Everything all = { schedules, streams, in_chunks, pipelines, seen };
+
+  self->is_folded = TRUE;
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (dag->collectives[c].plan.footprint != NULL)
+      note_plan (self, &dag->collectives[c].plan, &all);
+  fab_schedules_fold (self->net->env.graph,
+                      &(FabFoldSpec){ .schedules = (FabSchedule *const *) schedules->pdata,
+                                      .n_schedules = schedules->len,
+                                      .streams = (const FabFootprint *const *) streams->pdata,
+                                      .n_streams = streams->len,
+                                      .apart = self->env->apart,
+                                      .n_apart = self->env->n_apart });
+  for (guint i = 0; i < in_chunks->len; i++) {
+    const InChunks *again = &g_array_index (in_chunks, InChunks, i);
+    Known wanted = { again->plan->footprint, again->plan->steps.n_chunks, NULL };
+    Known *known = g_hash_table_lookup (self->known, &wanted);
+
+    known->schedule = fab_schedule_in_chunks (again->pipeline, wanted.n_chunks);
+  }
+}
+
 /* Begins a plan now; `traffic` as in FabConnection. NULL: the plan has to run as a stream. The caller owns the play
  * and must free it before the plays. */
 static FabPlay *
@@ -157,8 +239,10 @@ plays_begin (FabPlays *self, const FabCollectivePlan *plan, const char *traffic,
 {
   const FabCollectivePlanSteps *steps = &plan->steps;
 
-  if (self->net->ops->message == NULL || steps->make == NULL || plan->bytes == 0)
+  if (!has_messages (self, plan))
     return NULL;
+  if (self->env->is_alone && self->net->ops->is_symmetric && !self->is_folded)
+    plays_fold (self);
   return fab_play_new (find_schedule (self, plan), self->net,
                        &(FabPlaySpec){
                            .bytes = plan->bytes,
@@ -200,7 +284,7 @@ fab_executor_new (const FabExecutorEnv *env)
   slot_init (&self->slots[1], env->dag);
   self->account = fab_account_new (env);
   self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
-  self->plays = plays_new (env->net);
+  self->plays = plays_new (&self->env);
   fab_probe_init (&self->probe);
   return self;
 }

@@ -34,6 +34,11 @@ typedef struct {
   /* Called at the end of each iteration; fn NULL: the engine is stopped instead. An executor with `ended` shares
    * engine and network with another executor, which owns the network's meter. */
   FabDone ended;
+  /* Nothing but the DAG loads the network, and only the links in `apart` change their rate: messages that nothing
+   * tells apart are played as one (sim/collective/fold.h). */
+  gboolean is_alone;
+  const FabLinkId *apart; /* [n_apart] */
+  guint n_apart;
 } FabExecutorEnv;
 
 FabExecutor *fab_executor_new (const FabExecutorEnv *env);

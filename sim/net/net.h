@@ -93,7 +93,9 @@ typedef struct {
   double wire_factor;       /* as in FabStream */
   double limit_bytes_per_s; /* payload that its ends can do at most; 0: no limit */
   const char *traffic;      /* as in FabTransfer */
-  gpointer owner; /* passed to the two callbacks below, which are called once per message with `arg` */
+  gboolean
+      is_counted_apart; /* the caller counts in the meter what the line carried, for it stands for others */
+  gpointer owner;       /* passed to the two callbacks below, which are called once per message with `arg` */
   guint64 arg;
   /* Called when the last byte has left the sender. The next message may be given, also during this call. */
   void (*left) (gpointer owner, guint64 arg);
@@ -118,6 +120,7 @@ typedef struct _FabNetLine FabNetLine; /* an open connection; owned by the netwo
 typedef struct {
   FabModelInfo info;
   gboolean shares_links; /* no link ever carries more than its rate; FALSE: flows do not contend */
+  gboolean is_symmetric; /* lines that nothing tells apart fare alike, so that one may stand for others */
   FabNet *(*create) (const FabNetEnv *env, gconstpointer params);
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies the stream */

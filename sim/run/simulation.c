@@ -15,6 +15,7 @@ struct _FabSimulation {
   FabNet *net;
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
+  GArray *apart;                 /* FabLinkId: links whose rate changes during the run */
   FabNeighbours *neighbours;     /* NULL: the job has the machine to itself */
   char *resolved;                /* the scenario as YAML, made on request */
 };
@@ -74,12 +75,36 @@ check_flows (const FabSimulation *self, GError **error)
   return TRUE;
 }
 
+/* Whether the job is all that loads the network, so that symmetric messages may be played as one. */
+static gboolean
+is_alone (const FabSimulation *self)
+{
+  const FabDisturbancesPlan *plan = self->plant->disturbances;
+
+  return (plan == NULL || plan->flows->len == 0) && fab_scenario_spec (self->scenario)->neighbours.n == 0
+      && !fab_graph_is_unfolded (self->plant->graph);
+}
+
+/* The links whose rate changes during the run. (transfer full) */
+static GArray *
+find_apart (const FabDisturbancesPlan *plan)
+{
+  GArray *apart = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+
+  for (guint i = 0; plan != NULL && i < plan->spells->len; i++)
+    g_array_append_val (apart, g_array_index (plan->spells, FabSpell, i).link);
+  for (guint i = 0; plan != NULL && i < plan->bursts->len; i++)
+    g_array_append_val (apart, g_array_index (plan->bursts, FabBursts, i).link);
+  return apart;
+}
+
 static void
 build_executor (FabSimulation *self)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
   const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
 
+  self->apart = find_apart (self->plant->disturbances);
   self->engine = fab_engine_new ();
   self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router,
                                          (guint64) spec->seed },
@@ -94,6 +119,9 @@ build_executor (FabSimulation *self)
       .slowness = self->job->totals.slowness,
       .slowness_owner = self->job->totals.slowness_owner,
       .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
+      .is_alone = is_alone (self),
+      .apart = (const FabLinkId *) (gpointer) self->apart->data,
+      .n_apart = self->apart->len,
   });
   if (self->plant->disturbances != NULL && ops->set_capacity != NULL)
     self->disturbances = fab_disturbances_new (self->net, self->plant->disturbances, is_stuck,
@@ -261,6 +289,7 @@ fab_simulation_free (FabSimulation *self)
     fab_plant_cache_give (self->plants, self->plant);
   else if (!self->shares_plant)
     fab_plant_free (self->plant);
+  g_clear_pointer (&self->apart, g_array_unref);
   g_free (self->resolved);
   g_free (self);
 }

@@ -278,9 +278,11 @@ assert_same_loads (const GArray *a, const GArray *b)
 }
 
 static void
-check_job (Random *random)
+check_job_at (Random *random, const char *fidelity)
 {
-  g_autofree char *yaml = random_scenario (random), *flat_yaml = g_strconcat ("fold: false\n", yaml, NULL);
+  g_autofree char *scenario = random_scenario (random),
+                  *yaml = g_strdup_printf ("fidelity: %s\n%s", fidelity, scenario),
+                  *flat_yaml = g_strconcat ("fold: false\n", yaml, NULL);
   g_autoptr (Play) folded = play_new (catalog, yaml, NULL), flat = play_new (catalog, flat_yaml, NULL);
   guint n_ranks = fab_cluster_n_ranks (fab_simulation_cluster (flat->simulation));
 
@@ -297,9 +299,28 @@ check_job (Random *random)
 }
 
 static void
+check_job (Random *random)
+{
+  check_job_at (random, "fluid");
+}
+
+static void
 a_job_is_the_same_unfolded (G_GNUC_UNUSED void **state)
 {
   seeds_run (120, check_job);
+}
+
+/* A collective's messages are rounded up to a picosecond one by one. */
+static void
+check_messages (Random *random)
+{
+  check_job_at (random, "step");
+}
+
+static void
+messages_are_the_same_unfolded (G_GNUC_UNUSED void **state)
+{
+  seeds_run (12, check_messages);
 }
 
 static int
@@ -323,6 +344,7 @@ main (void)
     seeds_test (rates_are_those_of_links_one_by_one),
     cmocka_unit_test (links_that_nothing_tells_apart_are_one),
     seeds_test (a_job_is_the_same_unfolded),
+    seeds_test (messages_are_the_same_unfolded),
   };
 
   return cmocka_run_group_tests_name ("folding", tests, setup, teardown);

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold.c - colour refinement with colours of 64 bits: the colour of a lane is mixed with the sums over its feeds and
+ * links, that of a link with the sum over its lanes, until the number of colours grows no more. Two different classes
+ * get the same colour with a probability of about (lanes + links)^2 / 2^64.
+ */
+#include "sim/collective/fold.h"
+
+#include <string.h>
+
+#include "sim/base/mix.h"
+#include "sim/collective/schedule_private.h"
+
+/* Rounds until lanes whose differences still spread are played one by one; the shipped scenarios need up to 11. */
+enum { MOST_ROUNDS = 40 };
+
+typedef struct {
+  const FabGraph *graph;
+  const FabFoldSpec *spec;
+  guint *firsts;           /* [n_schedules + 1]: the first lane of each, numbered through all of them */
+  guint64 *lanes, *before; /* [lanes] colours after this round and after the one before */
+  guint64 *links, *sums;   /* [links] colours, 0: nothing crosses it; what its lanes add in this round */
+  guint *ahead,
+      *farther;   /* [lanes] the lane that feeds this one over 2^round others in a ring; itself: no ring */
+  guint64 *table; /* [n_slots, a power of 2] for counting colours */
+  guint n_slots;
+} Refinement;
+
+/* --- colours --- */
+
+/* Sums in another order differ in their last digits. */
+static guint64
+mix_real (guint64 colour, double value)
+{
+  union {
+    double value;
+    guint64 bits;
+  } real = { value };
+
+  return fab_mix (colour, (real.bits + (1u << 9)) >> 10);
+}
+
+static const FabSchedule *
+schedule_at (const Refinement *self, guint s)
+{
+  return self->spec->schedules[s];
+}
+
+static guint
+n_lanes (const Refinement *self)
+{
+  return self->firsts[self->spec->n_schedules];
+}
+
+static guint64
+first_colour (const FabScheduleLane *lane, guint schedule)
+{
+  guint64 colour = fab_mix (schedule, lane->n_messages);
+
+  colour = fab_mix (colour, (guint64) lane->hop.latency_ps * 2 + fab_hop_kind_is_net (lane->hop.kind));
+  colour = mix_real (mix_real (colour, lane->weight), lane->footprint->rate_bytes_per_s);
+  return mix_real (colour, lane->footprint->binding_weight);
+}
+
+static void
+colour_first (Refinement *self)
+{
+  const FabFoldSpec *spec = self->spec;
+
+  for (guint s = 0; s < spec->n_schedules; s++)
+    for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
+      const FabScheduleLane *lane = fab_schedule_lane_at (schedule_at (self, s), l);
+
+      self->lanes[self->firsts[s] + l] = first_colour (lane, s);
+      for (guint i = 0; i < lane->footprint->n; i++)
+        self->links[lane->footprint->links[i]] = 1;
+    }
+  for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++)
+    if (self->links[link] > 0)
+      self->links[link] = fab_mix (1, fab_graph_link (self->graph, link)->rate_bytes_per_s);
+  for (guint s = 0; s < spec->n_streams; s++)
+    for (guint i = 0; i < spec->streams[s]->n; i++) {
+      guint64 *colour = &self->links[spec->streams[s]->links[i]];
+
+      *colour = mix_real (fab_mix (*colour, s), spec->streams[s]->line_weights[i]);
+    }
+  for (guint i = 0; i < spec->n_apart; i++)
+    self->links[spec->apart[i]] = fab_mix (self->links[spec->apart[i]], i + 1);
+}
+
+/* A feed without offset comes from a lane whose new colour is known. */
+static void
+colour_lane (Refinement *self, guint s, guint l)
+{
+  const FabSchedule *schedule = schedule_at (self, s);
+  const FabFootprint *footprint = fab_schedule_lane_at (schedule, l)->footprint;
+  guint first = self->firsts[s];
+  guint64 feeds = 0, links = 0, colour;
+
+  for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+
+    feeds += fab_mix (feed->offset, (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
+  }
+  for (guint i = 0; i < footprint->n; i++)
+    links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
+  colour = fab_mix (fab_mix (self->before[first + l], feeds), links);
+  colour = fab_mix (colour, self->before[self->ahead[first + l]]);
+  self->lanes[first + l] = colour;
+  for (guint i = 0; i < footprint->n; i++)
+    self->sums[footprint->links[i]] += mix_real (colour, footprint->line_weights[i]);
+}
+
+/* Lanes of one class have all their predecessors in the same classes, so that looking at a distant one as well tells
+ * apart what would be told apart many rounds later. */
+static void
+look_twice_as_far (Refinement *self)
+{
+  guint *ahead = self->ahead;
+
+  for (guint l = 0; l < n_lanes (self); l++)
+    self->farther[l] = ahead[ahead[l]];
+  self->ahead = self->farther;
+  self->farther = ahead;
+}
+
+static void
+refine_round (Refinement *self)
+{
+  guint n_links = fab_graph_n_links (self->graph);
+
+  memset (self->sums, 0, n_links * sizeof *self->sums);
+  guint64 *before = self->before;
+  self->before = self->lanes;
+  self->lanes = before;
+  for (guint s = 0; s < self->spec->n_schedules; s++)
+    for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++)
+      colour_lane (self, s, l);
+  for (FabLinkId link = 0; link < n_links; link++)
+    if (self->links[link] > 0)
+      self->links[link] = fab_mix (self->links[link], self->sums[link]);
+  look_twice_as_far (self);
+}
+
+/* --- counts --- */
+
+/* Returns the slot of a colour, or the empty slot where it would go. */
+static guint
+find_slot (const Refinement *self, guint64 colour)
+{
+  guint i = (guint) colour & (self->n_slots - 1);
+
+  while (self->table[i] > 0 && self->table[i] != colour)
+    i = (i + 1) & (self->n_slots - 1);
+  return i;
+}
+
+static guint
+count_colours (Refinement *self, const guint64 *colours, guint n)
+{
+  guint n_found = 0;
+
+  memset (self->table, 0, self->n_slots * sizeof *self->table);
+  for (guint i = 0; i < n; i++) {
+    guint slot = find_slot (self, colours[i]);
+
+    n_found += self->table[slot] == 0;
+    self->table[slot] = colours[i];
+  }
+  return n_found;
+}
+
+/* Returns TRUE once a round has told nothing more apart. */
+static gboolean
+refine (Refinement *self)
+{
+  guint n_before = 0, n = 0;
+
+  for (guint i = 0; i < MOST_ROUNDS; i++) {
+    n_before = n;
+    refine_round (self);
+    n = count_colours (self, self->lanes, n_lanes (self))
+      + count_colours (self, self->links, fab_graph_n_links (self->graph));
+    if (n == n_before)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* --- classes --- */
+
+typedef struct {
+  const Refinement *refinement;
+  guint *lanes;              /* [lanes] the lane that is played for each */
+  FabLinkId *links;          /* [links] the link that stands for each */
+  FabFootprint **footprints; /* [lanes] of the lanes that are played */
+} Classes;
+
+/* Writes the first item of the same colour for each. */
+static void
+find_firsts (Refinement *self, const guint64 *colours, guint n, guint *firsts)
+{
+  g_autofree guint *in_slot = g_new (guint, self->n_slots);
+
+  memset (self->table, 0, self->n_slots * sizeof *self->table);
+  for (guint i = 0; i < n; i++) {
+    guint slot = find_slot (self, colours[i]);
+
+    if (self->table[slot] == 0)
+      in_slot[slot] = i;
+    self->table[slot] = colours[i];
+    firsts[i] = in_slot[slot];
+  }
+}
+
+static gint
+compare_links (gconstpointer a, gconstpointer b)
+{
+  FabLinkId x = *(const FabLinkId *) a, y = *(const FabLinkId *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+/* The links that stand for those of a footprint, with nothing on them yet. */
+static FabFootprint *
+folded_footprint_new (const Classes *self, const FabFootprint *footprint)
+{
+  FabFootprint *folded = g_memdup2 (footprint, sizeof *footprint);
+
+  folded->n = 0;
+  folded->links = g_new (FabLinkId, footprint->n);
+  folded->weights = g_new0 (double, footprint->n);
+  folded->line_weights = g_new0 (double, footprint->n);
+  for (guint i = 0; i < footprint->n; i++)
+    folded->links[i] = self->links[footprint->links[i]];
+  qsort (folded->links, footprint->n, sizeof (FabLinkId), compare_links);
+  for (guint i = 0; i < footprint->n; i++)
+    if (i == 0 || folded->links[i] != folded->links[i - 1])
+      folded->links[folded->n++] = folded->links[i];
+  folded->binding_link = self->links[footprint->binding_link];
+  return folded;
+}
+
+/* Adds what a lane puts on links that stand for others to the lane that is played for it. */
+static void
+add_lane (Classes *self, guint number, const FabFootprint *footprint)
+{
+  FabFootprint **folded = &self->footprints[self->lanes[number]];
+
+  if (*folded == NULL)
+    *folded = folded_footprint_new (self, footprint);
+  for (guint i = 0; i < footprint->n; i++)
+    if (self->links[footprint->links[i]] == footprint->links[i]) {
+      guint place = fab_footprint_find (*folded, footprint->links[i]);
+
+      (*folded)->weights[place] += footprint->weights[i];
+      (*folded)->line_weights[place] += footprint->line_weights[i];
+    }
+}
+
+/* --- schedules --- */
+
+/* What all lanes carry per byte of the collective. (transfer full) */
+static FabFootprint *
+count_total (const Refinement *self, const FabSchedule *schedule)
+{
+  guint n_links = fab_graph_n_links (self->graph);
+  g_autofree double *weights = g_new0 (double, n_links + 1), *line_weights = g_new0 (double, n_links + 1);
+  FabFootprint *total = g_new0 (FabFootprint, 1);
+  guint n = 0;
+
+  for (guint l = 0; l < fab_schedule_n_lanes (schedule); l++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+
+    for (guint i = 0; i < lane->footprint->n; i++) {
+      weights[lane->footprint->links[i]] += lane->footprint->weights[i] * lane->weight * lane->n_messages;
+      line_weights[lane->footprint->links[i]] += lane->footprint->line_weights[i] * lane->weight
+                                               * lane->n_messages;
+    }
+  }
+  for (FabLinkId link = 0; link < n_links; link++)
+    n += weights[link] > 0;
+  total->links = g_new (FabLinkId, n);
+  total->weights = g_new (double, n);
+  total->line_weights = g_new (double, n);
+  for (FabLinkId link = 0; link < n_links; link++)
+    if (weights[link] > 0) {
+      total->links[total->n] = link;
+      total->weights[total->n] = weights[link];
+      total->line_weights[total->n++] = line_weights[link];
+    }
+  return total;
+}
+
+/* Keeps the lanes that are played; `kept` gets the new index of each. */
+static void
+keep_lanes (FabSchedule *self, const Classes *classes, guint first, guint *kept)
+{
+  GArray *lanes = fab_schedule_lanes_new ();
+
+  self->n_messages = 0;
+  for (guint l = 0; l < self->lanes->len; l++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (self, l);
+    FabScheduleLane moved = *lane;
+
+    if (classes->lanes[first + l] != first + l)
+      continue;
+    kept[l] = lanes->len;
+    fab_footprint_free (lane->footprint);
+    memset (lane, 0, sizeof *lane);
+    moved.footprint = g_steal_pointer (&classes->footprints[first + l]);
+    g_array_append_val (lanes, moved);
+    self->n_messages += moved.n_messages;
+  }
+  g_array_unref (self->lanes);
+  self->lanes = lanes;
+}
+
+/* Lanes of one class feed at the same times: one feed of each class and offset is enough. Feeds are sorted by lane. */
+static void
+keep_feeds (FabSchedule *self, const Classes *classes, guint first, const guint *kept)
+{
+  GArray *feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
+  guint start = 0;
+
+  for (guint i = 0; i < self->feeds->len; i++) {
+    FabFeed feed = *fab_schedule_feed_at (self, i);
+    gboolean is_known = FALSE;
+
+    if (classes->lanes[first + feed.lane] != first + feed.lane)
+      continue;
+    feed.lane = kept[feed.lane];
+    feed.from = kept[classes->lanes[first + feed.from] - first];
+    if (start < feeds->len && g_array_index (feeds, FabFeed, start).lane != feed.lane)
+      start = feeds->len;
+    for (guint k = start; k < feeds->len && !is_known; k++)
+      is_known = g_array_index (feeds, FabFeed, k).from == feed.from
+              && g_array_index (feeds, FabFeed, k).offset == feed.offset;
+    if (!is_known)
+      g_array_append_val (feeds, feed);
+  }
+  g_array_unref (self->feeds);
+  self->feeds = feeds;
+}
+
+static void
+fold_schedule (FabSchedule *self, const Classes *classes, guint first)
+{
+  g_autofree guint *kept = g_new (guint, self->lanes->len);
+
+  self->total = count_total (classes->refinement, self);
+  keep_lanes (self, classes, first, kept);
+  keep_feeds (self, classes, first, kept);
+  fab_schedule_freeze_again (self);
+}
+
+/* Folds all schedules: even those that keep all their lanes must agree on which links stand for others. */
+static void
+fold_all (Refinement *self)
+{
+  guint n = n_lanes (self), n_links = fab_graph_n_links (self->graph);
+  g_autofree guint *lanes = g_new (guint, n), *links = g_new (guint, n_links + 1);
+  g_autofree FabFootprint **footprints = g_new0 (FabFootprint *, n);
+  Classes classes = { self, lanes, links, footprints };
+
+  find_firsts (self, self->lanes, n, lanes);
+  find_firsts (self, self->links, n_links, links);
+  for (guint s = 0; s < self->spec->n_schedules; s++)
+    for (guint l = self->firsts[s]; l < self->firsts[s + 1]; l++)
+      add_lane (&classes, l, fab_schedule_lane_at (schedule_at (self, s), l - self->firsts[s])->footprint);
+  for (guint s = 0; s < self->spec->n_schedules; s++)
+    fold_schedule (self->spec->schedules[s], &classes, self->firsts[s]);
+}
+
+/* --- all --- */
+
+static void
+find_ahead (Refinement *self)
+{
+  for (guint s = 0; s < self->spec->n_schedules; s++)
+    for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
+      const FabSchedule *schedule = schedule_at (self, s);
+      guint start = schedule->feed_starts[l];
+      gboolean is_ring = schedule->feed_starts[l + 1] == start + 1
+                      && fab_schedule_feed_at (schedule, start)->offset > 0;
+
+      self->ahead[self->firsts[s] + l] = self->firsts[s]
+                                       + (is_ring ? fab_schedule_feed_at (schedule, start)->from : l);
+    }
+}
+
+static void
+refinement_init (Refinement *self)
+{
+  guint n_links = fab_graph_n_links (self->graph), n;
+
+  self->firsts = g_new0 (guint, self->spec->n_schedules + 1);
+  for (guint s = 0; s < self->spec->n_schedules; s++) {
+    fab_schedule_freeze (self->spec->schedules[s]);
+    fab_schedule_make_footprints (self->spec->schedules[s], FALSE);
+    self->firsts[s + 1] = self->firsts[s] + fab_schedule_n_lanes (schedule_at (self, s));
+  }
+  n = n_lanes (self);
+  self->lanes = g_new (guint64, n + 1);
+  self->before = g_new (guint64, n + 1);
+  self->ahead = g_new (guint, n + 1);
+  self->farther = g_new (guint, n + 1);
+  find_ahead (self);
+  self->links = g_new0 (guint64, n_links + 1);
+  self->sums = g_new (guint64, n_links + 1);
+  self->n_slots = 2u << g_bit_storage (MAX (n, n_links));
+  self->table = g_new (guint64, self->n_slots);
+}
+
+static void
+refinement_clear (Refinement *self)
+{
+  g_free (self->firsts);
+  g_free (self->lanes);
+  g_free (self->before);
+  g_free (self->ahead);
+  g_free (self->farther);
+  g_free (self->links);
+  g_free (self->sums);
+  g_free (self->table);
+}
+
+void
+fab_schedules_fold (const FabGraph *graph, const FabFoldSpec *spec)
+{
+  Refinement refinement = { .graph = graph, .spec = spec };
+
+  refinement_init (&refinement);
+  colour_first (&refinement);
+  if (refine (&refinement)
+      && count_colours (&refinement, refinement.lanes, n_lanes (&refinement)) < n_lanes (&refinement))
+    fold_all (&refinement);
+  refinement_clear (&refinement);
+}

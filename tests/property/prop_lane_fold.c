@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_lane_fold.c - schedules of which every class of lanes is played once, against all lanes one by one: the same
+ * times and the same bytes, also when two of them overlap and when a link is slower than the others.
+ */
+#include "tests/support/test.h"
+
+#include "sim/collective/fold.h"
+#include "tests/support/rig.h"
+#include "tests/support/seeds.h"
+
+enum { N_PLAYS = 2 };
+
+static const FabAlgorithmOps *const algorithms[] = { &fab_algorithm_ring, &fab_algorithm_tree,
+                                                     &fab_algorithm_hierarchical, &fab_algorithm_direct,
+                                                     &fab_algorithm_halving_doubling };
+static const FabAlgorithmEnv env = { .net_stretch = 1 };
+
+/* Two collectives on one machine. */
+typedef struct {
+  Rig *rig;
+  const FabAlgorithmOps *algorithms[N_PLAYS];
+  FabOp ops[N_PLAYS];
+  guint n_chunks[N_PLAYS];
+  FabPlaySpec specs[N_PLAYS];
+  FabTimePs begins_ps[N_PLAYS];
+  FabLinkId slow; /* a link at half of its rate; FAB_NO_LINK: none */
+} Case;
+
+static void
+case_init (Case *self, Random *random)
+{
+  guint n_algorithms = G_N_ELEMENTS (algorithms);
+
+  self->rig = rig_new (&(RigSpec){
+      .n_nodes = random_between (random, 1, 6),
+      .gpus_per_node = random_between (random, 2, 4),
+      .nics_per_node = random_between (random, 1, 2),
+      .gpu_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (50000000000),
+      .nic_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (12500000000),
+      .gpu_latency_ps = random_below (random, 1000000),
+      .nic_latency_ps = random_below (random, 3000000),
+  });
+  FabGroup group = rig_group (self->rig);
+  for (guint i = 0; i < N_PLAYS; i++) {
+    do {
+      self->algorithms[i] = algorithms[random_below (random, n_algorithms)];
+      self->ops[i] = random_below (random, FAB_N_OPS);
+    } while (!self->algorithms[i]->supports (&group, self->ops[i]));
+    self->n_chunks[i] = random_between (random, 1, 8);
+    self->specs[i] = (FabPlaySpec){ .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
+                                    .wire_factor = 1,
+                                    .share = random_between (random, 1, 2),
+                                    .is_pipeline = TRUE };
+    self->begins_ps[i] = (FabTimePs) i * (FabTimePs) random_scale (random, 1, 1e8);
+  }
+  self->slow = random_chance (random, 30) ? random_below (random, fab_graph_n_links (self->rig->graph))
+                                          : FAB_NO_LINK;
+}
+
+/* One of the two collectives while it is played. */
+typedef struct {
+  const Case *of;
+  RigNet *net;
+  FabSchedule *schedule;
+  FabPlay *play;
+  guint which;
+  FabTimePs end_ps;
+} Playing;
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Playing *self = owner;
+
+  self->end_ps = fab_engine_now (self->net->engine);
+}
+
+static void
+begin (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Playing *self = owner;
+  FabPlaySpec spec = self->of->specs[self->which];
+
+  spec.done = (FabDone){ note_end, self, 0 };
+  self->play = fab_play_new (self->schedule, self->net->net, &spec);
+}
+
+typedef struct {
+  FabTimePs ends_ps[N_PLAYS];
+  FabLinkLoad *loads;
+  guint n_lanes;
+} Played;
+
+static void
+fold (const Case *self, FabSchedule **schedules)
+{
+  fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .schedules = schedules,
+                                                        .n_schedules = N_PLAYS,
+                                                        .apart = &self->slow,
+                                                        .n_apart = self->slow != FAB_NO_LINK });
+}
+
+static Played
+play (const Case *self, gboolean is_folded)
+{
+  Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (self->rig->graph)) };
+  FabGroup group = rig_group (self->rig);
+  FabSchedule *schedules[N_PLAYS];
+  Playing playing[N_PLAYS];
+  RigNet net = rig_net (self->rig, &fab_net_step);
+
+  if (self->slow != FAB_NO_LINK)
+    fab_net_set_capacity (net.net, self->slow, 0.5);
+  for (guint i = 0; i < N_PLAYS; i++) {
+    schedules[i] = fab_schedule_new (&self->rig->cluster);
+    assert_true (
+        self->algorithms[i]->schedule (&group, self->ops[i], &env, self->n_chunks[i], schedules[i], NULL));
+  }
+  if (is_folded)
+    fold (self, schedules);
+  for (guint i = 0; i < N_PLAYS; i++) {
+    playing[i] = (Playing){ self, &net, schedules[i], NULL, i, 0 };
+    played.n_lanes += fab_schedule_n_lanes (schedules[i]);
+    fab_engine_at (net.engine, self->begins_ps[i], begin, &playing[i], 0);
+  }
+  fab_engine_run (net.engine);
+  fab_meter_take (net.net->meter, played.loads);
+  for (guint i = 0; i < N_PLAYS; i++) {
+    played.ends_ps[i] = playing[i].end_ps;
+    fab_play_free (playing[i].play);
+    fab_schedule_free (schedules[i]);
+  }
+  rig_net_clear (&net);
+  return played;
+}
+
+/* A link adds up its lines in another order, so that the end of a message may be rounded to the next ps. */
+static void
+check_case (Random *random)
+{
+  const FabTimePs few_ps = 20;
+  Case self;
+
+  case_init (&self, random);
+  Played one_by_one = play (&self, FALSE), folded = play (&self, TRUE);
+  assert_true (folded.n_lanes <= one_by_one.n_lanes);
+  for (guint i = 0; i < N_PLAYS; i++)
+    if (ABS (folded.ends_ps[i] - one_by_one.ends_ps[i]) > few_ps)
+      fail_msg ("%s and %s, %u lanes of %u: %" G_GINT64_FORMAT " ps, one by one %" G_GINT64_FORMAT,
+                self.algorithms[0]->info.name, self.algorithms[1]->info.name, folded.n_lanes,
+                one_by_one.n_lanes, folded.ends_ps[i], one_by_one.ends_ps[i]);
+  for (FabLinkId link = 0; link < fab_graph_n_links (self.rig->graph); link++) {
+    assert_near (folded.loads[link].payload_bytes, one_by_one.loads[link].payload_bytes, 1e-9);
+    assert_near (folded.loads[link].line_bytes, one_by_one.loads[link].line_bytes, 1e-9);
+  }
+  g_free (one_by_one.loads);
+  g_free (folded.loads);
+  rig_free (self.rig);
+}
+
+static void
+folded_lanes_take_the_time_of_all (G_GNUC_UNUSED void **state)
+{
+  seeds_run (300, check_case);
+}
+
+/* --- how many lanes remain --- */
+
+static guint
+count_folded (const Rig *rig, FabOp op, FabLinkId apart)
+{
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+
+  assert_true (fab_algorithm_ring.schedule (&group, op, &env, 4, schedule, NULL));
+  fab_schedules_fold (rig->graph, &(FabFoldSpec){ .schedules = &schedule,
+                                                  .n_schedules = 1,
+                                                  .apart = &apart,
+                                                  .n_apart = apart != FAB_NO_LINK });
+  return fab_schedule_n_lanes (schedule);
+}
+
+/* Eight ranks on one switch do the same; so do the eight nodes of a ring, each with three lanes inside and one out.
+ * A chain has a first lane, which nothing feeds, and each lane is one further from it. */
+static void
+lanes_that_nothing_tells_apart_are_one (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) flat = rig_new_flat (8);
+  g_autoptr (Rig) nodes = rig_new (&(RigSpec){
+      .n_nodes = 8, .gpus_per_node = 4, .nics_per_node = 1, .gpu_bytes_per_s = 200, .nic_bytes_per_s = 50 });
+
+  assert_int_equal (count_folded (flat, FAB_OP_ALL_REDUCE, FAB_NO_LINK), 1);
+  assert_int_equal (count_folded (nodes, FAB_OP_ALL_REDUCE, FAB_NO_LINK), 4);
+  assert_int_equal (count_folded (flat, FAB_OP_BROADCAST, FAB_NO_LINK), 7);
+}
+
+/* Behind a link that is apart, each lane has its own distance from it. */
+static void
+a_link_that_is_apart_tells_lanes_apart (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) flat = rig_new_flat (8);
+
+  assert_int_equal (count_folded (flat, FAB_OP_ALL_REDUCE, 0), 8);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    seeds_test (folded_lanes_take_the_time_of_all),
+    cmocka_unit_test (lanes_that_nothing_tells_apart_are_one),
+    cmocka_unit_test (a_link_that_is_apart_tells_lanes_apart),
+  };
+
+  return cmocka_run_group_tests_name ("lane_fold", tests, NULL, NULL);
+}
