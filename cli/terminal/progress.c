@@ -18,13 +18,39 @@ struct _FabProgress {
   gboolean is_ended, is_shown;
 };
 
-/* "3 of 12 points, 1.204 ms simulated, 0:07" */
+static void
+add_clock (GString *line, double seconds)
+{
+  gint64 whole = (gint64) seconds;
+
+  g_string_append_printf (line, "%d:%02d", (int) (whole / 60), (int) (whole % 60));
+}
+
+/* ", about 0:40 left": the rest at the pace so far. Iterations take as long as was guessed, so this is a hint. */
+static void
+add_rest (GString *line, const FabPulse *pulse, double passed_s)
+{
+  const double least = 0.02; /* less says nothing of the pace */
+  gint n_known = g_atomic_int_get (&pulse->n_known), n_done = g_atomic_int_get (&pulse->n_done);
+  gint step_us = g_atomic_int_get (&pulse->step_us), now_us = g_atomic_int_get (&pulse->now_us);
+
+  if (step_us == 0 || n_known == 0)
+    return;
+  double done = (n_done + (double) (now_us % step_us) / step_us) / n_known;
+  if (done < least || done >= 1)
+    return;
+  g_string_append (line, ", about ");
+  add_clock (line, passed_s / done - passed_s);
+  g_string_append (line, " left");
+}
+
+/* "3 of 12 points, 1.204 ms simulated, 0:07, about 0:44 left" */
 static char *
 line_of (FabProgress *self, gint64 passed_us)
 {
   gint n_done = g_atomic_int_get (&self->pulse.n_done), n_known = g_atomic_int_get (&self->pulse.n_known);
   gint now_us = g_atomic_int_get (&self->pulse.now_us);
-  int passed_s = (int) (passed_us / G_USEC_PER_SEC);
+  double passed_s = (double) passed_us / G_USEC_PER_SEC;
   GString *line = g_string_new (NULL);
 
   if (n_known > 0)
@@ -33,7 +59,8 @@ line_of (FabProgress *self, gint64 passed_us)
     g_string_append_printf (line, "%d %s, ", n_done, self->what);
   if (now_us > 0)
     g_string_append_printf (line, "%.3f ms simulated, ", now_us / 1e3);
-  g_string_append_printf (line, "%d:%02d", passed_s / 60, passed_s % 60);
+  add_clock (line, passed_s);
+  add_rest (line, &self->pulse, passed_s);
   return g_string_free (line, FALSE);
 }
 

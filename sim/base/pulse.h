@@ -11,6 +11,7 @@ typedef struct {
   gint n_done;  /* plays of a study, or iterations of a run, that have ended */
   gint n_known; /* of so many; 0: not known beforehand */
   gint now_us;  /* simulated time of a run; 0 where several are played */
+  gint step_us; /* about what an iteration of the run takes of `now_us`; 0: nobody guessed */
 } FabPulse;
 
 /* NULL: nobody looks. */
@@ -26,4 +27,11 @@ fab_pulse_expect (FabPulse *self, guint n)
 {
   if (self != NULL)
     g_atomic_int_add (&self->n_known, (gint) MIN (n, G_MAXINT / 2));
+}
+
+static inline void
+fab_pulse_guess (FabPulse *self, gint64 step_us)
+{
+  if (self != NULL)
+    g_atomic_int_set (&self->step_us, (gint) MIN (step_us, G_MAXINT));
 }
