@@ -91,7 +91,7 @@ play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store
                             .steps = result->steps,
                             .cancel = request->cancel,
                             .progress = tell,
-                            .ended = judge,
+                            .ended = request->has_no_verdict ? NULL : judge,
                             .owner = &watch,
                             .pulse = request->pulse };
 
@@ -336,6 +336,7 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
 
   bander.request.db = NULL;
   bander.request.beside = result->simulation;
+  bander.request.has_no_verdict = TRUE;
   copy_times (result, seconds);
   return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
                         2 * result->steps->len, play_changed, &bander, &result->band, error);

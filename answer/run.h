@@ -26,6 +26,7 @@ typedef struct {
   gpointer owner;
   /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
   const FabSimulation *beside;
+  gboolean has_no_verdict; /* the result's verdict stays NULL */
 } FabRunRequest;
 
 /* One of several jobs on a machine: how long its steps are alone and together. */
@@ -46,8 +47,8 @@ typedef struct {
  * link cures it. */
   double startup_fraction;
   FabRunReasons reasons;
-  FabVerdict *verdict;
-  GArray *jobs; /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
+  FabVerdict *verdict; /* NULL: nobody asked */
+  GArray *jobs;        /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
   /* of the seconds of each step, then of what each exposes; NULL: not asked for, or nothing is uncertain */
   FabBand *band;
   gint64 run_id; /* in the results file; 0: none was written */
