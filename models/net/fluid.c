@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
   FabNet base;
   FabPool flows, send_links;
-  FabFolding *folding;
+  FabFolding *folding;   /* NULL: no two flows have met yet, and no capacity has changed */
   gboolean is_solve_due; /* a solve is scheduled for the end of this instant */
   guint n_active;
   Flow *alone;
@@ -82,7 +82,7 @@ solve (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FluidNet *self = owner;
 
   self->is_solve_due = FALSE;
-  fab_folding_solve (self->folding);
+  fab_folding_solve (self->folding); /* a flow was added to it, or removed from it */
 }
 
 /* Solves after everything else that is due now; a new flow has no rate until then. */
@@ -92,6 +92,27 @@ solve_soon (FluidNet *self)
   if (!self->is_solve_due)
     fab_engine_after (self->base.env.engine, 0, solve, self, 0);
   self->is_solve_due = TRUE;
+}
+
+/* Returns the present capacity of a link. */
+static double
+capacity_of (gconstpointer owner, guint link)
+{
+  const FluidNet *self = owner;
+  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s;
+
+  return self->fractions != NULL ? rate * self->fractions[link] : rate;
+}
+
+static FabFolding *
+folding_of (FluidNet *self)
+{
+  const FabGraph *graph = self->base.env.graph;
+
+  if (self->folding == NULL)
+    self->folding = fab_folding_new (fab_graph_n_links (graph), capacity_of, flow_set_rate, self,
+                                     fab_graph_is_unfolded (graph));
+  return self->folding;
 }
 
 static void
@@ -107,8 +128,8 @@ flow_begin (gpointer owner, guint64 arg)
     return;
   }
   if (self->alone)
-    fab_folding_enter (self->folding, &g_steal_pointer (&self->alone)->folded);
-  fab_folding_add (self->folding, &flow->folded);
+    fab_folding_enter (folding_of (self), &g_steal_pointer (&self->alone)->folded);
+  fab_folding_add (folding_of (self), &flow->folded);
   solve_soon (self);
 }
 
@@ -267,19 +288,9 @@ fluid_set_capacity (FabNet *net, FabLinkId link, double fraction)
   self->n_changed += fraction < 1;
   self->fractions[link] = fraction;
   if (self->alone)
-    fab_folding_enter (self->folding, &g_steal_pointer (&self->alone)->folded);
-  fab_folding_change_capacity (self->folding, link);
+    fab_folding_enter (folding_of (self), &g_steal_pointer (&self->alone)->folded);
+  fab_folding_change_capacity (folding_of (self), link);
   solve_soon (self);
-}
-
-/* Returns the present capacity of a link. */
-static double
-capacity_of (gconstpointer owner, guint link)
-{
-  const FluidNet *self = owner;
-  double rate = (double) fab_graph_link (self->base.env.graph, link)->rate_bytes_per_s;
-
-  return self->fractions != NULL ? rate * self->fractions[link] : rate;
 }
 
 static FabNet *
@@ -290,8 +301,6 @@ fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
   fab_net_init (&self->base, &fab_net_fluid, env);
   fab_pool_init (&self->flows, sizeof (Flow));
   fab_pool_init (&self->send_links, sizeof (SendLinks));
-  self->folding = fab_folding_new (fab_graph_n_links (env->graph), capacity_of, flow_set_rate, self,
-                                   fab_graph_is_unfolded (env->graph));
   return &self->base;
 }
 

@@ -308,10 +308,10 @@ struct _FabAccount {
   FabExecutorEnv env;
   StreamState *lanes;  /* per stream */
   ClassTimes *classes; /* per rank class */
-  FabLinkLoad *loads;  /* per link, of the iteration */
-  double *line_bytes;  /* per link, since the start */
-  guint8 *scopes;      /* per collective: FabScope */
-  FabTimePs start_ps;  /* of the iteration */
+  double *
+      line_bytes; /* per link, since the start; NULL: there is one iteration, or the network checks nothing */
+  guint8 *scopes; /* per collective: FabScope */
+  FabTimePs start_ps; /* of the iteration */
 };
 
 static void
@@ -381,8 +381,8 @@ fab_account_new (const FabExecutorEnv *env)
   self->env = *env;
   self->lanes = g_new (StreamState, dag->n_streams);
   self->classes = g_new0 (ClassTimes, dag->n_classes);
-  self->loads = g_new0 (FabLinkLoad, n_links);
-  self->line_bytes = g_new0 (double, n_links);
+  if (env->n_iterations > 1 && env->net->ops->shares_links)
+    self->line_bytes = g_new0 (double, n_links);
   self->scopes = find_scopes (env);
   for (guint s = 0; s < dag->n_streams; s++)
     self->lanes[s].since_ps = -1;
@@ -411,7 +411,6 @@ fab_account_free (FabAccount *self)
   }
   g_free (self->lanes);
   g_free (self->classes);
-  g_free (self->loads);
   g_free (self->line_bytes);
   g_free (self->scopes);
   g_free (self);
@@ -653,16 +652,22 @@ exposed_of (const FabAccount *self, const FabCollectiveRecord *record)
   return (FabTimePs) (exposed / n_ranks);
 }
 
+/* `line_bytes` are those of the iteration. */
 static void
-check_rate (const FabAccount *self, FabLinkId id, FabTimePs now_ps)
+check_rate (FabAccount *self, FabLinkId id, double line_bytes, FabTimePs now_ps)
 {
   const FabGraph *graph = self->env.net->env.graph;
+
+  if (!self->env.net->ops->shares_links)
+    return;
+  if (self->line_bytes != NULL)
+    line_bytes = self->line_bytes[id] += line_bytes;
   double most = (double) fab_graph_link (graph, id)->rate_bytes_per_s * fab_ps_to_seconds (now_ps);
 
-  if (self->env.net->ops->shares_links && self->line_bytes[id] > most * (1 + 1e-9))
+  if (line_bytes > most * (1 + 1e-9))
     fab_engine_fail (self->env.engine,
                      "%s: link %u carried %.17g bytes by %" G_GINT64_FORMAT " ps, its rate allows %.17g",
-                     self->env.net->ops->info.name, id, self->line_bytes[id], now_ps, most);
+                     self->env.net->ops->info.name, id, line_bytes, now_ps, most);
 }
 
 static void
@@ -671,15 +676,16 @@ record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *recor
   const FabGraph *graph = self->env.net->env.graph;
   double seconds = fab_ps_to_seconds (now_ps - self->start_ps);
 
-  fab_meter_take (self->env.net->meter, self->loads);
+  g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (graph) + 1);
+
+  fab_meter_take (self->env.net->meter, loads);
   for (FabLinkId id = 0; id < fab_graph_n_links (graph); id++) {
-    const FabLinkLoad *load = &self->loads[id];
+    const FabLinkLoad *load = &loads[id];
     FabLinkLoadRecord record = { .iteration = iteration, .link = id };
 
     if (load->line_bytes <= 0)
       continue;
-    self->line_bytes[id] += load->line_bytes;
-    check_rate (self, id, now_ps);
+    check_rate (self, id, load->line_bytes, now_ps);
     record.bytes = (FabBytes) (load->payload_bytes + 0.5);
     record.busy_fraction = load->line_bytes
                          / ((double) fab_graph_link (graph, id)->rate_bytes_per_s * seconds);

@@ -15,7 +15,7 @@ struct _FabMeter {
   GArray *sums; /* FootprintSum */
   /* from a footprint to 1 + its index in `sums`: every message of a schedule has its own footprint */
   GHashTable *places;
-  FabLinkLoad *loads;
+  FabLinkLoad *loads; /* per link, of what is in no sum; NULL: there is nothing */
 };
 
 static FabMeter *
@@ -26,7 +26,6 @@ meter_new (const FabGraph *graph)
   self->graph = graph;
   self->sums = g_array_new (FALSE, FALSE, sizeof (FootprintSum));
   self->places = g_hash_table_new (NULL, NULL);
-  self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (graph) + 1);
   return self;
 }
 
@@ -59,11 +58,19 @@ fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes
   g_hash_table_insert (self->places, (gpointer) footprint, GUINT_TO_POINTER (self->sums->len));
 }
 
+static FabLinkLoad *
+loads_of (FabMeter *self)
+{
+  if (self->loads == NULL)
+    self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (self->graph) + 1);
+  return self->loads;
+}
+
 static void
-add_to_links (FabMeter *self, const FootprintSum *sum)
+add_to_links (FabLinkLoad *loads, const FootprintSum *sum)
 {
   for (guint k = 0; k < sum->footprint->n; k++) {
-    FabLinkLoad *load = &self->loads[sum->footprint->links[k]];
+    FabLinkLoad *load = &loads[sum->footprint->links[k]];
 
     load->payload_bytes += sum->bytes * sum->footprint->weights[k];
     load->line_bytes += sum->wire_bytes * sum->footprint->line_weights[k];
@@ -73,27 +80,31 @@ add_to_links (FabMeter *self, const FootprintSum *sum)
 void
 fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
 {
-  add_to_links (self, &(FootprintSum){ footprint, (double) bytes, (double) bytes });
+  add_to_links (loads_of (self), &(FootprintSum){ footprint, (double) bytes, (double) bytes });
 }
 
 void
 fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
 {
-  add_to_links (self, &(FootprintSum){ footprint, bytes, bytes * wire_factor });
+  add_to_links (loads_of (self), &(FootprintSum){ footprint, bytes, bytes * wire_factor });
 }
 
 void
 fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double line_bytes)
 {
-  self->loads[link].payload_bytes += payload_bytes;
-  self->loads[link].line_bytes += line_bytes;
+  FabLinkLoad *load = &loads_of (self)[link];
+
+  load->payload_bytes += payload_bytes;
+  load->line_bytes += line_bytes;
 }
 
 void
 fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive)
 {
+  FabLinkLoad *loads = loads_of (self);
+
   for (guint i = 0; i < path->n; i++) {
-    FabLinkLoad *load = &self->loads[path->links[i]];
+    FabLinkLoad *load = &loads[path->links[i]];
 
     load->payload_bytes += (double) bytes;
     load->line_bytes += (double) bytes * fab_graph_link_class (self->graph, path->links[i])->cost[drive];
@@ -105,10 +116,13 @@ fab_meter_take (FabMeter *self, FabLinkLoad *loads)
 {
   gsize size = sizeof (FabLinkLoad) * fab_graph_n_links (self->graph);
 
+  memset (loads, 0, size);
+  if (self->loads != NULL) {
+    memcpy (loads, self->loads, size);
+    memset (self->loads, 0, size);
+  }
   for (guint i = 0; i < self->sums->len; i++)
-    add_to_links (self, &g_array_index (self->sums, FootprintSum, i));
-  memcpy (loads, self->loads, size);
-  memset (self->loads, 0, size);
+    add_to_links (loads, &g_array_index (self->sums, FootprintSum, i));
   g_array_set_size (self->sums, 0);
   g_hash_table_remove_all (self->places);
 }

@@ -33,6 +33,7 @@ struct _FabSharing {
   FabSharingFn changed;
   gpointer owner;
   guint n_links, n_wide; /* n_wide: number of flows over many links */
+  guint n_room;          /* links that the arrays have room for: those with a capacity */
   double *capacities;    /* per link, like the arrays that follow */
   FabSharingList *lists;
   double *levels;
@@ -457,12 +458,6 @@ fab_sharing_new (guint n_links, FabSharingFn changed, gpointer owner)
   self->changed = changed;
   self->owner = owner;
   self->n_links = n_links;
-  self->capacities = g_new0 (double, n_links + 1);
-  self->lists = g_new0 (FabSharingList, n_links + 1);
-  self->levels = g_new0 (double, n_links + 1);
-  self->stamps = g_new0 (guint64, n_links + 1);
-  self->locals = g_new0 (guint, n_links + 1);
-  self->keys = g_new0 (double, n_links + 1);
   new_arrays (self);
   fab_blocks_init (&self->members, sizeof (FabSharingMember));
   fab_blocks_init (&self->places, sizeof (guint));
@@ -495,10 +490,33 @@ fab_sharing_free (FabSharing *self)
   g_free (self);
 }
 
+/* What is new is zero. */
+static void
+grow (FabSharing *self, guint n_room)
+{
+  guint n_new = n_room - self->n_room;
+
+#define GROW(array)                                                     \
+  self->array = g_realloc_n (self->array, n_room, sizeof *self->array); \
+  memset (self->array + self->n_room, 0, n_new * sizeof *self->array)
+  GROW (capacities);
+  GROW (lists);
+  GROW (levels);
+  GROW (stamps);
+  GROW (locals);
+  GROW (keys);
+#undef GROW
+  self->n_room = n_room;
+}
+
 void
 fab_sharing_set_capacity (FabSharing *self, guint link, double capacity)
 {
+  const guint least = 64;
+
   g_assert (link < self->n_links && capacity >= 0);
+  if (link >= self->n_room)
+    grow (self, (guint) MIN (MAX ((guint64) 2 * link, least), self->n_links));
   self->capacities[link] = capacity;
 }
 
