@@ -107,12 +107,13 @@ fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, con
     .dst = b,
     .rate_bytes_per_s = form->rate_bytes_per_s * form->count,
     .latency_ps = form->latency_ps,
-    .class_index = form->class_index,
-    .count = form->count,
+    .class_index = form->class_index & (FAB_LINK_CLASS_END - 1),
+    .count = form->count & (FAB_LINK_COUNT_END - 1),
   };
 
   g_assert (a != b && a < self->vertices->len && b < self->vertices->len);
-  g_assert (form->count > 0 && form->class_index < self->classes->len);
+  g_assert (form->count > 0 && form->count < FAB_LINK_COUNT_END);
+  g_assert (form->class_index < MIN (self->classes->len, FAB_LINK_CLASS_END));
   g_array_append_val (self->links, link);
   link.src = b;
   link.dst = a;

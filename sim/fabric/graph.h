@@ -108,13 +108,18 @@ typedef struct {
   FabVertexId src, dst;
   FabBytesPerS rate_bytes_per_s; /* line rate of all parallel links together, one direction */
   FabTimePs latency_ps;
-  guint32 class_index;
-  guint32 count; /* number of parallel links */
+  FabLinkId reverse;
+  /* These three share one word, so that a link takes 32 bytes: large machines have millions of them. */
+  guint32 count : 22; /* number of parallel links */
+  guint32 class_index : 9;
   /* It leads from one group of switches to another, where the same switches pass on what is sent and what arrives:
    * what arrives has buffers of its own from there on. */
-  gboolean joins_groups;
-  FabLinkId reverse;
+  guint32 joins_groups : 1;
 } FabLink;
+
+/* Above what the word holds. */
+#define FAB_LINK_COUNT_END (1u << 22)
+#define FAB_LINK_CLASS_END (1u << 9)
 
 typedef struct _FabGraph FabGraph;
 
