@@ -197,7 +197,7 @@ packet_sender_block (PacketNet *self, guint32 flow_number)
     return;
   flow->is_blocked = TRUE;
   flow->n_entries++;
-  flow->next = sender->blocked;
+  flow->blocked_next = sender->blocked;
   sender->blocked = flow_number;
 }
 
@@ -209,7 +209,7 @@ unblock (PacketNet *self, guint32 number)
   self->senders[number].blocked = NONE;
   while (flow_number != NONE) {
     Flow *flow = &self->flows[flow_number];
-    guint32 next = flow->next;
+    guint32 next = flow->blocked_next;
 
     flow->is_blocked = FALSE;
     if (!flow->is_over)
@@ -308,6 +308,7 @@ packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabT
       || fab_graph_vertex (graph, fab_graph_link (graph, lane->link)->src)->kind != FAB_VERTEX_SWITCH)
     return;
   self->telemetry[(gsize) packet * MOST_TELEMETRY + note->n_hops++] = (FabTelemetry){
+    .port = lane->link,
     .at_ps = self->now_ps,
     .busy_ps = self->busy_ps[lane->link],
     .queue_ps = lane->queued_bytes * self->ports[lane->link].ps_per_byte,

@@ -216,7 +216,7 @@ packet_lane_after (PacketNet *self, guint32 before, guint32 link)
 {
   guint8 last = (guint8) (self->params.n_lanes - 1), service = self->lanes[before].service;
 
-  if (self->lanes[before].ends_in_memory || self->lanes[link].control == CONTROL_DROP
+  if (self->lanes[before].ends_in_memory || packet_lane_loses (&self->lanes[link])
       || self->lanes[link].control == CONTROL_NONE)
     return lane_at (self, link, service, 0);
   gboolean rises = fab_graph_link (self->base.env.graph, self->lanes[before].link)->joins_groups;

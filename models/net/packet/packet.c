@@ -20,7 +20,7 @@
  * (congestion.c). */
 
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
-static const char *const controls[] = { "auto", "credit", "pfc", "drop", "none", NULL };
+static const char *const controls[] = { "auto", "credit", "pfc", "drop", "trim", "none", NULL };
 static const char *const arbitrations[] = { "weighted", "strict", NULL };
 static const char *const balances[] = { "in_turn", "least_queue", NULL };
 
@@ -55,7 +55,8 @@ static const FabParam packet_params[] = {
     .choices = switchings },
   { ROW (
         "flow_control", CHOICE, control, "auto",
-        "Of links: credit, pfc, drop (finite queues), none (endless ones); auto: pfc on Ethernet, else credit."),
+        "Of links: credit, pfc, drop or trim (finite queues), none (endless ones); auto: pfc on Ethernet, else "
+        "credit."),
     .choices = controls },
   { ROW ("buffer", BYTES, buffer_bytes, "0B",
          "Credit: room at the far end of a link; 0B: what its round trip holds, and 8 packets."),
@@ -79,7 +80,7 @@ static const FabParam packet_params[] = {
   { ROW ("resume", BYTES, resume_bytes, "0B",
          "PFC: and lets it go on from here down; 0B: three quarters of that."),
     .max = 0x1p30 },
-  { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop: what waits for a link at most."), .min = 64,
+  { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop, trim: what waits for a link at most."), .min = 64,
     .max = 0x1p30 },
   { ROW (
       "window", BYTES, window_bytes, "0B",

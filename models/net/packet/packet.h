@@ -9,7 +9,14 @@ enum { ARBITRATION_WEIGHTED, ARBITRATION_STRICT };
 enum { BALANCE_IN_TURN, BALANCE_LEAST_QUEUE };
 
 /* What keeps a link from losing packets. AUTO is decided link by link. */
-typedef enum { CONTROL_AUTO, CONTROL_CREDIT, CONTROL_PFC, CONTROL_DROP, CONTROL_NONE } Control;
+typedef enum {
+  CONTROL_AUTO,
+  CONTROL_CREDIT,
+  CONTROL_PFC,
+  CONTROL_DROP,
+  CONTROL_TRIM, /* as DROP, but the header goes on and tells the receiver */
+  CONTROL_NONE
+} Control;
 
 /* Names of traffic to which classes of service apply, by FabConnection.traffic; NULL-ended. */
 extern const char *const packet_traffics[];

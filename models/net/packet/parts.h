@@ -98,7 +98,7 @@ typedef struct {
   guint32 stride;              /* number of hops from one path to the next; 0: it differs */
   FabTimePs back_ps;           /* latency in the other direction, for reports that packets have arrived */
   double ps_per_byte;          /* time per byte of its slowest link */
-  guint8 has_nic, is_lossy, is_marked, is_endless; /* true of at least one of its links */
+  guint8 has_nic, is_lossy, is_trimmed, is_marked, is_endless; /* true of at least one of its links */
 } PathSet;
 
 /* Marks flows among the entries of a ring. */
@@ -125,15 +125,16 @@ enum { MOST_TELEMETRY = 12 }; /* switches of a path that are heard of */
 typedef struct {
   guint32 next; /* next in the list of free senders */
   guint32 way;
-  guint32 blocked;       /* first of the flows that wait for its window, linked by `next`, or NONE */
+  guint32 blocked;       /* first of the flows that wait for its window, linked by `blocked_next`, or NONE */
   guint32 n_entries;     /* number of references: its connection, flows, the agenda */
   FabBytes flight_bytes; /* sent, and nothing heard of yet; counted only where the model takes reports */
   gboolean is_timed;     /* a KIND_TIMER is on the agenda */
 } Sender;
 
 typedef struct {
-  guint32 next;      /* next in the ring, or in the list of free flows */
-  guint32 line_next; /* the next message of the same line */
+  guint32 next;         /* next in the ring, or in the list of free flows */
+  guint32 blocked_next; /* the next flow that waits for the same sender's window */
+  guint32 line_next;    /* the next message of the same line */
   guint32 way;
   guint32 sender;    /* NONE: nothing governs it */
   guint32 lane;      /* its first lane */
@@ -205,6 +206,13 @@ packet_is_memory (const FabGraph *graph, FabVertexId vertex)
   FabVertexKind kind = fab_graph_vertex (graph, vertex)->kind;
 
   return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
+/* Whether what finds the queue full is lost, with or without a word to the receiver. */
+static inline gboolean
+packet_lane_loses (const VirtualLane *lane)
+{
+  return lane->control == CONTROL_DROP || lane->control == CONTROL_TRIM;
 }
 
 /* --- port.c: lanes of a port --- */

@@ -150,9 +150,10 @@ way_note (const PacketNet *self, PathSet *way, guint32 lane)
   FabVertexId src = fab_graph_link (self->base.env.graph, self->lanes[lane].link)->src;
 
   way->has_nic |= fab_graph_vertex (self->base.env.graph, src)->kind == FAB_VERTEX_NIC;
-  way->is_lossy |= control == CONTROL_DROP;
+  way->is_lossy |= control == CONTROL_DROP || control == CONTROL_TRIM;
+  way->is_trimmed |= control == CONTROL_TRIM;
   way->is_endless |= control == CONTROL_NONE;
-  way->is_marked |= control == CONTROL_DROP || control == CONTROL_PFC;
+  way->is_marked |= control == CONTROL_DROP || control == CONTROL_TRIM || control == CONTROL_PFC;
 }
 
 /* Computes the latency of the way back, and the rate when nothing else moves. */

@@ -329,13 +329,13 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
     put_on_wire (self, lane, number);
     return;
   }
-  if (lane->control == CONTROL_DROP && lane->queued_bytes + packet->size > self->params.queue_bytes) {
+  if (packet_lane_loses (lane) && lane->queued_bytes + packet->size > self->params.queue_bytes) {
     lane->n_drops++;
     packet_loss_drop (self, number);
     return;
   }
   count_queued (self, lane, lane->queued_bytes + packet->size);
-  if ((lane->control == CONTROL_PFC || lane->control == CONTROL_DROP)
+  if ((lane->control == CONTROL_PFC || packet_lane_loses (lane))
       && packet_marks (self, lane->link, lane->queued_bytes)) {
     packet->number |= MARK_BIT;
     lane->n_marks++;
@@ -497,8 +497,8 @@ packet_ports_init (PacketNet *self)
     self->lanes[i] = packet_lane_empty (self, i, 0, 0);
     packet_port_set_rate (self, i, 1);
     self->thresholds[i] = packet_thresholds (&self->params, link->rate_bytes_per_s,
-                                             self->lanes[i].control == CONTROL_DROP ? self->params.queue_bytes
-                                                                                    : 0);
+                                             packet_lane_loses (&self->lanes[i]) ? self->params.queue_bytes
+                                                                                 : 0);
   }
 }
 
