@@ -31,7 +31,10 @@ extern const FabNetOps fab_net_packet;
 extern const FabNetOps fab_net_step;
 
 extern const FabCongestionOps fab_congestion_dcqcn;
+extern const FabCongestionOps fab_congestion_hpcc;
 extern const FabCongestionOps fab_congestion_none;
+extern const FabCongestionOps fab_congestion_nscc;
+extern const FabCongestionOps fab_congestion_swift;
 
 extern const FabAlgorithmOps fab_algorithm_binomial;
 extern const FabAlgorithmOps fab_algorithm_collnet_chain;

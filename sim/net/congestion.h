@@ -13,6 +13,7 @@
 
 /* What a switch writes into a packet that leaves it. */
 typedef struct {
+  guint32 port;      /* tells ports apart */
   FabTimePs at_ps;   /* when the packet began to leave */
   FabTimePs busy_ps; /* how long the port has been sending since the clock started */
   double queue_ps;   /* time that the port needs to send what waits for it */

@@ -199,6 +199,12 @@ check_bytes (Random *random)
     "{flow_control: pfc, pause: 32KiB, resume: 16KiB}",
     "{flow_control: drop, queue: 32KiB, timeout: 20us}",
     "{flow_control: drop, queue: 8KiB, timeout: 20us, congestion: none}",
+    "{flow_control: trim, queue: 16KiB}",
+    "{flow_control: trim, queue: 16KiB, congestion: nscc}",
+    "{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: swift}",
+    "{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: hpcc}",
+    "{flow_control: pfc, pause: 32KiB, resume: 16KiB, congestion: hpcc}",
+    "{flow_control: pfc, pause: 32KiB, resume: 16KiB, congestion: swift}",
     "{flow_control: credit, balance: least_queue}",
     "{doorbell: 200ns, message_gap: 50ns, completion: 100ns, pace: 70%}",
   };

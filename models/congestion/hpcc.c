@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hpcc.c - a window by what switches write into packets: Y. Li et al., "HPCC: High Precision Congestion Control",
+ * SIGCOMM 2019, algorithm 1.
+ *
+ *   per hop    u = min (queue, queue before) / (rate x T) + bytes sent in between / (rate x time in between)
+ *   U          of the hop with the largest u: U = (1 - tau / T) U + (tau / T) u, tau: time in between, at most T
+ *   window     reference / (U / eta) + W_ai when U >= eta, or after max_stage rounds of only adding W_ai; else
+ *              reference + W_ai. The reference is set to it once per round trip
+ *   rate       window / T, with T the round trip of an empty network
+ *
+ * eta 95 %, max_stage 5: section 5.1. W_ai is 10 Mb/s x T per 25 Gb/s of the line: `ai` of simulation/run.py of the
+ * paper's simulator (github.com/alibaba-edu/High-Precision-Congestion-Control, read on 2026-11-23), whose max_stage is
+ * 0; so is the least rate, 1 Gb/s at 100 Gb/s.
+ */
+#include "models/models.h"
+
+enum { MOST_HOPS = 12 };
+
+typedef struct {
+  double utilisation_fraction;
+  gint64 n_stages;
+  FabBytesPerS increase_bytes_per_s;
+} HpccParams;
+
+typedef struct {
+  FabCongestion base;
+  FabTelemetry hops[MOST_HOPS]; /* of the report before */
+  guint n_hops;                 /* 0: none came yet */
+  double reference, window;     /* bytes */
+  double utilisation;           /* U */
+  gint64 stage;
+  FabTimePs updated_ps; /* packets that were sent later report on the reference that was set then */
+} Hpcc;
+
+#define ROW(key_, type_, field_, fallback_, help_)                                        \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (HpccParams, field_), \
+  .fallback = fallback_, .help = help_
+
+static const FabParam hpcc_params[] = {
+  { ROW ("utilisation", FRACTION, utilisation_fraction, "95%", "Share of the busiest port to aim at, eta."),
+    .min = 0.01, .max = 1 },
+  { ROW ("stages", COUNT, n_stages, "5",
+         "Round trips in which a window only grows by steps, one after another."),
+    .max = 1e6 },
+  { ROW ("increase", RATE, increase_bytes_per_s, "0Gb/s",
+         "Step of the rate, W_ai / T; 0: 10 Mb/s per 25 Gb/s of the line."),
+    .max = 1e15 },
+  { .key = NULL },
+};
+
+static const double increase_fraction = 0.01 / 25, least_fraction = 0.01;
+
+static void
+set_window (Hpcc *self, double window)
+{
+  double trip_s = fab_ps_to_seconds (self->base.round_trip_ps), full = self->base.line_bytes_per_s * trip_s;
+
+  self->window = CLAMP (window, full * least_fraction, full);
+  self->base.window_bytes = self->window;
+  self->base.rate_bytes_per_s = self->window >= full ? 0 : self->window / trip_s;
+}
+
+static void
+hpcc_start (FabCongestion *base)
+{
+  Hpcc *self = (Hpcc *) base;
+
+  set_window (self, base->line_bytes_per_s * fab_ps_to_seconds (base->round_trip_ps));
+  self->reference = self->window;
+}
+
+/* Returns FALSE before two reports of the same ports have come. */
+static gboolean
+measure (Hpcc *self, const FabPacketReport *report)
+{
+  double trip_ps = (double) self->base.round_trip_ps, most = 0, tau_ps = 0;
+  guint n = MIN (report->n_hops, MOST_HOPS);
+  gboolean is_known = FALSE;
+
+  for (guint i = 0; i < n; i++) {
+    const FabTelemetry *now = &report->hops[i], *before = &self->hops[i];
+    double between_ps = (double) (now->at_ps - before->at_ps);
+
+    if (i < self->n_hops && now->port == before->port && between_ps > 0) {
+      double u = MIN (now->queue_ps, before->queue_ps) / trip_ps
+               + (double) (now->busy_ps - before->busy_ps) / between_ps;
+
+      is_known = TRUE;
+      tau_ps = u > most ? between_ps : tau_ps;
+      most = MAX (most, u);
+    }
+    self->hops[i] = *now;
+  }
+  self->n_hops = n;
+  tau_ps = MIN (tau_ps, trip_ps);
+  self->utilisation += tau_ps / trip_ps * (most - self->utilisation);
+  return is_known;
+}
+
+static void
+hpcc_reported (FabCongestion *base, const FabPacketReport *report)
+{
+  Hpcc *self = (Hpcc *) base;
+  const HpccParams *p = base->params;
+  gboolean is_due = report->sent_ps > self->updated_ps;
+  double step = (p->increase_bytes_per_s > 0 ? (double) p->increase_bytes_per_s
+                                             : base->line_bytes_per_s * increase_fraction)
+              * fab_ps_to_seconds (base->round_trip_ps);
+
+  if (report->is_lost || !measure (self, report))
+    return;
+  double excess = self->utilisation / p->utilisation_fraction;
+  gboolean falls = excess >= 1 || self->stage >= p->n_stages;
+
+  set_window (self, (falls ? self->reference / MAX (excess, 1e-3) : self->reference) + step);
+  if (!is_due)
+    return;
+  self->stage = falls ? 0 : self->stage + 1;
+  self->reference = self->window;
+  self->updated_ps = report->now_ps;
+}
+
+const FabCongestionOps fab_congestion_hpcc = {
+  .info = { .name = "hpcc",
+            .summary = "HPCC: a window by what switches write into packets of their queues and rates.",
+            .doc = "docs/models/hpcc.md",
+            .params = hpcc_params,
+            .params_size = sizeof (HpccParams) },
+  .state_size = sizeof (Hpcc),
+  .has_telemetry = TRUE,
+  .start = hpcc_start,
+  .reported = hpcc_reported,
+};
