@@ -11,9 +11,13 @@ enum { RUN_LINKS = 16, FIRST_SLOTS = 16 };
 typedef struct {
   double weight; /* 0: the link is unused */
   double line_weight;
-  double duplex;    /* largest duplex_stretch of its uses */
-  FabLinkId sender; /* the sender of those uses; FAB_NO_LINK: several senders */
 } Load;
+
+/* Uses of one link that suffer from those of the other direction. */
+typedef struct {
+  double stretch;   /* largest duplex_stretch of its uses */
+  FabLinkId sender; /* the sender of those uses; FAB_NO_LINK: several senders */
+} Duplex;
 
 /* A run is a block of consecutive links. The links of one vertex are consecutive, so one lookup finds them all. */
 typedef struct {
@@ -22,14 +26,20 @@ typedef struct {
   Load loads[RUN_LINKS];
 } Run;
 
+typedef struct {
+  Duplex links[RUN_LINKS];
+} DuplexRun;
+
 /* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph
  * costs only what it uses. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
   GArray *runs; /* of Run */
+  /* of DuplexRun, of as many of the runs as had to be reached; empty where nothing suffers from the other direction */
+  GArray *duplexes;
   guint *slots; /* [n_slots, a power of 2] index into runs + 1; 0: empty */
   guint n_slots;
-  gboolean keeps_duplex; /* `duplex` and `sender` come from earlier footprints */
+  gboolean keeps_duplex; /* `duplexes` come from earlier footprints */
   GArray *used;          /* guint64 for each run with used links: its number << 32, and its index */
 };
 
@@ -54,13 +64,20 @@ grow_slots (FabFootprintBuilder *self)
     *find_slot (self, g_array_index (self->runs, Run, i).number) = i + 1;
 }
 
-/* Returns what was put on a link; NULL when that is nothing. */
-static Load *
-find_load (const FabFootprintBuilder *self, FabLinkId link)
+/* Returns what is known of both directions of a link that is in the run of this index; NULL: nothing. */
+static Duplex *
+duplex_at (const FabFootprintBuilder *self, guint run, FabLinkId link)
+{
+  return run < self->duplexes->len ? &g_array_index (self->duplexes, DuplexRun, run).links[link % RUN_LINKS]
+                                   : NULL;
+}
+
+static const Duplex *
+find_duplex (const FabFootprintBuilder *self, FabLinkId link)
 {
   guint slot = *find_slot (self, link / RUN_LINKS);
 
-  return slot > 0 ? &g_array_index (self->runs, Run, slot - 1).loads[link % RUN_LINKS] : NULL;
+  return slot > 0 ? duplex_at (self, slot - 1, link) : NULL;
 }
 
 /* Returns the index of a run, which is added if need be. */
@@ -79,11 +96,10 @@ take_run (FabFootprintBuilder *self, guint32 number)
   return self->runs->len - 1;
 }
 
-/* Returns the load of a link for adding to it. It is valid until the next call. */
+/* Returns the load of a link of a run for adding to it. It is valid until the next call. */
 static Load *
-take_load (FabFootprintBuilder *self, FabLinkId link)
+take_load (FabFootprintBuilder *self, guint index, FabLinkId link)
 {
-  guint index = take_run (self, link / RUN_LINKS);
   Run *run = &g_array_index (self->runs, Run, index);
   Load *load = &run->loads[link % RUN_LINKS];
 
@@ -102,6 +118,7 @@ fab_footprint_builder_new (const FabGraph *graph)
 
   self->graph = graph;
   self->runs = g_array_new (FALSE, TRUE, sizeof (Run));
+  self->duplexes = g_array_new (FALSE, TRUE, sizeof (DuplexRun));
   self->n_slots = FIRST_SLOTS;
   self->slots = g_new0 (guint, self->n_slots);
   self->used = g_array_new (FALSE, FALSE, sizeof (guint64));
@@ -114,6 +131,7 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
   if (self == NULL)
     return;
   g_array_unref (self->runs);
+  g_array_unref (self->duplexes);
   g_free (self->slots);
   g_array_unref (self->used);
   g_free (self);
@@ -128,22 +146,30 @@ is_of_device (const FabGraph *graph, FabLinkId id)
       || fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_ACCELERATOR;
 }
 
+static void
+note_duplex (FabFootprintBuilder *self, guint run, FabLinkId link, FabLinkId sender, double stretch)
+{
+  if (run >= self->duplexes->len)
+    g_array_set_size (self->duplexes, self->runs->len);
+  Duplex *duplex = duplex_at (self, run, link);
+  duplex->sender = duplex->stretch > 1 && duplex->sender != sender ? FAB_NO_LINK : sender;
+  duplex->stretch = MAX (duplex->stretch, stretch);
+}
+
 /* `sender` is the first link of the sender's route. */
 static void
 add_link (FabFootprintBuilder *self, FabLinkId link, FabLinkId sender, FabUse use)
 {
-  Load *load = take_load (self, link);
+  guint run = take_run (self, link / RUN_LINKS);
+  Load *load = take_load (self, run, link);
 
   g_assert (use.weight > 0 && use.stretch >= 1);
   if (use.device_stretch > 1 && is_of_device (self->graph, link))
     use.stretch *= use.device_stretch;
   load->weight += use.weight;
   load->line_weight += use.weight * use.stretch * fab_graph_link_class (self->graph, link)->cost[use.drive];
-  if (self->keeps_duplex)
-    return;
-  if (use.duplex_stretch > 1)
-    load->sender = load->duplex > 1 && load->sender != sender ? FAB_NO_LINK : sender;
-  load->duplex = MAX (load->duplex, use.duplex_stretch);
+  if (use.duplex_stretch > 1 && !self->keeps_duplex)
+    note_duplex (self, run, link, sender, use.duplex_stretch);
 }
 
 static gboolean
@@ -184,7 +210,7 @@ fab_footprint_builder_add (FabFootprintBuilder *self, const FabPath *path, FabUs
 static void
 add_loaded (FabFootprintBuilder *self, FabLinkId link, double weight, double line_weight)
 {
-  Load *load = take_load (self, link);
+  Load *load = take_load (self, take_run (self, link / RUN_LINKS), link);
 
   load->weight += weight;
   load->line_weight += line_weight;
@@ -208,31 +234,33 @@ fab_footprint_builder_add_symmetric (FabFootprintBuilder *self, const FabFootpri
 
 /* A sender does not slow itself down: its bytes may cross a link in both directions, into host memory and back. */
 static gboolean
-is_contended (const Load *load, const Load *reverse)
+is_contended (const Duplex *one, const Duplex *reverse)
 {
-  return load->sender == FAB_NO_LINK || load->sender != reverse->sender;
+  return one->sender == FAB_NO_LINK || one->sender != reverse->sender;
 }
 
-static Run *
+static guint
 used_run (const FabFootprintBuilder *self, guint i)
 {
-  return &g_array_index (self->runs, Run, (guint32) g_array_index (self->used, guint64, i));
+  return (guint32) g_array_index (self->used, guint64, i);
 }
 
 /* Slows both directions of a link when both carry traffic that suffers from that. */
 static void
-stretch_duplex (FabFootprintBuilder *self, Run *run)
+stretch_duplex (FabFootprintBuilder *self, guint index)
 {
-  for (guint i = 0; i < RUN_LINKS; i++) {
-    Load *load = &run->loads[i];
+  Run *run = &g_array_index (self->runs, Run, index);
 
-    if (load->weight <= 0 || load->duplex <= 1)
+  for (guint i = 0; index < self->duplexes->len && i < RUN_LINKS; i++) {
+    const Duplex *duplex = duplex_at (self, index, i);
+
+    if (run->loads[i].weight <= 0 || duplex->stretch <= 1)
       continue;
     const FabLink *link = fab_graph_link (self->graph, run->number * RUN_LINKS + i);
-    const Load *reverse = find_load (self, link->reverse);
+    const Duplex *reverse = find_duplex (self, link->reverse);
 
-    if (reverse != NULL && reverse->duplex > 1 && is_contended (load, reverse))
-      load->line_weight *= MIN (load->duplex, reverse->duplex);
+    if (reverse != NULL && reverse->stretch > 1 && is_contended (duplex, reverse))
+      run->loads[i].line_weight *= MIN (duplex->stretch, reverse->stretch);
   }
 }
 
@@ -253,8 +281,10 @@ compare_runs (gconstpointer a, gconstpointer b)
 
 /* Appends what was put on the links of a run to the footprint, and clears the run. */
 static void
-take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
+take_out (const FabFootprintBuilder *self, guint index, FabFootprint *footprint)
 {
+  Run *run = &g_array_index (self->runs, Run, index);
+
   for (guint i = 0; i < RUN_LINKS; i++) {
     Load *load = &run->loads[i];
 
@@ -264,8 +294,8 @@ take_out (const FabFootprintBuilder *self, Run *run, FabFootprint *footprint)
     footprint->weights[footprint->n] = load->weight;
     footprint->line_weights[footprint->n++] = load->line_weight;
     load->weight = load->line_weight = 0;
-    if (!self->keeps_duplex)
-      load->duplex = 0;
+    if (!self->keeps_duplex && index < self->duplexes->len)
+      duplex_at (self, index, i)->stretch = 0;
   }
   run->n_used = 0;
 }
@@ -301,12 +331,12 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
   g_assert (self->used->len > 0);
   g_array_sort (self->used, compare_runs);
   for (guint i = 0; i < self->used->len; i++) {
-    n += used_run (self, i)->n_used;
+    n += g_array_index (self->runs, Run, used_run (self, i)).n_used;
     stretch_duplex (self, used_run (self, i));
   }
-  footprint->links = g_new (FabLinkId, n);
-  footprint->weights = g_new (double, n);
-  footprint->line_weights = g_new (double, n);
+  footprint->links = g_atomic_rc_box_alloc (n * sizeof (FabLinkId));
+  footprint->weights = g_atomic_rc_box_alloc (n * sizeof (double));
+  footprint->line_weights = g_atomic_rc_box_alloc (n * sizeof (double));
   for (guint i = 0; i < self->used->len; i++)
     take_out (self, used_run (self, i), footprint);
   g_array_set_size (self->used, 0);
@@ -319,20 +349,29 @@ fab_footprint_free (FabFootprint *self)
 {
   if (self == NULL)
     return;
-  g_free (self->links);
-  g_free (self->weights);
-  g_free (self->line_weights);
+  g_atomic_rc_box_release (self->links);
+  g_atomic_rc_box_release (self->weights);
+  g_atomic_rc_box_release (self->line_weights);
   g_free (self);
+}
+
+/* The same footprint, with the same arrays. */
+static FabFootprint *
+copy (const FabFootprint *self)
+{
+  FabFootprint *made = g_memdup2 (self, sizeof *self);
+
+  g_atomic_rc_box_acquire (made->links);
+  g_atomic_rc_box_acquire (made->weights);
+  g_atomic_rc_box_acquire (made->line_weights);
+  return made;
 }
 
 FabFootprint *
 fab_footprint_on (const FabFootprint *self, const FabGraph *graph)
 {
-  FabFootprint *made = g_memdup2 (self, sizeof *self);
+  FabFootprint *made = copy (self);
 
-  made->links = g_memdup2 (self->links, self->n * sizeof (FabLinkId));
-  made->weights = g_memdup2 (self->weights, self->n * sizeof (double));
-  made->line_weights = g_memdup2 (self->line_weights, self->n * sizeof (double));
   find_bounds (made, graph);
   return made;
 }
@@ -340,11 +379,14 @@ fab_footprint_on (const FabFootprint *self, const FabGraph *graph)
 FabFootprint *
 fab_footprint_doubled (const FabFootprint *self, int exponent)
 {
-  FabFootprint *made = g_memdup2 (self, sizeof *self);
+  FabFootprint *made;
 
-  made->links = g_memdup2 (self->links, self->n * sizeof (FabLinkId));
-  made->weights = g_new (double, self->n);
-  made->line_weights = g_new (double, self->n);
+  if (exponent == 0)
+    return copy (self);
+  made = g_memdup2 (self, sizeof *self);
+  g_atomic_rc_box_acquire (made->links);
+  made->weights = g_atomic_rc_box_alloc (self->n * sizeof (double));
+  made->line_weights = g_atomic_rc_box_alloc (self->n * sizeof (double));
   for (guint i = 0; i < self->n; i++) {
     made->weights[i] = ldexp (self->weights[i], exponent);
     made->line_weights[i] = ldexp (self->line_weights[i], exponent);

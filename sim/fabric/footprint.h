@@ -16,6 +16,7 @@
 
 typedef struct {
   guint n;
+  /* Footprints that say the same of their links share these arrays (g_atomic_rc_box). */
   FabLinkId *links; /* in ascending order */
   double *weights;
   double *line_weights;

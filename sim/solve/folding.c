@@ -297,7 +297,7 @@ struct _FabFolding {
   FabLinkFold *fold;
   double (*capacity) (gconstpointer owner, guint link);
   gpointer owner;
-  GHashTable *folded; /* by array of links */
+  GHashTable *folded; /* by array of weights, which belongs to one array of links */
   GPtrArray *staying; /* FabFoldedFlow that stay */
   FabBlocks apart;    /* guint: classes of the flows that do not stay */
 };
@@ -382,13 +382,13 @@ fold_again (FabFolding *self, const FabFoldedFlow *flow, Folded *folded)
 static Folded *
 take_folded (FabFolding *self, const FabFoldedFlow *flow)
 {
-  Folded *folded = g_hash_table_lookup (self->folded, flow->links);
+  Folded *folded = g_hash_table_lookup (self->folded, flow->weights);
 
   if (folded == NULL) {
     folded = g_new0 (Folded, 1);
     folded->classes = g_array_new (FALSE, FALSE, sizeof (guint));
     folded->weights = g_array_new (FALSE, FALSE, sizeof (double));
-    g_hash_table_insert (self->folded, (gpointer) flow->links, folded);
+    g_hash_table_insert (self->folded, (gpointer) flow->weights, folded);
     link_fold_let_in (self->fold, flow->links, flow->weights, flow->n);
     folded->version = link_fold_version (self->fold) - 1;
   }
