@@ -18,11 +18,18 @@ struct _FabGraph {
   gboolean is_unfolded;
 };
 
+/* Two vertices that are joined by a link in each direction. */
+typedef struct {
+  FabVertexId a, b;
+  guint form; /* index into the builder's */
+} Joint;
+
 struct _FabGraphBuilder {
   GArray *vertices;
   GArray *parts;
   GArray *classes;
-  GArray *links; /* FabLink in pairs: 2k and 2k + 1 are each other's reverse */
+  GArray *forms;  /* FabLink without ends; few, for what repeats */
+  GArray *joints; /* Joint */
 };
 
 static void
@@ -38,7 +45,8 @@ builder_reset (FabGraphBuilder *self)
   self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_array_set_clear_func (self->parts, part_clear);
   self->classes = g_array_new (FALSE, FALSE, sizeof (FabLinkClass));
-  self->links = g_array_new (FALSE, FALSE, sizeof (FabLink));
+  self->forms = g_array_new (FALSE, FALSE, sizeof (FabLink));
+  self->joints = g_array_new (FALSE, FALSE, sizeof (Joint));
 }
 
 FabGraphBuilder *
@@ -58,7 +66,8 @@ fab_graph_builder_free (FabGraphBuilder *self)
   g_array_unref (self->vertices);
   g_array_unref (self->parts);
   g_array_unref (self->classes);
-  g_array_unref (self->links);
+  g_array_unref (self->forms);
+  g_array_unref (self->joints);
   g_free (self);
 }
 
@@ -99,57 +108,84 @@ fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class)
   return self->classes->len - 1;
 }
 
-void
-fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form)
+static gboolean
+is_same_form (const FabLink *a, const FabLink *b)
+{
+  return a->rate_bytes_per_s == b->rate_bytes_per_s && a->latency_ps == b->latency_ps && a->count == b->count
+      && a->class_index == b->class_index && a->joins_groups == b->joins_groups;
+}
+
+/* Of the latest forms, since joints follow others like them; a form that is there twice does no harm. */
+static guint
+take_form (FabGraphBuilder *self, const FabLink *form)
+{
+  const guint n_looked_at = 16;
+  guint n = self->forms->len;
+
+  for (guint i = n; i-- > 0 && i + n_looked_at >= n;)
+    if (is_same_form (&g_array_index (self->forms, FabLink, i), form))
+      return i;
+  g_array_append_vals (self->forms, form, 1);
+  return n;
+}
+
+static void
+join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form, gboolean joins_groups)
 {
   FabLink link = {
-    .src = a,
-    .dst = b,
     .rate_bytes_per_s = form->rate_bytes_per_s * form->count,
     .latency_ps = form->latency_ps,
     .class_index = form->class_index & (FAB_LINK_CLASS_END - 1),
     .count = form->count & (FAB_LINK_COUNT_END - 1),
+    .joins_groups = joins_groups ? 1 : 0,
   };
+  Joint joint = { a, b, take_form (self, &link) };
 
   g_assert (a != b && a < self->vertices->len && b < self->vertices->len);
   g_assert (form->count > 0 && form->count < FAB_LINK_COUNT_END);
   g_assert (form->class_index < MIN (self->classes->len, FAB_LINK_CLASS_END));
-  g_array_append_val (self->links, link);
-  link.src = b;
-  link.dst = a;
-  g_array_append_val (self->links, link);
+  g_array_append_val (self->joints, joint);
+}
+
+void
+fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form)
+{
+  join (self, a, b, form, FALSE);
 }
 
 void
 fab_graph_builder_join_groups (FabGraphBuilder *self, FabVertexId a, FabVertexId b, const FabLinkForm *form)
 {
-  fab_graph_builder_join (self, a, b, form);
-  for (guint i = self->links->len - 2; i < self->links->len; i++)
-    g_array_index (self->links, FabLink, i).joins_groups = TRUE;
+  join (self, a, b, form, TRUE);
 }
 
 /* A counting sort by source. It keeps the order of joining within a vertex. */
 static void
-sort_links (FabGraph *graph, const GArray *joined)
+sort_links (FabGraph *graph, const GArray *joints, const GArray *forms)
 {
   guint n_vertices = graph->vertices->len;
-  g_autofree FabLinkId *new_id = g_new (FabLinkId, joined->len + 1);
   g_autofree FabLinkId *next = g_new (FabLinkId, n_vertices + 1);
 
-  graph->n_links = joined->len;
-  graph->links = g_new (FabLink, joined->len + 1);
+  graph->n_links = 2 * joints->len;
+  graph->links = g_new (FabLink, graph->n_links + 1);
   graph->starts = g_new0 (FabLinkId, n_vertices + 1);
-  for (guint i = 0; i < joined->len; i++)
-    graph->starts[g_array_index (joined, FabLink, i).src + 1]++;
+  for (guint i = 0; i < joints->len; i++) {
+    graph->starts[g_array_index (joints, Joint, i).a + 1]++;
+    graph->starts[g_array_index (joints, Joint, i).b + 1]++;
+  }
   for (guint v = 0; v < n_vertices; v++)
     graph->starts[v + 1] += graph->starts[v];
   for (guint v = 0; v < n_vertices; v++)
     next[v] = graph->starts[v];
-  for (guint i = 0; i < joined->len; i++)
-    new_id[i] = next[g_array_index (joined, FabLink, i).src]++;
-  for (guint i = 0; i < joined->len; i++) {
-    graph->links[new_id[i]] = g_array_index (joined, FabLink, i);
-    graph->links[new_id[i]].reverse = new_id[i ^ 1];
+  for (guint i = 0; i < joints->len; i++) {
+    const Joint *joint = &g_array_index (joints, Joint, i);
+    FabLinkId there = next[joint->a]++, back = next[joint->b]++;
+
+    graph->links[there] = graph->links[back] = g_array_index (forms, FabLink, joint->form);
+    graph->links[there].src = graph->links[back].dst = joint->a;
+    graph->links[there].dst = graph->links[back].src = joint->b;
+    graph->links[there].reverse = back;
+    graph->links[back].reverse = there;
   }
 }
 
@@ -157,12 +193,12 @@ FabGraph *
 fab_graph_builder_freeze (FabGraphBuilder *self)
 {
   FabGraph *graph = g_new0 (FabGraph, 1);
-  g_autoptr (GArray) joined = self->links;
+  g_autoptr (GArray) joints = self->joints, forms = self->forms;
 
   graph->vertices = self->vertices;
   graph->parts = self->parts;
   graph->classes = self->classes;
-  sort_links (graph, joined);
+  sort_links (graph, joints, forms);
   builder_reset (self);
   return graph;
 }
