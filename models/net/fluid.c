@@ -304,6 +304,16 @@ fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
   return &self->base;
 }
 
+/* Flows in it point into it, and so do links that have lost some of their rate. */
+static void
+fluid_rest (FabNet *net)
+{
+  FluidNet *self = (FluidNet *) net;
+
+  if (self->n_active == 0 && self->n_changed == 0 && !self->is_solve_due)
+    g_clear_pointer (&self->folding, fab_folding_free);
+}
+
 static void
 fluid_destroy (FabNet *net)
 {
@@ -326,5 +336,6 @@ const FabNetOps fab_net_fluid = {
   .send = fluid_send,
   .stream = fluid_stream,
   .destroy = fluid_destroy,
+  .rest = fluid_rest,
   .set_capacity = fluid_set_capacity,
 };

@@ -39,6 +39,7 @@ typedef struct {
   gboolean is_alone;
   const FabLinkId *apart; /* [n_apart] */
   guint n_apart;
+  gboolean has_no_loads; /* nobody asks what links carried: the probe has no loads of links and no samples */
 } FabExecutorEnv;
 
 FabExecutor *fab_executor_new (const FabExecutorEnv *env);

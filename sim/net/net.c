@@ -8,6 +8,7 @@ typedef struct {
   const FabFootprint *footprint;
   double bytes;      /* of the streams */
   double wire_bytes; /* of the streams, times the factor of their protocol */
+  guint place;       /* the first of its links that was not read yet */
 } FootprintSum;
 
 struct _FabMeter {
@@ -16,6 +17,7 @@ struct _FabMeter {
   /* from a footprint to 1 + its index in `sums`: every message of a schedule has its own footprint */
   GHashTable *places;
   FabLinkLoad *loads; /* per link, of what is in no sum; NULL: there is nothing */
+  guint n_read;       /* links that were read since the last one was */
 };
 
 static FabMeter *
@@ -43,7 +45,7 @@ meter_free (FabMeter *self)
 void
 fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes, double wire_factor)
 {
-  FootprintSum added = { footprint, (double) bytes, (double) bytes * wire_factor };
+  FootprintSum added = { footprint, (double) bytes, (double) bytes * wire_factor, 0 };
 
   guint place = GPOINTER_TO_UINT (g_hash_table_lookup (self->places, footprint));
 
@@ -80,13 +82,13 @@ add_to_links (FabLinkLoad *loads, const FootprintSum *sum)
 void
 fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
 {
-  add_to_links (loads_of (self), &(FootprintSum){ footprint, (double) bytes, (double) bytes });
+  add_to_links (loads_of (self), &(FootprintSum){ footprint, (double) bytes, (double) bytes, 0 });
 }
 
 void
 fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
 {
-  add_to_links (loads_of (self), &(FootprintSum){ footprint, bytes, bytes * wire_factor });
+  add_to_links (loads_of (self), &(FootprintSum){ footprint, bytes, bytes * wire_factor, 0 });
 }
 
 void
@@ -111,20 +113,43 @@ fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDriv
   }
 }
 
+/* Adds what a footprint has on n links to loads[n]; its place is at the first of them. */
+static void
+add_to_range (FabLinkLoad *loads, FabLinkId first, guint n, FootprintSum *sum)
+{
+  const FabFootprint *footprint = sum->footprint;
+
+  for (; sum->place < footprint->n && footprint->links[sum->place] - first < n; sum->place++) {
+    FabLinkLoad *load = &loads[footprint->links[sum->place] - first];
+
+    load->payload_bytes += sum->bytes * footprint->weights[sum->place];
+    load->line_bytes += sum->wire_bytes * footprint->line_weights[sum->place];
+  }
+}
+
+void
+fab_meter_read (FabMeter *self, FabLinkId first, guint n, FabLinkLoad *loads)
+{
+  g_assert (first == self->n_read);
+  self->n_read += n;
+  memset (loads, 0, n * sizeof *loads);
+  if (self->loads != NULL)
+    memcpy (loads, self->loads + first, n * sizeof *loads);
+  for (guint i = 0; i < self->sums->len; i++)
+    add_to_range (loads, first, n, &g_array_index (self->sums, FootprintSum, i));
+  if (self->n_read < fab_graph_n_links (self->graph))
+    return;
+  if (self->loads != NULL)
+    memset (self->loads, 0, self->n_read * sizeof *self->loads);
+  self->n_read = 0;
+  g_array_set_size (self->sums, 0);
+  g_hash_table_remove_all (self->places);
+}
+
 void
 fab_meter_take (FabMeter *self, FabLinkLoad *loads)
 {
-  gsize size = sizeof (FabLinkLoad) * fab_graph_n_links (self->graph);
-
-  memset (loads, 0, size);
-  if (self->loads != NULL) {
-    memcpy (loads, self->loads, size);
-    memset (self->loads, 0, size);
-  }
-  for (guint i = 0; i < self->sums->len; i++)
-    add_to_links (loads, &g_array_index (self->sums, FootprintSum, i));
-  g_array_set_size (self->sums, 0);
-  g_hash_table_remove_all (self->places);
+  fab_meter_read (self, 0, fab_graph_n_links (self->graph), loads);
 }
 
 void
@@ -168,6 +193,13 @@ void
 fab_net_send (FabNet *self, const FabTransfer *transfer)
 {
   self->ops->send (self, transfer);
+}
+
+void
+fab_net_rest (FabNet *self)
+{
+  if (self->ops->rest != NULL)
+    self->ops->rest (self);
 }
 
 void

@@ -34,7 +34,11 @@ void fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double b
 void fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double line_bytes);
 void fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive);
 
-/* Writes loads[n_links] and resets all counters to zero. */
+/* Writes the loads of n links from `first` on. Read all links in ascending order, and nothing between; after the last
+ * one all counters are zero again. */
+void fab_meter_read (FabMeter *self, FabLinkId first, guint n, FabLinkLoad *loads);
+
+/* Writes loads[n_links], likewise. */
 void fab_meter_take (FabMeter *self, FabLinkLoad *loads);
 
 typedef struct {
@@ -125,6 +129,7 @@ typedef struct {
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies the stream */
   void (*destroy) (FabNet *net);
+  void (*rest) (FabNet *net); /* frees what only makes the next flows faster; NULL: there is nothing */
   /* Collectives by messages. All three are NULL in a network that plays collectives as streams. A line carries one
    * unsent message at a time, of > 0 payload bytes, which begins at `begin_ps`, now or later. Close a line only when
    * nothing is on its way. */
@@ -169,6 +174,9 @@ void fab_net_clear (FabNet *self);
 void fab_net_send (FabNet *self, const FabTransfer *transfer);
 void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
+
+/* Frees what only makes the next flows faster. */
+void fab_net_rest (FabNet *self);
 
 /* These three need a network that has `message`. */
 FabNetLine *fab_net_open (FabNet *self, const FabConnection *connection);

@@ -121,9 +121,10 @@ fab_simulation_run (FabSimulation *simulation, const FabRunOptions *options, GEr
     return FALSE;
   if (asked->run_id != NULL)
     *asked->run_id = run_id;
-  gboolean is_played = play (simulation, asked, &problem)
-                    && (asked->ended == NULL
-                        || asked->ended (asked->owner, simulation, asked->store, &problem));
+  gboolean is_played = play (simulation, asked, &problem);
+  fab_simulation_rest (simulation);
+  is_played = is_played
+           && (asked->ended == NULL || asked->ended (asked->owner, simulation, asked->store, &problem));
   fab_simulation_set_pulse (simulation, NULL);
   gboolean is_kept = is_played || g_error_matches (problem, FAB_ERROR, FAB_ERROR_HUNG);
   if (is_kept && asked->store != NULL && !store_end (asked->store, simulation, error))

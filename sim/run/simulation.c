@@ -8,6 +8,7 @@
 struct _FabSimulation {
   const FabScenario *scenario;
   FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own, or that of another */
+  gboolean is_beside;    /* another simulation, whose times alone are asked for */
   gboolean shares_plant; /* with another simulation, which owns it */
   FabPlant *plant;
   FabJob *job;
@@ -122,6 +123,7 @@ build_executor (FabSimulation *self)
       .is_alone = is_alone (self),
       .apart = (const FabLinkId *) (gpointer) self->apart->data,
       .n_apart = self->apart->len,
+      .has_no_loads = self->is_beside,
   });
   if (self->plant->disturbances != NULL && ops->set_capacity != NULL)
     self->disturbances = fab_disturbances_new (self->net, self->plant->disturbances, is_stuck,
@@ -142,7 +144,7 @@ add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error
 /* Where a plant is from, which is given back there; all zero: it is the simulation's own. */
 typedef struct {
   FabPlantCache *plants;
-  const FabSimulation *owner;
+  gboolean is_beside, is_shared;
 } PlantSource;
 
 /* On this plant, which it takes; NULL: there is none. */
@@ -154,7 +156,8 @@ simulation_new (PlantSource source, FabPlant *plant, const FabScenario *scenario
 
   self->scenario = scenario;
   self->plants = source.plants;
-  self->shares_plant = source.owner != NULL;
+  self->is_beside = source.is_beside;
+  self->shares_plant = source.is_shared;
   self->plant = plant;
   if (self->plant == NULL)
     return NULL;
@@ -223,9 +226,10 @@ fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scen
                              const FabRegistry *registry, const FabWhatIf *what_if, const gint *cancel,
                              GError **error)
 {
-  PlantSource source = { .owner = changes_machine (what_if) ? NULL : first };
+  PlantSource source = { .is_beside = first != NULL,
+                         .is_shared = first != NULL && !changes_machine (what_if) };
   GError *problem = NULL;
-  FabPlant *plant = source.owner != NULL ? source.owner->plant : fab_plant_new (scenario, what_if, &problem);
+  FabPlant *plant = source.is_shared ? first->plant : fab_plant_new (scenario, what_if, &problem);
 
   g_assert (first == NULL || first->scenario == scenario);
   FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
@@ -264,7 +268,7 @@ FabSimulation *
 fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry, guint which,
                           GError **error)
 {
-  return simulation_new ((PlantSource){ NULL, NULL }, fab_plant_new (scenario, NULL, error), scenario,
+  return simulation_new ((PlantSource){ .plants = NULL }, fab_plant_new (scenario, NULL, error), scenario,
                          registry, which, NULL, error);
 }
 
@@ -318,6 +322,12 @@ check_jam (const FabSimulation *self, GError **error)
       "each other in a circle; more of fidelity.lanes, larger ones of fidelity.buffer, or "
       "fidelity.flow_control: drop help",
       from, to);
+}
+
+void
+fab_simulation_rest (FabSimulation *self)
+{
+  fab_net_rest (self->net);
 }
 
 void

@@ -23,7 +23,7 @@ FabSimulation *fab_simulation_build (const FabScenario *scenario, const FabRegis
 
 /* The same on the plant of `first`, with what its job has planned, where the what-if changes nothing of the machine.
  * `first` is of the same scenario and outlives the result, and the same thread uses both; NULL: there is none. The
- * results are those of a new plant. */
+ * times are those of a new plant; the probe has no loads of links and no samples. */
 FabSimulation *fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scenario,
                                             const FabRegistry *registry, const FabWhatIf *what_if,
                                             const gint *cancel, GError **error);
@@ -43,6 +43,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 /* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
  * fab_simulation_check () says why. run.h plays a scenario to its end. */
 gboolean fab_simulation_step (FabSimulation *self);
+
+/* Frees what only makes the next step faster. */
+void fab_simulation_rest (FabSimulation *self);
 
 /* FALSE and *error when the last step did not end: FAB_ERROR_HUNG says which collective waits on which link since
  * when, FAB_ERROR_BROKEN which invariant does not hold, FAB_ERROR_CANCELLED that the flag was set. */
