@@ -27,6 +27,7 @@ static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_direct.info,
   &fab_algorithm_hierarchical.info,
   &fab_algorithm_binomial.info,
+  &fab_algorithm_bucket.info,
   NULL,
 };
 

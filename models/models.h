@@ -37,6 +37,7 @@ extern const FabCongestionOps fab_congestion_nscc;
 extern const FabCongestionOps fab_congestion_swift;
 
 extern const FabAlgorithmOps fab_algorithm_binomial;
+extern const FabAlgorithmOps fab_algorithm_bucket;
 extern const FabAlgorithmOps fab_algorithm_collnet_chain;
 extern const FabAlgorithmOps fab_algorithm_collnet_direct;
 extern const FabAlgorithmOps fab_algorithm_nvls;

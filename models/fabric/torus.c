@@ -147,6 +147,19 @@ check_twist (const guint sizes[3], guint dimensions, GError **error)
              sizes[0], sizes[1], sizes[2]);
 }
 
+/* The first router of an axis of two is the second one's neighbour on both sides. */
+static void
+say_lattice (const FabFabricEnv *env, FabVertexId first, const guint sizes[3], gboolean is_twisted)
+{
+  FabLattice lattice = { .first = first };
+
+  for (guint axis = 0; axis < 3; axis++) {
+    lattice.sizes[axis] = sizes[axis];
+    lattice.is_open[axis] = sizes[axis] == 2 || (is_twisted && sizes[axis] < longest_of (sizes));
+  }
+  fab_graph_builder_lattice (env->builder, &lattice);
+}
+
 static gboolean
 torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 {
@@ -166,6 +179,7 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
   g_autofree FabVertexId *routers = g_new (FabVertexId, n);
   for (guint i = 0; i < n; i++)
     routers[i] = fab_fabric_add_switch (env, "router", TRUE, i);
+  say_lattice (env, routers[0], sizes, p->is_twisted);
   for (guint place = 0; place < env->n_places; place++)
     for (guint nic = 0; nic < env->nics_per_node; nic++)
       fab_fabric_attach (env, place, nic, routers[place], &port);

@@ -4,7 +4,8 @@
  *   startup = steps inside nodes x latency of the longest hop inside a node
  *           + steps between nodes x latency of the longest hop between nodes
  *
- * It takes the algorithm that the scenario asks for, or the preferred one of those that can do the operation. A ring
+ * It takes the algorithm that the scenario asks for, or the preferred one of those that can do the operation; on a
+ * torus with one GPU per place the one that follows the torus, as compilers do that know where chips stand. A ring
  * over n ranks takes 2(n-1)/n x S/B plus latency for an all-reduce of S bytes at B bytes per second. It shows what
  * the wires alone allow; `nccl` says what a library makes of them.
  */
@@ -41,34 +42,54 @@ is_wanted (const PlainLibrary *self, const FabAlgorithmOps *algorithm)
   return self->params.algorithm == NULL || strcmp (self->params.algorithm, algorithm->info.name) == 0;
 }
 
+/* Returns the first algorithm that follows the fabric, else the first of all; NULL: none can do the operation. */
+static const FabAlgorithmOps *
+choose (const PlainLibrary *self, const FabGroup *group, FabOp op)
+{
+  const FabAlgorithmOps *first = NULL;
+
+  for (guint i = 0; self->base.algorithms[i]; i++) {
+    const FabAlgorithmOps *algorithm = self->base.algorithms[i];
+
+    if ((first != NULL && !algorithm->follows_fabric) || !is_wanted (self, algorithm)
+        || !algorithm->supports (group, op))
+      continue;
+    if (algorithm->follows_fabric)
+      return algorithm;
+    first = algorithm;
+  }
+  return first;
+}
+
+static gboolean
+no_algorithm (const PlainLibrary *self, FabOp op, guint n_ranks, GError **error)
+{
+  if (self->params.algorithm)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
+                      self->params.algorithm, fab_op_names[op], n_ranks);
+  return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
+                    n_ranks);
+}
+
 static gboolean
 plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
             FabCollectivePlan *plan, GError **error)
 {
   const PlainLibrary *self = (const PlainLibrary *) library;
+  const FabAlgorithmOps *algorithm = choose (self, group, op);
 
-  for (guint i = 0; library->algorithms[i]; i++) {
-    const FabAlgorithmOps *algorithm = library->algorithms[i];
-    const FabCollectiveForm *form;
-
-    if (!is_wanted (self, algorithm) || !algorithm->supports (group, op))
-      continue;
-    form = fab_library_form (library, algorithm, group, op, &no_loss, error);
-    if (form == NULL)
-      return FALSE;
-    plan->algorithm = algorithm->info.name;
-    plan->n_channels = form->n_channels;
-    plan->footprint = form->footprint;
-    plan->limit_bytes_per_s = form->limit_bytes_per_s;
-    plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
-    return TRUE;
-  }
-  if (self->params.algorithm)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
-                      self->params.algorithm, fab_op_names[op], plan->n_ranks);
-  return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
-                    plan->n_ranks);
+  if (algorithm == NULL)
+    return no_algorithm (self, op, plan->n_ranks, error);
+  const FabCollectiveForm *form = fab_library_form (library, algorithm, group, op, &no_loss, error);
+  if (form == NULL)
+    return FALSE;
+  plan->algorithm = algorithm->info.name;
+  plan->n_channels = form->n_channels;
+  plan->footprint = form->footprint;
+  plan->limit_bytes_per_s = form->limit_bytes_per_s;
+  plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
+  return TRUE;
 }
 
 static FabLibrary *

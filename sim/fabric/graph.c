@@ -16,6 +16,7 @@ struct _FabGraph {
   FabLinkId *starts; /* n_vertices + 1 */
   guint n_links;
   gboolean is_unfolded;
+  FabLattice lattice;
 };
 
 /* Two vertices that are joined by a link in each direction. */
@@ -30,6 +31,7 @@ struct _FabGraphBuilder {
   GArray *classes;
   GArray *forms;  /* FabLink without ends; few, for what repeats */
   GArray *joints; /* Joint */
+  FabLattice lattice;
 };
 
 static void
@@ -47,6 +49,7 @@ builder_reset (FabGraphBuilder *self)
   self->classes = g_array_new (FALSE, FALSE, sizeof (FabLinkClass));
   self->forms = g_array_new (FALSE, FALSE, sizeof (FabLink));
   self->joints = g_array_new (FALSE, FALSE, sizeof (Joint));
+  self->lattice = (FabLattice){ 0 };
 }
 
 FabGraphBuilder *
@@ -159,6 +162,12 @@ fab_graph_builder_join_groups (FabGraphBuilder *self, FabVertexId a, FabVertexId
   join (self, a, b, form, TRUE);
 }
 
+void
+fab_graph_builder_lattice (FabGraphBuilder *self, const FabLattice *lattice)
+{
+  self->lattice = *lattice;
+}
+
 /* A counting sort by source. It keeps the order of joining within a vertex. */
 static void
 sort_links (FabGraph *graph, const GArray *joints, const GArray *forms)
@@ -198,6 +207,7 @@ fab_graph_builder_freeze (FabGraphBuilder *self)
   graph->vertices = self->vertices;
   graph->parts = self->parts;
   graph->classes = self->classes;
+  graph->lattice = self->lattice;
   sort_links (graph, joints, forms);
   builder_reset (self);
   return graph;
@@ -214,6 +224,12 @@ fab_graph_free (FabGraph *self)
   g_free (self->links);
   g_free (self->starts);
   g_free (self);
+}
+
+const FabLattice *
+fab_graph_lattice (const FabGraph *self)
+{
+  return self->lattice.sizes[0] > 0 ? &self->lattice : NULL;
 }
 
 guint

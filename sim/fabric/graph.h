@@ -121,6 +121,14 @@ typedef struct {
 #define FAB_LINK_COUNT_END (1u << 22)
 #define FAB_LINK_CLASS_END (1u << 9)
 
+/* Vertices that stand on a lattice of up to three axes, each joined to its neighbours and the ends of an axis to each
+ * other: vertex first + x + X (y + Y z). */
+typedef struct {
+  FabVertexId first;
+  guint sizes[3];      /* X, Y, Z; all 0: there is no such lattice */
+  gboolean is_open[3]; /* the ends of the axis are not joined to each other */
+} FabLattice;
+
 typedef struct _FabGraph FabGraph;
 
 void fab_graph_free (FabGraph *self);
@@ -131,6 +139,9 @@ guint fab_graph_n_links (const FabGraph *self);
 const FabVertex *fab_graph_vertex (const FabGraph *self, FabVertexId vertex);
 const FabLink *fab_graph_link (const FabGraph *self, FabLinkId link);
 const FabLinkClass *fab_graph_link_class (const FabGraph *self, FabLinkId link);
+
+/* NULL: its vertices stand on no lattice. */
+const FabLattice *fab_graph_lattice (const FabGraph *self);
 
 /* The links that leave `vertex` are [*first, *first + return value). */
 guint fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first);
@@ -184,6 +195,9 @@ void fab_graph_builder_join (FabGraphBuilder *self, FabVertexId a, FabVertexId b
 /* The same with links that lead from one group of switches to another (FabLink.joins_groups). */
 void fab_graph_builder_join_groups (FabGraphBuilder *self, FabVertexId a, FabVertexId b,
                                     const FabLinkForm *form);
+
+/* Says that some vertices stand on a lattice. The fabric joins them. */
+void fab_graph_builder_lattice (FabGraphBuilder *self, const FabLattice *lattice);
 
 /* Returns the graph and empties the builder. (transfer full) */
 FabGraph *fab_graph_builder_freeze (FabGraphBuilder *self);
