@@ -4,8 +4,9 @@
  *   startup = steps inside nodes x latency of the longest hop inside a node
  *           + steps between nodes x latency of the longest hop between nodes
  *
- * It takes the algorithm that the scenario asks for, or the preferred one of those that can do the operation; on a
- * torus with one GPU per place the one that follows the torus, as compilers do that know where chips stand. A ring
+ * It takes the algorithm that the scenario asks for, or the one that is made for the fabric (bucket on a torus,
+ * hierarchical for an all-to-all over rails that no switch joins), or the preferred one of those that can do the
+ * operation. A ring
  * over n ranks takes 2(n-1)/n x S/B plus latency for an all-reduce of S bytes at B bytes per second. It shows what
  * the wires alone allow; `nccl` says what a library makes of them.
  */
@@ -51,10 +52,12 @@ choose (const PlainLibrary *self, const FabGroup *group, FabOp op)
   for (guint i = 0; self->base.algorithms[i]; i++) {
     const FabAlgorithmOps *algorithm = self->base.algorithms[i];
 
-    if ((first != NULL && !algorithm->follows_fabric) || !is_wanted (self, algorithm)
+    gboolean follows_fabric = algorithm->follows_fabric != NULL && algorithm->follows_fabric (group, op);
+
+    if ((first != NULL && !follows_fabric) || !is_wanted (self, algorithm)
         || !algorithm->supports (group, op))
       continue;
-    if (algorithm->follows_fabric)
+    if (follows_fabric)
       return algorithm;
     first = algorithm;
   }

@@ -91,9 +91,9 @@ typedef struct {
   /* A library that does not estimate times (plain, mpi) takes the supported algorithm with the smallest number,
  * and so does one that estimates the same time for two. No two algorithms have the same number. */
   guint preference;
-  /* Follows the place of ranks in the fabric. Collectives that are compiled for the machine (plain) take it before any
-   * other that is supported; libraries of messages, which do not know these places, take it only when asked for. */
-  gboolean follows_fabric;
+  /* Whether it is made for the fabric in which this group stands. A library that knows the machine and nothing else
+   * (plain) takes it before any other that is supported; others take it only when asked for. NULL: never. */
+  gboolean (*follows_fabric) (const FabGroup *group, FabOp op);
   FabReductionPlace reduces_in;
   /* Why the busiest link carries another number of bytes per byte of size than fab_op_bus_factor () counts: a clause
    * for a person. NULL: nothing that is special to this algorithm. */

@@ -92,6 +92,8 @@ is_slow_by_design (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op)
 {
   if (algorithm == &fab_algorithm_binomial)
     return op != FAB_OP_GATHER && op != FAB_OP_SCATTER;
+  if (algorithm == &fab_algorithm_hierarchical)
+    return op == FAB_OP_ALL_TO_ALL;
   return algorithm == &fab_algorithm_direct
       && (rig->spec.n_nodes > 1 || op == FAB_OP_BROADCAST || op == FAB_OP_REDUCE);
 }
