@@ -285,6 +285,7 @@ step_open (FabNet *net, const FabConnection *connection)
   const FabFootprint *footprint = connection->footprint;
   FabNetLine *line = fab_pool_take (&self->lines);
 
+  self->base.n_changes++;
   line->connection = *connection;
   line->alone_bytes_per_s = footprint->rate_bytes_per_s / connection->wire_factor;
   if (connection->limit_bytes_per_s > 0)
@@ -311,6 +312,7 @@ step_close (FabNet *net, FabNetLine *line)
   StepNet *self = (StepNet *) net;
   FabNetLine *last = g_ptr_array_index (self->open, self->open->len - 1);
 
+  net->n_changes++;
   if (line->state == LINE_LEAVING) {
     g_ptr_array_remove_fast (self->leaving, line);
     fab_sharing_remove (self->sharing, &line->sharer);
@@ -391,12 +393,25 @@ line_left (gpointer owner, guint64 arg)
 
 /* --- the network --- */
 
+static gboolean
+step_skip (FabNet *net, guint n_lines, FabTimePs by_ps)
+{
+  StepNet *self = (StepNet *) net;
+
+  if (self->open->len != n_lines)
+    return FALSE;
+  for (guint i = 0; by_ps > 0 && i < n_lines; i++)
+    ((FabNetLine *) g_ptr_array_index (self->open, i))->updated_ps += by_ps;
+  return TRUE;
+}
+
 static void
 step_set_capacity (FabNet *net, FabLinkId id, double fraction)
 {
   StepNet *self = (StepNet *) net;
   Link *link = &self->links[id];
 
+  net->n_changes++;
   fab_sharing_change_capacity (self->sharing, id, link->capacity * fraction);
   link->is_slowed = fraction < 1;
   link_update (self, link);
@@ -454,6 +469,7 @@ const FabNetOps fab_net_step = {
   .open = step_open,
   .message = step_message,
   .close = step_close,
+  .skip = step_skip,
   .destroy = step_destroy,
   .set_capacity = step_set_capacity,
 };

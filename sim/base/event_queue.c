@@ -494,6 +494,123 @@ fab_event_queue_first_ps (const FabEventQueue *self)
   return FAB_TIME_MAX;
 }
 
+/* --- events of some owners --- */
+
+typedef void (*KeyFn) (gpointer data, Key key);
+
+/* Calls `visit` with all keys whose event was not cancelled, in any order. */
+static void
+visit_keys (const FabEventQueue *self, KeyFn visit, gpointer data)
+{
+  for (guint i = self->head; i < self->end; i++)
+    if (self->slots[self->front[i].slot].sequence != 0)
+      visit (data, self->front[i]);
+  for (guint level = 0; level < N_LEVELS; level++)
+    for (guint digit = 0; digit < N_DIGITS; digit++)
+      for (const Chunk *chunk = self->levels[level].buckets[digit].first; chunk; chunk = chunk->next)
+        for (guint i = 0; i < chunk->n; i++)
+          if (self->slots[chunk->keys[i].slot].sequence != 0)
+            visit (data, chunk->keys[i]);
+}
+
+typedef struct {
+  const FabEventQueue *queue;
+  const gconstpointer *owners;
+  guint n_owners;
+  FabTimePs first_ps;
+} Others;
+
+static gboolean
+is_of (const FabEventQueue *self, Key key, const gconstpointer *owners, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (self->slots[key.slot].event.owner == owners[i])
+      return TRUE;
+  return FALSE;
+}
+
+static void
+note_other (gpointer data, Key key)
+{
+  Others *self = data;
+
+  if (key.time_ps < self->first_ps && !is_of (self->queue, key, self->owners, self->n_owners))
+    self->first_ps = key.time_ps;
+}
+
+FabTimePs
+fab_event_queue_first_of_others_ps (const FabEventQueue *self, const gconstpointer *owners, guint n)
+{
+  Others others = { self, owners, n, FAB_TIME_MAX };
+
+  visit_keys (self, note_other, &others);
+  return others.first_ps;
+}
+
+typedef struct {
+  guint64 sequence;
+  Key key;
+} Pushed;
+
+typedef struct {
+  const FabEventQueue *queue;
+  GArray *all; /* Pushed */
+} Gathering;
+
+static void
+gather (gpointer data, Key key)
+{
+  Gathering *self = data;
+  Pushed pushed = { self->queue->slots[key.slot].sequence, key };
+
+  g_array_append_val (self->all, pushed);
+}
+
+static gint
+compare_pushed (gconstpointer a, gconstpointer b)
+{
+  guint64 x = ((const Pushed *) a)->sequence, y = ((const Pushed *) b)->sequence;
+
+  return x < y ? -1 : x > y;
+}
+
+/* Gives back all keys and the slots of cancelled events. */
+static void
+empty (FabEventQueue *self)
+{
+  for (guint i = self->head; i < self->end; i++)
+    drop_if_cancelled (self, self->front[i]);
+  for (guint level = 0; level < N_LEVELS; level++)
+    for (guint digit = 0; digit < N_DIGITS; digit++) {
+      Bucket bucket = self->levels[level].buckets[digit];
+
+      if (bucket.first != NULL)
+        detach (self, level, digit);
+      for (Chunk *chunk = bucket.first; chunk; chunk = give_chunk (self, chunk))
+        for (guint i = 0; i < chunk->n; i++)
+          drop_if_cancelled (self, chunk->keys[i]);
+    }
+  self->n_keys = self->head = self->end = 0;
+}
+
+void
+fab_event_queue_delay (FabEventQueue *self, const gconstpointer *owners, guint n, FabTimePs by_ps)
+{
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (Pushed));
+
+  g_assert (by_ps >= 0);
+  visit_keys (self, gather, &(Gathering){ self, all });
+  empty (self);
+  g_array_sort (all, compare_pushed);
+  for (guint i = 0; i < all->len; i++) {
+    Key key = g_array_index (all, Pushed, i).key;
+
+    if (is_of (self, key, owners, n))
+      key.time_ps += by_ps;
+    place (self, key);
+  }
+}
+
 guint
 fab_event_queue_length (const FabEventQueue *self)
 {

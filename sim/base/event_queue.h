@@ -51,6 +51,15 @@ FabTimePs fab_event_queue_earliest_ps (const FabEventQueue *self);
  * first bucket when the front is empty. */
 FabTimePs fab_event_queue_first_ps (const FabEventQueue *self);
 
+/* Returns the time of the first event whose owner is none of the `n` given ones; FAB_TIME_MAX when there is none.
+ * O(events). */
+FabTimePs fab_event_queue_first_of_others_ps (const FabEventQueue *self, const gconstpointer *owners,
+                                              guint n);
+
+/* Moves all events of these owners `by_ps` >= 0 later. Timers stay valid, and events that come to lie at the same time
+ * keep the order in which they were pushed. O(events log events). */
+void fab_event_queue_delay (FabEventQueue *self, const gconstpointer *owners, guint n, FabTimePs by_ps);
+
 guint fab_event_queue_length (const FabEventQueue *self); /* without the cancelled events */
 
 /* Asserts the order of the events, that every key is in its bucket, and that the slot table is consistent. */

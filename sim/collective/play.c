@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "sim/collective/rhythm.h"
 #include "sim/collective/schedule_private.h"
 
 typedef struct {
@@ -194,7 +195,10 @@ struct _FabPlay {
   FabTimePs last_ps;
   guint64 n_left; /* messages whose arrival is not yet known */
   LaneState *lanes;
-  guint *n_known; /* per feed: messages that have come */
+  guint *n_known;   /* per feed: messages that have come */
+  FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
+  gboolean is_skip_due;
+  guint64 n_changes; /* of the network, for which the rhythm holds */
 };
 
 static void lane_begin (FabPlay *self, guint index);
@@ -227,6 +231,108 @@ lane_release (FabPlay *self, guint index, FabTimePs at_ps)
   lane->ready_ps = MAX (lane->ready_ps, at_ps);
   if (--lane->n_missing == 0)
     lane_begin (self, index);
+}
+
+/* --- rounds that repeat --- */
+
+/* Returns how many messages every lane can send before one of them comes near its last one. */
+static guint
+count_rounds_left (const FabPlay *self)
+{
+  const guint last = 3; /* the last messages are played */
+  guint n = G_MAXUINT;
+
+  for (guint l = 0; l < self->schedule->lanes->len; l++) {
+    const LaneState *lane = &self->lanes[l];
+
+    n = MIN (n, lane->n_messages > lane->next + last ? lane->n_messages - lane->next - last : 0);
+  }
+  return n;
+}
+
+static void
+skip_rounds (FabPlay *self, guint n_rounds)
+{
+  guint n_lanes = self->schedule->lanes->len;
+  FabTimePs by_ps = (FabTimePs) n_rounds * self->rhythm.period_ps;
+
+  for (guint l = 0; l < n_lanes; l++) {
+    LaneState *lane = &self->lanes[l];
+
+    lane->next += n_rounds;
+    lane->n_gone += n_rounds;
+    lane->ready_ps += by_ps;
+    if (self->schedule->total == NULL)
+      fab_meter_add_line (self->net->meter, fab_schedule_lane_at (self->schedule, l)->footprint,
+                          n_rounds * lane->bytes, self->spec.wire_factor);
+  }
+  for (guint i = 0; i < self->schedule->feeds->len; i++)
+    self->n_known[i] += n_rounds;
+  self->n_left -= (guint64) n_rounds * n_lanes;
+  self->last_ps += by_ps;
+  fab_rhythm_skip (&self->rhythm, by_ps);
+}
+
+/* Every message has begun and arrived in the same interval after the one before it for longer than any has an effect.
+ * So the state is that of one interval ago, and will be that of now after the next one, as long as no other event
+ * meets the network and no lane comes to its end. */
+static void
+try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  const guint worth = 4,
+              margin = 2; /* intervals: a skip costs about one; those before another event are played */
+  FabPlay *self = owner;
+  FabNet *net = self->net;
+  gconstpointer owners[] = { self, net };
+  guint n_lanes = self->schedule->lanes->len, n_rounds;
+
+  self->is_skip_due = FALSE;
+  if (self->n_changes != net->n_changes) {
+    self->n_changes = net->n_changes;
+    fab_rhythm_reset (&self->rhythm);
+    return;
+  }
+  if (!fab_rhythm_is_steady (&self->rhythm) || !net->ops->skip (net, n_lanes, 0))
+    return;
+  FabTimePs others_ps = fab_engine_next_of_others_ps (net->env.engine, owners, G_N_ELEMENTS (owners));
+  FabTimePs n_free = (others_ps - now_ps (self)) / self->rhythm.period_ps - margin;
+  n_rounds = (guint) MIN ((FabTimePs) count_rounds_left (self), n_free);
+  if (n_free < worth || n_rounds < worth)
+    return;
+  fab_engine_delay (net->env.engine, owners, G_N_ELEMENTS (owners),
+                    (FabTimePs) n_rounds * self->rhythm.period_ps);
+  net->ops->skip (net, n_lanes, (FabTimePs) n_rounds * self->rhythm.period_ps);
+  skip_rounds (self, n_rounds);
+}
+
+static void
+note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  if (self->rhythm.n_items == 0)
+    return;
+  fab_rhythm_note (&self->rhythm, index, begin_ps);
+  if (index > 0 || self->is_skip_due || !fab_rhythm_is_steady (&self->rhythm))
+    return;
+  self->is_skip_due = TRUE;
+  fab_engine_after (self->net->env.engine, 0, try_skip, self, 0);
+}
+
+/* Only schedules of which every lane sends many messages can be skipped. A machine that is not folded is played message
+ * by message. */
+static void
+watch_rhythm (FabPlay *self)
+{
+  const guint many = 16;
+  guint n_lanes = self->schedule->lanes->len;
+  FabTimePs memory_ps = 0;
+
+  if (self->net->ops->skip == NULL || fab_graph_is_unfolded (self->net->env.graph)
+      || count_rounds_left (self) < many)
+    return;
+  for (guint l = 0; l < n_lanes; l++)
+    memory_ps = MAX (memory_ps,
+                     fab_schedule_lane_at (self->schedule, l)->hop.latency_ps + self->lanes[l].extra_ps);
+  fab_rhythm_init (&self->rhythm, 2 * n_lanes, memory_ps + self->gap_ps);
 }
 
 /* --- arriving messages --- */
@@ -293,6 +399,8 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
   LaneState *lane = &self->lanes[index];
   guint number = lane->n_gone++;
 
+  if (self->rhythm.n_items > 0)
+    fab_rhythm_note (&self->rhythm, self->schedule->lanes->len + (guint) index, at_ps);
   if (lane->is_acked)
     release_next (self, (guint) index,
                   at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
@@ -347,6 +455,7 @@ lane_begin (FabPlay *self, guint index)
   LaneState *lane = &self->lanes[index];
   FabTimePs begin_ps = MAX (lane->ready_ps, now_ps (self));
 
+  note_begin (self, index, begin_ps);
   if (++lane->next < lane->n_messages)
     lane_prepare (self, index);
   if (lane->line == NULL)
@@ -431,6 +540,7 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   self->gap_ps = cost.gap_ps;
   for (guint i = 0; i < n; i++)
     lane_init (self, i, &cost);
+  watch_rhythm (self);
   for (guint i = 0; i < n; i++)
     lane_prepare (self, i);
   for (guint i = 0; i < n; i++)
@@ -446,5 +556,6 @@ fab_play_free (FabPlay *self)
     return;
   g_free (self->lanes);
   g_free (self->n_known);
+  fab_rhythm_clear (&self->rhythm);
   g_free (self);
 }

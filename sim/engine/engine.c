@@ -167,6 +167,18 @@ fab_engine_advance (FabEngine *self, FabTimePs time_ps)
   return TRUE;
 }
 
+FabTimePs
+fab_engine_next_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n)
+{
+  return MIN (fab_event_queue_first_of_others_ps (self->queue, owners, n), self->until_ps);
+}
+
+void
+fab_engine_delay (FabEngine *self, const gconstpointer *owners, guint n, FabTimePs by_ps)
+{
+  fab_event_queue_delay (self->queue, owners, n, by_ps);
+}
+
 guint64
 fab_engine_events (const FabEngine *self)
 {

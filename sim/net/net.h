@@ -136,6 +136,11 @@ typedef struct {
   FabNetLine *(*open) (FabNet *net, const FabConnection *connection); /* copies the connection */
   void (*message) (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps);
   void (*close) (FabNet *net, FabNetLine *line);
+  /* For a caller that knows that what its lines do repeats, and has moved all events of the network `by_ps` later with
+   * fab_engine_delay (): the state follows, as if the lines had done the same again and again until then. FALSE and
+   * nothing is done when more than these `n_lines` lines are open. With `by_ps` 0 it only says whether it could. NULL:
+   * the network's state depends on more than what its open lines did lately. */
+  gboolean (*skip) (FabNet *net, guint n_lines, FabTimePs by_ps);
   /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
  * the network does not model time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
@@ -165,6 +170,9 @@ struct _FabNet {
   FabFootprintBuilder *builder; /* for transfers that are spread over paths; NULL before the first */
   GArray *shares;               /* of FabShare, for the same transfers */
   GArray *dead;                 /* FabDeadLink */
+  /* How many lines were opened and closed and capacities changed, in networks that have `skip`: what repeated before
+   * may not repeat after that. */
+  guint64 n_changes;
 };
 
 /* Set up and free the base part; for create () and destroy (). */

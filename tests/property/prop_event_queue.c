@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_event_queue.c - random pushes, cancels and pops against an array in which the first is searched for.
+/* prop_event_queue.c - random pushes, cancels, delays and pops against an array in which the first is searched for.
  *
  * As an engine does, it never pushes into the past. Steps are of every magnitude, with many ties.
  */
@@ -33,12 +33,39 @@ random_step (Model *self)
   return random_chance (self->random, 20) ? 0 : (FabTimePs) random_below (self->random, 4) << shift;
 }
 
+/* Every third event belongs to the model, which delays its own now and then. */
+static gboolean
+is_own (guint64 number)
+{
+  return number % 3 == 0;
+}
+
+static void
+delay (Model *self)
+{
+  gconstpointer owner = self;
+  FabTimePs by_ps = random_step (self), first_of_others_ps = FAB_TIME_MAX;
+
+  fab_event_queue_delay (self->queue, &owner, 1, by_ps);
+  for (guint i = 0; i < self->live->len; i++) {
+    Known *known = &g_array_index (self->live, Known, i);
+
+    if (is_own (known->number))
+      known->time_ps += by_ps;
+    else
+      first_of_others_ps = MIN (first_of_others_ps, known->time_ps);
+  }
+  assert_true (fab_event_queue_first_of_others_ps (self->queue, &owner, 1) == first_of_others_ps);
+}
+
 static void
 push (Model *self)
 {
   Known known = { self->now_ps + random_step (self), 0, self->n_pushed++ };
 
-  known.timer = fab_event_queue_push (self->queue, known.time_ps, (FabEvent){ .arg = known.number });
+  known.timer = fab_event_queue_push (self->queue, known.time_ps,
+                                      (FabEvent){ .owner = is_own (known.number) ? self : NULL,
+                                                  .arg = known.number });
   assert_true (known.timer != 0);
   g_array_append_val (self->live, known);
 }
@@ -106,6 +133,8 @@ play_mix (Model *model, guint n, guint n_pushes, guint n_cancels)
   for (guint i = 0; i < n; i++) {
     guint what = random_below (model->random, 100);
 
+    if (random_chance (model->random, 2))
+      delay (model);
     if (what < n_pushes)
       push (model);
     else if (what < n_pushes + n_cancels)
@@ -149,7 +178,9 @@ play_crowd (Random *random)
   for (guint i = 0; i < 3000; i++) {
     Known known = { random_below (random, 1u << random_between (random, 1, 31)), 0, model.n_pushed++ };
 
-    known.timer = fab_event_queue_push (queue, known.time_ps, (FabEvent){ .arg = known.number });
+    known.timer = fab_event_queue_push (queue, known.time_ps,
+                                        (FabEvent){ .owner = is_own (known.number) ? &model : NULL,
+                                                    .arg = known.number });
     g_array_append_val (live, known);
   }
   play_mix (&model, 1000, random_between (random, 10, 45), random_between (random, 0, 40));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_lane_fold.c - schedules of which every class of lanes is played once, against all lanes one by one: the same
- * times and the same bytes, also when two of them overlap and when a link is slower than the others.
+/* prop_lane_fold.c - schedules of which every class of lanes is played once, and of which rounds that repeat are
+ * skipped, against all messages one by one: the same times and the same bytes, also when two of them overlap and when a
+ * link becomes slow.
  */
 #include "tests/support/test.h"
 
@@ -17,13 +18,14 @@ static const FabAlgorithmEnv env = { .net_stretch = 1 };
 
 /* Two collectives on one machine. */
 typedef struct {
-  Rig *rig;
+  Rig *rig, *unfolded; /* the same, but everything is played on the second */
   const FabAlgorithmOps *algorithms[N_PLAYS];
   FabOp ops[N_PLAYS];
   guint n_chunks[N_PLAYS];
   FabPlaySpec specs[N_PLAYS];
   FabTimePs begins_ps[N_PLAYS];
-  FabLinkId slow; /* a link at half of its rate; FAB_NO_LINK: none */
+  FabLinkId slow; /* a link that falls to half of its rate; FAB_NO_LINK: none */
+  FabTimePs slow_ps;
 } Case;
 
 static void
@@ -31,22 +33,26 @@ case_init (Case *self, Random *random)
 {
   guint n_algorithms = G_N_ELEMENTS (algorithms);
 
-  self->rig = rig_new (&(RigSpec){
-      .n_nodes = random_between (random, 1, 6),
-      .gpus_per_node = random_between (random, 2, 4),
-      .nics_per_node = random_between (random, 1, 2),
-      .gpu_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (50000000000),
-      .nic_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (12500000000),
-      .gpu_latency_ps = random_below (random, 1000000),
-      .nic_latency_ps = random_below (random, 3000000),
-  });
+  RigSpec spec = {
+    .n_nodes = random_between (random, 1, 6),
+    .gpus_per_node = random_between (random, 2, 4),
+    .nics_per_node = random_between (random, 1, 2),
+    .gpu_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (50000000000),
+    .nic_bytes_per_s = random_between (random, 1, 4) * G_GUINT64_CONSTANT (12500000000),
+    .gpu_latency_ps = random_below (random, 1000000),
+    .nic_latency_ps = random_below (random, 3000000),
+  };
+
+  self->rig = rig_new (&spec);
+  self->unfolded = rig_new (&spec);
+  fab_graph_unfold (self->unfolded->graph);
   FabGroup group = rig_group (self->rig);
   for (guint i = 0; i < N_PLAYS; i++) {
     do {
       self->algorithms[i] = algorithms[random_below (random, n_algorithms)];
       self->ops[i] = random_below (random, FAB_N_OPS);
     } while (!self->algorithms[i]->supports (&group, self->ops[i]));
-    self->n_chunks[i] = random_between (random, 1, 8);
+    self->n_chunks[i] = random_between (random, 1, 60);
     self->specs[i] = (FabPlaySpec){ .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
                                     .wire_factor = 1,
                                     .share = random_between (random, 1, 2),
@@ -55,6 +61,7 @@ case_init (Case *self, Random *random)
   }
   self->slow = random_chance (random, 30) ? random_below (random, fab_graph_n_links (self->rig->graph))
                                           : FAB_NO_LINK;
+  self->slow_ps = random_chance (random, 50) ? 0 : (FabTimePs) random_scale (random, 1e6, 1e9);
 }
 
 /* One of the two collectives while it is played. */
@@ -92,6 +99,12 @@ typedef struct {
 } Played;
 
 static void
+become_slow (gpointer net, guint64 link)
+{
+  fab_net_set_capacity (net, (FabLinkId) link, 0.5);
+}
+
+static void
 fold (const Case *self, FabSchedule **schedules)
 {
   fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .schedules = schedules,
@@ -103,16 +116,17 @@ fold (const Case *self, FabSchedule **schedules)
 static Played
 play (const Case *self, gboolean is_folded)
 {
-  Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (self->rig->graph)) };
-  FabGroup group = rig_group (self->rig);
+  Rig *rig = is_folded ? self->rig : self->unfolded;
+  Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph)) };
+  FabGroup group = rig_group (rig);
   FabSchedule *schedules[N_PLAYS];
   Playing playing[N_PLAYS];
   RigNet net = rig_net (self->rig, &fab_net_step);
 
   if (self->slow != FAB_NO_LINK)
-    fab_net_set_capacity (net.net, self->slow, 0.5);
+    fab_engine_at (net.engine, self->slow_ps, become_slow, net.net, self->slow);
   for (guint i = 0; i < N_PLAYS; i++) {
-    schedules[i] = fab_schedule_new (&self->rig->cluster);
+    schedules[i] = fab_schedule_new (&rig->cluster);
     assert_true (
         self->algorithms[i]->schedule (&group, self->ops[i], &env, self->n_chunks[i], schedules[i], NULL));
   }
@@ -156,6 +170,7 @@ check_case (Random *random)
   g_free (one_by_one.loads);
   g_free (folded.loads);
   rig_free (self.rig);
+  rig_free (self.unfolded);
 }
 
 static void
