@@ -224,12 +224,11 @@ compare_links (gconstpointer a, gconstpointer b)
 static FabFootprint *
 folded_footprint_new (const Classes *self, const FabFootprint *footprint)
 {
-  FabFootprint *folded = g_memdup2 (footprint, sizeof *footprint);
+  FabFootprint *folded = fab_footprint_new (footprint->n);
 
-  folded->n = 0;
-  folded->links = g_new (FabLinkId, footprint->n);
-  folded->weights = g_new0 (double, footprint->n);
-  folded->line_weights = g_new0 (double, footprint->n);
+  folded->rate_bytes_per_s = footprint->rate_bytes_per_s;
+  folded->line_bound_bytes_per_s = footprint->line_bound_bytes_per_s;
+  folded->binding_weight = footprint->binding_weight;
   for (guint i = 0; i < footprint->n; i++)
     folded->links[i] = self->links[footprint->links[i]];
   qsort (folded->links, footprint->n, sizeof (FabLinkId), compare_links);
@@ -265,7 +264,6 @@ count_total (const Refinement *self, const FabSchedule *schedule)
 {
   guint n_links = fab_graph_n_links (self->graph);
   g_autofree double *weights = g_new0 (double, n_links + 1), *line_weights = g_new0 (double, n_links + 1);
-  FabFootprint *total = g_new0 (FabFootprint, 1);
   guint n = 0;
 
   for (guint l = 0; l < fab_schedule_n_lanes (schedule); l++) {
@@ -279,9 +277,7 @@ count_total (const Refinement *self, const FabSchedule *schedule)
   }
   for (FabLinkId link = 0; link < n_links; link++)
     n += weights[link] > 0;
-  total->links = g_new (FabLinkId, n);
-  total->weights = g_new (double, n);
-  total->line_weights = g_new (double, n);
+  FabFootprint *total = fab_footprint_new (n);
   for (FabLinkId link = 0; link < n_links; link++)
     if (weights[link] > 0) {
       total->links[total->n] = link;

@@ -323,9 +323,20 @@ find_bounds (FabFootprint *self, const FabGraph *graph)
 }
 
 FabFootprint *
+fab_footprint_new (guint n)
+{
+  FabFootprint *self = g_new0 (FabFootprint, 1);
+
+  self->links = g_atomic_rc_box_alloc0 (n * sizeof (FabLinkId));
+  self->weights = g_atomic_rc_box_alloc0 (n * sizeof (double));
+  self->line_weights = g_atomic_rc_box_alloc0 (n * sizeof (double));
+  return self;
+}
+
+FabFootprint *
 fab_footprint_builder_finish (FabFootprintBuilder *self)
 {
-  FabFootprint *footprint = g_new0 (FabFootprint, 1);
+  FabFootprint *footprint;
   guint n = 0;
 
   g_assert (self->used->len > 0);
@@ -334,9 +345,7 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
     n += g_array_index (self->runs, Run, used_run (self, i)).n_used;
     stretch_duplex (self, used_run (self, i));
   }
-  footprint->links = g_atomic_rc_box_alloc (n * sizeof (FabLinkId));
-  footprint->weights = g_atomic_rc_box_alloc (n * sizeof (double));
-  footprint->line_weights = g_atomic_rc_box_alloc (n * sizeof (double));
+  footprint = fab_footprint_new (n);
   for (guint i = 0; i < self->used->len; i++)
     take_out (self, used_run (self, i), footprint);
   g_array_set_size (self->used, 0);

@@ -26,6 +26,8 @@ typedef struct {
   double binding_weight;         /* payload weight on the binding link */
 } FabFootprint;
 
+/* Returns one without links yet (n is 0), with room for `n` > 0, all on them 0. (transfer full) */
+FabFootprint *fab_footprint_new (guint n);
 void fab_footprint_free (FabFootprint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFootprint, fab_footprint_free)
 
