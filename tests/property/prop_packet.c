@@ -200,6 +200,8 @@ check_bytes (Random *random)
     "{flow_control: drop, queue: 32KiB, timeout: 20us}",
     "{flow_control: drop, queue: 8KiB, timeout: 20us, congestion: none}",
     "{flow_control: trim, queue: 16KiB}",
+    "{flow_control: trim, memory: 64KiB, alpha: 0.5}",
+    "{flow_control: pfc, memory: 1MB, alpha: 0.125}",
     "{flow_control: trim, queue: 16KiB, congestion: nscc}",
     "{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: swift}",
     "{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: hpcc}",

@@ -237,6 +237,65 @@ what_is_lost_is_sent_again (G_GNUC_UNUSED void **state)
   rig_net_clear (&play.rig);
 }
 
+/* The link from a NIC to the switch of all nodes, or back. */
+static FabLinkId
+port_of (const Rig *rig, guint node, gboolean is_back)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (rig->graph, rig->cluster.nics[node], &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (rig->graph, fab_graph_link (rig->graph, link)->dst)->node == FAB_NO_NODE)
+      return is_back ? fab_graph_link (rig->graph, link)->reverse : link;
+  return FAB_NO_LINK;
+}
+
+/* Nodes of one GPU and one NIC on one switch, whose ports share a memory. Two nodes send to each of `n_receivers`. */
+static FabBytes
+longest_queue (guint n_senders, guint n_receivers, const char *yaml)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = n_senders + n_receivers,
+                                             .gpus_per_node = 1,
+                                             .nics_per_node = 1,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_latency_ps = LATENCY });
+  Play play = play_new (rig, yaml);
+  FabBytes most = 0;
+  guint64 n_pauses = 0;
+
+  for (guint i = 0; i < n_senders; i++)
+    send (&play, rig_gpu (rig, i), rig_gpu (rig, n_senders + i % n_receivers), i, 1000000);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.n_ended, n_senders);
+  for (guint i = 0; i < n_receivers; i++)
+    most = MAX (most, queue_of (&play, port_of (rig, n_senders + i, TRUE)).most_bytes);
+  for (guint i = 0; i < n_senders; i++)
+    n_pauses += queue_of (&play, port_of (rig, i, FALSE)).n_pauses;
+  assert_true ((n_pauses > 0) == (strstr (yaml, "pfc") != NULL));
+  rig_net_clear (&play.rig);
+  return most;
+}
+
+/* Choudhury and Hahne: m queues that grow take alpha of what is free each, B alpha / (1 + m alpha). Of 300 packets one
+ * takes 150, two take 100 each; with an alpha of two one takes 200. PFC: the headroom of five links of 50 ps there and
+ * back and two packets each is 5 x 2100; of the 100 packets that are left, each of four links has 100 / (1 + 4) = 20
+ * when it is stopped, and up to three come after that. */
+static void
+ports_share_a_memory_by_a_dynamic_threshold (G_GNUC_UNUSED void **state)
+{
+#define LOSES "{mtu: 1000B, flow_control: trim, congestion: none, memory: 300kB"
+  FabBytes one = longest_queue (2, 1, LOSES "}"), two = longest_queue (4, 2, LOSES "}"),
+           greedy = longest_queue (2, 1, LOSES ", alpha: 2}"),
+           paused = longest_queue (4, 1,
+                                   "{mtu: 1000B, flow_control: pfc, congestion: none, memory: 110500B}");
+
+  assert_in_range (one, 148000, 150000);
+  assert_in_range (two, 98000, 101000);
+  assert_in_range (greedy, 198000, 200000);
+  assert_in_range (paused, 80000, 92000);
+}
+
 /* The constants of the paper, at 40 Gb/s. */
 #define SIGCOMM_2015                                                                                  \
   "mark_from: 5kB, mark_all: 200kB, mark_fraction: 0.01, congestion: {kind: dcqcn, cnp_every: 50us, " \
@@ -331,6 +390,7 @@ main (void)
     cmocka_unit_test (classes_share_by_weight),
     cmocka_unit_test (pfc_stops_senders_and_loses_nothing),
     cmocka_unit_test (what_is_lost_is_sent_again),
+    cmocka_unit_test (ports_share_a_memory_by_a_dynamic_threshold),
     cmocka_unit_test (dcqcn_shares_a_link),
     cmocka_unit_test (incast_uses_its_port_at_every_rate),
     cmocka_unit_test (nics_take_time_per_message),

@@ -80,6 +80,16 @@ static const FabParam packet_params[] = {
   { ROW ("resume", BYTES, resume_bytes, "0B",
          "PFC: and lets it go on from here down; 0B: three quarters of that."),
     .max = 0x1p30 },
+  { ROW ("switch", CHOICE, chip, "none",
+         "Chip of the switches, whose memory their ports share; none: see memory."),
+    .choices = packet_chips },
+  { ROW (
+        "memory", BYTES, memory_bytes, "0B",
+        "Memory of a switch that its ports share, in place of the chip's; 0B and no chip: thresholds by port."),
+    .max = 0x1p40 },
+  { ROW ("alpha", FACTOR, alpha, "1",
+         "Share of what is free of that memory that one port may take: dynamic threshold."),
+    .min = 1e-3, .max = 1e3 },
   { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop, trim: what waits for a link at most."), .min = 64,
     .max = 0x1p30 },
   { ROW (
@@ -314,6 +324,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
   packet_senders_init (self);
   packet_ports_init (self);
+  packet_buffers_init (self);
   packet_deadlock_free_init (self);
   packet_path_sets_init (self);
   return &self->base;
@@ -328,6 +339,7 @@ packet_destroy (FabNet *net)
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);
   packet_senders_clear (self);
+  packet_buffers_clear (self);
   fab_pool_clear (&self->streams);
   fab_pool_clear (&self->lines);
   g_free (self->agenda.entries);

@@ -21,6 +21,9 @@ typedef enum {
 /* Names of traffic to which classes of service apply, by FabConnection.traffic; NULL-ended. */
 extern const char *const packet_traffics[];
 
+/* Chips of switches by `chip`; NULL-ended, the first one is none. */
+extern const char *const packet_chips[];
+
 enum { PACKET_MOST_CLASSES = 15 };
 
 typedef struct {
@@ -35,6 +38,9 @@ typedef struct {
   int switching, control, balance;
   FabBytes window_bytes, buffer_bytes, queue_bytes;
   FabBytes pause_bytes, resume_bytes;
+  FabBytes memory_bytes;
+  int chip; /* index in packet_chips */
+  double alpha;
   double pace_fraction;
   gint64 n_paths, n_lanes;
   FabBytes mark_from_bytes, mark_all_bytes;

@@ -112,6 +112,11 @@ typedef struct {
   guint32 pause, resume;       /* PFC: of what came over a link */
 } Thresholds;
 
+/* The memory of a switch whose ports share it. */
+typedef struct {
+  double free_bytes; /* without headroom, below 0 when headroom is in use; G_MAXDOUBLE: ports share none */
+} SharedMemory;
+
 /* What is noted of a packet for the report on it. */
 typedef struct {
   FabTimePs sent_ps;
@@ -177,6 +182,7 @@ typedef struct {
   FabTelemetry *telemetry; /* MOST_TELEMETRY per packet, where it takes these; else NULL */
   FabTimePs *busy_ps;      /* per link, likewise: how long it has been sending */
   Thresholds *thresholds;  /* per link */
+  SharedMemory *memories;  /* per vertex; NULL: no switch shares one among its ports */
   FabTimePs *message_ps;   /* per link: when its sender can begin the next message */
   guint64 n_random;
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* sizes: entries used so far */
@@ -264,6 +270,18 @@ void packet_loss_drop (PacketNet *self, guint32 packet);
 void packet_loss_nacked (PacketNet *self, guint32 flow);
 void packet_loss_timeout (PacketNet *self, guint32 flow);
 void packet_loss_watch (PacketNet *self, guint32 flow);
+
+/* --- buffers.c --- */
+
+void packet_buffers_init (PacketNet *self);
+void packet_buffers_clear (PacketNet *self);
+/* Counts bytes that begin to wait for a link, or less than 0 that end it. */
+void packet_buffers_count (PacketNet *self, guint32 link, double bytes);
+/* Returns what may wait for a link that loses what is more. */
+guint32 packet_buffers_queue (const PacketNet *self, guint32 link);
+/* Returns how much of what came over a link may wait at its end before that end asks for a pause, or how much may be
+ * left when it takes the pause back. */
+guint32 packet_buffers_pause (const PacketNet *self, guint32 link, gboolean is_paused);
 
 /* --- congestion.c: marks --- */
 

@@ -88,8 +88,8 @@ static void
 hold (PacketNet *self, VirtualLane *lane, guint32 from, guint32 held_bytes)
 {
   lane->held_bytes = held_bytes;
-  if (lane->has_asked ? held_bytes > self->thresholds[lane->link].resume
-                      : held_bytes <= self->thresholds[lane->link].pause)
+  guint32 limit_bytes = packet_buffers_pause (self, lane->link, lane->has_asked);
+  if (lane->has_asked ? held_bytes > limit_bytes : held_bytes <= limit_bytes)
     return;
   lane->has_asked = !lane->has_asked;
   lane->n_pauses += lane->has_asked;
@@ -179,6 +179,8 @@ queue_take (PacketNet *self, VirtualLane *lane, Queue *queue)
   VirtualLane *from = &self->lanes[packet->from];
 
   count_queued (self, lane, lane->queued_bytes - packet->size);
+  if (self->memories != NULL)
+    packet_buffers_count (self, lane->link, -(double) packet->size);
   if (from->control == CONTROL_PFC && !from->ends_in_memory)
     hold (self, from, packet->from, from->held_bytes - packet->size);
   return number;
@@ -329,12 +331,15 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
     put_on_wire (self, lane, number);
     return;
   }
-  if (packet_lane_loses (lane) && lane->queued_bytes + packet->size > self->params.queue_bytes) {
+  if (packet_lane_loses (lane)
+      && lane->queued_bytes + packet->size > packet_buffers_queue (self, lane->link)) {
     lane->n_drops++;
     packet_loss_drop (self, number);
     return;
   }
   count_queued (self, lane, lane->queued_bytes + packet->size);
+  if (self->memories != NULL)
+    packet_buffers_count (self, lane->link, packet->size);
   if ((lane->control == CONTROL_PFC || packet_lane_loses (lane))
       && packet_marks (self, lane->link, lane->queued_bytes)) {
     packet->number |= MARK_BIT;
