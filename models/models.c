@@ -12,9 +12,13 @@ static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_rou
                                               &fab_route_spray.info, &fab_route_adaptive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_step.info, &fab_net_analytic.info,
                                             &fab_net_packet.info, NULL };
-static const FabModelInfo *const congestions[] = { &fab_congestion_none.info,  &fab_congestion_dcqcn.info,
-                                                   &fab_congestion_swift.info, &fab_congestion_hpcc.info,
-                                                   &fab_congestion_nscc.info,  NULL };
+static const FabModelInfo *const congestions[] = { &fab_congestion_none.info,
+                                                   &fab_congestion_dcqcn.info,
+                                                   &fab_congestion_swift.info,
+                                                   &fab_congestion_hpcc.info,
+                                                   &fab_congestion_nscc.info,
+                                                   &fab_congestion_credit.info,
+                                                   NULL };
 static const FabModelInfo *const algorithms[] = {
   &fab_algorithm_ring.info,
   &fab_algorithm_tree.info,

@@ -30,6 +30,7 @@ extern const FabNetOps fab_net_fluid;
 extern const FabNetOps fab_net_packet;
 extern const FabNetOps fab_net_step;
 
+extern const FabCongestionOps fab_congestion_credit;
 extern const FabCongestionOps fab_congestion_dcqcn;
 extern const FabCongestionOps fab_congestion_hpcc;
 extern const FabCongestionOps fab_congestion_none;

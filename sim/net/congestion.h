@@ -2,7 +2,7 @@
 /* congestion.h - the narrow interface of congestion control: what a sender may have under way, and how fast it sends.
  *
  * A model is a state machine of one sender, that is, of one connection. It knows no packet, queue or clock: the
- * network calls it with what a sender would learn, and obeys the three limits that it writes. The state of a model
+ * network calls it with what a sender would learn, and obeys the limits that it writes. The state of a model
  * begins with FabCongestion, which the network fills before `start`. Rates and windows are of payload.
  *
  * The models are in models/congestion.
@@ -40,14 +40,18 @@ typedef struct {
   /* The limits, which the model sets. */
   double rate_bytes_per_s; /* 0: as fast as the line */
   double window_bytes;     /* payload under way at most, but always one packet; 0: no limit */
-  FabTimePs
-      timer_ps; /* when to call `timer`; it may be put off, never brought forward; FAB_TIME_MAX: never */
+  /* With takes_credit: what it may still send, which the network takes away and receivers add to, and how much may be
+   * on its way to a receiver that gives it more. */
+  double credit_bytes, outstanding_bytes;
+  /* When to call `timer`; it may be put off, never brought forward; FAB_TIME_MAX: never. */
+  FabTimePs timer_ps;
 } FabCongestion;
 
 /* All functions but `start` may be NULL. A model without `start` leaves senders without limits. */
 typedef struct {
   FabModelInfo info;
   gsize state_size;       /* of the struct that begins with FabCongestion */
+  gboolean takes_credit;  /* receivers give credit, and nobody sends without */
   gboolean has_telemetry; /* switches write FabTelemetry into packets */
   void (*start) (FabCongestion *self);
   void (*sent) (FabCongestion *self, FabTimePs now_ps, guint32 bytes);

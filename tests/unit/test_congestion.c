@@ -178,6 +178,19 @@ nscc_grows_below_its_target_and_adapts_quickly (G_GNUC_UNUSED void **state)
   assert_near (alone.state->window_bytes, 10000, 1e-12);
 }
 
+/* 12.5 GB/s over 10 us are 125 kB, half as much again may be on its way; a packet of 100 kB needs room for two. */
+static void
+credit_begins_with_a_round_trip (G_GNUC_UNUSED void **state)
+{
+  g_auto (Alone) alone = alone_new (&fab_congestion_credit, "{}");
+
+  assert_near (alone.state->credit_bytes, 125000, 1e-12);
+  assert_near (alone.state->outstanding_bytes, 187500, 1e-12);
+  alone.state->mtu_bytes = 100000;
+  alone.ops->start (alone.state);
+  assert_near (alone.state->outstanding_bytes, 200000, 1e-12);
+}
+
 /* --- flows that share a port --- */
 
 typedef struct {
@@ -275,6 +288,7 @@ watch (Flows *self, guint n, FabTimePs from_ps, FabTimePs to_ps)
  *   dcqcn   the queue lies between the thresholds of its marks, 400 and 1600 kB: 32 to 128 us
  *   swift   delay is at its target: two hops of 12.3 / 6.55 us, and for four windows of 15 packets 0.26 targets: 6.9 us
  *   hpcc    95 % of the port, so that there is hardly any queue
+ *   credit  half a round trip, 6.2 us, and a packet: what is outstanding beyond what the port needs
  *   nscc    three quarters of a round trip, 9.3 us
  */
 typedef struct {
@@ -290,6 +304,7 @@ static const Transport transports[] = {
   { "dcqcn", "{flow_control: pfc, congestion: dcqcn}", 0.95, 0.99, 128, 20000 * (FabTimePs) US, 1.05 },
   { "swift", "{flow_control: pfc, congestion: swift}", 0.99, 0.99, 7.3, 1000 * (FabTimePs) US, 1.05 },
   { "hpcc", "{flow_control: pfc, mtu: 1000B, congestion: hpcc}", 0.94, 0.94, 1, 8000 * (FabTimePs) US, 1.2 },
+  { "credit", "{flow_control: pfc, congestion: credit}", 0.99, 0.99, 7, 1000 * (FabTimePs) US, 1.05 },
   { "nscc", "{" TRIMS ", congestion: nscc}", 0.99, 0.99, 9.6, 1000 * (FabTimePs) US, 1.05 },
 };
 
@@ -445,6 +460,7 @@ main (void)
     cmocka_unit_test (swift_keeps_a_round_trip),
     cmocka_unit_test (hpcc_follows_the_busiest_port),
     cmocka_unit_test (nscc_grows_below_its_target_and_adapts_quickly),
+    cmocka_unit_test (credit_begins_with_a_round_trip),
     cmocka_unit_test (flows_that_join_and_leave_share_evenly),
     cmocka_unit_test (an_incast_ends_soon_after_its_bound),
     cmocka_unit_test (a_connection_keeps_its_rate),

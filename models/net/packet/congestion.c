@@ -83,15 +83,16 @@ packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
 
 /* --- senders --- */
 
-static FabCongestion *
-state_of (const PacketNet *self, guint32 number)
+FabCongestion *
+packet_sender_state (const PacketNet *self, guint32 number)
 {
   return (FabCongestion *) (self->states + (gsize) number * self->congestion->state_size);
 }
 
-static FabTimePs
-latency_forth_ps (const PacketNet *self, const PathSet *way)
+FabTimePs
+packet_sender_forth_ps (const PacketNet *self, guint32 way_number)
 {
+  const PathSet *way = &g_array_index (self->ways, PathSet, way_number);
   guint32 first = g_array_index (self->paths, guint32, way->first_path);
   gboolean is_stored = self->params.switching == SWITCHING_STORE_AND_FORWARD;
   double wire_ps = is_stored ? 0 : way->ps_per_byte * (double) self->params.mtu_bytes;
@@ -146,17 +147,19 @@ packet_sender_new (PacketNet *self, guint32 way_number)
     return NONE;
   number = sender_take (self);
   self->senders[number] = (Sender){ .way = way_number, .blocked = NONE, .n_entries = 1 };
-  state = state_of (self, number);
+  state = packet_sender_state (self, number);
   memset (state, 0, self->congestion->state_size);
   *state = (FabCongestion){
     .params = self->params.congestion.params,
     .line_bytes_per_s = (double) FAB_PS_PER_S / way->ps_per_byte,
-    .round_trip_ps = fab_ps_add (latency_forth_ps (self, way), way->back_ps),
+    .round_trip_ps = fab_ps_add (packet_sender_forth_ps (self, way_number), way->back_ps),
     .n_hops = count_hops (self, way),
     .mtu_bytes = (guint32) self->params.mtu_bytes,
     .timer_ps = FAB_TIME_MAX,
   };
   self->congestion->start (state);
+  if (self->congestion->takes_credit)
+    packet_credit_begin (self, number);
   return number;
 }
 
@@ -172,16 +175,19 @@ packet_sender_release (PacketNet *self, guint32 number)
 gboolean
 packet_sender_may_send (const PacketNet *self, guint32 number)
 {
-  double window = state_of (self, number)->window_bytes;
+  const FabCongestion *state = packet_sender_state (self, number);
+  double window = state->window_bytes;
   FabBytes flight = self->senders[number].flight_bytes;
 
+  if (self->congestion->takes_credit && state->credit_bytes <= 0)
+    return FALSE;
   return window <= 0 || flight == 0 || (double) (flight + self->params.mtu_bytes) <= window;
 }
 
 double
 packet_sender_ps_per_byte (const PacketNet *self, guint32 number)
 {
-  double rate = state_of (self, number)->rate_bytes_per_s;
+  double rate = packet_sender_state (self, number)->rate_bytes_per_s;
 
   return rate > 0 ? (double) FAB_PS_PER_S / rate : 0;
 }
@@ -201,8 +207,8 @@ packet_sender_block (PacketNet *self, guint32 flow_number)
   sender->blocked = flow_number;
 }
 
-static void
-unblock (PacketNet *self, guint32 number)
+void
+packet_sender_unblock (PacketNet *self, guint32 number)
 {
   guint32 flow_number = self->senders[number].blocked;
 
@@ -224,7 +230,7 @@ static void
 set_timer (PacketNet *self, guint32 number)
 {
   Sender *sender = &self->senders[number];
-  FabTimePs at_ps = state_of (self, number)->timer_ps;
+  FabTimePs at_ps = packet_sender_state (self, number)->timer_ps;
 
   if (sender->is_timed || at_ps == FAB_TIME_MAX)
     return;
@@ -237,7 +243,7 @@ set_timer (PacketNet *self, guint32 number)
 void
 packet_sender_timer (PacketNet *self, guint32 number)
 {
-  FabCongestion *state = state_of (self, number);
+  FabCongestion *state = packet_sender_state (self, number);
 
   self->senders[number].is_timed = FALSE;
   if (self->senders[number].n_entries > 1 && self->now_ps >= state->timer_ps) {
@@ -256,8 +262,9 @@ packet_sender_sent (PacketNet *self, guint32 number, guint32 packet, guint32 byt
     self->senders[number].flight_bytes += bytes;
     self->notes[packet] = (PacketNote){ .sent_ps = self->now_ps };
   }
+  packet_sender_state (self, number)->credit_bytes -= bytes;
   if (self->congestion->sent)
-    self->congestion->sent (state_of (self, number), self->now_ps, bytes);
+    self->congestion->sent (packet_sender_state (self, number), self->now_ps, bytes);
 }
 
 /* The receiver got a marked packet. */
@@ -265,7 +272,7 @@ void
 packet_sender_marked (PacketNet *self, guint32 number)
 {
   if (number == NONE || self->congestion->marked == NULL
-      || !self->congestion->marked (state_of (self, number), self->now_ps))
+      || !self->congestion->marked (packet_sender_state (self, number), self->now_ps))
     return;
   self->senders[number].n_entries++;
   agenda_add (&self->agenda,
@@ -277,7 +284,7 @@ void
 packet_sender_told (PacketNet *self, guint32 number)
 {
   if (self->senders[number].n_entries > 1) {
-    self->congestion->told (state_of (self, number), self->now_ps);
+    self->congestion->told (packet_sender_state (self, number), self->now_ps);
     set_timer (self, number);
   }
   packet_sender_release (self, number);
@@ -351,10 +358,10 @@ packet_reported (PacketNet *self, guint32 number)
   };
 
   self->senders[sender].flight_bytes -= packet->size;
-  self->congestion->reported (state_of (self, sender), &report);
+  self->congestion->reported (packet_sender_state (self, sender), &report);
   packet_drop (self, number);
   set_timer (self, sender);
-  unblock (self, sender);
+  packet_sender_unblock (self, sender);
   packet_sender_release (self, sender);
 }
 
@@ -365,6 +372,13 @@ packet_senders_init (PacketNet *self)
 
   self->free_sender = NONE;
   self->congestion = ops != NULL && ops->start != NULL ? ops : NULL;
+  if (self->congestion != NULL && self->congestion->takes_credit) {
+    guint n_links = fab_graph_n_links (self->base.env.graph);
+
+    self->givers = g_new0 (Giver, n_links + 1);
+    for (guint i = 0; i < n_links; i++)
+      self->givers[i].ring = NONE;
+  }
   if (self->congestion != NULL && self->congestion->has_telemetry)
     self->busy_ps = g_new0 (FabTimePs, fab_graph_n_links (self->base.env.graph) + 1);
 }
@@ -374,6 +388,7 @@ packet_senders_clear (PacketNet *self)
 {
   g_free (self->senders);
   g_free (self->states);
+  g_free (self->givers);
   g_free (self->notes);
   g_free (self->telemetry);
   g_free (self->busy_ps);

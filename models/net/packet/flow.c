@@ -118,6 +118,8 @@ packet_flow_start (PacketNet *self, guint32 number)
     begin_message (self, flow);
   if (flow->sender == NONE)
     flow->sender = packet_sender_new (self, flow->way);
+  if (packet_takes_credit (self, flow->sender))
+    packet_credit_ask (self, flow->sender, flow->bytes);
   packet_flow_join (self, number);
 }
 
@@ -281,6 +283,8 @@ end (PacketNet *self, guint32 number)
 
   if (flow->is_metered)
     packet_path_set_meter (self, flow);
+  if (flow->left_bytes > 0 && packet_takes_credit (self, flow->sender))
+    packet_credit_cancel (self, flow->sender, flow->left_bytes);
   flow->is_over = TRUE;
   flow->n_entries++; /* kept until all callbacks have run */
   tell_left (self, number);
@@ -299,6 +303,8 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
 
   if (!is_new)
     packet_path_set_meter_lost (self, packet);
+  if (packet_takes_credit (self, flow->sender))
+    packet_credit_ended (self, flow->sender, size);
   packet_finish (self, packet_number, FALSE, 0);
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);

@@ -68,6 +68,8 @@ packet_loss_drop (PacketNet *self, guint32 packet_number)
   Flow *flow = &self->flows[number];
   FabTimePs later_ps = rest_ps (self, packet);
 
+  if (packet_takes_credit (self, flow->sender))
+    packet_credit_ended (self, flow->sender, packet->size);
   packet_path_set_meter_lost (self, packet);
   if (!is_in_order (self, flow)) {
     flow->lost_bytes += packet->size;
@@ -84,6 +86,8 @@ go_back (PacketNet *self, guint32 number)
   Flow *flow = &self->flows[number];
   FabBytes from = (FabBytes) flow->expected * self->params.mtu_bytes;
 
+  if (packet_takes_credit (self, flow->sender))
+    packet_credit_ask (self, flow->sender, flow->bytes - from - flow->left_bytes);
   flow->n_sent = flow->expected;
   flow->left_bytes = flow->bytes - from;
   flow->flight_bytes = 0;
@@ -103,6 +107,8 @@ packet_loss_nacked (PacketNet *self, guint32 number)
 
     flow->left_bytes += bytes;
     flow->lost_bytes -= bytes;
+    if (packet_takes_credit (self, flow->sender))
+      packet_credit_ask (self, flow->sender, bytes);
     packet_flow_join (self, number);
   }
   packet_flow_release (self, number);

@@ -175,6 +175,8 @@ handle_first (PacketNet *self)
   case KIND_TIMER: packet_sender_timer (self, number); break;
   case KIND_NACK: packet_loss_nacked (self, number); break;
   case KIND_REPORT: packet_reported (self, number); break;
+  case KIND_CREDITS: packet_credits (self, number); break;
+  case KIND_GIVE: packet_credit_give (self, number); break;
   case KIND_TIMEOUT: packet_loss_timeout (self, number); break;
   default: g_assert_not_reached ();
   }

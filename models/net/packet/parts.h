@@ -35,6 +35,8 @@ enum {
   KIND_NACK,    /* flow: a packet is missing */
   KIND_TIMEOUT, /* flow: its last packets may be missing */
   KIND_REPORT,  /* packet: its sender hears of it */
+  KIND_CREDITS, /* sender x 2: its receiver hears of what it wants; + 1: it gets credit */
+  KIND_GIVE,    /* link: its receiver may give credit again */
 };
 
 typedef struct {
@@ -134,7 +136,23 @@ typedef struct {
   guint32 n_entries;     /* number of references: its connection, flows, the agenda */
   FabBytes flight_bytes; /* sent, and nothing heard of yet; counted only where the model takes reports */
   gboolean is_timed;     /* a KIND_TIMER is on the agenda */
+  /* With takes_credit: */
+  guint32 port;            /* the last link that congestion control governs, whose receiver gives credit */
+  guint32 ring_next;       /* the next one whom this receiver serves */
+  gboolean is_in_ring;     /* it waits for credit */
+  double port_ps_per_byte; /* time per byte on that link */
+  FabTimePs forth_ps;      /* until its receiver hears of it */
+  FabBytes asked_bytes;    /* sum of what it has to send */
+  double heard_bytes, given_bytes; /* as much of it as the receiver knows; sum of credit */
 } Sender;
+
+/* A receiver that gives credit for a port. */
+typedef struct {
+  guint32 ring; /* the sender that was served last, or NONE */
+  gboolean is_timed;
+  FabTimePs free_ps; /* earliest time for more credit */
+  double outstanding_bytes;
+} Giver;
 
 typedef struct {
   guint32 next;         /* next in the ring, or in the list of free flows */
@@ -178,6 +196,7 @@ typedef struct {
   const FabCongestionOps *congestion; /* NULL: none */
   Sender *senders;
   char *states;            /* per sender: the state of its congestion control */
+  Giver *givers;           /* per link, with takes_credit */
   PacketNote *notes;       /* per packet, where congestion control takes reports */
   FabTelemetry *telemetry; /* MOST_TELEMETRY per packet, where it takes these; else NULL */
   FabTimePs *busy_ps;      /* per link, likewise: how long it has been sending */
@@ -292,7 +311,30 @@ Thresholds packet_thresholds (const PacketParams *params, FabBytesPerS rate_byte
 /* Whether to mark a packet, by the length of the queue that it joins. */
 gboolean packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes);
 
+/* --- credits.c --- */
+
+/* Sets what a sender needs to ask for credit. */
+void packet_credit_begin (PacketNet *self, guint32 sender);
+/* A sender has so many more bytes to send. */
+void packet_credit_ask (PacketNet *self, guint32 sender, FabBytes bytes);
+/* Bytes of a sender have arrived, or are lost. */
+void packet_credit_ended (PacketNet *self, guint32 sender, FabBytes bytes);
+/* Bytes that a sender asked for will not be sent. */
+void packet_credit_cancel (PacketNet *self, guint32 sender, FabBytes bytes);
+void packet_credits (PacketNet *self, guint32 what);
+void packet_credit_give (PacketNet *self, guint32 port);
+
 /* --- congestion.c: senders --- */
+
+FabCongestion *packet_sender_state (const PacketNet *self, guint32 sender);
+FabTimePs packet_sender_forth_ps (const PacketNet *self,
+                                  guint32 way); /* latency of a packet in an empty network */
+void packet_sender_unblock (PacketNet *self, guint32 sender);
+static inline gboolean
+packet_takes_credit (const PacketNet *self, guint32 sender)
+{
+  return sender != NONE && self->congestion->takes_credit;
+}
 
 void packet_senders_init (PacketNet *self);
 void packet_senders_clear (PacketNet *self);
