@@ -215,19 +215,20 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
   return TRUE;
 }
 
-/* Returns which of these links a hash chooses; each is chosen in proportion to its count. */
-static guint
-choose (const FabWayOn *links, guint n, FabVertexId vertex, guint64 key)
+/* Returns the link that a hash chooses; each is chosen in proportion to its count. */
+static const FabWayOn *
+choose (const FabWaysOn *on, FabVertexId vertex, guint64 key)
 {
-  guint64 n_all = 0, drawn;
+  guint64 drawn;
   guint i = 0;
 
-  for (guint k = 0; k < n; k++)
-    n_all += links[k].count;
-  g_assert (n_all > 0);
-  for (drawn = fab_mix (key, vertex) % n_all; drawn >= links[i].count; i++)
-    drawn -= links[i].count;
-  return i;
+  g_assert (on->n_parallel > 0);
+  drawn = fab_mix (key, vertex) % on->n_parallel;
+  if (on->n == on->n_parallel)
+    return &on->links[drawn];
+  for (; drawn >= on->links[i].count; i++)
+    drawn -= on->links[i].count;
+  return &on->links[i];
 }
 
 /* --- the section of a transfer's path that lies in the fabric --- */
@@ -282,9 +283,8 @@ pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, guint64 key, FabPath
   if (n_left > FAB_PATH_MAX_LINKS - path->n)
     return FALSE;
   for (; n_left > 0; n_left--) {
-    guint n;
-    const FabWayOn *links = fab_ways_on (ways, at, n_left, &n);
-    const FabWayOn *chosen = &links[choose (links, n, at, key)];
+    FabWaysOn on = fab_ways_on (ways, at, n_left);
+    const FabWayOn *chosen = choose (&on, at, key);
 
     path->links[path->n++] = chosen->link;
     at = chosen->next;
@@ -311,8 +311,11 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 ke
     g_assert (is_found && n_steps (self) == end - first);
     for (guint i = first; i < end; i++) {
       list_next (self, at, i - first);
-      const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->links->data;
-      const FabWayOn *chosen = &links[choose (links, self->links->len, at, key)];
+      FabWaysOn on = { (const FabWayOn *) (gconstpointer) self->links->data, self->links->len, 0 };
+
+      for (guint k = 0; k < on.n; k++)
+        on.n_parallel += on.links[k].count;
+      const FabWayOn *chosen = choose (&on, at, key);
 
       best.links[i] = chosen->link;
       at = chosen->next;

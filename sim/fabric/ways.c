@@ -11,6 +11,9 @@
 /* Rows of distances that take more than this together are made anew. */
 enum { MOST_ROW_BYTES = 1 << 28 };
 
+/* So many links that lead on are kept; then they are listed anew. */
+enum { MOST_KEPT = 1 << 23, FIRST_SLOTS = 1 << 10 };
+
 /* A link from a switch of the fabric to another. */
 typedef struct {
   FabWayOn on;
@@ -22,6 +25,13 @@ typedef struct {
   FabVertexId vertex;
   const guint8 *row;
 } End;
+
+/* What leads from one switch to one class of destinations, or to one destination beside it. */
+typedef struct {
+  guint64 key_1;  /* 1 + key; 0: the slot is empty */
+  guint first, n; /* in `kept` */
+  guint64 n_parallel;
+} Slot;
 
 struct _FabWays {
   const FabGraph *graph;
@@ -39,7 +49,10 @@ struct _FabWays {
   guint *queue;         /* [n_classes] */
   FabVertexId src, dst; /* of the present pair */
   GArray *ends;         /* End: the switches that the destination is joined to */
-  GArray *found;        /* FabWayOn */
+  GArray *kept;         /* FabWayOn */
+  Slot *slots;          /* [n_slots, a power of 2], at most half of them full */
+  guint n_slots, n_full;
+  GArray *found; /* FabWayOn */
   guint64 n_visits;
 };
 
@@ -258,6 +271,9 @@ fab_ways_new (const FabGraph *graph)
   self->queue = g_new (guint, self->n_classes + 1);
   self->ends = g_array_new (FALSE, FALSE, sizeof (End));
   self->found = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
+  self->kept = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
+  self->n_slots = FIRST_SLOTS;
+  self->slots = g_new0 (Slot, self->n_slots);
   return self;
 }
 
@@ -286,6 +302,8 @@ fab_ways_free (FabWays *self)
   g_free (self->queue);
   g_array_unref (self->ends);
   g_array_unref (self->found);
+  g_array_unref (self->kept);
+  g_free (self->slots);
   g_free (self);
 }
 
@@ -432,27 +450,103 @@ look_into_destination (FabWays *self, FabVertexId vertex)
   g_array_sort (self->found, compare_ways);
 }
 
-const FabWayOn *
-fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left, guint *n)
+/* --- what was found before --- */
+
+static Slot *
+find_slot (const FabWays *self, guint64 key)
+{
+  guint64 i = fab_mix (key, self->n_slots) & (self->n_slots - 1);
+
+  while (self->slots[i].key_1 != 0 && self->slots[i].key_1 != key + 1)
+    i = (i + 1) & (self->n_slots - 1);
+  return &self->slots[i];
+}
+
+static void
+make_room (FabWays *self)
+{
+  g_autofree Slot *before = self->slots;
+  guint n_before = self->n_slots;
+
+  if (self->kept->len > MOST_KEPT) {
+    g_array_set_size (self->kept, 0);
+    self->n_full = 0;
+    n_before = 0;
+  } else {
+    self->n_slots *= 2;
+  }
+  self->slots = g_new0 (Slot, self->n_slots);
+  for (guint i = 0; i < n_before; i++)
+    if (before[i].key_1 != 0)
+      *find_slot (self, before[i].key_1 - 1) = before[i];
+}
+
+static guint64
+count_parallel (const FabWayOn *links, guint n)
+{
+  guint64 n_parallel = 0;
+
+  for (guint i = 0; i < n; i++)
+    n_parallel += links[i].count;
+  return n_parallel;
+}
+
+static void
+look_from_switch (FabWays *self, guint place, guint n_left)
+{
+  for (guint i = self->starts[place]; i < self->starts[place + 1]; i++) {
+    const Out *out = &self->outs[i];
+
+    if (links_left (self, out->on.next, out->class_index) < n_left)
+      g_array_append_val (self->found, out->on);
+  }
+  self->n_visits += self->starts[place + 1] - self->starts[place];
+}
+
+static const Slot *
+keep_found (FabWays *self, guint64 key)
+{
+  const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->found->data;
+
+  if (2 * (self->n_full + 1) > self->n_slots || self->kept->len > MOST_KEPT)
+    make_room (self);
+  Slot *slot = find_slot (self, key);
+  *slot = (Slot){ key + 1, self->kept->len, self->found->len, count_parallel (links, self->found->len) };
+  self->n_full++;
+  g_array_append_vals (self->kept, links, self->found->len);
+  return slot;
+}
+
+/* Beside the destination's switch the way leads to that switch, from farther away to its class. */
+static FabWaysOn
+from_switch (FabWays *self, guint place, guint n_left)
+{
+  guint end = self->places[g_array_index (self->ends, End, 0).vertex];
+  guint64 to = n_left == 2 ? self->n_classes + end : self->classes[end];
+  guint64 key = place * ((guint64) self->n_classes + self->n_switches) + to;
+  const Slot *slot = find_slot (self, key);
+
+  if (slot->key_1 == 0) {
+    look_from_switch (self, place, n_left);
+    slot = keep_found (self, key);
+  }
+  return (FabWaysOn){ &g_array_index (self->kept, FabWayOn, slot->first), slot->n, slot->n_parallel };
+}
+
+FabWaysOn
+fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left)
 {
   g_array_set_size (self->found, 0);
-  if (vertex == self->src) {
+  if (vertex == self->src)
     look_from_source (self, n_left - 1);
-  } else if (n_left == 1) {
+  else if (n_left == 1)
     look_into_destination (self, vertex);
-  } else {
-    guint place = self->places[vertex];
-
-    for (guint i = self->starts[place]; i < self->starts[place + 1]; i++) {
-      const Out *out = &self->outs[i];
-
-      if (links_left (self, out->on.next, out->class_index) < n_left)
-        g_array_append_val (self->found, out->on);
-    }
-    self->n_visits += self->starts[place + 1] - self->starts[place];
-  }
-  *n = self->found->len;
-  return (const FabWayOn *) (gconstpointer) self->found->data;
+  else if (self->ends->len == 1)
+    return from_switch (self, self->places[vertex], n_left);
+  else
+    look_from_switch (self, self->places[vertex], n_left);
+  const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->found->data;
+  return (FabWaysOn){ links, self->found->len, count_parallel (links, self->found->len) };
 }
 
 guint

@@ -34,9 +34,16 @@ typedef struct {
   FabVertexId next;
 } FabWayOn;
 
-/* Sets *n, and returns the links that lead from `vertex`, which is `n_left` links from the destination on a shortest
- * path, to a vertex one link nearer: in ascending order, valid until the next call. */
-const FabWayOn *fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left, guint *n);
+/* In ascending order, valid until the next call. */
+typedef struct {
+  const FabWayOn *links;
+  guint n;
+  guint64 n_parallel; /* sum of their counts */
+} FabWaysOn;
+
+/* Returns the links that lead from `vertex`, which is `n_left` links from the destination on a shortest path, to a
+ * vertex one link nearer. Those of a switch are found once per class of destination. */
+FabWaysOn fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left);
 
 /* The number of classes, and of entries of adjacency that searches have looked at so far. */
 guint fab_ways_n_classes (const FabWays *self);

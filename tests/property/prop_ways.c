@@ -174,11 +174,8 @@ visits_per_path (guint n, guint pods)
   for (guint node = 0; node < n_nodes; node++) {
     FabVertexId src = n_switches + 2 * node + 1, dst = n_switches + 2 * ((node + n) % n_nodes) + 1, at = src;
 
-    for (guint left = fab_ways_begin (ways, src, dst); left > 0; left--) {
-      guint n_on;
-
-      at = fab_ways_on (ways, at, left, &n_on)[0].next;
-    }
+    for (guint left = fab_ways_begin (ways, src, dst); left > 0; left--)
+      at = fab_ways_on (ways, at, left).links[0].next;
     assert_int_equal (at, dst);
   }
   return (double) fab_ways_n_visits (ways) / n_nodes;
