@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/all_pairs.h"
 
+#include <string.h>
+
 #include "sim/machine/nic_paths.h"
 #include "sim/machine/rank_symmetry.h"
 
@@ -223,16 +225,73 @@ has_like_ports (const AllPairs *self, guint nic)
   return TRUE;
 }
 
-/* Whether no node has to change NICs because two of them are not joined (fab_cluster_way_out). */
-static gboolean
-has_all_ways (const AllPairs *self)
+/* Marks all switches outside nodes that are joined to this one, directly or by way of others. */
+static void
+mark_part (const AllPairs *self, FabVertexId start, guint32 part, guint32 *parts)
+{
+  g_autoptr (GArray) queue = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+
+  parts[start] = part;
+  g_array_append_val (queue, start);
+  for (guint i = 0; i < queue->len; i++) {
+    FabLinkId first;
+    guint n = fab_graph_out_links (self->graph, g_array_index (queue, FabVertexId, i), &first);
+
+    for (FabLinkId link = first; link < first + n; link++) {
+      FabVertexId next = fab_graph_link (self->graph, link)->dst;
+
+      if (parts[next] > 0 || node_of (self, next) != FAB_NO_NODE
+          || fab_graph_vertex (self->graph, next)->kind != FAB_VERTEX_SWITCH)
+        continue;
+      parts[next] = part;
+      g_array_append_val (queue, next);
+    }
+  }
+}
+
+/* [nics_per_node] the part of the fabric that the NICs of each number are joined to, from 1. NULL: they have several
+ * ports or none, or are joined to different parts. (transfer full) */
+static guint32 *
+find_parts (const AllPairs *self)
 {
   guint n = self->group->cluster->nics_per_node;
+  g_autofree guint32 *parts = g_new0 (guint32, fab_graph_n_vertices (self->graph) + 1);
+  g_autofree guint32 *of_nics = g_new0 (guint32, n + 1);
+
+  for (guint node = 0; node < self->group->n_nodes; node++)
+    for (guint nic = 0; nic < n; nic++) {
+      FabLinkId port = port_of (self, node, nic);
+
+      if (port == FAB_NO_LINK)
+        return NULL;
+      FabVertexId leaf = fab_graph_link (self->graph, port)->dst;
+      if (parts[leaf] == 0)
+        mark_part (self, leaf, node * n + nic + 1, parts);
+      if (node == 0)
+        of_nics[nic] = parts[leaf];
+      else if (parts[leaf] != of_nics[nic])
+        return NULL;
+    }
+  return g_steal_pointer (&of_nics);
+}
+
+/* Whether two NICs are joined or not alike in all nodes, so that every pair of nodes changes NICs inside a node where
+ * the first two do (fab_cluster_way_out). */
+static gboolean
+has_same_ways (const AllPairs *self)
+{
+  guint n = self->group->cluster->nics_per_node;
+  g_autofree guint32 *parts = NULL;
 
   for (guint out = 0; out < n; out++)
-    for (guint in = 0; in < n; in++)
-      if (wire_ps (self, 0, out, 1, in) == FAB_TIME_MAX)
+    for (guint in = 0; in < n; in++) {
+      if (wire_ps (self, 0, out, 1, in) < FAB_TIME_MAX)
+        continue;
+      if (parts == NULL)
+        parts = find_parts (self);
+      if (parts == NULL || parts[out] == parts[in])
         return FALSE;
+    }
   return TRUE;
 }
 
@@ -337,9 +396,49 @@ add_by_leaves (AllPairs *self, const Flow *flow)
   return add_leaves (self, flow, outs, ins, selves);
 }
 
-/* Flows between the same NICs follow one another, for which a router need not search again. */
+/* Counts the links between the ports on the path of one flow. */
 static gboolean
-add_by_nodes (AllPairs *self)
+count_way (AllPairs *self, const Flow *flow, guint out_node, guint in_node, guint *counts)
+{
+  FabPath path;
+
+  path.n = 0;
+  if (!fab_router_append (self->group->cluster->router, fab_group_nic (self->group, out_node, flow->out_nic),
+                          fab_group_nic (self->group, in_node, flow->in_nic),
+                          out_node * self->group->gpus_per_node + flow->from_local, &path))
+    return FALSE;
+  FabTimePs latency_ps = fab_ps_add (fab_path_latency_ps (self->graph, &path), flow->inside_ps);
+  self->form->inter_latency_ps = MAX (self->form->inter_latency_ps, latency_ps);
+  for (guint i = 1; i + 1 < path.n; i++)
+    counts[path.links[i]]++;
+  return TRUE;
+}
+
+static gboolean
+is_as_heavy (const Flow *a, const Flow *b)
+{
+  return memcmp (&a->weight, &b->weight, sizeof a->weight) == 0
+      && memcmp (&a->line, &b->line, sizeof a->line) == 0;
+}
+
+/* Of the flows from `first` on, those that weigh as much as it, which are counted together. */
+static gboolean
+count_ways (AllPairs *self, guint first, guint *counts)
+{
+  const Flow *flows = (const Flow *) (gconstpointer) self->flows->data;
+  guint n_nodes = self->group->n_nodes;
+
+  for (guint out = 0; out < n_nodes; out++)
+    for (guint in = 0; in < n_nodes; in++)
+      for (guint i = first; in != out && i < self->flows->len; i++)
+        if (is_as_heavy (&flows[i], &flows[first]) && !count_way (self, &flows[i], out, in, counts))
+          return FALSE;
+  return TRUE;
+}
+
+/* Each flow is spread over several paths, which the hash decides. */
+static gboolean
+add_spread_by_nodes (AllPairs *self)
 {
   guint n_nodes = self->group->n_nodes;
 
@@ -351,6 +450,35 @@ add_by_nodes (AllPairs *self)
         if (!add_way (self, flow, out, in, 1, out * self->group->gpus_per_node + flow->from_local))
           return FALSE;
       }
+  return TRUE;
+}
+
+/* A hash of each pair of nodes decides, so all pairs are asked, and nothing of a pair is kept. */
+static gboolean
+add_by_nodes (AllPairs *self)
+{
+  const Flow *flows = (const Flow *) (gconstpointer) self->flows->data;
+  guint n_links = fab_graph_n_links (self->graph);
+  g_autofree guint *counts = g_new0 (guint, n_links + 1);
+
+  for (guint first = 0; first < self->flows->len; first++) {
+    gboolean is_done = FALSE;
+
+    for (guint i = 0; i < first && !is_done; i++)
+      is_done = is_as_heavy (&flows[i], &flows[first]);
+    if (!is_done && !count_ways (self, first, counts))
+      return FALSE;
+    for (FabLinkId link = 0; !is_done && link < n_links; link++) {
+      FabPath path = { .n = 1, .links = { link } };
+
+      if (counts[link] > 0)
+        fab_footprint_builder_add (self->builder, &path,
+                                   (FabUse){ .weight = flows[first].weight * counts[link],
+                                             .drive = FAB_DRIVE_COPY,
+                                             .stretch = flows[first].line / flows[first].weight });
+      counts[link] = 0;
+    }
+  }
   return TRUE;
 }
 
@@ -383,13 +511,14 @@ add_all (AllPairs *self, double weight)
   for (guint node = 0; node < self->group->n_nodes; node++)
     if (!fab_rank_symmetry_has (self->symmetry, node))
       return FALSE;
-  if (!has_all_ways (self) || !add_inside (self, weight) || !add_all_ends (self, weight))
+  if (!has_same_ways (self) || !add_inside (self, weight) || !add_all_ends (self, weight))
     return FALSE;
   g_array_sort (self->flows, compare_flows);
   for (guint i = 0; i < self->flows->len; i++)
     if (!add_flow (self, &g_array_index (self->flows, Flow, i)))
       return FALSE;
-  if (self->is_hashed && !add_by_nodes (self))
+  gboolean is_spread = self->group->cluster->router->ops->spread != NULL;
+  if (self->is_hashed && !(is_spread ? add_spread_by_nodes (self) : add_by_nodes (self)))
     return FALSE;
   fab_rank_symmetry_add (self->symmetry, self->builder);
   return TRUE;

@@ -53,6 +53,8 @@ random_scenario (Random *random)
     "{kind: fat_tree, tiers: 3, radix: 128, nodes_per_leaf: 1, leaves_per_pod: 2}",
     "{kind: torus, dimensions: 2, x: 2, y: 3}",
     "{kind: rail_only}",
+    "{kind: fat_tree, tiers: 3, radix: 128, planes: 2, nodes_per_leaf: 1, leaves_per_pod: 2}",
+    "{kind: leaf_spine, planes: 8, nodes_per_leaf: 3, spines: 2}",
   };
   static const char *const routes[] = { "shortest", "ecmp", "spray", "adaptive" };
   guint fabric = random_below (random, G_N_ELEMENTS (fabrics));
