@@ -16,14 +16,59 @@ enum { MOST_ROUNDS = 40 };
 typedef struct {
   const FabGraph *graph;
   const FabFoldSpec *spec;
-  guint *firsts;           /* [n_schedules + 1]: the first lane of each, numbered through all of them */
+  guint *firsts;           /* [n_uses + 1]: the first lane of each, numbered through all of them */
   guint64 *lanes, *before; /* [lanes] colours after this round and after the one before */
+  gboolean *has_room;      /* [links] for all lanes at once */
   guint64 *links, *sums;   /* [links] colours, 0: nothing crosses it; what its lanes add in this round */
   guint *ahead,
       *farther;   /* [lanes] the lane that feeds this one over 2^round others in a ring; itself: no ring */
   guint64 *table; /* [n_slots, a power of 2] for counting colours */
   guint n_slots;
 } Refinement;
+
+/* --- links with room --- */
+
+/* Lanes of rings alone are known to keep to the limit of their collective (play.c). */
+static double
+most_of_lane (const FabFoldUse *use, guint l)
+{
+  const FabSchedule *schedule = use->schedule;
+  const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+  gboolean has_limit = schedule->has_offsets && use->limit_bytes_per_s > 0;
+
+  if (!use->is_once)
+    return G_MAXDOUBLE;
+  for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++)
+    has_limit &= fab_schedule_feed_at (schedule, i)->offset > 0;
+  if (!has_limit)
+    return lane->footprint->rate_bytes_per_s;
+  return MIN (lane->footprint->rate_bytes_per_s, use->limit_bytes_per_s * lane->weight * lane->n_messages);
+}
+
+static void
+find_room (const FabGraph *graph, const FabFoldSpec *spec, gboolean *has_room)
+{
+  const double rounding = 1e-9;
+  guint n_links = fab_graph_n_links (graph);
+  g_autofree double *demands = g_new0 (double, n_links + 1);
+
+  for (guint s = 0; s < spec->n_uses; s++)
+    for (guint l = 0; l < fab_schedule_n_lanes (spec->uses[s].schedule); l++) {
+      const FabScheduleLane *lane = fab_schedule_lane_at (spec->uses[s].schedule, l);
+      double most = most_of_lane (&spec->uses[s], l);
+
+      for (guint i = 0; i < lane->footprint->n; i++)
+        demands[lane->footprint->links[i]] += most * lane->footprint->line_weights[i];
+    }
+  for (guint s = 0; s < spec->n_streams; s++)
+    for (guint i = 0; i < spec->streams[s]->n; i++)
+      demands[spec->streams[s]->links[i]] = G_MAXDOUBLE;
+  for (guint i = 0; i < spec->n_apart; i++)
+    demands[spec->apart[i]] = G_MAXDOUBLE;
+  for (FabLinkId link = 0; link < n_links; link++)
+    has_room[link] = demands[link]
+                  <= (double) fab_graph_link (graph, link)->rate_bytes_per_s * (1 - rounding);
+}
 
 /* --- colours --- */
 
@@ -42,13 +87,13 @@ mix_real (guint64 colour, double value)
 static const FabSchedule *
 schedule_at (const Refinement *self, guint s)
 {
-  return self->spec->schedules[s];
+  return self->spec->uses[s].schedule;
 }
 
 static guint
 n_lanes (const Refinement *self)
 {
-  return self->firsts[self->spec->n_schedules];
+  return self->firsts[self->spec->n_uses];
 }
 
 static guint64
@@ -66,13 +111,13 @@ colour_first (Refinement *self)
 {
   const FabFoldSpec *spec = self->spec;
 
-  for (guint s = 0; s < spec->n_schedules; s++)
+  for (guint s = 0; s < spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
       const FabScheduleLane *lane = fab_schedule_lane_at (schedule_at (self, s), l);
 
       self->lanes[self->firsts[s] + l] = first_colour (lane, s);
       for (guint i = 0; i < lane->footprint->n; i++)
-        self->links[lane->footprint->links[i]] = 1;
+        self->links[lane->footprint->links[i]] = !self->has_room[lane->footprint->links[i]];
     }
   for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++)
     if (self->links[link] > 0)
@@ -102,7 +147,8 @@ colour_lane (Refinement *self, guint s, guint l)
     feeds += fab_mix (feed->offset, (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
   }
   for (guint i = 0; i < footprint->n; i++)
-    links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
+    if (!self->has_room[footprint->links[i]])
+      links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
   colour = fab_mix (fab_mix (self->before[first + l], feeds), links);
   colour = fab_mix (colour, self->before[self->ahead[first + l]]);
   self->lanes[first + l] = colour;
@@ -132,7 +178,7 @@ refine_round (Refinement *self)
   guint64 *before = self->before;
   self->before = self->lanes;
   self->lanes = before;
-  for (guint s = 0; s < self->spec->n_schedules; s++)
+  for (guint s = 0; s < self->spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++)
       colour_lane (self, s, l);
   for (FabLinkId link = 0; link < n_links; link++)
@@ -225,14 +271,16 @@ static FabFootprint *
 folded_footprint_new (const Classes *self, const FabFootprint *footprint)
 {
   FabFootprint *folded = fab_footprint_new (footprint->n);
+  guint n = 0;
 
   folded->rate_bytes_per_s = footprint->rate_bytes_per_s;
   folded->line_bound_bytes_per_s = footprint->line_bound_bytes_per_s;
   folded->binding_weight = footprint->binding_weight;
   for (guint i = 0; i < footprint->n; i++)
-    folded->links[i] = self->links[footprint->links[i]];
-  qsort (folded->links, footprint->n, sizeof (FabLinkId), compare_links);
-  for (guint i = 0; i < footprint->n; i++)
+    if (!self->refinement->has_room[footprint->links[i]])
+      folded->links[n++] = self->links[footprint->links[i]];
+  qsort (folded->links, n, sizeof (FabLinkId), compare_links);
+  for (guint i = 0; i < n; i++)
     if (i == 0 || folded->links[i] != folded->links[i - 1])
       folded->links[folded->n++] = folded->links[i];
   folded->binding_link = self->links[footprint->binding_link];
@@ -248,7 +296,8 @@ add_lane (Classes *self, guint number, const FabFootprint *footprint)
   if (*folded == NULL)
     *folded = folded_footprint_new (self, footprint);
   for (guint i = 0; i < footprint->n; i++)
-    if (self->links[footprint->links[i]] == footprint->links[i]) {
+    if (!self->refinement->has_room[footprint->links[i]]
+        && self->links[footprint->links[i]] == footprint->links[i]) {
       guint place = fab_footprint_find (*folded, footprint->links[i]);
 
       (*folded)->weights[place] += footprint->weights[i];
@@ -360,11 +409,11 @@ fold_all (Refinement *self)
 
   find_firsts (self, self->lanes, n, lanes);
   find_firsts (self, self->links, n_links, links);
-  for (guint s = 0; s < self->spec->n_schedules; s++)
+  for (guint s = 0; s < self->spec->n_uses; s++)
     for (guint l = self->firsts[s]; l < self->firsts[s + 1]; l++)
       add_lane (&classes, l, fab_schedule_lane_at (schedule_at (self, s), l - self->firsts[s])->footprint);
-  for (guint s = 0; s < self->spec->n_schedules; s++)
-    fold_schedule (self->spec->schedules[s], &classes, self->firsts[s]);
+  for (guint s = 0; s < self->spec->n_uses; s++)
+    fold_schedule (self->spec->uses[s].schedule, &classes, self->firsts[s]);
 }
 
 /* --- all --- */
@@ -372,7 +421,7 @@ fold_all (Refinement *self)
 static void
 find_ahead (Refinement *self)
 {
-  for (guint s = 0; s < self->spec->n_schedules; s++)
+  for (guint s = 0; s < self->spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
       const FabSchedule *schedule = schedule_at (self, s);
       guint start = schedule->feed_starts[l];
@@ -389,10 +438,10 @@ refinement_init (Refinement *self)
 {
   guint n_links = fab_graph_n_links (self->graph), n;
 
-  self->firsts = g_new0 (guint, self->spec->n_schedules + 1);
-  for (guint s = 0; s < self->spec->n_schedules; s++) {
-    fab_schedule_freeze (self->spec->schedules[s]);
-    fab_schedule_make_footprints (self->spec->schedules[s], FALSE);
+  self->firsts = g_new0 (guint, self->spec->n_uses + 1);
+  for (guint s = 0; s < self->spec->n_uses; s++) {
+    fab_schedule_freeze (self->spec->uses[s].schedule);
+    fab_schedule_make_footprints (self->spec->uses[s].schedule, FALSE);
     self->firsts[s + 1] = self->firsts[s] + fab_schedule_n_lanes (schedule_at (self, s));
   }
   n = n_lanes (self);
@@ -403,6 +452,8 @@ refinement_init (Refinement *self)
   find_ahead (self);
   self->links = g_new0 (guint64, n_links + 1);
   self->sums = g_new (guint64, n_links + 1);
+  self->has_room = g_new (gboolean, n_links + 1);
+  find_room (self->graph, self->spec, self->has_room);
   self->n_slots = 2u << g_bit_storage (MAX (n, n_links));
   self->table = g_new (guint64, self->n_slots);
 }
@@ -417,6 +468,7 @@ refinement_clear (Refinement *self)
   g_free (self->farther);
   g_free (self->links);
   g_free (self->sums);
+  g_free (self->has_room);
   g_free (self->table);
 }
 

@@ -7,6 +7,9 @@
  * colour refinement finds. Max-min sharing treats equal lines equally, so on a network that shares links in this way
  * every lane of a class begins and ends each message at the same time.
  *
+ * A link that has room for all lanes that may ever be on it, each as fast as it is alone, holds back none of them. Such
+ * links tell no lanes apart, and folded lanes leave them out.
+ *
  * A folded schedule has one lane of each class. The lane crosses one link of each class of links, and puts there what
  * all lanes of its class put on that link. Schedules that may be played at the same time must be folded together,
  * because they have to agree on the classes of links. What else crosses the links must be told: streams with their
@@ -17,8 +20,16 @@
 #include "sim/collective/schedule.h"
 
 typedef struct {
-  FabSchedule *const *schedules; /* [n_schedules], of one graph; none has been played */
-  guint n_schedules;
+  FabSchedule *schedule;
+  gboolean is_once; /* it is never played twice at the same time */
+  /* What the ends of a collective can send at most, flags of the protocol included, as the play's limit; 0: no
+   * limit. */
+  double limit_bytes_per_s;
+} FabFoldUse;
+
+typedef struct {
+  const FabFoldUse *uses; /* [n_uses], of one graph; none has been played */
+  guint n_uses;
   const FabFootprint *const *streams; /* [n_streams] that may run at the same time */
   guint n_streams;
   const FabLinkId *apart; /* [n_apart] links that are like no others, because their rate will change */

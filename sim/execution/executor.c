@@ -8,6 +8,7 @@
 #include "sim/collective/fold.h"
 #include "sim/collective/play.h"
 #include "sim/execution/account.h"
+#include "sim/execution/concurrency.h"
 #include "sim/execution/kernels.h"
 
 /* One active iteration. Arrays are per task unless stated otherwise. */
@@ -89,6 +90,7 @@ typedef struct {
   const FabFootprint *footprint;
   guint n_chunks;
   FabSchedule *schedule;
+  guint kind; /* for sim/execution/concurrency.h */
 } Known;
 
 struct _FabPlays {
@@ -145,7 +147,7 @@ plays_free (FabPlays *self)
 static FabSchedule *
 find_schedule (FabPlays *self, const FabCollectivePlan *plan)
 {
-  Known wanted = { plan->footprint, plan->steps.n_chunks, NULL };
+  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
   const Known *known = g_hash_table_lookup (self->known, &wanted);
 
   if (known != NULL)
@@ -167,65 +169,153 @@ typedef struct {
   FabSchedule *pipeline; /* of another plan */
 } InChunks;
 
+/* What a kind of collectives is played as: one of the two. */
+typedef struct {
+  FabFoldUse use;
+  const FabFootprint *stream;
+} Kind;
+
 /* The schedules and streams of all plans, each once. */
 typedef struct {
-  GPtrArray *schedules; /* FabSchedule */
-  GPtrArray *streams;   /* FabFootprint */
+  GArray *kinds; /* Kind */
   GArray *in_chunks;
-  GHashTable *pipelines; /* from footprint to FabSchedule */
-  GHashTable *seen;      /* footprints of streams */
+  GHashTable *pipelines; /* from footprint to Known */
+  GHashTable *streams;   /* from footprint to 1 + kind */
 } Everything;
 
-static void
-note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+static guint
+add_kind (Everything *all, FabSchedule *schedule, const FabFootprint *stream)
 {
-  Known wanted = { plan->footprint, plan->steps.n_chunks, NULL };
-  FabSchedule *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
+  Kind kind = { { schedule, FALSE, 0 }, stream };
 
-  if (!has_messages (self, plan)) {
-    if (plan->bytes > 0 && g_hash_table_add (all->seen, (gpointer) plan->footprint))
-      g_ptr_array_add (all->streams, (gpointer) plan->footprint);
-    return;
-  }
-  if (g_hash_table_contains (self->known, &wanted))
-    return;
-  if (pipeline != NULL) {
-    InChunks again = { plan, pipeline };
-
-    g_hash_table_add (self->known, g_memdup2 (&wanted, sizeof wanted));
-    g_array_append_val (all->in_chunks, again);
-    return;
-  }
-  FabSchedule *schedule = find_schedule (self, plan);
-  g_ptr_array_add (all->schedules, schedule);
-  if (fab_schedule_is_in_chunks (schedule, plan->steps.n_chunks))
-    g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, schedule);
+  g_array_append_val (all->kinds, kind);
+  return all->kinds->len - 1;
 }
 
-/* All schedules of the job, since any two may be played at the same time. */
-static void
-plays_fold (FabPlays *self)
+static guint
+find_stream (Everything *all, const FabFootprint *footprint)
 {
-  const FabDag *dag = self->env->dag;
-  g_autoptr (GPtrArray) schedules = g_ptr_array_new (), streams = g_ptr_array_new ();
-  g_autoptr (GArray) in_chunks = g_array_new (FALSE, FALSE, sizeof (InChunks));
-  g_autoptr (GHashTable) pipelines = g_hash_table_new (NULL, NULL), seen = g_hash_table_new (NULL, NULL);
-  Everything all = { schedules, streams, in_chunks, pipelines, seen };
+  gpointer known = g_hash_table_lookup (all->streams, footprint);
 
-  self->is_folded = TRUE;
-  for (guint c = 0; c < dag->n_collectives; c++)
-    if (dag->collectives[c].plan.footprint != NULL)
-      note_plan (self, &dag->collectives[c].plan, &all);
+  if (known == NULL) {
+    known = GUINT_TO_POINTER (1 + add_kind (all, NULL, footprint));
+    g_hash_table_insert (all->streams, (gpointer) footprint, known);
+  }
+  return GPOINTER_TO_UINT (known) - 1;
+}
+
+static Known *
+make_known (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+{
+  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
+  Known *known = g_hash_table_lookup (self->known, &wanted);
+  const Known *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
+
+  if (known != NULL)
+    return known;
+  if (pipeline != NULL) {
+    InChunks again = { plan, pipeline->schedule };
+
+    wanted.kind = pipeline->kind;
+    known = g_memdup2 (&wanted, sizeof wanted);
+    g_hash_table_add (self->known, known);
+    g_array_append_val (all->in_chunks, again);
+    return known;
+  }
+  find_schedule (self, plan);
+  known = g_hash_table_lookup (self->known, &wanted);
+  known->kind = add_kind (all, known->schedule, NULL);
+  if (fab_schedule_is_in_chunks (known->schedule, wanted.n_chunks))
+    g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, known);
+  return known;
+}
+
+/* The limit of a kind is the highest of its plans, where all have one. */
+static guint
+note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+{
+  guint n_before = all->kinds->len;
+
+  if (plan->footprint == NULL || plan->bytes == 0)
+    return FAB_NO_KIND;
+  if (!has_messages (self, plan))
+    return find_stream (all, plan->footprint);
+  const Known *known = make_known (self, plan, all);
+  FabFoldUse *use = &g_array_index (all->kinds, Kind, known->kind).use;
+  double limit = plan->steps.limit_bytes_per_s * plan->wire_factor;
+  if (all->kinds->len > n_before)
+    use->limit_bytes_per_s = limit;
+  else if (limit <= 0 || use->limit_bytes_per_s <= 0)
+    use->limit_bytes_per_s = 0;
+  else
+    use->limit_bytes_per_s = MAX (use->limit_bytes_per_s, limit);
+  return known->kind;
+}
+
+/* Folds the kinds of one part: those that may be under way with `first`, with others of those, and so on. */
+static void
+fold_part (const FabPlays *self, const GArray *kinds, const gboolean *may_meet, guint8 *is_done, guint first)
+{
+  g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (FabFoldUse));
+  g_autoptr (GPtrArray) streams = g_ptr_array_new ();
+
+  is_done[first] = TRUE;
+  g_array_append_val (part, first);
+  for (guint i = 0; i < part->len; i++) {
+    guint k = g_array_index (part, guint, i);
+    Kind *kind = &g_array_index (kinds, Kind, k);
+
+    kind->use.is_once = !may_meet[(gsize) k * kinds->len + k];
+    if (kind->stream != NULL)
+      g_ptr_array_add (streams, (gpointer) kind->stream);
+    else
+      g_array_append_val (uses, kind->use);
+    for (guint other = 0; other < kinds->len; other++)
+      if (!is_done[other] && may_meet[(gsize) k * kinds->len + other]) {
+        is_done[other] = TRUE;
+        g_array_append_val (part, other);
+      }
+  }
   fab_schedules_fold (self->net->env.graph,
-                      &(FabFoldSpec){ .schedules = (FabSchedule *const *) schedules->pdata,
-                                      .n_schedules = schedules->len,
+                      &(FabFoldSpec){ .uses = (const FabFoldUse *) (gpointer) uses->data,
+                                      .n_uses = uses->len,
                                       .streams = (const FabFootprint *const *) streams->pdata,
                                       .n_streams = streams->len,
                                       .apart = self->env->apart,
                                       .n_apart = self->env->n_apart });
+}
+
+static void
+fold_parts (const FabPlays *self, const GArray *kinds, const guint *kind_of)
+{
+  g_autofree gboolean *may_meet = fab_concurrency_find (self->env->dag, self->env->n_iterations > 1, kind_of,
+                                                        kinds->len);
+  g_autofree guint8 *is_done = g_new0 (guint8, kinds->len + 1);
+
+  for (guint k = 0; k < kinds->len; k++)
+    if (!is_done[k])
+      fold_part (self, kinds, may_meet, is_done, k);
+}
+
+/* Schedules that may be played at the same time are folded together. */
+static void
+plays_fold (FabPlays *self)
+{
+  const FabDag *dag = self->env->dag;
+  g_autoptr (GArray) kinds = g_array_new (FALSE, FALSE, sizeof (Kind)),
+                     in_chunks = g_array_new (FALSE, FALSE, sizeof (InChunks));
+  g_autoptr (GHashTable) pipelines = g_hash_table_new (NULL, NULL), streams = g_hash_table_new (NULL, NULL);
+  g_autofree guint *kind_of = g_new (guint, dag->n_collectives + 1);
+  Everything all = { kinds, in_chunks, pipelines, streams };
+
+  self->is_folded = TRUE;
+  for (guint c = 0; c < dag->n_collectives; c++)
+    kind_of[c] = note_plan (self, &dag->collectives[c].plan, &all);
+  fold_parts (self, kinds, kind_of);
   for (guint i = 0; i < in_chunks->len; i++) {
     const InChunks *again = &g_array_index (in_chunks, InChunks, i);
-    Known wanted = { again->plan->footprint, again->plan->steps.n_chunks, NULL };
+    Known wanted = { .footprint = again->plan->footprint, .n_chunks = again->plan->steps.n_chunks };
     Known *known = g_hash_table_lookup (self->known, &wanted);
 
     known->schedule = fab_schedule_in_chunks (again->pipeline, wanted.n_chunks);

@@ -56,6 +56,10 @@ case_init (Case *self, Random *random)
     self->specs[i] = (FabPlaySpec){ .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
                                     .wire_factor = 1,
                                     .share = random_between (random, 1, 2),
+                                    .limit_bytes_per_s = random_chance (random, 50)
+                                                           ? random_scale (random, 1e9, 1e11)
+                                                           : 0,
+                                    .free_bytes_per_s = 1e12,
                                     .is_pipeline = TRUE };
     self->begins_ps[i] = (FabTimePs) i * (FabTimePs) random_scale (random, 1, 1e8);
   }
@@ -107,8 +111,12 @@ become_slow (gpointer net, guint64 link)
 static void
 fold (const Case *self, FabSchedule **schedules)
 {
-  fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .schedules = schedules,
-                                                        .n_schedules = N_PLAYS,
+  FabFoldUse uses[N_PLAYS];
+
+  for (guint i = 0; i < N_PLAYS; i++)
+    uses[i] = (FabFoldUse){ schedules[i], TRUE, self->specs[i].limit_bytes_per_s };
+  fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .uses = uses,
+                                                        .n_uses = N_PLAYS,
                                                         .apart = &self->slow,
                                                         .n_apart = self->slow != FAB_NO_LINK });
 }
@@ -188,10 +196,10 @@ count_folded (const Rig *rig, FabOp op, FabLinkId apart)
   FabGroup group = rig_group (rig);
 
   assert_true (fab_algorithm_ring.schedule (&group, op, &env, 4, schedule, NULL));
-  fab_schedules_fold (rig->graph, &(FabFoldSpec){ .schedules = &schedule,
-                                                  .n_schedules = 1,
-                                                  .apart = &apart,
-                                                  .n_apart = apart != FAB_NO_LINK });
+  FabFoldUse use = { schedule, TRUE, 0 };
+  fab_schedules_fold (rig->graph,
+                      &(FabFoldSpec){
+                          .uses = &use, .n_uses = 1, .apart = &apart, .n_apart = apart != FAB_NO_LINK });
   return fab_schedule_n_lanes (schedule);
 }
 

@@ -2,6 +2,7 @@
 /* test_dag.c - who waits for whom, in this iteration and across to the next. */
 #include "tests/support/test.h"
 
+#include "sim/execution/concurrency.h"
 #include "sim/execution/dag.h"
 #include "tests/support/aborts.h"
 
@@ -133,6 +134,60 @@ a_builder_that_is_not_frozen_frees_its_names (G_GNUC_UNUSED void **state)
                     0);
 }
 
+/* Kinds: A (0) and then B (1) on one stream, C (2) on another one, which waits for A. */
+static FabDag *
+three_collectives (void)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 1);
+  guint first = fab_dag_builder_stream (builder, rank_class, "first"),
+        second = fab_dag_builder_stream (builder, rank_class, "second");
+  FabTaskId a = fab_dag_builder_join (
+      builder, first, fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("A")));
+
+  fab_dag_builder_join (builder, first,
+                        fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("B")));
+  FabTaskId c = fab_dag_builder_join (
+      builder, second, fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("C")));
+  fab_dag_builder_after (builder, c, a);
+  return fab_dag_builder_freeze (builder);
+}
+
+/* B and C both wait for A, and neither for the other. */
+static void
+collectives_without_an_order_may_meet (G_GNUC_UNUSED void **state)
+{
+  const guint kinds[] = { 0, 1, 2 };
+  g_autoptr (FabDag) dag = three_collectives ();
+  g_autofree gboolean *may_meet = fab_concurrency_find (dag, FALSE, kinds, 3);
+  const gboolean expected[] = { FALSE, FALSE, FALSE, FALSE, FALSE, TRUE, FALSE, TRUE, FALSE };
+
+  assert_memory_equal (may_meet, expected, sizeof expected);
+}
+
+/* The next iteration's A waits for B on its stream, but not for C; its C waits for its A, and so for B. */
+static void
+collectives_of_two_iterations_may_meet (G_GNUC_UNUSED void **state)
+{
+  const guint kinds[] = { 0, 1, 2 };
+  g_autoptr (FabDag) dag = three_collectives ();
+  g_autofree gboolean *may_meet = fab_concurrency_find (dag, TRUE, kinds, 3);
+  const gboolean expected[] = { FALSE, FALSE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE, FALSE };
+
+  assert_memory_equal (may_meet, expected, sizeof expected);
+}
+
+/* Two of one kind, and one that moves nothing. */
+static void
+a_kind_may_meet_itself (G_GNUC_UNUSED void **state)
+{
+  const guint kinds[] = { FAB_NO_KIND, 0, 0 };
+  g_autoptr (FabDag) dag = three_collectives ();
+  g_autofree gboolean *may_meet = fab_concurrency_find (dag, FALSE, kinds, 1);
+
+  assert_true (may_meet[0]);
+}
+
 int
 main (void)
 {
@@ -142,6 +197,9 @@ main (void)
     cmocka_unit_test (a_collective_counts_who_joins_it),
     cmocka_unit_test (what_cannot_run_is_not_frozen),
     cmocka_unit_test (a_builder_that_is_not_frozen_frees_its_names),
+    cmocka_unit_test (collectives_without_an_order_may_meet),
+    cmocka_unit_test (collectives_of_two_iterations_may_meet),
+    cmocka_unit_test (a_kind_may_meet_itself),
   };
 
   return cmocka_run_group_tests_name ("dag", tests, NULL, NULL);
