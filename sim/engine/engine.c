@@ -6,9 +6,10 @@ struct _FabEngine {
   FabTimePs now_ps;
   FabTimePs until_ps; /* where the run under way ends */
   guint64 n_events;
-  const gint *cancel; /* NULL: nobody can cancel */
-  FabPulse *pulse;    /* NULL: nobody looks */
-  char *failure;      /* NULL: no invariant was broken */
+  const gint *cancel;     /* NULL: nobody can cancel */
+  FabPulse *pulse;        /* NULL: nobody looks */
+  FabCompanion companion; /* `advance` NULL: there is none */
+  char *failure;          /* NULL: no invariant was broken */
   gboolean is_stopped, is_cancelled;
 };
 
@@ -84,6 +85,23 @@ is_due (const FabEngine *self)
   return self->until_ps == FAB_TIME_NEVER || fab_event_queue_first_ps (self->queue) <= self->until_ps;
 }
 
+/* Lets the companion play up to the next event. Returns whether it told something, or stopped the engine. */
+static gboolean
+companion_goes_first (FabEngine *self)
+{
+  FabTimePs first_ps = fab_event_queue_first_ps (self->queue);
+  FabTimePs at_ps = self->companion.advance (self->companion.owner, MIN (first_ps, self->until_ps));
+
+  look_around (self);
+  if (self->is_stopped || at_ps == FAB_TIME_NEVER)
+    return self->is_stopped;
+  g_assert (at_ps >= self->now_ps && at_ps <= first_ps);
+  self->now_ps = at_ps;
+  self->n_events++;
+  self->companion.tell (self->companion.owner);
+  return TRUE;
+}
+
 void
 fab_engine_run_until (FabEngine *self, FabTimePs until_ps)
 {
@@ -92,8 +110,11 @@ fab_engine_run_until (FabEngine *self, FabTimePs until_ps)
   g_assert (until_ps >= self->now_ps);
   self->until_ps = until_ps;
   self->is_stopped = self->is_cancelled || self->failure != NULL;
-  while (!self->is_stopped && !look_for_cancel (self) && is_due (self)
-         && fab_event_queue_pop (self->queue, &self->now_ps, &event)) {
+  while (!self->is_stopped && !look_for_cancel (self)) {
+    if (self->companion.advance != NULL && companion_goes_first (self))
+      continue;
+    if (!is_due (self) || !fab_event_queue_pop (self->queue, &self->now_ps, &event))
+      break;
     self->n_events++;
     event.fn (event.owner, event.arg);
   }
@@ -113,10 +134,23 @@ fab_engine_stop (FabEngine *self)
   self->is_stopped = TRUE;
 }
 
+gboolean
+fab_engine_is_stopped (const FabEngine *self)
+{
+  return self->is_stopped;
+}
+
 FabTimePs
 fab_engine_next_ps (const FabEngine *self)
 {
   return fab_event_queue_first_ps (self->queue);
+}
+
+void
+fab_engine_set_companion (FabEngine *self, const FabCompanion *companion)
+{
+  g_assert (self->companion.advance == NULL);
+  self->companion = *companion;
 }
 
 void

@@ -42,9 +42,24 @@ void fab_engine_run (FabEngine *self);
  * fab_engine_run (). */
 void fab_engine_run_until (FabEngine *self, FabTimePs until_ps);
 void fab_engine_stop (FabEngine *self);
+/* Whether the run under way ends after the present event, or the last run was ended by something else than its time. */
+gboolean fab_engine_is_stopped (const FabEngine *self);
 
 /* Returns the time of the next event; FAB_TIME_NEVER when there is none. */
 FabTimePs fab_engine_next_ps (const FabEngine *self);
+
+/* Another clock, which goes on in step with this one. Before every event of this engine, and when none is left,
+ * `advance` plays on up to `until_ps` at most, and not beyond the first time at which it has something to tell. It
+ * returns that time, or FAB_TIME_NEVER when it has nothing to tell up to `until_ps`. The engine then moves there and
+ * calls `tell`, before its own events of the same time. */
+typedef struct {
+  FabTimePs (*advance) (gpointer owner, FabTimePs until_ps);
+  void (*tell) (gpointer owner);
+  gpointer owner;
+} FabCompanion;
+
+/* The owner must outlive the engine's runs; at most one companion, set once. */
+void fab_engine_set_companion (FabEngine *self, const FabCompanion *companion);
 
 /* Once `*cancel` is not 0 the engine stops within FAB_ENGINE_EVENTS_PER_LOOK events, for good. The flag is read
  * atomically and must outlive the engine; NULL: there is none. */
