@@ -173,7 +173,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
 typedef struct {
   char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
-  gboolean has_no_db, has_no_band, has_no_fold, is_oversized_allowed;
+  gboolean has_no_db, has_no_band, has_no_fold, has_no_memo, is_oversized_allowed;
   FabFormat format;
 } RunOptions;
 
@@ -204,6 +204,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Do not play everything again to say how far the step may be off", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
       "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
+    { "no-memo", 0, 0, G_OPTION_ARG_NONE, &o->has_no_memo,
+      "Play what happened before again: --set fidelity.memo=false, where the fidelity has that key", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o->is_oversized_allowed),
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
@@ -230,6 +232,24 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     return fab_throw (
         error, FAB_ERROR_INPUT,
         "--trace writes one run and --seeds plays several; `fabricast trace --run ID` writes any");
+  return TRUE;
+}
+
+/* Adds the assignment for --no-memo; only some fidelities have the key. FALSE and *error when the scenario cannot be
+ * read. */
+static gboolean
+leave_memo_out (const char *path, char ***sets, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_cli_scenario (path, *sets, catalog, error);
+  guint n = g_strv_length (*sets);
+
+  if (scenario == NULL)
+    return FALSE;
+  if (((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->remembers == NULL)
+    return TRUE;
+  *sets = g_renew (char *, *sets, n + 2);
+  (*sets)[n] = g_strdup ("fidelity.memo=false");
+  (*sets)[n + 1] = NULL;
   return TRUE;
 }
 
@@ -292,6 +312,8 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
   const char *db = o->has_no_db ? NULL : o->db ? o->db : DEFAULT_DB;
   FabRunResult result = { 0 };
 
+  if (catalog && o->has_no_memo && !leave_memo_out (path, &sets, catalog, error))
+    return FALSE;
   if (catalog && o->seeds)
     return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format, o->is_oversized_allowed }, catalog,
                       code, error);

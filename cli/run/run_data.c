@@ -140,6 +140,23 @@ add_jobs (FabJson *json, const GArray *jobs)
   fab_json_end (json);
 }
 
+/* Of a network that remembers what happened before. */
+static void
+add_episodes (FabJson *json, const FabSimulation *simulation)
+{
+  FabEpisodesCount count = fab_simulation_episodes (simulation);
+
+  if (count.n_collectives == 0)
+    return;
+  fab_json_begin_object (json, "memo");
+  fab_json_add_whole (json, "collectives", (gint64) count.n_collectives);
+  fab_json_add_whole (json, "collectives_remembered", (gint64) count.n_collectives_remembered);
+  fab_json_add_whole (json, "episodes", (gint64) count.n_episodes);
+  fab_json_add_whole (json, "episodes_remembered", (gint64) count.n_remembered);
+  fab_json_add_whole (json, "replays", (gint64) count.n_replays);
+  fab_json_end (json);
+}
+
 char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
@@ -168,6 +185,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
     fab_json_add_whole (json, "message_sizes_outside", sizes.n_outside);
   }
   add_jobs (json, result->jobs);
+  add_episodes (json, result->simulation);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   fab_json_add_real (json, "wall_s", result->wall_s);
   fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());

@@ -10,6 +10,19 @@
 
 enum { TIMELINE_COLUMNS = 66 };
 
+/* How much of the network's work was played. */
+static void
+append_episodes (GString *page, FabEpisodesCount count)
+{
+  guint64 n_played = count.n_collectives - count.n_collectives_remembered;
+
+  if (count.n_collectives_remembered > 0)
+    g_string_append_printf (page,
+                            "\n  %-16s%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                            " collectives; the others happened before",
+                            "played", n_played, count.n_collectives);
+}
+
 static void
 append_head (GString *page, const FabScenario *scenario, const FabRunResult *result)
 {
@@ -38,8 +51,10 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
   if (totals->parameters > 0)
     g_string_append_printf (page, ", %s parameters, %s of gradients", parameters, gradients);
-  g_string_append_printf (page, ", %u collectives per iteration; fidelity %s\n\n",
+  g_string_append_printf (page, ", %u collectives per iteration; fidelity %s",
                           fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
+  append_episodes (page, fab_simulation_episodes (result->simulation));
+  g_string_append (page, "\n\n");
 }
 
 static void

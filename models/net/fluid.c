@@ -306,7 +306,7 @@ fluid_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
 
 /* Flows in it point into it, and so do links that have lost some of their rate. */
 static void
-fluid_rest (FabNet *net)
+fluid_forget (FabNet *net)
 {
   FluidNet *self = (FluidNet *) net;
 
@@ -336,6 +336,6 @@ const FabNetOps fab_net_fluid = {
   .send = fluid_send,
   .stream = fluid_stream,
   .destroy = fluid_destroy,
-  .rest = fluid_rest,
+  .forget = fluid_forget,
   .set_capacity = fluid_set_capacity,
 };

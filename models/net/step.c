@@ -16,6 +16,19 @@
 #include "sim/net/net.h"
 #include "sim/solve/sharing.h"
 
+typedef struct {
+  gboolean has_memo;
+} StepParams;
+
+static const FabParam step_params[] = {
+  { .key = "memo",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (StepParams, has_memo),
+    .fallback = "true",
+    .help = "What happened before is not played again: the same figures, sooner." },
+  { .key = NULL },
+};
+
 typedef struct _Member Member;
 
 /* A line in the list of lines of a link. */
@@ -439,6 +452,12 @@ step_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
   return &self->base;
 }
 
+static gboolean
+step_remembers (gconstpointer params)
+{
+  return ((const StepParams *) params)->has_memo;
+}
+
 static void
 step_destroy (FabNet *net)
 {
@@ -460,7 +479,9 @@ step_destroy (FabNet *net)
 const FabNetOps fab_net_step = {
   .info = { .name = "step",
             .summary = "Collectives message by message; messages share links by weighted max-min.",
-            .doc = "docs/models/step.md" },
+            .doc = "docs/models/step.md",
+            .params = step_params,
+            .params_size = sizeof (StepParams) },
   .shares_links = TRUE,
   .is_symmetric = TRUE,
   .create = step_create,
@@ -472,4 +493,5 @@ const FabNetOps fab_net_step = {
   .skip = step_skip,
   .destroy = step_destroy,
   .set_capacity = step_set_capacity,
+  .remembers = step_remembers,
 };

@@ -679,13 +679,14 @@ record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *recor
   double seconds = fab_ps_to_seconds (now_ps - self->start_ps);
   guint n_links = fab_graph_n_links (graph);
   FabLinkLoad loads[AT_ONCE];
+  FabMeter *meter = self->env.episodes != NULL ? fab_episodes_meter (self->env.episodes) : self->env.net->meter;
 
   for (FabLinkId id = 0; id < n_links; id++) {
     const FabLinkLoad *load = &loads[id % AT_ONCE];
     FabLinkLoadRecord record = { .iteration = iteration, .link = id };
 
     if (id % AT_ONCE == 0)
-      fab_meter_read (self->env.net->meter, id, MIN (AT_ONCE, n_links - id), loads);
+      fab_meter_read (meter, id, MIN (AT_ONCE, n_links - id), loads);
     if (load->line_bytes <= 0)
       continue;
     check_rate (self, id, load->line_bytes, now_ps);

@@ -24,7 +24,6 @@ typedef struct {
   guint *n_arrived;             /* per collective */
   FabTaskId *arrived;           /* per collective: head of that list */
   FabCollectiveRecord *records; /* per collective */
-  FabPlay **plays;              /* per collective that runs by messages; else NULL */
 } FabSlot;
 
 typedef struct _FabPlays FabPlays;
@@ -40,15 +39,11 @@ slot_init (FabSlot *slot, const FabDag *dag)
   slot->n_arrived = g_new0 (guint, dag->n_collectives + 1);
   slot->arrived = g_new0 (FabTaskId, dag->n_collectives + 1);
   slot->records = g_new0 (FabCollectiveRecord, dag->n_collectives + 1);
-  slot->plays = g_new0 (FabPlay *, dag->n_collectives + 1);
 }
 
 static void
-slot_clear (FabSlot *slot, const FabDag *dag)
+slot_clear (FabSlot *slot)
 {
-  for (guint i = 0; i < dag->n_collectives; i++)
-    fab_play_free (slot->plays[i]);
-  g_free (slot->plays);
   g_free (slot->n_waiting);
   g_free (slot->is_done);
   g_free (slot->begin_ps);
@@ -325,15 +320,16 @@ plays_fold (FabPlays *self)
 /* Begins a plan now; `traffic` as in FabConnection. NULL: the plan has to run as a stream. The caller owns the play
  * and must free it before the plays. */
 static FabPlay *
-plays_begin (FabPlays *self, const FabCollectivePlan *plan, const char *traffic, FabDone done)
+plays_begin (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic, FabDone done)
 {
+  FabPlays *self = owner;
   const FabCollectivePlanSteps *steps = &plan->steps;
 
   if (!has_messages (self, plan))
     return NULL;
   if (self->env->is_alone && self->net->ops->is_symmetric && !self->is_folded)
     plays_fold (self);
-  return fab_play_new (find_schedule (self, plan), self->net,
+  return fab_play_new (find_schedule (self, plan), net,
                        &(FabPlaySpec){
                            .bytes = plan->bytes,
                            .wire_factor = plan->wire_factor,
@@ -356,6 +352,7 @@ struct _FabExecutor {
   FabAccount *account;
   FabKernels *kernels;
   FabPlays *plays;
+  FabEpisodes *own_episodes; /* NULL: the caller's */
   FabProbe probe;
   guint n_ended;
   guint n_busy;       /* tasks and collectives that have begun and not ended */
@@ -370,9 +367,11 @@ fab_executor_new (const FabExecutorEnv *env)
   FabExecutor *self = g_new0 (FabExecutor, 1);
 
   self->env = *env;
+  if (env->episodes == NULL)
+    self->env.episodes = self->own_episodes = fab_episodes_new (env->engine, env->net, FALSE);
   slot_init (&self->slots[0], env->dag);
   slot_init (&self->slots[1], env->dag);
-  self->account = fab_account_new (env);
+  self->account = fab_account_new (&self->env);
   self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
   self->plays = plays_new (&self->env);
   fab_probe_init (&self->probe);
@@ -384,8 +383,9 @@ fab_executor_free (FabExecutor *self)
 {
   if (self == NULL)
     return;
-  slot_clear (&self->slots[0], self->env.dag);
-  slot_clear (&self->slots[1], self->env.dag);
+  slot_clear (&self->slots[0]);
+  slot_clear (&self->slots[1]);
+  fab_episodes_free (self->own_episodes);
   plays_free (self->plays);
   fab_account_free (self->account);
   fab_kernels_free (self->kernels);
@@ -542,8 +542,7 @@ collective_done (gpointer owner, guint64 arg)
     record->algbw_bytes_per_s = (double) record->bytes / fab_ps_to_seconds (now_ps - record->start_ps);
   record->busbw_bytes_per_s = record->algbw_bytes_per_s
                             * fab_op_bus_factor (collective->plan.op, collective->plan.n_ranks);
-  check_bound (self, collective, record, slot->plays[index] != NULL);
-  g_clear_pointer (&slot->plays[index], fab_play_free);
+  check_bound (self, collective, record, has_messages (self->plays, &collective->plan));
   while (task != FAB_NO_TASK) {
     FabTaskId before = slot->arrived_before[task];
 
@@ -574,7 +573,6 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
   };
 }
 
-/* The last rank has arrived. */
 /* Returns the name by which classes of service know the traffic. */
 static const char *
 traffic_of (const FabExecutor *self, const FabDagCollective *collective)
@@ -584,6 +582,7 @@ traffic_of (const FabExecutor *self, const FabDagCollective *collective)
   return is_neighbour ? "neighbours" : fab_dimension_names[collective->dimension];
 }
 
+/* The last rank has arrived. */
 static void
 collective_begin (FabExecutor *self, FabSlot *slot, guint index)
 {
@@ -603,12 +602,12 @@ collective_begin (FabExecutor *self, FabSlot *slot, guint index)
     return;
   }
   fab_copy_kernels_hold (self->kernels, index);
-  FabStream stream = fab_collective_plan_stream (&collective->plan);
-  stream.done = (FabDone){ collective_done, self, pack (self, slot, index) };
-  stream.traffic = traffic_of (self, collective);
-  slot->plays[index] = plays_begin (self->plays, &collective->plan, stream.traffic, stream.done);
-  if (slot->plays[index] == NULL)
-    fab_net_stream (self->env.net, &stream);
+  fab_episodes_begin (self->env.episodes,
+                      &(FabEpisodeInput){ .plan = &collective->plan,
+                                          .traffic = traffic_of (self, collective),
+                                          .play = plays_begin,
+                                          .owner = self->plays },
+                      (FabDone){ collective_done, self, pack (self, slot, index) });
 }
 
 static void
@@ -707,7 +706,7 @@ fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
   if (standing.n_hung == 0)
     return FALSE;
   return standing.n_hung == self->n_busy
-      || (standing.n_active == self->n_busy && net->ops->is_still != NULL && net->ops->is_still (net));
+      || (standing.n_active == self->n_busy && fab_episodes_is_still (self->env.episodes));
 }
 
 FabLinkId

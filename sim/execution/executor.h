@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "sim/execution/episodes.h"
 #include "sim/execution/workload.h"
 #include "sim/result/probe.h"
 
@@ -21,6 +22,9 @@ typedef struct _FabExecutor FabExecutor;
 typedef struct {
   FabEngine *engine;
   FabNet *net;
+  /* Of engine and network; NULL: the network is on the engine, and everything is played. Executors of one network share
+   * one. */
+  FabEpisodes *episodes;
   const FabDag *dag;
   FabJobTotals totals;     /* its arrays stay the caller's */
   double peak_flops_per_s; /* of one accelerator */

@@ -18,28 +18,42 @@ struct _FabMeter {
   GHashTable *places;
   FabLinkLoad *loads; /* per link, of what is in no sum; NULL: there is nothing */
   guint n_read;       /* links that were read since the last one was */
+  GArray *used;       /* FabLinkId: the links of which `loads` says something */
 };
 
-static FabMeter *
-meter_new (const FabGraph *graph)
+FabMeter *
+fab_meter_new (const FabGraph *graph)
 {
   FabMeter *self = g_new0 (FabMeter, 1);
 
   self->graph = graph;
   self->sums = g_array_new (FALSE, FALSE, sizeof (FootprintSum));
   self->places = g_hash_table_new (NULL, NULL);
+  self->used = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   return self;
 }
 
-static void
-meter_free (FabMeter *self)
+void
+fab_meter_free (FabMeter *self)
 {
   if (self == NULL)
     return;
   g_array_unref (self->sums);
   g_hash_table_unref (self->places);
   g_free (self->loads);
+  g_array_unref (self->used);
   g_free (self);
+}
+
+/* Returns the counters of a link that carries something. */
+static inline FabLinkLoad *
+load_of (FabMeter *self, FabLinkId link)
+{
+  if (self->loads == NULL)
+    self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (self->graph) + 1);
+  if (self->loads[link].payload_bytes <= 0 && self->loads[link].line_bytes <= 0)
+    g_array_append_val (self->used, link);
+  return &self->loads[link];
 }
 
 void
@@ -60,19 +74,11 @@ fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes
   g_hash_table_insert (self->places, (gpointer) footprint, GUINT_TO_POINTER (self->sums->len));
 }
 
-static FabLinkLoad *
-loads_of (FabMeter *self)
-{
-  if (self->loads == NULL)
-    self->loads = g_new0 (FabLinkLoad, fab_graph_n_links (self->graph) + 1);
-  return self->loads;
-}
-
 static void
-add_to_links (FabLinkLoad *loads, const FootprintSum *sum)
+count (FabMeter *self, const FootprintSum *sum)
 {
   for (guint k = 0; k < sum->footprint->n; k++) {
-    FabLinkLoad *load = &loads[sum->footprint->links[k]];
+    FabLinkLoad *load = load_of (self, sum->footprint->links[k]);
 
     load->payload_bytes += sum->bytes * sum->footprint->weights[k];
     load->line_bytes += sum->wire_bytes * sum->footprint->line_weights[k];
@@ -82,19 +88,19 @@ add_to_links (FabLinkLoad *loads, const FootprintSum *sum)
 void
 fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
 {
-  add_to_links (loads_of (self), &(FootprintSum){ footprint, (double) bytes, (double) bytes, 0 });
+  count (self, &(FootprintSum){ footprint, (double) bytes, (double) bytes, 0 });
 }
 
 void
 fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
 {
-  add_to_links (loads_of (self), &(FootprintSum){ footprint, bytes, bytes * wire_factor, 0 });
+  count (self, &(FootprintSum){ footprint, bytes, bytes * wire_factor, 0 });
 }
 
 void
 fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double line_bytes)
 {
-  FabLinkLoad *load = &loads_of (self)[link];
+  FabLinkLoad *load = load_of (self, link);
 
   load->payload_bytes += payload_bytes;
   load->line_bytes += line_bytes;
@@ -103,10 +109,8 @@ fab_meter_add_link (FabMeter *self, FabLinkId link, double payload_bytes, double
 void
 fab_meter_add_path (FabMeter *self, const FabPath *path, FabBytes bytes, FabDrive drive)
 {
-  FabLinkLoad *loads = loads_of (self);
-
   for (guint i = 0; i < path->n; i++) {
-    FabLinkLoad *load = &loads[path->links[i]];
+    FabLinkLoad *load = load_of (self, path->links[i]);
 
     load->payload_bytes += (double) bytes;
     load->line_bytes += (double) bytes * fab_graph_link_class (self->graph, path->links[i])->cost[drive];
@@ -142,6 +146,7 @@ fab_meter_read (FabMeter *self, FabLinkId first, guint n, FabLinkLoad *loads)
   if (self->loads != NULL)
     memset (self->loads, 0, self->n_read * sizeof *self->loads);
   self->n_read = 0;
+  g_array_set_size (self->used, 0);
   g_array_set_size (self->sums, 0);
   g_hash_table_remove_all (self->places);
 }
@@ -152,19 +157,79 @@ fab_meter_take (FabMeter *self, FabLinkLoad *loads)
   fab_meter_read (self, 0, fab_graph_n_links (self->graph), loads);
 }
 
+GArray *
+fab_meter_drain (FabMeter *self, GArray *entries)
+{
+  for (guint i = 0; i < self->sums->len; i++)
+    count (self, &g_array_index (self->sums, FootprintSum, i));
+  for (guint i = 0; i < self->used->len; i++) {
+    FabLinkId link = g_array_index (self->used, FabLinkId, i);
+    FabMeterEntry entry = { link, self->loads[link] };
+
+    self->loads[link] = (FabLinkLoad){ 0 };
+    if (entry.load.payload_bytes > 0 || entry.load.line_bytes > 0)
+      g_array_append_val (entries, entry);
+  }
+  g_array_set_size (self->sums, 0);
+  g_array_set_size (self->used, 0);
+  g_hash_table_remove_all (self->places);
+  return entries;
+}
+
+void
+fab_lane_queues_add (GArray *lanes, const FabLaneQueue *queues, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const FabLaneQueue *added = &queues[i];
+
+    if (added->lane >= lanes->len)
+      g_array_set_size (lanes, added->lane + 1);
+    FabLaneQueue *sum = &g_array_index (lanes, FabLaneQueue, added->lane);
+    sum->lane = added->lane;
+    sum->link = added->link;
+    sum->carried_bytes += added->carried_bytes;
+    sum->most_bytes = MAX (sum->most_bytes, added->most_bytes);
+    sum->byte_ps += added->byte_ps;
+    sum->n_stalls += added->n_stalls;
+    sum->n_marks += added->n_marks;
+    sum->n_pauses += added->n_pauses;
+    sum->n_drops += added->n_drops;
+  }
+}
+
+FabLinkQueue *
+fab_lane_queues_sum (const GArray *lanes, guint n_links, FabTimePs now_ps)
+{
+  FabLinkQueue *queues = g_new0 (FabLinkQueue, n_links + 1);
+
+  for (guint i = 0; i < lanes->len; i++) {
+    const FabLaneQueue *lane = &g_array_index (lanes, FabLaneQueue, i);
+    FabLinkQueue *sum = &queues[lane->link];
+
+    sum->carried_bytes += (FabBytes) lane->carried_bytes;
+    sum->most_bytes += (FabBytes) lane->most_bytes;
+    sum->mean_bytes += now_ps > 0 ? lane->byte_ps / (double) now_ps : 0;
+    sum->n_stalls += lane->n_stalls;
+    sum->n_marks += lane->n_marks;
+    sum->n_pauses += lane->n_pauses;
+    sum->n_drops += lane->n_drops;
+  }
+  return queues;
+}
+
 void
 fab_net_init (FabNet *self, const FabNetOps *ops, const FabNetEnv *env)
 {
   self->ops = ops;
   self->env = *env;
-  self->meter = meter_new (env->graph);
+  self->meter = fab_meter_new (env->graph);
   self->dead = g_array_new (FALSE, FALSE, sizeof (FabDeadLink));
 }
 
 void
 fab_net_clear (FabNet *self)
 {
-  g_clear_pointer (&self->meter, meter_free);
+  g_clear_pointer (&self->meter, fab_meter_free);
   g_clear_pointer (&self->builder, fab_footprint_builder_free);
   g_clear_pointer (&self->shares, g_array_unref);
   g_clear_pointer (&self->dead, g_array_unref);
@@ -196,10 +261,10 @@ fab_net_send (FabNet *self, const FabTransfer *transfer)
 }
 
 void
-fab_net_rest (FabNet *self)
+fab_net_forget (FabNet *self)
 {
-  if (self->ops->rest != NULL)
-    self->ops->rest (self);
+  if (self->ops->forget != NULL)
+    self->ops->forget (self);
 }
 
 void

@@ -20,7 +20,16 @@ typedef struct {
   double line_bytes; /* headers, protocol flags and measured loss included */
 } FabLinkLoad;
 
+/* What one link carried. */
+typedef struct {
+  guint64 link;
+  FabLinkLoad load;
+} FabMeterEntry;
+
 typedef struct _FabMeter FabMeter;
+
+FabMeter *fab_meter_new (const FabGraph *graph);
+void fab_meter_free (FabMeter *self); /* accepts NULL */
 
 void fab_meter_add_footprint (FabMeter *self, const FabFootprint *footprint, FabBytes bytes,
                               double wire_factor);
@@ -40,6 +49,10 @@ void fab_meter_read (FabMeter *self, FabLinkId first, guint n, FabLinkLoad *load
 
 /* Writes loads[n_links], likewise. */
 void fab_meter_take (FabMeter *self, FabLinkLoad *loads);
+
+/* Appends a FabMeterEntry for every link that carried something, resets all counters to zero, and returns `entries`.
+ * O(links that carried something). */
+GArray *fab_meter_drain (FabMeter *self, GArray *entries);
 
 typedef struct {
   FabEngine *engine;
@@ -118,6 +131,20 @@ typedef struct {
   guint64 n_marks, n_pauses, n_drops;
 } FabLinkQueue;
 
+/* What waited in one lane of a link since the network last rested. A link without lanes is one lane. */
+typedef struct {
+  guint32 lane, link;
+  guint64 carried_bytes, most_bytes;
+  double byte_ps; /* integral of the queue over time */
+  guint64 n_stalls, n_marks, n_pauses, n_drops;
+} FabLaneQueue;
+
+/* Adds queues to `lanes` (FabLaneQueue), which has one place per lane; new places are cleared. */
+void fab_lane_queues_add (GArray *lanes, const FabLaneQueue *queues, gsize n);
+
+/* Returns what waited for every link up to `now_ps`, from those places. (transfer full: g_free) */
+FabLinkQueue *fab_lane_queues_sum (const GArray *lanes, guint n_links, FabTimePs now_ps);
+
 typedef struct _FabNet FabNet;
 typedef struct _FabNetLine FabNetLine; /* an open connection; owned by the network */
 
@@ -129,7 +156,7 @@ typedef struct {
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies the stream */
   void (*destroy) (FabNet *net);
-  void (*rest) (FabNet *net); /* frees what only makes the next flows faster; NULL: there is nothing */
+  void (*forget) (FabNet *net); /* frees what only makes the next flows faster; NULL: there is nothing */
   /* Collectives by messages. All three are NULL in a network that plays collectives as streams. A line carries one
    * unsent message at a time, of > 0 payload bytes, which begins at `begin_ps`, now or later. Close a line only when
    * nothing is on its way. */
@@ -149,8 +176,16 @@ typedef struct {
   /* Returns a link for which traffic waits although no event is due, because buffers wait for each other; otherwise
    * FAB_NO_LINK. NULL: the network has no buffers. */
   FabLinkId (*find_jam) (const FabNet *net);
-  /* Whether the network has drawn something random so far. NULL: it never does. */
-  gboolean (*has_drawn) (const FabNet *net);
+  /* Returns how many random numbers the network has drawn so far. NULL: it never draws. */
+  guint64 (*n_drawn) (const FabNet *net);
+  /* Whether what happened before is worth remembering (sim/execution/episodes.h), by the parameters. NULL: a
+   * collective costs the network less than remembering it. */
+  gboolean (*remembers) (gconstpointer params);
+  /* Puts a network in which nothing is on its way into the state in which it was made, except for capacities and for
+   * what was measured of time. Random numbers come from this stream of the seed from now on. NULL: nothing stays. */
+  void (*rest) (FabNet *net, guint64 stream);
+  /* Appends a FabLaneQueue for every lane that was used since the network rested. NULL: nothing queues. */
+  void (*list_queues) (const FabNet *net, GArray *queues);
   /* Whether nothing moves and no event of the network is due, so that traffic behind a dead link waits as long as what
    * crosses it. NULL: a dead link holds back only what crosses it. */
   gboolean (*is_still) (const FabNet *net);
@@ -184,7 +219,7 @@ void fab_net_stream (FabNet *self, const FabStream *stream);
 void fab_net_destroy (FabNet *self); /* accepts NULL */
 
 /* Frees what only makes the next flows faster. */
-void fab_net_rest (FabNet *self);
+void fab_net_forget (FabNet *self);
 
 /* These three need a network that has `message`. */
 FabNetLine *fab_net_open (FabNet *self, const FabConnection *connection);

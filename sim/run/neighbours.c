@@ -178,6 +178,7 @@ launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
   FabExecutorEnv env = {
     .engine = self->at.engine,
     .net = self->at.net,
+    .episodes = self->at.episodes,
     .dag = job->dag,
     .totals = job->totals,
     .peak_flops_per_s = fab_device_peak (&job->site->cluster.device, job->totals.precision),

@@ -42,6 +42,7 @@ typedef struct _FabNeighbours FabNeighbours;
 typedef struct {
   FabEngine *engine;
   FabNet *net;
+  FabEpisodes *episodes;
   const FabDisturbances *disturbances;
   const FabExecutor *first;
 } FabNeighbourhood;

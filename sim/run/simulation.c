@@ -13,7 +13,9 @@ struct _FabSimulation {
   FabPlant *plant;
   FabJob *job;
   FabEngine *engine;
+  FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
+  FabEpisodes *episodes;
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
   GArray *apart;                 /* FabLinkId: links whose rate changes during the run */
@@ -99,6 +101,29 @@ find_apart (const FabDisturbancesPlan *plan)
   return apart;
 }
 
+/* Whether the network has a clock of its own, since it is idle now and then, and nothing but jobs acts on it. */
+static gboolean
+has_episodes (const FabSimulation *self, const FabNetOps *ops)
+{
+  return ops->remembers != NULL && (self->plant->disturbances == NULL || ops->set_capacity == NULL);
+}
+
+static void
+build_net (FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+  const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
+
+  self->engine = fab_engine_new ();
+  if (has_episodes (self, ops))
+    self->net_engine = fab_engine_new ();
+  self->net = ops->create (&(FabNetEnv){ self->net_engine != NULL ? self->net_engine : self->engine,
+                                         self->plant->graph, self->plant->router, (guint64) spec->seed },
+                           spec->fidelity.params);
+  self->episodes = fab_episodes_new (self->engine, self->net,
+                                     self->net_engine != NULL && ops->remembers (spec->fidelity.params));
+}
+
 static void
 build_executor (FabSimulation *self)
 {
@@ -106,13 +131,11 @@ build_executor (FabSimulation *self)
   const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
 
   self->apart = find_apart (self->plant->disturbances);
-  self->engine = fab_engine_new ();
-  self->net = ops->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router,
-                                         (guint64) spec->seed },
-                           spec->fidelity.params);
+  build_net (self);
   self->executor = fab_executor_new (&(FabExecutorEnv){
       .engine = self->engine,
       .net = self->net,
+      .episodes = self->episodes,
       .dag = self->job->dag,
       .totals = self->job->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
@@ -133,7 +156,7 @@ build_executor (FabSimulation *self)
 static gboolean
 add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error)
 {
-  FabNeighbourhood at = { self->engine, self->net, self->disturbances, self->executor };
+  FabNeighbourhood at = { self->engine, self->net, self->episodes, self->disturbances, self->executor };
 
   if (fab_scenario_spec (self->scenario)->neighbours.n == 0)
     return TRUE;
@@ -286,7 +309,9 @@ fab_simulation_free (FabSimulation *self)
   fab_disturbances_free (self->disturbances);
   fab_neighbours_free (self->neighbours);
   fab_executor_free (self->executor);
+  fab_episodes_free (self->episodes);
   fab_net_destroy (self->net);
+  fab_engine_free (self->net_engine);
   fab_engine_free (self->engine);
   fab_job_free (self->job);
   if (self->plants != NULL && self->plant != NULL)
@@ -327,13 +352,15 @@ check_jam (const FabSimulation *self, GError **error)
 void
 fab_simulation_rest (FabSimulation *self)
 {
-  fab_net_rest (self->net);
+  fab_net_forget (self->net);
 }
 
 void
 fab_simulation_set_cancel (FabSimulation *self, const gint *cancel)
 {
   fab_engine_set_cancel (self->engine, cancel);
+  if (self->net_engine != NULL)
+    fab_engine_set_cancel (self->net_engine, cancel);
 }
 
 void
@@ -423,17 +450,25 @@ fab_simulation_slowed_ps (const FabSimulation *self)
 guint64
 fab_simulation_events (const FabSimulation *self)
 {
-  return fab_engine_events (self->engine);
+  return fab_engine_events (self->engine)
+       + (self->net_engine != NULL ? fab_engine_events (self->net_engine) : 0);
+}
+
+FabEpisodesCount
+fab_simulation_episodes (const FabSimulation *self)
+{
+  return self->net_engine != NULL ? fab_episodes_count (self->episodes) : (FabEpisodesCount){ 0 };
 }
 
 GArray *
 fab_simulation_link_queues (const FabSimulation *self)
 {
   GArray *records = g_array_new (FALSE, FALSE, sizeof (FabLinkQueueRecord));
-  guint n_links = self->net->ops->link_queue ? fab_graph_n_links (self->plant->graph) : 0;
+  g_autofree FabLinkQueue *queues = fab_episodes_link_queues (self->episodes);
+  guint n_links = queues != NULL ? fab_graph_n_links (self->plant->graph) : 0;
 
   for (FabLinkId link = 0; link < n_links; link++) {
-    FabLinkQueue queue = self->net->ops->link_queue (self->net, link);
+    FabLinkQueue queue = queues[link];
     FabLinkQueueRecord record = { .link = link,
                                   .carried_bytes = queue.carried_bytes,
                                   .most_bytes = queue.most_bytes,
@@ -459,7 +494,8 @@ FabTimePs
 fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks)
 {
   const FabCollectivePlan *plan = &self->job->dag->collectives[collective].plan;
-  FabTimePs start_ps = fab_engine_now (self->engine);
+  FabEngine *engine = self->net->env.engine;
+  FabTimePs start_ps = fab_engine_now (engine);
 
   if (plan->footprint == NULL)
     return 0;
@@ -468,9 +504,9 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
                                            &(FabPlaySpec){ .bytes = plan->bytes,
                                                            .wire_factor = plan->wire_factor,
                                                            .share = 1,
-                                                           .done = { stop_engine, self->engine, 0 } });
-  fab_engine_run (self->engine);
-  return fab_engine_now (self->engine) - start_ps;
+                                                           .done = { stop_engine, engine, 0 } });
+  fab_engine_run (engine);
+  return fab_engine_now (engine) - start_ps;
 }
 
 gboolean
@@ -478,7 +514,7 @@ fab_simulation_uses_seed (const FabSimulation *self)
 {
   return self->plant->uses_seed || self->job->totals.uses_seed
       || (self->neighbours != NULL && fab_neighbours_use_seed (self->neighbours))
-      || (self->net->ops->has_drawn != NULL && self->net->ops->has_drawn (self->net));
+      || (self->net->ops->n_drawn != NULL && self->net->ops->n_drawn (self->net) > 0);
 }
 
 FabRunRecord

@@ -77,6 +77,9 @@ gboolean fab_simulation_uses_seed (const FabSimulation *self);
 FabTimePs fab_simulation_slowed_ps (const FabSimulation *self);
 guint64 fab_simulation_events (const FabSimulation *self);
 
+/* How much of the network's work was played, and how much remembered; 0 where everything is played. */
+FabEpisodesCount fab_simulation_episodes (const FabSimulation *self);
+
 /* Returns the FabLinkQueueRecord of the links that carried traffic since the start; empty when the network has no
  * queues. (transfer full) */
 GArray *fab_simulation_link_queues (const FabSimulation *self);

@@ -12,6 +12,8 @@
  */
 #include "models/net/packet/packet.h"
 
+#include <string.h>
+
 #include "models/models.h"
 #include "models/net/packet/parts.h"
 
@@ -49,6 +51,8 @@ static const FabParam class_params[] = {
   .fallback = fallback_, .help = help_
 
 static const FabParam packet_params[] = {
+  { ROW ("memo", BOOL, has_memo, "true",
+         "What happened before is not played again: the same figures, sooner.") },
   { ROW ("mtu", BYTES, mtu_bytes, "4KiB", "Payload of a packet."), .min = 64, .max = 0x1p22 },
   { ROW ("switching", CHOICE, switching, "cut_through",
          "A packet goes on when its head is there, or when all of it is."),
@@ -289,10 +293,56 @@ packet_link_queue (const FabNet *net, FabLinkId link)
 }
 
 /* Which packets are marked is drawn. */
-static gboolean
-packet_has_drawn (const FabNet *net)
+static guint64
+packet_n_drawn (const FabNet *net)
 {
-  return ((const PacketNet *) net)->n_random > 0;
+  const PacketNet *self = (const PacketNet *) net;
+
+  return self->n_drawn_before + self->n_random - self->first_random;
+}
+
+static gboolean
+packet_remembers (gconstpointer params)
+{
+  return ((const PacketParams *) params)->has_memo;
+}
+
+static void
+packet_rest (FabNet *net, guint64 stream)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  g_assert (self->agenda.n == 0);
+  packet_ports_rest (self);
+  if (self->params.message_gap_ps > 0)
+    memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
+  self->n_drawn_before += self->n_random - self->first_random;
+  self->n_random = self->first_random = stream << 32;
+}
+
+static void
+packet_list_queues (const FabNet *net, GArray *queues)
+{
+  const PacketNet *self = (const PacketNet *) net;
+  FabTimePs now_ps = fab_engine_now (net->env.engine);
+
+  for (guint i = 0; i < self->used_lanes->len; i++) {
+    guint32 number = g_array_index (self->used_lanes, guint32, i);
+    const VirtualLane *lane = &self->lanes[number];
+    FabLaneQueue queue = {
+      .lane = number,
+      .link = lane->link,
+      .carried_bytes = lane->carried_bytes,
+      .most_bytes = lane->most_bytes,
+      .byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps),
+      .n_stalls = lane->n_stalls,
+      .n_marks = lane->n_marks,
+      .n_pauses = lane->n_pauses,
+      .n_drops = lane->n_drops,
+    };
+
+    g_array_append_val (queues, queue);
+  }
 }
 
 static FabLinkId
@@ -370,6 +420,9 @@ const FabNetOps fab_net_packet = {
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
   .find_jam = packet_find_jam,
-  .has_drawn = packet_has_drawn,
+  .n_drawn = packet_n_drawn,
+  .remembers = packet_remembers,
+  .rest = packet_rest,
+  .list_queues = packet_list_queues,
   .is_still = packet_is_still,
 };

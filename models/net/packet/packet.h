@@ -32,6 +32,7 @@ typedef struct {
 } PacketClassParams;
 
 typedef struct {
+  gboolean has_memo;
   FabParamList classes; /* PacketClassParams */
   int arbitration;
   FabBytes mtu_bytes;

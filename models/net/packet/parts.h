@@ -203,7 +203,10 @@ typedef struct {
   Thresholds *thresholds;  /* per link */
   SharedMemory *memories;  /* per vertex; NULL: no switch shares one among its ports */
   FabTimePs *message_ps;   /* per link: when its sender can begin the next message */
-  guint64 n_random;
+  guint64 n_random;        /* place in the seed's random numbers */
+  guint64 n_drawn_before;  /* random numbers drawn before `first_random` */
+  guint64 first_random;    /* of the stream that is drawn from */
+  GArray *used_lanes;      /* guint32: lanes that something crossed since the network rested */
   guint32 free_packet, n_packets, free_flow, n_flows, n_queues; /* sizes: entries used so far */
   guint32 packet_capacity, flow_capacity, queue_capacity;
   guint32 free_sender, n_senders, sender_capacity;
@@ -244,6 +247,8 @@ packet_lane_loses (const VirtualLane *lane)
 
 void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
+/* Puts the lanes that were used, and their ports, into the state in which they were made. */
+void packet_ports_rest (PacketNet *self);
 /* Returns a lane of a link and a level that nothing has crossed yet. */
 VirtualLane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
 /* Returns the class of service for a name of traffic, which may be NULL. */

@@ -152,6 +152,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
     packet_telemetry (self, number, lane, port->free_ps - self->now_ps);
   if (lane->control == CONTROL_CREDIT)
     lane->room_bytes -= (gint32) packet->size;
+  if (lane->carried_bytes == 0)
+    g_array_append_val (self->used_lanes, packet->from);
   lane->carried_bytes += packet->size;
   if (packet_path_set_is_spread (self, self->flows[packet->flow].way))
     fab_meter_add_link (self->base.meter, lane->link, packet->size, packet->size * hop->cost);
@@ -333,6 +335,8 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
   }
   if (packet_lane_loses (lane)
       && lane->queued_bytes + packet->size > packet_buffers_queue (self, lane->link)) {
+    if (lane->carried_bytes == 0 && lane->n_drops == 0)
+      g_array_append_val (self->used_lanes, hop->lane);
     lane->n_drops++;
     packet_loss_drop (self, number);
     return;
@@ -494,6 +498,7 @@ packet_ports_init (PacketNet *self)
   self->ports = g_new0 (Port, n_links + 1);
   self->lanes = g_new0 (VirtualLane, self->lane_capacity);
   self->thresholds = g_new (Thresholds, n_links + 1);
+  self->used_lanes = g_array_new (FALSE, FALSE, sizeof (guint32));
   for (guint32 i = 0; i < n_links; i++) {
     const FabLink *link = fab_graph_link (self->base.env.graph, i);
     FabTimePs latency_ps = link->latency_ps;
@@ -507,9 +512,35 @@ packet_ports_init (PacketNet *self)
   }
 }
 
+/* Nothing is on its way, so that all room which was used is free or owed. */
+static void
+lane_rest (PacketNet *self, VirtualLane *lane)
+{
+  Port *port = &self->ports[lane->link];
+
+  g_assert (lane->ring == NONE && lane->queued_bytes == 0 && !lane->is_paused && port->head == NONE);
+  if (lane->control == CONTROL_CREDIT)
+    lane->room_bytes += (gint32) lane->owed_bytes;
+  lane->owed_bytes = 0;
+  lane->served = port->served = 0;
+  lane->byte_ps = 0;
+  lane->carried_bytes = 0;
+  lane->most_bytes = lane->n_stalls = lane->n_pauses = lane->n_marks = lane->n_drops = 0;
+  port->turn = lane->link;
+}
+
+void
+packet_ports_rest (PacketNet *self)
+{
+  for (guint i = 0; i < self->used_lanes->len; i++)
+    lane_rest (self, &self->lanes[g_array_index (self->used_lanes, guint32, i)]);
+  g_array_set_size (self->used_lanes, 0);
+}
+
 void
 packet_ports_clear (PacketNet *self)
 {
+  g_array_unref (self->used_lanes);
   g_free (self->ports);
   g_free (self->lanes);
   g_free (self->thresholds);

@@ -1,0 +1,798 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/execution/episodes.h"
+
+#include <string.h>
+
+enum {
+  MOST_MISSES = 3,     /* replays in a row after which episodes of a collective are played at once */
+  MOST_BYTES = 1 << 26 /* of the tree */
+};
+
+typedef struct _Node Node;
+
+/* An input or an output of an episode. */
+struct _Node {
+  Node *parent; /* NULL: the input that begins the episode */
+  Node *inputs; /* that have followed it, linked by `sibling` */
+  Node *sibling;
+  Node *output;       /* the next one; NULL: not known */
+  FabTimePs after_ps; /* since the parent */
+  FabTimePs quiet_ps; /* nothing comes out for so long; -1: not known */
+  GBytes *meter;      /* output: of FabMeterEntry, what links carried since the output before */
+  GBytes *queues;     /* last output: of FabLaneQueue, of the episode */
+  GBytes *late;       /* last output: of FabMeterEntry, what links carried after it */
+  guint32 what;       /* input: the plan; output: the place of the input that has ended */
+  gboolean is_output;
+};
+
+/* What a network is told of a collective; compared byte by byte. */
+typedef struct {
+  gconstpointer footprint, messages, make, owner;
+  const char *traffic;
+  FabBytes bytes;
+  FabTimePs startup_ps, latency_ps, steps_ps, fill_ps;
+  double wire_factor, limit_bytes_per_s, ends_bytes_per_s, intra_cost, inter_cost;
+  guint64 n_connections, n_chunks, is_pipeline, number;
+} PlanKey;
+
+/* A collective that begins episodes. */
+typedef struct {
+  FabEpisodeInput input;
+  Node *samples[FAB_SAMPLES]; /* the episodes that it begins; without random numbers the first only */
+  guint64 n_begun;            /* such episodes so far */
+  guint n_misses;             /* replays since such an episode was known to its end */
+  gboolean has_drawn;
+} Plan;
+
+/* A collective that has begun in this episode. */
+typedef struct {
+  guint32 plan;
+  FabPlay *play; /* NULL: a stream, or not begun on the network */
+  FabDone done;
+} Input;
+
+struct _FabEpisodes {
+  FabEngine *engine, *own; /* of the jobs, of the network; the same: played directly */
+  FabNet *net;
+  FabMeter *meter; /* of the jobs */
+  gboolean remembers;
+  GHashTable *ids;      /* of PlanKey, which are keys and values */
+  GArray *plans;        /* of Plan */
+  GHashTable *known;    /* of GBytes: equal ones are kept once */
+  GHashTable *directly; /* of Direct: that have not ended */
+  gsize n_bytes;        /* of nodes and of what is in `known` */
+
+  /* The episode under way. */
+  GArray *inputs;                   /* of Input */
+  guint n_active;                   /* of them, have not ended */
+  guint first;                      /* the plan that began it */
+  guint64 stream;                   /* of random numbers */
+  Node *at;                         /* the last input or output; NULL: it is not in the tree */
+  FabTimePs at_ps;                  /* when that was */
+  gboolean is_live;                 /* the network plays it */
+  gboolean is_new;                  /* it has grown the tree, or is not in it */
+  gboolean is_played;               /* the network has played some of it */
+  FabTimePs start_ps, own_start_ps; /* on the two clocks */
+  guint64 n_drawn_before;
+
+  GArray *heard;   /* guint32: places of inputs that the network has ended, not looked at yet */
+  GArray *pending; /* FabDone to be told now */
+  guint n_told;
+  GArray *late;  /* FabMeterEntry: what links carried after the last output of the episode before */
+  GArray *lanes; /* FabLaneQueue of all episodes that have ended, by lane */
+  FabEpisodesCount count;
+};
+
+typedef struct {
+  FabEpisodes *episodes;
+  FabPlay *play;
+  FabDone done;
+} Direct;
+
+/* --- begin and end --- */
+
+/* Frees a node and all that follow. The nodes still to free are linked by `sibling`. */
+static void
+node_free (Node *self)
+{
+  while (self != NULL) {
+    Node *next = self->sibling, **last = &self->inputs;
+
+    while (*last != NULL)
+      last = &(*last)->sibling;
+    *last = next;
+    next = self->inputs;
+    if (self->output != NULL) {
+      self->output->sibling = next;
+      next = self->output;
+    }
+    g_free (self);
+    self = next;
+  }
+}
+
+static void
+direct_free (gpointer data)
+{
+  fab_play_free (((Direct *) data)->play);
+  g_free (data);
+}
+
+static guint
+words_hash (const guint64 *words, gsize n)
+{
+  const guint64 odd = 0x9e3779b97f4a7c15U; /* 2^64 over the golden ratio */
+  guint64 sum = n;
+
+  for (gsize i = 0; i < n; i++)
+    sum = (sum ^ words[i]) * odd ^ sum >> 29;
+  return (guint) (sum ^ sum >> 32);
+}
+
+static guint
+key_hash (gconstpointer data)
+{
+  return words_hash (data, G_STRUCT_OFFSET (PlanKey, number) / sizeof (guint64));
+}
+
+/* All that is kept consists of words of 8 bytes. */
+static guint
+kept_hash (gconstpointer bytes)
+{
+  gsize size;
+  const guint64 *words = g_bytes_get_data ((GBytes *) bytes, &size);
+
+  return words_hash (words, size / sizeof *words);
+}
+
+static gboolean
+key_equal (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, G_STRUCT_OFFSET (PlanKey, number)) == 0;
+}
+
+static FabTimePs advance (gpointer owner, FabTimePs until_ps);
+static void tell (gpointer owner);
+
+FabEpisodes *
+fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remembers)
+{
+  FabEpisodes *self = g_new0 (FabEpisodes, 1);
+
+  self->engine = engine;
+  self->own = net->env.engine;
+  self->net = net;
+  self->remembers = remembers;
+  self->ids = g_hash_table_new_full (key_hash, key_equal, g_free, NULL);
+  self->plans = g_array_new (FALSE, FALSE, sizeof (Plan));
+  self->known = g_hash_table_new_full (kept_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+  self->directly = g_hash_table_new_full (NULL, NULL, direct_free, NULL);
+  self->inputs = g_array_new (FALSE, FALSE, sizeof (Input));
+  self->heard = g_array_new (FALSE, FALSE, sizeof (guint32));
+  self->pending = g_array_new (FALSE, FALSE, sizeof (FabDone));
+  self->lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue));
+  self->late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
+  if (self->own == engine)
+    return self;
+  self->meter = fab_meter_new (net->env.graph);
+  fab_engine_set_companion (engine, &(FabCompanion){ advance, tell, self });
+  return self;
+}
+
+static void
+inputs_clear (FabEpisodes *self)
+{
+  for (guint i = 0; i < self->inputs->len; i++)
+    fab_play_free (g_array_index (self->inputs, Input, i).play);
+  g_array_set_size (self->inputs, 0);
+}
+
+void
+fab_episodes_free (FabEpisodes *self)
+{
+  if (self == NULL)
+    return;
+  inputs_clear (self);
+  for (guint i = 0; i < self->plans->len; i++)
+    for (guint k = 0; k < FAB_SAMPLES; k++)
+      node_free (g_array_index (self->plans, Plan, i).samples[k]);
+  g_array_unref (self->plans);
+  g_hash_table_unref (self->ids);
+  g_hash_table_unref (self->known);
+  g_hash_table_unref (self->directly);
+  g_array_unref (self->inputs);
+  g_array_unref (self->heard);
+  g_array_unref (self->pending);
+  g_array_unref (self->lanes);
+  g_array_unref (self->late);
+  fab_meter_free (self->meter);
+  g_free (self);
+}
+
+/* --- collectives on the network --- */
+
+/* Begins a collective on the network, as messages or as a stream. */
+static FabPlay *
+play (FabNet *net, const FabEpisodeInput *input, FabDone done)
+{
+  FabPlay *messages = input->play != NULL ? input->play (input->owner, net, input->plan, input->traffic, done)
+                                          : NULL;
+
+  if (messages == NULL) {
+    FabStream stream = fab_collective_plan_stream (input->plan);
+
+    stream.traffic = input->traffic;
+    stream.done = done;
+    fab_net_stream (net, &stream);
+  }
+  return messages;
+}
+
+static void
+direct_done (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Direct *direct = owner;
+  FabEpisodes *self = direct->episodes;
+  FabDone done = direct->done;
+
+  self->count.n_collectives++;
+  g_hash_table_remove (self->directly, direct);
+  done.fn (done.owner, done.arg);
+}
+
+static void
+begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
+{
+  Direct *direct = g_new0 (Direct, 1);
+
+  *direct = (Direct){ self, NULL, done };
+  g_hash_table_add (self->directly, direct);
+  direct->play = play (self->net, input, (FabDone){ direct_done, direct, 0 });
+}
+
+static guint32
+plan_id (FabEpisodes *self, const FabEpisodeInput *input)
+{
+  const FabCollectivePlan *plan = input->plan;
+  PlanKey key = {
+    .footprint = plan->footprint,
+    .messages = plan->messages,
+    .make = (gconstpointer) plan->steps.make,
+    .owner = plan->steps.owner,
+    .traffic = input->traffic,
+    .bytes = plan->bytes,
+    .startup_ps = plan->startup_ps,
+    .latency_ps = plan->latency_ps,
+    .steps_ps = plan->steps.steps_ps,
+    .fill_ps = plan->steps.fill_ps,
+    .wire_factor = plan->wire_factor,
+    .limit_bytes_per_s = plan->limit_bytes_per_s,
+    .ends_bytes_per_s = plan->steps.limit_bytes_per_s,
+    .intra_cost = plan->steps.intra_cost,
+    .inter_cost = plan->steps.inter_cost,
+    .n_connections = plan->n_connections,
+    .n_chunks = plan->steps.n_chunks,
+    .is_pipeline = plan->steps.is_pipeline != FALSE,
+    .number = self->plans->len,
+  };
+  const PlanKey *known = g_hash_table_lookup (self->ids, &key);
+  Plan added = { .input = *input };
+
+  if (known != NULL)
+    return (guint32) known->number;
+  g_hash_table_add (self->ids, g_memdup2 (&key, sizeof key));
+  g_array_append_val (self->plans, added);
+  return (guint32) key.number;
+}
+
+static Plan *
+plan_at (const FabEpisodes *self, guint32 id)
+{
+  return &g_array_index (self->plans, Plan, id);
+}
+
+static void
+hear (gpointer owner, guint64 place)
+{
+  FabEpisodes *self = owner;
+  guint32 heard = (guint32) place;
+
+  g_array_append_val (self->heard, heard);
+  fab_engine_stop (self->own);
+}
+
+static void
+put_in (FabEpisodes *self, guint32 place)
+{
+  Input *input = &g_array_index (self->inputs, Input, place);
+  FabEpisodeInput what = plan_at (self, input->plan)->input;
+
+  self->is_played = TRUE;
+  input->play = play (self->net, &what, (FabDone){ hear, self, place });
+}
+
+/* --- the clock of the network --- */
+
+static FabTimePs
+own_time (const FabEpisodes *self, FabTimePs time_ps)
+{
+  return time_ps == FAB_TIME_NEVER ? FAB_TIME_NEVER : time_ps - self->start_ps + self->own_start_ps;
+}
+
+static void
+run_until (FabEpisodes *self, FabTimePs own_until_ps)
+{
+  fab_engine_run_until (self->own, own_until_ps);
+  const char *failure = fab_engine_failure (self->own);
+  if (failure != NULL)
+    fab_engine_fail (self->engine, "%s", failure);
+}
+
+/* Plays up to the first ps in which a collective ends, and all of that ps. */
+static void
+play_until (FabEpisodes *self, FabTimePs own_until_ps)
+{
+  g_array_set_size (self->heard, 0);
+  run_until (self, own_until_ps);
+  for (guint n = 0; n < self->heard->len;) {
+    n = self->heard->len;
+    run_until (self, fab_engine_now (self->own));
+  }
+}
+
+static gboolean
+is_broken (const FabEpisodes *self)
+{
+  return fab_engine_failure (self->own) != NULL || fab_engine_is_cancelled (self->own);
+}
+
+static void
+net_rest (FabEpisodes *self)
+{
+  if (self->net->ops->rest != NULL)
+    self->net->ops->rest (self->net, self->stream);
+  if (self->net->ops->n_drawn != NULL)
+    self->n_drawn_before = self->net->ops->n_drawn (self->net);
+  self->own_start_ps = fab_engine_now (self->own);
+  self->is_live = TRUE;
+}
+
+/* --- the tree --- */
+
+/* Returns the bytes of an array, of which equal ones are kept once. (transfer none) */
+static GBytes *
+keep (FabEpisodes *self, const GArray *array)
+{
+  const gsize overhead = 64; /* of the table and of the object, about */
+  gsize size = (gsize) array->len * g_array_get_element_size ((GArray *) array);
+  GBytes *bytes = g_bytes_new (array->data, size);
+  gpointer known;
+
+  if (g_hash_table_lookup_extended (self->known, bytes, &known, NULL)) {
+    g_bytes_unref (bytes);
+    return known;
+  }
+  self->n_bytes += size + overhead;
+  g_hash_table_add (self->known, bytes);
+  return bytes;
+}
+
+static GArray *
+drain (FabEpisodes *self)
+{
+  return fab_meter_drain (self->net->meter, g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)));
+}
+
+static void
+book (FabEpisodes *self, const FabMeterEntry *entries, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    fab_meter_add_link (self->meter, (FabLinkId) entries[i].link, entries[i].load.payload_bytes,
+                        entries[i].load.line_bytes);
+}
+
+static void
+book_array (FabEpisodes *self, const GArray *entries)
+{
+  book (self, (const FabMeterEntry *) (gconstpointer) entries->data, entries->len);
+}
+
+static void
+book_kept (FabEpisodes *self, GBytes *kept)
+{
+  gsize size;
+  const FabMeterEntry *entries = g_bytes_get_data (kept, &size);
+
+  book (self, entries, size / sizeof (FabMeterEntry));
+}
+
+static Node *
+node_new (FabEpisodes *self, Node *parent, gboolean is_output, guint32 what, FabTimePs after_ps)
+{
+  Node *node = g_new0 (Node, 1);
+
+  *node = (Node){
+    .parent = parent, .is_output = is_output, .what = what, .after_ps = after_ps, .quiet_ps = -1
+  };
+  self->n_bytes += sizeof *node;
+  self->is_new = TRUE;
+  return node;
+}
+
+static gboolean
+may_grow (const FabEpisodes *self)
+{
+  return self->at != NULL && self->n_bytes < MOST_BYTES;
+}
+
+static Node *
+find_input (const Node *node, guint32 what, FabTimePs after_ps)
+{
+  Node *child = node != NULL ? node->inputs : NULL;
+
+  while (child != NULL && (child->what != what || child->after_ps != after_ps))
+    child = child->sibling;
+  return child;
+}
+
+/* Goes on in the tree to an input, which becomes part of it where there is room. */
+static void
+step_to_input (FabEpisodes *self, guint32 what, FabTimePs now_ps)
+{
+  Node *known = find_input (self->at, what, now_ps - self->at_ps);
+
+  if (known == NULL && may_grow (self)) {
+    known = node_new (self, self->at, FALSE, what, now_ps - self->at_ps);
+    known->sibling = self->at->inputs;
+    self->at->inputs = known;
+  }
+  self->is_new |= known == NULL;
+  self->at = known;
+  self->at_ps = now_ps;
+}
+
+/* --- outputs --- */
+
+static void
+episode_end (FabEpisodes *self)
+{
+  Plan *plan = plan_at (self, self->first);
+
+  self->count.n_episodes++;
+  self->count.n_remembered += !self->is_played;
+  if (!self->is_new)
+    plan->n_misses = 0;
+  inputs_clear (self);
+  self->is_live = FALSE;
+  self->at = NULL;
+}
+
+/* A collective has ended. */
+static void
+take_output (FabEpisodes *self, guint32 place)
+{
+  const Input *input = &g_array_index (self->inputs, Input, place);
+
+  g_array_append_val (self->pending, input->done);
+  self->n_active--;
+  self->count.n_collectives++;
+  self->count.n_collectives_remembered += !self->is_live;
+}
+
+/* The next output of the tree has come. */
+static void
+take_known (FabEpisodes *self)
+{
+  Node *node = self->at->output;
+
+  self->at = node;
+  self->at_ps += node->after_ps;
+  book_kept (self, node->meter);
+  take_output (self, node->what);
+  if (self->n_active > 0)
+    return;
+  gsize size;
+  const FabLaneQueue *queues = g_bytes_get_data (node->queues, &size);
+  fab_lane_queues_add (self->lanes, queues, size / sizeof (FabLaneQueue));
+  gconstpointer late = g_bytes_get_data (node->late, &size);
+  g_array_append_vals (self->late, late, (guint) (size / sizeof (FabMeterEntry)));
+  episode_end (self);
+}
+
+/* What is on its way runs out; then the network rests. */
+static void
+finish_live (FabEpisodes *self)
+{
+  g_autoptr (GArray) queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  const FabNetOps *ops = self->net->ops;
+
+  run_until (self, FAB_TIME_NEVER);
+  if (ops->list_queues != NULL)
+    ops->list_queues (self->net, queues);
+  fab_lane_queues_add (self->lanes, (const FabLaneQueue *) (gpointer) queues->data, queues->len);
+  if (ops->n_drawn != NULL && ops->n_drawn (self->net) > self->n_drawn_before)
+    plan_at (self, self->first)->has_drawn = TRUE;
+  fab_meter_drain (self->net->meter, self->late);
+  if (self->at != NULL) {
+    self->at->queues = keep (self, queues);
+    self->at->late = keep (self, self->late);
+  }
+  episode_end (self);
+}
+
+/* Writes down that a collective has ended at this time, and what the links carried since the one before. */
+static void
+record_output (FabEpisodes *self, guint32 place, FabTimePs at_ps)
+{
+  g_autoptr (GArray) meter = drain (self);
+
+  book_array (self, meter);
+  if (self->at != NULL && self->at->output == NULL) {
+    Node *node = may_grow (self) ? node_new (self, self->at, TRUE, place, at_ps - self->at_ps) : NULL;
+
+    self->at->output = node;
+    self->is_new = TRUE;
+    if (node != NULL)
+      node->meter = keep (self, meter);
+    self->at = node;
+  } else if (self->at != NULL) {
+    self->at = self->at->output;
+    if (self->at->what != place || self->at->after_ps != at_ps - self->at_ps)
+      fab_engine_fail (self->engine, "%s: an episode came out otherwise when it was played again",
+                       self->net->ops->info.name);
+  }
+  self->at_ps = at_ps;
+  g_clear_pointer (&g_array_index (self->inputs, Input, place).play, fab_play_free);
+  take_output (self, place);
+}
+
+/* Looks at what the network has ended. Returns whether that is anything. */
+static gboolean
+record_heard (FabEpisodes *self, FabTimePs played_ps)
+{
+  FabTimePs at_ps = fab_engine_now (self->own) - self->own_start_ps + self->start_ps;
+
+  if (self->heard->len == 0) {
+    if (self->at != NULL && played_ps != FAB_TIME_NEVER && !is_broken (self))
+      self->at->quiet_ps = MAX (self->at->quiet_ps, played_ps - self->at_ps);
+    return FALSE;
+  }
+  for (guint i = 0; i < self->heard->len; i++)
+    record_output (self, g_array_index (self->heard, guint32, i), at_ps);
+  g_array_set_size (self->heard, 0);
+  if (self->at != NULL)
+    self->at->quiet_ps = MAX (self->at->quiet_ps, 0);
+  if (self->n_active == 0)
+    finish_live (self);
+  return TRUE;
+}
+
+/* --- from the tree to the network --- */
+
+/* Plays on to where a node of the path was. */
+static void
+replay_node (FabEpisodes *self, const Node *node, FabTimePs own_ps, guint32 *n_inputs, guint *n_heard)
+{
+  if (!node->is_output) {
+    play_until (self, own_ps);
+    put_in (self, (*n_inputs)++);
+    *n_heard = 0;
+    return;
+  }
+  if (*n_heard == 0) {
+    play_until (self, own_ps);
+    *n_heard = self->heard->len;
+    g_array_unref (drain (self));
+  }
+  if (*n_heard == 0 || fab_engine_now (self->own) != own_ps)
+    fab_engine_fail (self->engine, "%s: an episode came out otherwise when it was played again",
+                     self->net->ops->info.name);
+  else
+    --*n_heard;
+}
+
+/* Plays the episode so far again, up to the last node, unheard; from there on the network is live. */
+static void
+replay (FabEpisodes *self)
+{
+  g_autoptr (GPtrArray) path = g_ptr_array_new ();
+  FabTimePs own_ps;
+  guint32 n_inputs = 0;
+  guint n_heard = 0;
+
+  for (Node *node = self->at; node != NULL; node = node->parent)
+    g_ptr_array_add (path, node);
+  self->count.n_replays++;
+  plan_at (self, self->first)->n_misses++;
+  net_rest (self);
+  own_ps = self->own_start_ps;
+  for (guint i = path->len; i-- > 0 && !is_broken (self);) {
+    const Node *node = g_ptr_array_index (path, i);
+
+    own_ps += node->after_ps;
+    replay_node (self, node, own_ps, &n_inputs, &n_heard);
+  }
+  g_array_set_size (self->heard, 0);
+}
+
+/* --- in step with the jobs' clock --- */
+
+/* Goes on until something ends, up to `until_ps`; what has ended is pending then. Returns whether something has. */
+static gboolean
+go_on (FabEpisodes *self, FabTimePs until_ps)
+{
+  if (!self->is_live) {
+    const Node *next = self->at->output;
+
+    if (next != NULL && self->at_ps + next->after_ps > until_ps)
+      return FALSE;
+    if (next != NULL) {
+      do
+        take_known (self);
+      while (self->n_active > 0 && self->at->output != NULL && self->at->output->after_ps == 0);
+      return TRUE;
+    }
+    if (until_ps != FAB_TIME_NEVER && self->at->quiet_ps >= until_ps - self->at_ps)
+      return FALSE;
+    replay (self);
+  }
+  play_until (self, own_time (self, until_ps));
+  return record_heard (self, until_ps);
+}
+
+static FabTimePs
+advance (gpointer owner, FabTimePs until_ps)
+{
+  FabEpisodes *self = owner;
+
+  if (self->n_told == self->pending->len && (self->n_active == 0 || !go_on (self, until_ps)))
+    return FAB_TIME_NEVER;
+  return MAX (self->at_ps, fab_engine_now (self->engine));
+}
+
+static void
+tell (gpointer owner)
+{
+  FabEpisodes *self = owner;
+
+  while (self->n_told < self->pending->len && !fab_engine_is_stopped (self->engine)) {
+    FabDone done = g_array_index (self->pending, FabDone, self->n_told++);
+
+    done.fn (done.owner, done.arg);
+  }
+  if (self->n_told < self->pending->len)
+    return;
+  g_array_set_size (self->pending, 0);
+  self->n_told = 0;
+}
+
+/* --- inputs --- */
+
+/* Finds the episode that the collective begins; it may be new. Returns its node; NULL: it is not to be in the tree. */
+static Node *
+find_episode (FabEpisodes *self, guint32 id)
+{
+  Plan *plan = plan_at (self, id);
+  guint64 sample = plan->n_begun++;
+
+  if (!plan->has_drawn)
+    sample = self->remembers ? 0 : sample;
+  else if (self->remembers)
+    sample %= FAB_SAMPLES;
+  self->stream = sample;
+  if (!self->remembers)
+    return NULL;
+  if (plan->samples[sample] == NULL && self->n_bytes < MOST_BYTES)
+    plan->samples[sample] = node_new (self, NULL, FALSE, id, 0);
+  return plan->samples[sample];
+}
+
+static void
+episode_begin (FabEpisodes *self, guint32 id, FabTimePs now_ps)
+{
+  book_array (self, self->late);
+  g_array_set_size (self->late, 0);
+  inputs_clear (self);
+  self->first = id;
+  self->is_new = self->is_played = FALSE;
+  self->start_ps = self->at_ps = now_ps;
+  self->at = find_episode (self, id);
+  if (self->at == NULL || self->is_new || plan_at (self, id)->n_misses >= MOST_MISSES)
+    net_rest (self);
+}
+
+/* The network finishes this ps. */
+static void
+settle (FabEpisodes *self, guint32 id, FabTimePs now_ps)
+{
+  while (self->n_active > 0) {
+    if (!self->is_live && find_input (self->at, id, now_ps - self->at_ps) != NULL)
+      return;
+    if (!go_on (self, now_ps))
+      return;
+  }
+}
+
+void
+fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
+{
+  FabTimePs now_ps = fab_engine_now (self->engine);
+
+  if (self->own == self->engine) {
+    begin_directly (self, input, done);
+    return;
+  }
+  Input added = { plan_id (self, input), NULL, done };
+  settle (self, added.plan, now_ps);
+  if (self->n_active == 0) {
+    episode_begin (self, added.plan, now_ps);
+  } else {
+    if (!self->is_live && find_input (self->at, added.plan, now_ps - self->at_ps) == NULL) {
+      replay (self);
+      play_until (self, own_time (self, now_ps));
+      record_heard (self, now_ps);
+    }
+    step_to_input (self, added.plan, now_ps);
+  }
+  self->n_active++;
+  g_array_append_val (self->inputs, added);
+  if (self->is_live)
+    put_in (self, self->inputs->len - 1);
+}
+
+/* --- what was counted --- */
+
+FabMeter *
+fab_episodes_meter (const FabEpisodes *self)
+{
+  return self->meter != NULL ? self->meter : self->net->meter;
+}
+
+gboolean
+fab_episodes_is_still (const FabEpisodes *self)
+{
+  const FabNet *net = self->net;
+
+  return net->ops->is_still != NULL && net->ops->is_still (net)
+      && (self->own == self->engine || (self->is_live && self->n_told == self->pending->len));
+}
+
+static FabLinkQueue *
+queues_directly (const FabEpisodes *self)
+{
+  guint n = fab_graph_n_links (self->net->env.graph);
+  FabLinkQueue *queues = g_new0 (FabLinkQueue, n + 1);
+
+  for (FabLinkId link = 0; link < n; link++)
+    queues[link] = self->net->ops->link_queue (self->net, link);
+  return queues;
+}
+
+FabLinkQueue *
+fab_episodes_link_queues (FabEpisodes *self)
+{
+  FabTimePs now_ps = fab_engine_now (self->engine);
+
+  if (self->net->ops->link_queue == NULL)
+    return NULL;
+  if (self->own == self->engine)
+    return queues_directly (self);
+  g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  g_autoptr (GArray) lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue));
+  if (self->n_active > 0) {
+    if (!self->is_live)
+      replay (self);
+    play_until (self, MAX (own_time (self, now_ps), fab_engine_now (self->own)));
+    self->net->ops->list_queues (self->net, open);
+    record_heard (self, now_ps);
+  }
+  fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) self->lanes->data, self->lanes->len);
+  fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) open->data, open->len);
+  return fab_lane_queues_sum (lanes, fab_graph_n_links (self->net->env.graph), now_ps);
+}
+
+FabEpisodesCount
+fab_episodes_count (const FabEpisodes *self)
+{
+  return self->count;
+}

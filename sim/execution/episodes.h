@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* episodes.h - collectives of jobs on a network, of which nothing is played that was played before.
+ *
+ * The jobs and the network meet in two places only: a collective begins, and a collective ends. So the network may have
+ * an engine of its own. What it does between two times at which nothing is on its way is an episode, and an episode
+ * follows from its inputs: which collective begins, and how many ps after the event before. The episodes that have been
+ * played are kept in a tree:
+ *
+ *   node   an input or an output. It knows the inputs that have followed it, the next output and the time to it, and
+ *          for how long nothing is known to come out.
+ *   hit    an input that the tree knows at this distance: the network stands still, the tree says what comes out.
+ *   miss   the network plays the episode so far from its begin, unheard, and then goes on in step with the jobs' clock.
+ *
+ * Nothing is approximated, except that what is still on its way when the last collective has ended (credits, at most a
+ * round trip) runs out before the next episode. Without remembering, every episode is played, by the same rules: of
+ * events at the same ps the network's come first, and the network has finished a ps before a collective begins in it.
+ * So both give the same figures to the last digit, except where the network draws random numbers: then FAB_SAMPLES
+ * episodes that begin with the same collective are played, each with numbers of its own, and stand for all in turn.
+ *
+ * A network on the jobs' engine is played directly: nothing is remembered.
+ */
+#pragma once
+
+#include "sim/collective/collective.h"
+#include "sim/collective/play.h"
+
+enum { FAB_SAMPLES = 4 };
+
+typedef struct _FabEpisodes FabEpisodes;
+
+/* A collective. Everything that it points to must outlive the episodes. */
+typedef struct {
+  const FabCollectivePlan *plan;
+  const char *traffic; /* as in FabConnection; static */
+  /* Begins the plan as messages on `net`; NULL: it is played as a stream. (transfer full) */
+  FabPlay *(*play) (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic,
+                    FabDone done);
+  gpointer owner;
+} FabEpisodeInput;
+
+/* How much was played. The tree's memory is bounded: what does not fit is played each time. */
+typedef struct {
+  guint64 n_episodes;    /* that have ended */
+  guint64 n_remembered;  /* of them, played no event of the network */
+  guint64 n_replays;     /* times that an episode was played from its begin to where it was new */
+  guint64 n_collectives; /* that have ended */
+  guint64 n_collectives_remembered;
+} FabEpisodesCount;
+
+/* `engine` is the jobs'. With an engine of its own the network must be new; it becomes a companion of `engine`. Both
+ * outlive the episodes. (transfer full) */
+FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remembers);
+void fab_episodes_free (FabEpisodes *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
+
+/* Begins a collective now. `done` is called when it has ended. */
+void fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done);
+
+/* Counts what the links carried for collectives that have ended. */
+FabMeter *fab_episodes_meter (const FabEpisodes *self);
+
+/* Whether nothing of the network is due, so that what has not ended never will. */
+gboolean fab_episodes_is_still (const FabEpisodes *self);
+
+/* Returns what waited for every link up to now; NULL: nothing queues. (transfer full: g_free) */
+FabLinkQueue *fab_episodes_link_queues (FabEpisodes *self);
+
+FabEpisodesCount fab_episodes_count (const FabEpisodes *self);

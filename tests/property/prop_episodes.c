@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
+ * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
+ * and faults at times leave nothing to remember.
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/play.h"
+#include "tests/support/seeds.h"
+
+static FabCatalog *catalog;
+
+static const char *
+pick (Random *random, const char *const *texts, guint n)
+{
+  return texts[random_below (random, n)];
+}
+
+static char *
+random_job (Random *random)
+{
+  static const char *const jobs[] = {
+    "kind: ddp, bucket: 200KiB",
+    "kind: ddp, bucket: 20MiB",
+    "kind: zero, stage: 2, overlap_comm: yes",
+    "kind: zero, stage: 3",
+    "kind: fsdp, sharding: grad_op, in_flight: 3",
+    "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 3",
+    "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, parallel: {context: 2}",
+  };
+  const char *job = pick (random, jobs, G_N_ELEMENTS (jobs));
+  const char *jitter = random_chance (random, 40) ? ", jitter: {cv: 5%}" : "";
+
+  return g_strdup_printf ("{model: m, %s, micro_batch: 1, sequence: 64%s}", job, jitter);
+}
+
+static char *
+random_cluster (Random *random)
+{
+  static const char *const fabrics[] = {
+    "switch", "{kind: rail, nodes_per_leaf: 2}",
+    "{kind: fat_tree, radix: 8, oversubscription: 2, nodes_per_leaf: 1}"
+  };
+  static const char *const routes[] = { "shortest", "ecmp", "spray" };
+  guint fabric = random_below (random, G_N_ELEMENTS (fabrics));
+
+  return g_strdup_printf (
+      "{node: dgx-a100, nodes: 4, gpus_per_node: %u, nics_per_node: 1, fabric: %s, route: %s}",
+      2 * random_between (random, 1, 2), fabrics[fabric], pick (random, routes, G_N_ELEMENTS (routes)));
+}
+
+static char *
+random_scenario (Random *random)
+{
+  static const char *const others[] = {
+    "",
+    "",
+    "",
+    "faults: [{what: nic, name: node1/nic0, rate: 50%}]\n",
+    "faults: [{what: nic, name: node1/nic0, rate: 30%, at: 20us}]\n",
+    "background: [{kind: transfer, from: node0, to: node1, rate: 20Gb/s}]\n",
+    "neighbours: [{name: n, nodes: 2, first: 1, stride: 2, job: {kind: collective, operations: "
+    "[{op: all_reduce, size: 300KB}]}}]\n",
+  };
+  static const char *const libraries[] = { "nccl", "plain", "{kind: plain, algorithm: ring}" };
+  g_autofree char *job = random_job (random), *cluster = random_cluster (random);
+  guint library = random_below (random, strstr (job, "kind: ddp") || strstr (job, "kind: fsdp") ? 3 : 2);
+
+  return g_strdup_printf (
+      "name: random\niterations: 3\nseed: %u\ncollectives: %s\n%s"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 2, "
+      "hidden: 128, heads: 4, vocabulary: 500, tied: false}}]\ncluster: %s\njob: %s\n",
+      random_below (random, 1000), libraries[library], pick (random, others, G_N_ELEMENTS (others)), cluster,
+      job);
+}
+
+/* Compares records that hold numbers only, and names that both runs have of their own. */
+#define ASSERT_SAME(Record, field, a, b)                                                        \
+  G_STMT_START                                                                                  \
+  {                                                                                             \
+    assert_int_equal ((a)->len, (b)->len);                                                      \
+    for (guint i_ = 0; i_ < (a)->len; i_++)                                                     \
+      assert_true (g_array_index (a, Record, i_).field == g_array_index (b, Record, i_).field); \
+  }                                                                                             \
+  G_STMT_END
+
+static void
+assert_same_probes (const FabProbe *a, const FabProbe *b)
+{
+  ASSERT_SAME (FabCollectiveRecord, start_ps, a->collectives, b->collectives);
+  ASSERT_SAME (FabCollectiveRecord, end_ps, a->collectives, b->collectives);
+  ASSERT_SAME (FabCollectiveRecord, exposed_ps, a->collectives, b->collectives);
+  ASSERT_SAME (FabSpanRecord, start_ps, a->spans, b->spans);
+  ASSERT_SAME (FabSpanRecord, end_ps, a->spans, b->spans);
+  ASSERT_SAME (FabLinkLoadRecord, link, a->link_loads, b->link_loads);
+  ASSERT_SAME (FabLinkLoadRecord, bytes, a->link_loads, b->link_loads);
+  ASSERT_SAME (FabLinkLoadRecord, busy_fraction, a->link_loads, b->link_loads);
+  ASSERT_SAME (FabExposureRecord, exposed_ps, a->exposures, b->exposures);
+  ASSERT_SAME (FabPathRecord, start_ps, a->path, b->path);
+  ASSERT_SAME (FabPathRecord, collective, a->path, b->path);
+}
+
+static void
+assert_same_queues (const FabSimulation *one, const FabSimulation *other)
+{
+  g_autoptr (GArray) a = fab_simulation_link_queues (one), b = fab_simulation_link_queues (other);
+
+  ASSERT_SAME (FabLinkQueueRecord, link, a, b);
+  ASSERT_SAME (FabLinkQueueRecord, carried_bytes, a, b);
+  ASSERT_SAME (FabLinkQueueRecord, most_bytes, a, b);
+  ASSERT_SAME (FabLinkQueueRecord, mean_bytes, a, b);
+  ASSERT_SAME (FabLinkQueueRecord, n_stalls, a, b);
+  ASSERT_SAME (FabLinkQueueRecord, n_pauses, a, b);
+}
+
+static void
+check_at (Random *random, const char *fidelity)
+{
+  g_autofree char *scenario = random_scenario (random),
+                  *yaml = g_strdup_printf ("fidelity: {kind: %s}\n%s", fidelity, scenario),
+                  *no_memo = g_strdup_printf ("fidelity: {kind: %s, memo: false}\n%s", fidelity, scenario);
+  g_autoptr (Play) memo = play_new (catalog, yaml, NULL), all = play_new (catalog, no_memo, NULL);
+
+  while (fab_simulation_step (memo->simulation)) {
+    assert_true (fab_simulation_step (all->simulation));
+    assert_same_probes (fab_simulation_probe (memo->simulation), fab_simulation_probe (all->simulation));
+  }
+  assert_false (fab_simulation_step (all->simulation));
+  assert_same_queues (memo->simulation, all->simulation);
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_collectives_remembered, 0);
+}
+
+static void
+check_step (Random *random)
+{
+  check_at (random, "step");
+}
+
+/* Large packets, and no marks: these are drawn. */
+static void
+check_packet (Random *random)
+{
+  check_at (random, "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB");
+}
+
+static void
+messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
+{
+  seeds_run (150, check_step);
+}
+
+static void
+packets_are_the_same_remembered (G_GNUC_UNUSED void **state)
+{
+  seeds_run (50, check_packet);
+}
+
+static int
+setup (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+teardown (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    seeds_test (messages_are_the_same_remembered),
+    seeds_test (packets_are_the_same_remembered),
+  };
+
+  return cmocka_run_group_tests_name ("episodes", tests, setup, teardown);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_episodes.c - what of a network's work is remembered, and when it is played after all. Random jobs:
+ * tests/property/prop_episodes.c.
+ *
+ * GPUs move 1 byte per ps and a ring all-reduce over two of them sends half of the bytes twice: b bytes take b ps.
+ */
+#include "tests/support/test.h"
+
+#include "sim/execution/episodes.h"
+#include "tests/support/play.h"
+#include "tests/support/rig.h"
+
+static FabCatalog *catalog;
+
+/* Collectives that begin at given times, on a network with a clock of its own. */
+typedef struct {
+  Rig *rig;
+  RigNet net;
+  FabEngine *engine;
+  FabEpisodes *episodes;
+  GPtrArray *plans; /* FabCollectivePlan */
+  GString *ends;    /* "100 250 ": when collectives have ended */
+  GPtrArray *begins;
+} Scene;
+
+typedef struct {
+  Scene *scene;
+  FabCollectivePlan *plan;
+} Begin;
+
+static Scene *
+scene_new (gboolean remembers)
+{
+  Scene *self = g_new0 (Scene, 1);
+
+  self->rig = rig_new_flat (2);
+  self->net = rig_net (self->rig, &fab_net_step);
+  self->engine = fab_engine_new ();
+  self->episodes = fab_episodes_new (self->engine, self->net.net, remembers);
+  self->plans = g_ptr_array_new_with_free_func (g_free);
+  self->begins = g_ptr_array_new_with_free_func (g_free);
+  self->ends = g_string_new (NULL);
+  return self;
+}
+
+static void
+scene_free (Scene *self)
+{
+  fab_episodes_free (self->episodes);
+  fab_engine_free (self->engine);
+  rig_net_clear (&self->net);
+  rig_free (self->rig);
+  g_ptr_array_unref (self->plans);
+  g_ptr_array_unref (self->begins);
+  g_string_free (self->ends, TRUE);
+  g_free (self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Scene, scene_free)
+
+/* Streams: what is known of them is the same. */
+static FabCollectivePlan *
+all_reduce (Scene *self, FabBytes bytes)
+{
+  FabCollectivePlan plan = rig_plan (self->rig, FAB_OP_ALL_REDUCE, bytes);
+
+  g_ptr_array_add (self->plans, g_memdup2 (&plan, sizeof plan));
+  return g_ptr_array_index (self->plans, self->plans->len - 1);
+}
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Scene *self = owner;
+
+  g_string_append_printf (self->ends, "%" G_GINT64_FORMAT " ", fab_engine_now (self->engine));
+}
+
+static void
+begin (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  const Begin *what = owner;
+
+  fab_episodes_begin (what->scene->episodes, &(FabEpisodeInput){ .plan = what->plan },
+                      (FabDone){ note_end, what->scene, 0 });
+}
+
+static void
+begin_at (Scene *self, FabTimePs at_ps, FabCollectivePlan *plan)
+{
+  Begin *what = g_new0 (Begin, 1);
+
+  *what = (Begin){ self, plan };
+  g_ptr_array_add (self->begins, what);
+  fab_engine_at (self->engine, at_ps, begin, what, 0);
+}
+
+/* Plays what was to begin; returns what was counted. */
+static FabEpisodesCount
+scene_play (Scene *self, const char *ends)
+{
+  fab_engine_run (self->engine);
+  assert_string_equal (self->ends->str, ends);
+  return fab_episodes_count (self->episodes);
+}
+
+/* The second episode is the first: the network does nothing. */
+static void
+an_episode_is_played_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+  FabCollectivePlan *plan = all_reduce (scene, 100);
+
+  begin_at (scene, 0, plan);
+  begin_at (scene, 1000, plan);
+  FabEpisodesCount count = scene_play (scene, "100 1100 ");
+  assert_int_equal (count.n_episodes, 2);
+  assert_int_equal (count.n_remembered, 1);
+  assert_int_equal (count.n_collectives_remembered, 1);
+  assert_int_equal (count.n_replays, 0);
+}
+
+/* Two share a link from 40 on, each at half of its rate: the first has 60 left, which take until 160; then the second
+ * has 40 left. The same distance is known, another one is not. */
+static void
+overlaps_are_known_by_their_distance (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+  FabCollectivePlan *plan = all_reduce (scene, 100);
+
+  for (guint i = 0; i < 3; i++) {
+    begin_at (scene, 1000 * i, plan);
+    begin_at (scene, 1000 * i + (i < 2 ? 40 : 60), plan);
+  }
+  FabEpisodesCount count = scene_play (scene, "160 200 1160 1200 2140 2200 ");
+  assert_int_equal (count.n_episodes, 3);
+  assert_int_equal (count.n_remembered, 1);
+  assert_int_equal (count.n_replays, 1);
+}
+
+/* What another collective left behind is nothing: the episode is the same after another one. */
+static void
+nothing_stays_after_an_episode (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+  FabCollectivePlan *small = all_reduce (scene, 100), *large = all_reduce (scene, 300);
+
+  begin_at (scene, 0, small);
+  begin_at (scene, 100, large); /* when the small one has ended */
+  begin_at (scene, 400, small);
+  begin_at (scene, 500, large);
+  FabEpisodesCount count = scene_play (scene, "100 400 500 800 ");
+  assert_int_equal (count.n_episodes, 4);
+  assert_int_equal (count.n_remembered, 2);
+}
+
+static void
+without_memory_everything_is_played (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (FALSE);
+  FabCollectivePlan *plan = all_reduce (scene, 100);
+
+  for (guint i = 0; i < 3; i++)
+    begin_at (scene, 1000 * i, plan);
+  FabEpisodesCount count = scene_play (scene, "100 1100 2100 ");
+  assert_int_equal (count.n_episodes, 3);
+  assert_int_equal (count.n_collectives_remembered, 0);
+}
+
+/* Links count what they carried, remembered or not: both GPUs' links 100 bytes per episode. */
+static void
+links_count_what_is_remembered (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+  FabCollectivePlan *plan = all_reduce (scene, 100);
+  g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (scene->rig->graph) + 1);
+
+  for (guint i = 0; i < 3; i++)
+    begin_at (scene, 1000 * i, plan);
+  scene_play (scene, "100 1100 2100 ");
+  fab_meter_take (fab_episodes_meter (scene->episodes), loads);
+  for (guint link = 0; link < fab_graph_n_links (scene->rig->graph); link++)
+    assert_near (loads[link].payload_bytes, 300, 1e-12);
+}
+
+/* Every distance is a new one: after three replays in a row it is played at once. */
+static void
+what_never_repeats_is_not_played_twice (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+  FabCollectivePlan *plan = all_reduce (scene, 100);
+
+  for (guint i = 0; i < 20; i++) {
+    begin_at (scene, 1000 * i, plan);
+    begin_at (scene, 1000 * i + 10 + i, plan);
+  }
+  fab_engine_run (scene->engine);
+  FabEpisodesCount count = fab_episodes_count (scene->episodes);
+  assert_int_equal (count.n_collectives, 40);
+  assert_int_equal (count.n_replays, 3);
+}
+
+/* --- whole jobs --- */
+
+static FabEpisodesCount
+count_of (const char *fidelity, const char *more)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 3\nfidelity: %s\n"
+      "cluster: {node: dgx-h100, nodes: 4, gpus_per_node: 1, nics_per_node: 1, nic: roce-400, fabric: switch}\n"
+      "job: {kind: traffic, pattern: incast, target: 3, senders: 3, size: 512KiB}\n%s",
+      fidelity, more);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  while (fab_simulation_step (play->simulation))
+    ;
+  assert_true (fab_simulation_check (play->simulation, NULL) || strstr (more, "faults") != NULL);
+  return fab_simulation_episodes (play->simulation);
+}
+
+/* A fault that comes or goes is nothing that an episode knows of. */
+static void
+faults_at_times_leave_nothing_to_remember (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (count_of ("step", "").n_episodes, 3);
+  assert_int_equal (
+      count_of ("step", "faults: [{what: nic, name: node1/nic0, rate: 30%, at: 1us}]\n").n_episodes, 0);
+}
+
+/* Which packets are marked is drawn: four plays stand for all; without draws one does. */
+static void
+what_is_drawn_is_played_four_times (G_GNUC_UNUSED void **state)
+{
+  static const char drawn[] = "{kind: packet, mark_from: 5kB, mark_all: 1MB}",
+                    sure[] = "{kind: packet, mark_from: 1GiB, mark_all: 1GiB}";
+  FabEpisodesCount with = count_of (drawn, ""), without = count_of (sure, "");
+
+  assert_int_equal (with.n_remembered, 0);
+  assert_true (without.n_remembered > 0);
+}
+
+static int
+setup (G_GNUC_UNUSED void **state)
+{
+  catalog = play_catalog ();
+  return 0;
+}
+
+static int
+teardown (G_GNUC_UNUSED void **state)
+{
+  fab_catalog_free (catalog);
+  return 0;
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (an_episode_is_played_once),
+    cmocka_unit_test (overlaps_are_known_by_their_distance),
+    cmocka_unit_test (nothing_stays_after_an_episode),
+    cmocka_unit_test (without_memory_everything_is_played),
+    cmocka_unit_test (links_count_what_is_remembered),
+    cmocka_unit_test (what_never_repeats_is_not_played_twice),
+    cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
+    cmocka_unit_test (what_is_drawn_is_played_four_times),
+  };
+
+  return cmocka_run_group_tests_name ("episodes", tests, setup, teardown);
+}
