@@ -28,9 +28,12 @@ warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimula
 
   for (guint i = 0; doubts && i < doubts->len; i++) {
     const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
+    g_autofree char *slow = fab_doubt_warning (doubt);
 
     g_printerr ("fabricast check: warning: %s does not see %s; ", fidelity, doubt->text);
-    if (doubt->better)
+    if (slow)
+      g_printerr ("%s does, but %s\n", doubt->better, slow);
+    else if (doubt->better)
       g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", path, fidelity, doubt->better);
     else
       g_printerr ("no fidelity here does\n");

@@ -189,6 +189,8 @@ typedef struct {
   /* Whether nothing moves and no event of the network is due, so that traffic behind a dead link waits as long as what
    * crosses it. NULL: a dead link holds back only what crosses it. */
   gboolean (*is_still) (const FabNet *net);
+  /* About how many seconds of one processor it takes to play `bytes` of a footprint. NULL: next to none. */
+  double (*cost_s) (gconstpointer params, const FabFootprint *footprint, FabBytes bytes);
 } FabNetOps;
 
 /* A link that carries nothing at present. */

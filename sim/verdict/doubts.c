@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "sim/run/effort.h"
+
 /* Something that is surely under way at once with the others. */
 typedef struct {
   const FabFootprint *footprint;
@@ -46,7 +48,7 @@ sees (const FabNetOps *net, FabDoubtKind kind)
 }
 
 /* The first of the registry that sees it and shares links. */
-static const char *
+static const FabNetOps *
 find_better (const FabRegistry *registry, FabDoubtKind kind)
 {
   const FabModelInfo *const *infos = registry->lists[FAB_MODEL_NET];
@@ -55,7 +57,7 @@ find_better (const FabRegistry *registry, FabDoubtKind kind)
     const FabNetOps *net = (const FabNetOps *) infos[i];
 
     if (net->shares_links && sees (net, kind))
-      return infos[i]->name;
+      return net;
   }
   return NULL;
 }
@@ -483,8 +485,32 @@ find_channels (Doubting *self, char **link)
 /* Returns the text of a doubt and sets *link to the name of the link that it is about. */
 typedef char *(*FindFn) (Doubting *self, char **link);
 
+/* What an iteration costs on another network with its own defaults; 0 where the scenario cannot be played on it. */
+static double
+cost_on (const Doubting *self, const FabScenario *scenario, const FabNetOps *net)
+{
+  g_autoptr (FabScenario) copy = fab_scenario_copy (scenario);
+
+  if (!fab_scenario_set (copy, "fidelity", fab_value_text (net->info.name), NULL)
+      || !fab_scenario_check (copy, NULL))
+    return 0;
+  return fab_effort_s (self->dag, net, fab_scenario_spec (copy)->fidelity.params, TRUE);
+}
+
+char *
+fab_doubt_warning (const FabDoubt *doubt)
+{
+  const double minute_s = 60, hour_s = 3600;
+
+  if (doubt->better == NULL || doubt->cost_s <= FAB_DOUBT_PATIENCE_S)
+    return NULL;
+  if (doubt->cost_s < 2 * hour_s)
+    return g_strdup_printf ("an iteration takes about %.0f min there", doubt->cost_s / minute_s);
+  return g_strdup_printf ("an iteration takes about %.0f h there", doubt->cost_s / hour_s);
+}
+
 static void
-ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registry, GArray *doubts)
+ask_all (Doubting *self, const FabScenario *scenario, const FabRegistry *registry, GArray *doubts)
 {
   static const FindFn finders[FAB_N_DOUBTS] = {
     [FAB_DOUBT_COLLISION] = find_collision,
@@ -493,14 +519,18 @@ ask_all (Doubting *self, const FabScenarioSpec *spec, const FabRegistry *registr
     [FAB_DOUBT_CHANNELS] = find_channels,
   };
 
-  const FabNetOps *net = (const FabNetOps *) spec->fidelity.info;
+  const FabNetOps *net = (const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info;
 
   for (FabDoubtKind kind = 0; kind < FAB_N_DOUBTS; kind++) {
-    char *link = NULL, *text = sees (net, kind) ? NULL : finders[kind](self, &link);
-    FabDoubt doubt = { kind, text, link, find_better (registry, kind) };
+    FabDoubt doubt = { .kind = kind };
 
-    if (text != NULL)
-      g_array_append_val (doubts, doubt);
+    doubt.text = sees (net, kind) ? NULL : finders[kind](self, &doubt.link);
+    if (doubt.text == NULL)
+      continue;
+    const FabNetOps *better = find_better (registry, kind);
+    doubt.better = better ? better->info.name : NULL;
+    doubt.cost_s = better ? cost_on (self, scenario, better) : 0;
+    g_array_append_val (doubts, doubt);
   }
 }
 
@@ -525,6 +555,6 @@ fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDa
   sum_loads (&self);
   GArray *doubts = g_array_new (FALSE, FALSE, sizeof (FabDoubt));
   g_array_set_clear_func (doubts, doubt_clear);
-  ask_all (&self, spec, registry, doubts);
+  ask_all (&self, scenario, registry, doubts);
   return doubts;
 }

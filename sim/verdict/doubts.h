@@ -29,7 +29,14 @@ typedef struct {
   char *text;         /* a sentence without its full stop, which names a link */
   char *link;         /* that it is about; NULL: none */
   const char *better; /* the fidelity that knows; NULL: the registry has none */
+  double cost_s;      /* about how long an iteration takes there: fab_effort_s () */
 } FabDoubt;
+
+/* What takes longer to play is not proposed without saying so. */
+enum { FAB_DOUBT_PATIENCE_S = 60 };
+
+/* Returns "an iteration takes about 12 min there"; NULL: it takes no longer than a person waits. (transfer full) */
+char *fab_doubt_warning (const FabDoubt *doubt);
 
 /* FabDoubt, one of a kind at most: the worst. NULL and *error: a neighbour cannot be built. (transfer full) */
 GArray *fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDag *dag,

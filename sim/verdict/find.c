@@ -316,6 +316,18 @@ find_unmeasured_compute (FabVerdict *self, const FabSimulation *simulation)
       g_strdup ("Measure a step on one node and set `job.compute.scale` so that it is predicted."));
 }
 
+/* (transfer full) */
+static char *
+advice_on (const FabDoubt *doubt)
+{
+  g_autofree char *slow = fab_doubt_warning (doubt);
+
+  if (doubt->better == NULL)
+    return NULL;
+  return g_strdup_printf ("Play it again with --fidelity %s%s%s.", doubt->better, slow ? "; " : "",
+                          slow ? slow : "");
+}
+
 /* --- what the fidelity does not know --- */
 
 static gboolean
@@ -342,12 +354,10 @@ find_fidelity (FabVerdict *self, const FabScenario *scenario, const FabSimulatio
   for (guint i = 0; doubts != NULL && i < doubts->len; i++) {
     const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
 
-    fab_verdict_add_finding (
-        self,
-        (FabFinding){
-            codes[doubt->kind], g_strdup_printf ("The fidelity %s does not see %s.", fidelity, doubt->text),
-            doubt->better ? g_strdup_printf ("Play it again with --fidelity %s.", doubt->better) : NULL,
-            g_strdup (doubt->link), -1 });
+    fab_verdict_add_finding (self, (FabFinding){ codes[doubt->kind],
+                                                 g_strdup_printf ("The fidelity %s does not see %s.",
+                                                                  fidelity, doubt->text),
+                                                 advice_on (doubt), g_strdup (doubt->link), -1 });
   }
   return doubts != NULL;
 }

@@ -402,6 +402,19 @@ packet_destroy (FabNet *net)
   g_free (self);
 }
 
+/* Packets times links crossed, which take about 0.2 us each: docs/bench.md, part `packets`. */
+static double
+packet_cost_s (gconstpointer params, const FabFootprint *footprint, FabBytes bytes)
+{
+  const double hop_s = 2e-7;
+  const PacketParams *packet = params;
+  double weight = 0;
+
+  for (guint i = 0; i < footprint->n; i++)
+    weight += footprint->weights[i];
+  return weight * (double) bytes / (double) packet->mtu_bytes * hop_s;
+}
+
 const FabNetOps fab_net_packet = {
   .info = { .name = "packet",
             .summary = "Packets, queues and flow control, hop by hop; the judge of the other levels.",
@@ -425,4 +438,5 @@ const FabNetOps fab_net_packet = {
   .rest = packet_rest,
   .list_queues = packet_list_queues,
   .is_still = packet_is_still,
+  .cost_s = packet_cost_s,
 };
