@@ -36,8 +36,9 @@ static const struct {
   const char *name;
   void (*fill) (Bench *bench);
 } parts[] = {
-  { "queue", bench_queue }, { "flows", bench_flows }, { "ring", bench_ring },   { "packets", bench_packets },
-  { "jobs", bench_jobs },   { "sweep", bench_sweep }, { "store", bench_store }, { "steady", bench_steady },
+  { "queue", bench_queue },     { "flows", bench_flows }, { "ring", bench_ring },
+  { "packets", bench_packets }, { "jobs", bench_jobs },   { "levels", bench_levels },
+  { "sweep", bench_sweep },     { "store", bench_store }, { "steady", bench_steady },
 };
 
 gboolean

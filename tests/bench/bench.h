@@ -60,6 +60,8 @@ typedef struct {
 } BenchChild;
 
 BenchChild bench_run (const char *const *argv, const char *input); /* `input` may be NULL */
+/* The same, ended after so many seconds of processor time; 0: no limit. */
+BenchChild bench_run_within (const char *const *argv, const char *input, guint most_s);
 
 /* Runs peers/NAME with these arguments, a line that is split at blanks. */
 BenchChild bench_peer_run (Bench *bench, const char *name, const char *arguments, const char *input);
@@ -72,6 +74,7 @@ void bench_flows (Bench *bench);
 void bench_ring (Bench *bench);
 void bench_packets (Bench *bench);
 void bench_jobs (Bench *bench);
+void bench_levels (Bench *bench);
 void bench_sweep (Bench *bench);
 void bench_store (Bench *bench);
 void bench_steady (Bench *bench);

@@ -35,8 +35,12 @@ open_input (const char *input)
 }
 
 static void
-child_start (const char *const *argv, int input, const int *ends)
+child_start (const char *const *argv, int input, const int *ends, guint most_s)
 {
+  const struct rlimit limit = { most_s, most_s };
+
+  if (most_s > 0)
+    setrlimit (RLIMIT_CPU, &limit);
   dup2 (input, STDIN_FILENO);
   dup2 (ends[1], STDOUT_FILENO);
   close (input);
@@ -67,6 +71,12 @@ seconds_of (struct timeval time)
 BenchChild
 bench_run (const char *const *argv, const char *input)
 {
+  return bench_run_within (argv, input, 0);
+}
+
+BenchChild
+bench_run_within (const char *const *argv, const char *input, guint most_s)
+{
   BenchChild child = { 0 };
   struct rusage usage = { 0 };
   int ends[2], status = -1, from = open_input (input);
@@ -77,7 +87,7 @@ bench_run (const char *const *argv, const char *input)
   fflush (stdout);
   pid = fork ();
   if (pid == 0)
-    child_start (argv, from, ends);
+    child_start (argv, from, ends, most_s);
   close (from);
   close (ends[1]);
   child.output = read_all (ends[0]);
