@@ -31,14 +31,16 @@ typedef struct {
 } DuplexRun;
 
 /* The runs are kept in a hash table (open addressing, at most half full), so that a small group in a large graph
- * costs only what it uses. */
+ * costs only what it uses. Once it would have a slot for every run of the graph, each run has its own: neighbours then
+ * lie side by side. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
   GArray *runs; /* of Run */
   /* of DuplexRun, of as many of the runs as had to be reached; empty where nothing suffers from the other direction */
   GArray *duplexes;
-  guint *slots; /* [n_slots, a power of 2] index into runs + 1; 0: empty */
-  guint n_slots;
+  guint *slots;  /* [n_slots] index into runs + 1; 0: empty */
+  guint n_slots; /* a power of 2, or the number of runs of the graph */
+  gboolean is_direct;
   gboolean keeps_duplex; /* `duplexes` come from earlier footprints */
   GArray *used;          /* guint64 for each run with used links: its number << 32, and its index */
 };
@@ -47,8 +49,9 @@ struct _FabShapeBuilder {
 static guint *
 find_slot (const FabFootprintBuilder *self, guint32 number)
 {
+  if (self->is_direct)
+    return &self->slots[number];
   guint i = (number * 2654435769u) & (self->n_slots - 1);
-
   while (self->slots[i] > 0 && g_array_index (self->runs, Run, self->slots[i] - 1).number != number)
     i = (i + 1) & (self->n_slots - 1);
   return &self->slots[i];
@@ -57,7 +60,10 @@ find_slot (const FabFootprintBuilder *self, guint32 number)
 static void
 grow_slots (FabFootprintBuilder *self)
 {
-  self->n_slots *= 2;
+  guint n_all = fab_graph_n_links (self->graph) / RUN_LINKS + 1;
+
+  self->is_direct = self->n_slots >= n_all / 2;
+  self->n_slots = self->is_direct ? n_all : 2 * self->n_slots;
   g_free (self->slots);
   self->slots = g_new0 (guint, self->n_slots);
   for (guint i = 0; i < self->runs->len; i++)
@@ -88,7 +94,7 @@ take_run (FabFootprintBuilder *self, guint32 number)
 
   if (slot > 0)
     return slot - 1;
-  if (2 * (self->runs->len + 1) > self->n_slots)
+  if (2 * (self->runs->len + 1) > self->n_slots && !self->is_direct)
     grow_slots (self);
   g_array_set_size (self->runs, self->runs->len + 1);
   g_array_index (self->runs, Run, self->runs->len - 1).number = number;
