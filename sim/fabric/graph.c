@@ -8,17 +8,6 @@ typedef struct {
   gboolean has_members;
 } Part;
 
-struct _FabGraph {
-  GArray *vertices;  /* FabVertex */
-  GArray *parts;     /* Part */
-  GArray *classes;   /* FabLinkClass */
-  FabLink *links;    /* in the order of their sources */
-  FabLinkId *starts; /* n_vertices + 1 */
-  guint n_links;
-  gboolean is_unfolded;
-  FabLattice lattice;
-};
-
 /* Two vertices that are joined by a link in each direction. */
 typedef struct {
   FabVertexId a, b;
@@ -230,46 +219,6 @@ const FabLattice *
 fab_graph_lattice (const FabGraph *self)
 {
   return self->lattice.sizes[0] > 0 ? &self->lattice : NULL;
-}
-
-guint
-fab_graph_n_vertices (const FabGraph *self)
-{
-  return self->vertices->len;
-}
-
-guint
-fab_graph_n_links (const FabGraph *self)
-{
-  return self->n_links;
-}
-
-const FabVertex *
-fab_graph_vertex (const FabGraph *self, FabVertexId vertex)
-{
-  g_assert (vertex < self->vertices->len);
-  return &g_array_index (self->vertices, FabVertex, vertex);
-}
-
-const FabLink *
-fab_graph_link (const FabGraph *self, FabLinkId link)
-{
-  g_assert (link < self->n_links);
-  return &self->links[link];
-}
-
-const FabLinkClass *
-fab_graph_link_class (const FabGraph *self, FabLinkId link)
-{
-  return &g_array_index (self->classes, FabLinkClass, fab_graph_link (self, link)->class_index);
-}
-
-guint
-fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first)
-{
-  g_assert (vertex < self->vertices->len);
-  *first = self->starts[vertex];
-  return self->starts[vertex + 1] - self->starts[vertex];
 }
 
 char *

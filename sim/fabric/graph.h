@@ -134,17 +134,61 @@ typedef struct _FabGraph FabGraph;
 void fab_graph_free (FabGraph *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGraph, fab_graph_free)
 
-guint fab_graph_n_vertices (const FabGraph *self);
-guint fab_graph_n_links (const FabGraph *self);
-const FabVertex *fab_graph_vertex (const FabGraph *self, FabVertexId vertex);
-const FabLink *fab_graph_link (const FabGraph *self, FabLinkId link);
-const FabLinkClass *fab_graph_link_class (const FabGraph *self, FabLinkId link);
+/* Private: models read it through the functions below, which are called for every link of every path. */
+struct _FabGraph {
+  GArray *vertices;  /* FabVertex */
+  GArray *parts;     /* names of parts */
+  GArray *classes;   /* FabLinkClass */
+  FabLink *links;    /* in the order of their sources */
+  FabLinkId *starts; /* [n_vertices + 1] */
+  guint n_links;
+  gboolean is_unfolded;
+  FabLattice lattice;
+};
+
+static inline guint
+fab_graph_n_vertices (const FabGraph *self)
+{
+  return self->vertices->len;
+}
+
+static inline guint
+fab_graph_n_links (const FabGraph *self)
+{
+  return self->n_links;
+}
+
+static inline const FabVertex *
+fab_graph_vertex (const FabGraph *self, FabVertexId vertex)
+{
+  g_assert (vertex < self->vertices->len);
+  return &g_array_index (self->vertices, FabVertex, vertex);
+}
+
+static inline const FabLink *
+fab_graph_link (const FabGraph *self, FabLinkId link)
+{
+  g_assert (link < self->n_links);
+  return &self->links[link];
+}
+
+static inline const FabLinkClass *
+fab_graph_link_class (const FabGraph *self, FabLinkId link)
+{
+  return &g_array_index (self->classes, FabLinkClass, fab_graph_link (self, link)->class_index);
+}
 
 /* NULL: its vertices stand on no lattice. */
 const FabLattice *fab_graph_lattice (const FabGraph *self);
 
 /* The links that leave `vertex` are [*first, *first + return value). */
-guint fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first);
+static inline guint
+fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first)
+{
+  g_assert (vertex < self->vertices->len);
+  *first = self->starts[vertex];
+  return self->starts[vertex + 1] - self->starts[vertex];
+}
 
 /* Returns a name like "node0/gpu3" or "leaf2". (transfer full) */
 char *fab_graph_vertex_name (const FabGraph *self, FabVertexId vertex);
