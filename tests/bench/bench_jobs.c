@@ -7,7 +7,7 @@
 
 #include "tests/bench/bench.h"
 
-enum { MOST_SETS = 3 };
+enum { MOST_SETS = 4 };
 
 typedef struct {
   const char *work, *scenario;
@@ -18,6 +18,7 @@ typedef struct {
 } Job;
 
 #define SCENARIOS FAB_SOURCE_DIR "/scenarios/"
+#define AT_RANDOM "cluster.placement=random", "cluster.route=ecmp"
 
 static const Job jobs[] = {
   { .work = "DDP, one iteration, 1024 GPUs, Llama 2 7B",
@@ -39,18 +40,41 @@ static const Job jobs[] = {
   { .work = "ZeRO-3, one iteration, 16 384 GPUs, Llama 2 70B",
     .scenario = SCENARIOS "zero3-70b-16384.yaml",
     .goal_s = 1,
-    .most_mib = 2048 },
+    .most_mib = 128 },
+  { .work = "the same, random places, ecmp",
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { AT_RANDOM },
+    .goal_s = 1,
+    .most_mib = 128 },
+  { .work = "all_to_all, 4096 GPUs, random places, ecmp",
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { "job={kind: collective, operations: [{op: all_to_all, size: 1GB}]}", "cluster.nodes=512",
+              AT_RANDOM },
+    .goal_s = 3,
+    .most_mib = 64 },
+  { .work = "all_to_all, 32 768 GPUs, random places",
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { "job={kind: collective, operations: [{op: all_to_all, size: 1GB}]}", "cluster.nodes=4096",
+              "cluster.placement=random" },
+    .goal_s = 1,
+    .most_mib = 256 },
   { .work = "ZeRO-3, one iteration, 131 072 GPUs, Llama 2 70B",
     .scenario = SCENARIOS "zero3-70b-16384.yaml",
     .sets = { "cluster.nodes=16384" },
-    .goal_s = 10,
-    .most_mib = 2048,
+    .goal_s = 5,
+    .most_mib = 512,
+    .is_large = TRUE },
+  { .work = "the same, random places, ecmp",
+    .scenario = SCENARIOS "zero3-70b-16384.yaml",
+    .sets = { "cluster.nodes=16384", AT_RANDOM },
+    .goal_s = 15,
+    .most_mib = 512,
     .is_large = TRUE },
   { .work = "ZeRO-3, one iteration, 1 048 576 GPUs, Llama 2 70B",
     .scenario = SCENARIOS "zero3-70b-16384.yaml",
     .sets = { "cluster.nodes=131072", "cluster.fabric.radix=256", "cluster.fabric.nodes_per_leaf=128" },
-    .goal_s = 60,
-    .most_mib = 8192,
+    .goal_s = 15,
+    .most_mib = 2560,
     .is_large = TRUE },
 };
 
