@@ -18,7 +18,7 @@ typedef struct {
   const FabFoldSpec *spec;
   guint *firsts;           /* [n_uses + 1]: the first lane of each, numbered through all of them */
   guint64 *lanes, *before; /* [lanes] colours after this round and after the one before */
-  gboolean *has_room;      /* [links] for all lanes at once */
+  gboolean *is_left_out;   /* [links] it never holds back a lane */
   guint64 *links, *sums;   /* [links] colours, 0: nothing crosses it; what its lanes add in this round */
   guint *ahead,
       *farther;   /* [lanes] the lane that feeds this one over 2^round others in a ring; itself: no ring */
@@ -26,7 +26,7 @@ typedef struct {
   guint n_slots;
 } Refinement;
 
-/* --- links with room --- */
+/* --- links that hold back nothing --- */
 
 /* Lanes of rings alone are known to keep to the limit of their collective (play.c). */
 static double
@@ -46,7 +46,7 @@ most_of_lane (const FabFoldUse *use, guint l)
 }
 
 static void
-find_room (const FabGraph *graph, const FabFoldSpec *spec, gboolean *has_room)
+find_room (const FabGraph *graph, const FabFoldSpec *spec, gboolean *is_left_out)
 {
   const double rounding = 1e-9;
   guint n_links = fab_graph_n_links (graph);
@@ -66,8 +66,88 @@ find_room (const FabGraph *graph, const FabFoldSpec *spec, gboolean *has_room)
   for (guint i = 0; i < spec->n_apart; i++)
     demands[spec->apart[i]] = G_MAXDOUBLE;
   for (FabLinkId link = 0; link < n_links; link++)
-    has_room[link] = demands[link]
-                  <= (double) fab_graph_link (graph, link)->rate_bytes_per_s * (1 - rounding);
+    is_left_out[link] = demands[link]
+                     <= (double) fab_graph_link (graph, link)->rate_bytes_per_s * (1 - rounding);
+}
+
+/* More links of one lane are not looked through. */
+enum { MOST_LINKS = 8 };
+
+/* For every link another one that may be full before it. */
+typedef struct {
+  const FabGraph *graph;
+  FabLinkId *fuller; /* [links]; FAB_NO_LINK: none */
+} Fullness;
+
+/* Returns how much of a link a lane takes per byte, as a part of its rate. */
+static double
+part_of_link (const Fullness *self, const FabFootprint *footprint, guint i)
+{
+  return footprint->line_weights[i]
+       / (double) fab_graph_link (self->graph, footprint->links[i])->rate_bytes_per_s;
+}
+
+/* The link that the lane fills first; of equal ones that with the lowest number. */
+static FabLinkId
+fullest_link (const Fullness *self, const FabFootprint *footprint)
+{
+  guint fullest = 0;
+
+  for (guint i = 1; i < footprint->n; i++)
+    if (part_of_link (self, footprint, i) > part_of_link (self, footprint, fullest))
+      fullest = i;
+  return footprint->links[fullest];
+}
+
+static gboolean
+fills_first (const Fullness *self, const FabFootprint *footprint, FabLinkId link, double part)
+{
+  for (guint i = 0; i < footprint->n; i++)
+    if (footprint->links[i] == link)
+      return part_of_link (self, footprint, i) >= part;
+  return FALSE;
+}
+
+/* Keeps for each link of the lane the fuller one only if the lane crosses that too, and fills it first. */
+static void
+compare_links_of_lane (Fullness *self, const FabFootprint *footprint, gboolean *is_seen)
+{
+  gboolean is_wide = footprint->n > MOST_LINKS;
+  FabLinkId fullest = is_wide ? FAB_NO_LINK : fullest_link (self, footprint);
+
+  for (guint i = 0; i < footprint->n; i++) {
+    FabLinkId link = footprint->links[i], *fuller = &self->fuller[link];
+
+    if (!is_seen[link])
+      *fuller = fullest;
+    is_seen[link] = TRUE;
+    if (is_wide || *fuller == link
+        || (*fuller != FAB_NO_LINK
+            && !fills_first (self, footprint, *fuller, part_of_link (self, footprint, i))))
+      *fuller = FAB_NO_LINK;
+  }
+}
+
+/* When all lanes of a link cross another one, and take a larger part of that one, the other one is full first. No two
+ * links are left out for each other: of two that are equally full, the one with the lower number stays. */
+static void
+find_emptier (const FabGraph *graph, const FabFoldSpec *spec, gboolean *is_left_out)
+{
+  guint n_links = fab_graph_n_links (graph);
+  g_autofree FabLinkId *fuller = g_new (FabLinkId, n_links + 1);
+  g_autofree gboolean *is_seen = g_new0 (gboolean, n_links + 1);
+  Fullness fullness = { graph, fuller };
+
+  for (guint s = 0; s < spec->n_uses; s++)
+    for (guint l = 0; l < fab_schedule_n_lanes (spec->uses[s].schedule); l++)
+      compare_links_of_lane (&fullness, fab_schedule_lane_at (spec->uses[s].schedule, l)->footprint, is_seen);
+  for (guint s = 0; s < spec->n_streams; s++)
+    for (guint i = 0; i < spec->streams[s]->n; i++)
+      is_seen[spec->streams[s]->links[i]] = FALSE;
+  for (guint i = 0; i < spec->n_apart; i++)
+    is_seen[spec->apart[i]] = FALSE;
+  for (FabLinkId link = 0; link < n_links; link++)
+    is_left_out[link] |= is_seen[link] && fuller[link] != FAB_NO_LINK;
 }
 
 /* --- colours --- */
@@ -96,12 +176,29 @@ n_lanes (const Refinement *self)
   return self->firsts[self->spec->n_uses];
 }
 
+/* Whether every step of the ring costs the same, and more than any wire (step_cost_find () of play.c). */
+static gboolean
+has_even_steps (const FabFoldUse *use)
+{
+  const FabSchedule *schedule = use->schedule;
+  guint n_messages = fab_schedule_lane_at (schedule, 0)->n_messages;
+
+  for (guint l = 0; l < fab_schedule_n_lanes (schedule); l++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+
+    if (lane->n_messages != n_messages || lane->hop.latency_ps > use->steps_ps / n_messages)
+      return FALSE;
+  }
+  return schedule->has_offsets;
+}
+
 static guint64
-first_colour (const FabScheduleLane *lane, guint schedule)
+first_colour (const FabScheduleLane *lane, guint schedule, gboolean is_even)
 {
   guint64 colour = fab_mix (schedule, lane->n_messages);
 
-  colour = fab_mix (colour, (guint64) lane->hop.latency_ps * 2 + fab_hop_kind_is_net (lane->hop.kind));
+  if (!is_even)
+    colour = fab_mix (colour, (guint64) lane->hop.latency_ps * 2 + fab_hop_kind_is_net (lane->hop.kind));
   colour = mix_real (mix_real (colour, lane->weight), lane->footprint->rate_bytes_per_s);
   return mix_real (colour, lane->footprint->binding_weight);
 }
@@ -111,14 +208,17 @@ colour_first (Refinement *self)
 {
   const FabFoldSpec *spec = self->spec;
 
-  for (guint s = 0; s < spec->n_uses; s++)
+  for (guint s = 0; s < spec->n_uses; s++) {
+    gboolean is_even = has_even_steps (&spec->uses[s]);
+
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
       const FabScheduleLane *lane = fab_schedule_lane_at (schedule_at (self, s), l);
 
-      self->lanes[self->firsts[s] + l] = first_colour (lane, s);
+      self->lanes[self->firsts[s] + l] = first_colour (lane, s, is_even);
       for (guint i = 0; i < lane->footprint->n; i++)
-        self->links[lane->footprint->links[i]] = !self->has_room[lane->footprint->links[i]];
+        self->links[lane->footprint->links[i]] = !self->is_left_out[lane->footprint->links[i]];
     }
+  }
   for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++)
     if (self->links[link] > 0)
       self->links[link] = fab_mix (1, fab_graph_link (self->graph, link)->rate_bytes_per_s);
@@ -147,7 +247,7 @@ colour_lane (Refinement *self, guint s, guint l)
     feeds += fab_mix (feed->offset, (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
   }
   for (guint i = 0; i < footprint->n; i++)
-    if (!self->has_room[footprint->links[i]])
+    if (!self->is_left_out[footprint->links[i]])
       links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
   colour = fab_mix (fab_mix (self->before[first + l], feeds), links);
   colour = fab_mix (colour, self->before[self->ahead[first + l]]);
@@ -277,7 +377,7 @@ folded_footprint_new (const Classes *self, const FabFootprint *footprint)
   folded->line_bound_bytes_per_s = footprint->line_bound_bytes_per_s;
   folded->binding_weight = footprint->binding_weight;
   for (guint i = 0; i < footprint->n; i++)
-    if (!self->refinement->has_room[footprint->links[i]])
+    if (!self->refinement->is_left_out[footprint->links[i]])
       folded->links[n++] = self->links[footprint->links[i]];
   qsort (folded->links, n, sizeof (FabLinkId), compare_links);
   for (guint i = 0; i < n; i++)
@@ -296,7 +396,7 @@ add_lane (Classes *self, guint number, const FabFootprint *footprint)
   if (*folded == NULL)
     *folded = folded_footprint_new (self, footprint);
   for (guint i = 0; i < footprint->n; i++)
-    if (!self->refinement->has_room[footprint->links[i]]
+    if (!self->refinement->is_left_out[footprint->links[i]]
         && self->links[footprint->links[i]] == footprint->links[i]) {
       guint place = fab_footprint_find (*folded, footprint->links[i]);
 
@@ -452,8 +552,9 @@ refinement_init (Refinement *self)
   find_ahead (self);
   self->links = g_new0 (guint64, n_links + 1);
   self->sums = g_new (guint64, n_links + 1);
-  self->has_room = g_new (gboolean, n_links + 1);
-  find_room (self->graph, self->spec, self->has_room);
+  self->is_left_out = g_new (gboolean, n_links + 1);
+  find_room (self->graph, self->spec, self->is_left_out);
+  find_emptier (self->graph, self->spec, self->is_left_out);
   self->n_slots = 2u << g_bit_storage (MAX (n, n_links));
   self->table = g_new (guint64, self->n_slots);
 }
@@ -468,7 +569,7 @@ refinement_clear (Refinement *self)
   g_free (self->farther);
   g_free (self->links);
   g_free (self->sums);
-  g_free (self->has_room);
+  g_free (self->is_left_out);
   g_free (self->table);
 }
 

@@ -7,8 +7,10 @@
  * colour refinement finds. Max-min sharing treats equal lines equally, so on a network that shares links in this way
  * every lane of a class begins and ends each message at the same time.
  *
- * A link that has room for all lanes that may ever be on it, each as fast as it is alone, holds back none of them. Such
- * links tell no lanes apart, and folded lanes leave them out.
+ * A link that has room for all lanes that may ever be on it, each as fast as it is alone, holds back none of them. Nor
+ * does a link of which all lanes cross another one that is full earlier. Such links tell no lanes apart, and folded
+ * lanes leave them out. Where the cost of a step in a ring is longer than the latency of every wire, latencies tell no
+ * lanes apart either.
  *
  * A folded schedule has one lane of each class. The lane crosses one link of each class of links, and puts there what
  * all lanes of its class put on that link. Schedules that may be played at the same time must be folded together,
@@ -25,6 +27,7 @@ typedef struct {
   /* What the ends of a collective can send at most, flags of the protocol included, as the play's limit; 0: no
    * limit. */
   double limit_bytes_per_s;
+  FabTimePs steps_ps; /* the least that a play says its steps cost (FabPlaySpec) */
 } FabFoldUse;
 
 typedef struct {

@@ -181,7 +181,7 @@ typedef struct {
 static guint
 add_kind (Everything *all, FabSchedule *schedule, const FabFootprint *stream)
 {
-  Kind kind = { { schedule, FALSE, 0 }, stream };
+  Kind kind = { { schedule, FALSE, 0, FAB_TIME_MAX }, stream };
 
   g_array_append_val (all->kinds, kind);
   return all->kinds->len - 1;
@@ -238,6 +238,7 @@ note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
   const Known *known = make_known (self, plan, all);
   FabFoldUse *use = &g_array_index (all->kinds, Kind, known->kind).use;
   double limit = plan->steps.limit_bytes_per_s * plan->wire_factor;
+  use->steps_ps = MIN (use->steps_ps, plan->steps.steps_ps);
   if (all->kinds->len > n_before)
     use->limit_bytes_per_s = limit;
   else if (limit <= 0 || use->limit_bytes_per_s <= 0)

@@ -53,14 +53,17 @@ case_init (Case *self, Random *random)
       self->ops[i] = random_below (random, FAB_N_OPS);
     } while (!self->algorithms[i]->supports (&group, self->ops[i]));
     self->n_chunks[i] = random_between (random, 1, 60);
-    self->specs[i] = (FabPlaySpec){ .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
-                                    .wire_factor = 1,
-                                    .share = random_between (random, 1, 2),
-                                    .limit_bytes_per_s = random_chance (random, 50)
-                                                           ? random_scale (random, 1e9, 1e11)
-                                                           : 0,
-                                    .free_bytes_per_s = 1e12,
-                                    .is_pipeline = TRUE };
+    self->specs[i] = (FabPlaySpec){
+      .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
+      .wire_factor = 1,
+      .share = random_between (random, 1, 2),
+      .limit_bytes_per_s = random_chance (random, 50) ? random_scale (random, 1e9, 1e11) : 0,
+      .free_bytes_per_s = 1e12,
+      .steps_ps = random_chance (random, 50) ? (FabTimePs) random_scale (random, 1e6, 1e9) : 0,
+      .intra_cost = 1,
+      .inter_cost = random_between (random, 1, 3),
+      .is_pipeline = TRUE
+    };
     self->begins_ps[i] = (FabTimePs) i * (FabTimePs) random_scale (random, 1, 1e8);
   }
   self->slow = random_chance (random, 30) ? random_below (random, fab_graph_n_links (self->rig->graph))
@@ -114,7 +117,7 @@ fold (const Case *self, FabSchedule **schedules)
   FabFoldUse uses[N_PLAYS];
 
   for (guint i = 0; i < N_PLAYS; i++)
-    uses[i] = (FabFoldUse){ schedules[i], TRUE, self->specs[i].limit_bytes_per_s };
+    uses[i] = (FabFoldUse){ schedules[i], TRUE, self->specs[i].limit_bytes_per_s, self->specs[i].steps_ps };
   fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .uses = uses,
                                                         .n_uses = N_PLAYS,
                                                         .apart = &self->slow,
@@ -196,7 +199,7 @@ count_folded (const Rig *rig, FabOp op, FabLinkId apart)
   FabGroup group = rig_group (rig);
 
   assert_true (fab_algorithm_ring.schedule (&group, op, &env, 4, schedule, NULL));
-  FabFoldUse use = { schedule, TRUE, 0 };
+  FabFoldUse use = { schedule, TRUE, 0, 0 };
   fab_schedules_fold (rig->graph,
                       &(FabFoldSpec){
                           .uses = &use, .n_uses = 1, .apart = &apart, .n_apart = apart != FAB_NO_LINK });
