@@ -93,6 +93,7 @@ play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store
                             .progress = tell,
                             .ended = request->has_no_verdict ? NULL : judge,
                             .owner = &watch,
+                            .n_threads = request->n_threads,
                             .pulse = request->pulse };
 
   fab_pulse_expect (request->pulse, (guint) watch.n_iterations);

@@ -26,6 +26,7 @@ typedef struct {
   gpointer owner;
   /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
   const FabSimulation *beside;
+  guint n_threads;         /* as in FabRunOptions */
   gboolean has_no_verdict; /* the result's verdict stays NULL */
 } FabRunRequest;
 

@@ -10,6 +10,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/thread_pool.h"
 
 typedef struct {
   const char *path;
@@ -322,7 +323,11 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
     return FALSE;
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
   FabRunRequest request = {
-    .registry = &fab_models, .db = db, .pulse = fab_progress_pulse (progress), .owner = progress
+    .registry = &fab_models,
+    .db = db,
+    .pulse = fab_progress_pulse (progress),
+    .owner = progress,
+    .n_threads = fab_thread_pool_size (fab_cli_threads ()),
   };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))

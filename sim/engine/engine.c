@@ -160,6 +160,12 @@ fab_engine_set_cancel (FabEngine *self, const gint *cancel)
 }
 
 void
+fab_engine_share_cancel (FabEngine *self, const FabEngine *other)
+{
+  self->cancel = other->cancel;
+}
+
+void
 fab_engine_set_pulse (FabEngine *self, FabPulse *pulse)
 {
   self->pulse = pulse;

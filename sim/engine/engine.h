@@ -65,6 +65,8 @@ void fab_engine_set_companion (FabEngine *self, const FabCompanion *companion);
  * atomically and must outlive the engine; NULL: there is none. */
 void fab_engine_set_cancel (FabEngine *self, const gint *cancel);
 gboolean fab_engine_is_cancelled (const FabEngine *self);
+/* Listens to the flag of another engine. */
+void fab_engine_share_cancel (FabEngine *self, const FabEngine *other);
 /* Says where the clock is, in `now_us` of the pulse, at the same times. It must outlive the engine; NULL: nobody
  * looks. */
 void fab_engine_set_pulse (FabEngine *self, FabPulse *pulse);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/execution/episodes.h"
 
-#include <string.h>
+#include "sim/execution/plan_ids.h"
 
 enum {
   MOST_MISSES = 3,     /* replays in a row after which episodes of a collective are played at once */
@@ -25,23 +25,14 @@ struct _Node {
   gboolean is_output;
 };
 
-/* What a network is told of a collective; compared byte by byte. */
-typedef struct {
-  gconstpointer footprint, messages, make, owner;
-  const char *traffic;
-  FabBytes bytes;
-  FabTimePs startup_ps, latency_ps, steps_ps, fill_ps;
-  double wire_factor, limit_bytes_per_s, ends_bytes_per_s, intra_cost, inter_cost;
-  guint64 n_connections, n_chunks, is_pipeline, number;
-} PlanKey;
-
 /* A collective that begins episodes. */
 typedef struct {
   FabEpisodeInput input;
   Node *samples[FAB_SAMPLES]; /* the episodes that it begins; without random numbers the first only */
   guint64 n_begun;            /* such episodes so far */
+  guint64 n_events;           /* of a rehearsal that has not been used; 0: there is none */
   guint n_misses;             /* replays since such an episode was known to its end */
-  gboolean has_drawn;
+  gboolean has_drawn, will_have_drawn; /* once a rehearsal has been used */
 } Plan;
 
 /* A collective that has begun in this episode. */
@@ -56,7 +47,7 @@ struct _FabEpisodes {
   FabNet *net;
   FabMeter *meter; /* of the jobs */
   gboolean remembers;
-  GHashTable *ids;      /* of PlanKey, which are keys and values */
+  FabPlanIds *ids;
   GArray *plans;        /* of Plan */
   GHashTable *known;    /* of GBytes: equal ones are kept once */
   GHashTable *directly; /* of Direct: that have not ended */
@@ -70,6 +61,7 @@ struct _FabEpisodes {
   Node *at;                         /* the last input or output; NULL: it is not in the tree */
   FabTimePs at_ps;                  /* when that was */
   gboolean is_live;                 /* the network plays it */
+  gboolean is_rehearsed;            /* the first use of a rehearsal counts as played */
   gboolean is_new;                  /* it has grown the tree, or is not in it */
   gboolean is_played;               /* the network has played some of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
@@ -78,8 +70,11 @@ struct _FabEpisodes {
   GArray *heard;   /* guint32: places of inputs that the network has ended, not looked at yet */
   GArray *pending; /* FabDone to be told now */
   guint n_told;
-  GArray *late;  /* FabMeterEntry: what links carried after the last output of the episode before */
-  GArray *lanes; /* FabLaneQueue of all episodes that have ended, by lane */
+  GArray *late;     /* FabMeterEntry: what links carried after the last output of the episode before */
+  GArray *lanes;    /* FabLaneQueue of all episodes that have ended, by lane */
+  guint64 n_events; /* of rehearsals that were used */
+  guint64 n_rehearsed_events; /* of the rehearsal in use */
+  gboolean has_drawn;
   FabEpisodesCount count;
 };
 
@@ -118,23 +113,6 @@ direct_free (gpointer data)
   g_free (data);
 }
 
-static guint
-words_hash (const guint64 *words, gsize n)
-{
-  const guint64 odd = 0x9e3779b97f4a7c15U; /* 2^64 over the golden ratio */
-  guint64 sum = n;
-
-  for (gsize i = 0; i < n; i++)
-    sum = (sum ^ words[i]) * odd ^ sum >> 29;
-  return (guint) (sum ^ sum >> 32);
-}
-
-static guint
-key_hash (gconstpointer data)
-{
-  return words_hash (data, G_STRUCT_OFFSET (PlanKey, number) / sizeof (guint64));
-}
-
 /* All that is kept consists of words of 8 bytes. */
 static guint
 kept_hash (gconstpointer bytes)
@@ -142,13 +120,7 @@ kept_hash (gconstpointer bytes)
   gsize size;
   const guint64 *words = g_bytes_get_data ((GBytes *) bytes, &size);
 
-  return words_hash (words, size / sizeof *words);
-}
-
-static gboolean
-key_equal (gconstpointer a, gconstpointer b)
-{
-  return memcmp (a, b, G_STRUCT_OFFSET (PlanKey, number)) == 0;
+  return fab_words_hash (words, size / sizeof *words);
 }
 
 static FabTimePs advance (gpointer owner, FabTimePs until_ps);
@@ -163,7 +135,7 @@ fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remembers)
   self->own = net->env.engine;
   self->net = net;
   self->remembers = remembers;
-  self->ids = g_hash_table_new_full (key_hash, key_equal, g_free, NULL);
+  self->ids = fab_plan_ids_new ();
   self->plans = g_array_new (FALSE, FALSE, sizeof (Plan));
   self->known = g_hash_table_new_full (kept_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
   self->directly = g_hash_table_new_full (NULL, NULL, direct_free, NULL);
@@ -197,7 +169,7 @@ fab_episodes_free (FabEpisodes *self)
     for (guint k = 0; k < FAB_SAMPLES; k++)
       node_free (g_array_index (self->plans, Plan, i).samples[k]);
   g_array_unref (self->plans);
-  g_hash_table_unref (self->ids);
+  fab_plan_ids_free (self->ids);
   g_hash_table_unref (self->known);
   g_hash_table_unref (self->directly);
   g_array_unref (self->inputs);
@@ -210,23 +182,6 @@ fab_episodes_free (FabEpisodes *self)
 }
 
 /* --- collectives on the network --- */
-
-/* Begins a collective on the network, as messages or as a stream. */
-static FabPlay *
-play (FabNet *net, const FabEpisodeInput *input, FabDone done)
-{
-  FabPlay *messages = input->play != NULL ? input->play (input->owner, net, input->plan, input->traffic, done)
-                                          : NULL;
-
-  if (messages == NULL) {
-    FabStream stream = fab_collective_plan_stream (input->plan);
-
-    stream.traffic = input->traffic;
-    stream.done = done;
-    fab_net_stream (net, &stream);
-  }
-  return messages;
-}
 
 static void
 direct_done (gpointer owner, G_GNUC_UNUSED guint64 arg)
@@ -247,42 +202,19 @@ begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
 
   *direct = (Direct){ self, NULL, done };
   g_hash_table_add (self->directly, direct);
-  direct->play = play (self->net, input, (FabDone){ direct_done, direct, 0 });
+  direct->play = fab_episode_input_play (input, self->net, (FabDone){ direct_done, direct, 0 });
 }
 
+/* Returns the number of the plan, which is new or not. */
 static guint32
 plan_id (FabEpisodes *self, const FabEpisodeInput *input)
 {
-  const FabCollectivePlan *plan = input->plan;
-  PlanKey key = {
-    .footprint = plan->footprint,
-    .messages = plan->messages,
-    .make = (gconstpointer) plan->steps.make,
-    .owner = plan->steps.owner,
-    .traffic = input->traffic,
-    .bytes = plan->bytes,
-    .startup_ps = plan->startup_ps,
-    .latency_ps = plan->latency_ps,
-    .steps_ps = plan->steps.steps_ps,
-    .fill_ps = plan->steps.fill_ps,
-    .wire_factor = plan->wire_factor,
-    .limit_bytes_per_s = plan->limit_bytes_per_s,
-    .ends_bytes_per_s = plan->steps.limit_bytes_per_s,
-    .intra_cost = plan->steps.intra_cost,
-    .inter_cost = plan->steps.inter_cost,
-    .n_connections = plan->n_connections,
-    .n_chunks = plan->steps.n_chunks,
-    .is_pipeline = plan->steps.is_pipeline != FALSE,
-    .number = self->plans->len,
-  };
-  const PlanKey *known = g_hash_table_lookup (self->ids, &key);
+  guint32 id = fab_plan_ids_find (self->ids, input->plan, input->traffic);
   Plan added = { .input = *input };
 
-  if (known != NULL)
-    return (guint32) known->number;
-  g_hash_table_add (self->ids, g_memdup2 (&key, sizeof key));
-  g_array_append_val (self->plans, added);
-  return (guint32) key.number;
+  if (id == self->plans->len)
+    g_array_append_val (self->plans, added);
+  return id;
 }
 
 static Plan *
@@ -308,7 +240,7 @@ put_in (FabEpisodes *self, guint32 place)
   FabEpisodeInput what = plan_at (self, input->plan)->input;
 
   self->is_played = TRUE;
-  input->play = play (self->net, &what, (FabDone){ hear, self, place });
+  input->play = fab_episode_input_play (&what, self->net, (FabDone){ hear, self, place });
 }
 
 /* --- the clock of the network --- */
@@ -459,7 +391,7 @@ episode_end (FabEpisodes *self)
   Plan *plan = plan_at (self, self->first);
 
   self->count.n_episodes++;
-  self->count.n_remembered += !self->is_played;
+  self->count.n_remembered += !self->is_played && !self->is_rehearsed;
   if (!self->is_new)
     plan->n_misses = 0;
   inputs_clear (self);
@@ -476,7 +408,7 @@ take_output (FabEpisodes *self, guint32 place)
   g_array_append_val (self->pending, input->done);
   self->n_active--;
   self->count.n_collectives++;
-  self->count.n_collectives_remembered += !self->is_live;
+  self->count.n_collectives_remembered += !self->is_live && !self->is_rehearsed;
 }
 
 /* The next output of the tree has come. */
@@ -491,6 +423,13 @@ take_known (FabEpisodes *self)
   take_output (self, node->what);
   if (self->n_active > 0)
     return;
+  if (self->is_rehearsed) {
+    Plan *plan = plan_at (self, self->first);
+
+    self->n_events += self->n_rehearsed_events;
+    plan->has_drawn |= plan->will_have_drawn;
+    self->has_drawn |= plan->will_have_drawn;
+  }
   gsize size;
   const FabLaneQueue *queues = g_bytes_get_data (node->queues, &size);
   fab_lane_queues_add (self->lanes, queues, size / sizeof (FabLaneQueue));
@@ -591,6 +530,16 @@ replay_node (FabEpisodes *self, const Node *node, FabTimePs own_ps, guint32 *n_i
     --*n_heard;
 }
 
+/* The first use of a rehearsal goes on otherwise: the tree is then what it would be if it had been played at once. */
+static void
+forget_rehearsal (FabEpisodes *self)
+{
+  self->is_rehearsed = FALSE;
+  node_free (g_steal_pointer (&self->at->output));
+  self->n_bytes -= sizeof (Node);
+  self->is_new = TRUE;
+}
+
 /* Plays the episode so far again, up to the last node, unheard; from there on the network is live. */
 static void
 replay (FabEpisodes *self)
@@ -602,8 +551,12 @@ replay (FabEpisodes *self)
 
   for (Node *node = self->at; node != NULL; node = node->parent)
     g_ptr_array_add (path, node);
-  self->count.n_replays++;
-  plan_at (self, self->first)->n_misses++;
+  if (self->is_rehearsed) {
+    forget_rehearsal (self);
+  } else {
+    self->count.n_replays++;
+    plan_at (self, self->first)->n_misses++;
+  }
   net_rest (self);
   own_ps = self->own_start_ps;
   for (guint i = path->len; i-- > 0 && !is_broken (self);) {
@@ -696,9 +649,44 @@ episode_begin (FabEpisodes *self, guint32 id, FabTimePs now_ps)
   self->first = id;
   self->is_new = self->is_played = FALSE;
   self->start_ps = self->at_ps = now_ps;
+  self->is_rehearsed = FALSE;
   self->at = find_episode (self, id);
+  self->n_rehearsed_events = plan_at (self, id)->n_events;
+  self->is_rehearsed = self->n_rehearsed_events > 0;
+  plan_at (self, id)->n_events = 0;
   if (self->at == NULL || self->is_new || plan_at (self, id)->n_misses >= MOST_MISSES)
     net_rest (self);
+}
+
+/* Puts what was rehearsed into the tree, as if it had been played. */
+static void
+learn (FabEpisodes *self, guint32 id, const FabRehearsal *rehearsal)
+{
+  Plan *plan = plan_at (self, id);
+  Node *node;
+
+  if (rehearsal->duration_ps < 0 || plan->samples[0] != NULL || self->n_bytes >= MOST_BYTES)
+    return;
+  node = plan->samples[0] = node_new (self, NULL, FALSE, id, 0);
+  node = node->output = node_new (self, node, TRUE, 0, rehearsal->duration_ps);
+  node->quiet_ps = 0;
+  node->meter = keep (self, rehearsal->meter);
+  node->queues = keep (self, rehearsal->queues);
+  node->late = keep (self, rehearsal->late);
+  plan->n_events = MAX (rehearsal->n_events, 1);
+  plan->will_have_drawn = rehearsal->n_drawn > 0;
+}
+
+void
+fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs, guint n)
+{
+  g_autoptr (GArray) results = NULL;
+
+  if (!self->remembers || self->own == self->engine)
+    return;
+  results = fab_rehearse (env, self->engine, inputs, n);
+  for (guint i = 0; results != NULL && i < n; i++)
+    learn (self, plan_id (self, &inputs[i]), &g_array_index (results, FabRehearsal, i));
 }
 
 /* The network finishes this ps. */
@@ -789,6 +777,18 @@ fab_episodes_link_queues (FabEpisodes *self)
   fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) self->lanes->data, self->lanes->len);
   fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) open->data, open->len);
   return fab_lane_queues_sum (lanes, fab_graph_n_links (self->net->env.graph), now_ps);
+}
+
+gboolean
+fab_episodes_has_drawn (const FabEpisodes *self)
+{
+  return self->has_drawn || (self->net->ops->n_drawn != NULL && self->net->ops->n_drawn (self->net) > 0);
+}
+
+guint64
+fab_episodes_events (const FabEpisodes *self)
+{
+  return self->n_events + (self->own != self->engine ? fab_engine_events (self->own) : 0);
 }
 
 FabEpisodesCount

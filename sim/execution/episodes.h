@@ -21,22 +21,11 @@
  */
 #pragma once
 
-#include "sim/collective/collective.h"
-#include "sim/collective/play.h"
+#include "sim/execution/rehearsals.h"
 
 enum { FAB_SAMPLES = 4 };
 
 typedef struct _FabEpisodes FabEpisodes;
-
-/* A collective. Everything that it points to must outlive the episodes. */
-typedef struct {
-  const FabCollectivePlan *plan;
-  const char *traffic; /* as in FabConnection; static */
-  /* Begins the plan as messages on `net`; NULL: it is played as a stream. (transfer full) */
-  FabPlay *(*play) (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic,
-                    FabDone done);
-  gpointer owner;
-} FabEpisodeInput;
 
 /* How much was played. The tree's memory is bounded: what does not fit is played each time. */
 typedef struct {
@@ -53,6 +42,11 @@ FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remember
 void fab_episodes_free (FabEpisodes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 
+/* Plays collectives from idle before the clock starts, on threads, so that their episodes are known. The figures, and
+ * what is counted, are the same without. */
+void fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs,
+                            guint n);
+
 /* Begins a collective now. `done` is called when it has ended. */
 void fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done);
 
@@ -64,5 +58,11 @@ gboolean fab_episodes_is_still (const FabEpisodes *self);
 
 /* Returns what waited for every link up to now; NULL: nothing queues. (transfer full: g_free) */
 FabLinkQueue *fab_episodes_link_queues (FabEpisodes *self);
+
+/* Whether a network has drawn random numbers. */
+gboolean fab_episodes_has_drawn (const FabEpisodes *self);
+
+/* Returns the events of the network that were played, those of rehearsals included. */
+guint64 fab_episodes_events (const FabEpisodes *self);
 
 FabEpisodesCount fab_episodes_count (const FabEpisodes *self);

@@ -10,6 +10,7 @@
 #include "sim/execution/account.h"
 #include "sim/execution/concurrency.h"
 #include "sim/execution/kernels.h"
+#include "sim/execution/plan_ids.h"
 
 /* One active iteration. Arrays are per task unless stated otherwise. */
 typedef struct {
@@ -583,6 +584,15 @@ traffic_of (const FabExecutor *self, const FabDagCollective *collective)
   return is_neighbour ? "neighbours" : fab_dimension_names[collective->dimension];
 }
 
+static FabEpisodeInput
+input_of (const FabExecutor *self, const FabDagCollective *collective)
+{
+  return (FabEpisodeInput){ .plan = &collective->plan,
+                            .traffic = traffic_of (self, collective),
+                            .play = plays_begin,
+                            .owner = self->plays };
+}
+
 /* The last rank has arrived. */
 static void
 collective_begin (FabExecutor *self, FabSlot *slot, guint index)
@@ -603,12 +613,30 @@ collective_begin (FabExecutor *self, FabSlot *slot, guint index)
     return;
   }
   fab_copy_kernels_hold (self->kernels, index);
-  fab_episodes_begin (self->env.episodes,
-                      &(FabEpisodeInput){ .plan = &collective->plan,
-                                          .traffic = traffic_of (self, collective),
-                                          .play = plays_begin,
-                                          .owner = self->plays },
+  const FabEpisodeInput input = input_of (self, collective);
+  fab_episodes_begin (self->env.episodes, &input,
                       (FabDone){ collective_done, self, pack (self, slot, index) });
+}
+
+void
+fab_executor_rehearse (FabExecutor *self, const FabRehearsalEnv *env)
+{
+  enum { MOST_PLANS = 64 };
+  const FabDag *dag = self->env.dag;
+  FabPlanIds *ids = fab_plan_ids_new ();
+  FabEpisodeInput inputs[MOST_PLANS + 1];
+  guint n = 0;
+
+  for (guint c = 0; c < dag->n_collectives && n <= MOST_PLANS; c++) {
+    const FabDagCollective *collective = &dag->collectives[c];
+
+    if (collective->plan.footprint != NULL
+        && fab_plan_ids_find (ids, &collective->plan, traffic_of (self, collective)) == n)
+      inputs[n++] = input_of (self, collective);
+  }
+  fab_plan_ids_free (ids);
+  if (n > 1 && n <= MOST_PLANS)
+    fab_episodes_rehearse (self->env.episodes, env, inputs, n);
 }
 
 static void

@@ -50,6 +50,10 @@ FabExecutor *fab_executor_new (const FabExecutorEnv *env);
 void fab_executor_free (FabExecutor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
 
+/* Plays the collectives that differ from idle, on threads, before the clock starts (rehearsals.h); none where there are
+ * so many that most of them would be in vain. */
+void fab_executor_rehearse (FabExecutor *self, const FabRehearsalEnv *env);
+
 /* Launches the next iteration, for a caller that runs the engine itself. */
 void fab_executor_begin_iteration (FabExecutor *self);
 

@@ -184,6 +184,9 @@ typedef struct {
   /* Puts a network in which nothing is on its way into the state in which it was made, except for capacities and for
    * what was measured of time. Random numbers come from this stream of the seed from now on. NULL: nothing stays. */
   void (*rest) (FabNet *net, guint64 stream);
+  /* Whether what was begun on the network so far depends on its order, so that a collective by itself could fare
+   * otherwise. NULL: it does not. */
+  gboolean (*has_order) (const FabNet *net);
   /* Appends a FabLaneQueue for every lane that was used since the network rested. NULL: nothing queues. */
   void (*list_queues) (const FabNet *net, GArray *queues);
   /* Whether nothing moves and no event of the network is due, so that traffic behind a dead link waits as long as what

@@ -30,6 +30,7 @@ typedef struct {
    * *error: the run did not end well. NULL: not called. */
   gboolean (*ended) (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error);
   gpointer owner;
+  guint n_threads; /* to play collectives that differ, with the same figures; 0: one */
   FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
   /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
   const FabSimulation *beside;

@@ -2,6 +2,7 @@
 #include "sim/run/simulation.h"
 
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 #include "sim/collective/play.h"
 #include "sim/run/neighbours.h"
 
@@ -16,6 +17,7 @@ struct _FabSimulation {
   FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
   FabEpisodes *episodes;
+  guint n_threads; /* before the first iteration: to rehearse on; else 1 */
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
   GArray *apart;                 /* FabLinkId: links whose rate changes during the run */
@@ -323,9 +325,30 @@ fab_simulation_free (FabSimulation *self)
   g_free (self);
 }
 
+void
+fab_simulation_set_threads (FabSimulation *self, guint n_threads)
+{
+  self->n_threads = fab_thread_pool_size (n_threads);
+}
+
+static void
+rehearse (FabSimulation *self)
+{
+  const FabModelChoice *fidelity = &fab_scenario_spec (self->scenario)->fidelity;
+  const FabRehearsalEnv env = { .ops = (const FabNetOps *) fidelity->info,
+                                .params = fidelity->params,
+                                .env = self->net->env,
+                                .n_threads = self->n_threads };
+
+  fab_executor_rehearse (self->executor, &env);
+}
+
 gboolean
 fab_simulation_step (FabSimulation *self)
 {
+  if (self->n_threads > 1 && self->net_engine != NULL)
+    rehearse (self);
+  self->n_threads = 1;
   return fab_executor_run_iteration (self->executor);
 }
 
@@ -450,8 +473,7 @@ fab_simulation_slowed_ps (const FabSimulation *self)
 guint64
 fab_simulation_events (const FabSimulation *self)
 {
-  return fab_engine_events (self->engine)
-       + (self->net_engine != NULL ? fab_engine_events (self->net_engine) : 0);
+  return fab_engine_events (self->engine) + fab_episodes_events (self->episodes);
 }
 
 FabEpisodesCount
@@ -514,7 +536,7 @@ fab_simulation_uses_seed (const FabSimulation *self)
 {
   return self->plant->uses_seed || self->job->totals.uses_seed
       || (self->neighbours != NULL && fab_neighbours_use_seed (self->neighbours))
-      || (self->net->ops->n_drawn != NULL && self->net->ops->n_drawn (self->net) > 0);
+      || fab_episodes_has_drawn (self->episodes);
 }
 
 FabRunRecord

@@ -40,6 +40,10 @@ FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabR
 void fab_simulation_free (FabSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
 
+/* Before the first iteration: collectives that differ may be played on so many threads (0: one per processor), with the
+ * same figures. 1 without this. */
+void fab_simulation_set_threads (FabSimulation *self, guint n_threads);
+
 /* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
  * fab_simulation_check () says why. run.h plays a scenario to its end. */
 gboolean fab_simulation_step (FabSimulation *self);

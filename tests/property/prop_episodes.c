@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
  * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
- * and faults at times leave nothing to remember.
+ * and faults at times leave nothing to remember. Two threads give what one gives.
  */
 #include "tests/support/test.h"
 
@@ -130,6 +130,36 @@ check_at (Random *random, const char *fidelity)
   assert_int_equal (fab_simulation_episodes (all->simulation).n_collectives_remembered, 0);
 }
 
+/* What differs is played on threads first. */
+static void
+check_threads (Random *random)
+{
+  static const char *const fidelities[] = { "step",
+                                            "{kind: packet, mtu: 64KiB, mark_from: 20kB, mark_all: 1MB}" };
+  g_autofree char *scenario = random_scenario (random),
+                  *yaml = g_strdup_printf ("fidelity: %s\n%s", fidelities[random_below (random, 2)],
+                                           scenario);
+  g_autoptr (Play) one = play_new (catalog, yaml, NULL), two = play_new (catalog, yaml, NULL);
+
+  fab_simulation_set_threads (two->simulation, 2);
+  while (fab_simulation_step (one->simulation)) {
+    assert_true (fab_simulation_step (two->simulation));
+    assert_same_probes (fab_simulation_probe (one->simulation), fab_simulation_probe (two->simulation));
+  }
+  assert_same_queues (one->simulation, two->simulation);
+  FabEpisodesCount a = fab_simulation_episodes (one->simulation),
+                   b = fab_simulation_episodes (two->simulation);
+  assert_int_equal (a.n_collectives_remembered, b.n_collectives_remembered);
+  assert_int_equal (a.n_replays, b.n_replays);
+  assert_int_equal (fab_simulation_uses_seed (one->simulation), fab_simulation_uses_seed (two->simulation));
+}
+
+static void
+threads_change_nothing (G_GNUC_UNUSED void **state)
+{
+  seeds_run (60, check_threads);
+}
+
 static void
 check_step (Random *random)
 {
@@ -175,6 +205,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     seeds_test (messages_are_the_same_remembered),
     seeds_test (packets_are_the_same_remembered),
+    seeds_test (threads_change_nothing),
   };
 
   return cmocka_run_group_tests_name ("episodes", tests, setup, teardown);

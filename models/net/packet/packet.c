@@ -320,6 +320,18 @@ packet_rest (FabNet *net, guint64 stream)
   self->n_random = self->first_random = stream << 32;
 }
 
+/* On which level a path is follows from the paths before it. Where all are on the first one, none closes a circle. */
+static gboolean
+packet_has_order (const FabNet *net)
+{
+  const PacketNet *self = (const PacketNet *) net;
+
+  for (guint32 i = self->n_links; i < self->n_lanes; i++)
+    if (self->lanes[i].level > 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 packet_list_queues (const FabNet *net, GArray *queues)
 {
@@ -436,6 +448,7 @@ const FabNetOps fab_net_packet = {
   .n_drawn = packet_n_drawn,
   .remembers = packet_remembers,
   .rest = packet_rest,
+  .has_order = packet_has_order,
   .list_queues = packet_list_queues,
   .is_still = packet_is_still,
   .cost_s = packet_cost_s,

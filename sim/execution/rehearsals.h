@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rehearsals.h - collectives played from idle before the jobs' clock starts, each on a network and an engine of its
+ * own, several at once on threads.
+ *
+ * A rehearsal gives what the jobs' network gives when the collective begins on it at rest, to the last digit: the
+ * number of threads changes nothing. Collectives begin one after another on the calling thread, since routers and
+ * schedules are made then; only the playing is on threads.
+ */
+#pragma once
+
+#include "sim/collective/collective.h"
+#include "sim/collective/play.h"
+
+/* A collective. Everything that it points to must outlive its use. */
+typedef struct {
+  const FabCollectivePlan *plan;
+  const char *traffic; /* as in FabConnection; static */
+  /* Begins the plan as messages on `net`; NULL: it is played as a stream. (transfer full) */
+  FabPlay *(*play) (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic,
+                    FabDone done);
+  gpointer owner;
+} FabEpisodeInput;
+
+/* Begins a collective on a network now; the play is NULL for a stream. (transfer full) */
+FabPlay *fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, FabDone done);
+
+/* What a network is made of, and how many threads may play. */
+typedef struct {
+  const FabNetOps *ops;
+  gconstpointer params;
+  FabNetEnv env; /* as the jobs' network has it, but for the engine */
+  guint n_threads;
+} FabRehearsalEnv;
+
+typedef struct {
+  FabTimePs duration_ps; /* -1: it did not end, or not alone */
+  GArray *meter, *late;  /* FabMeterEntry: what the links carried until it ended, and afterwards */
+  GArray *queues;        /* FabLaneQueue */
+  guint64 n_drawn;       /* random numbers */
+  guint64 n_events;
+} FabRehearsal;
+
+/* Plays each input alone. Returns a FabRehearsal for each; NULL where a network could play them otherwise than they
+ * would be played one after another on one. (transfer full) */
+GArray *fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs,
+                      guint n);
