@@ -21,6 +21,8 @@
  *
  * All read on 2026-11-23. No public source was found for Tomahawk 3 and 4: `memory` takes any size.
  */
+#include <math.h>
+
 #include "models/net/packet/parts.h"
 
 const char *const packet_chips[] = { "none",       "trident_3",  "tomahawk_2", "tomahawk_5", "spectrum_2",
@@ -39,7 +41,8 @@ headroom_of (const PacketNet *self, guint32 link)
   FabTimePs trip_ps = fab_graph_link (graph, link)->latency_ps
                     + fab_graph_link (graph, fab_graph_link (graph, link)->reverse)->latency_ps;
 
-  return (double) trip_ps / self->ports[link].ps_per_byte + 2 * (double) self->params.mtu_bytes;
+  /* Whole bytes, so that sums are exact whatever their order. */
+  return ceil ((double) trip_ps / self->ports[link].ps_per_byte) + 2 * (double) self->params.mtu_bytes;
 }
 
 static gboolean

@@ -373,14 +373,11 @@ packet_senders_init (PacketNet *self)
   self->free_sender = NONE;
   self->congestion = ops != NULL && ops->start != NULL ? ops : NULL;
   if (self->congestion != NULL && self->congestion->takes_credit) {
-    guint n_links = fab_graph_n_links (self->base.env.graph);
-
-    self->givers = g_new0 (Giver, n_links + 1);
-    for (guint i = 0; i < n_links; i++)
-      self->givers[i].ring = NONE;
+    self->givers = g_new (Giver, self->n_links + 1);
+    packet_credits_rest (self);
   }
   if (self->congestion != NULL && self->congestion->has_telemetry)
-    self->busy_ps = g_new0 (FabTimePs, fab_graph_n_links (self->base.env.graph) + 1);
+    self->busy_ps = g_new0 (FabTimePs, self->n_links + 1);
 }
 
 void

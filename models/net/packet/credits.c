@@ -178,3 +178,11 @@ packet_credit_cancel (PacketNet *self, guint32 number, FabBytes bytes)
   giver->outstanding_bytes -= before - MIN (sender->heard_bytes, sender->given_bytes);
   give (self, sender->port);
 }
+
+/* Puts back what rounding leaves behind when nothing is on its way any more. */
+void
+packet_credits_rest (PacketNet *self)
+{
+  for (guint32 i = 0; self->givers != NULL && i < self->n_links; i++)
+    self->givers[i] = (Giver){ .ring = NONE };
+}

@@ -386,8 +386,8 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
-  packet_senders_init (self);
   packet_ports_init (self);
+  packet_senders_init (self);
   packet_buffers_init (self);
   packet_deadlock_free_init (self);
   packet_path_sets_init (self);

@@ -328,6 +328,7 @@ void packet_credit_ended (PacketNet *self, guint32 sender, FabBytes bytes);
 void packet_credit_cancel (PacketNet *self, guint32 sender, FabBytes bytes);
 void packet_credits (PacketNet *self, guint32 what);
 void packet_credit_give (PacketNet *self, guint32 port);
+void packet_credits_rest (PacketNet *self); /* when nothing is on its way */
 
 /* --- congestion.c: senders --- */
 
