@@ -290,17 +290,20 @@ packet_path_set_meter (PacketNet *self, const Flow *flow)
   }
 }
 
+/* At what a byte costs on this way, which is what it took of the links. */
 void
 packet_path_set_meter_lost (PacketNet *self, const Packet *packet)
 {
-  FabPath path = { 0 };
   guint32 first = packet->hop;
 
   if (packet_path_set_is_spread (self, self->flows[packet->flow].way))
     return;
   while (first > 0 && g_array_index (self->hops, Hop, first - 1).lane != NONE)
     first--;
-  for (guint32 hop = first; hop < packet->hop; hop++)
-    path.links[path.n++] = self->lanes[g_array_index (self->hops, Hop, hop).lane].link;
-  fab_meter_add_path (self->base.meter, &path, packet->size, self->flows[packet->flow].drive);
+  for (guint32 at = first; at < packet->hop; at++) {
+    const Hop *hop = &g_array_index (self->hops, Hop, at);
+
+    fab_meter_add_link (self->base.meter, self->lanes[hop->lane].link, packet->size,
+                        packet->size * hop->cost);
+  }
 }
