@@ -39,14 +39,21 @@ packet_credit_begin (PacketNet *self, guint32 number)
     sender->port_ps_per_byte = self->ports[lane->link].ps_per_byte * hop->cost;
   }
   sender->forth_ps = packet_sender_forth_ps (self, sender->way);
-  sender->given_bytes = state_of (self, number)->credit_bytes;
+  sender->given_bytes = sender->first_bytes = state_of (self, number)->credit_bytes;
 }
 
 void
-packet_credit_ask (PacketNet *self, guint32 sender, FabBytes bytes)
+packet_credit_ask (PacketNet *self, guint32 number, FabBytes bytes, gboolean is_new)
 {
-  self->senders[sender].asked_bytes += bytes;
-  leave_later (self, sender, self->senders[sender].forth_ps, FALSE);
+  Sender *sender = &self->senders[number];
+  double lacks = sender->first_bytes - state_of (self, number)->credit_bytes;
+
+  if (is_new && sender->asked_bytes == sender->ended_bytes && lacks > 0) {
+    state_of (self, number)->credit_bytes += lacks;
+    sender->given_bytes += lacks;
+  }
+  sender->asked_bytes += bytes;
+  leave_later (self, number, sender->forth_ps, FALSE);
 }
 
 /* --- the ring of those who lack credit; each holds a reference to itself --- */
@@ -162,6 +169,7 @@ packet_credit_ended (PacketNet *self, guint32 sender, FabBytes bytes)
 {
   guint32 port = self->senders[sender].port;
 
+  self->senders[sender].ended_bytes += bytes;
   self->givers[port].outstanding_bytes -= (double) bytes;
   give (self, port);
 }

@@ -119,7 +119,7 @@ packet_flow_start (PacketNet *self, guint32 number)
   if (flow->sender == NONE)
     flow->sender = packet_sender_new (self, flow->way);
   if (packet_takes_credit (self, flow->sender))
-    packet_credit_ask (self, flow->sender, flow->bytes);
+    packet_credit_ask (self, flow->sender, flow->bytes, TRUE);
   packet_flow_join (self, number);
 }
 

@@ -87,7 +87,7 @@ go_back (PacketNet *self, guint32 number)
   FabBytes from = (FabBytes) flow->expected * self->params.mtu_bytes;
 
   if (packet_takes_credit (self, flow->sender))
-    packet_credit_ask (self, flow->sender, flow->bytes - from - flow->left_bytes);
+    packet_credit_ask (self, flow->sender, flow->bytes - from - flow->left_bytes, FALSE);
   flow->n_sent = flow->expected;
   flow->left_bytes = flow->bytes - from;
   flow->flight_bytes = 0;
@@ -108,7 +108,7 @@ packet_loss_nacked (PacketNet *self, guint32 number)
     flow->left_bytes += bytes;
     flow->lost_bytes -= bytes;
     if (packet_takes_credit (self, flow->sender))
-      packet_credit_ask (self, flow->sender, bytes);
+      packet_credit_ask (self, flow->sender, bytes, FALSE);
     packet_flow_join (self, number);
   }
   packet_flow_release (self, number);

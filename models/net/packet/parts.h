@@ -142,7 +142,9 @@ typedef struct {
   gboolean is_in_ring;     /* it waits for credit */
   double port_ps_per_byte; /* time per byte on that link */
   FabTimePs forth_ps;      /* until its receiver hears of it */
-  FabBytes asked_bytes;    /* sum of what it has to send */
+  FabBytes asked_bytes;    /* sum of what it has to send, also again */
+  FabBytes ended_bytes;    /* sum of what has arrived or was lost */
+  double first_bytes;      /* what it has credit for when nothing of it is on its way */
   double heard_bytes, given_bytes; /* as much of it as the receiver knows; sum of credit */
 } Sender;
 
@@ -320,8 +322,8 @@ gboolean packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes);
 
 /* Sets what a sender needs to ask for credit. */
 void packet_credit_begin (PacketNet *self, guint32 sender);
-/* A sender has so many more bytes to send. */
-void packet_credit_ask (PacketNet *self, guint32 sender, FabBytes bytes);
+/* A sender has so many more bytes to send; `is_new`: those of another message. */
+void packet_credit_ask (PacketNet *self, guint32 sender, FabBytes bytes, gboolean is_new);
 /* Bytes of a sender have arrived, or are lost. */
 void packet_credit_ended (PacketNet *self, guint32 sender, FabBytes bytes);
 /* Bytes that a sender asked for will not be sent. */
