@@ -170,7 +170,14 @@ check_step (Random *random)
 static void
 check_packet (Random *random)
 {
-  check_at (random, "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB");
+  static const char *const kinds[] = {
+    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
+    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, memory: 1MB, congestion: credit",
+    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: swift",
+    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: hpcc",
+  };
+
+  check_at (random, kinds[random_below (random, G_N_ELEMENTS (kinds))]);
 }
 
 static void

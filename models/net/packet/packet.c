@@ -314,6 +314,7 @@ packet_rest (FabNet *net, guint64 stream)
 
   g_assert (self->agenda.n == 0);
   packet_ports_rest (self);
+  packet_credits_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
