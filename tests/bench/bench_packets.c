@@ -116,12 +116,12 @@ bench_packets (Bench *bench)
       { .n_pods = 8, .n_leaves = 4, .n_per_leaf = 4 },
       32,
       32,
-      5e6 },
+      9e6 },
     { "packet: permutation at 90 %, 1024 hosts x 4 MiB",
       { .n_pods = 16, .n_leaves = 8, .n_per_leaf = 8 },
       4,
       32,
-      2.5e6 },
+      7e6 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {

@@ -142,22 +142,22 @@ packet_params_check (gconstpointer params, FabCheck *check)
         fab_check_fail (check, &all[i].of, "%s has a class already", packet_traffics[all[i].of]);
 }
 
-/* One of the first entries is the next one; by then its packet has been prefetched. */
+/* Prefetches what the next entries will read. */
 static inline void
 look_ahead (const PacketNet *self)
 {
-  for (guint i = 1; i < MIN (self->agenda.n, 5); i++) {
-    guint32 what = self->agenda.entries[i].what;
+  const AgendaEntry *soon = agenda_ahead (&self->agenda, 2), *later = agenda_ahead (&self->agenda, 6);
 
-    if ((what & (AGENDA_KINDS - 1)) == KIND_ARRIVE)
-      __builtin_prefetch (&self->packets[self->ports[what >> AGENDA_KIND_BITS].head]);
-  }
+  if (later != NULL && (later->what & (AGENDA_KINDS - 1)) == KIND_ARRIVE)
+    __builtin_prefetch (&self->ports[later->what >> AGENDA_KIND_BITS]);
+  if (soon != NULL && (soon->what & (AGENDA_KINDS - 1)) == KIND_ARRIVE)
+    __builtin_prefetch (&self->packets[self->ports[soon->what >> AGENDA_KIND_BITS].head]);
 }
 
 static void
 handle_first (PacketNet *self)
 {
-  AgendaEntry first = self->agenda.entries[0];
+  AgendaEntry first = agenda_take (&self->agenda);
   guint32 number = first.what >> AGENDA_KIND_BITS, kind = first.what & (AGENDA_KINDS - 1);
 
   self->now_ps = first.at_ps;
@@ -166,7 +166,6 @@ handle_first (PacketNet *self)
     packet_port_arrive (self, number);
     return;
   }
-  agenda_drop_first (&self->agenda);
   switch (kind) {
   case KIND_WAKE: packet_port_woken (self, number); break;
   case KIND_CREDIT: packet_port_credited (self, number); break;
@@ -192,7 +191,7 @@ static void
 arm (PacketNet *self)
 {
   FabEngine *engine = self->base.env.engine;
-  FabTimePs first_ps = self->agenda.n > 0 ? self->agenda.entries[0].at_ps : FAB_TIME_MAX;
+  FabTimePs first_ps = agenda_first_ps (&self->agenda);
 
   if (self->timer && self->timer_ps == first_ps)
     return;
@@ -212,7 +211,7 @@ run (gpointer owner, G_GNUC_UNUSED guint64 arg)
   self->is_running = TRUE;
   do
     handle_first (self);
-  while (self->agenda.n > 0 && fab_engine_advance (self->base.env.engine, self->agenda.entries[0].at_ps));
+  while (self->agenda.n > 0 && fab_engine_advance (self->base.env.engine, agenda_first_ps (&self->agenda)));
   self->is_running = FALSE;
   arm (self);
 }
@@ -384,6 +383,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   fab_net_init (&self->base, &fab_net_packet, env);
   self->params = *(const PacketParams *) params;
   self->free_packet = self->free_flow = NONE;
+  agenda_init (&self->agenda);
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
@@ -407,7 +407,7 @@ packet_destroy (FabNet *net)
   packet_buffers_clear (self);
   fab_pool_clear (&self->streams);
   fab_pool_clear (&self->lines);
-  g_free (self->agenda.entries);
+  agenda_clear (&self->agenda);
   g_free (self->packets);
   g_free (self->flows);
   g_free (self->message_ps);

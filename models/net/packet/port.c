@@ -366,7 +366,7 @@ look_ahead (const PacketNet *self, const Hop *hop)
     __builtin_prefetch (&self->ports[hop->lane]);
 }
 
-/* The first entry of the agenda must be of this link. */
+/* Its entry of the agenda was taken. */
 void
 packet_port_arrive (PacketNet *self, guint32 link)
 {
@@ -380,9 +380,7 @@ packet_port_arrive (PacketNet *self, guint32 link)
   port->head = packet->next;
   if (port->head != NONE) {
     __builtin_prefetch (&self->packets[port->head]);
-    agenda_put_off_first (&self->agenda, packet->next_ps);
-  } else {
-    agenda_drop_first (&self->agenda);
+    agenda_add (&self->agenda, packet->next_ps, KIND_ARRIVE, link);
   }
   if (self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
