@@ -42,7 +42,7 @@ draw (Packets *self, FabBytes bytes)
   }
   self->n_hops = 0;
   for (guint i = 0; i < n; i++) {
-    NetMessage message = { order[i], order[(i + 1) % n], bytes };
+    NetMessage message = { order[i], order[(i + 1) % n], bytes, 0 };
 
     self->messages[i] = message;
     self->n_hops += (double) (bytes / PAYLOAD_BYTES) * tree_hops (self->tree, message.src, message.dst);

@@ -6,7 +6,7 @@ append_message (const FabGraph *graph, FabRouter *router, const NetMessage *mess
                 GString *text)
 {
   FabPath path = { 0 };
-  gboolean is_there = fab_router_append (router, message->src, message->dst, 0, &path);
+  gboolean is_there = fab_router_append (router, message->src, message->dst, message->flow_hash, &path);
 
   g_assert_true (is_there);
   g_string_append_printf (text, "%" G_GINT64_FORMAT " %g %u %u", message->bytes, pace, path.n + 1,

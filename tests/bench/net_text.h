@@ -7,6 +7,7 @@
 typedef struct {
   FabVertexId src, dst;
   FabBytes bytes;
+  guint64 flow_hash; /* for a router that hashes */
 } NetMessage;
 
 /* Every message takes the router's path, paced at `pace` of its first link's rate. (transfer full) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* against_ns3.c - packets that share a link arrive when ns-3's do, within 2 %: four senders through one link,
- * seven to one host, a permutation over leaves and spines.
+ * seven to one host, a permutation over leaves and spines, packets sprayed over a three-tier tree.
  *
  * Store-and-forward, queues without end, packets of 4096 bytes and 64 of headers, on both sides. The last end of each
  * scenario is compared, and the mean of all ends.
@@ -18,7 +18,7 @@
 #include "tests/bench/play.h"
 #include "tests/support/technologies.h"
 
-enum { PAYLOAD_BYTES = 4096, HEADER_BYTES = 64, MOST_MESSAGES = 16, MESSAGE_BYTES = 1 << 20 };
+enum { PAYLOAD_BYTES = 4096, HEADER_BYTES = 64, MOST_MESSAGES = 32, MESSAGE_BYTES = 1 << 20 };
 
 static const double tolerance = 0.02;
 static const FabLinkForm port = { .rate_bytes_per_s = 12500000000, .latency_ps = 500000, .count = 1 };
@@ -29,6 +29,8 @@ typedef struct {
   guint n_messages, n_ends;
   NetMessage messages[MOST_MESSAGES];
   double ends_s[MOST_MESSAGES];
+  guint n_parts;      /* ns-3 plays every message as so many, over a path each; 0: as one */
+  const char *params; /* NULL: packet_params */
   FabEngine *engine;
 } Case;
 
@@ -66,7 +68,7 @@ build_row (Case *self, const guint *hosts, guint n_switches)
 static void
 add_message (Case *self, guint src, guint dst)
 {
-  self->messages[self->n_messages++] = (NetMessage){ src, dst, MESSAGE_BYTES };
+  self->messages[self->n_messages++] = (NetMessage){ src, dst, MESSAGE_BYTES, 0 };
 }
 
 static void
@@ -81,7 +83,7 @@ note_end (gpointer owner, guint64 message)
 static void
 play_here (Case *self)
 {
-  Play play = play_new (&self->net, "packet", packet_params);
+  Play play = play_new (&self->net, "packet", self->params ? self->params : packet_params);
 
   self->engine = play.engine;
   for (guint i = 0; i < self->n_messages; i++)
@@ -92,10 +94,65 @@ play_here (Case *self)
   assert_int_equal (self->n_ends, self->n_messages);
 }
 
+/* Appends a message to `parts` for each path between its ends: equal parts, over the paths that a hash can pick. */
+static void
+add_parts (const Case *self, FabRouter *ecmp, const NetMessage *message, GArray *parts)
+{
+  FabPath paths[MOST_MESSAGES] = { 0 };
+  NetMessage part = *message;
+
+  part.bytes /= self->n_parts;
+  for (guint n = 0; n < self->n_parts; part.flow_hash++) {
+    gboolean is_known = FALSE;
+
+    paths[n].n = 0;
+    assert_true (fab_router_append (ecmp, part.src, part.dst, part.flow_hash, &paths[n]));
+    for (guint i = 0; i < n; i++)
+      is_known |= memcmp (paths[i].links, paths[n].links, paths[n].n * sizeof *paths[n].links) == 0;
+    if (is_known)
+      continue;
+    g_array_append_val (parts, part);
+    n++;
+  }
+}
+
+/* The parts of a message begin together, each at its share of the rate, so their packets leave in turn. */
+static char *
+text_in_parts (const Case *self)
+{
+  const gint64 seed = 1; /* the only parameter of the router */
+  FabRouter *ecmp = fab_route_ecmp.create (self->net.graph, &seed, 1);
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (NetMessage));
+
+  for (guint i = 0; i < self->n_messages; i++)
+    add_parts (self, ecmp, &self->messages[i], parts);
+  char *text = net_text (self->net.graph, ecmp, (const NetMessage *) parts->data, parts->len,
+                         1.0 / self->n_parts);
+  fab_router_destroy (ecmp);
+  return text;
+}
+
+/* Returns when the last part of the next message ended. */
+static double
+next_end_s (const Case *self, char **place)
+{
+  double end_s = 0;
+
+  for (guint i = 0; i < MAX (self->n_parts, 1); i++) {
+    double part_s = g_ascii_strtod (*place, place);
+
+    assert_true (part_s > 0);
+    end_s = MAX (end_s, part_s);
+  }
+  return end_s;
+}
+
 static void
 compare (Case *self, const char *program)
 {
-  g_autofree char *text = net_text (self->net.graph, self->net.router, self->messages, self->n_messages, 1);
+  g_autofree char *text = self->n_parts > 0 ? text_in_parts (self)
+                                            : net_text (self->net.graph, self->net.router, self->messages,
+                                                        self->n_messages, 1);
   g_autofree char *payload = g_strdup_printf ("%d", PAYLOAD_BYTES);
   g_autofree char *header = g_strdup_printf ("%d", HEADER_BYTES);
   const char *argv[] = { program, payload, header, NULL };
@@ -109,9 +166,8 @@ compare (Case *self, const char *program)
   place += strlen ("ends\n");
   play_here (self);
   for (guint i = 0; i < self->n_messages; i++) {
-    double theirs_s = g_ascii_strtod (place, &place);
+    double theirs_s = next_end_s (self, &place);
 
-    assert_true (theirs_s > 0);
     last_s = MAX (last_s, self->ends_s[i]);
     their_last_s = MAX (their_last_s, theirs_s);
     mean_s += self->ends_s[i] / self->n_messages;
@@ -173,6 +229,30 @@ permutation_over_spines (void **state)
   compare (&self, *state);
 }
 
+/* Every host sends to the one at its place in the other pod: four paths of six links, all of them full. */
+static void
+spray_over_three_tiers (void **state)
+{
+  const TreeSpec spec = {
+    2, 2, 2, port.rate_bytes_per_s, port.latency_ps, (double) (PAYLOAD_BYTES + HEADER_BYTES) / PAYLOAD_BYTES
+  };
+  g_autoptr (Tree) tree = tree_new (&spec);
+  FabRouter *spray = fab_route_spray.create (tree->graph, NULL, 1);
+  Case self = {
+    .net = *tree,
+    .n_parts = 4,
+    .params = "{switching: store_and_forward, flow_control: none, congestion: none, paths: 4}",
+  };
+
+  self.net.router = spray;
+  for (guint i = 0; i < tree->n_hosts; i++) {
+    add_message (&self, i, (i + tree->n_hosts / 2) % tree->n_hosts);
+    self.messages[i].bytes = 4 * MESSAGE_BYTES;
+  }
+  compare (&self, *state);
+  fab_router_destroy (spray);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -181,6 +261,7 @@ main (int argc, char **argv)
     cmocka_unit_test_prestate (four_through_one_link, program),
     cmocka_unit_test_prestate (seven_to_one, program),
     cmocka_unit_test_prestate (permutation_over_spines, program),
+    cmocka_unit_test_prestate (spray_over_three_tiers, program),
   };
 
   if (argc < 2 || access (argv[1], X_OK) != 0) {
