@@ -5,6 +5,9 @@
  * divisors of the number of places, as equal as possible. The NICs of a node are connected to its router, so nothing
  * is relayed through a node.
  *
+ * A torus that is composed of cubes has other links where one leaves a cube, round the ends of an axis too: they go
+ * through optical circuit switches, which join any faces (N. Jouppi et al., "TPU v4", ISCA 2023, sections 2.2 and 2.6).
+ *
  * A twisted torus has axes of L and of L/2 places. The links that close an axis of L/2 lead half way along every axis
  * of L: (x, y, L/2 - 1) is connected to (x + L/2, y + L/2, 0) where x and y are long. So all axes become alike, and
  * paths shorter. (J. M. Camara et al., "Twisted torus topologies for enhanced interconnection networks", IEEE TPDS
@@ -18,10 +21,10 @@
 #include "sim/fabric/fabric.h"
 
 typedef struct {
-  gint64 dimensions, x, y, z, links;
+  gint64 dimensions, x, y, z, links, cube;
   gboolean is_twisted;
-  const char *uplink;
-  gint64 cable_mm, uplink_cable_mm;
+  const char *uplink, *optical;
+  gint64 cable_mm, uplink_cable_mm, optical_cable_mm;
 } TorusParams;
 
 #define ROW(key_, type_, field_, fallback_, help_)                                         \
@@ -38,6 +41,15 @@ static const FabParam torus_params[] = {
          "Links that close the shorter axes lead half way along the longer ones, which are twice as long.") },
   { ROW ("links", COUNT, links, "0", "Links to each neighbour; 0: one per NIC of a node."), .min = 0,
     .max = 1024 },
+  { ROW ("cube", COUNT, cube, "0",
+         "Places along each axis of the cubes that slices are composed of; 0: there are none."),
+    .min = 0, .max = 1e5 },
+  { ROW ("optical", TEXT, optical, "",
+         "The link entry that leaves a cube, through an optical circuit switch; empty: as inside it."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("optical_cable", LENGTH, optical_cable_mm, "0m",
+         "Out of one cube and into the next: what the cable is longer than the link entry's."),
+    .max = 1e8 },
   { ROW ("uplink", TEXT, uplink, "", "The link entry between neighbours; empty: that of the NICs."),
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
@@ -112,22 +124,43 @@ half_way (const guint sizes[3], guint i)
   return i;
 }
 
+typedef struct {
+  gboolean is_twisted;
+  guint cube;                  /* places along each axis of a cube; 0: there are none */
+  FabLinkForm inside, optical; /* of a cube, and out of it */
+} Wiring;
+
 /* Connects each router to the next along the axis. The last is connected to the first when there are more than two, and
  * half way along the longer axes where the torus is twisted. */
 static void
 join_axis (const FabFabricEnv *env, const FabVertexId *routers, const guint sizes[3], guint axis,
-           gboolean is_twisted, const FabLinkForm *form)
+           const Wiring *wiring)
 {
   guint n = sizes[0] * sizes[1] * sizes[2], size = sizes[axis], step = step_of (sizes, axis);
-  gboolean leads_away = is_twisted && size < longest_of (sizes);
+  gboolean leads_away = wiring->is_twisted && size < longest_of (sizes);
 
   for (guint i = 0; i < n; i++) {
     guint at = i / step % size, first = i - at * step;
     guint next = at + 1 < size ? i + step : leads_away ? half_way (sizes, first) : first;
 
     if (size > 2 || at + 1 < size || leads_away)
-      fab_graph_builder_join (env->builder, routers[i], routers[next], form);
+      fab_graph_builder_join (env->builder, routers[i], routers[next],
+                              wiring->cube > 0 && (at + 1) % wiring->cube == 0 ? &wiring->optical
+                                                                               : &wiring->inside);
   }
+}
+
+static gboolean
+check_cubes (const guint sizes[3], guint cube, GError **error)
+{
+  gboolean fits = TRUE;
+
+  for (guint axis = 0; axis < 3; axis++)
+    fits = fits && (cube == 0 || sizes[axis] == 1 || sizes[axis] % cube == 0);
+  return fits
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "a torus of %u x %u x %u is not composed of cubes of %u places along each axis", sizes[0],
+                    sizes[1], sizes[2], cube);
 }
 
 static gboolean
@@ -165,7 +198,11 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 {
   const TorusParams *p = params;
   FabLinkForm port = fab_fabric_link (env, NULL, p->cable_mm);
-  FabLinkForm form = fab_fabric_link (env, p->uplink, p->uplink_cable_mm);
+  Wiring wiring = { .is_twisted = p->is_twisted,
+                    .cube = (guint) p->cube,
+                    .inside = fab_fabric_link (env, p->uplink, p->uplink_cable_mm),
+                    .optical = fab_fabric_link (env, p->optical != NULL ? p->optical : p->uplink,
+                                                p->uplink_cable_mm + p->optical_cable_mm) };
   guint sizes[3];
 
   find_sizes (p, env->n_places, sizes);
@@ -174,7 +211,8 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "a torus of %u x %u x %u has %" G_GUINT64_FORMAT " places, and %u are wanted", sizes[0],
                       sizes[1], sizes[2], n, env->n_places);
-  if (p->is_twisted && !check_twist (sizes, (guint) p->dimensions, error))
+  if ((p->is_twisted && !check_twist (sizes, (guint) p->dimensions, error))
+      || !check_cubes (sizes, (guint) p->cube, error))
     return FALSE;
   g_autofree FabVertexId *routers = g_new (FabVertexId, n);
   for (guint i = 0; i < n; i++)
@@ -183,10 +221,10 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
   for (guint place = 0; place < env->n_places; place++)
     for (guint nic = 0; nic < env->nics_per_node; nic++)
       fab_fabric_attach (env, place, nic, routers[place], &port);
-  form.count = p->links > 0 ? (guint) p->links : env->nics_per_node;
+  wiring.inside.count = wiring.optical.count = p->links > 0 ? (guint) p->links : env->nics_per_node;
   for (guint axis = 0; axis < 3; axis++)
     if (sizes[axis] > 1)
-      join_axis (env, routers, sizes, axis, p->is_twisted, &form);
+      join_axis (env, routers, sizes, axis, &wiring);
   return TRUE;
 }
 

@@ -116,6 +116,37 @@ a_leaf_spine_is_oversubscribed_as_asked (void **state)
   }
 }
 
+/* With a quarter more up than down a leaf of 16 ports has 20 uplinks: with 4 of them dead nothing blocks yet. Of 16, 4
+ * dead ones leave 12 for 16 ports. */
+static void
+more_up_than_down_bears_dead_spines (void **state)
+{
+  static const struct {
+    double oversubscription, left;
+  } cases[] = { { 0.8, 1 }, { 1, 16 / 12.0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *cluster = g_strdup_printf (
+        "nodes: 8, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: %g}",
+        cases[i].oversubscription);
+    g_autofree char *whole = scenario_of (cluster);
+    g_autofree char *yaml = g_strconcat (
+        whole,
+        "faults: [{what: switch, name: spine0, dead: true}, {what: switch, name: "
+        "spine1, dead: true}, {what: switch, name: spine2, dead: true}, {what: "
+        "switch, name: spine3, dead: true}]\n",
+        NULL);
+    g_autoptr (Play) play = play_new (*state, yaml, NULL);
+    const FabPlant *plant = fab_simulation_plant (play->simulation);
+
+    assert_near (bisection (*state, cluster).oversubscription, 1, 1e-9);
+    assert_near (fab_bisection_of (plant->graph, plant->cluster.nics, plant->cluster.n_nodes,
+                                   plant->cluster.nics_per_node)
+                     .oversubscription,
+                 cases[i].left, 1e-9);
+  }
+}
+
 /* A bisection plane cuts 2 links of every ring across it. 4 x 4 x 4: 16 rings, 32 x 8 x 50 GB/s for 32 x 8 ports.
  * 8 x 4 x 4: across x again 16 rings, for 64 x 8 ports; across z 32 rings. */
 static void
@@ -329,6 +360,7 @@ main (void)
     cmocka_unit_test (nodes_stand_where_they_are_placed),
     cmocka_unit_test (a_switch_does_not_block),
     cmocka_unit_test (a_leaf_spine_is_oversubscribed_as_asked),
+    cmocka_unit_test (more_up_than_down_bears_dead_spines),
     cmocka_unit_test (a_torus_is_cut_across_its_longest_axis),
     cmocka_unit_test (pods_are_oversubscribed_one_to_seven),
     cmocka_unit_test (rails_meet_inside_nodes_only),

@@ -335,6 +335,36 @@ a_twist_speeds_up_an_all_to_all (void **state)
   assert_near (twisted, 128 * 3.4375 / 6, 1e-9);
 }
 
+/* --- cubes --- */
+
+/* 8 x 4 x 4 of cubes of 4: along x the links 3 - 4 and 7 - 0 leave a cube, along y and z those that close the axis: 2 x
+ * 16 + 32 + 32 = 96 of 3 x 128. 100 m of fibre are 500 ns. */
+static void
+links_between_cubes_are_optical (void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabPlant) plant = plant_of (
+      *state,
+      "nodes: 128, fabric: {kind: torus, x: 8, y: 4, z: 4, cube: 4, optical: ib-hdr, optical_cable: 100m}",
+      &error);
+  guint n_optical = 0, n_inside = 0;
+  FabTimePs optical_ps = 0, inside_ps = 0;
+
+  assert_non_null (plant);
+  for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
+    const FabLink *link = fab_graph_link (plant->graph, id);
+
+    if (!is_router (plant->graph, link->src) || !is_router (plant->graph, link->dst))
+      continue;
+    gboolean is_optical = strcmp (fab_graph_link_class (plant->graph, id)->name, "ib-hdr") == 0;
+    *(is_optical ? &n_optical : &n_inside) += 1;
+    *(is_optical ? &optical_ps : &inside_ps) = link->latency_ps;
+  }
+  assert_int_equal (n_optical, 2 * 96);
+  assert_int_equal (n_inside, 2 * (3 * 128 - 96));
+  assert_true (optical_ps >= 500000 && inside_ps < 500000);
+}
+
 /* --- what is refused --- */
 
 static void
@@ -350,6 +380,12 @@ what_has_no_room_is_said (void **state)
   assert_refused (
       *state, "nodes: 16, fabric: {kind: dragonfly_plus, groups: 1, leaves_per_group: 2, nics_per_leaf: 4}",
       "a dragonfly_plus of 1 groups has ports for 8 NICs, not 16");
+  assert_refused (*state, "nodes: 64, fabric: {kind: torus, x: 4, y: 4, z: 4, twisted: true}",
+                  "a torus of 4 x 4 x 4 cannot be twisted");
+  assert_refused (*state, "nodes: 64, fabric: {kind: torus, x: 2, y: 4, z: 8, twisted: true}",
+                  "a torus of 2 x 4 x 8 cannot be twisted");
+  assert_refused (*state, "nodes: 24, fabric: {kind: torus, x: 4, y: 6, z: 1, cube: 4}",
+                  "a torus of 4 x 6 x 1 is not composed of cubes of 4");
 }
 
 int
@@ -365,6 +401,7 @@ main (void)
     cmocka_unit_test (groups_of_a_dragonfly_plus_are_five_links_apart),
     cmocka_unit_test (a_twist_shortens_the_ways_of_a_torus),
     cmocka_unit_test (a_twist_speeds_up_an_all_to_all),
+    cmocka_unit_test (links_between_cubes_are_optical),
     cmocka_unit_test (what_has_no_room_is_said),
   };
 
