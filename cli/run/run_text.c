@@ -45,6 +45,9 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
     g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
                             spec->cluster.fabric.info->name);
+  if (spec->circuits.n > 0)
+    g_string_append_printf (page, "\n  %-16slinks are set at %u times, and dark at others", "circuits",
+                            spec->circuits.n);
   if (spec->faults.n > 0 || spec->background.n > 0)
     g_string_append_printf (page, "\n  %-16s%u faults, %u background loads", "disturbed", spec->faults.n,
                             spec->background.n);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/assembly/circuits.h"
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/config/diagnostics.h"
@@ -651,6 +652,37 @@ add_spells (const Search *self, const FabFaultSpec *fault, FabDisturbancesPlan *
   }
 }
 
+static gboolean
+is_circuit (const Search *self, FabLinkId link, const char *pattern)
+{
+  return names_link_fits (self->site->names, link, pattern)
+      || names_link_fits (self->site->names, fab_graph_link (self->graph, link)->reverse, pattern);
+}
+
+static void
+add_circuits (const Search *self, FabDisturbancesPlan *plan)
+{
+  const FabParamList *circuits = &fab_scenario_spec (self->site->scenario)->circuits;
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (FabCircuitTime));
+
+  for (guint i = 0; i < circuits->n; i++) {
+    const FabCircuitSpec *circuit = (const FabCircuitSpec *) circuits->data + i;
+    guint n_before = times->len;
+
+    for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++) {
+      FabCircuitTime time = { link, circuit };
+
+      if (is_circuit (self, link, circuit->links))
+        g_array_append_val (times, time);
+    }
+    if (times->len == n_before)
+      fab_diagnostics_add (self->diagnostics, fab_scenario_mark (self->site->scenario, &circuit->links),
+                           "no link of this machine is one of '%s'; `fabricast topo` shows what it has",
+                           circuit->links);
+  }
+  fab_circuits_darken (times, plan->spells);
+}
+
 static void
 add_bursts (const Search *self, const FabBackgroundSpec *one, guint64 seed, FabDisturbancesPlan *plan)
 {
@@ -710,6 +742,7 @@ plan_disturbances (const Site *site, const FabGraph *graph, FabDiagnostics *diag
     if (fab_fault_spec_is_timed (fault))
       add_spells (&search, fault, plan);
   }
+  add_circuits (&search, plan);
   for (guint i = 0; i < background_of (site)->n; i++) {
     const FabBackgroundSpec *one = (const FabBackgroundSpec *) background_of (site)->data + i;
 
@@ -729,7 +762,7 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   guint n_machines = (guint) spec->cluster.nodes, reach;
 
   *disturbances = NULL;
-  if (spec->faults.n == 0 && spec->background.n == 0)
+  if (spec->faults.n == 0 && spec->background.n == 0 && spec->circuits.n == 0)
     return TRUE;
   reach = nics_reach (cluster);
   g_autoptr (FabNames) names = names_new (graph);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_params.c - the keys of `faults` and `background`, and the rules for combining them. */
+/* fault_params.c - the keys of `faults`, `background` and `circuits`, and the rules for combining them. */
 #include "sim/scenario/fault_params.h"
 
 #define ROW(key_, type_, struct_, field_, fallback_, help_)                            \
@@ -59,6 +59,18 @@ const FabParam fab_background_params[] = {
   { ROW ("every", TIME, FabBackgroundSpec, every_ps, "10ms",
          "transfer: from one start to the next, which waits for the end of the one before."),
     .min = 1e6 },
+  { .key = NULL },
+};
+
+const FabParam fab_circuit_params[] = {
+  { ROW (
+      "links", TEXT, FabCircuitSpec, links, NULL,
+      "Which, with * and ?: as binding links print them (router0 -> router4); both directions are meant.") },
+  { ROW ("at", TIME, FabCircuitSpec, at_ps, "0s",
+         "When the switch begins to join their ends, in time of the run; 0: before it.") },
+  { ROW ("until", TIME, FabCircuitSpec, until_ps, "0s", "When it parts them; 0: never.") },
+  { ROW ("switching", TIME, FabCircuitSpec, switching_ps, "10ms",
+         "How long nothing passes from `at` on, unless that is 0.") },
   { .key = NULL },
 };
 
@@ -130,5 +142,22 @@ fab_fault_check_all (FabSchemaReader *reader, const FabParamList *faults, const 
     if (one->kind != FAB_BACKGROUND_CONSTANT && !knows_time)
       fab_schema_report (reader, &one->kind, "fidelity '%s' sees no other traffic: only kind: constant",
                          fidelity);
+  }
+}
+
+void
+fab_circuit_check_all (FabSchemaReader *reader, const FabParamList *circuits, gboolean knows_time,
+                       const char *fidelity)
+{
+  for (guint i = 0; i < circuits->n; i++) {
+    const FabCircuitSpec *one = (const FabCircuitSpec *) circuits->data + i;
+
+    if (one->links == NULL)
+      fab_schema_report (reader, &one->links, "a circuit needs `links`");
+    if (one->until_ps > 0 && one->until_ps <= one->at_ps + (one->at_ps > 0 ? one->switching_ps : 0))
+      fab_schema_report (reader, &one->until_ps, "this circuit is parted before it carries anything");
+    if (!knows_time)
+      fab_schema_report (reader, &one->links,
+                         "fidelity '%s' knows no time: no circuit can be set while the job runs", fidelity);
   }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_params.h - the keys for broken parts and for traffic of other tenants on the same fabric.
+/* fault_params.h - the keys for broken parts, for traffic of other tenants on the same fabric, and for circuits.
  *
  * Names are those that `fabricast topo` and binding links print: node3/nic2, leaf5, node0/nvswitch.
  */
@@ -49,9 +49,21 @@ typedef struct {
   FabTimePs every_ps;
 } FabBackgroundSpec;
 
+/* Links through an optical circuit switch, and a time for which it joins their ends. */
+typedef struct {
+  const char *links;         /* a pattern; both directions */
+  FabTimePs at_ps, until_ps; /* at 0: set before the run begins; until 0: for good */
+  FabTimePs switching_ps;    /* from `at` on, in which nothing passes; not where `at` is 0 */
+} FabCircuitSpec;
+
 extern const FabParam fab_fault_params[];
+extern const FabParam fab_circuit_params[];
 extern const FabParam fab_background_params[];
 
 /* Reports what no table can express. `knows_time`: the network can change while the job runs. */
 void fab_fault_check_all (FabSchemaReader *reader, const FabParamList *faults, const FabParamList *background,
                           gboolean knows_time, const char *fidelity);
+
+/* The same of circuits. */
+void fab_circuit_check_all (FabSchemaReader *reader, const FabParamList *circuits, gboolean knows_time,
+                            const char *fidelity);

@@ -192,9 +192,12 @@ read_spec (const FabScenario *scenario)
                                self->catalog);
   check_cluster (self);
   fidelity = (const FabNetOps *) self->spec.fidelity.info;
-  if (fidelity != NULL)
+  if (fidelity != NULL) {
     fab_fault_check_all (self->reader, &self->spec.faults, &self->spec.background,
                          fidelity->set_capacity != NULL, fidelity->info.name);
+    fab_circuit_check_all (self->reader, &self->spec.circuits, fidelity->set_capacity != NULL,
+                           fidelity->info.name);
+  }
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
                            self->spec.cluster.nodes);
@@ -559,6 +562,10 @@ const FabParam fab_scenario_params[] = {
   { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
   { ROW ("faults", LIST, FabScenarioSpec, faults, NULL, "What is broken, or breaks while the job runs."),
     .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
+  { ROW (
+        "circuits", LIST, FabScenarioSpec, circuits, NULL,
+        "Links through optical circuit switches, and when these join their ends; other times they carry nothing."),
+    .table = fab_circuit_params, .table_size = sizeof (FabCircuitSpec) },
   { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
     .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
   { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,

@@ -55,6 +55,7 @@ typedef struct {
   FabModelChoice collectives; /* FAB_MODEL_LIBRARY */
   FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
   FabParamList faults;        /* FabFaultSpec */
+  FabParamList circuits;      /* FabCircuitSpec */
   FabParamList background;    /* FabBackgroundSpec */
   FabParamList neighbours;    /* FabNeighbourSpec */
   FabCostSpec cost;
