@@ -183,9 +183,9 @@ static const FabUsage usage = {
   .summary =
       "Plays a scenario and prints the step time, what of the communication is exposed, which link binds and\n"
       "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).\n"
-      "The step has a band that holds in 90 % of cases: everything is played again with all collectives, and then with\n"
-      "all kernels, as fast and as slow as measured ones of their kind were beside their predictions. Where a link says\n"
-      "how sure its numbers are (`uncertainty`), each of them is taken at either end of its 95 % instead.",
+      "The step has a band that holds in 90 % of cases: everything is played again with all collectives, and then\n"
+      "with all kernels, as fast and as slow as measured ones of their kind were beside their predictions. Where a\n"
+      "link says how sure its numbers are (`uncertainty`), each of them is taken at either end of its 95 % instead.",
   .examples = "  fabricast run scenarios/hello.yaml\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
