@@ -25,7 +25,7 @@ _fabricast_files() { # GLOB: files like it, and folders
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --no-band --no-fold --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
+    run) echo --format --db --no-db --no-band --no-fold --no-memo --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
     compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --allow-oversized --no-band --help ;;
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
@@ -65,7 +65,7 @@ _fabricast_options() { # COMMAND
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --no-band | --band | --strong | --no-fold | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
+    --no-db | --no-band | --band | --strong | --no-fold | --no-memo | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac

@@ -29,6 +29,7 @@ USES = {
     "--no-db": ["--no-db"],
     "--no-band": ["--no-band"],
     "--no-fold": ["--no-fold"],
+    "--no-memo": ["--no-memo"],
     "--iterations": ["--iterations", "3"],
     "--fidelity": ["--fidelity", "fluid"],
     "--seed": ["--seed", "7"],
@@ -40,6 +41,7 @@ USES = {
 # What an option does not change beside another one, because the two want the same.
 AGREE = {
     ("--no-db", "--no-fold"): "the numbers are the same, and they are stored nowhere",
+    ("--fidelity", "--no-memo"): "fluid has nothing to remember",
     ("--no-band", "--seeds"): "seeds show percentiles in place of the band",
 }
 CONFLICTS = [
