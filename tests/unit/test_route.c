@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_route.c - what routes make of two flows over two spines, in shares and in time. */
+#include <math.h>
+
 #include "tests/support/test.h"
 
 #include "models/models.h"
@@ -101,6 +103,37 @@ a_hash_spreads_flows_over_all_spines (void **state)
   assert_true (chi_square < 37.7);
 }
 
+/* 16 queue pairs over 16 spines: each has a 16th, and they meet on 16 (1 - (15 / 16)^16) = 10.3 spines on average. The
+ * first of them goes where the whole connection went. */
+static void
+queue_pairs_are_hashed_one_by_one (void **state)
+{
+  g_autoptr (FabPlant) one = plant_of (*state, 32, 16, "ecmp"),
+                       many = plant_of (*state, 32, 16, "{kind: ecmp, queue_pairs: 16}");
+  guint n_used = 0;
+
+  for (guint to = 16; to < 32; to++) {
+    g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+    FabPath whole = { 0 }, first = { 0 };
+    double up = 0, largest;
+
+    assert_true (fab_router_append (one->router, one->cluster.nics[0], one->cluster.nics[to], 0, &whole));
+    assert_true (fab_router_append (many->router, many->cluster.nics[0], many->cluster.nics[to], 0, &first));
+    assert_memory_equal (whole.links, first.links, whole.n * sizeof whole.links[0]);
+    assert_true (fab_router_spread (many->router, many->cluster.nics[0], many->cluster.nics[to], 0, shares));
+    for (guint i = 0; i < shares->len; i++) {
+      const FabShare *share = &g_array_index (shares, FabShare, i);
+
+      assert_near (share->fraction * 16, round (share->fraction * 16), 1e-12);
+      up += fab_graph_link (many->graph, share->link)->src == many->cluster.nics[0] ? share->fraction : 0;
+    }
+    assert_near (up, 1, 1e-12);
+    n_used += count_spines (many, 0, to, &largest);
+    assert_true (largest < 0.5);
+  }
+  assert_in_range (n_used, 16 * 9, 16 * 12);
+}
+
 static void
 another_seed_is_another_choice (void **state)
 {
@@ -200,6 +233,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_spray_uses_all_spines_alike),
     cmocka_unit_test (a_hash_spreads_flows_over_all_spines),
+    cmocka_unit_test (queue_pairs_are_hashed_one_by_one),
     cmocka_unit_test (another_seed_is_another_choice),
     cmocka_unit_test (a_share_goes_the_long_way),
     cmocka_unit_test (spread_messages_share_the_spines),
