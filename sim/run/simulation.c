@@ -254,9 +254,13 @@ fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scen
   PlantSource source = { .is_beside = first != NULL,
                          .is_shared = first != NULL && !changes_machine (what_if) };
   GError *problem = NULL;
-  FabPlant *plant = source.is_shared ? first->plant : fab_plant_new (scenario, what_if, &problem);
+  FabPlant *plant;
 
   g_assert (first == NULL || first->scenario == scenario);
+  if (first != NULL && source.is_shared)
+    plant = first->plant;
+  else
+    plant = fab_plant_new (scenario, what_if, &problem);
   FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
   if (self != NULL && what_if != NULL && what_if->plans != NULL)
     scale_plans (self, what_if->plans);

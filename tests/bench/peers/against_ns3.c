@@ -120,8 +120,10 @@ add_parts (const Case *self, FabRouter *ecmp, const NetMessage *message, GArray 
 static char *
 text_in_parts (const Case *self)
 {
-  const gint64 seed = 1; /* the only parameter of the router */
-  FabRouter *ecmp = fab_route_ecmp.create (self->net.graph, &seed, 1);
+  const gint64 params[] = { 1, 1 }; /* of the router: seed, queue_pairs */
+  FabRouter *ecmp = fab_route_ecmp.create (self->net.graph, params, 1);
+
+  g_assert (fab_route_ecmp.info.params_size == sizeof params);
   g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (NetMessage));
 
   for (guint i = 0; i < self->n_messages; i++)
