@@ -100,7 +100,7 @@ const FabValidateKind fab_validate_collectives = {
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
               "  fabricast validate --format markdown --summary > docs/validation.md\n"
-              "  fabricast validate training --summary\n"
+              "  fabricast validate training hf-playbook --summary\n"
               "  fabricast validate --with docs/examples/link.yaml --summary\n",
   .max_rest = 1000,
 },
