@@ -11,7 +11,6 @@
  * The shares are fixed when a transfer starts: they do not react to other traffic.
  */
 #include "models/models.h"
-#include "sim/base/mix.h"
 #include "sim/fabric/router.h"
 
 typedef struct {
@@ -45,41 +44,10 @@ typedef struct {
 } AdaptiveRouter;
 
 static gboolean
-has_nic (const FabGraph *graph, FabVertexId vertex)
-{
-  FabLinkId first;
-  guint n = fab_graph_out_links (graph, vertex, &first);
-
-  for (FabLinkId link = first; link < first + n; link++)
-    if (fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_NIC)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
 adaptive_append (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
                  FabPath *path)
 {
   return fab_multipath_best (((AdaptiveRouter *) router)->paths, src, dst, path);
-}
-
-/* Spreads evenly over the switches with NICs, starting at a different one for each pair and seed, so that all of them
- * are used over all pairs. The share of a switch that cannot be reached (in another plane) takes the shortest paths. */
-static gboolean
-spread_nonminimal (AdaptiveRouter *self, FabVertexId src, FabVertexId dst, GArray *shares)
-{
-  guint64 n = self->edges->len, n_vias = MIN (n, (guint64) self->params.vias);
-  guint64 start = fab_mix (src + ((self->seed - 1) << 32), dst);
-  double part = self->params.nonminimal_fraction / (double) n_vias;
-
-  for (guint64 i = 0; i < n_vias; i++) {
-    FabVertexId via = g_array_index (self->edges, FabVertexId, (start + i * n / n_vias) % n);
-
-    if (!fab_multipath_spread (self->paths, src, dst, via, FAB_SPLIT_RATES, part, shares)
-        && !fab_multipath_spread (self->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_RATES, part, shares))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 static gboolean
@@ -95,7 +63,9 @@ adaptive_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
   if ((nonminimal < 1
        && !fab_multipath_spread (self->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_RATES, 1 - nonminimal,
                                  shares))
-      || (nonminimal > 0 && !spread_nonminimal (self, src, dst, shares))) {
+      || (nonminimal > 0
+          && !fab_multipath_spread_vias (self->paths, src, dst, self->edges, (guint64) self->params.vias,
+                                         self->seed, FAB_SPLIT_RATES, nonminimal, shares))) {
     g_array_set_size (shares, first);
     return FALSE;
   }
@@ -112,10 +82,7 @@ adaptive_create (const FabGraph *graph, gconstpointer params, guint64 seed)
   self->paths = fab_multipath_new (graph);
   self->params = *(const AdaptiveParams *) params;
   self->seed = seed;
-  self->edges = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
-  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
-    if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && has_nic (graph, v))
-      g_array_append_val (self->edges, v);
+  self->edges = fab_multipath_vias (graph);
   return &self->base;
 }
 

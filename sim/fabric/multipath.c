@@ -374,6 +374,47 @@ fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabV
   return is_found;
 }
 
+static gboolean
+has_nic (const FabGraph *graph, FabVertexId vertex)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, vertex, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_NIC)
+      return TRUE;
+  return FALSE;
+}
+
+GArray *
+fab_multipath_vias (const FabGraph *graph)
+{
+  GArray *vias = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
+
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
+    if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && has_nic (graph, v))
+      g_array_append_val (vias, v);
+  return vias;
+}
+
+gboolean
+fab_multipath_spread_vias (FabMultipath *self, FabVertexId src, FabVertexId dst, const GArray *vias,
+                           guint64 n_vias, guint64 seed, FabSplit split, double fraction, GArray *shares)
+{
+  guint64 n = vias->len, start = fab_mix (src + ((seed - 1) << 32), dst);
+  double part = fraction / (double) MIN (n, n_vias);
+
+  n_vias = MIN (n, n_vias);
+  for (guint64 i = 0; i < n_vias; i++) {
+    FabVertexId via = g_array_index (vias, FabVertexId, (start + i * n / n_vias) % n);
+
+    if (!fab_multipath_spread (self, src, dst, via, split, part, shares)
+        && !fab_multipath_spread (self, src, dst, FAB_NO_VERTEX, split, part, shares))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gint
 compare_shares (gconstpointer a, gconstpointer b)
 {

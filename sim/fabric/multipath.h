@@ -46,5 +46,14 @@ gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId ds
 gboolean fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabVertexId via,
                                FabSplit split, double fraction, GArray *shares);
 
+/* Returns the vertices of the fabric that have NICs. (transfer full) */
+GArray *fab_multipath_vias (const FabGraph *graph);
+
+/* As fab_multipath_spread, evenly by way of `n_vias` of `vias`, which the seed and the pair choose so that all are used
+ * over all pairs. The share of one that cannot be reached (in another plane) takes the shortest paths. */
+gboolean fab_multipath_spread_vias (FabMultipath *self, FabVertexId src, FabVertexId dst, const GArray *vias,
+                                    guint64 n_vias, guint64 seed, FabSplit split, double fraction,
+                                    GArray *shares);
+
 /* Sorts the shares from index `first` on by link, and merges those of the same link. */
 void fab_shares_merge (GArray *shares, guint first);
