@@ -9,7 +9,9 @@ static const FabModelInfo *const fabrics[] = {
 };
 
 static const FabModelInfo *const routes[] = { &fab_route_shortest.info, &fab_route_ecmp.info,
-                                              &fab_route_spray.info, &fab_route_adaptive.info, NULL };
+                                              &fab_route_spray.info,    &fab_route_adaptive.info,
+                                              &fab_route_flowlet.info,  &fab_route_reps.info,
+                                              &fab_route_reactive.info, NULL };
 static const FabModelInfo *const nets[] = { &fab_net_fluid.info, &fab_net_step.info, &fab_net_analytic.info,
                                             &fab_net_packet.info, NULL };
 static const FabModelInfo *const congestions[] = { &fab_congestion_none.info,

@@ -21,6 +21,9 @@ extern const FabFabricOps fab_fabric_switch;
 extern const FabFabricOps fab_fabric_torus;
 
 extern const FabRouterOps fab_route_adaptive;
+extern const FabRouterOps fab_route_flowlet;
+extern const FabRouterOps fab_route_reps;
+extern const FabRouterOps fab_route_reactive;
 extern const FabRouterOps fab_route_ecmp;
 extern const FabRouterOps fab_route_shortest;
 extern const FabRouterOps fab_route_spray;

@@ -412,8 +412,8 @@ fab_footprint_doubled (const FabFootprint *self, int exponent)
   return made;
 }
 
-guint
-fab_footprint_find (const FabFootprint *self, FabLinkId link)
+gboolean
+fab_footprint_has (const FabFootprint *self, FabLinkId link, guint *index)
 {
   guint low = 0, high = self->n - 1;
 
@@ -425,6 +425,16 @@ fab_footprint_find (const FabFootprint *self, FabLinkId link)
     else
       high = middle;
   }
-  g_assert (self->links[low] == link);
-  return low;
+  *index = low;
+  return self->links[low] == link;
+}
+
+guint
+fab_footprint_find (const FabFootprint *self, FabLinkId link)
+{
+  guint index;
+  gboolean is_there = fab_footprint_has (self, link, &index);
+
+  g_assert (is_there);
+  return index;
 }

@@ -37,6 +37,9 @@ FabFootprint *fab_footprint_doubled (const FabFootprint *self, int exponent);
 /* Returns the same loads on a graph with the same links, which may have other rates. (transfer full) */
 FabFootprint *fab_footprint_on (const FabFootprint *self, const FabGraph *graph);
 
+/* Whether the footprint contains `link`, and at which index. O(log n). */
+gboolean fab_footprint_has (const FabFootprint *self, FabLinkId link, guint *index);
+
 /* Returns the index of `link`, which the footprint must contain. O(log n). */
 guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
 

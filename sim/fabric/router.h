@@ -8,6 +8,25 @@
 
 typedef struct _FabRouter FabRouter;
 
+/* Who chooses among the paths of a transfer, packet by packet. */
+typedef enum {
+  FAB_BALANCE_SHARES,  /* nobody: they are used in turn, by their shares */
+  FAB_BALANCE_FLOWLET, /* a flow keeps its path, and gets another one after a pause */
+  FAB_BALANCE_RECYCLE, /* the sender uses paths again whose packets arrived without a mark */
+  FAB_BALANCE_QUEUE,   /* every switch, by its queues */
+} FabBalanceKind;
+
+typedef struct {
+  FabBalanceKind kind;
+  FabTimePs gap_ps;         /* flowlet: a longer pause ends one */
+  gboolean takes_emptiest;  /* flowlet: the path with the shortest queue, else any */
+  guint n_kept;             /* recycle: paths that a sender knows */
+  FabTimePs frozen_ps;      /* recycle: how long it only uses these after a loss */
+  FabBytes threshold_bytes; /* queue: a longer one is left */
+  double detour_fraction;   /* queue: of the paths, those by way of other switches */
+  double detour_factor;     /* queue: how many times as long the queue counts there */
+} FabBalance;
+
 typedef struct {
   FabModelInfo info;
   gboolean is_hashed; /* a hash picks the path of a flow, so that flows may meet by chance */
@@ -19,6 +38,13 @@ typedef struct {
   /* Appends the shares of one transfer that is spread over several paths. FALSE: there is no path, and nothing is
    * appended. NULL: all bytes take the path of `append`. */
   gboolean (*spread) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, GArray *shares);
+  /* How a network that moves packets divides them among paths. Other networks see `append` and `spread` only, and a
+   * transfer may be done sooner than its shares allow. NULL: by the shares. */
+  FabBalance (*balance) (const FabRouter *router);
+  /* As spread: the paths among which to choose, where these are others than those of spread; the detours by way of
+   * other switches, or those without. NULL: the paths of spread, without detours. */
+  gboolean (*choices) (FabRouter *router, FabVertexId src, FabVertexId dst, gboolean is_detour,
+                       GArray *shares);
   /* Whether another seed can choose other paths. It may say TRUE where all seeds choose the same ones. NULL: never. */
   gboolean (*uses_seed) (const FabRouter *router);
   void (*destroy) (FabRouter *router);
@@ -39,6 +65,12 @@ static inline gboolean
 fab_router_uses_seed (const FabRouter *router)
 {
   return router->ops->uses_seed != NULL && router->ops->uses_seed (router);
+}
+
+static inline FabBalance
+fab_router_balance (const FabRouter *router)
+{
+  return router->ops->balance != NULL ? router->ops->balance (router) : (FabBalance){ FAB_BALANCE_SHARES };
 }
 
 /* Appends the shares (FabShare) of a transfer; src = dst appends nothing. */

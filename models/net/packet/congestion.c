@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "models/net/packet/parts.h"
-#include "sim/base/mix.h"
 
 /* ECN thresholds by line rate, and between these rates in proportion; beyond the last one they stay, as buffers do:
  * KMIN_MAP and KMAX_MAP of the ns-3 configuration of ASTRA-sim and of SimAI (github.com/astra-sim/astra-sim,
@@ -77,8 +76,7 @@ packet_marks (PacketNet *self, guint32 link, guint32 queued_bytes)
     return FALSE;
   if (queued_bytes >= thresholds->mark_all)
     return TRUE;
-  return (double) (fab_mix (self->base.env.seed, self->n_random++) >> 11) * 0x1p-53
-       < p->mark_fraction * above / range;
+  return (double) (packet_random (self) >> 11) * 0x1p-53 < p->mark_fraction * above / range;
 }
 
 /* --- senders --- */
@@ -323,26 +321,31 @@ packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabT
 }
 
 void
-packet_finish (PacketNet *self, guint32 number, gboolean is_lost, FabTimePs later_ps)
+packet_finish (PacketNet *self, guint32 number, guint8 end, FabTimePs later_ps)
 {
   Packet *packet = &self->packets[number];
-  guint32 sender = self->flows[packet->flow].sender;
+  guint32 sender = self->flows[packet->flow].sender, way = self->flows[packet->flow].way;
+  gboolean is_governed = sender != NONE && self->congestion->reported != NULL;
 
-  if (sender == NONE || self->congestion->reported == NULL) {
+  if (!is_governed && !packet_balance_listens (self, way)) {
     packet_drop (self, number);
     return;
   }
-  self->notes[number].is_lost = is_lost;
-  packet->hop = sender; /* its hop and its flow are not needed any more */
-  self->senders[sender].n_entries++;
-  agenda_add (&self->agenda,
-              self->now_ps + later_ps
-                  + g_array_index (self->ways, PathSet, self->senders[sender].way).back_ps,
+  /* Its hop, its flow and the lane it came over are not needed any more. */
+  packet->from = packet_balance_path_of (self, packet);
+  packet->hop = is_governed ? sender : NONE;
+  packet->flow = way;
+  packet->next_ps = end;
+  if (is_governed) {
+    self->notes[number].is_lost = end != PACKET_ARRIVED;
+    self->senders[sender].n_entries++;
+  }
+  agenda_add (&self->agenda, self->now_ps + later_ps + g_array_index (self->ways, PathSet, way).back_ps,
               KIND_REPORT, number);
 }
 
-void
-packet_reported (PacketNet *self, guint32 number)
+static void
+report (PacketNet *self, guint32 number)
 {
   const Packet *packet = &self->packets[number];
   const PacketNote *note = &self->notes[number];
@@ -363,6 +366,20 @@ packet_reported (PacketNet *self, guint32 number)
   set_timer (self, sender);
   packet_sender_unblock (self, sender);
   packet_sender_release (self, sender);
+}
+
+void
+packet_reported (PacketNet *self, guint32 number)
+{
+  const Packet *packet = &self->packets[number];
+
+  if (packet_balance_listens (self, packet->flow))
+    packet_balance_heard (self, packet->flow, packet->from, (guint8) packet->next_ps,
+                          (packet->number & MARK_BIT) != 0);
+  if (packet->hop != NONE)
+    report (self, number);
+  else
+    packet_drop (self, number);
 }
 
 void

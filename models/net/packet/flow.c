@@ -151,7 +151,7 @@ packet_flow_take (PacketNet *self, guint32 number)
   self->packets[packet] = (Packet){
     .next = NONE,
     .flow = number,
-    .hop = g_array_index (self->paths, guint32, way->first_path + (way->turn + flow->n_sent) % way->n_paths),
+    .hop = g_array_index (self->paths, guint32, way->first_path + packet_balance_first (self, flow)),
     .size = size,
     .number = flow->n_sent++,
     .from = NONE,
@@ -305,7 +305,7 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
     packet_path_set_meter_lost (self, packet);
   if (packet_takes_credit (self, flow->sender))
     packet_credit_ended (self, flow->sender, size);
-  packet_finish (self, packet_number, FALSE, 0);
+  packet_finish (self, packet_number, PACKET_ARRIVED, 0);
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);
   else if (is_new)
@@ -479,11 +479,13 @@ walk (const FabGraph *graph, const GArray *shares, guint *n_used, const FabLeg *
 }
 
 void
-packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths)
+packet_spread (PacketNet *self, const FabLeg *leg, gboolean is_detour, guint n, GArray *paths)
 {
   FabRouter *router = self->base.env.router;
   g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
-  gboolean has_path = fab_router_spread (router, leg->src, leg->dst, leg->flow_hash, shares);
+  gboolean has_path = router->ops->choices != NULL
+                        ? router->ops->choices (router, leg->src, leg->dst, is_detour, shares)
+                        : fab_router_spread (router, leg->src, leg->dst, leg->flow_hash, shares);
 
   g_assert (has_path);
   fab_shares_merge (shares, 0);
@@ -497,31 +499,4 @@ packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths)
     }
     g_array_append_val (paths, path);
   }
-}
-
-const Hop *
-packet_spread_choose (PacketNet *self, Packet *packet)
-{
-  const PathSet *way = &g_array_index (self->ways, PathSet, self->flows[packet->flow].way);
-  guint32 first = g_array_index (self->paths, guint32, way->first_path), best = packet->hop;
-  double least = G_MAXDOUBLE;
-
-  if (way->n_paths == 1 || way->stride == 0)
-    return &g_array_index (self->hops, Hop, packet->hop);
-  for (guint32 p = 0, at = first + (packet->hop - first) % way->stride; p < way->n_paths;
-       p++, at += way->stride) {
-    guint32 lane = g_array_index (self->hops, Hop, at).lane;
-
-    if (lane == NONE || g_array_index (self->hops, Hop, at - 1).lane != packet->from)
-      continue;
-    const Port *port = &self->ports[self->lanes[lane].link];
-    double busy = MAX ((double) (port->free_ps - self->now_ps), 0)
-                + self->lanes[lane].queued_bytes * port->ps_per_byte;
-    if (busy < least) {
-      least = busy;
-      best = at;
-    }
-  }
-  packet->hop = best;
-  return &g_array_index (self->hops, Hop, best);
 }

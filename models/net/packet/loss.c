@@ -5,6 +5,7 @@
  *                 once, and the sender goes back to it; when nothing follows a loss, a timeout triggers this
  *   many paths    packets need no order: a lost packet is sent again on its own, after the time of the way back, as in
  *                 SRD
+ *   dead link     what it holds and what comes is lost, if there is another path; the sender notices after the timeout
  *   trimmed       a switch cuts a packet that finds no room down to its header, which goes on without waiting; the
  *                 receiver asks for that packet alone, whatever the number of paths: M. Handley et al.,
  *                 "Re-architecting Datacenter Networks and Stacks for Low Latency and High Performance", SIGCOMM 2017
@@ -61,12 +62,13 @@ packet_loss_accepts (PacketNet *self, const Packet *packet)
 }
 
 void
-packet_loss_drop (PacketNet *self, guint32 packet_number)
+packet_loss_drop (PacketNet *self, guint32 packet_number, gboolean is_cut)
 {
   const Packet *packet = &self->packets[packet_number];
   guint32 number = packet->flow;
   Flow *flow = &self->flows[number];
-  FabTimePs later_ps = rest_ps (self, packet);
+  gboolean is_trimmed = !is_cut && g_array_index (self->ways, PathSet, flow->way).is_trimmed;
+  FabTimePs later_ps = is_cut ? self->params.timeout_ps : rest_ps (self, packet);
 
   if (packet_takes_credit (self, flow->sender))
     packet_credit_ended (self, flow->sender, packet->size);
@@ -75,7 +77,7 @@ packet_loss_drop (PacketNet *self, guint32 packet_number)
     flow->lost_bytes += packet->size;
     tell (self, number, later_ps);
   }
-  packet_finish (self, packet_number, TRUE, later_ps);
+  packet_finish (self, packet_number, is_trimmed ? PACKET_TRIMMED : PACKET_LOST, later_ps);
   packet_flow_release (self, number);
 }
 

@@ -4,7 +4,7 @@
  *   wire time of a packet on a link = payload x cost of the link / line rate          (port.c)
  *   senders                         send one packet each in turn                      (flow.c)
  *   links without loss              a packet waits until there is room at the far end (port.c)
- *   paths                           the router's, per flow or per packet              (paths.c)
+ *   paths                           the router's, per flow or per packet              (paths.c, balance.c)
  *   collectives as streams          the part of every link separately                 (flow.c)
  *
  * Events are on an agenda of its own (agenda.h); the engine knows only its first entry. A packet needs one entry per
@@ -314,6 +314,7 @@ packet_rest (FabNet *net, guint64 stream)
   g_assert (self->agenda.n == 0);
   packet_ports_rest (self);
   packet_credits_rest (self);
+  packet_balance_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;

@@ -15,6 +15,7 @@
 
 #include "models/net/packet/agenda.h"
 #include "models/net/packet/packet.h"
+#include "sim/base/mix.h"
 #include "sim/base/pool.h"
 #include "sim/net/congestion.h"
 #include "sim/net/net.h"
@@ -97,11 +98,31 @@ typedef struct {
 typedef struct {
   guint32 first_path, n_paths; /* index into `paths` */
   guint32 turn;                /* the path of the next flow's first packet */
-  guint32 stride;              /* number of hops from one path to the next; 0: it differs */
+  guint32 stride;              /* number of hops from one path to the next */
+  guint32 n_direct;            /* paths without detours, which come first */
   FabTimePs back_ps;           /* latency in the other direction, for reports that packets have arrived */
-  double ps_per_byte;          /* time per byte of its slowest link */
+  double ps_per_byte;          /* time per byte of the slowest link of its fastest path */
   guint8 has_nic, is_lossy, is_trimmed, is_marked, is_endless; /* true of at least one of its links */
+  guint8 is_mixed;                                             /* paths differ in length */
 } PathSet;
+
+enum { MOST_KEPT = 64 };
+
+/* What is known of the paths of one way, by whoever chooses among them (balance.c). */
+typedef struct {
+  guint8 is_used;      /* since the network rested */
+  guint8 is_frozen;    /* recycle: it uses kept paths only */
+  guint8 n_explore;    /* recycle: packets that take any path next */
+  guint8 head, n_kept; /* recycle: where to keep the next path, and how many are kept */
+  guint8 n_fresh;      /* of the kept ones, the last ones, which were not used again */
+  guint8 frozen_at;    /* of the kept ones, the next to use while frozen */
+  guint32 path;        /* flowlet: the present path */
+  FabTimePs at_ps;     /* flowlet: when the last packet was sent; recycle: when the freeze ends */
+  guint16 kept[MOST_KEPT];
+} PathChoice;
+
+/* How a packet ended. */
+enum { PACKET_ARRIVED, PACKET_TRIMMED, PACKET_LOST };
 
 /* Marks flows among the entries of a ring. */
 enum { FLOW_BIT = 1u << 30 };
@@ -188,6 +209,7 @@ typedef struct {
 typedef struct {
   FabNet base;
   PacketParams params;
+  FabBalance balance; /* of the router */
   Agenda agenda;
   FabTimePs now_ps;
   Packet *packets;
@@ -218,7 +240,9 @@ typedef struct {
   struct _Waits *waits;                    /* deadlock-free lanes: deadlock_free_lanes.c */
   GArray *hops;                            /* of Hop */
   GArray *paths;                           /* guint32: first hop of each path */
-  GArray *ways;                            /* of Way */
+  GArray *ways;                            /* of PathSet */
+  GArray *choices;                         /* of PathChoice, one per way; NULL: nobody remembers paths */
+  GArray *used_choices;                    /* guint32: ways of which something is known */
   GHashTable *known_ways;                  /* of KnownWay */
   GHashTable *known_queues;                /* from two links to a queue */
   guint32 *link_ways;                      /* per link: the way that consists of this link only, or NONE */
@@ -236,6 +260,13 @@ packet_is_memory (const FabGraph *graph, FabVertexId vertex)
   FabVertexKind kind = fab_graph_vertex (graph, vertex)->kind;
 
   return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
+}
+
+/* Draws a number; it has 64 random bits. */
+static inline guint64
+packet_random (PacketNet *self)
+{
+  return fab_mix (self->base.env.seed, self->n_random++);
 }
 
 /* Whether what finds the queue full is lost, with or without a word to the receiver. */
@@ -292,7 +323,8 @@ void packet_flow_left (PacketNet *self, guint32 flow);
 
 /* For a packet at the end of a path with lossy links: whether it is the packet that must come next. */
 gboolean packet_loss_accepts (PacketNet *self, const Packet *packet);
-void packet_loss_drop (PacketNet *self, guint32 packet);
+/* `is_cut`: a dead link took it, and only time tells. */
+void packet_loss_drop (PacketNet *self, guint32 packet, gboolean is_cut);
 void packet_loss_nacked (PacketNet *self, guint32 flow);
 void packet_loss_timeout (PacketNet *self, guint32 flow);
 void packet_loss_watch (PacketNet *self, guint32 flow);
@@ -357,8 +389,8 @@ void packet_sender_sent (PacketNet *self, guint32 sender, guint32 packet, guint3
 void packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps);
 /* Makes room for what is noted of as many packets as there is room for. */
 void packet_notes_grow (PacketNet *self);
-/* A packet has ended its way: frees it, or keeps it for the report on it. */
-void packet_finish (PacketNet *self, guint32 packet, gboolean is_lost, FabTimePs later_ps);
+/* A packet has ended its way, as PACKET_ARRIVED and so on say: frees it, or keeps it for the report on it. */
+void packet_finish (PacketNet *self, guint32 packet, guint8 end, FabTimePs later_ps);
 void packet_reported (PacketNet *self, guint32 packet);
 void packet_sender_marked (PacketNet *self, guint32 sender); /* accepts NONE */
 void packet_sender_told (PacketNet *self, guint32 sender);
@@ -397,14 +429,36 @@ void packet_path_set_meter (PacketNet *self, const Flow *flow);
 /* Meters a packet that was lost at `hop`. */
 void packet_path_set_meter_lost (PacketNet *self, const Packet *packet);
 
-/* --- flow.c: which path a packet takes --- */
+/* --- flow.c: the paths of a way --- */
 
 /* Appends `n` paths (FabPath) of a leg that the router spreads, so that each link is on its share of them. */
-void packet_spread (PacketNet *self, const FabLeg *leg, guint n, GArray *paths);
+void packet_spread (PacketNet *self, const FabLeg *leg, gboolean is_detour, guint n, GArray *paths);
 
-/* Where paths part, chooses among those that the packet may still take: the one whose next link has the shortest
- * queue. */
-const Hop *packet_spread_choose (PacketNet *self, Packet *packet);
+/* --- balance.c: which path a packet takes --- */
+
+void packet_balance_init (PacketNet *self);
+void packet_balance_clear (PacketNet *self);
+void packet_balance_rest (PacketNet *self); /* when nothing is on its way */
+void packet_balance_add (PacketNet *self);  /* for one more way */
+/* Returns the number of the path on which a flow's next packet leaves. */
+guint32 packet_balance_first (PacketNet *self, const Flow *flow);
+/* Whether switches choose. */
+static inline gboolean
+packet_balance_is_by_switch (const PacketNet *self)
+{
+  return self->balance.kind == FAB_BALANCE_QUEUE
+      || (self->balance.kind == FAB_BALANCE_SHARES && self->params.balance == BALANCE_LEAST_QUEUE);
+}
+/* Where paths part, a switch chooses among those that the packet may still take. */
+const Hop *packet_balance_next (PacketNet *self, Packet *packet);
+/* Whether senders hear of every packet on this way. */
+gboolean packet_balance_listens (const PacketNet *self, guint32 way);
+/* Returns the number of the path that a packet is on. */
+guint32 packet_balance_path_of (const PacketNet *self, const Packet *packet);
+/* The sender hears how a packet ended. */
+void packet_balance_heard (PacketNet *self, guint32 way, guint32 path, guint8 end, gboolean is_marked);
+/* Whether a packet that a dead link holds could have taken a path without one. */
+gboolean packet_balance_escapes (const PacketNet *self, const Packet *packet);
 
 /* --- port.c: lines of a schedule --- */
 

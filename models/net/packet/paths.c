@@ -56,6 +56,7 @@ packet_path_sets_init (PacketNet *self)
   for (guint i = 0; i < n_links * self->n_services; i++)
     self->link_ways[i] = NONE;
   self->known_queues = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  packet_balance_init (self);
 }
 
 void
@@ -66,6 +67,7 @@ packet_path_sets_clear (PacketNet *self)
   g_array_unref (self->ways);
   g_hash_table_unref (self->known_ways);
   g_hash_table_unref (self->known_queues);
+  packet_balance_clear (self);
   g_free (self->link_ways);
   g_free (self->queues);
 }
@@ -110,13 +112,21 @@ add_end (PacketNet *self)
 
 /* --- one way --- */
 
+/* What of it the footprint does not name, as the router spreads less than it chooses from, costs as much more than its
+ * class says as the link `like` does. */
 static double
-cost_of (const PacketNet *self, FabLinkId link, PacketUse use)
+cost_of (const PacketNet *self, FabLinkId link, FabLinkId like, PacketUse use)
 {
+  const FabGraph *graph = self->base.env.graph;
+  double usual = fab_graph_link_class (graph, link)->cost[use.drive];
+  guint at;
+
   if (use.footprint == NULL)
-    return fab_graph_link_class (self->base.env.graph, link)->cost[use.drive];
-  guint at = fab_footprint_find (use.footprint, link);
-  return use.footprint->line_weights[at] / use.footprint->weights[at] * use.wire_factor;
+    return usual;
+  if (fab_footprint_has (use.footprint, link, &at))
+    return use.footprint->line_weights[at] / use.footprint->weights[at] * use.wire_factor;
+  g_assert (link != like);
+  return cost_of (self, like, like, use) * usual / fab_graph_link_class (graph, like)->cost[use.drive];
 }
 
 static guint64
@@ -139,7 +149,8 @@ static guint32
 add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketUse use)
 {
   for (guint i = 0; i < path->n; i++)
-    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], use), use.service);
+    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], path->links[0], use),
+                      use.service);
   return before;
 }
 
@@ -156,7 +167,21 @@ way_note (const PacketNet *self, PathSet *way, guint32 lane)
   way->is_marked |= control == CONTROL_DROP || control == CONTROL_TRIM || control == CONTROL_PFC;
 }
 
-/* Computes the latency of the way back, and the rate when nothing else moves. */
+/* Returns the time per byte of the slowest link of a path. */
+static double
+slowest_of (const PacketNet *self, guint32 first_hop)
+{
+  double slowest = 0;
+
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++) {
+    const FabLink *link = fab_graph_link (self->base.env.graph, self->lanes[hop->lane].link);
+
+    slowest = MAX (slowest, (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost);
+  }
+  return slowest;
+}
+
+/* Computes the latency of the way back, and the rate when nothing else moves: that of the fastest path. */
 static void
 way_count (PacketNet *self, PathSet *way)
 {
@@ -165,48 +190,76 @@ way_count (PacketNet *self, PathSet *way)
 
   for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++) {
     const FabLink *link = fab_graph_link (graph, self->lanes[hop->lane].link);
-    double ps_per_byte = (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost;
 
     way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
-    way->ps_per_byte = MAX (way->ps_per_byte, ps_per_byte);
     way_note (self, way, hop->lane);
   }
+  way->ps_per_byte = G_MAXDOUBLE;
+  for (guint32 p = 0; p < way->n_direct; p++)
+    way->ps_per_byte = MIN (way->ps_per_byte,
+                            slowest_of (self, g_array_index (self->paths, guint32, way->first_path + p)));
 }
 
-/* `paths` holds n_paths for each leg, leg by leg. */
 static guint32
-way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, PacketUse use)
+add_way (PacketNet *self, PathSet *way)
 {
-  PathSet way = { .first_path = self->paths->len, .n_paths = n_paths };
+  way_count (self, way);
+  g_array_append_val (self->ways, *way);
+  packet_balance_add (self);
+  return self->ways->len - 1;
+}
+
+static guint
+n_links_of (const GArray *paths, guint n_legs, guint n_paths, guint path)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < n_legs; i++)
+    n += g_array_index (paths, FabPath, i * n_paths + path).n;
+  return n;
+}
+
+/* `paths` holds n_paths for each leg, leg by leg. Every path is followed by ends until it is as long as the longest. */
+static guint32
+way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, guint n_detours, PacketUse use)
+{
+  PathSet way = { .first_path = self->paths->len, .n_paths = n_paths, .n_direct = n_paths - n_detours };
 
   for (guint p = 0; p < n_paths; p++) {
-    guint32 first_hop = self->hops->len, before = NONE, stride;
+    guint n = n_links_of (paths, n_legs, n_paths, p) + 1;
+
+    way.is_mixed |= p > 0 && way.stride != n;
+    way.stride = MAX (way.stride, n);
+  }
+  for (guint p = 0; p < n_paths; p++) {
+    guint32 first_hop = self->hops->len, before = NONE;
 
     for (guint i = 0; i < n_legs; i++)
       before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), use);
     g_assert (before != NONE);
-    add_end (self);
+    while (self->hops->len < first_hop + way.stride)
+      add_end (self);
     g_array_append_val (self->paths, first_hop);
-    stride = self->hops->len - first_hop;
-    way.stride = p == 0 || way.stride == stride ? stride : 0;
   }
-  way_count (self, &way);
-  g_array_append_val (self->ways, way);
-  return self->ways->len - 1;
+  return add_way (self, &way);
 }
 
 static guint32
 way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
 {
-  gboolean is_spread = self->base.env.router->ops->spread != NULL;
-  guint n_paths = is_spread ? (guint) self->params.n_paths : 1;
+  const FabRouterOps *ops = self->base.env.router->ops;
+  gboolean is_spread = ops->spread != NULL || ops->choices != NULL;
+  guint n_paths = is_spread ? (guint) self->params.n_paths : 1,
+        n_detours = (guint) (self->balance.detour_fraction * n_paths);
   g_autoptr (GArray) paths = g_array_new (FALSE, TRUE, sizeof (FabPath));
 
   for (guint i = 0; i < n_legs; i++) {
     FabPath path = { 0 };
 
     if (is_spread) {
-      packet_spread (self, &legs[i], n_paths, paths);
+      packet_spread (self, &legs[i], FALSE, n_paths - n_detours, paths);
+      if (n_detours > 0)
+        packet_spread (self, &legs[i], TRUE, n_detours, paths);
       continue;
     }
     gboolean has_path = fab_router_append (self->base.env.router, legs[i].src, legs[i].dst, legs[i].flow_hash,
@@ -214,7 +267,7 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
     g_assert (has_path);
     g_array_append_val (paths, path);
   }
-  return way_join (self, paths, n_legs, n_paths, use);
+  return way_join (self, paths, n_legs, n_paths, n_detours, use);
 }
 
 guint32
@@ -240,7 +293,7 @@ guint32
 packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service)
 {
   guint32 *known = &self->link_ways[link * self->n_services + service];
-  PathSet way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2 };
+  PathSet way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2, .n_direct = 1 };
   guint32 first_hop = self->hops->len;
 
   if (*known != NONE)
@@ -248,9 +301,7 @@ packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service)
   add_hop (self, NONE, link, 1, service);
   add_end (self);
   g_array_append_val (self->paths, first_hop);
-  way_count (self, &way);
-  g_array_append_val (self->ways, way);
-  return *known = self->ways->len - 1;
+  return *known = add_way (self, &way);
 }
 
 /* --- metering --- */

@@ -321,6 +321,64 @@ enqueue (PacketNet *self, VirtualLane *lane, const Hop *hop, guint32 number)
   queue->tail = number;
 }
 
+static void
+join_queue (PacketNet *self, VirtualLane *lane, const Hop *hop, guint32 number, gboolean may_be_marked)
+{
+  Packet *packet = &self->packets[number];
+  VirtualLane *from = &self->lanes[packet->from];
+
+  count_queued (self, lane, lane->queued_bytes + packet->size);
+  if (self->memories != NULL)
+    packet_buffers_count (self, lane->link, packet->size);
+  if (may_be_marked && (lane->control == CONTROL_PFC || packet_lane_loses (lane))
+      && packet_marks (self, lane->link, lane->queued_bytes)) {
+    packet->number |= MARK_BIT;
+    lane->n_marks++;
+  }
+  if (from->control == CONTROL_PFC && !from->ends_in_memory)
+    hold (self, from, packet->from, from->held_bytes + packet->size);
+  enqueue (self, lane, hop, number);
+}
+
+static void
+lose (PacketNet *self, VirtualLane *lane, guint32 number, gboolean is_cut)
+{
+  guint32 lane_number = (guint32) (lane - self->lanes);
+
+  if (lane->carried_bytes == 0 && lane->n_drops == 0)
+    g_array_append_val (self->used_lanes, lane_number);
+  lane->n_drops++;
+  packet_loss_drop (self, number, is_cut);
+}
+
+/* What waits for a link that dies is lost if it had another path, and waits on otherwise. */
+static void
+cut_queues (PacketNet *self, VirtualLane *lane)
+{
+  g_autoptr (GArray) waiting = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  while (lane->ring != NONE && !(*next_of (self, lane->ring) & FLOW_BIT)) {
+    guint32 served = *next_of (self, lane->ring);
+    Queue *queue = &self->queues[served];
+
+    while (queue->head != NONE) {
+      guint32 number = queue_take (self, lane, queue);
+
+      g_array_append_val (waiting, number);
+    }
+    ring_advance (self, lane, served, FALSE);
+  }
+  for (guint i = 0; i < waiting->len; i++) {
+    guint32 number = g_array_index (waiting, guint32, i);
+    const Packet *packet = &self->packets[number];
+
+    if (packet_balance_escapes (self, packet))
+      lose (self, lane, number, TRUE);
+    else
+      join_queue (self, lane, &g_array_index (self->hops, Hop, packet->hop), number, FALSE);
+  }
+}
+
 /* A packet that comes first through an idle port does not wait. */
 static void
 forward (PacketNet *self, guint32 number, const Hop *hop)
@@ -333,26 +391,15 @@ forward (PacketNet *self, guint32 number, const Hop *hop)
     put_on_wire (self, lane, number);
     return;
   }
-  if (packet_lane_loses (lane)
-      && lane->queued_bytes + packet->size > packet_buffers_queue (self, lane->link)) {
-    if (lane->carried_bytes == 0 && lane->n_drops == 0)
-      g_array_append_val (self->used_lanes, hop->lane);
-    lane->n_drops++;
-    packet_loss_drop (self, number);
-    return;
+  if (packet_lane_loses (lane)) {
+    gboolean is_cut = port->free_ps == FAB_TIME_MAX && packet_balance_escapes (self, packet);
+
+    if (is_cut || lane->queued_bytes + packet->size > packet_buffers_queue (self, lane->link)) {
+      lose (self, lane, number, is_cut);
+      return;
+    }
   }
-  count_queued (self, lane, lane->queued_bytes + packet->size);
-  if (self->memories != NULL)
-    packet_buffers_count (self, lane->link, packet->size);
-  if ((lane->control == CONTROL_PFC || packet_lane_loses (lane))
-      && packet_marks (self, lane->link, lane->queued_bytes)) {
-    packet->number |= MARK_BIT;
-    lane->n_marks++;
-  }
-  VirtualLane *from = &self->lanes[packet->from];
-  if (from->control == CONTROL_PFC && !from->ends_in_memory)
-    hold (self, from, packet->from, from->held_bytes + packet->size);
-  enqueue (self, lane, hop, number);
+  join_queue (self, lane, hop, number, TRUE);
 }
 
 /* Prefetches the data for the next steps, which lie far apart in memory, while the agenda is sorted. On level 0,
@@ -385,8 +432,8 @@ packet_port_arrive (PacketNet *self, guint32 link)
   if (self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
   if (hop->lane != NONE) {
-    if (self->params.balance == BALANCE_LEAST_QUEUE)
-      hop = packet_spread_choose (self, packet);
+    if (packet_balance_is_by_switch (self))
+      hop = packet_balance_next (self, packet);
     forward (self, number, hop);
     return;
   }
@@ -407,7 +454,16 @@ packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
   Port *port = &self->ports[link];
 
   if (fraction <= 0) {
+    guint32 number = link;
+
     port->free_ps = FAB_TIME_MAX;
+    do {
+      VirtualLane *lane = &self->lanes[number];
+
+      if (packet_lane_loses (lane))
+        cut_queues (self, lane);
+      number = self->lanes[number].next;
+    } while (number != link);
     return;
   }
   port->ps_per_byte = (double) FAB_PS_PER_S / rate;
