@@ -67,6 +67,7 @@ hpcc_start (FabCongestion *base)
 
   set_window (self, base->line_bytes_per_s * fab_ps_to_seconds (base->round_trip_ps));
   self->reference = self->window;
+  self->updated_ps = -FAB_PS_PER_S;
 }
 
 /* Returns FALSE before two reports of the same ports have come. */

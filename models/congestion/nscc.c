@@ -82,6 +82,7 @@ nscc_start (FabCongestion *base)
   self->fast = 0.25 * a;
   self->eta = 0.15 * mtu * a;
   self->most = MAX (p->most_factor * product, mtu);
+  self->adjusted_ps = self->cut_ps = -FAB_PS_PER_S; /* never yet */
   set_window (self, self->most);
 }
 
@@ -204,9 +205,12 @@ nscc_reported (FabCongestion *base, const FabPacketReport *report)
 }
 
 static void
-nscc_sent (FabCongestion *base, G_GNUC_UNUSED FabTimePs now_ps, guint32 bytes)
+nscc_sent (FabCongestion *base, FabTimePs now_ps, guint32 bytes)
 {
-  ((Nscc *) base)->flight += bytes;
+  Nscc *self = (Nscc *) base;
+
+  self->flight += bytes;
+  self->adjusted_ps = self->adjusted_ps < 0 ? now_ps : self->adjusted_ps;
 }
 
 const FabCongestionOps fab_congestion_nscc = {
