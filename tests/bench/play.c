@@ -19,9 +19,15 @@ play_exists (const char *net)
 Play
 play_new (const Tree *tree, const char *net, const char *params)
 {
+  return play_new_with_seed (tree, net, params, 1);
+}
+
+Play
+play_new_with_seed (const Tree *tree, const char *net, const char *params, guint64 seed)
+{
   const FabNetOps *ops = find (net);
   Play self = { .engine = fab_engine_new (), .params = params_new (&ops->info, params) };
-  FabNetEnv env = { self.engine, tree->graph, tree->router, 1 };
+  FabNetEnv env = { self.engine, tree->graph, tree->router, seed };
 
   self.net = ops->create (&env, self.params->params);
   return self;

@@ -15,6 +15,7 @@ typedef struct {
 /* FALSE: there is no network of that name in this build. `params` as a scenario would give them. */
 gboolean play_exists (const char *net);
 Play play_new (const Tree *tree, const char *net, const char *params);
+Play play_new_with_seed (const Tree *tree, const char *net, const char *params, guint64 seed);
 void play_clear (Play *self);
 
 void play_send (Play *self, guint src, guint dst, FabBytes bytes, FabEventFn done, gpointer owner,
