@@ -342,3 +342,65 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
   return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
                         2 * result->steps->len, play_changed, &bander, &result->band, error);
 }
+
+/* --- into the results file --- */
+
+/* Bounds of what each iteration takes, then of what it exposes. Reasons are owned by `reasons`. */
+static FabBandRecord *
+band_records (const FabRunResult *result, GPtrArray *reasons)
+{
+  guint n_steps = result->steps->len;
+  FabBandRecord *rows = g_new (FabBandRecord, 2 * n_steps + 1);
+
+  for (guint i = 0; i < 2 * n_steps; i++) {
+    g_ptr_array_add (reasons, fab_band_most (result->band, i));
+    rows[i] = (FabBandRecord){ .iteration = i % n_steps,
+                               .figure = i < n_steps ? "step" : "exposed",
+                               .low_s = result->band->low[i],
+                               .high_s = result->band->high[i],
+                               .coverage_fraction = result->band->coverage_fraction,
+                               .reason = g_ptr_array_index (reasons, i) };
+  }
+  return rows;
+}
+
+static FabFasterRecord
+faster_record (const FabRunResult *result, const FabRunResult *faster, FabLinkRecord *link)
+{
+  const FabIterationRecord *times = &fab_run_last_step (faster)->times;
+  gboolean is_bound = faster->binding_link != FAB_NO_LINK;
+
+  if (is_bound)
+    *link = fab_simulation_link_record (faster->simulation, faster->binding_link);
+  return (FabFasterRecord){ .spec = fab_run_link_entry (result, result->binding_link),
+                            .rate_factor = FAB_RUN_FASTER,
+                            .step_s = fab_ps_to_seconds (times->duration_ps),
+                            .exposed_s = fab_ps_to_seconds (times->exposed_ps),
+                            .binding_from = link->from,
+                            .binding_to = link->to,
+                            .binding_spec = is_bound ? fab_run_link_entry (faster, faster->binding_link)
+                                                     : NULL };
+}
+
+gboolean
+fab_run_store_outlook (const char *db, const FabRunResult *result, const FabRunResult *faster, GError **error)
+{
+  g_autoptr (GPtrArray) reasons = g_ptr_array_new_with_free_func (g_free);
+  gboolean has_faster = faster->simulation != NULL, is_kept;
+  FabLinkRecord link = { 0 };
+  FabFasterRecord row = { 0 };
+
+  if (db == NULL || result->run_id == 0 || (result->band == NULL && !has_faster))
+    return TRUE;
+  g_autoptr (FabStore) store = fab_store_open (db, FAB_STORE_WRITE, error);
+  if (store == NULL)
+    return FALSE;
+  g_autofree FabBandRecord *bands = result->band != NULL ? band_records (result, reasons) : NULL;
+  if (has_faster)
+    row = faster_record (result, faster, &link);
+  is_kept = fab_store_add_outlook (store, result->run_id, bands, bands != NULL ? 2 * result->steps->len : 0,
+                                   &row, has_faster ? 1 : 0, error);
+  g_free ((char *) link.from);
+  g_free ((char *) link.to);
+  return is_kept && fab_store_close (&store, error);
+}

@@ -85,6 +85,11 @@ gboolean fab_run_find_faster (const FabScenario *scenario, const FabRunRequest *
                               const FabRunResult *result, FabRunResult *faster, GError **error);
 #define FAB_RUN_FASTER 2.0
 
+/* Adds the band and what faster links change to the run in the results file `db`. Does nothing when no run was
+ * written. `faster` may be empty, as fab_run_find_faster () leaves it. */
+gboolean fab_run_store_outlook (const char *db, const FabRunResult *result, const FabRunResult *faster,
+                                GError **error);
+
 /* Returns the last iteration, which stands for the steady state. */
 const FabStepRecord *fab_run_last_step (const FabRunResult *result);
 

@@ -283,8 +283,9 @@ print_result (const FabScenario *scenario, const FabRunRequest *request, const F
   FabRunResult faster = { 0 };
 
   if (format == FAB_FORMAT_CSV)
-    text = fab_run_csv (result);
-  else if (fab_run_find_faster (scenario, request, result, &faster, error))
+    text = fab_run_store_outlook (request->db, result, &faster, error) ? fab_run_csv (result) : NULL;
+  else if (fab_run_find_faster (scenario, request, result, &faster, error)
+           && fab_run_store_outlook (request->db, result, &faster, error))
     text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
                                      : fab_run_page (scenario, result, &faster, request->db);
   fab_progress_stop (request->owner);

@@ -229,6 +229,28 @@ static const FabColumn finding_columns[] = {
   { COLUMN (FabFindingRecord, advice, TEXT), .may_be_null = TRUE, .meaning = "What to do; NULL: nothing." },
 };
 
+static const FabColumn band_columns[] = {
+  { COLUMN (FabBandRecord, iteration, COUNT) },
+  { COLUMN (FabBandRecord, figure, TEXT), .meaning = "`step` or `exposed`." },
+  { COLUMN (FabBandRecord, low_s, REAL), .meaning = "The lower bound." },
+  { COLUMN (FabBandRecord, high_s, REAL), .meaning = "The upper bound." },
+  { COLUMN (FabBandRecord, coverage_fraction, REAL),
+    .meaning = "The share of cases that lie between the bounds, 0.9 or 0.95." },
+  { COLUMN (FabBandRecord, reason, TEXT), .may_be_null = TRUE,
+    .meaning = "What most of the width comes from: `collectives (2 tables of port-200)`." },
+};
+
+static const FabColumn faster_columns[] = {
+  { COLUMN (FabFasterRecord, spec, TEXT), .meaning = "The catalogue entry whose links are faster." },
+  { COLUMN (FabFasterRecord, rate_factor, REAL), .meaning = "How many times as fast." },
+  { COLUMN (FabFasterRecord, step_s, REAL), .meaning = "The step of the last iteration then." },
+  { COLUMN (FabFasterRecord, exposed_s, REAL), .meaning = "Its exposed communication then." },
+  { COLUMN (FabFasterRecord, binding_from, TEXT), .may_be_null = TRUE,
+    .meaning = "The link that sets the pace then; NULL: none does." },
+  { COLUMN (FabFasterRecord, binding_to, TEXT), .may_be_null = TRUE },
+  { COLUMN (FabFasterRecord, binding_spec, TEXT), .may_be_null = TRUE },
+};
+
 static const FabColumn sweep_columns[] = {
   { COLUMN (FabSweepRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabSweepRecord, summary, TEXT), .may_be_null = TRUE,
@@ -408,6 +430,15 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                           .since = 5, .owner = OF_A_RUN,
                           .about = "what must be known before a figure of the run is quoted",
                           .keys = { "PRIMARY KEY (run_id, place)" } },
+  [FAB_TABLE_BAND] = { TABLE (band, FabBandRecord, band_columns), .what = "the band", .since = 6,
+                       .owner = OF_A_PART, .about = "how far a figure of an iteration may be off",
+                       .note = "Nothing stands here for a run that was played with `--no-band`, or of which "
+                               "nothing is uncertain.",
+                       .keys = { "PRIMARY KEY (run_id, iteration, figure)", TO_ITERATION } },
+  [FAB_TABLE_FASTER] = { TABLE (faster, FabFasterRecord, faster_columns), .what = "the what-if", .since = 6,
+                         .owner = OF_A_RUN,
+                         .about = "the run played again with faster links of the kind that set its pace",
+                         .keys = { "PRIMARY KEY (run_id, spec, rate_factor)" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
                         .about =

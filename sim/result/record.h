@@ -190,6 +190,23 @@ typedef struct {
   const char *advice; /* NULL: none */
 } FabFindingRecord;
 
+/* Bounds between which a figure of an iteration lies (sim/run/band.h). */
+typedef struct {
+  guint iteration;
+  const char *figure; /* "step", "exposed" */
+  double low_s, high_s;
+  double coverage_fraction; /* of all cases lie between */
+  const char *reason;       /* what most of it comes from; NULL: unknown */
+} FabBandRecord;
+
+/* The last iteration, played again with faster links of one catalogue entry. */
+typedef struct {
+  const char *spec; /* "ib-ndr" */
+  double rate_factor;
+  double step_s, exposed_s;
+  const char *binding_from, *binding_to, *binding_spec; /* the binding link then; NULL: none */
+} FabFasterRecord;
+
 /* Traffic of one link in one iteration. Links that carried nothing have no row. */
 typedef struct {
   guint iteration;

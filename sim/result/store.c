@@ -626,6 +626,20 @@ fab_store_commit_run (FabStore *self, GError **error)
   return TRUE;
 }
 
+gboolean
+fab_store_add_outlook (FabStore *self, gint64 run_id, const FabBandRecord *bands, guint n_bands,
+                       const FabFasterRecord *faster, guint n_faster, GError **error)
+{
+  g_assert (self->mode == FAB_STORE_WRITE && !self->in_run);
+  if (!fab_store_exec (self, "BEGIN IMMEDIATE", "add to a run", error))
+    return FALSE;
+  self->in_run = TRUE;
+  self->run_id = run_id;
+  memset (self->n_rows, 0, sizeof self->n_rows);
+  return add_rows (self, FAB_TABLE_BAND, bands, n_bands, error)
+      && add_rows (self, FAB_TABLE_FASTER, faster, n_faster, error) && fab_store_commit_run (self, error);
+}
+
 void
 fab_store_abandon_run (FabStore *self)
 {

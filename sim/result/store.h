@@ -49,6 +49,11 @@ gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *ro
 gboolean fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
+/* Adds to a run that is stored how sure it is and what faster links would change, in one transaction. FALSE and
+ * *error when that fails; the run itself stays. */
+gboolean fab_store_add_outlook (FabStore *self, gint64 run_id, const FabBandRecord *bands, guint n_bands,
+                                const FabFasterRecord *faster, guint n_faster, GError **error);
+
 /* Drops the run that was begun and not committed, if there is one. */
 void fab_store_abandon_run (FabStore *self);
 

@@ -354,6 +354,9 @@ const FabQuery fab_queries[] = {
     " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
   { "verdict", "What must be known before a figure of the run is quoted (docs/verdict.md).",
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
+  { "band", "How far the step and its exposed communication may be off, and why.",
+    "SELECT iteration, figure, low_s, high_s, coverage_fraction, reason FROM band WHERE run_id = :run"
+    " ORDER BY iteration, figure DESC" },
   { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
     "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"

@@ -139,6 +139,11 @@ every_named_query_answers (void **state)
   g_autoptr (FabStore) store = NULL;
 
   assert_true (write_run (path, 4, NULL) && write_run (path, 4, NULL) && write_sweep (path, NULL));
+  store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+  for (gint64 run = 1; run <= 2; run++)
+    assert_true (
+        fab_store_add_outlook (store, run, &(FabBandRecord){ 0, "step", 1, 2, 0.9, NULL }, 1, NULL, 0, NULL));
+  fab_store_free (g_steal_pointer (&store));
   store = fab_store_open (path, FAB_STORE_READ, NULL);
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
     g_autoptr (GError) error = NULL;

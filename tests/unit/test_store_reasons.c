@@ -68,6 +68,29 @@ queues_are_asked_of_one_run (void **state)
                  "0,node0/gpu0,leaf0,ib_ndr,4000,0,0,12,0,3,0\n");
 }
 
+/* The run stays as it was when what is added to it is refused. */
+static void
+an_outlook_is_added_to_a_run_that_is_stored (void **state)
+{
+  const FabBandRecord bands[] = { { 0, "step", 0.5, 2, 0.9, "collectives (2 tables of lab)" },
+                                  { 0, "exposed", 0.25, 1.5, 0.9, NULL } };
+  const FabFasterRecord faster = { "ib_ndr", 2, 0.75, 0.125, "leaf0", "node1/gpu0", "ib_ndr" };
+  g_autofree char *path = file_in (state, "a.db");
+  g_autoptr (FabStore) store = NULL;
+
+  assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
+  store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+  assert_true (fab_store_add_outlook (store, 2, bands, 2, &faster, 1, NULL));
+  assert_false (fab_store_add_outlook (store, 2, bands, 1, NULL, 0, NULL)); /* it is there already */
+  fab_store_free (g_steal_pointer (&store));
+  assert_answer (path, fab_query_find ("band")->sql,
+                 "iteration,figure,low_s,high_s,coverage_fraction,reason\n"
+                 "0,step,0.5,2,0.9,collectives (2 tables of lab)\n"
+                 "0,exposed,0.25,1.5,0.9,\n");
+  assert_answer (path, "SELECT run_id, spec, step_s, exposed_s, binding_from FROM faster",
+                 "run_id,spec,step_s,exposed_s,binding_from\n2,ib_ndr,0.75,0.125,leaf0\n");
+}
+
 /* docs/results-schema.md, "Tables". */
 static void
 a_run_can_be_dropped_as_documented (void **state)
@@ -128,11 +151,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    store_test (reasons_that_go_in_come_out),
-    store_test (views_say_which_part_of_what),
-    store_test (queues_are_asked_of_one_run),
-    store_test (a_run_can_be_dropped_as_documented),
-    store_test (every_column_and_question_is_on_its_page),
+    store_test (reasons_that_go_in_come_out),        store_test (views_say_which_part_of_what),
+    store_test (queues_are_asked_of_one_run),        store_test (an_outlook_is_added_to_a_run_that_is_stored),
+    store_test (a_run_can_be_dropped_as_documented), store_test (every_column_and_question_is_on_its_page),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
