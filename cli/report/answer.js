@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // answer.js - the answer in words and in a few figures.
 (() => {
-  const { make, time, percent, bytes, rate, count, plural, shorten, link, op, digits } = fabricast;
+  const { make, time, percent, bytes, rate, count, plural, shorten, link, op, outlook, state } = fabricast;
   const DIMENSIONS = { data: "data parallelism", tensor: "tensor parallelism", pipeline: "the pipeline",
                        context: "context parallelism", expert: "expert parallelism" };
 
@@ -24,61 +24,104 @@
     return Math.max(0, ...sums.values());
   };
 
+  const WAITS = { waits_for_network: "This job waits for the network.",
+    waits_for_compute: "This job waits for its GPUs, not for the network.",
+    waits_for_straggler: "This job waits for its slowest GPU.", waits_for_bubble: "This job waits for its own pipeline.",
+    waits_for_host: "This job waits for the host, not for GPUs or network." };
+  const waits = (run) => WAITS[run.verdict.find((one) => one.code.startsWith("waits_for_"))?.code];
+
+  const headline = (run, last, exposed) => [waits(run) && make("b", {}, waits(run) + " "), "A step takes ",
+    make("b", {}, time(last.step_s)), " on ", plural(run.ranks, "GPU"), ". ",
+    exposed >= 0.0005
+      ? ["For ", make("b", { class: "exposed-ink" }, time(last.exposed_s) + " (" + percent(exposed) + ")"),
+         " of it the GPUs wait for communication that nothing hides."]
+      : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."];
+
   // Of one link where one sets the pace, else of its kind.
   const pace = (run, last) => {
     const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
     const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
-    const name = make("b", {}, link(bound.link_from, bound.link_to)), busy = bound.busy === null ? ""
-      : `busy ${percent(bound.busy)} of the step`;
+    const name = make("b", {}, link(bound.link_from, bound.link_to)), place = outlook.where(bound.link_from, bound.link_to);
+    const busy = bound.busy === null ? "" : ` It is busy for ${percent(bound.busy)} of the step.`;
     if (bound.share >= 0.5)
-      return ["The link that sets the pace: ", name,
-        ` (${shorten(bound.spec, 40)}, ${rate(bound.rate_bytes_per_s)} one way), for `
-        + `${percent(bound.share)} of ${what}${busy && "; it is " + busy}.`];
-    return ["What sets the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "", make("b", {},
-      shorten(one.spec, 40)),
-      ` for ${percent(one.share)}`]), ` of ${what}. First among these links is `, name, busy && `, ${busy}`, "."];
+      return [" The link that sets the pace is ", name, `, ${outlook.called(bound.spec)} with ${rate(bound.rate_bytes_per_s)} one way. `
+        + `It leads ${place} and accounts for ${percent(bound.share)} of ${what}.${busy}`];
+    return [" Several kinds of links set the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "",
+      make("b", {}, shorten(one.spec, 40)), ` for ${percent(one.share)}`]), ` of ${what}. The first among these links is `,
+      name, `. It leads ${place}.${busy}`];
   };
 
-  const sentences = (run) => {
-    const last = step(run), exposed = last.step_s > 0 ? last.exposed_s / last.step_s : 0, said = [];
-    said.push(make("p", { class: "lead" }, "A step takes ", make("b", {}, time(last.step_s)), " on ",
-      plural(run.ranks, "GPU"), ". ",
-      exposed >= 0.0005
-        ? ["For ", make("b", { class: "exposed-ink" }, time(last.exposed_s) + " (" + percent(exposed) + ")"),
-           " of it the GPUs wait for communication that nothing hides."]
-        : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."));
+  const most = (run, last, exposed) => {
     const top = run.exposure.find((row) => row.exposed_s > 0);
     const others = run.exposure.some((row) => row.dimension !== "other");
     if (top && last.compute_s === 0 && run.exposure.length === 1)
-      said.push(make("p", {}, `All of it is ${op(top.op)}: there is no compute that could hide it.`));
-    else if (top && exposed >= 0.0005)
-      said.push(make("p", {}, "Most of that is ", op(top.op),
-        top.dimension !== "other" ? [" of ", DIMENSIONS[top.dimension] ?? shorten(top.dimension)]
-          : others ? " outside all dimensions of parallelism" : "",
-        ": " + time(top.exposed_s) + ". ",
-        last.comm_s > 0 ? `Of all communication, ${percent(last.overlapped_s / last.comm_s)} is hidden under compute.`
-          : ""));
-    if (run.binding[0]) said.push(make("p", {}, pace(run, last)));
-    return said;
+      return `All of it is ${op(top.op)}: there is no compute that could hide it.`;
+    if (!top || exposed < 0.0005) return "Nothing that the GPUs send or receive makes them wait.";
+    return `Most of the exposed time is ${op(top.op)}` + (top.dimension !== "other"
+      ? ` of ${DIMENSIONS[top.dimension] ?? shorten(top.dimension)}` : others ? " outside all dimensions of parallelism" : "")
+      + `: ${time(top.exposed_s)}.` + (last.comm_s > 0
+        ? ` Compute hides ${percent(last.overlapped_s / last.comm_s)} of all communication.` : "");
   };
 
-  // The findings of these severities, a paragraph each.
-  const findings = (run, severities, attributes) => run.verdict.filter((one) => severities.includes(one.severity))
+  // What to do about what it waits for.
+  const advice = (run) => run.verdict.filter((one) => one.advice && one.code.startsWith("waits_for_"))
+    .map((one) => shorten(one.advice, 400));
+
+  const said = (term, ...text) => make("div", {}, make("dt", {}, term), make("dd", {}, text));
+
+  const lead = (run) => {
+    const last = step(run);
+    return make("p", { class: "lead" }, headline(run, last, last.step_s > 0 ? last.exposed_s / last.step_s : 0));
+  };
+
+  // What it waits for, how sure that is, what would change it.
+  const verdict = (run) => {
+    const last = step(run), exposed = last.step_s > 0 ? last.exposed_s / last.step_s : 0;
+    const changes = [...outlook.faster(run, last), ...advice(run)];
+    return make("dl", { class: "verdict" },
+      said("What it waits for", most(run, last, exposed), run.binding[0] ? pace(run, last) : ""),
+      said("How sure this is", outlook.sure(run, last)),
+      changes.length > 0 && said("What would change it", changes));
+  };
+
+  // The findings of these severities, a paragraph each; what the step waits for stands in the verdict.
+  const findings = (run, severities, attributes) => run.verdict.filter((one) => severities.includes(one.severity)
+    && !one.code.startsWith("waits_for_"))
     .map((one) => make("p", attributes, shorten(one.text, 600), one.advice ? " " + shorten(one.advice, 400) : ""));
+
+  const reservations = (run) => {
+    const there = findings(run, ["warns", "notes"], {});
+    return there.length === 0 ? null : make("div", { class: "reservations" },
+      make("h2", {}, "What to know before you quote a figure"), there);
+  };
+
+  // The picture of the step; beside a run that was kept for comparison (fabricast.state.kept), below that one.
+  const picture = (host, run) => {
+    const kept = state.kept, items = [{ name: "now", step: step(run), band: outlook.bandOf(run, "step") }];
+    if (kept && kept.run !== run)
+      items.unshift({ name: kept.name, step: step(kept.run), band: outlook.bandOf(kept.run, "step") });
+    fabricast.picture(host, items);
+  };
 
   const tile = (name, value, note, extra) =>
     make("div", { class: "tile" + (extra ? " " + extra : "") }, make("dt", {}, name), make("dd", {}, value),
       note && make("dd", { class: "note" }, note));
 
+  const banded = (run, figure, note) => {
+    const band = outlook.bandOf(run, figure);
+    return [note, band && band.high_s > band.low_s ? `; band ${outlook.range(band)}` : ""].join("");
+  };
+
   const tiles = (run) => {
-    const last = step(run), used = fullest(run), bound = run.binding[0];
+    const last = step(run), used = fullest(run), bound = run.binding[0], doubt = outlook.isWide(outlook.bandOf(run, "step"));
     const days = run.train_tokens > 0 && last.tokens_per_s > 0 ? run.train_tokens / last.tokens_per_s : 0;
+    const unsure = doubt ? "; as unsure as the step" : "";
     return make("dl", { class: "tiles" },
-      tile("Step", time(last.step_s), `iteration ${last.iteration + 1} of ${run.iterations.length}`),
-      tile("Exposed", time(last.exposed_s), percent(last.exposed_s / last.step_s) + " of the step", "hot"),
-      last.mfu_fraction !== null && tile("MFU", percent(last.mfu_fraction), "HFU " + percent(last.hfu_fraction)),
-      last.tokens_per_s > 0 && tile("Tokens per second", count(last.tokens_per_s), "of the whole job"),
-      days > 0 && tile("Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens"),
+      tile("Step", time(last.step_s), banded(run, "step", `iteration ${last.iteration + 1} of ${run.iterations.length}`)),
+      tile("Exposed", time(last.exposed_s), banded(run, "exposed", percent(last.exposed_s / last.step_s) + " of the step"), "hot"),
+      last.mfu_fraction !== null && tile("MFU", percent(last.mfu_fraction), "HFU " + percent(last.hfu_fraction) + unsure),
+      last.tokens_per_s > 0 && tile("Tokens per second", count(last.tokens_per_s), "of the whole job" + unsure),
+      days > 0 && tile("Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
       bound && tile("Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
         bound.share >= 0.5 ? link(bound.link_from, bound.link_to) : plural(run.bound_by[0].links, "link")),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0
@@ -97,10 +140,16 @@
   };
 
   fabricast.step = step;
+  fabricast.fullest = fullest;
   fabricast.strategy = (run) => strategy(run.words ?? {});
   fabricast.runTitle = title;
-  fabricast.parts.answer = (host, run) => host.replaceChildren(...(run
-    ? [make("h1", {}, title(run)), make("p", { class: "machine" }, machine(run)), ...findings(run, ["stops"], { class: "lead stop" }),
-       ...sentences(run), tiles(run), ...findings(run, ["warns", "notes"], {})]
-    : []));
+  fabricast.parts.answer = (host, run, data) => {
+    host.replaceChildren();
+    if (!run) return;
+    if (data.runs.length > 1) fabricast.differences(host, data, run);
+    host.append(make(data.runs.length > 1 ? "h2" : "h1", {}, title(run)), make("p", { class: "machine" }, machine(run)),
+      ...findings(run, ["stops"], { class: "lead stop" }), lead(run));
+    if (data.runs.length < 2) picture(host, run);
+    host.append(verdict(run), tiles(run), reservations(run) ?? "");
+  };
 })();

@@ -89,8 +89,12 @@ window.fabricast = { parts: {}, state: { run: null, view: null, open: {} }, data
   };
 
   // A figure: a heading that says what it shows, its drawing, and a sentence below.
-  const figure = (title, about, ...content) =>
-    make("figure", {}, make("h3", {}, title), ...content, about && make("figcaption", {}, about));
+  // The sentence begins with the question that the figure answers.
+  const figure = (title, about, ...content) => {
+    const [, question, rest] = /^([^?]*\?)(.*)$/s.exec(about ?? "") ?? [null, null, about];
+    return make("figure", {}, title && make("h3", {}, title), ...content,
+      about && make("figcaption", {}, question && make("b", {}, question), rest));
+  };
 
   Object.assign(fabricast, { clean, shorten, make, draw, digits, time, bytes, rate, percent, count, plural, op,
                              vertex, link, width, download, figure });

@@ -30,7 +30,7 @@
 
   const compared = (host, data, run) => {
     if (data.runs.length < 2) return;
-    stacked(host, "Runs", "Strategies and scales side by side; the step of the last iteration, mean over ranks.",
+    stacked(host, "Runs", "How do strategies and scales compare? The step of the last iteration, mean over ranks.",
       data.runs.map((one) => itemOf(`${one.run}: ${shorten(one.name, 40)}, ${plural(one.ranks, "GPU")}`,
         fabricast.step(one), one === run)));
     fabricast.scaling(data.runs)?.(host);
@@ -41,7 +41,7 @@
     const isPlain = run.exposure.every((row) => row.dimension === "other"); // collectives alone, or traffic
     if (rows.length > 0) {
       const block = figure("Communication, by what it is for",
-        "Mean over ranks. Dimensions that communicate at once share the exposed time.");
+        "Which communication is exposed? Mean over ranks. Dimensions that communicate at once share the exposed time.");
       host.append(block);
       bars(block, rows.map((row) => ({ name: isPlain ? op(row.op) : `${shorten(row.dimension, 20)}: ${op(row.op)}`,
         total: row.comm_s,
@@ -52,8 +52,8 @@
     const path = pathOf(run), step = fabricast.step(run).step_s;
     if (path.length === 0) return;
     const block = figure("What the step waits for",
-      "The critical path: tasks of which each released the next. Only making one of these shorter "
-      + "makes the step shorter.");
+      "What must become faster? These tasks form the critical path: each one started when the one before it "
+      + "ended. Only a shorter task on this path makes the step shorter.");
     host.append(block);
     bars(block, path.slice(0, 10).map((part) =>
       ({ name: pathName(part), total: step, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
@@ -87,7 +87,7 @@
     const names = [...new Set(run.memory.map((part) => part.part))], styles = new Map(names.map((name, i) =>
       [name, COLOURS[i % COLOURS.length]]));
     const block = figure("Memory of a GPU", run.memory_bytes > 0
-      ? `The frame is the ${bytes(run.memory_bytes)} that it has.` : null);
+      ? `Does the job fit? The frame is the ${bytes(run.memory_bytes)} that a GPU has.` : "What fills the memory?");
     host.append(block);
     bars(block, [...classes].slice(0, MOST).map(([index, parts]) => {
       const total = d3.sum(parts, (part) => part.bytes);
@@ -107,10 +107,10 @@
     if (!run) return;
     host.append(make("h2", {}, "Where the time of a step goes"), toggle(), key(PARTS));
     compared(host, data, run);
-    stacked(host, "Iterations", null, run.iterations.slice(-12).map((one) => itemOf(`iteration ${one.iteration + 1}`,
+    stacked(host, "Iterations", "Are all iterations alike? The last one stands for the steady state.", run.iterations.slice(-12).map((one) => itemOf(`iteration ${one.iteration + 1}`,
       one)));
     if (run.classes.length > 1)
-      stacked(host, "Classes of ranks", "Ranks that do the same at the same time are one class; the last iteration.",
+      stacked(host, "Classes of ranks", "Which ranks wait for others? Ranks that do the same at the same time are one class; the last iteration.",
         run.classes.map((one) => itemOf(`${shorten(one.name, 24)} (${plural(one.ranks, "rank")})`, one)));
     why(host, run);
     memory(host, run);

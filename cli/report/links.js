@@ -51,7 +51,7 @@
         text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : shorten(one.name.replaceAll("#", ""),
           Math.max(3, Math.floor((2 * half - 4) / 6))) });
     }));
-    return { at, top, height: top + rows.length * ROW - ROW + BOX + 40 };
+    return { at, top, height: top + rows.length * ROW - ROW + BOX + 58 };
   };
 
   const tierName = (tier) => tier.n > 1 ? `${count(tier.n)} \u00d7 ${bare(tier.name)}` : bare(tier.name);
@@ -70,32 +70,56 @@
     return `M${(x0 + aside).toFixed(1)} ${from.y + (down * from.high) / 2}L${(x1 + aside).toFixed(1)} ${to.y - (down * to.high) / 2}`;
   };
 
+  const FOLD = 5; // how far the cards behind a node stand out
+  const behind = (run) => Math.min(2, run.nodes - 1);
+
+  // The node, and behind it cards for those that are like it.
+  const nodeCard = (run, top, width, height) => {
+    const n = behind(run), wide = width - 3 - n * FOLD, high = height - top + 8 - n * FOLD;
+    const card = (i) => draw("rect", { class: "node-box", x: 1.5 + i * FOLD, y: top - 12 + i * FOLD, width: wide, height: high,
+      rx: 8 });
+    return [...d3.range(n, -1, -1).map(card),
+      draw("text", { class: "node-name", x: 14, y: top - 12 + high - 9 }, shorten(nodeName(run), Math.floor((wide - 24) / 6.5)))];
+  };
+
+  const KINDS = [[/^gpu|accelerator/, "gpu"], [/^nic|hca/, "nic"], [/^nvswitch/, "nvswitch"], [/pcie|switch|root/, "pcie"]];
+  const kindOf = (key) => key[0] === "0" ? "tier" : "vertex v-" + (KINDS.find(([pattern]) => pattern.test(key.slice(1)))?.[1]
+    ?? "other");
+
+  const boxes = (at) => [...at].flatMap(([key, box]) => [
+    draw("rect", { class: kindOf(key), x: box.x - box.half, y: box.y - box.high / 2, width: 2 * box.half,
+      height: box.high, rx: 5 }),
+    draw("text", { x: box.x, y: box.y + 4, "text-anchor": "middle" }, box.text)]);
+
   const drawing = (run, layout, width) => {
-    const { at, top, height } = spots(layout, width),
-      svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img",
+    const { at, top, height } = spots(layout, width - FOLD * behind(run)), bindings = [];
+    const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img",
       "aria-label": summary(run, layout) });
-    if (layout.rows.length > 0) {
-      svg.append(draw("rect", { class: "node-box", x: 1.5, y: top - 12, width: width - 3, height: height - top + 8,
-        rx: 8 }),
-        draw("text", { class: "node-name", x: 12, y: height - 12 }, shorten(nodeName(run),
-          Math.floor((width - 24) / 6))));
-    }
+    if (layout.rows.length > 0) svg.append(...nodeCard(run, top, width, height));
     const drawn = [...layout.groups].sort((a, b) => a.busiest - b.busiest);
     for (const group of drawn) {
       const from = at.get(group.from_inside + group.from), to = at.get(group.to_inside + group.to);
       if (!from || !to) continue;
       const d = way(from, to, isLoop(group)), bound = isBinding(run, group);
-      if (bound) svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 13 }));
+      if (bound) {
+        bindings.push({ group, from, to });
+        svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 13 }));
+      }
       svg.append(draw("path", { class: heat(group.busiest), d, "stroke-width": thick(group.busiest) }),
         tip.attach(draw("path", { class: "reach", d }), () =>
           [...lines(group), bound && "sets the pace of communication"]));
     }
-    for (const [key, box] of at)
-      svg.append(draw("rect", { class: key[0] === "0" ? "tier" : "vertex", x: box.x - box.half,
-        y: box.y - box.high / 2, width: 2 * box.half, height: box.high, rx: 5 }),
-        draw("text", { x: box.x, y: box.y + 4, "text-anchor": "middle" }, box.text));
-    svg.append(...labels(layout, at));
+    svg.append(...boxes(at), ...labels(layout, at), ...bindings.slice(0, 1).map((one) => bindingLabel(one, width)));
     return svg;
+  };
+
+  // Beside the link that sets the pace, on the side where there is room.
+  const bindingLabel = ({ group, from, to }, width) => {
+    const upper = from.y <= to.y ? from : to, lower = upper === from ? to : from, x = Math.min(upper.half, lower.half) === upper.half
+      ? upper.x : lower.x;
+    const y = (upper.y + upper.high / 2 + lower.y - lower.high / 2) / 2 - 10, isLeft = x > width / 2;
+    return draw("text", { class: "binding-name", x: x + (isLeft ? -12 : 12), y, "text-anchor": isLeft ? "end" : "start" },
+      `sets the pace: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`);
   };
 
   // How busy, beside the lines: once for each pair of rows, of the busiest there.
@@ -119,7 +143,8 @@
     });
   };
 
-  const nodeName = (run) => run.nodes > 1 ? `${count(run.nodes)} nodes laid over one another: each line is the busiest of its place` : "the node";
+  const nodeName = (run) => `${run.nodes > 1 ? count(run.nodes) + " \u00d7 this node" : "the node"}${run.words?.node
+    ? `: ${run.words.node}` : ""}`;
 
   const summary = (run, layout) => {
     const top = [...layout.groups].sort((a, b) => b.busiest - a.busiest)[0];
@@ -150,9 +175,9 @@
     const kinds = places.kinds(run.links), used = kinds.filter((group) => group.carried > 0),
       idle = kinds.filter((group) => group.carried === 0);
     const wide = host.clientWidth > 620, width = wide ? 220 : 110;
-    const block = figure("Links by kind", "Each strip is all links of a kind, from the busiest to the idlest: where it falls, load is uneven."
+    const block = figure("Links by kind", "Is the load even? Each strip is all links of a kind, from the busiest to the idlest: where it falls, load is uneven."
       + (idle.length > 0 ? ` ${plural(d3.sum(idle, (group) => group.n), "link")} of ${plural(idle.length, "more kind")} carried nothing.` : ""),
-      make("div", { class: "scroll" }, make("table", { class: "kinds" },
+      make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Links by kind" }, make("table", { class: "kinds" },
         make("thead", {}, make("tr", {}, ["link", "from \u2192 to", "how many", "rate", "mean", "busiest",
           "all of them"].map((name, i) =>
           make("th", { scope: "col", class: i >= 2 && i <= 5 ? "number" : null }, name)))),
@@ -173,16 +198,17 @@
     host.replaceChildren();
     if (!run || run.links.n === 0) return;
     const layout = places.layout(run.links, state.open.idle), busiest = places.kinds(run.links)[0];
-    host.append(make("h2", {}, "How busy the links are"));
+    host.append(make("h2", {}, "The machine and its links"));
     if (busiest.carried === 0 && !state.open.idle) {
       host.append(make("p", {}, "No link carried anything."), toggle());
       return;
     }
     host.append(make("p", {}, `The busiest of ${plural(run.links.n, "link")} is ${link(busiest.busiest_from, busiest.busiest_to)} (${shorten(busiest.spec, 40)}): `
-      + `${percent(busiest.busiest)} of the step. Colour and width say how busy; the one with a halo sets the pace.`),
-        toggle());
-    const frame = make("div", { class: "frame" });
-    host.append(frame);
+      + `${percent(busiest.busiest)} of the step.`), toggle());
+    const frame = make("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "Drawing of the machine" });
+    host.append(figure(null, "Which link holds the job back? Colour and width say how busy a link is. "
+      + (run.nodes > 1 ? "The nodes are drawn as one; each line is the busiest of its place. " : "")
+      + (run.binding[0] ? "The link with a halo sets the pace." : "No link sets the pace."), frame));
     const most = d3.max(layout.rows, (row) => row.length) ?? 1;
     frame.append(drawing(run, layout, Math.max(fabricast.width(frame), most * 34)));
     host.append(scale());

@@ -2,7 +2,7 @@
 // page.js - the page as a whole: which run is shown, and `fabricast.render (data)`, which draws everything anew.
 (() => {
   const { make, shorten, state, parts } = fabricast;
-  const SECTIONS = [["answer", "Answer"], ["timeline", "Timeline"], ["exposed", "Exposed"], ["links", "Links"],
+  const SECTIONS = [["answer", "Verdict"], ["links", "Machine"], ["timeline", "Timeline"], ["exposed", "Time"],
                     ["sweeps", "Sweeps"], ["scenario", "Scenario"], ["tables", "Tables"], ["terms", "Terms"]];
 
   const chosen = (data) => data.runs.find((run) => run.run === state.run) ?? data.runs[0] ?? null;

@@ -336,6 +336,15 @@ static const char verdict_sql[] =
     "code severity text advice|"
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place";
 
+static const char band_sql[] = "figure low_s high_s coverage_fraction reason|"
+                               "SELECT figure, low_s, high_s, coverage_fraction, reason FROM band"
+                               " WHERE run_id = :run AND iteration = :iteration ORDER BY figure DESC";
+
+static const char faster_sql[] =
+    "spec rate_factor step_s exposed_s binding_from binding_to binding_spec|"
+    "SELECT spec, rate_factor, step_s, exposed_s, binding_from, binding_to, binding_spec FROM faster"
+    " WHERE run_id = :run ORDER BY spec, rate_factor";
+
 static const char run_sql[] =
     "SELECT name, version, fidelity, seed, n_ranks, n_nodes, peak_flops_per_s, memory_bytes, train_tokens,"
     " scenario_yaml FROM run WHERE run_id = :run";
@@ -396,10 +405,27 @@ add_figures (const FabReportRun *run, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (!report_rows (run, parts[i].key, parts[i].sql, error))
       return FALSE;
-  if (fab_report_has (run->request->store, "finding"))
-    return report_rows (run, "verdict", verdict_sql, error);
-  fab_json_begin_array (run->json, "verdict"); /* a file of before there were verdicts */
-  fab_json_end (run->json);
+  return TRUE;
+}
+
+/* Adds the parts whose tables a file of an older program lacks; they are empty arrays then. */
+static gboolean
+add_outlook (const FabReportRun *run, GError **error)
+{
+  static const struct {
+    const char *table, *key, *sql;
+  } parts[] = { { "finding", "verdict", verdict_sql },
+                { "band", "band", band_sql },
+                { "faster", "faster", faster_sql } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    if (!fab_report_has (run->request->store, parts[i].table)) {
+      fab_json_begin_array (run->json, parts[i].key);
+      fab_json_end (run->json);
+    } else if (!report_rows (run, parts[i].key, parts[i].sql, error)) {
+      return FALSE;
+    }
+  }
   return TRUE;
 }
 
@@ -415,8 +441,9 @@ add_run (const FabReportRequest *request, gint64 id, FabJson *json, GError **err
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "run", run.id);
   is_added = fab_report_each (&run, run_sql, take_run, &run, error) && find_iteration (&run, error)
-          && add_figures (&run, error) && fab_report_add_timeline (&run, max_spans, error)
-          && fab_report_add_links (&run, error) && fab_report_add_sources (&run, error)
+          && add_figures (&run, error) && add_outlook (&run, error)
+          && fab_report_add_timeline (&run, max_spans, error) && fab_report_add_links (&run, error)
+          && fab_report_add_sources (&run, error)
           && (!request->has_tables || report_add_tables (request, FALSE, run.id, json, error));
   fab_json_add_text (json, "scenario", run.scenario);
   fab_json_end (json);
@@ -462,9 +489,9 @@ fab_report_data (const FabReportRequest *request, GError **error)
 
 /* In the order in which they run. */
 static const char *const script_names[] = {
-  "base.js",  "tip.js",      "bars.js",     "curve.js",  "answer.js",  "spans.js",
-  "paint.js", "lanes.js",    "timeline.js", "sweeps.js", "exposed.js", "places.js",
-  "links.js", "scenario.js", "tables.js",   "terms.js",  "page.js",
+  "base.js",   "tip.js",   "bars.js",     "curve.js",  "outlook.js",  "picture.js", "differences.js",
+  "answer.js", "spans.js", "paint.js",    "lanes.js",  "timeline.js", "sweeps.js",  "exposed.js",
+  "places.js", "links.js", "scenario.js", "tables.js", "terms.js",    "page.js",
 };
 
 /* (transfer full) */

@@ -200,7 +200,7 @@
         kind,
         lines: [shorten(run.name, 60), ["GPUs", count(run.ranks)], ["step", time(fabricast.step(run).step_s)],
           ["exposed", percent(fabricast.step(run).exposed_s / fabricast.step(run).step_s)]] })) }));
-    return (host) => host.append(figure("Exposed communication over scale", null, curve(Math.min(760,
+    return (host) => host.append(figure("Exposed communication over scale", "From how many GPUs on does the network matter?", curve(Math.min(760,
       fabricast.width(host)),
       { xs: scales.map(String), xName: "GPUs", yName: "exposed, share of the step", series, show: percent,
         about: "Exposed share of the step over the number of GPUs" }), dots(names)));

@@ -161,7 +161,7 @@ class Page(CliTest):
             self.assertAlmostEqual(before, after, places=6)
         self.browser.run(press, "0")
         self.assertIsNone(self.browser.run(view))
-        self.browser.run("""document.querySelector(".controls button").click()""")
+        self.browser.run("""document.querySelector("#timeline .controls button").click()""")
         self.assertIsNotNone(self.browser.run(view))
         self.assertEqual(self.browser.console(), [])
 
@@ -171,9 +171,36 @@ class Page(CliTest):
         self.visit(self.page("--run", "1", "--run", "2"))
         self.assertEqual(self.texts("#exposed .bar-name")[:2], ["1: ddp-2b-4nodes-200g, 16\u00a0GPUs", "2: ddp-2b-4nodes-200g, 32\u00a0GPUs"])
         self.assertEqual(self.n("#exposed svg.curve .dot"), 2)
-        self.assertIn("16\u00a0GPUs", self.texts("#answer .lead")[0])
+        self.assertRegex(self.texts("#answer .lead")[0], r"^A step of run 2 takes .*, more than the .* of run 1 \(\+[0-9.]+.%\)\.$")
+        self.assertIn("The runs differ in GPUs (16 \u2192 32), nodes (2 \u2192 4).", self.texts("#answer .differences p"))
+        self.assertEqual(self.n("#answer svg.picture .b-exposed"), 2)
+        self.assertIn("16\u00a0GPUs", self.texts("#answer > .lead")[0])
         self.browser.run("""const box = document.querySelector(".chooser select"); box.value = "2"; box.dispatchEvent(new Event("change"))""")
-        self.assertIn("32\u00a0GPUs", self.texts("#answer .lead")[0])
+        self.assertIn("32\u00a0GPUs", self.texts("#answer > .lead")[0])
+
+    def test_the_verdict_opens_the_page(self):
+        self.good("run", os.path.join(support.SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml"), "--db", "results.db")
+        band = self.good("query", "--db", "results.db", "--sql",
+                         "SELECT low_s, high_s FROM band WHERE figure = 'step' AND iteration = 2", "--format", "csv")
+        low, high = (float(text) for text in band.splitlines()[1].split(","))
+        self.visit(self.page())
+        waits, sure, change = self.texts("#answer .verdict dd")
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for the network. A step takes "))
+        self.assertIn("node0/nic0 \u2192 switch, ib-hdr (InfiniBand) with 200\u00a0Gb/s one way", waits)
+        self.assertIn(f"from {1e3 * low:.3g}\u00a0ms to {high:.3g}\u00a0s", sure)
+        self.assertGreater(high / low, 2)  # so it may not be quoted by itself
+        self.assertIn("Do not quote the step by itself", sure)
+        self.assertIn("If every ib-hdr (InfiniBand) link were 2 times as fast, the step would ", change)
+        self.assertEqual(self.n("#answer svg.picture .band"), 1)
+        self.assertEqual(self.texts("svg.links .node-name"), ["4 \u00d7 this node: dgx-a100"])
+        self.assertEqual(self.texts("svg.links .binding-name"), ["sets the pace: ib-hdr, 200\u00a0Gb/s"])
+        # A chart says which question it answers.
+        self.assertEqual([text for text in self.texts("figcaption") if "?" not in text], [])
+
+    def test_a_run_without_a_band_says_so(self):
+        self.play("hello.yaml")
+        self.visit(self.page())
+        self.assertIn("This run carries no band", self.texts("#answer .verdict dd")[1])
 
     def test_a_line_over_scale_is_of_one_job(self):
         for nodes, model in (("1", "example-2b"), ("4", "example-2b"), ("2", "gpt2-xl")):
@@ -200,7 +227,7 @@ class Page(CliTest):
                    "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}\n")
         self.play(self.path("alone.yaml"))
         self.visit(self.page())
-        self.assertIn("All of it is all-reduce: there is no compute that could hide it.", self.texts("#answer p"))
+        self.assertIn("All of it is all-reduce: there is no compute that could hide it.", "".join(self.texts("#answer dd")))
         self.assertNotIn("other", "".join(self.texts("#answer") + self.texts("#exposed")))
 
     def test_sweep(self):
