@@ -57,7 +57,7 @@ _fabricast_options() { # COMMAND
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
     report) echo --db --run --sweep --csv --svg --out --help ;;
-    explore) echo --port --listen --set --help ;;
+    explore) echo --port --listen --seeds --set --help ;;
     query) echo --db --run --sweep --sql --max-rows --time-limit --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac

@@ -2,6 +2,7 @@
 /* answer.c - what comes out of a setting, as the page wants it. */
 #include <string.h>
 
+#include "answer/seeds.h"
 #include "cli/explore/explored.h"
 #include "cli/report/report.h"
 #include "cli/run/run.h"
@@ -125,6 +126,132 @@ fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
   fab_json_end (json);
   answer.setting = fab_json_finish (json);
   return answer;
+}
+
+/* --- how sure it is --- */
+
+/* Seconds that a play may take for its outlook, which plays it again several times, and for all of the seeds. */
+#define MOST_PLAY_S 0.5
+#define MOST_SEEDS_S 4.0
+
+static void
+add_bounds (FabJson *json, const FabRunResult *result, const char *figure, guint at)
+{
+  g_autofree char *reason = fab_band_most (result->band, at);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "figure", figure);
+  fab_json_add_real (json, "low_s", result->band->low[at]);
+  fab_json_add_real (json, "high_s", result->band->high[at]);
+  fab_json_add_real (json, "coverage_fraction", result->band->coverage_fraction);
+  fab_json_add_text (json, "reason", reason);
+  fab_json_end (json);
+}
+
+static void
+add_band (FabJson *json, const FabRunResult *result)
+{
+  guint n = result->steps->len;
+
+  fab_json_begin_array (json, "band");
+  if (result->band != NULL) {
+    add_bounds (json, result, "step", n - 1);
+    add_bounds (json, result, "exposed", 2 * n - 1);
+  }
+  fab_json_end (json);
+}
+
+static void
+add_faster (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
+{
+  fab_json_begin_array (json, "faster");
+  if (faster->simulation != NULL) {
+    const FabIterationRecord *times = &fab_run_last_step (faster)->times;
+    gboolean is_bound = faster->binding_link != FAB_NO_LINK;
+    g_autofree char *link = fab_run_link_name (faster, faster->binding_link);
+    g_auto (GStrv) ends = g_strsplit (link ? link : "", " -> ", 2);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "spec", fab_run_link_entry (result, result->binding_link));
+    fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
+    fab_json_add_real (json, "step_s", fab_ps_to_seconds (times->duration_ps));
+    fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (times->exposed_ps));
+    fab_json_add_text (json, "binding_from", is_bound ? ends[0] : NULL);
+    fab_json_add_text (json, "binding_to", is_bound ? ends[1] : NULL);
+    fab_json_add_text (json, "binding_spec",
+                       is_bound ? fab_run_link_entry (faster, faster->binding_link) : NULL);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+/* Adds what the steps of several seeds are, where that was asked for and does not take long. */
+static gboolean
+add_seeds (FabJson *json, const FabExplored *self, const FabScenario *scenario, double play_s, GError **error)
+{
+  static const struct {
+    const char *key;
+    guint time;
+  } figures[] = { { "step", FAB_SEED_STEP }, { "exposed", FAB_SEED_EXPOSED } };
+  FabSeedsRequest request = {
+    scenario, self->n_seeds, 1, { .registry = &fab_models, .has_no_verdict = TRUE }
+  };
+
+  if (self->n_seeds < 2 || play_s * (double) self->n_seeds > MOST_SEEDS_S)
+    return TRUE;
+  g_autoptr (FabSeeds) seeds = fab_seeds_play (&request, error);
+  if (seeds == NULL)
+    return FALSE;
+  fab_json_begin_object (json, "seeds");
+  fab_json_add_whole (json, "n", seeds->n_seeds);
+  for (guint i = 0; i < G_N_ELEMENTS (figures); i++) {
+    fab_json_begin_object (json, figures[i].key);
+    for (guint k = 0; k < FAB_N_PERCENTILES; k++)
+      fab_json_add_real (json, fab_percentile_names[k],
+                         fab_ps_to_seconds (seeds->times[figures[i].time].percentiles_ps[k]));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  return TRUE;
+}
+
+static gboolean
+add_outlook (FabJson *json, const FabExplored *self, const FabScenario *scenario, FabRunResult *result,
+             FabRunResult *faster, GError **error)
+{
+  const FabRunRequest request = { .registry = &fab_models, .n_threads = 1, .has_no_verdict = TRUE };
+  gint64 start_us = g_get_monotonic_time ();
+
+  if (!play (scenario, NULL, result, error))
+    return FALSE;
+  double play_s = (double) (g_get_monotonic_time () - start_us) / G_USEC_PER_SEC;
+  if (play_s > MOST_PLAY_S)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "This step takes too long to be played again for a band; the command below finds it.");
+  if (!fab_run_find_band (scenario, &request, result, error)
+      || !fab_run_find_faster (scenario, &request, result, faster, error))
+    return FALSE;
+  add_band (json, result);
+  add_faster (json, result, faster);
+  return add_seeds (json, self, scenario, play_s, error);
+}
+
+char *
+fab_explored_outlook (const FabExplored *self, const FabKnobSetting *setting)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (FabScenario) scenario = fab_explored_scenario (self, setting, &problem);
+  FabRunResult result = { 0 }, faster = { 0 };
+
+  fab_json_begin_object (json, NULL);
+  if (scenario != NULL)
+    add_outlook (json, self, scenario, &result, &faster, &problem);
+  fab_json_add_text (json, "problem", problem ? problem->message : NULL);
+  fab_json_end (json);
+  fab_run_result_clear (&result);
+  fab_run_result_clear (&faster);
+  return fab_json_finish (json);
 }
 
 void

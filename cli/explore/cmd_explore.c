@@ -12,7 +12,7 @@ enum { DEFAULT_PORT = 8765 };
 typedef struct {
   char *address;
   char **sets;
-  int port;
+  int port, seeds;
 } ExploreOptions;
 
 static const FabUsage usage = {
@@ -54,6 +54,8 @@ explore (const ExploreOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autofree char *scenario = catalog == NULL ? NULL : path ? g_strdup (path) : default_scenario (error);
   g_autoptr (FabExplored) explored = scenario ? fab_explored_load (scenario, o->sets, catalog, error) : NULL;
+  if (explored != NULL)
+    explored->n_seeds = (guint) o->seeds;
   g_autofree char *page = explored ? fab_explore_page (explored, error) : NULL;
 
   if (page == NULL)
@@ -75,20 +77,32 @@ check_port (int port, GError **error)
       || fab_throw (error, FAB_ERROR_INPUT, "--port %d: from 1 to 65535, or 0 for any that is free", port);
 }
 
+enum { MOST_SEEDS = 1000 };
+
+static gboolean
+check_seeds (int seeds, GError **error)
+{
+  return (seeds >= 1 && seeds <= MOST_SEEDS)
+      || fab_throw (error, FAB_ERROR_INPUT, "--seeds %d: from 1 to %d", seeds, MOST_SEEDS);
+}
+
 static FabExit
 run (int argc, char **argv)
 {
-  ExploreOptions o = { .port = DEFAULT_PORT };
+  ExploreOptions o = { .port = DEFAULT_PORT, .seeds = 1 };
   const GOptionEntry entries[] = { { "port", 0, 0, G_OPTION_ARG_INT, &o.port,
                                      "Where the page is (default 8765); 0: any port that is free", "PORT" },
                                    { "listen", 0, 0, G_OPTION_ARG_STRING, &o.address,
                                      "Address to answer at (default 127.0.0.1: this machine)", "ADDRESS" },
+                                   { "seeds", 0, 0, G_OPTION_ARG_INT, &o.seeds,
+                                     "Seeds that the page plays to say how far steps spread (default 1)",
+                                     "N" },
                                    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
                                      "Override any key of the scenario; repeatable", "KEY=VALUE" },
                                    G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && check_port (o.port, &error)
-                  && explore (&o, argc > 1 ? argv[1] : NULL, &error);
+                  && check_seeds (o.seeds, &error) && explore (&o, argc > 1 ? argv[1] : NULL, &error);
 
   g_free (o.address);
   g_strfreev (o.sets);

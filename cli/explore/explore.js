@@ -75,8 +75,30 @@
     at("changed").className = "problem";
   };
 
+  // How sure the result is takes several plays: it is asked for once the hand rests.
+  const REST_MS = 250;
+  let resting = 0;
+  const askOutlook = (report) => {
+    const run = report.runs[0];
+    run.band = run.faster = null; // not known yet
+    clearTimeout(resting);
+    resting = setTimeout(async () => {
+      const number = newest;
+      try {
+        const reply = await fetch("api/outlook?" + query() + "&client=" + client, { signal: aborter?.signal });
+        const outlook = reply.ok ? await reply.json() : { problem: "The server is busy." };
+        if (number !== newest || shown.report !== report) return;
+        Object.assign(run, { band: outlook.band ?? [], faster: outlook.faster ?? [], seeds: outlook.seeds ?? null,
+          outlook: outlook.problem ?? "certain" });
+        fabricast.parts.answer(at("answer"), run, report);
+        at("explore").dataset.outlook = String(number);
+      } catch { /* a knob was turned meanwhile, or the server has gone: the next answer says so */ }
+    }, REST_MS);
+  };
+
   // Words and figures at once; the charts take longer, and follow when those are on the screen.
   const draw = (report) => {
+    askOutlook(report);
     fabricast.parts.answer(at("answer"), report.runs[0], report);
     cancelAnimationFrame(drawing);
     drawing = requestAnimationFrame(() => setTimeout(() => {
@@ -216,6 +238,22 @@
     }
   };
 
+  const keep = (name) => {
+    fabricast.state.kept = { name, run: (shown?.report ?? fabricast.data).runs[0] };
+  };
+
+  // Back to the scenario as it was opened.
+  const restore = () => {
+    for (const knob of board.knobs) controls[knob.name].set(knob.start);
+    controls.bucket.input.disabled = values.strategy === "fsdp";
+    ask();
+  };
+
+  at("keep").addEventListener("click", () => {
+    keep("kept: " + board.knobs.map((knob) => spoken(knob, values[knob.name])).join(", "));
+    fabricast.redraw();
+  });
+  at("back").addEventListener("click", restore);
   at("knobs").addEventListener("submit", (event) => event.preventDefault());
   at("knobs").append(...board.knobs.map(build));
   at("explore").addEventListener("click", copies);
@@ -224,6 +262,10 @@
     ask();
   });
   setFromAddress();
-  if (board.knobs.every((knob) => values[knob.name] === knob.start)) show(board.answer);
-  else ask();
+  keep("the scenario as it was opened");
+  if (board.knobs.every((knob) => values[knob.name] === knob.start)) {
+    show({ ...board.answer, report: fabricast.data });
+  } else {
+    ask();
+  }
 })();

@@ -16,6 +16,7 @@ typedef struct {
   FabKnobBoard *board;
   GPtrArray *bases; /* FabScenario for each strategy, without the keys that it does not have */
   gboolean *is_cut; /* [board->strategies->len]: keys were left out for it */
+  guint n_seeds;    /* that an outlook plays; 0: one */
 } FabExplored;
 
 FabExplored *fab_explored_load (const char *path, char **sets, const FabCatalog *catalog, GError **error);
@@ -37,6 +38,9 @@ typedef struct {
 } FabAnswer;
 
 FabAnswer fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting);
+/* Returns how sure the result of a setting is, as JSON: {"band": [...], "faster": [...], "seeds": {...}, "problem":
+ * ...}. It plays the scenario several times. (transfer full) */
+char *fab_explored_outlook (const FabExplored *self, const FabKnobSetting *setting);
 void fab_answer_clear (FabAnswer *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabAnswer, fab_answer_clear)
 

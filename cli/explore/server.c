@@ -352,10 +352,19 @@ answer_problem (SoupServerMessage *message, guint status, const char *problem)
 
 /* --- playing --- */
 
+typedef struct {
+  FabKnobSetting setting;
+  gboolean is_outlook; /* how sure the result is, instead of the result */
+} Question;
+
 static char *
-play (gpointer data, gconstpointer question)
+play (gpointer data, gconstpointer asked)
 {
-  g_auto (FabAnswer) answer = fab_explored_answer (data, question);
+  const Question *question = asked;
+
+  if (question->is_outlook)
+    return fab_explored_outlook (data, &question->setting);
+  g_auto (FabAnswer) answer = fab_explored_answer (data, &question->setting);
 
   return fab_answer_json (&answer, TRUE);
 }
@@ -379,21 +388,21 @@ on_answer (gpointer data, gpointer question, FabRequestQueueFate fate, const cha
 }
 
 static void
-ask (Server *self, SoupServerMessage *message, const char *query)
+ask (Server *self, SoupServerMessage *message, const char *query, gboolean is_outlook)
 {
-  FabKnobSetting setting;
+  Question question = { .is_outlook = is_outlook };
   g_autofree char *client = NULL;
   g_autoptr (GError) problem = NULL;
   Asker *asker;
 
-  if (!fab_knob_board_parse (self->service->explored->board, query, &setting, &client, &problem)) {
+  if (!fab_knob_board_parse (self->service->explored->board, query, &question.setting, &client, &problem)) {
     answer_problem (message, SOUP_STATUS_BAD_REQUEST, problem->message);
     return;
   }
   asker = g_new (Asker, 1);
   *asker = (Asker){ self, g_object_ref (message) };
   soup_server_pause_message (self->soup, message);
-  fab_request_queue_ask (self->request_queue, client, asker, g_memdup2 (&setting, sizeof setting));
+  fab_request_queue_ask (self->request_queue, client, asker, g_memdup2 (&question, sizeof question));
 }
 
 /* --- requests --- */
@@ -460,9 +469,11 @@ on_request (G_GNUC_UNUSED SoupServer *soup, SoupServerMessage *message, const ch
   else if (strcmp (path, "/") == 0)
     answer (message, SOUP_STATUS_OK, "text/html; charset=utf-8", self->service->page);
   else if (strcmp (path, "/api/run") == 0)
-    ask (self, message, query);
+    ask (self, message, query, FALSE);
+  else if (strcmp (path, "/api/outlook") == 0)
+    ask (self, message, query, TRUE);
   else
-    answer_problem (message, SOUP_STATUS_NOT_FOUND, "there is / and /api/run");
+    answer_problem (message, SOUP_STATUS_NOT_FOUND, "there is /, /api/run and /api/outlook");
 }
 
 /* --- from start to end --- */

@@ -28,9 +28,10 @@
     waits_for_compute: "This job waits for its GPUs, not for the network.",
     waits_for_straggler: "This job waits for its slowest GPU.", waits_for_bubble: "This job waits for its own pipeline.",
     waits_for_host: "This job waits for the host, not for GPUs or network." };
-  const waits = (run) => WAITS[run.verdict.find((one) => one.code.startsWith("waits_for_"))?.code];
+  const waits = (run, exposed) => exposed >= 0.05 && run.verdict.some((one) => one.code === "waits_for_compute")
+    ? "Compute takes most of this step, and the network sets the rest." : WAITS[run.verdict.find((one) => one.code.startsWith("waits_for_"))?.code];
 
-  const headline = (run, last, exposed) => [waits(run) && make("b", {}, waits(run) + " "), "A step takes ",
+  const headline = (run, last, exposed) => [waits(run, exposed) && make("b", {}, waits(run, exposed) + " "), "A step takes ",
     make("b", {}, time(last.step_s)), " on ", plural(run.ranks, "GPU"), ". ",
     exposed >= 0.0005
       ? ["For ", make("b", { class: "exposed-ink" }, time(last.exposed_s) + " (" + percent(exposed) + ")"),
@@ -97,10 +98,18 @@
 
   // The picture of the step; beside a run that was kept for comparison (fabricast.state.kept), below that one.
   const picture = (host, run) => {
-    const kept = state.kept, items = [{ name: "now", step: step(run), band: outlook.bandOf(run, "step") }];
+    const kept = state.kept, items = [{ name: "this setting", step: step(run), band: outlook.bandOf(run, "step") }];
     if (kept && kept.run !== run)
       items.unshift({ name: kept.name, step: step(kept.run), band: outlook.bandOf(kept.run, "step") });
     fabricast.picture(host, items);
+    if (items.length > 1) host.append(make("p", { class: "against" }, against(kept.run, run)));
+  };
+
+  const against = (before, after) => {
+    const a = step(before), b = step(after), change = fabricast.change(a.step_s, b.step_s);
+    if (change === "the same") return "Both steps take equally long.";
+    return `This setting takes ${time(b.step_s)} per step instead of ${time(a.step_s)} (${change}), and exposes `
+      + `${percent(b.exposed_s / b.step_s)} of it instead of ${percent(a.exposed_s / a.step_s)}.`;
   };
 
   const tile = (name, value, note, extra) =>

@@ -35,6 +35,8 @@
     return factor >= 2 ? `${digits(factor, 3)}\u00a0times` : (factor > 1 ? "+" : "\u2212") + percent(Math.abs(factor - 1));
   };
 
+  fabricast.change = change;
+
   const overlap = (a, b) => {
     const x = outlook.bandOf(a, "step"), y = outlook.bandOf(b, "step");
     return x && y ? x.low_s <= y.high_s && y.low_s <= x.high_s : null;

@@ -45,6 +45,10 @@
 
   const sure = (run, step) => {
     const band = bandOf(run, "step"), exposed = bandOf(run, "exposed"), said = [];
+    if (run.band === null) return "The band is being computed: it takes several more simulations.";
+    if (!band && run.outlook) return run.outlook === "certain"
+      ? "Nothing in this setting has a known uncertainty, so there is no band. That does not make the figure certain."
+      : shorten(run.outlook, 300);
     if (!band)
       return ["This run carries no band, so the page cannot say how far the step may be off. A run without ",
         make("code", {}, "--no-band"), " finds it."];
@@ -56,10 +60,16 @@
     if (isWide(band)) said.push(make("strong", {}, "Do not quote the step by itself: "),
       `the upper bound is ${digits(band.high_s / Math.max(band.low_s, 1e-12), 2)} times the lower one. `
       + "Comparisons of two settings are safer than the figure, and a measurement of this fabric narrows the band.");
-    else said.push(`The bounds are ${digits(100 * (1 - band.low_s / step.step_s), 2)}\u00a0% below and `
+    else if (band.high_s > band.low_s) said.push(`The bounds are ${digits(100 * (1 - band.low_s / step.step_s), 2)}\u00a0% below and `
       + `${digits(100 * (band.high_s / step.step_s - 1), 2)}\u00a0% above the forecast.`);
+    if (run.seeds) said.push(spread(run.seeds));
     return said;
   };
+
+  // What several seeds say: everything random in the scenario drawn anew each time.
+  const spread = ({ n, step }) => step.p50 === step.max
+    ? ` All ${n} seeds give the same step: nothing that decides it is random.`
+    : ` Over ${n} seeds half of the steps take at most ${roughly(step.p50)}, 95\u00a0% at most ${roughly(step.p95)}, and the longest ${roughly(step.max)}.`;
 
   const faster = (run, step) => (run.faster ?? []).map((one) => {
     const gain = 1 - one.step_s / step.step_s, next = one.binding_spec && one.binding_spec !== one.spec

@@ -2,7 +2,7 @@
 // picture.js - the step as one bar: what the GPUs do in it, and below it the band in which it may lie.
 (() => {
   const { make, draw, time, percent, shorten, tip, outlook, figure, key } = fabricast;
-  const BAR = 34, GAP = 12, NAME = 18, BAND = 26, AXIS = 22, LETTER = 6.6;
+  const BAR = 34, GAP = 12, NAME = 18, BAND = 26, AXIS = 22, LETTER = 7;
   const PARTS = [["backward", "compute alone"], ["hidden", "compute, with communication under it"],
                  ["exposed", "exposed communication: the GPUs wait for it"], ["idle", "idle: neither of them"]];
 
@@ -19,7 +19,7 @@
     let at = 0;
     return partsOf(item.step).filter((part) => part.value > 0).flatMap((part) => {
       const x0 = x(at), x1 = x(at += part.value), share = percent(part.value / item.step.step_s);
-      const text = `${time(part.value)} (${share})`, room = x1 - x0 - 10;
+      const text = `${time(part.value)} (${share})`, room = x1 - x0 - 14;
       const label = text.length * LETTER < room ? text : share.length * LETTER < room ? share : null;
       return [tip.attach(draw("rect", { class: "part b-" + part.style, x: x0, y, width: Math.max(0.5, x1 - x0),
         height: BAR }), () => [item.name, [part.what, time(part.value)], ["of the step", share]]),
@@ -42,7 +42,7 @@
     return scale.ticks(n).filter((tick) => scale(tick) < width - 20).flatMap((tick) => [
       draw("line", { class: "grid", x1: scale(tick), x2: scale(tick), y1: 0, y2: y }),
       draw("text", { class: "tick", x: scale(tick), y: y + 15, "text-anchor": tick === 0 ? "start" : "middle" },
-        scale.tickFormat(n)(tick) + "\u00a0" + unit[1])]);
+        scale.tickFormat(n)(tick).replace(",", "\u202f") + "\u00a0" + unit[1])]);
   };
 
   const about = (items) => items.map((item) => `${item.name}: a step of ${time(item.step.step_s)}: `

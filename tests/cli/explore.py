@@ -65,6 +65,21 @@ class Answers(Serving):
         self.assertIn(b'id="board"', body(answer))
         self.assertNotIn(b"unsafe", body(answer)[:2000])
 
+    def test_outlook_is_that_of_run(self):
+        server = shared(SCENARIO, "--seeds", "2")
+        answer = server.get("/api/outlook?gpus=16")
+        self.assertEqual(status(answer), 200)
+        outlook = json.loads(body(answer))
+        told = json.loads(self.good("run", SCENARIO, "--no-db", "--format", "json", "--set", "cluster.nodes=2"))
+        last = told["iterations"][-1]
+        self.assertIsNone(outlook["problem"])
+        self.assertEqual([(band["figure"], band["low_s"], band["high_s"]) for band in outlook["band"]],
+                         [("step", last["duration_low_s"], last["duration_high_s"]),
+                          ("exposed", last["exposed_low_s"], last["exposed_high_s"])])
+        self.assertEqual(outlook["faster"][0]["step_s"], told["what_if"]["duration_s"])
+        self.assertEqual((outlook["seeds"]["n"], outlook["seeds"]["step"]["max"]), (2, last["duration_s"]))
+        self.refused("explore", SCENARIO, "--port", "0", "--seeds", "0", names="--seeds 0: from 1 to 1000")
+
     def step_of(self, *args):
         done = self.fabricast("run", *args, "--no-db", "--no-band", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)

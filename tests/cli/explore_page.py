@@ -81,6 +81,30 @@ class Page(support.CliTest):
         self.wait()
         self.assertEqual(self.text("answer"), answer)
 
+    def outlook(self):
+        """Until the page says how sure the newest setting is."""
+        child.until(lambda: self.browser.run("return document.getElementById('explore').dataset.outlook") is not None,
+                    "the outlook is shown")
+        return self.browser.run("return [...document.querySelectorAll('#answer .verdict dd')].map((one) => one.textContent)")
+
+    def test_how_sure_it_is_and_what_it_is_compared_with(self):
+        _, sure, change = self.outlook()
+        self.assertRegex(sure, r"^In 90 of 100 cases a measured step is expected from [0-9.]+.ms to [0-9.]+.m?s, with ")
+        self.assertRegex(change, r"^If every ib-hdr \(InfiniBand\) link were 2 times as fast, the step would ")
+        bars = "return [...document.querySelectorAll('#answer .picture .item-name')].map((one) => one.textContent)"
+        self.assertEqual(self.browser.run(bars), [])
+        self.turn("gpus", +1)
+        self.assertEqual(self.browser.run(bars), ["the scenario as it was opened", "this setting"])
+        self.assertRegex(self.browser.run("return document.querySelector('#answer .against').textContent"),
+                         r"^This setting takes .* per step instead of ")
+        self.browser.run("document.getElementById('keep').click()")
+        self.assertEqual(self.browser.run(bars), [])
+        self.turn("gpus", +1)
+        self.assertRegex(self.browser.run(bars)[0], "^kept: gpt3-2.7b, ddp, 128, ")
+        self.browser.run("document.getElementById('back').click()")
+        self.wait()
+        self.assertEqual(self.browser.run("return document.getElementById('knob-gpus').getAttribute('aria-valuetext')"), "64")
+
     def test_hostile_address(self):
         self.reopen("model=%3Cimg%20src=x%20onerror=alert(1)%3E&gpus=1e9&rate=<script>&nonsense=1")
         self.assertEqual(self.browser.run("return document.getElementById('knob-model').value"), "gpt3-2.7b")
