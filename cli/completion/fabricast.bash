@@ -36,7 +36,7 @@ _fabricast_options() { # COMMAND
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
     sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
     cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
-    describe) echo --names --schema --sequence --help ;;
+    describe) echo --names --schema --sequence --format --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \
         --maxbytes --stepfactor --stepbytes --iters --warmup_iters --check-data --library --algorithm --protocol --env \
@@ -76,6 +76,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     validate:--format) _fabricast_words 'text json csv markdown' ;;
     trace:--format) _fabricast_words 'chrome kineto' ;;
     topo:--format) _fabricast_words 'text matrix dot svg json' ;;
+    describe:--format) _fabricast_words 'text json markdown' ;;
     *:--format) _fabricast_words 'text json csv' ;;
     *:--db) _fabricast_files '*.db' ;;
     *:--accept | *:--with) _fabricast_files '*.yaml' ;;

@@ -5,6 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/hardware/cmd_measure.h"
+#include "cli/help/glossary.h"
+#include "cli/help/help.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/execution/layers.h"
@@ -312,6 +314,7 @@ static const FabUsage usage = {
               "  fabricast describe nodes dgx-a100\n"
               "  fabricast describe models llama2-7b --sequence 4096\n"
               "  fabricast describe job ddp\n"
+              "  fabricast describe glossary all-reduce\n"
               "  fabricast describe --schema\n",
   .max_rest = 2,
 };
@@ -319,7 +322,8 @@ static const FabUsage usage = {
 typedef struct {
   const FabCatalog *catalog;
   gboolean only_names;
-  guint sequence; /* of what a model is asked for */
+  guint sequence;   /* of what a model is asked for */
+  FabFormat format; /* of the glossary */
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
@@ -521,7 +525,8 @@ static const struct {
 } other_sections[] = { { "scenario", "Every key of a scenario file" },
                        { "queries", "Questions to a results file" },
                        { "measure", "Backends of `fabricast measure` and their parameters" },
-                       { "verdicts", "Codes of the verdict on a run, and what each means" } };
+                       { "verdicts", "Codes of the verdict on a run, and what each means" },
+                       { "glossary", "What the words of Fabricast and of the field mean" } };
 
 static void
 list_sections (const Describe *d)
@@ -572,6 +577,20 @@ list_verdicts (const Describe *d)
   }
 }
 
+static void
+list_glossary (const Describe *d)
+{
+  g_autoptr (GPtrArray) terms = d->only_names ? fab_glossary_sorted () : NULL;
+  g_autofree char *list = d->format == FAB_FORMAT_JSON     ? fab_glossary_json ()
+                        : d->format == FAB_FORMAT_MARKDOWN ? fab_glossary_markdown ()
+                                                           : fab_glossary_list ();
+
+  for (guint i = 0; terms != NULL && i < terms->len; i++)
+    g_print ("%s\n", ((const FabTerm *) terms->pdata[i])->name);
+  if (terms == NULL)
+    g_print ("%s", list);
+}
+
 static gboolean
 list_section (const Describe *d, const char *section, GError **error)
 {
@@ -594,6 +613,8 @@ list_section (const Describe *d, const char *section, GError **error)
       g_print (d->only_names ? "%s\n" : "%-14s %s\n", row->name, row->summary);
   else if (strcmp (section, "verdicts") == 0)
     list_verdicts (d);
+  else if (strcmp (section, "glossary") == 0)
+    list_glossary (d);
   else
     return unknown_section (section, error);
   return TRUE;
@@ -644,6 +665,8 @@ describe_name (const Describe *d, const char *section, const char *name, GError 
       return describe_entry (d, (FabCatalogSection) i, name, error);
   if (strcmp (section, "measure") == 0)
     return describe_backend (name, error);
+  if (strcmp (section, "glossary") == 0)
+    return fab_help_term (name, error);
   if (kind < 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "section '%s' has no names; `fabricast describe` lists the sections", section);
@@ -686,9 +709,27 @@ check_sequence (gint64 sequence, GError **error)
                     MAX_SEQUENCE);
 }
 
+/* Only the glossary has other formats: pages are made of it. */
+static gboolean
+check_format (const char *name, int argc, char **argv, FabFormat *format, GError **error)
+{
+  gboolean is_glossary = argc == 2 && strcmp (argv[1], "glossary") == 0;
+
+  if (!fab_cli_page_format (name, format, error))
+    return FALSE;
+  if (*format == FAB_FORMAT_TEXT || (is_glossary && *format != FAB_FORMAT_CSV))
+    return TRUE;
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "--format %s: `describe glossary` has text, json and markdown, and what else is described has text",
+      name);
+}
+
 static FabExit
 run (int argc, char **argv)
 {
+  g_autofree char *format_name = NULL;
+  FabFormat format = FAB_FORMAT_TEXT;
   gboolean only_names = FALSE, wants_schema = FALSE;
   gint64 sequence = DEFAULT_SEQUENCE;
   const GOptionEntry entries[] = { { "schema", 0, 0, G_OPTION_ARG_NONE, &wants_schema,
@@ -697,12 +738,15 @@ run (int argc, char **argv)
                                      "Print names only, one a line", NULL },
                                    { "sequence", 0, 0, G_OPTION_ARG_INT64, &sequence,
                                      "Tokens of a sequence, for a model's FLOPs (default: 2048)", "N" },
+                                   { "format", 0, 0, G_OPTION_ARG_STRING, &format_name,
+                                     "Of the glossary: text (default), json or markdown", "FORMAT" },
                                    G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && check_sequence (sequence, &error)
-                  && describe (argc, argv, (Describe){ NULL, only_names, (guint) sequence }, wants_schema,
-                               &error);
+                  && check_format (format_name, argc, argv, &format, &error)
+                  && describe (argc, argv, (Describe){ NULL, only_names, (guint) sequence, format },
+                               wants_schema, &error);
 
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("describe", error);
 }

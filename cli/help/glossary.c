@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help/glossary.h"
+
+#include <string.h>
+
+#include "sim/base/json.h"
+#include "sim/config/diagnostics.h"
+
+#define PAGE_FOLDER "docs/" /* of the page that fab_glossary_markdown writes */
+
+enum { LIST_COLUMNS = 100 };
+
+static const FabTerm *const tables[] = { fab_terms_jobs, fab_terms_machines };
+
+const char *
+fab_term_group_name (FabTermGroup group)
+{
+  static const char *const names[FAB_N_TERM_GROUPS] = {
+    [FAB_TERMS_TRAINING] = "Training",       [FAB_TERMS_PARALLELISM] = "Parallelism",
+    [FAB_TERMS_COLLECTIVES] = "Collectives", [FAB_TERMS_MACHINE] = "Machine",
+    [FAB_TERMS_NETWORK] = "Network",         [FAB_TERMS_CONGESTION] = "Congestion",
+    [FAB_TERMS_FIGURES] = "Figures",         [FAB_TERMS_SIMULATION] = "Simulation",
+  };
+
+  return names[group];
+}
+
+/* Lower case, with every separator as one dash: "all_reduce" and "All reduce" are "all-reduce". (transfer full) */
+static char *
+key_of (const char *name)
+{
+  return g_strdelimit (g_utf8_strdown (name, -1), " _/", '-');
+}
+
+static gboolean
+is_named (const FabTerm *term, const char *key)
+{
+  g_auto (GStrv) others = g_strsplit (term->also != NULL ? term->also : "", ", ", -1);
+  g_autofree char *own = key_of (term->name);
+  gboolean is_same = strcmp (own, key) == 0;
+
+  for (guint i = 0; others[i] != NULL && !is_same; i++) {
+    g_autofree char *other = key_of (others[i]);
+    is_same = strcmp (other, key) == 0;
+  }
+  return is_same;
+}
+
+static int
+compare_terms (gconstpointer a, gconstpointer b)
+{
+  const FabTerm *const *left = a, *const *right = b;
+  int order = g_ascii_strcasecmp ((*left)->name, (*right)->name);
+
+  return order != 0 ? order : strcmp ((*left)->name, (*right)->name);
+}
+
+GPtrArray *
+fab_glossary_sorted (void)
+{
+  GPtrArray *terms = g_ptr_array_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    for (const FabTerm *term = tables[i]; term->name != NULL; term++)
+      g_ptr_array_add (terms, (gpointer) term);
+  g_ptr_array_sort (terms, compare_terms);
+  return terms;
+}
+
+const FabTerm *
+fab_glossary_find (const char *name)
+{
+  g_autofree char *key = key_of (name);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    for (const FabTerm *term = tables[i]; term->name != NULL; term++)
+      if (is_named (term, key))
+        return term;
+  return NULL;
+}
+
+const char *
+fab_glossary_nearest (const char *name)
+{
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; i < terms->len; i++)
+    g_ptr_array_add (names, (gpointer) ((const FabTerm *) terms->pdata[i])->name);
+  g_ptr_array_add (names, NULL);
+  return fab_nearest (name, (const char *const *) names->pdata);
+}
+
+/* --- for a person --- */
+
+char *
+fab_glossary_entry (const FabTerm *term)
+{
+  GString *out = g_string_new (term->name);
+
+  if (term->also != NULL)
+    g_string_append_printf (out, " (%s)", term->also);
+  g_string_append_printf (out, "\n\n%s\n\n%s\n", term->text, term->shows);
+  if (term->see != NULL)
+    g_string_append_printf (out, "\nSee also: %s.\n", term->see);
+  if (term->page != NULL)
+    g_string_append_printf (out, "%sMore: %s\n", term->see != NULL ? "" : "\n", term->page);
+  return g_string_free (out, FALSE);
+}
+
+/* Appends the names of a group below its heading, in lines of a readable length. */
+static void
+append_group (GString *out, FabTermGroup group, const GPtrArray *terms)
+{
+  gsize line = out->len;
+
+  g_string_append_printf (out, "  %-12s ", fab_term_group_name (group));
+  for (guint i = 0, n = 0; i < terms->len; i++) {
+    const FabTerm *term = terms->pdata[i];
+
+    if (term->group != group)
+      continue;
+    if (n++ > 0)
+      g_string_append (out, ", ");
+    if (out->len - line + strlen (term->name) > LIST_COLUMNS) {
+      g_string_truncate (out, out->len - 1);
+      line = out->len + 1;
+      g_string_append_printf (out, "\n%15s", "");
+    }
+    g_string_append (out, term->name);
+  }
+  g_string_append_c (out, '\n');
+}
+
+char *
+fab_glossary_list (void)
+{
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  GString *out = g_string_new (NULL);
+
+  for (guint group = 0; group < FAB_N_TERM_GROUPS; group++)
+    append_group (out, (FabTermGroup) group, terms);
+  return g_string_free (out, FALSE);
+}
+
+/* --- for programs and pages --- */
+
+static void
+add_texts (FabJson *json, const char *key, const char *joined)
+{
+  g_auto (GStrv) texts = g_strsplit (joined != NULL ? joined : "", ", ", -1);
+
+  fab_json_add_texts (json, key, (const char *const *) texts);
+}
+
+char *
+fab_glossary_json (void)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+
+  fab_json_begin_array (json, NULL);
+  for (guint i = 0; i < terms->len; i++) {
+    const FabTerm *term = terms->pdata[i];
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", term->name);
+    add_texts (json, "also", term->also);
+    fab_json_add_text (json, "group", fab_term_group_name (term->group));
+    fab_json_add_text (json, "text", term->text);
+    fab_json_add_text (json, "shows", term->shows);
+    add_texts (json, "see", term->see);
+    fab_json_add_text (json, "page", term->page);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+/* The anchor that a heading gets on a page: small letters, dashes for blanks, and no other marks. (transfer full) */
+static char *
+anchor_of (const char *name)
+{
+  GString *out = g_string_new (NULL);
+
+  for (const char *p = name; *p != '\0'; p++)
+    if (g_ascii_isalnum (*p) || *p == '-' || *p == ' ')
+      g_string_append_c (out, *p == ' ' ? '-' : g_ascii_tolower (*p));
+  return g_string_free (out, FALSE);
+}
+
+/* The way from the folder of the page to another one. (transfer full) */
+static char *
+link_to (const char *page)
+{
+  GString *out = g_string_new (NULL);
+  gsize shared = 0;
+
+  for (gsize i = 0; PAGE_FOLDER[i] != '\0' && page[i] == PAGE_FOLDER[i]; i++)
+    shared = page[i] == '/' ? i + 1 : shared;
+  for (const char *p = PAGE_FOLDER + shared; *p != '\0'; p++)
+    if (*p == '/')
+      g_string_append (out, "../");
+  g_string_append (out, page + shared);
+  return g_string_free (out, FALSE);
+}
+
+static void
+append_links (GString *out, const char *see)
+{
+  g_auto (GStrv) names = g_strsplit (see, ", ", -1);
+
+  g_string_append (out, "See also: ");
+  for (guint i = 0; names[i] != NULL; i++) {
+    g_autofree char *anchor = anchor_of (names[i]);
+    g_string_append_printf (out, "%s[%s](#%s)", i > 0 ? ", " : "", names[i], anchor);
+  }
+  g_string_append (out, ".\n\n");
+}
+
+static void
+append_markdown (GString *out, const FabTerm *term)
+{
+  g_string_append_printf (out, "### %s\n\n", term->name);
+  if (term->also != NULL)
+    g_string_append_printf (out, "Other names: %s.\n\n", term->also);
+  g_string_append_printf (out, "%s\n\nIn Fabricast: %s\n\n", term->text, term->shows);
+  if (term->page != NULL) {
+    g_autofree char *link = link_to (term->page);
+    g_string_append_printf (out, "More: [%s](%s)\n\n", link, link);
+  }
+  if (term->see != NULL)
+    append_links (out, term->see);
+}
+
+char *
+fab_glossary_markdown (void)
+{
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  GString *out = g_string_new (
+      "# Glossary\n\n"
+      "For everyone: what the words of Fabricast and of the field mean, and where each shows. Rates are those of one\n"
+      "direction; GB is 1e9 bytes, GiB is 2^30 bytes. `fabricast help glossary TERM` prints an entry, and\n"
+      "`fabricast describe glossary --format markdown` writes this page.\n\n");
+
+  for (guint group = 0; group < FAB_N_TERM_GROUPS; group++) {
+    g_string_append_printf (out, "## %s\n\n", fab_term_group_name ((FabTermGroup) group));
+    for (guint i = 0; i < terms->len; i++)
+      if (((const FabTerm *) terms->pdata[i])->group == group)
+        append_markdown (out, terms->pdata[i]);
+  }
+  g_string_truncate (out, out->len - 1);
+  return g_string_free (out, FALSE);
+}
