@@ -36,9 +36,10 @@ static const struct {
   const char *name;
   void (*fill) (Bench *bench);
 } parts[] = {
-  { "queue", bench_queue },     { "flows", bench_flows }, { "ring", bench_ring },
-  { "packets", bench_packets }, { "jobs", bench_jobs },   { "levels", bench_levels },
-  { "sweep", bench_sweep },     { "store", bench_store }, { "steady", bench_steady },
+  { "queue", bench_queue },     { "flows", bench_flows },           { "ring", bench_ring },
+  { "packets", bench_packets }, { "transports", bench_transports }, { "jobs", bench_jobs },
+  { "levels", bench_levels },   { "sweep", bench_sweep },           { "store", bench_store },
+  { "steady", bench_steady },
 };
 
 gboolean
@@ -175,10 +176,11 @@ bench_measure (Bench *bench, const BenchRow *row, BenchNoteFn note, gpointer dat
                      .things = row->things,
                      .limit_name = row->limit,
                      .peer_name = row->peer,
+                     .recorded = row->recorded,
                      .goal = row->goal };
 
   line.is_measured = row->once && measure_own (bench, row, data, &line);
-  if (row->peer)
+  if (row->program)
     measure_peer (bench, row, data, &line);
   line.note = note ? note (data) : NULL;
   bench_table_add (bench->table, &line);

@@ -33,7 +33,8 @@ typedef struct {
   const char *peer;    /* "SimGrid": what the peer is called; NULL: there is none */
   const char *program; /* of peers/: "simgrid" */
   BenchPeerFn peer_once;
-  double goal; /* in the row's unit; 0: none */
+  double recorded; /* in place of those two: what a peer that no package has once needed (docs/bench.md) */
+  double goal;     /* in the row's unit; 0: none */
 } BenchRow;
 
 /* What else was seen, asked for after the last repetition. (transfer full) */
@@ -73,6 +74,7 @@ void bench_queue (Bench *bench);
 void bench_flows (Bench *bench);
 void bench_ring (Bench *bench);
 void bench_packets (Bench *bench);
+void bench_transports (Bench *bench);
 void bench_jobs (Bench *bench);
 void bench_levels (Bench *bench);
 void bench_sweep (Bench *bench);

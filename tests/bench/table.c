@@ -108,10 +108,12 @@ limit_cell (const BenchLine *line)
 static char *
 peer_cell (const BenchLine *line)
 {
-  g_autofree char *peer = figure (line, line->peer);
+  g_autofree char *peer = figure (line, line->recorded > 0 ? line->recorded : line->peer);
 
   if (line->peer_name == NULL)
     return g_strdup ("-");
+  if (line->recorded > 0)
+    return g_strdup_printf ("%s: %s, recorded", line->peer_name, peer);
   return g_strdup_printf ("%s: %s", line->peer_name, line->peer > 0 ? peer : line->peer_state);
 }
 

@@ -13,6 +13,7 @@ typedef struct {
   const char *peer_state; /* why `peer` is 0 */
   char *note;
   double value, limit, ratio, peer, goal;
+  double recorded; /* of the peer, of another day; 0: none */
   gboolean is_measured;
 } BenchLine;
 
