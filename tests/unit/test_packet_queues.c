@@ -290,6 +290,15 @@ ports_share_a_memory_by_a_dynamic_threshold (G_GNUC_UNUSED void **state)
            paused = longest_queue (4, 1,
                                    "{mtu: 1000B, flow_control: pfc, congestion: none, memory: 110500B}");
 
+  /* Of 73 964 892 bytes one queue takes 1/16 of what is free: a seventeenth of all. */
+  FabBytes product = longest_queue (8, 1,
+                                    "{mtu: 1000B, flow_control: trim, congestion: none, switch: ixr7220_d4}"),
+           set = longest_queue (
+               8, 1,
+               "{mtu: 1000B, flow_control: trim, congestion: none, switch: ixr7220_d4, alpha: 0.03125}");
+
+  assert_in_range (product, 4350000 - 1000, 4350876);
+  assert_in_range (set, 73964892 / 33 - 1000, 73964892 / 33);
   assert_in_range (one, 148000, 150000);
   assert_in_range (two, 98000, 101000);
   assert_in_range (greedy, 198000, 200000);

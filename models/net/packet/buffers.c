@@ -7,31 +7,61 @@
  *   drop, trim  what waits for a link is cut off above the threshold
  *   headroom    of each link with PFC: its rate x round trip and two packets, which arrive after the pause
  *
- * Without a memory every port has thresholds and a queue of its own (congestion.c). The memory is that of a chip:
+ * Without a memory every port has thresholds and a queue of its own (congestion.c). `switch` names a chip or a product.
+ * Sources, read on 2026-11-23; SONiC is device/ of github.com/sonic-net/sonic-buildimage, and alpha is 2^dynamic_th of
+ * its profiles:
  *
- *   trident_3    32 756 480 B  SONiC, buffer design for T0 (32.8 MB); 32 MB: people.ucsc.edu/~warner/Bufs/trident3.html
- *   tomahawk_2   42 MB         port-buffers.forwardingplane.net/concepts/broadcom-tomahawk2
- *   tomahawk_5   165 660 324 B SONiC (sonic-net/sonic-buildimage): device/arista/x86_64-arista_7060x6_64pe,
- *                              Arista-7060X6-64PE-O128S2/buffers_defaults_t1.j2; threshold 0 in pg_profile_lookup.ini:
- *                              alpha 2^0; 29.4 MB of headroom there are for 150 m
- *   spectrum_2   42 MB         NVIDIA's announcement of 2017-07-06, grokipedia.com/page/NVIDIA_Spectrum-2
- *   spectrum_3   64 MB         grokipedia.com/page/NVIDIA_Spectrum-3
- *   spectrum_4   158 229 504 B SONiC: device/mellanox/x86_64-nvidia_sn5600-r0, buffers_defaults_t0.j2 (lossless pool)
- *   jericho_2    8 GB          people.ucsc.edu/~warner/Bufs/7280R3.html (HBM beside the chip, dynamic)
- *
- * All read on 2026-11-23. No public source was found for Tomahawk 3 and 4: `memory` takes any size.
+ *   trident_3    SONiC, buffer design for T0; people.ucsc.edu/~warner/Bufs/trident3.html
+ *   tomahawk_2   port-buffers.forwardingplane.net/concepts/broadcom-tomahawk2
+ *   tomahawk_5   SONiC: arista/x86_64-arista_7060x6_64pe, O128S2: buffers_defaults_t1.j2, pg_profile_lookup.ini;
+ *                29.4 MB of headroom there are for 150 m
+ *   spectrum_2   NVIDIA's announcement of 2017-07-06, grokipedia.com/page/NVIDIA_Spectrum-2
+ *   spectrum_3   grokipedia.com/page/NVIDIA_Spectrum-3
+ *   spectrum_4   SONiC: mellanox/x86_64-nvidia_sn5600-r0, buffers_defaults_t0.j2 (lossless pool)
+ *   jericho_2    people.ucsc.edu/~warner/Bufs/7280R3.html (HBM beside the chip, dynamic)
+ *   sn5640       SONiC: mellanox/x86_64-nvidia_sn5640-r0, C448O16/buffers_defaults_t1.j2 (lossless pool)
+ *   7050cx3      SONiC: arista/x86_64-arista_7050cx3_32s, C28S4/BALANCED/buffers_defaults_t1.j2 (alpha: lossy)
+ *   7260cx3      tomahawk_2; alpha, lossless: arista/x86_64-arista_7260cx3_64, D108C8/pg_profile_lookup.ini of
+ *                github.com/wendani/sonic-buildimage
+ *   ixr7220_h3   SONiC: nokia/x86_64-nokia_ixr7220_h3-r0, buffers_defaults_t0.j2: 50 MB and 14 of headroom
+ *   ixr7220_d4   SONiC: nokia/x86_64-nokia_ixr7220_d4-r0, D4-36D/buffers_defaults_t0.j2
+ *   ixr7220_h6   SONiC: nokia/x86_64-nokia_ixr7220_h6_64-r0, buffers_defaults_t1.j2: 161.2 MB and 59.0 of headroom
  */
 #include <math.h>
 
 #include "models/net/packet/parts.h"
 
+typedef struct {
+  const char *name;
+  FabBytes bytes; /* with headroom */
+  double alpha;   /* 0: not known */
+} SwitchMemory;
+
+static const SwitchMemory switches[] = {
+  { "none", 0, 0 },
+  { "trident_3", 32756480, 0 },
+  { "tomahawk_2", 42000000, 0 },
+  { "tomahawk_5", 165660324, 1 },
+  { "spectrum_2", 42000000, 0 },
+  { "spectrum_3", 64000000, 0 },
+  { "spectrum_4", 158229504, 0 },
+  { "jericho_2", 8000000000, 0 },
+  { "sn5600", 158229504, 0 },
+  { "sn5640", 136210432, 0 },
+  { "7050cx3", 32712448, 8 },
+  { "7260cx3", 42000000, 0.125 },
+  { "7060x6", 165660324, 1 },
+  { "ixr7220_h3", 64000000, 1 },
+  { "ixr7220_d4", 73964892, 0.0625 },
+  { "ixr7220_h6", 220218000, 0.0625 },
+};
+
 const char *const packet_chips[] = { "none",       "trident_3",  "tomahawk_2", "tomahawk_5", "spectrum_2",
-                                     "spectrum_3", "spectrum_4", "jericho_2",  NULL };
+                                     "spectrum_3", "spectrum_4", "jericho_2",  "sn5600",     "sn5640",
+                                     "7050cx3",    "7260cx3",    "7060x6",     "ixr7220_h3", "ixr7220_d4",
+                                     "ixr7220_h6", NULL };
 
-static const FabBytes chip_bytes[] = { 0,        32756480, 42000000,  165660324,
-                                       42000000, 64000000, 158229504, 8000000000 };
-
-G_STATIC_ASSERT (G_N_ELEMENTS (packet_chips) == G_N_ELEMENTS (chip_bytes) + 1);
+G_STATIC_ASSERT (G_N_ELEMENTS (packet_chips) == G_N_ELEMENTS (switches) + 1);
 
 /* What arrives over a link after its far end has asked for a pause. */
 static double
@@ -57,8 +87,12 @@ void
 packet_buffers_init (PacketNet *self)
 {
   const FabGraph *graph = self->base.env.graph;
-  FabBytes bytes = self->params.memory_bytes > 0 ? self->params.memory_bytes : chip_bytes[self->params.chip];
+  const SwitchMemory *known = &switches[self->params.chip];
+  FabBytes bytes = self->params.memory_bytes > 0 ? self->params.memory_bytes : known->bytes;
 
+  g_assert (g_str_equal (known->name, packet_chips[self->params.chip]));
+  if (self->params.alpha == 0)
+    self->params.alpha = known->alpha > 0 ? known->alpha : 1;
   if (bytes == 0)
     return;
   self->memories = g_new0 (SharedMemory, fab_graph_n_vertices (graph));

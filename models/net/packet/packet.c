@@ -85,15 +85,16 @@ static const FabParam packet_params[] = {
          "PFC: and lets it go on from here down; 0B: three quarters of that."),
     .max = 0x1p30 },
   { ROW ("switch", CHOICE, chip, "none",
-         "Chip of the switches, whose memory their ports share; none: see memory."),
+         "Chip or product of the switches, whose memory their ports share; none: see memory."),
     .choices = packet_chips },
   { ROW (
         "memory", BYTES, memory_bytes, "0B",
         "Memory of a switch that its ports share, in place of the chip's; 0B and no chip: thresholds by port."),
     .max = 0x1p40 },
-  { ROW ("alpha", FACTOR, alpha, "1",
-         "Share of what is free of that memory that one port may take: dynamic threshold."),
-    .min = 1e-3, .max = 1e3 },
+  { ROW (
+        "alpha", FACTOR, alpha, "0",
+        "Share of what is free of that memory that one port may take: dynamic threshold; 0: the switch's, or 1."),
+    .max = 1e3 },
   { ROW ("queue", BYTES, queue_bytes, "1MiB", "Drop, trim: what waits for a link at most."), .min = 64,
     .max = 0x1p30 },
   { ROW (

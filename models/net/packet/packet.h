@@ -21,7 +21,7 @@ typedef enum {
 /* Names of traffic to which classes of service apply, by FabConnection.traffic; NULL-ended. */
 extern const char *const packet_traffics[];
 
-/* Chips of switches by `chip`; NULL-ended, the first one is none. */
+/* Chips and products by `chip`; NULL-ended, the first one is none. */
 extern const char *const packet_chips[];
 
 enum { PACKET_MOST_CLASSES = 15 };
