@@ -24,6 +24,7 @@ typedef struct {
   gboolean has_memory;               /* bytes rest in host memory */
   int evidence;
   gboolean is_calibrated;
+  gboolean is_known[FAB_LINK_CLASS_END]; /* the entry of the class has been looked at */
 } Links;
 
 static void
@@ -57,16 +58,25 @@ fab_link_is_unsure (const FabLinkSpec *spec)
 }
 
 static void
+look_at_class (Links *self, const FabLinkClass *link_class, const FabCatalog *catalog)
+{
+  const FabLinkSpec *spec = fab_catalog_link (catalog, link_class->name);
+
+  if (spec == NULL)
+    return;
+  self->evidence = MAX (self->evidence, spec->evidence);
+  self->is_calibrated = self->is_calibrated || fab_link_is_unsure (spec);
+}
+
+static void
 look_at (Links *self, const FabGraph *graph, const FabCatalog *catalog, FabLinkId id)
 {
   const FabLink *link = fab_graph_link (graph, id);
   const FabLinkClass *link_class = fab_graph_link_class (graph, id);
-  const FabLinkSpec *spec = fab_catalog_link (catalog, link_class->name);
 
-  if (spec != NULL) {
-    self->evidence = MAX (self->evidence, spec->evidence);
-    self->is_calibrated = self->is_calibrated || fab_link_is_unsure (spec);
-  }
+  if (!self->is_known[link->class_index])
+    look_at_class (self, link_class, catalog);
+  self->is_known[link->class_index] = TRUE;
   switch ((FabJoins) link_class->technology->joins) {
   case FAB_JOINS_ETHERNET:
   case FAB_JOINS_MACHINES: take_first (&self->port, id); break;
