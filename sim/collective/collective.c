@@ -201,7 +201,8 @@ fab_library_destroy (FabLibrary *self)
     self->ops->destroy (self);
 }
 
-/* From what is known of the same group. */
+/* From what is known of the same group, the latest first: an all_gather and a reduce_scatter that follow an all_reduce
+ * then share one footprint. */
 static gboolean
 derive_form (const FabLibrary *self, KnownForm *made)
 {
@@ -209,7 +210,7 @@ derive_form (const FabLibrary *self, KnownForm *made)
 
   if (algorithm->derive == NULL || fab_graph_is_unfolded (made->group.cluster->graph))
     return FALSE;
-  for (guint i = 0; i < self->forms->len; i++) {
+  for (guint i = self->forms->len; i-- > 0;) {
     const KnownForm *known = g_array_index (self->forms, KnownForm *, i);
 
     if (known->algorithm == algorithm && is_same_group (&known->group, &made->group)
