@@ -5,7 +5,7 @@
 
 #include "sim/fabric/symmetry.h"
 
-enum { RUN_LINKS = 16, FIRST_SLOTS = 16 };
+enum { RUN_LINKS = 16, FIRST_SLOTS = 16, BLOCK_RUNS = 128 };
 
 /* What has been put on one link so far. */
 typedef struct {
@@ -35,7 +35,8 @@ typedef struct {
  * lie side by side. */
 struct _FabShapeBuilder {
   const FabGraph *graph;
-  GArray *runs; /* of Run */
+  GPtrArray *blocks; /* of BLOCK_RUNS Run each, so that a large builder is not copied as it grows */
+  guint n_runs;
   /* of DuplexRun, of as many of the runs as had to be reached; empty where nothing suffers from the other direction */
   GArray *duplexes;
   guint *slots;  /* [n_slots] index into runs + 1; 0: empty */
@@ -45,6 +46,12 @@ struct _FabShapeBuilder {
   GArray *used;          /* guint64 for each run with used links: its number << 32, and its index */
 };
 
+static inline Run *
+run_at (const FabFootprintBuilder *self, guint index)
+{
+  return &((Run *) self->blocks->pdata[index / BLOCK_RUNS])[index % BLOCK_RUNS];
+}
+
 /* Returns the slot of a run, or the slot where it would go. Fibonacci hashing. */
 static guint *
 find_slot (const FabFootprintBuilder *self, guint32 number)
@@ -52,7 +59,7 @@ find_slot (const FabFootprintBuilder *self, guint32 number)
   if (self->is_direct)
     return &self->slots[number];
   guint i = (number * 2654435769u) & (self->n_slots - 1);
-  while (self->slots[i] > 0 && g_array_index (self->runs, Run, self->slots[i] - 1).number != number)
+  while (self->slots[i] > 0 && run_at (self, self->slots[i] - 1)->number != number)
     i = (i + 1) & (self->n_slots - 1);
   return &self->slots[i];
 }
@@ -66,8 +73,8 @@ grow_slots (FabFootprintBuilder *self)
   self->n_slots = self->is_direct ? n_all : 2 * self->n_slots;
   g_free (self->slots);
   self->slots = g_new0 (guint, self->n_slots);
-  for (guint i = 0; i < self->runs->len; i++)
-    *find_slot (self, g_array_index (self->runs, Run, i).number) = i + 1;
+  for (guint i = 0; i < self->n_runs; i++)
+    *find_slot (self, run_at (self, i)->number) = i + 1;
 }
 
 /* Returns what is known of both directions of a link that is in the run of this index; NULL: nothing. */
@@ -94,19 +101,20 @@ take_run (FabFootprintBuilder *self, guint32 number)
 
   if (slot > 0)
     return slot - 1;
-  if (2 * (self->runs->len + 1) > self->n_slots && !self->is_direct)
+  if (2 * (self->n_runs + 1) > self->n_slots && !self->is_direct)
     grow_slots (self);
-  g_array_set_size (self->runs, self->runs->len + 1);
-  g_array_index (self->runs, Run, self->runs->len - 1).number = number;
-  *find_slot (self, number) = self->runs->len;
-  return self->runs->len - 1;
+  if (self->n_runs % BLOCK_RUNS == 0)
+    g_ptr_array_add (self->blocks, g_new0 (Run, BLOCK_RUNS));
+  run_at (self, self->n_runs++)->number = number;
+  *find_slot (self, number) = self->n_runs;
+  return self->n_runs - 1;
 }
 
 /* Returns the load of a link of a run for adding to it. It is valid until the next call. */
 static Load *
 take_load (FabFootprintBuilder *self, guint index, FabLinkId link)
 {
-  Run *run = &g_array_index (self->runs, Run, index);
+  Run *run = run_at (self, index);
   Load *load = &run->loads[link % RUN_LINKS];
 
   if (load->weight <= 0 && run->n_used++ == 0) {
@@ -123,7 +131,7 @@ fab_footprint_builder_new (const FabGraph *graph)
   FabFootprintBuilder *self = g_new0 (FabFootprintBuilder, 1);
 
   self->graph = graph;
-  self->runs = g_array_new (FALSE, TRUE, sizeof (Run));
+  self->blocks = g_ptr_array_new_with_free_func (g_free);
   self->duplexes = g_array_new (FALSE, TRUE, sizeof (DuplexRun));
   self->n_slots = FIRST_SLOTS;
   self->slots = g_new0 (guint, self->n_slots);
@@ -136,7 +144,7 @@ fab_footprint_builder_free (FabFootprintBuilder *self)
 {
   if (self == NULL)
     return;
-  g_array_unref (self->runs);
+  g_ptr_array_unref (self->blocks);
   g_array_unref (self->duplexes);
   g_free (self->slots);
   g_array_unref (self->used);
@@ -156,7 +164,7 @@ static void
 note_duplex (FabFootprintBuilder *self, guint run, FabLinkId link, FabLinkId sender, double stretch)
 {
   if (run >= self->duplexes->len)
-    g_array_set_size (self->duplexes, self->runs->len);
+    g_array_set_size (self->duplexes, self->n_runs);
   Duplex *duplex = duplex_at (self, run, link);
   duplex->sender = duplex->stretch > 1 && duplex->sender != sender ? FAB_NO_LINK : sender;
   duplex->stretch = MAX (duplex->stretch, stretch);
@@ -255,7 +263,7 @@ used_run (const FabFootprintBuilder *self, guint i)
 static void
 stretch_duplex (FabFootprintBuilder *self, guint index)
 {
-  Run *run = &g_array_index (self->runs, Run, index);
+  Run *run = run_at (self, index);
 
   for (guint i = 0; index < self->duplexes->len && i < RUN_LINKS; i++) {
     const Duplex *duplex = duplex_at (self, index, i);
@@ -289,7 +297,7 @@ compare_runs (gconstpointer a, gconstpointer b)
 static void
 take_out (const FabFootprintBuilder *self, guint index, FabFootprint *footprint)
 {
-  Run *run = &g_array_index (self->runs, Run, index);
+  Run *run = run_at (self, index);
 
   for (guint i = 0; i < RUN_LINKS; i++) {
     Load *load = &run->loads[i];
@@ -348,7 +356,7 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
   g_assert (self->used->len > 0);
   g_array_sort (self->used, compare_runs);
   for (guint i = 0; i < self->used->len; i++) {
-    n += g_array_index (self->runs, Run, used_run (self, i)).n_used;
+    n += run_at (self, used_run (self, i))->n_used;
     stretch_duplex (self, used_run (self, i));
   }
   footprint = fab_footprint_new (n);
