@@ -144,7 +144,7 @@ add_jobs (FabJson *json, const GArray *jobs)
 static void
 add_episodes (FabJson *json, const FabSimulation *simulation)
 {
-  FabEpisodesCount count = fab_simulation_episodes (simulation);
+  FabMemoRecord count = fab_simulation_memo_record (simulation);
 
   if (count.n_collectives == 0)
     return;
@@ -152,8 +152,9 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_add_whole (json, "collectives", (gint64) count.n_collectives);
   fab_json_add_whole (json, "collectives_remembered", (gint64) count.n_collectives_remembered);
   fab_json_add_whole (json, "episodes", (gint64) count.n_episodes);
-  fab_json_add_whole (json, "episodes_remembered", (gint64) count.n_remembered);
+  fab_json_add_whole (json, "episodes_remembered", (gint64) count.n_episodes_remembered);
   fab_json_add_whole (json, "replays", (gint64) count.n_replays);
+  fab_json_add_whole (json, "events", (gint64) count.n_events);
   fab_json_end (json);
 }
 

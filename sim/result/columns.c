@@ -229,6 +229,19 @@ static const FabColumn finding_columns[] = {
   { COLUMN (FabFindingRecord, advice, TEXT), .may_be_null = TRUE, .meaning = "What to do; NULL: nothing." },
 };
 
+static const FabColumn memo_columns[] = {
+  { COLUMN (FabMemoRecord, n_collectives, UNSIGNED), .meaning = "Collectives that have ended." },
+  { COLUMN (FabMemoRecord, n_collectives_remembered, UNSIGNED),
+    .meaning = "Of them, those that were not played, because the same had happened before." },
+  { COLUMN (FabMemoRecord, n_episodes, UNSIGNED),
+    .meaning = "Spans of time in which the network was never idle." },
+  { COLUMN (FabMemoRecord, n_episodes_remembered, UNSIGNED),
+    .meaning = "Of them, those of which nothing was played." },
+  { COLUMN (FabMemoRecord, n_replays, UNSIGNED),
+    .meaning = "How often an episode was played again from its begin, because it went on in a new way." },
+  { COLUMN (FabMemoRecord, n_events, UNSIGNED), .meaning = "Events of the network that were played." },
+};
+
 static const FabColumn band_columns[] = {
   { COLUMN (FabBandRecord, iteration, COUNT) },
   { COLUMN (FabBandRecord, figure, TEXT), .meaning = "`step` or `exposed`." },
@@ -430,6 +443,13 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                           .since = 5, .owner = OF_A_RUN,
                           .about = "what must be known before a figure of the run is quoted",
                           .keys = { "PRIMARY KEY (run_id, place)" } },
+  [FAB_TABLE_MEMO] = { TABLE (memo, FabMemoRecord, memo_columns), .what = "what was played", .since = 6,
+                       .owner = OF_A_RUN,
+                       .about = "how much of the network's work was played, and how much was known",
+                       .note =
+                           "One row for a run at `step` or `packet`; none where the network keeps no memory of "
+                           "what happened, and with `--no-memo` nothing is remembered.",
+                       .keys = { "PRIMARY KEY (run_id)" } },
   [FAB_TABLE_BAND] = { TABLE (band, FabBandRecord, band_columns), .what = "the band", .since = 6,
                        .owner = OF_A_PART, .about = "how far a figure of an iteration may be off",
                        .note = "Nothing stands here for a run that was played with `--no-band`, or of which "

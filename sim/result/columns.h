@@ -61,6 +61,7 @@ typedef enum {
   FAB_TABLE_LINK_SAMPLE,
   FAB_TABLE_MEMORY,
   FAB_TABLE_FINDING,
+  FAB_TABLE_MEMO,
   FAB_TABLE_BAND,
   FAB_TABLE_FASTER,
   FAB_N_RUN_TABLES, /* those above have the rows of runs */

@@ -190,6 +190,15 @@ typedef struct {
   const char *advice; /* NULL: none */
 } FabFindingRecord;
 
+/* How much of the network's work a run at a fidelity that sends messages has played. */
+typedef struct {
+  guint64 n_collectives;            /* that have ended */
+  guint64 n_collectives_remembered; /* of them, ended as they had ended before */
+  guint64 n_episodes, n_episodes_remembered;
+  guint64 n_replays; /* times that a remembered episode was played again, up to where it went on otherwise */
+  guint64 n_events;  /* of the network, that were played */
+} FabMemoRecord;
+
 /* Bounds between which a figure of an iteration lies (sim/run/band.h). */
 typedef struct {
   guint iteration;

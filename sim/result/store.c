@@ -615,6 +615,12 @@ fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, G
 }
 
 gboolean
+fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error)
+{
+  return add_rows (self, FAB_TABLE_MEMO, row, 1, error);
+}
+
+gboolean
 fab_store_commit_run (FabStore *self, GError **error)
 {
   g_assert (self->in_run);

@@ -354,6 +354,9 @@ const FabQuery fab_queries[] = {
     " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
   { "verdict", "What must be known before a figure of the run is quoted (docs/verdict.md).",
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
+  { "memo", "How much of the network's work was played, and how much was known from before.",
+    "SELECT n_collectives, n_collectives_remembered, n_episodes, n_episodes_remembered, n_replays, n_events FROM memo"
+    " WHERE run_id = :run" },
   { "band", "How far the step and its exposed communication may be off, and why.",
     "SELECT iteration, figure, low_s, high_s, coverage_fraction, reason FROM band WHERE run_id = :run"
     " ORDER BY iteration, figure DESC" },

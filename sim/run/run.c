@@ -102,9 +102,18 @@ play (FabSimulation *simulation, const FabRunOptions *options, GError **error)
 }
 
 static gboolean
+store_memo (FabStore *store, const FabSimulation *simulation, GError **error)
+{
+  FabMemoRecord record = fab_simulation_memo_record (simulation);
+
+  return record.n_collectives == 0 || fab_store_add_memo (store, &record, error);
+}
+
+static gboolean
 store_end (FabStore *store, const FabSimulation *simulation, GError **error)
 {
-  return store_queues (store, simulation, error) && fab_store_commit_run (store, error);
+  return store_queues (store, simulation, error) && store_memo (store, simulation, error)
+      && fab_store_commit_run (store, error);
 }
 
 gboolean

@@ -486,6 +486,19 @@ fab_simulation_episodes (const FabSimulation *self)
   return self->net_engine != NULL ? fab_episodes_count (self->episodes) : (FabEpisodesCount){ 0 };
 }
 
+FabMemoRecord
+fab_simulation_memo_record (const FabSimulation *self)
+{
+  FabEpisodesCount count = fab_simulation_episodes (self);
+
+  return (FabMemoRecord){ .n_collectives = count.n_collectives,
+                          .n_collectives_remembered = count.n_collectives_remembered,
+                          .n_episodes = count.n_episodes,
+                          .n_episodes_remembered = count.n_remembered,
+                          .n_replays = count.n_replays,
+                          .n_events = fab_episodes_events (self->episodes) };
+}
+
 GArray *
 fab_simulation_link_queues (const FabSimulation *self)
 {

@@ -84,6 +84,9 @@ guint64 fab_simulation_events (const FabSimulation *self);
 /* How much of the network's work was played, and how much remembered; 0 where everything is played. */
 FabEpisodesCount fab_simulation_episodes (const FabSimulation *self);
 
+/* The same with the events of the network, as it is stored. */
+FabMemoRecord fab_simulation_memo_record (const FabSimulation *self);
+
 /* Returns the FabLinkQueueRecord of the links that carried traffic since the start; empty when the network has no
  * queues. (transfer full) */
 GArray *fab_simulation_link_queues (const FabSimulation *self);

@@ -70,6 +70,43 @@ every_iteration_is_played_told_and_kept (G_GNUC_UNUSED void **state)
   assert_int_equal (count (store, "iteration"), 4);
 }
 
+static gint64
+count_of (FabStore *store, const char *column)
+{
+  g_autofree char *sql = g_strdup_printf ("SELECT %s FROM memo WHERE run_id = :run", column);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabTable) answer = fab_store_query (store, sql, 0, &error);
+
+  assert_null (error);
+  assert_int_equal (answer->n_rows, 1);
+  return fab_table_cell (answer, 0, 0)->integer;
+}
+
+/* Four iterations of one all-reduce each are four episodes. The first is played, the others are it. Without memory all
+ * are played, with four times its events. */
+static void
+what_was_played_and_remembered_is_kept (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (Play) memo = play_new (catalog, FOUR "fidelity: step\n", NULL);
+  g_autoptr (Play) all = play_new (catalog, FOUR "fidelity: {kind: step, memo: false}\n", NULL);
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  FabRunOptions options = { .store = store };
+
+  assert_true (fab_simulation_run (memo->simulation, &options, NULL));
+  assert_int_equal (count_of (store, "n_collectives"), 4);
+  assert_int_equal (count_of (store, "n_collectives_remembered"), 3);
+  assert_int_equal (count_of (store, "n_episodes"), 4);
+  assert_int_equal (count_of (store, "n_episodes_remembered"), 3);
+  assert_int_equal (count_of (store, "n_replays"), 0);
+  gint64 n_events = count_of (store, "n_events");
+  assert_true (n_events > 0);
+  assert_true (fab_simulation_run (all->simulation, &options, NULL));
+  assert_int_equal (count_of (store, "n_collectives"), 4);
+  assert_int_equal (count_of (store, "n_collectives_remembered"), 0);
+  assert_int_equal (count_of (store, "n_events"), 4 * n_events);
+}
+
 static void
 nothing_need_be_asked_for (G_GNUC_UNUSED void **state)
 {
@@ -158,6 +195,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_iteration_is_played_told_and_kept),
+    cmocka_unit_test (what_was_played_and_remembered_is_kept),
     cmocka_unit_test (nothing_need_be_asked_for),
     cmocka_unit_test (it_can_end_after_some_iterations),
     cmocka_unit_test (a_hang_is_an_error_and_what_ended_before_is_kept),

@@ -68,6 +68,20 @@ queues_are_asked_of_one_run (void **state)
                  "0,node0/gpu0,leaf0,ib_ndr,4000,0,0,12,0,3,0\n");
 }
 
+/* 40 collectives, of which 10 were played. */
+static void
+what_was_played_is_asked_of_one_run (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
+  assert_answer (
+      path, fab_query_find ("memo")->sql,
+      "n_collectives,n_collectives_remembered,n_episodes,n_episodes_remembered,n_replays,n_events\n"
+      "40,30,8,5,1,9000\n");
+  assert_answer (path, "SELECT count (*) FROM memo", "count (*)\n2\n");
+}
+
 /* The run stays as it was when what is added to it is refused. */
 static void
 an_outlook_is_added_to_a_run_that_is_stored (void **state)
@@ -151,9 +165,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    store_test (reasons_that_go_in_come_out),        store_test (views_say_which_part_of_what),
-    store_test (queues_are_asked_of_one_run),        store_test (an_outlook_is_added_to_a_run_that_is_stored),
-    store_test (a_run_can_be_dropped_as_documented), store_test (every_column_and_question_is_on_its_page),
+    store_test (reasons_that_go_in_come_out),
+    store_test (views_say_which_part_of_what),
+    store_test (queues_are_asked_of_one_run),
+    store_test (an_outlook_is_added_to_a_run_that_is_stored),
+    store_test (what_was_played_is_asked_of_one_run),
+    store_test (an_outlook_is_added_to_a_run_that_is_stored),
+    store_test (a_run_can_be_dropped_as_documented),
+    store_test (every_column_and_question_is_on_its_page),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
