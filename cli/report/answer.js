@@ -15,7 +15,10 @@
     return parts.filter(Boolean).join(" ");
   };
 
-  const title = (run) => shorten(run.words?.summary ?? run.name ?? "run " + run.run, 160);
+  // Without a summary: the name and what is trained.
+  const title = (run) => shorten(run.words?.summary ?? (run.words?.model
+    ? `${run.name}: ${run.words.model} with ${strategy(run.words)} on ${plural(run.ranks, "GPU")}`
+    : run.name ?? "run " + run.run), 160);
 
   // The class of ranks whose memory is fullest.
   const fullest = (run) => {
@@ -38,12 +41,17 @@
          " of it the GPUs wait for communication that nothing hides."]
       : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."];
 
+  // A link that sets the pace and is hardly used, and of which faster ones would change nothing.
+  const idle = (run, bound, last) => bound.busy < 0.1 && last.exposed_s > 0.1 * last.step_s
+    && (run.faster ?? []).some((one) => Math.abs(one.step_s / last.step_s - 1) < 0.02);
+
   // Of one link where one sets the pace, else of its kind.
   const pace = (run, last) => {
     const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
     const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
     const name = make("b", {}, link(bound.link_from, bound.link_to)), place = outlook.where(bound.link_from, bound.link_to);
-    const busy = bound.busy === null ? "" : ` It is busy for ${percent(bound.busy)} of the step.`;
+    const busy = bound.busy === null ? "" : ` It is busy for ${percent(bound.busy)} of the step${idle(run, bound, last)
+      ? ", so bandwidth is not what is missing: most of the time passes before and between the bytes" : ""}.`;
     if (bound.share >= 0.5)
       return [" The link that sets the pace is ", name, `, ${outlook.called(bound.spec)} with ${rate(bound.rate_bytes_per_s)} one way. `
         + `It leads ${place} and accounts for ${percent(bound.share)} of ${what}.${busy}`];

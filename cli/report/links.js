@@ -48,10 +48,20 @@
       const half = Math.min(room / 2, Math.max(spread, Math.min(one.n > 1 || each > 160 ? 70 : 34, each / 2 - 2)));
       at.set("1" + one.name, { x: Math.max(left + half, Math.min(width - left - half, left + one.x * room)), y: top
         + y * ROW + BOX / 2 + 14, half, high: BOX,
-        text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : shorten(one.name.replaceAll("#", ""),
+        text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : boxName(one.name,
           Math.max(3, Math.floor((2 * half - 4) / 6))) });
     }));
     return { at, top, height: top + rows.length * ROW - ROW + BOX + 58 };
+  };
+
+  const NAMES = [["pcie_switch", "PCIe switch", "PCIe"], ["nvswitch", "NVSwitch", "NVSw"]];
+
+  // "pcie_switch0" as "PCIe switch 0", or "PCIe 0" where there is little room.
+  const boxName = (name, most) => {
+    const plain = name.replaceAll("#", ""), known = NAMES.find(([raw]) => plain.startsWith(raw));
+    if (!known) return shorten(plain, most);
+    const number = plain.slice(known[0].length), long = `${known[1]} ${number}`.trim();
+    return shorten(long.length <= most ? long : `${known[2]} ${number}`.trim(), most);
   };
 
   const tierName = (tier) => tier.n > 1 ? `${count(tier.n)} \u00d7 ${bare(tier.name)}` : bare(tier.name);
