@@ -91,6 +91,7 @@
         Object.assign(run, { band: outlook.band ?? [], faster: outlook.faster ?? [], seeds: outlook.seeds ?? null,
           outlook: outlook.problem ?? "certain" });
         fabricast.parts.answer(at("answer"), run, report);
+        fabricast.parts.terms(at("terms"));
         at("explore").dataset.outlook = String(number);
       } catch { /* a knob was turned meanwhile, or the server has gone: the next answer says so */ }
     }, REST_MS);

@@ -168,5 +168,6 @@
       ...findings(run, ["stops"], { class: "lead stop" }), lead(run));
     if (data.runs.length < 2) picture(host, run);
     host.append(verdict(run), tiles(run), reservations(run) ?? "");
+    fabricast.linkTerms(host);
   };
 })();

@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "cli/help/glossary.h"
 #include "sim/base/error.h"
 
 /* The named questions of a results file as tables of the page: CSV, so that what a reader
@@ -548,6 +549,32 @@ safe_json (const char *data)
   return g_strjoinv ("\\u003c", parts);
 }
 
+/* The glossary for the page: [{"name", "also", "text"}]. (transfer full) */
+static char *
+glossary_json (void)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+
+  fab_json_begin_array (json, NULL);
+  for (guint i = 0; i < terms->len; i++) {
+    const FabTerm *term = g_ptr_array_index (terms, i);
+    g_auto (GStrv) also = g_strsplit (term->also ? term->also : "", ", ", -1);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", term->name);
+    fab_json_begin_array (json, "also");
+    for (guint k = 0; also[k] != NULL && *also[k] != '\0'; k++)
+      fab_json_add_text (json, NULL, also[k]);
+    fab_json_end (json);
+    fab_json_add_text (json, "text", term->text);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  g_autofree char *text = fab_json_text (json);
+  return safe_json (text);
+}
+
 typedef struct {
   const char *place;
   char *text; /* owned */
@@ -608,6 +635,7 @@ fab_report_page (const FabReportPage *page, GError **error)
     { "@own_style@", block_of ("style", page->style) },
     { "@controls@", g_strdup (page->controls ? page->controls : "") },
     { "@data@", safe_json (page->data) },
+    { "@glossary@", glossary_json () },
     { "@charts@", g_strdup (charts) },
     { "@script@", g_strdup (script) },
     { "@own_script@", block_of ("script", page->script) },

@@ -1,34 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// terms.js - each term of the page in a sentence.
+// terms.js - the glossary's terms that this page uses: below in a sentence or two, and beside the words themselves.
 (() => {
-  const { make } = fabricast;
-  const TERMS = [
-    ["step, iteration", "One round of training: every GPU reads its samples, computes gradients, exchanges them and updates its parameters."],
-    ["compute", "Time in which a GPU runs kernels, whether or not it communicates as well."],
-    ["communication", "Time in which at least one collective or message of a GPU is under way."],
-    ["hidden (overlapped)", "Communication that runs while the GPU computes: it costs nothing, but for what it takes from the kernels."],
-    ["exposed communication", "Communication while the GPU does not compute: what training pays for the network. A faster network can only win this back."],
-    ["idle", "Neither compute nor communication: a GPU waits for others, as the stages of a pipeline do."],
-    ["waiting", "A collective begins when its last rank has arrived; until then the others wait. That is no exposed communication."],
-    ["MFU", "Model FLOPs utilisation: the arithmetic that the model needs, over what the GPUs could have done in that time."],
-    ["HFU", "The same with all arithmetic that was done, so with what was computed twice to save memory."],
-    ["collective", "An operation that all ranks of a group do together; all-reduce gives everyone the sum of everyone's numbers."],
-    ["algorithm bandwidth", "Size over time, as nccl-tests prints it (algbw). Bus bandwidth multiplies it so that a perfect ring shows the rate of its links."],
-    ["binding link", "The link that would be full first, and so sets the rate of a collective. A faster link elsewhere changes nothing."],
-    ["busy", "Share of the step in which a link carries something, headers included, if it carried it at its full rate."],
-    ["line rate", "What a link carries in one direction after coding. 200 Gb/s are 25 GB/s."],
-    ["critical path", "The chain of tasks, each waiting for the one before, that is as long as the step. Other tasks could be slower without harm."],
-    ["rank", "One GPU of the job. Ranks that do the same at the same time are one class, and one timeline stands for all of them."],
-    ["data parallelism", "Every GPU has the whole model and other samples; gradients are added up. ZeRO and FSDP also share out what is stored."],
-    ["tensor parallelism", "Each matrix is divided over a few GPUs, which exchange results within every layer: it needs the fastest links."],
-    ["pipeline parallelism", "Each GPU has some of the layers and hands its results on; at the beginning and the end stages are idle."],
-    ["oversubscription", "How much more the ports below a switch could send than those above it can take; 1 means that nothing is lost."],
-    ["fidelity", "How closely the network is simulated: closed formulas, flows that share links, steps of collectives, or single packets."],
-  ];
+  const { make, tip } = fabricast;
+  const GLOSSARY = JSON.parse(document.getElementById("glossary").textContent);
+  // Everyday words, which a reader of PyTorch knows or the sentence around them says.
+  const PLAIN = new Set(["step", "link", "node", "job", "place", "family", "gpu", "reduce", "phase", "fill", "queue", "flow",
+    "token", "kernel", "stream", "tree", "ring", "compute", "communication", "parameter", "scenario", "forward", "backward",
+    "protocol", "channel", "plane", "rank", "routing", "seed", "tier", "latency", "prefetch", "credit", "fabric", "packet"]);
 
-  fabricast.parts.terms = (host) => {
-    if (host.childElementCount > 0) return;
-    host.append(make("h2", {}, "Terms"), make("dl", { class: "terms" }, TERMS.map(([term, text]) =>
-      make("div", {}, make("dt", {}, term), make("dd", {}, text)))));
+  const namesOf = (term) => [term.name, ...term.also].map((name) => name.toLowerCase());
+  const byName = new Map(GLOSSARY.flatMap((term) => namesOf(term).map((name) => [name, term])));
+  const idOf = (term) => "term-" + term.name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const patternOf = (names) => names.length === 0 ? /$^/g : new RegExp("(?<![\\w-])(?:" + [...names].sort((a, b) => b.length - a.length)
+    .map(escaped).join("|") + ")(?![\\w-])", "gi");
+  const every = patternOf([...byName.keys()]);
+  const linked = patternOf([...byName].filter(([, term]) => !PLAIN.has(term.name.toLowerCase())).map(([name]) => name));
+
+  const textNodes = (host) => {
+    const walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT), found = [];
+    while (walker.nextNode()) found.push(walker.currentNode);
+    return found;
   };
+  const isPlain = (node) => !node.parentElement.closest("a, button, code, svg, h1, h2, h3, .legend");
+
+  const linkTo = (term, text) => tip.attach(make("a", { class: "term", href: "#" + idOf(term) }, text), () =>
+    [term.name, term.text]);
+
+  // The first use of each term in `host` leads to what it means, and says so to who points at it.
+  fabricast.linkTerms = (host) => {
+    const done = new Set();
+    for (const node of textNodes(host).filter(isPlain)) {
+      const parts = [], text = node.data;
+      let from = 0;
+      for (const match of text.matchAll(linked)) {
+        const term = byName.get(match[0].toLowerCase());
+        if (done.has(term)) continue;
+        done.add(term);
+        parts.push(text.slice(from, match.index), linkTo(term, match[0]));
+        from = match.index + match[0].length;
+      }
+      if (parts.length > 0) node.replaceWith(...parts, text.slice(from));
+    }
+  };
+
+  const SECTIONS = ["answer", "links", "timeline", "exposed", "sweeps"];
+  const used = () => {
+    const text = SECTIONS.flatMap((id) => textNodes(document.getElementById(id))).map((node) => node.data).join(" ");
+    const found = new Set([...text.matchAll(every)].map((match) => byName.get(match[0].toLowerCase())));
+    return GLOSSARY.filter((term) => found.has(term));
+  };
+
+  fabricast.parts.terms = (host) => host.replaceChildren(make("h2", {}, "Terms on this page"), make("dl", { class: "terms" },
+    used().map((term) => make("div", { id: idOf(term) }, make("dt", {}, term.name, term.also.length > 0
+      && make("span", { class: "about" }, " " + term.also.join(", "))), make("dd", {}, term.text)))),
+  make("p", { class: "about" }, "The command ", make("code", {}, "fabricast describe glossary"), " has all of them."));
 })();

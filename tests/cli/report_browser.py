@@ -125,7 +125,7 @@ class Page(CliTest):
         self.play(self.path("hostile.yaml"))
         add_sweep(self.path("results.db"))
         path = self.page()
-        self.assertEqual(len(re.findall("<script", read(path))), 3 + read(path).count('"<script'))
+        self.assertEqual(len(re.findall("<script", read(path))), 4 + read(path).count('"<script'))
         self.visit(path)
         self.browser.run("""
           for (const one of document.querySelectorAll("details")) one.open = true;
@@ -196,6 +196,16 @@ class Page(CliTest):
         self.assertEqual(self.texts("svg.links .binding-name"), ["sets the pace: ib-hdr, 200\u00a0Gb/s"])
         # A chart says which question it answers.
         self.assertEqual([text for text in self.texts("figcaption") if "?" not in text], [])
+
+    def test_terms_lead_to_the_glossary(self):
+        self.play("hello.yaml")
+        self.visit(self.page())
+        linked = self.browser.run("""return [...document.querySelectorAll("a.term")].map((one) =>
+          [one.textContent.toLowerCase(), document.querySelector(one.getAttribute("href"))?.textContent ?? ""])""")
+        self.assertIn("binding link", [word for word, _ in linked])
+        self.assertEqual([word for word, text in linked if word not in text.lower()], [])
+        self.browser.run("document.querySelector('a.term').focus()")
+        self.assertEqual(self.n(".tip:not([hidden])"), 1)
 
     def test_a_run_without_a_band_says_so(self):
         self.play("hello.yaml")
