@@ -103,7 +103,7 @@ static void
 a_newer_schema_is_refused (void **state)
 {
   assert_header_refused (state, 60, 6,
-                         ": was written by a newer Fabricast (schema 6, this one knows 5); upgrade");
+                         ": was written by a newer Fabricast (schema 7, this one knows 6); upgrade");
 }
 
 /* It lacks tables: it can be asked, and stays as it is. */
@@ -120,7 +120,7 @@ an_older_schema_takes_no_runs (void **state)
   assert_true (g_file_set_contents (path, bytes, (gssize) size, NULL));
   assert_null (fab_store_open (path, FAB_STORE_WRITE, &error));
   assert_says (error,
-               ": was written by an older Fabricast (schema 1, this one writes 5); it can be asked, but "
+               ": was written by an older Fabricast (schema 1, this one writes 6); it can be asked, but "
                "choose another file for new runs");
   assert_answer (path, "SELECT run_id FROM run", "run_id\n1\n");
 }
