@@ -133,7 +133,7 @@ class Page(CliTest):
             for (const type of ["pointermove", "focus"]) one.dispatchEvent(new PointerEvent(type, { clientX: 300, clientY: 300 }));""")
         self.browser.run("return new Promise ((done) => setTimeout (done, 100))")
         self.assertEqual(self.browser.run("return [document.title, window.pwned ?? 0, document.images.length, document.scripts.length]"),
-                         ["Fabricast report", 0, 0, 3])
+                         ["Fabricast report", 0, 0, 4])
         self.assertIn("</script><script>", "".join(self.texts("#answer")))
         self.assertEqual(self.browser.console(), [])
         self.browser.resize(360, 800)
