@@ -102,7 +102,7 @@ a_database_of_another_program_is_refused (void **state)
 static void
 a_newer_schema_is_refused (void **state)
 {
-  assert_header_refused (state, 60, 6,
+  assert_header_refused (state, 60, 7,
                          ": was written by a newer Fabricast (schema 7, this one knows 6); upgrade");
 }
 
