@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what the commands share: the table of commands, options, exit codes, and where data files are.
  *
- * Only cli/ prints to a person or exits the program. Each command has a file and a row in main.c. Answers go to
- * stdout, everything else to stderr. Commands run on the main thread.
+ * Only cli/ prints to a person or exits the program. Each command has a file and a row in help/commands.c. Answers
+ * go to stdout, everything else to stderr. Commands run on the main thread.
  */
 #pragma once
 
@@ -35,6 +35,7 @@ extern const FabCommand fab_command_cost;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_explore;
 extern const FabCommand fab_command_explain;
+extern const FabCommand fab_command_help;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - the table of commands. */
+/* main.c - from arguments to a command. */
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -9,41 +9,18 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/help/commands.h"
 #include "cli/terminal/terminal.h"
-
-static const FabCommand *const commands[] = {
-  &fab_command_run,       &fab_command_size,     &fab_command_sweep,    &fab_command_plan,
-  &fab_command_tune,      &fab_command_explain,  &fab_command_cost,     &fab_command_check,
-  &fab_command_compare,   &fab_command_whatif,   &fab_command_scale,    &fab_command_collective,
-  &fab_command_p2p,       &fab_command_topo,     &fab_command_import,   &fab_command_measure,
-  &fab_command_calibrate, &fab_command_query,    &fab_command_trace,    &fab_command_report,
-  &fab_command_explore,   &fab_command_describe, &fab_command_validate,
-};
+#include "sim/config/diagnostics.h"
 
 static const char *const help_words[] = { "--help", "-h", "help", NULL };
-
-static void
-print_usage (void)
-{
-  g_print ("Fabricast forecasts what a GPU training fabric does to a training job.\n\n"
-           "Usage:\n  fabricast COMMAND [OPTION...]\n\nCommands:\n");
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    g_print ("  %-11s %s\n", commands[i]->name, commands[i]->summary);
-  g_print (
-      "\n`fabricast COMMAND --help` explains a command, with examples. `fabricast --version` prints the version.\n"
-      "`--color=WHEN` (auto, always, never), of every command, colours what a terminal shows, or does not.\n"
-      "Exit codes: 0 done; 1 a target or gate was not met; 2 bad input; 3 not possible on this machine.\n");
-}
 
 static FabExit
 unknown_command (const char *name)
 {
-  const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
-  const char *nearest;
+  g_autoptr (GPtrArray) names = fab_command_names ();
+  const char *nearest = fab_nearest (name, (const char *const *) names->pdata);
 
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    names[i] = commands[i]->name;
-  nearest = fab_nearest (name, names);
   g_printerr ("fabricast: unknown command '%s'%s%s; `fabricast --help` lists them\n", name,
               nearest ? "; nearest is " : "", nearest ? nearest : "");
   return FAB_EXIT_INPUT;
@@ -53,10 +30,9 @@ unknown_command (const char *name)
 static gboolean
 prints_data (int argc, char **argv)
 {
-  gboolean is_data = FALSE;
+  const FabCommand *command = argc > 1 ? fab_command_find (argv[1]) : NULL;
+  gboolean is_data = command != NULL && command->prints_data;
 
-  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (commands); i++)
-    is_data = is_data || (commands[i]->prints_data && strcmp (commands[i]->name, argv[1]) == 0);
   for (int i = 1; i < argc; i++) {
     const char *format = g_str_has_prefix (argv[i], "--format=") ? argv[i] + strlen ("--format=")
                        : strcmp (argv[i], "--format") == 0       ? argv[i + 1]
@@ -74,10 +50,9 @@ prints_data (int argc, char **argv)
 static FabExit
 run_command (int argc, char **argv)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    if (strcmp (commands[i]->name, argv[0]) == 0)
-      return commands[i]->run (argc, argv);
-  return unknown_command (argv[0]);
+  const FabCommand *command = fab_command_find (argv[0]);
+
+  return command != NULL ? command->run (argc, argv) : unknown_command (argv[0]);
 }
 
 /* Fails when stdout cannot be written completely, for example because the disk is full. */
@@ -141,20 +116,18 @@ main (int argc, char **argv)
   if (error != NULL)
     return fab_cli_fail (argc > 1 ? argv[1] : "help", error);
   if (argc < 2) {
-    print_usage ();
+    fab_command_print_all ();
     return FAB_EXIT_INPUT;
   }
   if (g_strv_contains (version_words, argv[1])) {
     g_print ("fabricast %s\n", FAB_VERSION);
     return FAB_EXIT_DONE;
   }
-  if (g_strv_contains (help_words, argv[1])) {
-    char *help[] = { argc > 2 ? argv[2] : NULL, (char *) "--help", NULL };
-
-    if (argc > 2)
-      return run_command (2, help);
-    print_usage ();
+  if (g_strv_contains (help_words, argv[1]) && argc == 2 && *argv[1] == '-') {
+    fab_command_print_all ();
     return FAB_EXIT_DONE;
   }
+  if (g_strv_contains (help_words, argv[1]))
+    argv[1] = (char *) fab_command_help.name;
   return run_command (argc - 1, argv + 1);
 }

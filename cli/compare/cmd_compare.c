@@ -719,6 +719,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_compare = {
   .name = "compare",
-  .summary = "Put scenarios, variants or fidelities side by side and say where they differ",
+  .summary = "Put scenarios, variants or fidelities side by side, and say where they differ",
   .run = run,
 };

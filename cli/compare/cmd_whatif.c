@@ -618,6 +618,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_whatif = {
   .name = "whatif",
-  .summary = "Say what a fault, another NIC, NVLS, SHARP, a domain or any key changes",
+  .summary = "Say what a fault, another NIC or any other change does to a scenario",
   .run = run,
 };

@@ -36,6 +36,7 @@ _fabricast_options() { # COMMAND
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
     sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
     cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
+    help) echo --help ;;
     describe) echo --names --schema --sequence --format --help ;;
     collective)
       echo --node --nodes --gpus-per-node --ngpus --nthreads --nic --with --fabric --op --datatype --minbytes \
@@ -144,7 +145,11 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:0) _fabricast_words "show $(_fabricast_names "$1" measure)" ;;
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
-    help:0) _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore version' ;;
+    help:0)
+      _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore
+        start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
+      ;;
+    help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
   esac
 }
 

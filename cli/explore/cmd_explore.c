@@ -111,6 +111,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_explore = {
   .name = "explore",
-  .summary = "Turn knobs of a scenario in a browser and see at once what they change",
+  .summary = "Turn the knobs of a scenario in the browser",
   .run = run,
 };

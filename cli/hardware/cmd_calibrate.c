@@ -224,7 +224,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_calibrate = {
   .name = "calibrate",
-  .summary = "Make a link entry of what was measured",
+  .summary = "Fit a link to its measurements",
   .run = run,
   .prints_data = TRUE,
 };

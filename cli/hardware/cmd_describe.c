@@ -753,6 +753,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_describe = {
   .name = "describe",
-  .summary = "List models, catalogue entries and the keys of a scenario",
+  .summary = "List models, hardware and the keys of a scenario",
   .run = run,
 };

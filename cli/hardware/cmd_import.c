@@ -357,7 +357,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_import = {
   .name = "import",
-  .summary = "Make a scenario of what a machine prints, or of a model's config.json",
+  .summary = "Turn what a machine prints, or a model's config.json, into a scenario",
   .run = run,
   .prints_data = TRUE,
 };

@@ -674,7 +674,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_measure = {
   .name = "measure",
-  .summary = "Measure links of this machine and between two, for `calibrate`",
+  .summary = "Measure the links of this machine, and those between two machines",
   .run = run,
 };
 

@@ -440,6 +440,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_topo = {
   .name = "topo",
-  .summary = "Draw a machine and its fabric: tree, leaves and spines, nvidia-smi matrix",
+  .summary = "Draw a machine and its network",
   .run = run,
 };

@@ -150,6 +150,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_validate = {
   .name = "validate",
-  .summary = "Hold predictions against published measurements",
+  .summary = "Compare predictions with published measurements",
   .run = run,
 };

@@ -104,7 +104,7 @@ fab_glossary_entry (const FabTerm *term)
   if (term->see != NULL)
     g_string_append_printf (out, "\nSee also: %s.\n", term->see);
   if (term->page != NULL)
-    g_string_append_printf (out, "%sMore: %s\n", term->see != NULL ? "" : "\n", term->page);
+    g_string_append_printf (out, "\nMore: %s\n", term->page);
   return g_string_free (out, FALSE);
 }
 

@@ -256,7 +256,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_report = {
   .name = "report",
-  .summary = "Make a page of runs and sweeps: timeline, exposed communication, busy links, curves",
+  .summary = "Make an HTML page of runs and sweeps",
   .run = run,
   .prints_data = TRUE,
 };

@@ -130,6 +130,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_query = {
   .name = "query",
-  .summary = "Ask a results file: exposed communication, collectives, busy links",
+  .summary = "Ask questions of a results file, or run SQL on it",
   .run = run,
 };

@@ -78,7 +78,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_check = {
   .name = "check",
-  .summary = "Check a scenario and print it with every default filled in",
+  .summary = "Check a scenario, and print it with every default filled in",
   .run = run,
   .prints_data = TRUE,
 };

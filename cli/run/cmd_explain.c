@@ -269,6 +269,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_explain = {
   .name = "explain",
-  .summary = "Say why a figure is what it is: formulas, numbers, sources",
+  .summary = "Show the formulas, numbers and sources behind a figure",
   .run = run,
 };

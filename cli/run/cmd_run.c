@@ -362,6 +362,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_run = {
   .name = "run",
-  .summary = "Play a scenario: step time, exposed communication, binding link",
+  .summary = "Simulate a scenario: step time, exposed communication, binding link",
   .run = run,
 };

@@ -774,6 +774,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_collective = {
   .name = "collective",
-  .summary = "Predict the nccl-tests table of a machine, and what binds",
+  .summary = "Predict the nccl-tests table of a machine",
   .run = run,
 };

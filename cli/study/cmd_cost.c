@@ -375,6 +375,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_cost = {
   .name = "cost",
-  .summary = "Count a machine's parts, prices and watts, and what a step, a token, a training costs",
+  .summary = "Count a machine's parts, price and power, and what a step and a token cost",
   .run = run,
 };

@@ -553,6 +553,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_plan = {
   .name = "plan",
-  .summary = "Rank the strategies that train a model within memory",
+  .summary = "Rank the training strategies that fit into memory",
   .run = run,
 };

@@ -438,6 +438,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_scale = {
   .name = "scale",
-  .summary = "Play a job on more and more GPUs: efficiency, where it bends, where the network dominates",
+  .summary = "Simulate a job on more and more GPUs, and say where the network dominates",
   .run = run,
 };

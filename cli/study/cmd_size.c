@@ -574,6 +574,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_size = {
   .name = "size",
-  .summary = "Find the first value of a key that meets a target: how fast, how many, how large",
+  .summary = "Find the least bandwidth, GPUs or other value that meets a target",
   .run = run,
 };

@@ -621,6 +621,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_sweep = {
   .name = "sweep",
-  .summary = "Play every combination of values of some keys, resumable, on many machines",
+  .summary = "Simulate every combination of values of some keys",
   .run = run,
 };

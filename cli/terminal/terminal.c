@@ -49,10 +49,12 @@ fab_terminal_prose_columns (guint otherwise)
 gboolean
 fab_terminal_has_colour (int descriptor, const char *when)
 {
-  const char *no = g_getenv ("NO_COLOR"), *kind = g_getenv ("TERM");
+  const char *no = g_getenv ("NO_COLOR"), *kind = g_getenv ("TERM"), *force = g_getenv ("CLICOLOR_FORCE");
 
   if (g_strcmp0 (when, "always") == 0 || g_strcmp0 (when, "never") == 0)
     return strcmp (when, "always") == 0;
+  if (force != NULL && *force != '\0' && strcmp (force, "0") != 0 && (no == NULL || *no == '\0'))
+    return TRUE;
   return isatty (descriptor) == 1 && (no == NULL || *no == '\0') && g_strcmp0 (kind, "dumb") != 0;
 }
 

@@ -24,7 +24,8 @@ guint fab_terminal_page_columns (guint otherwise);
 guint fab_terminal_prose_columns (guint otherwise);
 
 /* Says whether to colour what goes to a descriptor. `when` is "always", "never" or "auto" (NULL too); "auto" means a
- * terminal that is not TERM=dumb, unless NO_COLOR is set and not empty (no-color.org). */
+ * terminal that is not TERM=dumb, unless NO_COLOR is set and not empty (no-color.org); CLICOLOR_FORCE that is neither
+ * empty nor 0 stands for a terminal (bixense.com/clicolors). */
 gboolean fab_terminal_has_colour (int descriptor, const char *when);
 
 /* Takes --color=WHEN out of the arguments, wherever it stands, and returns WHEN, else FABRICAST_COLOR of the

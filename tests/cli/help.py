@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The glossary: complete, true to keys and commands of the program, and the same in help, pages and JSON."""
+"""Help: commands in groups, topics whose commands work, the nearest name for every kind of mistake. And the glossary: complete, true to keys and commands of the program, and the same in help, pages and JSON."""
 import json
 import os
 import re
+import subprocess
 
-from support import SOURCE, CliTest, main, read
+import support
+from support import HELLO, SOURCE, CliTest, commands, environment, main, read
 
 PAGE = os.path.join("docs", "glossary.md")
 WANTED = """all-reduce reduce-scatter all-gather all-to-all broadcast NCCL RCCL DDP ZeRO ZeRO-1 ZeRO-2 ZeRO-3 FSDP HSDP bucket
@@ -13,6 +15,72 @@ prefetch TP PP EP CP DP micro-batch bubble NVLink NVSwitch SHARP PCIe HCA NIC ra
 ECMP spraying incast PFC ECN DCQCN RDMA RoCE InfiniBand EFA algbw busbw roofline MFU HFU exposed overlapped idle step band
 straggler jitter fidelity critical_path binding_link alpha-beta""".split()
 MOST_WORDS = 60  # of a paragraph
+
+
+NEAREST = [  # what is written, and what is meant
+    (["rum", HELLO], "run"),
+    (["run", HELLO, "--fidelty", "fluid"], "--fidelity"),
+    (["run", HELLO, "--fidelity", "fliud"], "fluid"),
+    (["run", HELLO, "--set", "job.micro_bath=2"], "micro_batch"),
+    (["run", HELLO, "--set", "job.model=llama2-7v"], "llama2-7b"),
+    (["run", HELLO, "--set", "cluster.node=dgx-h10"], "dgx-h100"),
+    (["run", HELLO, "--format", "jsn"], "json"),
+    (["help", "scenaro"], "scenario"),
+    (["help", "colective"], "collective"),
+    (["help", "glossary", "allreduc"], "all-reduce"),
+    (["help", "oversubscribtion"], "oversubscription"),
+    (["describe", "nods"], "nodes"),
+    (["query", "exposd"], "exposed"),
+]
+
+
+class Help(CliTest):
+    def topics(self):
+        return re.findall(r"^  ([a-z-]+) +\S", self.good("help"), re.M)
+
+    def test_groups(self):
+        text = self.good("--help")
+        for title in ("Start here", "Play", "Compare", "Decide", "Hardware", "Results", "Learn"):
+            self.assertIn(f"\n\n{title}:\n", text)
+        self.assertEqual(len(commands(text)), len(set(commands(text))))
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 100)
+        self.assertEqual(self.good("-h"), text)
+
+    def test_a_topic_explains_itself(self):
+        self.assertIn("glossary", self.topics())
+        for topic in self.topics():
+            for paragraph in self.good("help", topic).split("\n\n"):
+                if not paragraph.startswith("  "):
+                    self.assertLessEqual(len(paragraph.split("\n  ")[0].split()), MOST_WORDS, paragraph)
+
+    def test_commands_of_topics_work(self):
+        for name in ("scenarios", "docs"):
+            os.symlink(os.path.join(SOURCE, name), self.path(name))
+        os.mkdir(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        lines = {line.strip() for topic in self.topics() for line in self.good("help", topic).splitlines()
+                 if line.startswith("  fabricast ") and ">" not in line.split("--target")[0]}
+        self.assertGreater(len(lines), 12)
+        for line in lines:
+            with self.subTest(line):
+                done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True,
+                                      check=False)
+                self.assertIn(done.returncode, (0, 1) if " validate " in line else (0,), done.stderr)
+
+    def test_help_of_a_command_and_of_a_term(self):
+        self.assertEqual(self.good("help", "run"), self.good("run", "--help"))
+        self.assertEqual(self.good("--help", "run"), self.good("run", "--help"))
+        self.assertEqual(self.good("help", "critical", "path"), self.good("describe", "glossary", "critical path"))
+        self.assertEqual(self.good("help", "glossary", "NCCL"), self.good("help", "NCCL"))
+
+    def test_a_mistake_is_answered_with_the_nearest(self):
+        for args, meant in NEAREST:
+            with self.subTest(" ".join(args)):
+                done = self.fabricast(*args)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, rf"nearest is '?{meant}\b")
 
 
 class Glossary(CliTest):
@@ -68,6 +136,7 @@ class Glossary(CliTest):
             for name in self.good("describe", section, "--names").split():
                 keys += self.good("describe", section, name)
         known = set(re.findall(r"^ *([a-z_0-9]+) ", keys, re.M))
+        shown = {}
         questions = set(self.good("describe", "queries", "--names").split())
         for term in self.terms:
             for key in re.findall(r"`(?:job|cluster|fidelity|collectives)\.([a-z_.0-9]+)", term["shows"]):
@@ -75,9 +144,9 @@ class Glossary(CliTest):
             for question in re.findall(r"[Qq]uery `([a-z-]+)`", term["shows"]):
                 self.assertIn(question, questions)
             for command, options in re.findall(r"`fabricast (\w+)([^`]*)`", term["shows"]):
-                shown = self.good("help", *([command] if command != "help" else []))
+                shown[command] = shown.get(command) or self.good(command, "--help")
                 for option in re.findall(r"--[a-z-]+", options):
-                    self.assertIn(option, shown, term["name"])
+                    self.assertIn(option, shown[command], term["name"])
 
     def test_other_sections_have_no_format(self):
         self.refused("describe", "links", "--format", "json", names="describe glossary")

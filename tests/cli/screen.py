@@ -11,7 +11,7 @@ import subprocess
 import termios
 import unittest
 
-from support import HELLO, SOURCE, CliTest, environment, main
+from support import HELLO, SOURCE, CliTest, commands, environment, main
 import support
 
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -23,7 +23,7 @@ def on_terminal(columns, args, cwd, stderr=None, **variables):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     env = {**environment(), "TERM": "xterm-256color", **variables}
-    for name in ("COLUMNS", "NO_COLOR"):
+    for name in ("COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"):
         if name not in variables:
             env.pop(name, None)
     with subprocess.Popen([support.PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=stderr or theirs, cwd=cwd,
@@ -57,8 +57,9 @@ class Screen(CliTest):
         return text
 
     def test_help_fits_and_breaks_no_word(self):
-        commands = self.good("--help").split("Commands:\n")[1].split("\n\n")[0]
-        for args in [["--help"]] + [[line.split()[0], "--help"] for line in commands.splitlines()]:
+        topics = re.findall(r"^  ([a-z-]+) {1,}\S", self.good("help"), re.M)
+        for args in ([["--help"], ["help"]] + [["help", topic] for topic in topics]
+                     + [[name, "--help"] for name in commands(self.good("--help"))]):
             for columns in (60, 160):
                 shown = self.plain(columns, *args).replace(" \\\n", " ")
                 self.assertEqual(shown.split(), self.good(*args).split(), args)
@@ -101,6 +102,11 @@ class Screen(CliTest):
             self.assertNotRegex(self.screen(200, *args, **variables), CONTROL)
         self.assertNotRegex(self.screen(200, *args, "--color=never"), CONTROL)
         self.assertRegex(self.screen(200, "--color=always", *args, NO_COLOR="1"), CONTROL)
+        forced = {**environment(), "CLICOLOR_FORCE": "1"}
+        self.assertRegex(self.good(*args, env=forced), CONTROL)
+        self.assertNotRegex(self.good(*args, env={**forced, "NO_COLOR": "1"}), CONTROL)
+        self.assertNotRegex(self.good(*args, env={**forced, "CLICOLOR_FORCE": "0"}), CONTROL)
+        self.assertNotRegex(self.good(*args, "--format", "csv", env=forced), CONTROL)
         painted = self.good(*args, "--color=always")
         self.assertIn("\x1b[31mexposed", painted)
         self.assertEqual(CONTROL.sub("", painted), plain)

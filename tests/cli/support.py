@@ -105,6 +105,12 @@ class CliTest(unittest.TestCase):
         return done.stderr
 
 
+def commands(help_text):
+    """The commands that `fabricast --help` lists, group by group."""
+    listed = help_text.split("Start here:\n")[1].split("\n\n", 1)[1]
+    return re.findall(r"^  ([a-z0-9]+) {2,}\S", listed, re.M)
+
+
 def need(*packages):
     """The packages, or exit code 77: skipped."""
     try:

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_help.c - `fabricast help`: topics, commands, and terms of the glossary. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/help/commands.h"
+#include "cli/help/glossary.h"
+#include "cli/help/help.h"
+#include "cli/help/topics.h"
+#include "sim/base/error.h"
+#include "sim/config/diagnostics.h"
+
+enum { MOST_WORDS = 6 }; /* of a topic with a term */
+
+static const FabUsage usage = {
+  .arguments = "[TOPIC [NAME]]",
+  .summary = "Explains a topic, a command or a term of the field. Without a TOPIC, lists the topics.",
+  .examples = "  fabricast help\n"
+              "  fabricast help run\n"
+              "  fabricast help scenario\n"
+              "  fabricast help glossary reduce-scatter\n",
+  .max_rest = MOST_WORDS,
+};
+
+static void
+list_topics (void)
+{
+  g_print ("Topics:\n");
+  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
+    g_print ("  %-12s %s\n", topic->name, topic->summary);
+  g_print (
+      "\n`fabricast help TOPIC` explains one. `fabricast help COMMAND` explains a command, and `fabricast --help`\n"
+      "lists the commands.\n");
+}
+
+static void
+print_topic (const FabTopic *topic)
+{
+  g_autofree char *rows = topic->rows != NULL ? topic->rows () : NULL;
+
+  fab_help_print (topic->text);
+  if (rows != NULL)
+    g_print ("\n%s", rows);
+}
+
+static const FabTopic *
+find_topic (const char *name)
+{
+  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
+    if (strcmp (topic->name, name) == 0)
+      return topic;
+  return NULL;
+}
+
+static gboolean
+unknown_topic (const char *name, GError **error)
+{
+  g_autoptr (GPtrArray) names = fab_command_names ();
+  const char *nearest;
+
+  g_ptr_array_remove_index (names, names->len - 1);
+  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
+    g_ptr_array_add (names, (gpointer) topic->name);
+  g_ptr_array_add (names, NULL);
+  nearest = fab_nearest (name, (const char *const *) names->pdata);
+  if (nearest == NULL)
+    nearest = fab_glossary_nearest (name);
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "there is no command, topic or term '%s'%s%s; `fabricast help` lists the topics", name,
+                    nearest != NULL ? "; nearest is " : "", nearest != NULL ? nearest : "");
+}
+
+/* Terms may be of several words: "critical path". */
+static gboolean
+explain (char **words, GError **error)
+{
+  const FabTopic *topic = find_topic (words[0]);
+  g_autofree char *term = g_strjoinv (" ", words);
+
+  if (topic != NULL && words[1] == NULL) {
+    print_topic (topic);
+    return TRUE;
+  }
+  if (strcmp (words[0], "glossary") == 0)
+    return fab_help_term (term + strlen ("glossary "), error);
+  return fab_glossary_find (term) != NULL ? fab_help_term (term, error) : unknown_topic (term, error);
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!fab_cli_parse (&usage, NULL, &argc, &argv, &error))
+    return fab_cli_fail ("help", error);
+  const FabCommand *command = argc == 2 ? fab_command_find (argv[1]) : NULL;
+  if (command != NULL) {
+    char *arguments[] = { argv[1], (char *) "--help", NULL };
+
+    return command->run (2, arguments);
+  }
+  if (argc == 1)
+    list_topics ();
+  else
+    explain (argv + 1, &error);
+  return fab_cli_fail ("help", error);
+}
+
+const FabCommand fab_command_help = {
+  .name = "help",
+  .summary = "Explain a topic, a command or a term, such as all-reduce",
+  .run = run,
+};
