@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/help/forms.h"
 #include "cli/memory.h"
 #include "cli/terminal/fold.h"
 #include "cli/terminal/terminal.h"
@@ -92,8 +93,11 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   g_autoptr (GError) cause = NULL;
   guint columns = fab_terminal_prose_columns (0);
   g_autofree char *summary = columns > 0 ? fab_fold_prose (usage->summary, columns) : NULL;
+  g_autofree char *form = NULL;
   gboolean wants_help = FALSE;
   GOptionEntry help[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &wants_help, "Show this help", NULL },
+                          { "help-as", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &form,
+                            "The help as man, zsh or fish", "FORM" },
                           G_OPTION_ENTRY_NULL };
   g_autofree char *program = g_strconcat ("fabricast ", (*argv)[0], NULL);
 
@@ -108,6 +112,8 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
     return FALSE;
   if (!g_option_context_parse (context, argc, argv, &cause))
     return explain_option (entries, error, cause);
+  if (form != NULL)
+    return fab_form_print (form, program + strlen ("fabricast "), usage, entries, error) && FALSE;
   if (wants_help) {
     print_help (context);
     return FALSE;

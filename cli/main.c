@@ -33,6 +33,8 @@ prints_data (int argc, char **argv)
   const FabCommand *command = argc > 1 ? fab_command_find (argv[1]) : NULL;
   gboolean is_data = command != NULL && command->prints_data;
 
+  if (argc > 3 && command == &fab_command_help && strcmp (argv[2], "completion") == 0)
+    return TRUE;
   for (int i = 1; i < argc; i++) {
     const char *format = g_str_has_prefix (argv[i], "--format=") ? argv[i] + strlen ("--format=")
                        : strcmp (argv[i], "--format") == 0       ? argv[i + 1]

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/help/commands.h"
+#include "cli/help/forms.h"
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
 #include "cli/help/topics.h"
@@ -81,6 +82,8 @@ explain (char **words, GError **error)
     print_topic (topic);
     return TRUE;
   }
+  if (strcmp (words[0], "completion") == 0)
+    return fab_form_completion (words[1], error);
   if (strcmp (words[0], "glossary") == 0)
     return fab_help_term (term + strlen ("glossary "), error);
   return fab_glossary_find (term) != NULL ? fab_help_term (term, error) : unknown_topic (term, error);

@@ -59,7 +59,7 @@ const FabTopic fab_topics[] = {
         "\n"
         "4. Find out how fast the network has to be:\n"
         "\n"
-        "  fabricast size scenarios/hello.yaml --set cluster.nodes=2 --vary cluster.nic_rate=50,100,200,400Gb/s "
+        "  fabricast size scenarios/hello.yaml --set cluster.nodes=2 --vary cluster.nic_rate=10..400Gb/s:10 "
         "--target 'exposed<=10%'\n" },
   { .name = "scenario",
     .summary = "the YAML file that every command reads",

@@ -4,7 +4,9 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import unittest
 
 import support
 from support import HELLO, SOURCE, CliTest, commands, environment, main, read
@@ -68,6 +70,7 @@ class Help(CliTest):
                 done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True,
                                       check=False)
                 self.assertIn(done.returncode, (0, 1) if " validate " in line else (0,), done.stderr)
+                self.assertNotIn("cannot be played:", done.stdout)
 
     def test_help_of_a_command_and_of_a_term(self):
         self.assertEqual(self.good("help", "run"), self.good("run", "--help"))
@@ -81,6 +84,61 @@ class Help(CliTest):
                 done = self.fabricast(*args)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, rf"nearest is '?{meant}\b")
+
+
+class Forms(CliTest):
+    """Completions and manual pages, which the program makes of its tables of options."""
+
+    def options(self, command):
+        block = self.good(command, "--help").split("Options:\n")[1].split("\n\n")[0]
+        return set(re.findall(r"^  (?:-\w, )?--([\w-]+)", block, re.M))
+
+    def test_completions_have_every_command_and_option(self):
+        zsh, fish = (self.good("help", "completion", shell) for shell in ("zsh", "fish"))
+        for command in commands(self.good("--help")):
+            with self.subTest(command):
+                part = zsh.split(f"\n    {command})\n")[1].split(";;\n")[0]
+                self.assertEqual(set(re.findall(r"--([\w-]+)[=\[}]", re.sub(r"\[[^\]]*\]", "[]", part))), self.options(command))
+                lines = [line for line in fish.splitlines() if f"_from {command}'" in line]
+                self.assertEqual({name for line in lines for name in re.findall(r" -l ([\w-]+)", line)},
+                                 self.options(command))
+        self.assertIn("text matrix dot svg json", fish)
+        self.assertEqual(self.good("help", "completion", "bash"), read(SOURCE, "cli", "completion", "fabricast.bash"))
+        self.refused("help", "completion", "zhs", names="nearest is zsh")
+
+    def test_shells_take_them(self):
+        for shell in ("bash", "zsh", "fish"):
+            file = self.write("completion", self.good("help", "completion", shell, "--color=always"))
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", file], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not here")
+    def test_fish_offers(self):
+        os.mkdir(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        file = self.write("fabricast.fish", self.good("help", "completion", "fish"))
+        env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"], "HOME": self.directory}
+        for line, wanted in (("fabricast col", "collective"), ("fabricast run --fidelity fl", "fluid"),
+                             ("fabricast topo --format do", "dot"), ("fabricast help glos", "glossary")):
+            done = subprocess.run(["fish", "-c", f"source {file}; complete -C '{line}'"], env=env, capture_output=True, text=True,
+                                  cwd=self.directory, check=False)
+            self.assertIn(wanted, done.stdout.split(), done.stderr)
+
+    def test_a_manual_page_has_every_option(self):
+        for command in commands(self.good("--help")):
+            page = self.good(command, "--help-as=man").replace("\\-", "-")
+            self.assertEqual(set(re.findall(r"^\.B .*--([\w-]+)(?:=|$)", page, re.M)), self.options(command))
+            self.assertIn(f".SH NAME\nfabricast-{command} - ", page)
+        self.refused("run", "--help-as=html", names="man, zsh and fish")
+
+    @unittest.skipUnless(shutil.which("man"), "man is not here")
+    def test_manual_pages_are_clean(self):
+        for command in ("run", "query", "collective"):
+            page = self.write(f"fabricast-{command}.1", self.good(command, "--help-as=man"))
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Glossary(CliTest):

@@ -77,7 +77,11 @@ class Install(CliTest):
         self.assertIn("dgx-a100", self.good("describe", "nodes", program=self.path("fab"), env={}))
 
     def test_manual_and_completion(self):
-        self.assertTrue(os.path.isfile(os.path.join(self.folders["mandir"], "man1", "fabricast.1")))
+        pages = {f"fabricast-{name}.1" for name in support.commands(self.installed("--help"))} | {"fabricast.1"}
+        self.assertEqual(set(os.listdir(os.path.join(self.folders["mandir"], "man1"))), pages)
+        for shell, *place in ("zsh", "zsh", "site-functions", "_fabricast"), ("fish", "fish", "vendor_completions.d", "fabricast.fish"):
+            with open(os.path.join(self.folders["datadir"], *place), encoding="utf-8") as file:
+                self.assertEqual(file.read(), self.installed("help", "completion", shell))
         completion = os.path.join(self.folders["datadir"], "bash-completion", "completions", "fabricast")
         self.assertTrue(os.path.isfile(completion))
         subprocess.run(["bash", "-n", completion], check=True)
@@ -89,10 +93,10 @@ class Install(CliTest):
     def test_nothing_else(self):
         files = [os.path.relpath(os.path.join(folder, name), self.root)
                  for folder, _, names in os.walk(self.root) for name in names]
-        known = ("/bin/fabricast", "/man1/fabricast.1", "/bash-completion/completions/fabricast")
+        known = ("/bin/fabricast", "/bash-completion/completions/fabricast", "/_fabricast", "/fabricast.fish")
         module = re.compile(r"/fabricast/fabricast-(?:measure-[a-z]+|ranks-mpi)\.so$")
         extra = [name for name in files
-                 if not name.endswith(known) and "/share/fabricast/" not in name and not module.search(name)]
+                 if not name.endswith(known) and "/man1/fabricast" not in name and "/share/fabricast/" not in name and not module.search(name)]
         self.assertEqual(extra, [])
         kinds = {os.path.splitext(name)[1] for name in files if "/share/fabricast/" in name}
         self.assertLessEqual(kinds, {".yaml", ".csv", ".md"})
