@@ -10,14 +10,21 @@
  * 2026-11-23.)
  */
 #include "models/models.h"
+#include "sim/base/mix.h"
 #include "sim/fabric/router.h"
 
 typedef struct {
+  gboolean is_hashed;
   gint64 n_kept;
   FabTimePs freeze_ps;
 } RepsParams;
 
 static const FabParam reps_params[] = {
+  { .key = "hashed",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (RepsParams, is_hashed),
+    .fallback = "true",
+    .help = "Packet: hashes of switches make a path of an entropy; false: paths are dealt out evenly." },
   { .key = "kept",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (RepsParams, n_kept),
@@ -38,6 +45,7 @@ typedef struct {
   FabRouter base;
   FabMultipath *paths;
   RepsParams params;
+  guint64 seed;
 } RepsRouter;
 
 static gboolean
@@ -56,7 +64,15 @@ reps_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED 
                                shares);
 }
 
-/* A hash of the entropy chooses among links, whatever their rates. */
+static gboolean
+reps_hashed (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, guint64 entropy,
+             FabPath *path)
+{
+  RepsRouter *self = (RepsRouter *) router;
+
+  return fab_multipath_pick_entropy (self->paths, src, dst, fab_mix (self->seed, flow_hash), entropy, path);
+}
+
 static gboolean
 reps_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED gboolean is_detour,
               GArray *shares)
@@ -72,18 +88,20 @@ reps_balance (const FabRouter *router)
   const RepsParams *params = &((const RepsRouter *) router)->params;
 
   return (FabBalance){ .kind = FAB_BALANCE_RECYCLE,
+                       .has_entropies = params->is_hashed,
                        .n_kept = (guint) params->n_kept,
                        .frozen_ps = params->freeze_ps };
 }
 
 static FabRouter *
-reps_create (const FabGraph *graph, gconstpointer params, G_GNUC_UNUSED guint64 seed)
+reps_create (const FabGraph *graph, gconstpointer params, guint64 seed)
 {
   RepsRouter *self = g_new0 (RepsRouter, 1);
 
   self->base.ops = &fab_route_reps;
   self->paths = fab_multipath_new (graph);
   self->params = *(const RepsParams *) params;
+  self->seed = seed;
   return &self->base;
 }
 
@@ -105,5 +123,6 @@ const FabRouterOps fab_route_reps = {
   .spread = reps_spread,
   .balance = reps_balance,
   .choices = reps_choices,
+  .hashed = reps_hashed,
   .destroy = reps_destroy,
 };

@@ -337,6 +337,15 @@ fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint6
            : pick_by_search (self, src, dst, key, path);
 }
 
+gboolean
+fab_multipath_pick_entropy (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
+                            guint64 entropy, FabPath *path)
+{
+  guint64 mixed = fab_mix (fab_mix (fab_mix (key, src), dst), entropy);
+
+  return src == dst || fab_multipath_pick (self, src, dst, mixed, path);
+}
+
 static void
 append_links (const FabPath *path, guint first, guint end, double fraction, GArray *shares)
 {

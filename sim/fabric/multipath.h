@@ -40,6 +40,10 @@ gboolean fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId ds
 gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
                              FabPath *path);
 
+/* The same for packets of one flow that an entropy tells apart. src = dst appends nothing. */
+gboolean fab_multipath_pick_entropy (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
+                                     guint64 entropy, FabPath *path);
+
 /* Appends what all shortest paths carry (FabShare) when `fraction` of a transfer takes them. With a `via` (a
  * vertex of the fabric; FAB_NO_VERTEX: none) these are the shortest paths to it and from it. A transfer that stays
  * inside a node ignores `via`. A link may appear several times. FALSE: there is no path, and nothing is appended. */

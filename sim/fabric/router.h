@@ -18,6 +18,7 @@ typedef enum {
 
 typedef struct {
   FabBalanceKind kind;
+  gboolean has_entropies;   /* paths are those of `hashed` */
   FabTimePs gap_ps;         /* flowlet: a longer pause ends one */
   gboolean takes_emptiest;  /* flowlet: the path with the shortest queue, else any */
   guint n_kept;             /* recycle: paths that a sender knows */
@@ -45,6 +46,10 @@ typedef struct {
    * other switches, or those without. NULL: the paths of spread, without detours. */
   gboolean (*choices) (FabRouter *router, FabVertexId src, FabVertexId dst, gboolean is_detour,
                        GArray *shares);
+  /* Appends the path that the hashes of switches give to packets of a flow with this entropy, from which a network of
+   * packets makes the paths of a transfer. NULL: it deals out paths by the shares of choices. */
+  gboolean (*hashed) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, guint64 entropy,
+                      FabPath *path);
   /* Whether another seed can choose other paths. It may say TRUE where all seeds choose the same ones. NULL: never. */
   gboolean (*uses_seed) (const FabRouter *router);
   void (*destroy) (FabRouter *router);

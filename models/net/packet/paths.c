@@ -244,6 +244,21 @@ way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, gui
   return add_way (self, &way);
 }
 
+/* Appends the paths of all entropies between the ends of a leg. */
+static void
+hash_paths (PacketNet *self, const FabLeg *leg, guint n, GArray *paths)
+{
+  FabRouter *router = self->base.env.router;
+
+  for (guint i = 0; i < n; i++) {
+    FabPath path = { 0 };
+    gboolean has_path = router->ops->hashed (router, leg->src, leg->dst, leg->flow_hash, i, &path);
+
+    g_assert (has_path);
+    g_array_append_val (paths, path);
+  }
+}
+
 static guint32
 way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
 {
@@ -256,6 +271,10 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
   for (guint i = 0; i < n_legs; i++) {
     FabPath path = { 0 };
 
+    if (self->balance.has_entropies) {
+      hash_paths (self, &legs[i], n_paths, paths);
+      continue;
+    }
     if (is_spread) {
       packet_spread (self, &legs[i], FALSE, n_paths - n_detours, paths);
       if (n_detours > 0)
