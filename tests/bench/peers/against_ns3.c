@@ -275,7 +275,8 @@ spray_over_three_tiers (void **state)
     2, 2, 2, port.rate_bytes_per_s, port.latency_ps, (double) (PAYLOAD_BYTES + HEADER_BYTES) / PAYLOAD_BYTES
   };
   g_autoptr (Tree) tree = tree_new (&spec);
-  FabRouter *spray = fab_route_spray.create (tree->graph, NULL, 1);
+  g_autoptr (Params) params = params_new (&fab_route_spray.info, "{}");
+  FabRouter *spray = fab_route_spray.create (tree->graph, params->params, 1);
   Case self = {
     .net = *tree,
     .n_paths = 4,
