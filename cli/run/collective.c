@@ -254,6 +254,7 @@ print_text (const CollectiveRequest *request, const GArray *rows)
   if (request->n_too_small)
     g_print ("# left out: sizes with less than an element for each rank (%u), which nccl-tests runs empty\n",
              request->n_too_small);
+  collective_print_curve (rows);
 }
 
 static void

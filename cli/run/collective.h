@@ -60,3 +60,6 @@ gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GErro
 
 /* Returns the scenario's name of an algorithm or protocol that NCCL spells differently. (transfer full) */
 char *collective_nccl_name (const char *name);
+
+/* Prints bus bandwidth over the sizes of the predictions as a curve, where stdout is a terminal. */
+void collective_print_curve (const GArray *rows);

@@ -11,6 +11,7 @@
 #include "cli/study/points.h"
 #include "cli/study/signals.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/curve.h"
 #include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -229,6 +230,36 @@ mark_best (const Points *self, FabPointsRow *rows, guint best)
 }
 
 static char *
+show_time (double seconds)
+{
+  return fab_figure_show (FAB_FIGURE_TIME, seconds);
+}
+
+/* Draws the step over the values of the only axis, for people on a terminal: all of them have to be played. */
+static void
+append_curve (GString *text, const Points *points)
+{
+  guint n = points->tries->len;
+  g_autofree double *steps = g_new (double, MAX (n, 1));
+  g_autofree char *curve = NULL;
+
+  if (points->grid->axes->len != 1 || n < 3)
+    return;
+  for (guint i = 0; i < n; i++) {
+    const FabPoint *point = try_of (points, i)->point;
+
+    if (point == NULL)
+      return;
+    steps[i] = point->step_s;
+  }
+  const char *const *first = g_ptr_array_index (points->labels, 0);
+  const char *const *last = g_ptr_array_index (points->labels, n - 1);
+  curve = fab_curve_for_screen (&(FabCurve){ "step", *first, *last, "  ", steps, n, show_time });
+  if (curve != NULL && *curve != '\0')
+    g_string_append_printf (text, "%s\n", curve);
+}
+
+static char *
 print_text (const FabSweepView *view, const Points *points)
 {
   GString *text = g_string_new (NULL);
@@ -247,6 +278,7 @@ print_text (const FabSweepView *view, const Points *points)
   const char *best = has_tokens ? "the most tokens per second" : "the shortest step";
 
   append_head (text, view, points);
+  append_curve (text, points);
   fab_points_append_text (text, &table);
   if (n_shown < n)
     g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);

@@ -5,6 +5,8 @@
 #include "cli/terminal/terminal.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -56,6 +58,20 @@ fab_terminal_has_colour (int descriptor, const char *when)
   if (force != NULL && *force != '\0' && strcmp (force, "0") != 0 && (no == NULL || *no == '\0'))
     return TRUE;
   return isatty (descriptor) == 1 && (no == NULL || *no == '\0') && g_strcmp0 (kind, "dumb") != 0;
+}
+
+/* The locale of the environment, and not that of the program, which is always UTF-8. */
+gboolean
+fab_terminal_has_unicode (void)
+{
+  static const char *const poor[] = { "dumb", "linux", NULL };
+  const char *kind = g_getenv ("TERM");
+  locale_t locale = newlocale (LC_CTYPE_MASK, "", (locale_t) 0);
+  gboolean is_utf8 = locale != (locale_t) 0 && strcmp (nl_langinfo_l (CODESET, locale), "UTF-8") == 0;
+
+  if (locale != (locale_t) 0)
+    freelocale (locale);
+  return is_utf8 && !(kind != NULL && g_strv_contains (poor, kind));
 }
 
 const char *

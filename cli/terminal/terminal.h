@@ -28,6 +28,10 @@ guint fab_terminal_prose_columns (guint otherwise);
  * empty nor 0 stands for a terminal (bixense.com/clicolors). */
 gboolean fab_terminal_has_colour (int descriptor, const char *when);
 
+/* Says whether the screen of stdout shows characters beyond ASCII: the locale of the environment is UTF-8, and TERM is
+ * neither dumb nor linux, whose console has few of them. */
+gboolean fab_terminal_has_unicode (void);
+
 /* Takes --color=WHEN out of the arguments, wherever it stands, and returns WHEN, else FABRICAST_COLOR of the
  * environment, or NULL. *error: WHEN is none of always, never and auto. */
 const char *fab_terminal_take_colour (int *argc, char **argv, GError **error);

@@ -81,6 +81,29 @@ class Screen(CliTest):
             widest = max(self.plain(columns, "run", "--no-db", HELLO).split("\n"), key=len)
             self.assertTrue(columns - 1 <= len(widest) <= columns, widest)
 
+    def test_curves_are_for_screens(self):
+        """Braille where the locale is UTF-8, ASCII elsewhere, and nothing in pipes and for programs."""
+        braille, collective = "[\u2800-\u28ff]{3}", ["collective", "--node", "dgx-h100", "--nodes", "2", "-b", "8K", "-e", "1G", "-f", "8"]
+        sweep = ["sweep", HELLO, "--set", "cluster.nodes=2", "--vary", "cluster.nic_rate=50..400Gb/s:50"]
+        for args, title in (collective, "busbw  8KiB"), (sweep, "step  50Gb/s"):
+            shown = self.plain(100, *args)
+            self.assertRegex(shown, braille)
+            self.assertIn(title, shown)
+            self.assertLessEqual(max(map(len, self.check_curve(shown, title))), 100)
+            for variables in ({"LC_ALL": "C"}, {"TERM": "linux"}):
+                poor = self.screen(60, *args, NO_COLOR="1", **variables)
+                self.assertNotRegex(poor, braille)
+                self.assertTrue(any("|" in line and "*" in line for line in self.check_curve(poor, title)))
+            self.assertNotIn(title, self.fabricast(*args).stdout)
+        data = [*collective, "--format", "csv"]
+        self.assertEqual(self.screen(100, *data), self.good(*data))
+
+    def check_curve(self, text, title):
+        """Its lines."""
+        lines = text.split("\n")
+        end = next(i for i, line in enumerate(lines) if title in line)
+        return lines[end - 6:end + 1]
+
     def test_columns_of_the_environment_win(self):
         text = self.screen(200, "run", "--no-db", HELLO, COLUMNS="70", NO_COLOR="1")
         self.assertLessEqual(max(map(len, text.split("\n"))), 70)

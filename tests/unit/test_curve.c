@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_curve.c - curves as text. */
+#include <glib.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/terminal/curve.h"
+#include "cli/terminal/fold.h"
+
+static char *
+show (double value)
+{
+  return g_strdup_printf ("%g s", value);
+}
+
+static char *
+drawn (const double *values, guint n, guint columns, gboolean has_braille)
+{
+  GString *out = g_string_new (NULL);
+
+  fab_curve_append (out, &(FabCurve){ "step", "1", "3", "  ", values, n, show }, columns, has_braille);
+  return g_string_free (out, FALSE);
+}
+
+/* 26 columns leave 12 for the curve, beside two blanks, a label of ten columns, a blank and a bar. Six
+ * rows are 1.2 s apart, from 6 s down to 0 s, and the line falls by 6/11 s a column: two columns to a row. */
+static void
+test_a_falling_line (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 6, 3, 0 };
+  g_autofree char *text = drawn (values, 3, 26, FALSE);
+
+  assert_string_equal (text, "         6 s |**\n"
+                             "             |  **\n"
+                             "             |    **\n"
+                             "             |      **\n"
+                             "             |        **\n"
+                             "         0 s |          **\n"
+                             "        step  1          3\n");
+}
+
+/* A character of Braille has 2 x 4 dots: the first one of a line that stays on top is dots 1 and 4, U+2809. */
+static void
+test_braille (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 2, 2, 2 };
+  g_autofree char *text = drawn (values, 3, 26, TRUE);
+
+  assert_true (g_str_has_prefix (text,
+                                 "         2 s |\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809"
+                                 "\u2809\u2809\n"));
+}
+
+/* A steep curve leaves no hole: below a dot of one column stands one in the next row or the next column. */
+static void
+test_it_fits_and_has_no_holes (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 1, 100, 1, 50, 50 };
+
+  for (guint columns = 26; columns < 120; columns += 13) {
+    g_autofree char *text = drawn (values, 5, columns, FALSE);
+    g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+    for (guint i = 0; lines[i] != NULL; i++)
+      assert_true (fab_fold_width (lines[i], strlen (lines[i])) <= columns);
+    for (guint i = 0; i < 6; i++)
+      assert_non_null (strchr (lines[i], '*'));
+  }
+}
+
+static void
+test_what_is_no_curve (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 1, 2, NAN };
+  g_autofree char *two = drawn (values, 2, 80, FALSE), *broken = drawn (values, 3, 80, FALSE);
+  g_autofree char *narrow = drawn ((const double[]){ 1, 2, 3 }, 3, 20, FALSE);
+
+  assert_string_equal (two, "");
+  assert_string_equal (broken, "");
+  assert_string_equal (narrow, "");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_falling_line),
+    cmocka_unit_test (test_braille),
+    cmocka_unit_test (test_it_fits_and_has_no_holes),
+    cmocka_unit_test (test_what_is_no_curve),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
