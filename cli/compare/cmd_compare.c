@@ -641,10 +641,12 @@ enum { MOST_SCENARIOS = 16 };
 static const FabUsage usage = {
   .arguments = "SCENARIO...",
   .summary =
-      "Plays scenarios, variants of one (--vary), or one scenario at several fidelities of the network (nothing\n"
-      "else given) and prints them side by side: figures, what a step is made of, and where the difference comes\n"
-      "from: dimensions, collectives, contention, waiting, links. Times are of the last iteration. --at-equal finds\n"
-      "what the others need to equal the first in a figure. docs/compare.md explains; docs/fidelity.md, fidelities.",
+      "Simulates several scenarios, variants of one scenario (--vary), or one scenario at several fidelities\n"
+      "of the network (when nothing else is given), and prints them side by side. It shows the figures, what\n"
+      "a step consists of, and where the difference comes from: dimensions, collectives, contention, waiting,\n"
+      "links.\n\n"
+      "Times are those of the last iteration. --at-equal finds what the others need to equal the first\n"
+      "scenario in a figure.",
   .examples =
       "  fabricast compare scenarios/ddp-2b-4nodes-200g.yaml scenarios/ddp-2b-4nodes-400g.yaml\n"
       "  fabricast compare scenarios/compare-domain-8.yaml scenarios/compare-domain-72.yaml --at-equal step\n"

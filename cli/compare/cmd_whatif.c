@@ -424,10 +424,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Plays a scenario as it is, with each change by itself, and with all of them, and says what each does to the\n"
-      "step and why: what is exposed, which link binds then, and how far a fault reaches. Every option for a change\n"
-      "may be given again. A fault is KIND=NAME:WHAT: link=A->B, nic=NAME, rail=N, switch=NAME or gpu=RANK, and\n"
-      "50%, dead or +2us, with @1s..2s while the job runs. docs/whatif.md explains.",
+      "Simulates a scenario as it is, with each change by itself, and with all changes together. It says what\n"
+      "each does to the step and why: what is exposed, which link binds then, and how far a fault reaches.\n"
+      "Every option for a change may be given again.\n\n"
+      "A fault is KIND=NAME:WHAT. KIND=NAME is link=A->B, nic=NAME, rail=N, switch=NAME or gpu=RANK. WHAT is\n"
+      "50%, dead or +2us, with @1s..2s for a time while the job runs.",
   .examples =
       "  fabricast whatif scenarios/fabric-ddp-rail.yaml --fault nic=node3/nic2:50% --fault gpu=11:80%\n"
       "  fabricast whatif scenarios/ddp-llama2-7b-16-dgx-h100.yaml --nvls off --sharp on\n"

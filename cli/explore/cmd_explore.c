@@ -18,9 +18,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
-      "Serves a page with knobs: model, strategy, GPUs, node, network, micro-batch, bucket. A knob that moves\n"
-      "plays the scenario again and says what changed. Open the address that it prints in a browser; Ctrl+C ends it.\n"
-      "It answers on this machine only, unless --listen says otherwise. Without a scenario: scenarios/explore.yaml.",
+      "Serves a page with knobs: model, strategy, GPUs, node, network, micro-batch, bucket. When a knob\n"
+      "moves, the page simulates the scenario again and says what changed. Open the address that it prints in\n"
+      "a browser; Ctrl+C ends it.\n\n"
+      "It answers on this machine only, unless --listen says otherwise. Without a SCENARIO it takes\n"
+      "scenarios/explore.yaml.",
   .examples = "  fabricast explore\n"
               "  fabricast explore scenarios/ddp-2b-4nodes-200g.yaml --port 9000\n"
               "  fabricast explore scenarios/fsdp-8b-straggler.yaml --set cluster.nodes=16\n",

@@ -16,10 +16,10 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "FILE...",
   .summary =
-      "Fits a link to what was measured: files of `fabricast measure`, output of perftest, OSU, nvbandwidth and\n"
-      "others, or plain CSV. Prints an entry for every link of them, YAML that a scenario includes; with -o it is\n"
-      "written and the fit is printed. Every third size is held out: the numbers come from the others, the error from\n"
-      "these.",
+      "Fits a link to measurements: files of `fabricast measure`, output of perftest, OSU, nvbandwidth and\n"
+      "others, or plain CSV. It prints an entry for every link of them, as YAML that a scenario can include;\n"
+      "with -o it writes that to a file and prints the fit.\n\n"
+      "Every third size is held out: the numbers come from the other sizes, and the error from these.",
   .examples = "  fabricast calibrate docs/examples/link.csv --base efa-v1 --name lab-efa -o lab-efa.yaml\n"
               "  fabricast calibrate docs/examples/link.csv --holdout 20% > lab-efa.yaml\n",
   .min_rest = 1,

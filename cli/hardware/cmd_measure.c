@@ -571,9 +571,10 @@ measure_backends (void)
 static const FabUsage usage = {
   .arguments = "[BACKEND | show FILE]",
   .summary =
-      "Measures links: times of messages by size, each until its median is known well, kept with every sample in a\n"
-      "file that `fabricast calibrate` makes a link of. The same command again goes on where it was interrupted.\n"
-      "Without a BACKEND, lists them and says which of them work here; `show` prints a file.",
+      "Measures links: the times of messages by size, each until its median is known well. Every sample is\n"
+      "kept in a file, from which `fabricast calibrate` makes a link. The same command continues where it was\n"
+      "interrupted.\n\n"
+      "Without a BACKEND, it lists them and says which of them work here. `show` prints a file.",
   .examples =
       "  fabricast measure\n"
       "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K "

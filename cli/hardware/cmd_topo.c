@@ -339,10 +339,11 @@ static const TopoFormat formats[] = {
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
-      "Shows a node of the catalogue or of a scenario: the tree below each socket and the links across; and of\n"
-      "several nodes the fabric: leaves, spines, rails, groups of routers, how many there are, what joins them\n"
-      "and what they carry. What is alike is drawn a few times, or once. As text, as the matrix that\n"
-      "`nvidia-smi topo -m` would print on the machine, for Graphviz, as a drawing (SVG), or as JSON.",
+      "Shows a node of the catalogue or of a scenario: the tree below each socket, and the links across. For\n"
+      "several nodes it also shows the fabric: leaves, spines, rails or groups of routers, how many there\n"
+      "are, what joins them and what they carry. Parts that are alike are drawn once or a few times.\n\n"
+      "The output is text, the matrix that `nvidia-smi topo -m` would print on the machine, a graph for\n"
+      "Graphviz, a drawing (SVG), or JSON.",
   .examples = "  fabricast topo --node dgx-a100\n"
               "  fabricast topo --node dgx-h100 --format matrix\n"
               "  fabricast topo --node dgx-a100 --nodes 16 --format json\n"

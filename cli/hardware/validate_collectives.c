@@ -90,12 +90,12 @@ const FabValidateKind fab_validate_collectives = {
   .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated | bands | "
                "efficiencies | accuracy",
   .summary =
-      "Predicts published collective measurements size by size and shows how far off the predictions are.\n"
-      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n"
-      "`validate training` does the same with whole training steps, `validate links` with messages over one link;\n"
-      "`validate calibrated` shows what measured links change, `validate fidelity` how far fidelities of the\n"
-      "network are apart, `validate bands` and `validate efficiencies` write what the catalogue says of errors and of\n"
-      "compute, `validate accuracy` sums up. Each has its own --help.",
+      "Predicts published measurements of collectives, size by size, and shows how far off the predictions are.\n"
+      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n\n"
+      "`validate training` does the same with whole training steps, and `validate links` with messages over one\n"
+      "link. `validate calibrated` shows what measured links change, and `validate fidelity` how far fidelities of\n"
+      "the network are apart. `validate bands` and `validate efficiencies` write what the catalogue says of errors\n"
+      "and of compute; `validate accuracy` sums up. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"

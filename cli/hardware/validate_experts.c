@@ -31,7 +31,8 @@ const FabValidateKind fab_validate_experts = {
   .name = "experts",
   .usage = {
   .arguments = "",
-  .summary = "Holds predicted times of dispatch and combine (parallel.moe) against published ones.",
+  .summary =
+    "Compares predicted times of dispatch and combine (parallel.moe) with published ones.",
   .examples = "  fabricast validate experts\n"
               "  fabricast validate experts --format csv\n",
 },

@@ -78,8 +78,9 @@ const FabValidateKind fab_validate_links = {
   .usage = {
   .arguments = "FILE...",
   .summary =
-      "Holds what a link entry says against messages that were measured, size by size. The entry is that of --with,\n"
-      "or --link of the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are summed apart.",
+    "Compares a link entry with measured messages, size by size. The entry is one of --with, or that of\n"
+    "--link in the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are counted\n"
+    "apart.",
   .examples = "  fabricast validate links docs/examples/link.csv --with docs/examples/link.yaml\n"
               "  fabricast validate links docs/examples/link.csv --link efa-v1 --format markdown\n",
   .min_rest = 1,

@@ -8,9 +8,10 @@
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Checks a scenario without running it: keys, units, ranges, names, and that its machine can be built.\n"
-      "Prints it resolved, with every default and unit written out; exits with 2 and all mistakes otherwise.\n"
-      "Warns where its fidelity is known to be wrong: colliding paths, incast, congestion that spreads.",
+      "Checks a scenario without simulating it: keys, units, ranges, names, and whether its machine can be\n"
+      "built. It prints the scenario with every default and unit written out, or all mistakes, and then exits\n"
+      "with 2.\n\n"
+      "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
   .min_rest = 1,

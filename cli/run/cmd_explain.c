@@ -191,10 +191,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO [FIGURE]",
   .summary =
-      "Says why a figure is what it is: its formula, the numbers in it and where they come from, down to the lanes of\n"
-      "the link that binds. Every line can be computed again with a pocket calculator. FIGURE: step (default),\n"
-      "exposed, exposed_time, exposed.data (or another dimension), exposed.inter_node, exposed.intra_node, idle,\n"
-      "waiting, mfu, tokens, train, memory, hour_cost, step_cost, token_cost.",
+      "Shows why a figure is what it is: its formula, the numbers in it and where they come from, down to the\n"
+      "lanes of the binding link. Every line can be computed again with a pocket calculator.\n\n"
+      "FIGURE: step (default), exposed, exposed_time, exposed.data (or another dimension),\n"
+      "exposed.inter_node, exposed.intra_node, idle, waiting, mfu, tokens, train, memory, hour_cost,\n"
+      "step_cost, token_cost.",
   .examples = "  fabricast explain scenarios/hello.yaml\n"
               "  fabricast explain scenarios/ddp-2b-4nodes-200g.yaml memory\n"
               "  fabricast explain scenarios/zero3-13b-slow-fabric.yaml --collective largest\n",

@@ -36,9 +36,9 @@ static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .max_rest = 1,
   .summary =
-      "Predicts what p2pBandwidthLatencyTest of the CUDA samples would print: for every pair of GPUs, whether one\n"
-      "reads the other's memory, the bandwidth of a copy with and without that, one way and both ways in sum,\n"
-      "and the latency of a small write. Over several nodes, copies go by RDMA through the nearest NICs.",
+      "Predicts what p2pBandwidthLatencyTest of the CUDA samples would print for every pair of GPUs: whether\n"
+      "one reads the other's memory, the bandwidth of a copy with and without that, one way and both ways\n"
+      "together, and the latency of a small write. Between nodes, copies go by RDMA through the nearest NICs.",
   .examples = "  fabricast p2p --node dgx-a100\n"
               "  fabricast p2p --node dgx-h100 --nodes 2 -g 2 --format csv\n"
               "  fabricast p2p --node dgx-a100 --set cluster.p2p=none\n",

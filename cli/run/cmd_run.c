@@ -181,11 +181,13 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Plays a scenario and prints the step time, what of the communication is exposed, which link binds and\n"
-      "what a faster one would change. Records every iteration in an SQLite file (see `fabricast query`).\n"
-      "The step has a band that holds in 90 % of cases: everything is played again with all collectives, and then\n"
-      "with all kernels, as fast and as slow as measured ones of their kind were beside their predictions. Where a\n"
-      "link says how sure its numbers are (`uncertainty`), each of them is taken at either end of its 95 % instead.",
+      "Simulates a scenario. It prints the time of a step, how much communication is exposed, which link\n"
+      "binds, and what a faster link would change. Every iteration is stored in an SQLite file (see\n"
+      "`fabricast query`).\n\n"
+      "The step has a band that holds in 90 % of cases. For it, the job is simulated again with all\n"
+      "collectives, and then with all kernels, as fast and as slow as measured ones were beside their\n"
+      "predictions. Where a link states the error of its numbers (`uncertainty`), both ends of their 95 %\n"
+      "interval are used instead.",
   .examples = "  fabricast run scenarios/hello.yaml\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",

@@ -622,16 +622,16 @@ collective_check (const CollectiveRequest *request, const GArray *rows, GError *
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
-      "Predicts what nccl-tests would print on a machine of the catalogue, or of a scenario, whose job is left\n"
-      "out: time, algbw, busbw and what really crosses the binding link, with the algorithm and protocol that\n"
-      "run. Options and sizes mean what they mean there. A prediction is one operation on an idle machine in its\n"
-      "steady state: -n, -w and -c are shown and change nothing. On one node a single thread drives all GPUs\n"
-      "(nccl-tests -g N); over several nodes, and in a rack of trays, each GPU has its own process. -t, or -g\n"
-      "beside --gpus-per-node, say otherwise.\n"
-      "--check holds a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) against the prediction and\n"
-      "exits with 1 when the machine is slower.\n"
-      "Times have a band: of 95 % where a link says how sure its numbers are (`uncertainty`), else of 90 %, by how\n"
-      "far measured collectives of the kind were from their predictions.",
+      "Predicts what nccl-tests would print on a machine of the catalogue, or on that of a scenario: time,\n"
+      "algbw, busbw, and what really crosses the binding link, with the algorithm and protocol that run.\n"
+      "Options and sizes mean what they mean there.\n\n"
+      "A prediction is one operation on an idle machine in its steady state, so -n, -w and -c are shown and\n"
+      "change nothing. On one node, a single thread drives all GPUs (nccl-tests -g N). Over several nodes,\n"
+      "and in a rack of trays, each GPU has its own process; -t, or -g beside --gpus-per-node, change that.\n\n"
+      "--check compares a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) with the\n"
+      "prediction, and exits with 1 when the machine is slower.\n\n"
+      "Times have a band of 90 %, by how far measured collectives of the same kind were from their\n"
+      "predictions. It is 95 % where a link states the error of its numbers (`uncertainty`).",
   .examples =
       "  fabricast collective --node dgx-a100 --op all_reduce -b 32K -e 16G -f 2\n"
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"

@@ -295,10 +295,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Counts what the machine of a scenario is made of, with prices and watts of the catalogue: GPUs, nodes,\n"
-      "NICs, switches, cables, transceivers; plays the job, and says what an hour, a step, a million tokens and\n"
-      "the training cost in US dollars and energy. Prices are list or street prices of a date, and uncertain:\n"
-      "`products` of a scenario are counted before them, and `cost` says what electricity and years are.",
+      "Counts what the machine of a scenario is made of: GPUs, nodes, NICs, switches, cables, transceivers,\n"
+      "with prices and watts of the catalogue. It then simulates the job, and says what an hour, a step, a\n"
+      "million tokens and the whole training cost in US dollars and energy.\n\n"
+      "Prices are list or street prices of a date, and uncertain. Products that the scenario lists replace\n"
+      "those of the catalogue, and its key `cost` sets the price of electricity and the years of use.",
   .examples =
       "  fabricast cost scenarios/ddp-llama2-7b-16-dgx-h100.yaml\n"
       "  fabricast cost scenarios/zero3-70b-16384.yaml --set cost.usd_per_kwh=0.12 --set cost.years=4\n"

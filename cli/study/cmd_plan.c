@@ -418,12 +418,13 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Trains the scenario's model on its machine, with its sequences per step, by every strategy that fits in\n"
-      "memory, and ranks them. Strategies: ddp, zero1, zero2, zero3, zero3-hpz, fsdp, fsdp-grad-op; hsdp, with\n"
-      "shard groups of 2, 4, 8 and more ranks, within a node and over several; and megatron, which divides\n"
-      "the model too: tensor within the NVLink domain, pipeline, context and experts where the model asks for\n"
-      "them. Each takes the best of its micro-batches, and recomputes where memory is short.\n"
-      "What else the scenario says stays as it is. Exit code 1: nothing fits.",
+      "Trains the scenario's model on its machine with every strategy that fits into memory, and ranks them.\n"
+      "The sequences of a step stay the same; each strategy takes its best micro-batch, and recomputes\n"
+      "activations where memory is short. What else the scenario says stays as it is. Exit code 1: nothing\n"
+      "fits.\n\n"
+      "Strategies: ddp, zero1, zero2, zero3, zero3-hpz, fsdp, fsdp-grad-op; hsdp with shard groups of 2, 4, 8\n"
+      "and more ranks; and megatron, which divides the model too: tensor within the NVLink domain, pipeline,\n"
+      "context, and experts where the model has them.",
   .examples =
       "  fabricast plan scenarios/ddp-gpt2-xl-dgx-a100.yaml --set cluster.nodes=4\n"
       "  fabricast plan scenarios/zero3-13b-slow-fabric.yaml --strategies zero3,zero3-hpz,hsdp --memory 40GB\n"

@@ -327,9 +327,10 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Plays a job on more and more GPUs and says up to how many they are worth it, where the efficiency bends,\n"
-      "and from where on the network dominates. The batch of every GPU is kept, with --strong that of the job.\n"
-      "GPUs are whole nodes, or a part of one; a divided model keeps its tensor, context and pipeline sizes.",
+      "Simulates a job on more and more GPUs. It says up to how many GPUs they are worth it, where the\n"
+      "efficiency bends, and from where on the network dominates.\n\n"
+      "The batch of every GPU is kept; --strong keeps the batch of the job. GPUs are whole nodes, or a part\n"
+      "of one. A divided model keeps its tensor, context and pipeline sizes.",
   .examples = "  fabricast scale scenarios/zero3-13b-slow-fabric.yaml\n"
               "  fabricast scale scenarios/ddp-llama2-7b-16-dgx-h100.yaml --gpus 8:4096:x2\n"
               "  fabricast scale scenarios/megatron-405b.yaml --gpus 128..4096:x2 --strong\n",

@@ -436,11 +436,12 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Finds the first value of a key with which a scenario meets a target, what binds before and after, the\n"
-      "nearest product, and how sure that is. Values are a list or a range (A..B:STEP, A..B:xFACTOR,\n"
-      "A..B:/COUNT), from the least wanted on; few of them are played. A target is a figure and a bound:\n"
-      "exposed<=5%, exposed.data<=5%, exposed.inter_node<=5%, waiting<=2%, mfu>=40%, step<=1.2s, days<=30,\n"
-      "memory<=80GB, token_cost<=$0.05. Exit code 1: no value meets it.",
+      "Finds the first value of a key with which a scenario meets a target. It says what binds before and\n"
+      "after, which product is nearest, and how sure the answer is. Exit code 1: no value meets the target.\n\n"
+      "Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT), from the least wanted on; only a\n"
+      "few of them are simulated.\n\n"
+      "A target is a figure and a bound: exposed<=5%, exposed.data<=5%, exposed.inter_node<=5%, waiting<=2%,\n"
+      "mfu>=40%, step<=1.2s, days<=30, memory<=80GB, token_cost<=$0.05.",
   .examples =
       "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate=50..1600Gb/s:50 "
       "--target 'exposed<=20%'\n"

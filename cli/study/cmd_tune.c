@@ -309,10 +309,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Finds the knobs of a training job with which it is fastest: the best values, the curve of every knob around\n"
-      "them, and what they gain. A job has the knobs of its framework; the sequences of a step stay as they are, and\n"
-      "what does not fit in memory is no answer. Without --knobs: bucket, prefetch and micro_batch, as far as the job\n"
-      "has them. Exit code 1: nothing fits.",
+      "Finds the values of a training job's knobs with which it is fastest. It prints the best values, the\n"
+      "curve of each knob around them, and what they gain. Exit code 1: nothing fits.\n\n"
+      "A job has the knobs of its framework. The sequences of a step stay as they are, and values that do not\n"
+      "fit into memory are left out. Without --knobs, it varies bucket, prefetch and micro_batch, as far as\n"
+      "the job has them.",
   .examples = "  fabricast tune scenarios/ddp-2b-4nodes-200g.yaml\n"
               "  fabricast tune scenarios/zero3-13b-slow-fabric.yaml --knobs prefetch,recompute\n"
               "  fabricast tune scenarios/hello.yaml --by exposed --memory 40GB -o best.yaml\n",
