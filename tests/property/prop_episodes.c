@@ -192,20 +192,6 @@ packets_are_the_same_remembered (G_GNUC_UNUSED void **state)
   seeds_run (50, check_packet);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -215,5 +201,5 @@ main (void)
     seeds_test (threads_change_nothing),
   };
 
-  return cmocka_run_group_tests_name ("episodes", tests, setup, teardown);
+  return play_run_tests ("episodes", tests, &catalog);
 }

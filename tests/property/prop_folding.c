@@ -323,20 +323,6 @@ messages_are_the_same_unfolded (G_GNUC_UNUSED void **state)
   seeds_run (12, check_messages);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -347,5 +333,5 @@ main (void)
     seeds_test (messages_are_the_same_unfolded),
   };
 
-  return cmocka_run_group_tests_name ("folding", tests, setup, teardown);
+  return play_run_tests ("folding", tests, &catalog);
 }

@@ -9,20 +9,6 @@
 
 static FabCatalog *catalog;
 
-static int
-load_catalog (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-free_catalog (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 /* Routers of other graphs than rings, and ways over a third one as well as the shortest. */
 static char *
 random_router_graph (Random *random)
@@ -105,5 +91,5 @@ main (void)
     cmocka_unit_test (one_lane_is_too_few_for_a_ring),
   };
 
-  return cmocka_run_group_tests_name ("lanes", tests, load_catalog, free_catalog);
+  return play_run_tests ("lanes", tests, &catalog);
 }

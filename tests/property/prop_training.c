@@ -183,20 +183,6 @@ more_bandwidth_does_not_lengthen_a_step (G_GNUC_UNUSED void **state)
   seeds_run (30, check_bandwidth);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -206,5 +192,5 @@ main (void)
     seeds_test (more_bandwidth_does_not_lengthen_a_step),
   };
 
-  return cmocka_run_group_tests_name ("training", tests, setup, teardown);
+  return play_run_tests ("training", tests, &catalog);
 }

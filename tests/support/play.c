@@ -18,6 +18,15 @@ play_catalog (void)
   return catalog;
 }
 
+int
+play_run_test_group (const char *name, const struct CMUnitTest *tests, gsize n, FabCatalog **catalog)
+{
+  *catalog = play_catalog ();
+  int n_failed = _cmocka_run_group_tests (name, tests, n, NULL, NULL);
+  fab_catalog_free (g_steal_pointer (catalog));
+  return n_failed;
+}
+
 Play *
 play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *what_if)
 {

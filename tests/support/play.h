@@ -2,6 +2,8 @@
 /* play.h - a scenario from text, ready to step; what is wrong with the text aborts with its messages. */
 #pragma once
 
+#include "tests/support/test.h"
+
 #include "sim/run/simulation.h"
 
 typedef struct {
@@ -11,6 +13,10 @@ typedef struct {
 
 /* models/catalog of the source tree (FAB_SOURCE_DIR). */
 FabCatalog *play_catalog (void);
+
+/* Runs all tests of a file as one group, with the catalogue in *catalog meanwhile. Returns how many failed. */
+#define play_run_tests(name, tests, catalog) play_run_test_group (name, tests, G_N_ELEMENTS (tests), catalog)
+int play_run_test_group (const char *name, const struct CMUnitTest *tests, gsize n, FabCatalog **catalog);
 
 /* `what_if` may be NULL. */
 Play *play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *what_if);

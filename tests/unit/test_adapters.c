@@ -129,20 +129,6 @@ frozen_weights_take_two_bytes (G_GNUC_UNUSED void **state)
   }
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -153,5 +139,5 @@ main (void)
     cmocka_unit_test (frozen_weights_take_two_bytes),
   };
 
-  return cmocka_run_group_tests_name ("adapters", tests, setup, teardown);
+  return play_run_tests ("adapters", tests, &catalog);
 }

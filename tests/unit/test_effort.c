@@ -64,20 +64,6 @@ what_takes_long_is_said (G_GNUC_UNUSED void **state)
   assert_null (fab_doubt_warning (&doubt));
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -87,5 +73,5 @@ main (void)
     cmocka_unit_test (what_takes_long_is_said),
   };
 
-  return cmocka_run_group_tests_name ("effort", tests, setup, teardown);
+  return play_run_tests ("effort", tests, &catalog);
 }

@@ -238,20 +238,6 @@ what_is_drawn_is_played_four_times (G_GNUC_UNUSED void **state)
   assert_true (without.n_remembered > 0);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -266,5 +252,5 @@ main (void)
     cmocka_unit_test (what_is_drawn_is_played_four_times),
   };
 
-  return cmocka_run_group_tests_name ("episodes", tests, setup, teardown);
+  return play_run_tests ("episodes", tests, &catalog);
 }

@@ -129,20 +129,6 @@ narrow_experts_get_narrow_tokens (G_GNUC_UNUSED void **state)
   assert_near ((double) exchange (play, 0)->bytes, copied_bytes / 4, 1e-9);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -153,5 +139,5 @@ main (void)
     cmocka_unit_test (narrow_experts_get_narrow_tokens),
   };
 
-  return cmocka_run_group_tests_name ("experts", tests, setup, teardown);
+  return play_run_tests ("experts", tests, &catalog);
 }

@@ -69,20 +69,6 @@ what_is_no_table_is_refused_at_its_line (G_GNUC_UNUSED void **state)
   }
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -91,5 +77,5 @@ main (void)
     cmocka_unit_test (what_is_no_table_is_refused_at_its_line),
   };
 
-  return cmocka_run_group_tests_name ("experts_report", tests, setup, teardown);
+  return play_run_tests ("experts_report", tests, &catalog);
 }

@@ -100,20 +100,6 @@ where_nothing_waits_nothing_is_recorded (G_GNUC_UNUSED void **state)
   }
 }
 
-static int
-set_up (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-tear_down (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -123,5 +109,5 @@ main (void)
     cmocka_unit_test (where_nothing_waits_nothing_is_recorded),
   };
 
-  return cmocka_run_group_tests_name ("link queues", tests, set_up, tear_down);
+  return play_run_tests ("link queues", tests, &catalog);
 }

@@ -102,20 +102,6 @@ numbers_are_read (G_GNUC_UNUSED void **state)
   assert_null (parts_parse ("4,x"));
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -127,5 +113,5 @@ main (void)
     cmocka_unit_test (numbers_are_read),
   };
 
-  return cmocka_run_group_tests_name ("parts", tests, setup, teardown);
+  return play_run_tests ("parts", tests, &catalog);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_route.c - what routes make of two flows over two spines, in shares and in time. */
-#include <math.h>
-
 #include "tests/support/test.h"
 
 #include "models/models.h"

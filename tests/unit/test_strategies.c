@@ -377,20 +377,6 @@ activations_are_of_the_micro_batches_that_are_alive (G_GNUC_UNUSED void **state)
   assert_true (activations (4, "kind: ddp, recompute: full", 0) < 0.7 * one);
 }
 
-static int
-setup (G_GNUC_UNUSED void **state)
-{
-  catalog = play_catalog ();
-  return 0;
-}
-
-static int
-teardown (G_GNUC_UNUSED void **state)
-{
-  fab_catalog_free (catalog);
-  return 0;
-}
-
 int
 main (void)
 {
@@ -413,5 +399,5 @@ main (void)
     cmocka_unit_test (activations_are_of_the_micro_batches_that_are_alive),
   };
 
-  return cmocka_run_group_tests_name ("strategies", tests, setup, teardown);
+  return play_run_tests ("strategies", tests, &catalog);
 }
