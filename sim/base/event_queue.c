@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/base/large_pages.h"
+
 enum {
   SLOT_BITS = 24, /* a timer holds the sequence number in its high bits and the slot in its low bits */
   MAX_SLOTS = 1 << SLOT_BITS,
@@ -77,7 +79,8 @@ first_bucket (const FabEventQueue *self, guint *level, guint64 *begin_ps)
 }
 
 enum {
-  CHUNKS_PER_SLAB = 64,
+  FIRST_SLAB = 64, /* chunks; each slab after it has twice as many */
+  LAST_SLAB = 1 << 15,
   MOST_INSERTED = 256, /* a longer front is divided before another key goes in */
   FEW = 16,            /* up to this many keys are sorted at once; more are first distributed by a digit */
   MOST_SORTED = 128,   /* a longer bucket is divided, not sorted */
@@ -92,7 +95,7 @@ fab_event_queue_new (void)
 
   self->next_sequence = 1;
   self->free_slot = MAX_SLOTS;
-  self->slabs = g_ptr_array_new_with_free_func (g_free);
+  self->slabs = g_ptr_array_new_with_free_func (fab_large_pages_free);
   return self;
 }
 
@@ -102,7 +105,7 @@ fab_event_queue_free (FabEventQueue *self)
   if (self == NULL)
     return;
   g_free (self->front);
-  g_free (self->slots);
+  fab_large_pages_free (self->slots);
   g_ptr_array_unref (self->slabs);
   g_free (self);
 }
@@ -112,9 +115,14 @@ fab_event_queue_free (FabEventQueue *self)
 static void
 grow_slots (FabEventQueue *self)
 {
+  Slot *before = self->slots;
+
   self->slot_capacity = MAX (64, self->slot_capacity * 2);
   g_assert (self->slot_capacity <= MAX_SLOTS);
-  self->slots = g_renew (Slot, self->slots, self->slot_capacity);
+  self->slots = fab_large_pages_alloc (self->slot_capacity * sizeof (Slot));
+  if (before != NULL)
+    memcpy (self->slots, before, self->n_slots * sizeof (Slot));
+  fab_large_pages_free (before);
 }
 
 static inline guint32
@@ -159,11 +167,12 @@ take_chunk (FabEventQueue *self)
   Chunk *chunk = self->free_chunks;
 
   if (chunk == NULL) {
-    Chunk *slab = g_new (Chunk, CHUNKS_PER_SLAB);
+    guint n = MIN (FIRST_SLAB << MIN (self->slabs->len, 16), LAST_SLAB);
+    Chunk *slab = fab_large_pages_alloc (n * sizeof (Chunk));
 
     g_ptr_array_add (self->slabs, slab);
-    for (guint i = 0; i < CHUNKS_PER_SLAB; i++)
-      slab[i].next = i + 1 < CHUNKS_PER_SLAB ? &slab[i + 1] : NULL;
+    for (guint i = 0; i < n; i++)
+      slab[i].next = i + 1 < n ? &slab[i + 1] : NULL;
     chunk = slab;
   }
   self->free_chunks = chunk->next;

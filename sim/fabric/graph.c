@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "sim/base/large_pages.h"
+
 typedef struct {
   char *name;
   gboolean has_members;
@@ -165,7 +167,7 @@ sort_links (FabGraph *graph, const GArray *joints, const GArray *forms)
   g_autofree FabLinkId *next = g_new (FabLinkId, n_vertices + 1);
 
   graph->n_links = 2 * joints->len;
-  graph->links = g_new (FabLink, graph->n_links + 1);
+  graph->links = fab_large_pages_alloc ((graph->n_links + 1) * sizeof (FabLink));
   graph->starts = g_new0 (FabLinkId, n_vertices + 1);
   for (guint i = 0; i < joints->len; i++) {
     graph->starts[g_array_index (joints, Joint, i).a + 1]++;
@@ -210,7 +212,7 @@ fab_graph_free (FabGraph *self)
   g_array_unref (self->vertices);
   g_array_unref (self->parts);
   g_array_unref (self->classes);
-  g_free (self->links);
+  fab_large_pages_free (self->links);
   g_free (self->starts);
   g_free (self);
 }
