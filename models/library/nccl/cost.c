@@ -385,6 +385,18 @@ change_steps (FabCollectivePlan *plan, FabTimePs by_ps)
   plan->steps.steps_ps = MAX (plan->steps.steps_ps + by_ps, 0);
 }
 
+/* The startup without what overlaps the flow of bytes. It is rounded once: where blocks of the channels set the total,
+ * the steps are in both terms and must cancel. */
+static void
+start (const NcclCandidate *self, FabCollectivePlan *plan)
+{
+  double overlapped_s = overlap_s (self, flow_s (plan));
+
+  plan->startup_ps = MAX (fab_seconds_to_ps (MAX (startup_us (self) * 1e-6 - overlapped_s, 0)),
+                          plan->latency_ps);
+  plan->steps.steps_ps = MAX (plan->steps.steps_ps - fab_seconds_to_ps (overlapped_s), 0);
+}
+
 void
 nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
 {
@@ -397,8 +409,7 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->n_channels = self->n_channels;
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);
-  plan->startup_ps = MAX (fab_seconds_to_ps (startup_us (self) * 1e-6), plan->latency_ps);
-  change_steps (plan, -fab_seconds_to_ps (overlap_s (self, flow_s (plan))));
+  start (self, plan);
   change_steps (plan, nccl_messages_ps (self, plan));
   change_steps (plan, own_copy_ps (self));
 }
