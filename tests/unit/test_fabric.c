@@ -229,6 +229,45 @@ forwarding_over_nvlink_takes_its_time (void **state)
   assert_near (hidden, joined, 1e-2); /* chunk by chunk NVLink works while the NIC does */
 }
 
+static double
+relayed_s (const FabCatalog *catalog, const char *fabric, const char *pxn, double nvlink_factor)
+{
+  FabWhatIf what_if = { .link_class = "nvlink4", .rate_factor = nvlink_factor };
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 16, pxn: %s, fabric: {kind: %s, nodes_per_leaf: 16}}\n"
+      "collectives: {kind: nccl}\n"
+      "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}\n",
+      pxn, fabric);
+  g_autoptr (Play) play = play_new (catalog, yaml, &what_if);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return (double) fab_simulation_probe (play->simulation)->step.times.duration_ps / FAB_PS_PER_S;
+}
+
+/* 128 GPUs in 16 nodes, 1 GB: 120 of the 128 parts of a GPU leave its node, 105 of them for another rail, over NVLink
+ * first, where the 7 parts for its own node go as well. NVLink carries 112/128 GB while the NIC sends 120/128 GB, and
+ * has nine times its rate: relays cost nothing. At a twentieth of its rate NVLink sets the pace. */
+static void
+relays_of_nccl_cost_what_nvlink_carries (void **state)
+{
+  const double slow = 0.05;
+  g_autoptr (FabPlant) plant = plant_of (*state, "nodes: 4, fabric: {kind: rail_only, nodes_per_leaf: 4}");
+  FabLinkId link;
+
+  fab_graph_out_links (plant->graph, plant->cluster.gpus[0], &link);
+  while (strncmp (fab_graph_link_class (plant->graph, link)->name, "nvlink", 6) != 0)
+    link++;
+  const double *cost = fab_graph_link_class (plant->graph, link)->cost;
+  double rate = (double) fab_graph_link (plant->graph, link)->rate_bytes_per_s;
+  double nvlink_s = (105 * cost[FAB_DRIVE_COPY] + 7 * cost[FAB_DRIVE_KERNEL]) / 128 * 1e9 / rate;
+  double direct_s = relayed_s (*state, "rail", "false", 1);
+
+  assert_near (relayed_s (*state, "rail_only", "true", 1), direct_s, 1e-3);
+  assert_near (relayed_s (*state, "rail_only", "true", slow), nvlink_s / slow, 5e-2);
+  /* Without relays bytes for another rail reach its NIC over PCIe and between the sockets. */
+  assert_true (relayed_s (*state, "rail_only", "false", 1) > 5 * direct_s);
+}
+
 /* NIC k is in plane k mod 2. */
 static void
 planes_are_apart (void **state)
@@ -365,6 +404,7 @@ main (void)
     cmocka_unit_test (pods_are_oversubscribed_one_to_seven),
     cmocka_unit_test (rails_meet_inside_nodes_only),
     cmocka_unit_test (forwarding_over_nvlink_takes_its_time),
+    cmocka_unit_test (relays_of_nccl_cost_what_nvlink_carries),
     cmocka_unit_test (planes_are_apart),
     cmocka_unit_test (a_dragonfly_has_one_global_hop),
     cmocka_unit_test (cables_and_uplinks_are_of_their_own_kind),
