@@ -26,7 +26,7 @@ window.fabricast = { parts: {}, state: { run: null, view: null, open: {} }, data
       if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
       else node.setAttribute(key, value === true ? "" : String(value));
     }
-    for (const child of children.flat(3))
+    for (const child of children.flat(Infinity))
       if (child !== null && child !== undefined && child !== false) node.append(child);
     return node;
   };

@@ -28,14 +28,14 @@
   const part = (vertex) => vertex.replace(/^node\d+\//, "").replace(/[\d#]+$/, "");
   const PARTS = { gpu: "a GPU", nic: "a network card", nvswitch: "the NVSwitch", pcie_switch: "a PCIe switch", cpu: "a CPU",
                   switch: "the switch", leaf: "a leaf switch", spine: "a spine switch", core: "a core switch" };
-  const named = (vertex) => PARTS[part(vertex)] ?? shorten(part(vertex).replaceAll("_", " "), 30);
+  const named = (vertex) => PARTS[part(vertex)] ?? "the " + shorten(part(vertex).replaceAll("_", " "), 30);
 
   // "from a network card of a node to the switch": where a link is, for somebody who has never seen one.
   const where = (from, to) => {
-    if (isInside(from) && isInside(to)) return `inside a node, from ${named(from)} to ${named(to)}`;
-    if (isInside(from)) return `from ${named(from)} of a node to ${named(to)}`;
-    return isInside(to) ? `from ${named(to) === named(from) ? "the fabric" : named(from)} to ${named(to)} of a node`
-      : `in the network, from ${named(from)} to ${named(to)}`;
+    const a = named(from), b = named(to);
+    if (isInside(from) && isInside(to)) return `from ${a} to ${b === a ? b.replace(/^an? |^the /, "another ") : b} inside a node`;
+    if (isInside(from)) return `from ${a} of a node to ${b}`;
+    return isInside(to) ? `from ${a} to ${b} of a node` : `from ${a} to ${b === a ? b.replace(/^an? |^the /, "another ") : b}`;
   };
 
   const called = (spec) => shorten(spec, 40) + (technology(spec) && !new RegExp(technology(spec), "i").test(spec)

@@ -56,7 +56,7 @@
       this.cover = draw("rect", { class: "cover", width, height, fill: "transparent" });
       this.svg = draw("svg", { class: "timeline", width: all, height: height + AXIS,
         viewBox: `0 0 ${all} ${height + AXIS}`,
-                               tabindex: 0, role: "img", "aria-label": this.summary() },
+                               tabindex: 0, role: "group", "aria-label": this.summary() },
         draw("clipPath", { id: "within" }, draw("rect", { width, height: height + 1 })),
         draw("g", { transform: `translate(${left},0)` }, this.axis, this.lanes, this.cover), this.names());
       this.strip = draw("svg", { class: "strip", width: all, height: STRIP, "aria-hidden": "true" });

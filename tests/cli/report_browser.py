@@ -207,6 +207,12 @@ class Page(CliTest):
         self.browser.run("document.querySelector('a.term').focus()")
         self.assertEqual(self.n(".tip:not([hidden])"), 1)
 
+    def test_several_kinds_of_links_set_the_pace(self):
+        self.play("moe-mixtral-128-gpus.yaml", "--iterations", "1")
+        self.visit(self.page())
+        self.assertRegex(self.texts("#answer .verdict dd")[0], r"Several kinds of links set the pace: [a-z0-9-]+ for [0-9.]+.%, "
+                         r"[a-z0-9-]+ for [0-9.]+.% of the exposed communication\. The first among these links is node")
+
     def test_a_run_without_a_band_says_so(self):
         self.play("hello.yaml")
         self.visit(self.page())
