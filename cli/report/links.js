@@ -22,7 +22,7 @@
     if (!bound) return false;
     const from = places.placeOf(bound.link_from), to = places.placeOf(bound.link_to);
     const is = (place, name, inside) => place.inside === Boolean(inside) && (place.name === name
-      || (inside && places.partOf(place.name) === name));
+      || (inside && !/\d$/.test(name) && places.partOf(place.name) === places.partOf(name)));
     return is(from, group.from, group.from_inside) && is(to, group.to, group.to_inside);
   };
 
@@ -48,7 +48,7 @@
       const half = Math.min(room / 2, Math.max(spread, Math.min(one.n > 1 || each > 160 ? 70 : 34, each / 2 - 2)));
       at.set("1" + one.name, { x: Math.max(left + half, Math.min(width - left - half, left + one.x * room)), y: top
         + y * ROW + BOX / 2 + 14, half, high: BOX,
-        text: one.n > 1 ? `${count(one.n)} \u00d7 ${shorten(one.name, 16)}` : boxName(one.name,
+        text: one.n > 1 ? `${count(one.n)} \u00d7 ${boxName(one.name, 16)}` : boxName(one.name,
           Math.max(3, Math.floor((2 * half - 4) / 6))) });
     }));
     return { at, top, height: top + rows.length * ROW - ROW + BOX + 58 };
@@ -125,11 +125,13 @@
 
   // Beside the link that sets the pace, on the side where there is room.
   const bindingLabel = ({ group, from, to }, width) => {
+    const text = `sets the pace: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`;
+    if (isLoop(group)) return draw("text", { class: "binding-name", x: from.x + from.half - 124, y: from.y - from.high / 2 - 8,
+      "text-anchor": "end" }, text);
     const upper = from.y <= to.y ? from : to, lower = upper === from ? to : from, x = Math.min(upper.half, lower.half) === upper.half
       ? upper.x : lower.x;
     const y = (upper.y + upper.high / 2 + lower.y - lower.high / 2) / 2 - 10, isLeft = x > width / 2;
-    return draw("text", { class: "binding-name", x: x + (isLeft ? -12 : 12), y, "text-anchor": isLeft ? "end" : "start" },
-      `sets the pace: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`);
+    return draw("text", { class: "binding-name", x: x + (isLeft ? -12 : 12), y, "text-anchor": isLeft ? "end" : "start" }, text);
   };
 
   // How busy, beside the lines: once for each pair of rows, of the busiest there.

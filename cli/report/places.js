@@ -127,11 +127,12 @@
     const used = links.groups.filter((group) => all || group.carried > 0);
     const many = new Set(rowsOfNode(used).flat().filter((one) => one.names.length > MOST_MEMBERS)
       .map((one) => one.part));
+    const joined = new Map((links.parts ?? []).map((one) => [one.name, one.n])); // a rack as one node: places are joined already
     const sizes = new Map(rowsOfNode(used).flat().map((one) => [one.part, one.names.length]));
     const nameOf = (name, inside) => inside && many.has(partOf(name)) ? partOf(name) : name;
     const groups = join(used, nameOf);
     const rows = standing(rowsOfNode(groups), groups)
-      .map((row) => row.map((one) => ({ ...one, n: many.has(one.part) ? sizes.get(one.part) : 1 })));
+      .map((row) => row.map((one) => ({ ...one, n: many.has(one.part) ? sizes.get(one.part) : joined.get(one.name) ?? 1 })));
     return { groups, rows, tiers: tiersOf(links, groups) };
   };
 

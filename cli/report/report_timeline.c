@@ -321,13 +321,19 @@ typedef struct {
   GArray *busy; /* float, of every link */
 } Group;
 
+/* How many places go by one name. */
+typedef struct {
+  GHashTable *seen;  /* places */
+  GHashTable *sizes; /* "leaf#" -> how many */
+  GPtrArray *names;  /* "leaf#", in order of appearance */
+} Census;
+
 typedef struct {
   const FabReportRun *run;
-  GPtrArray *groups;      /* in order of appearance */
-  GHashTable *by_key;     /* Group */
-  GHashTable *switches;   /* names of vertices outside nodes */
-  GHashTable *tier_sizes; /* "leaf#" -> how many */
-  GPtrArray *tiers;       /* names, in order of appearance */
+  GPtrArray *groups;  /* in order of appearance */
+  GHashTable *by_key; /* Group */
+  Census switches;    /* outside nodes */
+  Census parts;       /* of a node, where its places are joined */
   guint n_links;
   gboolean are_places_joined;
 } Links;
@@ -378,24 +384,62 @@ joined_name (const char *name)
   return g_string_free (joined, FALSE);
 }
 
+static void
+census_init (Census *self)
+{
+  self->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->sizes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->names = g_ptr_array_new_with_free_func (g_free);
+}
+
+static void
+census_clear (Census *self)
+{
+  g_hash_table_unref (self->seen);
+  g_hash_table_unref (self->sizes);
+  g_ptr_array_unref (self->names);
+}
+
+/* Returns the name that a place goes by, and counts the place when it is new. (transfer full) */
+static char *
+counted_name (Census *self, const char *place)
+{
+  char *name = joined_name (place);
+
+  if (g_hash_table_add (self->seen, g_strdup (place))) {
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (self->sizes, name));
+
+    if (n == 0)
+      g_ptr_array_add (self->names, g_strdup (name));
+    g_hash_table_replace (self->sizes, g_strdup (name), GUINT_TO_POINTER (n + 1));
+  }
+  return name;
+}
+
+static void
+write_census (const Census *self, const char *key, FabJson *json)
+{
+  fab_json_begin_array (json, key);
+  for (guint i = 0; i < self->names->len; i++) {
+    const char *name = g_ptr_array_index (self->names, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", name);
+    fab_json_add_whole (json, "n", GPOINTER_TO_UINT (g_hash_table_lookup (self->sizes, name)));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
 static char *
 place_of (Links *self, const char *vertex, gboolean *is_inside)
 {
   const char *inside = inside_of (vertex);
-  char *name;
 
   *is_inside = inside != NULL;
   if (inside != NULL)
-    return self->are_places_joined ? joined_name (inside) : g_strdup (inside);
-  name = joined_name (vertex);
-  if (g_hash_table_add (self->switches, g_strdup (vertex))) {
-    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (self->tier_sizes, name));
-
-    if (n == 0)
-      g_ptr_array_add (self->tiers, g_strdup (name));
-    g_hash_table_replace (self->tier_sizes, g_strdup (name), GUINT_TO_POINTER (n + 1));
-  }
-  return name;
+    return self->are_places_joined ? counted_name (&self->parts, inside) : g_strdup (inside);
+  return counted_name (&self->switches, vertex);
 }
 
 /* --- groups --- */
@@ -505,16 +549,8 @@ write_links (const Links *self, FabJson *json)
 {
   fab_json_begin_object (json, "links");
   fab_json_add_whole (json, "n", self->n_links);
-  fab_json_begin_array (json, "tiers");
-  for (guint i = 0; i < self->tiers->len; i++) {
-    const char *name = g_ptr_array_index (self->tiers, i);
-
-    fab_json_begin_object (json, NULL);
-    fab_json_add_text (json, "name", name);
-    fab_json_add_whole (json, "n", GPOINTER_TO_UINT (g_hash_table_lookup (self->tier_sizes, name)));
-    fab_json_end (json);
-  }
-  fab_json_end (json);
+  write_census (&self->switches, "tiers", json);
+  write_census (&self->parts, "parts", json);
   fab_json_begin_array (json, "groups");
   for (guint i = 0; i < MIN (self->groups->len, MAX_GROUPS); i++)
     write_group (g_ptr_array_index (self->groups, i), json);
@@ -530,18 +566,16 @@ add_links (const FabReportRun *run, gboolean are_places_joined, gboolean *are_ma
 
   self.groups = g_ptr_array_new_with_free_func (group_free);
   self.by_key = g_hash_table_new (g_str_hash, g_str_equal);
-  self.switches = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  self.tier_sizes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  self.tiers = g_ptr_array_new_with_free_func (g_free);
+  census_init (&self.switches);
+  census_init (&self.parts);
   is_read = fab_report_each (run, link_sql, take_link, &self, error);
   *are_many = self.groups->len > MAX_GROUPS;
   if (is_read && (!*are_many || are_places_joined))
     write_links (&self, run->json);
   g_hash_table_unref (self.by_key);
   g_ptr_array_unref (self.groups);
-  g_hash_table_unref (self.switches);
-  g_hash_table_unref (self.tier_sizes);
-  g_ptr_array_unref (self.tiers);
+  census_clear (&self.switches);
+  census_clear (&self.parts);
   return is_read;
 }
 

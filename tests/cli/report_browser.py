@@ -213,6 +213,14 @@ class Page(CliTest):
         self.assertRegex(self.texts("#answer .verdict dd")[0], r"Several kinds of links set the pace: [a-z0-9-]+ for [0-9.]+.%, "
                          r"[a-z0-9-]+ for [0-9.]+.% of the exposed communication\. The first among these links is node")
 
+    def test_places_of_a_rack_are_counted(self):
+        self.play("compare-domain-72.yaml", "--iterations", "1")
+        self.visit(self.page())
+        boxes = self.texts("svg.links text")
+        for box in ("72 \u00d7 gpu", "36 \u00d7 cpu", "72 \u00d7 nic", "8 \u00d7 this node: gb200-nvl72"):
+            self.assertIn(box, boxes)
+        self.assertEqual(self.n("svg.links .binding-halo"), 1)
+
     def test_a_run_without_a_band_says_so(self):
         self.play("hello.yaml")
         self.visit(self.page())
