@@ -6,12 +6,12 @@ Writes report.png and explore.png. Needs Chromium and its driver; ends with 77 w
 """
 import base64
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 import browser
+from support import child
 
 SOURCE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SCENARIOS = os.path.join(SOURCE, "scenarios")
@@ -54,14 +54,12 @@ def main():
         for command in (["run", os.path.join(SCENARIOS, "ddp-2b-4nodes-200g.yaml")], ["report"]):
             subprocess.run([program, *command], cwd=directory, stdout=subprocess.DEVNULL, check=True)
         take(screen, os.path.join(directory, "report.html"), "#answer .tiles", os.path.join(folder, "report.png"))
-        server = subprocess.Popen([program, "explore", os.path.join(SCENARIOS, "explore.yaml"), "--port", "0"],
-                                  stdout=subprocess.PIPE, text=True)
+        server = child.Child([program, "explore", os.path.join(SCENARIOS, "explore.yaml"), "--port", "0"], {})
         try:
-            address = re.search(r"http://\S+", server.stdout.readline())[0]
+            address = server.wait_for_text(r"http://\S+")[0]
             take(screen, address, "#answer .against", os.path.join(folder, "explore.png"), TURN)
         finally:
-            server.terminate()
-            server.wait()
+            server.stop()
     for name in ("report.png", "explore.png"):
         print(f"{os.path.join(sys.argv[2], name)}: {os.path.getsize(os.path.join(folder, name))} bytes")
     return 0
