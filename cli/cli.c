@@ -122,8 +122,9 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   if (n_rest > 0 && strcmp ((*argv)[1], "--") == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "'--' is not needed here");
   if (n_rest < usage->min_rest)
-    return fab_throw (error, FAB_ERROR_INPUT, "an argument is missing; usage: %s [OPTION...] %s", program,
-                      usage->arguments);
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "an argument is missing; usage: %s [OPTION...] %s; `%s --help` has examples", program,
+                      usage->arguments, program);
   if (n_rest > usage->max_rest)
     return fab_throw (error, FAB_ERROR_INPUT, "unexpected argument '%s'; usage: %s [OPTION...] %s",
                       (*argv)[usage->max_rest + 1], program, usage->arguments);
@@ -212,12 +213,36 @@ fab_cli_catalog (GError **error)
   return path ? fab_catalog_load (path, &fab_models, error) : NULL;
 }
 
+/* Where a file is missing that comes with the program, says where that one is: people type the path of a page that they
+ * read, wherever they are. */
+static void
+name_shipped (const char *path, GError **error)
+{
+  g_autofree char *folder = g_file_test (path, G_FILE_TEST_EXISTS) ? NULL
+                                                                   : fab_cli_data_path ("scenarios", NULL);
+  g_autofree char *base = g_path_get_basename (path);
+  g_autofree char *name = g_strconcat (base, g_str_has_suffix (base, ".yaml") ? "" : ".yaml", NULL);
+  const char *const below[] = { ".", "learn" };
+
+  for (guint i = 0; folder != NULL && error != NULL && i < G_N_ELEMENTS (below); i++) {
+    g_autofree char *shipped = g_canonicalize_filename (below[i], folder);
+    g_autofree char *file = g_build_filename (shipped, name, NULL);
+    g_autofree char *message = (*error)->message;
+
+    (*error)->message = g_file_test (file, G_FILE_TEST_EXISTS)
+                          ? g_strdup_printf ("%s; the one that comes with Fabricast is %s", message, file)
+                          : g_steal_pointer (&message);
+  }
+}
+
 FabScenario *
 fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_load (path, (const char *const *) sets, &fab_models,
                                                         catalog, error);
 
+  if (scenario == NULL)
+    name_shipped (path, error);
   return scenario != NULL && fab_cli_check_memory (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
@@ -237,6 +262,8 @@ fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError 
                                                                 &fab_models, error)
                                                : NULL;
 
+  if (study == NULL && catalog != NULL)
+    name_shipped (path, error);
   if (study == NULL || !check_study (study, error))
     return NULL;
   study->n_threads = fab_cli_threads ();

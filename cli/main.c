@@ -19,10 +19,14 @@ static FabExit
 unknown_command (const char *name)
 {
   g_autoptr (GPtrArray) names = fab_command_names ();
+
+  g_ptr_array_insert (names, 0, (gpointer) "--version");
+  g_ptr_array_insert (names, 0, (gpointer) "--help");
   const char *nearest = fab_nearest (name, (const char *const *) names->pdata);
 
-  g_printerr ("fabricast: unknown command '%s'%s%s; `fabricast --help` lists them\n", name,
-              nearest ? "; nearest is " : "", nearest ? nearest : "");
+  g_printerr ("fabricast: unknown %s '%s'%s%s; `fabricast --help` lists them\n",
+              *name == '-' ? "option" : "command", name, nearest ? "; nearest is " : "",
+              nearest ? nearest : "");
   return FAB_EXIT_INPUT;
 }
 

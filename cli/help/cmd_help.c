@@ -102,8 +102,10 @@ run (int argc, char **argv)
 
     return command->run (2, arguments);
   }
-  if (argc == 1)
+  if (argc == 1 || (argc == 2 && strcmp (argv[1], "topics") == 0))
     list_topics ();
+  else if (argc == 2 && strcmp (argv[1], "commands") == 0)
+    fab_command_print_all ();
   else
     explain (argv + 1, &error);
   return fab_cli_fail ("help", error);

@@ -83,12 +83,20 @@ const char *
 fab_glossary_nearest (const char *name)
 {
   g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *small = g_utf8_strdown (name, -1);
 
-  for (guint i = 0; i < terms->len; i++)
-    g_ptr_array_add (names, (gpointer) ((const FabTerm *) terms->pdata[i])->name);
+  for (guint i = 0; i < terms->len; i++) {
+    const FabTerm *term = terms->pdata[i];
+    g_auto (GStrv) others = g_strsplit (term->also != NULL ? term->also : "", ", ", -1);
+
+    g_ptr_array_add (names, g_utf8_strdown (term->name, -1));
+    for (guint k = 0; others[k] != NULL; k++)
+      g_ptr_array_add (names, g_utf8_strdown (others[k], -1));
+  }
   g_ptr_array_add (names, NULL);
-  return fab_nearest (name, (const char *const *) names->pdata);
+  const char *nearest = fab_nearest (small, (const char *const *) names->pdata);
+  return nearest != NULL ? fab_glossary_find (nearest)->name : NULL;
 }
 
 /* --- for a person --- */

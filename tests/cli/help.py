@@ -21,6 +21,7 @@ MOST_WORDS = 60  # of a paragraph
 
 NEAREST = [  # what is written, and what is meant
     (["rum", HELLO], "run"),
+    (["--hlp"], "--help"),
     (["run", HELLO, "--fidelty", "fluid"], "--fidelity"),
     (["run", HELLO, "--fidelity", "fliud"], "fluid"),
     (["run", HELLO, "--set", "job.micro_bath=2"], "micro_batch"),
@@ -30,6 +31,7 @@ NEAREST = [  # what is written, and what is meant
     (["help", "scenaro"], "scenario"),
     (["help", "colective"], "collective"),
     (["help", "glossary", "allreduc"], "all-reduce"),
+    (["help", "tensor paralel"], "TP"),
     (["help", "oversubscribtion"], "oversubscription"),
     (["describe", "nods"], "nodes"),
     (["query", "exposd"], "exposed"),
@@ -84,6 +86,19 @@ class Help(CliTest):
                 done = self.fabricast(*args)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, rf"nearest is '?{meant}\b")
+
+
+    def test_where_the_shipped_scenarios_are(self):
+        """A page says `scenarios/hello.yaml`, and the reader is somewhere else."""
+        for path in ("scenarios/hello.yaml", "hello"):
+            for command in ("run", "size", "check"):
+                more = ["--vary", "cluster.nodes=1,2", "--target", "step<=1s"] if command == "size" else []
+                self.refused(command, path, *more, names=f"the one that comes with Fabricast is {HELLO}")
+        self.assertNotIn("comes with", self.refused("run", "mine.yaml", names="cannot open"))
+
+    def test_lists(self):
+        self.assertEqual(self.good("help", "topics"), self.good("help"))
+        self.assertEqual(self.good("help", "commands"), self.good("--help"))
 
 
 class Forms(CliTest):
