@@ -10,6 +10,7 @@
 
 #include "sim/collective/rhythm.h"
 #include "sim/collective/schedule_private.h"
+#include "sim/collective/tempo.h"
 
 typedef struct {
   double inter_ps, intra_ps; /* of a step between nodes, of one inside a node */
@@ -197,6 +198,7 @@ struct _FabPlay {
   LaneState *lanes;
   guint *n_known;   /* per feed: messages that have come */
   FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
+  FabTempo tempo;   /* the same for networks where only intervals settle: of the begins of all lanes */
   gboolean is_skip_due;
   guint64 n_changes; /* of the network, for which the rhythm holds */
 };
@@ -251,10 +253,9 @@ count_rounds_left (const FabPlay *self)
 }
 
 static void
-skip_rounds (FabPlay *self, guint n_rounds)
+skip_rounds (FabPlay *self, guint n_rounds, FabTimePs by_ps)
 {
   guint n_lanes = self->schedule->lanes->len;
-  FabTimePs by_ps = (FabTimePs) n_rounds * self->rhythm.period_ps;
 
   for (guint l = 0; l < n_lanes; l++) {
     LaneState *lane = &self->lanes[l];
@@ -270,7 +271,28 @@ skip_rounds (FabPlay *self, guint n_rounds)
     self->n_known[i] += n_rounds;
   self->n_left -= (guint64) n_rounds * n_lanes;
   self->last_ps += by_ps;
-  fab_rhythm_skip (&self->rhythm, by_ps);
+}
+
+/* Returns how many intervals fit before the next event that is neither of this play nor of the network; a skip costs
+ * about one, and those just before the event are played. */
+static guint
+count_free (const FabPlay *self, double interval_ps)
+{
+  const guint worth = 4, margin = 2;
+  gconstpointer owners[] = { self, self->net };
+  FabTimePs others_ps = fab_engine_next_of_others_ps (self->net->env.engine, owners, G_N_ELEMENTS (owners));
+  double n_free = (double) (others_ps - now_ps (self)) / interval_ps - margin;
+  guint n = (guint) CLAMP (n_free, 0, count_rounds_left (self));
+
+  return n < worth ? 0 : n;
+}
+
+static void
+delay_events (FabPlay *self, FabTimePs by_ps)
+{
+  gconstpointer owners[] = { self, self->net };
+
+  fab_engine_delay (self->net->env.engine, owners, G_N_ELEMENTS (owners), by_ps);
 }
 
 /* Every message has begun and arrived in the same interval after the one before it for longer than any has an effect.
@@ -279,12 +301,9 @@ skip_rounds (FabPlay *self, guint n_rounds)
 static void
 try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  const guint worth = 4,
-              margin = 2; /* intervals: a skip costs about one; those before another event are played */
   FabPlay *self = owner;
   FabNet *net = self->net;
-  gconstpointer owners[] = { self, net };
-  guint n_lanes = self->schedule->lanes->len, n_rounds;
+  guint n_lanes = self->schedule->lanes->len;
 
   self->is_skip_due = FALSE;
   if (self->n_changes != net->n_changes) {
@@ -294,20 +313,52 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
   }
   if (!fab_rhythm_is_steady (&self->rhythm) || !net->ops->skip (net, n_lanes, 0))
     return;
-  FabTimePs others_ps = fab_engine_next_of_others_ps (net->env.engine, owners, G_N_ELEMENTS (owners));
-  FabTimePs n_free = (others_ps - now_ps (self)) / self->rhythm.period_ps - margin;
-  n_rounds = (guint) MIN ((FabTimePs) count_rounds_left (self), n_free);
-  if (n_free < worth || n_rounds < worth)
+  guint n_rounds = count_free (self, (double) self->rhythm.period_ps);
+  FabTimePs by_ps = (FabTimePs) n_rounds * self->rhythm.period_ps;
+  if (n_rounds == 0)
     return;
-  fab_engine_delay (net->env.engine, owners, G_N_ELEMENTS (owners),
-                    (FabTimePs) n_rounds * self->rhythm.period_ps);
-  net->ops->skip (net, n_lanes, (FabTimePs) n_rounds * self->rhythm.period_ps);
-  skip_rounds (self, n_rounds);
+  delay_events (self, by_ps);
+  net->ops->skip (net, n_lanes, by_ps);
+  skip_rounds (self, n_rounds, by_ps);
+  fab_rhythm_skip (&self->rhythm, by_ps);
+}
+
+/* A window has ended. Where the tempo has settled, the rounds to come take what the slowest lane takes now. */
+static void
+try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabNet *net = self->net;
+  guint window = self->tempo.window;
+
+  self->is_skip_due = FALSE;
+  fab_tempo_measure (&self->tempo);
+  guint n = self->tempo.is_settled ? count_free (self, self->tempo.interval_ps) / window : 0;
+  FabTimePs by_ps = (FabTimePs) (n * window * self->tempo.interval_ps + 0.5);
+  if (n > 0 && net->ops->repeat (net, n, by_ps)) {
+    delay_events (self, by_ps);
+    skip_rounds (self, n * window, by_ps);
+    fab_tempo_skip (&self->tempo, n * window, by_ps);
+  }
+  if (!net->ops->mark (net, self->schedule->lanes->len))
+    self->tempo.interval_ps = 0;
+}
+
+static void
+note_tempo (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  fab_tempo_note (&self->tempo, index, begin_ps);
+  if (index > 0 || self->is_skip_due || !fab_tempo_is_due (&self->tempo))
+    return;
+  self->is_skip_due = TRUE;
+  fab_engine_after (self->net->env.engine, 0, try_tempo, self, 0);
 }
 
 static void
 note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
 {
+  if (self->tempo.n_items > 0)
+    note_tempo (self, index, begin_ps);
   if (self->rhythm.n_items == 0)
     return;
   fab_rhythm_note (&self->rhythm, index, begin_ps);
@@ -322,10 +373,14 @@ note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
 static void
 watch_rhythm (FabPlay *self)
 {
-  const guint many = 16;
+  const guint many = 16, few = 10, windows = 32, least_in_window = 2, most_in_window = 8;
   guint n_lanes = self->schedule->lanes->len;
   FabTimePs memory_ps = 0;
 
+  if (self->net->ops->mark != NULL && self->schedule->has_offsets && count_rounds_left (self) >= few
+      && !fab_graph_is_unfolded (self->net->env.graph))
+    fab_tempo_init (&self->tempo, n_lanes,
+                    CLAMP (count_rounds_left (self) / windows, least_in_window, most_in_window));
   if (self->net->ops->skip == NULL || fab_graph_is_unfolded (self->net->env.graph)
       || count_rounds_left (self) < many)
     return;
@@ -557,5 +612,6 @@ fab_play_free (FabPlay *self)
   g_free (self->lanes);
   g_free (self->n_known);
   fab_rhythm_clear (&self->rhythm);
+  fab_tempo_clear (&self->tempo);
   g_free (self);
 }

@@ -34,6 +34,7 @@ typedef struct {
   guint64 n_replays;     /* times that an episode was played from its begin to where it was new */
   guint64 n_collectives; /* that have ended */
   guint64 n_collectives_remembered;
+  guint64 n_skipped; /* packets times links that were not played, because rounds repeat */
 } FabEpisodesCount;
 
 /* `engine` is the jobs'. With an engine of its own the network must be new; it becomes a companion of `engine`. Both

@@ -75,6 +75,7 @@ stage_play (gpointer data, guint item)
   if (self->net->ops->n_drawn != NULL)
     result->n_drawn = self->net->ops->n_drawn (self->net);
   result->n_events = fab_engine_events (self->engine);
+  result->n_skipped = self->net->n_skipped;
   if (fab_engine_failure (self->engine) == NULL && !fab_engine_is_cancelled (self->engine))
     result->duration_ps = self->end_ps;
 }

@@ -38,6 +38,7 @@ typedef struct {
   GArray *queues;        /* FabLaneQueue */
   guint64 n_drawn;       /* random numbers */
   guint64 n_events;
+  guint64 n_skipped; /* packets times links, as in FabNet */
 } FabRehearsal;
 
 /* Plays each input alone. Returns a FabRehearsal for each; NULL where a network could play them otherwise than they

@@ -305,6 +305,17 @@ find_dead (const FabNet *self, FabLinkId link)
   return i;
 }
 
+FabLinkQueue *
+fab_net_link_queues (const FabNet *self)
+{
+  guint n = fab_graph_n_links (self->env.graph);
+  FabLinkQueue *queues = g_new0 (FabLinkQueue, n + 1);
+
+  for (FabLinkId link = 0; link < n; link++)
+    queues[link] = self->ops->link_queue (self, link);
+  return queues;
+}
+
 void
 fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction)
 {

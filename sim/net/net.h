@@ -168,6 +168,12 @@ typedef struct {
    * nothing is done when more than these `n_lines` lines are open. With `by_ps` 0 it only says whether it could. NULL:
    * the network's state depends on more than what its open lines did lately. */
   gboolean (*skip) (FabNet *net, guint n_lines, FabTimePs by_ps);
+  /* The same for networks of which a caller cannot know it all. `mark` notes what is counted now; FALSE: more than
+   * these `n_lines` lines are open, or what they do does not repeat. `repeat` makes the state follow as if the lines
+   * had done `n` times more, in `by_ps`, what they did since the mark; the caller then moves the events of the network
+   * as above. FALSE and nothing is done: it was not the kind of thing that repeats. Both, or none. */
+  gboolean (*mark) (FabNet *net, guint n_lines);
+  gboolean (*repeat) (FabNet *net, guint n, FabTimePs by_ps);
   /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
  * the network does not model time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
@@ -213,6 +219,7 @@ struct _FabNet {
   /* How many lines were opened and closed and capacities changed, in networks that have `skip`: what repeated before
    * may not repeat after that. */
   guint64 n_changes;
+  guint64 n_skipped; /* packets times links that were not played, because they repeat others */
 };
 
 /* Set up and free the base part; for create () and destroy (). */
@@ -230,6 +237,9 @@ void fab_net_forget (FabNet *self);
 FabNetLine *fab_net_open (FabNet *self, const FabConnection *connection);
 void fab_net_message (FabNet *self, FabNetLine *line, double bytes, FabTimePs begin_ps);
 void fab_net_close (FabNet *self, FabNetLine *line);
+
+/* Returns what waited for every link; needs a network that has `link_queue`. (transfer full: g_free) */
+FabLinkQueue *fab_net_link_queues (const FabNet *self);
 
 /* Needs a network that has `set_capacity`. */
 void fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction);

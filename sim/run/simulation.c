@@ -17,7 +17,8 @@ struct _FabSimulation {
   FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
   FabEpisodes *episodes;
-  guint n_threads; /* before the first iteration: to rehearse on; else 1 */
+  guint n_threads; /* to rehearse on; 0: one */
+  gboolean has_begun;
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
   GArray *apart;                 /* FabLinkId: links whose rate changes during the run */
@@ -342,17 +343,26 @@ rehearse (FabSimulation *self)
   const FabRehearsalEnv env = { .ops = (const FabNetOps *) fidelity->info,
                                 .params = fidelity->params,
                                 .env = self->net->env,
-                                .n_threads = self->n_threads };
+                                .n_threads = MAX (self->n_threads, 1) };
 
   fab_executor_rehearse (self->executor, &env);
+}
+
+/* A network that skips rounds does so by what comes next on its clock. A rehearsal has nothing else on its clock, so it
+ * must be made on one thread as well, for the same figures. */
+static gboolean
+is_rehearsed (const FabSimulation *self)
+{
+  return !self->has_begun && self->net_engine != NULL
+      && (self->n_threads > 1 || self->net->ops->mark != NULL);
 }
 
 gboolean
 fab_simulation_step (FabSimulation *self)
 {
-  if (self->n_threads > 1 && self->net_engine != NULL)
+  if (is_rehearsed (self))
     rehearse (self);
-  self->n_threads = 1;
+  self->has_begun = TRUE;
   return fab_executor_run_iteration (self->executor);
 }
 

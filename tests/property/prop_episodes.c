@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
  * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
- * and faults at times leave nothing to remember. Two threads give what one gives.
+ * and faults at times leave nothing to remember. Two threads give what one gives. Rings of which rounds are skipped
+ * end within 0.5 % of when they end without.
  */
 #include "tests/support/test.h"
+
+#include <math.h>
 
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"
@@ -171,13 +174,47 @@ static void
 check_packet (Random *random)
 {
   static const char *const kinds[] = {
-    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
+    "packet, skip: false, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, memory: 1MB, congestion: credit",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: swift",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: hpcc",
   };
 
   check_at (random, kinds[random_below (random, G_N_ELEMENTS (kinds))]);
+}
+
+/* Ends of collectives without and with rounds that are skipped; how much was, is added up. */
+static guint64 n_skipped_in_all;
+
+static void
+check_skip (Random *random)
+{
+  g_autofree char *job = g_strdup_printf (
+      "name: rings\niterations: 1\nseed: %u\ncollectives: {kind: plain, algorithm: ring}\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: %u, nics_per_node: %u, fabric: %s}\n"
+      "job: {kind: collective, operations: [{op: %s, size: %uMB}]}\n",
+      random_below (random, 1000), random_between (random, 2, 6), 2 * random_between (random, 2, 4),
+      random_between (random, 1, 2), random_chance (random, 50) ? "switch" : "rail",
+      random_chance (random, 50) ? "all_reduce" : "all_gather", random_between (random, 1, 60));
+  g_autofree char *yaml = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB}\n%s", job),
+                  *no_skip = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB, skip: false}\n%s", job);
+  g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
+
+  assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));
+  const GArray *a = fab_simulation_probe (some->simulation)->collectives,
+               *b = fab_simulation_probe (all->simulation)->collectives;
+  double end_ps = (double) g_array_index (a, FabCollectiveRecord, 0).end_ps,
+         true_ps = (double) g_array_index (b, FabCollectiveRecord, 0).end_ps;
+  assert_true (fabs (end_ps - true_ps) <= 0.005 * true_ps);
+  n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+}
+
+static void
+rounds_that_are_skipped_take_what_they_take (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (40, check_skip);
 }
 
 static void
@@ -198,6 +235,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     seeds_test (messages_are_the_same_remembered),
     seeds_test (packets_are_the_same_remembered),
+    seeds_test (rounds_that_are_skipped_take_what_they_take),
     seeds_test (threads_change_nothing),
   };
 

@@ -281,8 +281,10 @@ end (PacketNet *self, guint32 number)
   gboolean has_nic = g_array_index (self->ways, PathSet, flow->way).has_nic;
   FabDone arrived = flow->arrived;
 
-  if (flow->is_metered)
+  if (flow->is_metered) {
+    self->n_others--;
     packet_path_set_meter (self, flow);
+  }
   if (flow->left_bytes > 0 && packet_takes_credit (self, flow->sender))
     packet_credit_cancel (self, flow->sender, flow->left_bytes);
   flow->is_over = TRUE;
@@ -341,6 +343,7 @@ part_left (gpointer owner, G_GNUC_UNUSED guint64 arg)
 
   if (--stream->n_left > 0)
     return;
+  stream->net->n_others--;
   fab_meter_add_footprint (stream->net->base.meter, stream->footprint, stream->bytes, stream->wire_factor);
   fab_pool_give (&stream->net->streams, stream);
   done.fn (done.owner, done.arg);
@@ -378,6 +381,7 @@ packet_stream (FabNet *net, const FabStream *stream)
     return;
   }
   started = fab_pool_take (&self->streams);
+  self->n_others++;
   *started = (Stream){ self,
                        stream->footprint,
                        stream->bytes,

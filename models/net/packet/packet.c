@@ -53,6 +53,8 @@ static const FabParam class_params[] = {
 static const FabParam packet_params[] = {
   { ROW ("memo", BOOL, has_memo, "true",
          "What happened before is not played again: the same figures, sooner.") },
+  { ROW ("skip", BOOL, has_skip, "true",
+         "With memo: rounds of a ring are not played once their tempo has settled, to within 0.1 %.") },
   { ROW ("mtu", BYTES, mtu_bytes, "4KiB", "Payload of a packet."), .min = 64, .max = 0x1p22 },
   { ROW ("switching", CHOICE, switching, "cut_through",
          "A packet goes on when its head is there, or when all of it is."),
@@ -252,6 +254,7 @@ packet_send (FabNet *net, const FabTransfer *transfer)
   guint32 flow = packet_flow_new (self, way, transfer->bytes);
   self->flows[flow].arrived = transfer->done;
   self->flows[flow].is_metered = TRUE;
+  self->n_others++;
   self->flows[flow].drive = transfer->drive;
   packet_flow_start (self, flow);
   packet_net_leave (self);
@@ -316,6 +319,7 @@ packet_rest (FabNet *net, guint64 stream)
   packet_ports_rest (self);
   packet_credits_rest (self);
   packet_balance_rest (self);
+  g_array_set_size (self->lane_marks, 0);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
@@ -394,6 +398,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   packet_buffers_init (self);
   packet_deadlock_free_init (self);
   packet_path_sets_init (self);
+  packet_repeats_init (self);
   return &self->base;
 }
 
@@ -402,6 +407,7 @@ packet_destroy (FabNet *net)
 {
   PacketNet *self = (PacketNet *) net;
 
+  packet_repeats_clear (self);
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);
@@ -445,6 +451,8 @@ const FabNetOps fab_net_packet = {
   .open = packet_open,
   .message = packet_message,
   .close = packet_close,
+  .mark = packet_mark,
+  .repeat = packet_repeat,
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
   .find_jam = packet_find_jam,

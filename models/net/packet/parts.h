@@ -247,7 +247,9 @@ typedef struct {
   GHashTable *known_queues;                /* from two links to a queue */
   guint32 *link_ways;                      /* per link: the way that consists of this link only, or NONE */
   FabPool streams, lines;
-  FabTimer timer; /* engine event for the first entry of the agenda */
+  guint n_lines, n_others; /* that are open: lines; streams, and messages by themselves */
+  GArray *lane_marks;      /* per used lane: what it had counted at the mark of repeats.c */
+  FabTimer timer;          /* engine event for the first entry of the agenda */
   FabTimePs timer_ps;
   gboolean is_running;
 } PacketNet;
@@ -473,6 +475,13 @@ void packet_close (FabNet *net, FabNetLine *line);
 enum { PACKET_STREAM_SIZE = 80 };
 
 void packet_stream (FabNet *net, const FabStream *stream);
+
+/* --- repeats.c --- */
+
+void packet_repeats_init (PacketNet *self);
+void packet_repeats_clear (PacketNet *self);
+gboolean packet_mark (FabNet *net, guint n_lines);
+gboolean packet_repeat (FabNet *net, guint n, FabTimePs by_ps);
 
 /* --- packet.c --- */
 

@@ -631,6 +631,7 @@ packet_open (FabNet *net, const FabConnection *connection)
                                             packet_service_of (self, connection->traffic) });
   line->sender = packet_sender_new (self, line->way);
   line->head = line->tail = NONE;
+  self->n_lines++;
   return (FabNetLine *) line;
 }
 
@@ -710,5 +711,6 @@ packet_close (FabNet *net, FabNetLine *net_line)
   if (line->bytes > 0 && !packet_path_set_is_spread (self, line->way))
     fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
   packet_sender_release (self, line->sender);
+  self->n_lines--;
   fab_pool_give (&self->lines, line);
 }

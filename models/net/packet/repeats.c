@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* repeats.c - rounds of a collective that repeat are not played: the network goes on after the last of them.
+ *
+ * The caller (sim/collective/play.c) knows that its lines have done the same again and again. What is on the wires, in
+ * queues and in buffers stays as it is and is due later. What links have counted since the mark is counted as often
+ * again.
+ */
+#include "models/net/packet/parts.h"
+
+/* What a lane has counted. */
+struct _LaneMark {
+  guint64 carried_bytes;
+  double byte_ps, served, port_served;
+  guint32 n_stalls, n_pauses, n_marks, n_drops;
+};
+
+void
+packet_repeats_init (PacketNet *self)
+{
+  self->lane_marks = g_array_new (FALSE, FALSE, sizeof (struct _LaneMark));
+}
+
+void
+packet_repeats_clear (PacketNet *self)
+{
+  g_array_unref (self->lane_marks);
+}
+
+static VirtualLane *
+used_lane (const PacketNet *self, guint i)
+{
+  return &self->lanes[g_array_index (self->used_lanes, guint32, i)];
+}
+
+static double
+queued_byte_ps (const PacketNet *self, const VirtualLane *lane)
+{
+  return lane->byte_ps + (double) lane->queued_bytes * (double) (self->now_ps - lane->changed_ps);
+}
+
+/* Senders whose window or rate follows what they hear remember times, which would be long ago after a skip. */
+static gboolean
+may_repeat (const PacketNet *self, guint n_lines)
+{
+  return self->params.has_memo && self->params.has_skip && self->n_lines == n_lines && self->n_others == 0
+      && (self->n_senders == 0 || (self->congestion->reported == NULL && !self->congestion->takes_credit));
+}
+
+gboolean
+packet_mark (FabNet *net, guint n_lines)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_net_enter (self);
+  if (!may_repeat (self, n_lines))
+    return FALSE;
+  g_array_set_size (self->lane_marks, self->used_lanes->len);
+  for (guint i = 0; i < self->used_lanes->len; i++) {
+    const VirtualLane *lane = used_lane (self, i);
+
+    g_array_index (self->lane_marks, struct _LaneMark, i) = (struct _LaneMark){
+      .carried_bytes = lane->carried_bytes,
+      .byte_ps = queued_byte_ps (self, lane),
+      .served = lane->served,
+      .port_served = self->ports[lane->link].served,
+      .n_stalls = lane->n_stalls,
+      .n_pauses = lane->n_pauses,
+      .n_marks = lane->n_marks,
+      .n_drops = lane->n_drops,
+    };
+  }
+  return TRUE;
+}
+
+/* Whether nothing was marked or lost since the mark: what is drawn does not repeat, and senders remember it. */
+static gboolean
+is_calm (const PacketNet *self)
+{
+  if (self->lane_marks->len != self->used_lanes->len)
+    return FALSE;
+  for (guint i = 0; i < self->used_lanes->len; i++) {
+    const struct _LaneMark *before = &g_array_index (self->lane_marks, struct _LaneMark, i);
+
+    if (used_lane (self, i)->n_marks != before->n_marks || used_lane (self, i)->n_drops != before->n_drops)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+repeat_lane (PacketNet *self, guint i, guint n, FabTimePs by_ps)
+{
+  const struct _LaneMark *before = &g_array_index (self->lane_marks, struct _LaneMark, i);
+  guint32 number = g_array_index (self->used_lanes, guint32, i);
+  VirtualLane *lane = &self->lanes[number];
+  Port *port = &self->ports[lane->link];
+  guint64 carried = lane->carried_bytes - before->carried_bytes;
+
+  self->base.n_skipped += n * (carried / self->params.mtu_bytes);
+  lane->carried_bytes += n * carried;
+  lane->byte_ps += (double) n * (queued_byte_ps (self, lane) - before->byte_ps);
+  lane->changed_ps += by_ps;
+  lane->n_stalls += n * (lane->n_stalls - before->n_stalls);
+  lane->n_pauses += n * (lane->n_pauses - before->n_pauses);
+  lane->served += (double) n * (lane->served - before->served);
+  if (port->turn == number)
+    port->served += (double) n * (port->served - before->port_served);
+}
+
+static void
+delay_ports (PacketNet *self, FabTimePs by_ps)
+{
+  for (guint32 link = 0; link < self->n_links; link++) {
+    Port *port = &self->ports[link];
+
+    if (port->free_ps > self->now_ps && port->free_ps != FAB_TIME_MAX)
+      port->free_ps += by_ps;
+    if (self->message_ps[link] > self->now_ps)
+      self->message_ps[link] += by_ps;
+    for (guint32 number = port->head; number != NONE && number != port->tail;
+         number = self->packets[number].next)
+      self->packets[number].next_ps += by_ps;
+  }
+}
+
+/* Entries that are due at the same time keep their order. */
+static void
+delay_agenda (PacketNet *self, FabTimePs by_ps)
+{
+  g_autoptr (GArray) entries = g_array_sized_new (FALSE, FALSE, sizeof (AgendaEntry), self->agenda.n);
+
+  while (self->agenda.n > 0) {
+    agenda_first_ps (&self->agenda);
+    AgendaEntry entry = agenda_take (&self->agenda);
+
+    g_array_append_val (entries, entry);
+  }
+  for (guint i = 0; i < entries->len; i++) {
+    AgendaEntry entry = g_array_index (entries, AgendaEntry, i);
+
+    agenda_add (&self->agenda, entry.at_ps + by_ps, entry.what & (AGENDA_KINDS - 1),
+                entry.what >> AGENDA_KIND_BITS);
+  }
+}
+
+gboolean
+packet_repeat (FabNet *net, guint n, FabTimePs by_ps)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_net_enter (self);
+  if (!is_calm (self))
+    return FALSE;
+  for (guint i = 0; i < self->used_lanes->len; i++)
+    repeat_lane (self, i, n, by_ps);
+  delay_ports (self, by_ps);
+  for (guint32 i = 0; i < self->n_flows; i++)
+    if (self->flows[i].next_ps > self->now_ps)
+      self->flows[i].next_ps += by_ps;
+  delay_agenda (self, by_ps);
+  self->timer_ps += by_ps;
+  return TRUE;
+}
