@@ -76,6 +76,7 @@
       ? ` Then ${called(one.binding_spec)} would set the pace, ${where(one.binding_from, one.binding_to)}.` : "";
     const links = `If every ${called(one.spec)} link were ${digits(one.rate_factor)} times as fast, the step would `;
     if (Math.abs(gain) < 0.001) return `${links}not change.${next} `;
+    if (Math.abs(gain) < 0.01) return `${links}hardly change (${gain > 0 ? "\u2212" : "+"}${percent(Math.abs(gain))}).${next} `;
     return `${links}take ${time(one.step_s)} instead of ${time(step.step_s)} (${gain > 0 ? "\u2212" : "+"}${percent(Math.abs(gain))}).${next} `;
   });
 
