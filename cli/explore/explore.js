@@ -45,7 +45,8 @@
     if (Math.abs(before.startup_fraction - after.startup_fraction) > 0.02)
       said.push(`of it ${fromTo(before.startup_fraction, after.startup_fraction, percent)} is waiting for the first byte`);
     if (linkWords(before) !== linkWords(after))
-      said.push(`${linkWords(after)} sets the pace now`);
+      said.push(after.ends_fraction > 0.5 ? `the slowest link is ${linkWords(after)} now, but the ends of the collectives set the pace`
+        : `${linkWords(after)} sets the pace now`);
     if (differs(before.memory_bytes, after.memory_bytes, 0.01))
       said.push(`a GPU needs ${fromTo(before.memory_bytes, after.memory_bytes, size)} of memory`);
     return said;

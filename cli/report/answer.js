@@ -31,7 +31,12 @@
     waits_for_compute: "This job waits for its GPUs, not for the network.",
     waits_for_straggler: "This job waits for its slowest GPU.", waits_for_bubble: "This job waits for its own pipeline.",
     waits_for_host: "This job waits for the host, not for GPUs or network." };
-  const waits = (run, exposed) => exposed >= 0.05 && run.verdict.some((one) => one.code === "waits_for_compute")
+  // Whether the ends of collectives (thread blocks, copies, the protocol) set the pace, and no link.
+  const endsShare = (run) => run.ends?.[0]?.share ?? 0;
+  const isByEnds = (run) => endsShare(run) > 0.5;
+
+  const waits = (run, exposed) => isByEnds(run) && run.verdict.some((one) => one.code === "waits_for_network")
+    ? "This job waits for communication, and no link sets its pace." : exposed >= 0.05 && run.verdict.some((one) => one.code === "waits_for_compute")
     ? "Compute takes most of this step, and the network sets the rest." : WAITS[run.verdict.find((one) => one.code.startsWith("waits_for_"))?.code];
 
   const headline = (run, last, exposed) => [waits(run, exposed) && make("b", {}, waits(run, exposed) + " "), "A step takes ",
@@ -50,6 +55,11 @@
     const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
     const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
     const name = make("b", {}, link(bound.link_from, bound.link_to)), place = outlook.where(bound.link_from, bound.link_to);
+    if (isByEnds(run))
+      return [` No link sets the pace: for ${percent(endsShare(run))} of ${what} the ends of the collectives do, that is the `
+        + "channels and the protocol that the library chose. A faster link would not change that. The slowest link is ", name,
+        `, ${outlook.called(bound.spec)} with ${rate(bound.rate_bytes_per_s)} one way. It leads ${place}`
+        + (bound.busy === null ? "." : ` and is busy for ${percent(bound.busy)} of the step.`)];
     const busy = bound.busy === null ? "" : ` It is busy for ${percent(bound.busy)} of the step${idle(run, bound, last)
       ? ", so bandwidth is not what is missing: most of the time passes before and between the bytes" : ""}.`;
     if (bound.share >= 0.5)
@@ -139,7 +149,7 @@
       last.mfu_fraction !== null && tile("MFU", percent(last.mfu_fraction), "HFU " + percent(last.hfu_fraction) + unsure),
       last.tokens_per_s > 0 && tile("Tokens per second", count(last.tokens_per_s), "of the whole job" + unsure),
       days > 0 && tile("Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
-      bound && tile("Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
+      bound && tile(isByEnds(run) ? "Slowest link" : "Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
         bound.share >= 0.5 ? link(bound.link_from, bound.link_to) : plural(run.bound_by[0].links, "link")),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0
         ? (used > run.memory_bytes ? "does not fit in " : "of ") + bytes(run.memory_bytes) : "of the fullest GPU",
@@ -158,6 +168,7 @@
 
   fabricast.step = step;
   fabricast.fullest = fullest;
+  fabricast.isByEnds = isByEnds;
   fabricast.strategy = (run) => strategy(run.words ?? {});
   fabricast.runTitle = title;
   fabricast.parts.answer = (host, run, data) => {

@@ -117,15 +117,15 @@
       }
       svg.append(draw("path", { class: heat(group.busiest), d, "stroke-width": thick(group.busiest) }),
         tip.attach(draw("path", { class: "reach", d }), () =>
-          [...lines(group), bound && "sets the pace of communication"]));
+          [...lines(group), bound && (fabricast.isByEnds(run) ? "the slowest link" : "sets the pace of communication")]));
     }
-    svg.append(...boxes(at), ...labels(layout, at), ...bindings.slice(0, 1).map((one) => bindingLabel(one, width)));
+    svg.append(...boxes(at), ...labels(layout, at), ...bindings.slice(0, 1).map((one) => bindingLabel(run, one, width)));
     return svg;
   };
 
   // Beside the link that sets the pace, on the side where there is room.
-  const bindingLabel = ({ group, from, to }, width) => {
-    const text = `sets the pace: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`;
+  const bindingLabel = (run, { group, from, to }, width) => {
+    const text = `${fabricast.isByEnds(run) ? "the slowest link" : "sets the pace"}: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`;
     if (isLoop(group)) return draw("text", { class: "binding-name", x: from.x + from.half - 124, y: from.y - from.high / 2 - 8,
       "text-anchor": "end" }, text);
     const upper = from.y <= to.y ? from : to, lower = upper === from ? to : from, x = Math.min(upper.half, lower.half) === upper.half
@@ -220,7 +220,9 @@
     const frame = make("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "Drawing of the machine" });
     host.append(figure(null, "Which link holds the job back? Colour and width say how busy a link is. "
       + (run.nodes > 1 ? "The nodes are drawn as one; each line is the busiest of its place. " : "")
-      + (run.binding[0] ? "The link with a halo sets the pace." : "No link sets the pace."), frame));
+      + (!run.binding[0] ? "No link sets the pace." : fabricast.isByEnds(run)
+        ? "The link with a halo is the slowest, but the ends of the collectives set the pace, and no link does."
+        : "The link with a halo sets the pace."), frame));
     const most = d3.max(layout.rows, (row) => row.length) ?? 1;
     frame.append(drawing(run, layout, Math.max(fabricast.width(frame), most * 34)));
     host.append(scale());

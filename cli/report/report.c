@@ -333,6 +333,15 @@ static const char bound_sql[] =
     " SELECT c.spec, count (DISTINCT c.link), CASE WHEN a.exposed > 0 THEN total (c.exposed) / a.exposed"
     " ELSE total (c.time) / nullif (a.time, 0) END AS share FROM c, a GROUP BY c.spec ORDER BY share DESC, c.spec";
 
+/* Share of the exposed time of collectives, or of all their time where nothing is exposed, in which their ends set the
+ * pace and no link: binding.ends_fraction of `run`. */
+static const char ends_sql[] =
+    "share|"
+    "WITH a AS (SELECT total (exposed_ps) AS exposed, total (end_ps - start_ps) AS time,"
+    " total (exposed_ps * waits_for_ends) AS ends_exposed, total ((end_ps - start_ps) * waits_for_ends) AS ends_time"
+    " FROM collective WHERE run_id = :run AND iteration = :iteration AND binding_link IS NOT NULL)"
+    " SELECT CASE WHEN exposed > 0 THEN ends_exposed / exposed ELSE ends_time / nullif (time, 0) END FROM a";
+
 static const char verdict_sql[] =
     "code severity text advice|"
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place";
@@ -416,6 +425,7 @@ add_outlook (const FabReportRun *run, GError **error)
   static const struct {
     const char *table, *key, *sql;
   } parts[] = { { "finding", "verdict", verdict_sql },
+                { "band", "ends", ends_sql }, /* its column came with that table */
                 { "band", "band", band_sql },
                 { "faster", "faster", faster_sql } };
 

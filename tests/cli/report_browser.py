@@ -185,7 +185,9 @@ class Page(CliTest):
         low, high = (float(text) for text in band.splitlines()[1].split(","))
         self.visit(self.page())
         waits, sure, change = self.texts("#answer .verdict dd")
-        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for the network. A step takes "))
+        # Two channels of the library, and no link, set the pace of this job: `run` says the same.
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for communication, and no link sets its pace. "))
+        self.assertRegex(waits, r"No link sets the pace: for 100.% of the exposed communication the ends of the collectives do")
         self.assertIn("node0/nic0 \u2192 switch, ib-hdr (InfiniBand) with 200\u00a0Gb/s one way", waits)
         self.assertIn(f"from {1e3 * low:.3g}\u00a0ms to {high:.3g}\u00a0s", sure)
         self.assertGreater(high / low, 2)  # so it may not be quoted by itself
@@ -193,7 +195,7 @@ class Page(CliTest):
         self.assertIn("If every ib-hdr (InfiniBand) link were 2 times as fast, the step would ", change)
         self.assertEqual(self.n("#answer svg.picture .band"), 1)
         self.assertEqual(self.texts("svg.links .node-name"), ["4 \u00d7 this node: dgx-a100"])
-        self.assertEqual(self.texts("svg.links .binding-name"), ["sets the pace: ib-hdr, 200\u00a0Gb/s"])
+        self.assertEqual(self.texts("svg.links .binding-name"), ["the slowest link: ib-hdr, 200\u00a0Gb/s"])
         # A chart says which question it answers.
         self.assertEqual([text for text in self.texts("figcaption") if "?" not in text], [])
 
@@ -212,6 +214,13 @@ class Page(CliTest):
         self.visit(self.page())
         self.assertRegex(self.texts("#answer .verdict dd")[0], r"Several kinds of links set the pace: [a-z0-9-]+ for [0-9.]+.%, "
                          r"[a-z0-9-]+ for [0-9.]+.% of the exposed communication\. The first among these links is node")
+
+    def test_a_link_sets_the_pace(self):
+        self.play("fabric-dragonfly-plus.yaml")
+        self.visit(self.page())
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for the network. A step takes "))
+        self.assertEqual(self.texts("svg.links .binding-name"), ["sets the pace: ib-ndr, 400\u00a0Gb/s"])
+        self.assertEqual(self.texts("#answer .tile dt")[2], "Binding link")
 
     def test_places_of_a_rack_are_counted(self):
         self.play("compare-domain-72.yaml", "--iterations", "1")
