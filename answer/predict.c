@@ -92,11 +92,9 @@ is_job_kept (const FabSimulation *simulation, const FabPredictionRequest *reques
 static FabBound
 find_bound (const FabCollectivePlan *plan, FabTimePs time_ps, FabForm form)
 {
-  double limit = form == FAB_FORM_STEP ? 0 : plan->limit_bytes_per_s;
-
   if (plan->startup_ps > time_ps / 2)
     return FAB_BOUND_STARTUP;
-  if (limit > 0 && limit < plan->footprint->rate_bytes_per_s / plan->wire_factor)
+  if (form != FAB_FORM_STEP && fab_collective_plan_waits_for_ends (plan))
     return plan->messages != NULL ? FAB_BOUND_MESSAGES : FAB_BOUND_PROTOCOL;
   return FAB_BOUND_LINK;
 }

@@ -186,6 +186,7 @@ fab_run_finish (FabRunResult *result)
 
   result->binding_link = binding.link;
   result->binding_fraction = binding.fraction;
+  result->ends_fraction = binding.ends_fraction;
   result->binding_busy_fraction = busy_fraction (probe, binding.link);
   result->startup_fraction = startup_fraction (result->simulation);
   fab_run_reasons_find (&result->reasons, result->simulation, result->steps);

@@ -316,8 +316,14 @@ note_binding (const Binding *self, FabStatement *statement)
   g_autofree char *from = fab_graph_vertex_name (graph, self->link->src),
                   *to = fab_graph_vertex_name (graph, self->link->dst);
 
-  fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
-                      self->link_class->name);
+  if (fab_collective_plan_waits_for_ends (self->plan))
+    fab_statement_note (statement,
+                        "The %u channels set its pace; a faster link would not change it. The slowest link: "
+                        "%s -> %s, %u x %s.",
+                        self->plan->n_channels, from, to, self->link->count, self->link_class->name);
+  else
+    fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
+                        self->link_class->name);
 }
 
 /* As nccl-tests would print it. */

@@ -113,7 +113,13 @@ explain_step (const Explain *self, guint depth)
 
     fab_statement_note (statement, "%s of it a collective waits for its last rank.", waiting);
   }
-  if (point->binding != NULL)
+  if (point->binding != NULL && point->ends_fraction > 0.5)
+    fab_statement_note (
+        statement,
+        "The ends of collectives (the library's channels and protocol) set the pace of %.0f %% of "
+        "the exposed communication. The slowest link is %s (%s).",
+        100 * point->ends_fraction, point->binding, point->binding_spec);
+  else if (point->binding != NULL)
     fab_statement_note (statement, "Link %s (%s) sets the pace of %.0f %% of the exposed communication.",
                         point->binding, point->binding_spec, 100 * point->binding_fraction);
   explain_compute (self, depth + 1);

@@ -60,6 +60,7 @@ add_binding (FabJson *json, const FabRunResult *result)
   if (name) {
     fab_json_add_real (json, "binding_busy_fraction", result->binding_busy_fraction);
     fab_json_add_real (json, "startup_fraction", result->startup_fraction);
+    fab_json_add_real (json, "ends_fraction", result->ends_fraction);
   }
 }
 

@@ -140,32 +140,45 @@ append_link (GString *page, const FabRunResult *result)
                           (double) link->rate_bytes_per_s * 8e-9, rate);
 }
 
+/* Says what binds where no link does; FALSE: a link binds. */
+static gboolean
+append_other_binding (GString *page, const FabRunResult *result, const char *communication)
+{
+  if (result->startup_fraction > 0.5) {
+    g_string_append_printf (
+        page, "  %-16sno link, but start-up: %.1f %% of the communication is latency before bytes flow\n",
+        "binding", 100 * result->startup_fraction);
+    return TRUE;
+  }
+  if (result->ends_fraction <= 0.5)
+    return FALSE;
+  g_string_append_printf (page,
+                          "  %-16sno link: the ends (the library's channels and protocol) set the pace\n"
+                          "  %-16sof %.0f %% of the %s\n",
+                          "binding", "", 100 * result->ends_fraction, communication);
+  return TRUE;
+}
+
 static void
 append_binding (GString *page, const FabRunResult *result)
 {
-  double startup = result->startup_fraction;
+  const char *communication = fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
+                                                                               : "communication";
 
   if (result->binding_link == FAB_NO_LINK) {
     g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
     return;
   }
-  if (startup > 0.5) {
-    g_string_append_printf (
-        page, "  %-16sno link, but start-up: %.1f %% of the communication is latency before bytes flow\n",
-        "binding", 100 * startup);
-    g_string_append_printf (page, "  %-16s", "slowest link");
-  } else {
-    g_string_append_printf (page, "  %-16s", "binding link");
-  }
+  gboolean is_other = append_other_binding (page, result, communication);
+
+  g_string_append_printf (page, "  %-16s", is_other ? "slowest link" : "binding link");
   append_link (page, result);
-  g_string_append_printf (page, "  %-16ssets the pace of %.0f %% of the %s; busy %.1f %% of the step\n", "",
-                          100 * result->binding_fraction,
-                          fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
-                                                                           : "communication",
-                          100 * result->binding_busy_fraction);
-  if (startup <= 0.5)
+  g_string_append_printf (page, "  %-16s%s %.0f %% of the %s; busy %.1f %% of the step\n", "",
+                          is_other ? "is the slowest for" : "sets the pace of",
+                          100 * result->binding_fraction, communication, 100 * result->binding_busy_fraction);
+  if (result->startup_fraction <= 0.5)
     g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n",
-                            "start-up", 100 * startup);
+                            "start-up", 100 * result->startup_fraction);
 }
 
 static void

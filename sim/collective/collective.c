@@ -59,6 +59,16 @@ fab_collective_plan_stream (const FabCollectivePlan *plan)
   };
 }
 
+gboolean
+fab_collective_plan_waits_for_ends (const FabCollectivePlan *plan)
+{
+  double limit = plan->limit_bytes_per_s;
+
+  if (plan->footprint == NULL)
+    return FALSE;
+  return plan->waits_for_ends || (limit > 0 && limit < plan->footprint->rate_bytes_per_s / plan->wire_factor);
+}
+
 static FabTimePs
 scaled_ps (FabTimePs time_ps, double factor)
 {

@@ -157,8 +157,10 @@ struct _FabCollectivePlan {
   FabBytes bytes;
   const FabFootprint *footprint; /* NULL: one rank, nothing to do */
   FabTimePs startup_ps;          /* time of software and of steps, before the stream runs at its full rate */
-  FabTimePs latency_ps;     /* the part of the startup that is latency of wires: fab_form_latency_ps () */
-  double wire_factor;       /* bytes on the wire per payload byte, as in FabStream */
+  FabTimePs latency_ps; /* the part of the startup that is latency of wires: fab_form_latency_ps () */
+  gboolean
+      waits_for_ends; /* its ends (thread blocks, copies) and not its links set its time on an idle network */
+  double wire_factor; /* bytes on the wire per payload byte, as in FabStream */
   double limit_bytes_per_s; /* highest rate of the stream, as in FabStream; 0: the links alone limit it */
   /* The library's, each buffer in one piece; NULL: the library does not think in messages. */
   const FabSchedule *messages;
@@ -184,6 +186,10 @@ void fab_collective_plan_share (FabCollectivePlan *plan, guint64 n);
 
 /* Time that the plan takes on an idle network, at most FAB_TIME_MAX: startup + bytes / rate. */
 FabTimePs fab_collective_plan_idle_ps (const FabCollectivePlan *plan);
+
+/* Whether the ends of the plan, and not its links, set its time on an idle network: thread blocks, or the most that a
+ * protocol or a kernel moves. A faster link would not make it faster then. */
+gboolean fab_collective_plan_waits_for_ends (const FabCollectivePlan *plan);
 
 /* The stream that plays the plan. The caller fills in `done`. */
 FabStream fab_collective_plan_stream (const FabCollectivePlan *plan);

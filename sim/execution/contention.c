@@ -131,5 +131,7 @@ fab_contention_attribute (const FabDag *dag, const FabGraph *graph, gboolean con
     }
     use->record->binding_link = find_slowest (use, graph, contends,
                                               (const double *) (gconstpointer) carried->data);
+    if (contends)
+      use->record->waits_for_ends = 0;
   }
 }

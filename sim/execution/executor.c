@@ -573,6 +573,7 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
     .n_ranks = plan->n_ranks,
     .bytes = plan->bytes,
     .binding_link = plan->footprint ? plan->footprint->binding_link : FAB_NO_LINK,
+    .waits_for_ends = fab_collective_plan_waits_for_ends (plan),
   };
 }
 

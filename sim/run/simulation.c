@@ -611,7 +611,7 @@ fab_binding_find (const FabProbe *probe, const FabGraph *graph)
   guint n_links = fab_graph_n_links (graph);
   g_autofree double *bound = g_new0 (double, n_links + 1);
   FabBinding self = { .link = FAB_NO_LINK };
-  double total = 0;
+  double total = 0, ends = 0;
 
   for (guint pass = 0; pass < 2 && total <= 0; pass++)
     for (guint i = 0; i < collectives->len; i++) {
@@ -622,11 +622,14 @@ fab_binding_find (const FabProbe *probe, const FabGraph *graph)
         continue;
       bound[record->binding_link] += (double) ps;
       total += (double) ps;
+      ends += record->waits_for_ends ? (double) ps : 0;
     }
   for (guint link = 0; link < n_links; link++)
     if (bound[link] > 0 && (self.link == FAB_NO_LINK || bound[link] > bound[self.link]))
       self.link = link;
-  if (self.link != FAB_NO_LINK)
+  if (self.link != FAB_NO_LINK) {
     self.fraction = bound[self.link] / total;
+    self.ends_fraction = ends / total;
+  }
   return self;
 }

@@ -135,6 +135,7 @@ take_binding (FabPoint *self, const FabSimulation *simulation)
   self->binding = g_strconcat (from, " -> ", to, NULL);
   self->binding_spec = g_strdup (fab_graph_link_class (graph, binding.link)->name);
   self->binding_fraction = binding.fraction;
+  self->ends_fraction = binding.ends_fraction;
 }
 
 static gboolean

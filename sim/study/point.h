@@ -21,6 +21,7 @@ typedef struct {
   /* What a rank sends in a step at least: sizes x the busbw factors of nccl-tests. */
   double sent_bytes;
   double binding_fraction;      /* share of the communication that the binding link limits */
+  double ends_fraction;         /* share of it in which the ends of collectives set the pace, and no link */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
   FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */

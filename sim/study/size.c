@@ -164,10 +164,12 @@ say_rest (const FabSizePoint *best, const char *key)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
+  gboolean is_link = point->binding != NULL && point->ends_fraction <= 0.5;
+
   g_string_append_printf (text,
                           ", for which %s%s%s sets the pace, and %.1f %% idle: %s takes no more of it away.",
-                          point->binding ? point->binding : "no link", point->binding ? " of " : "",
-                          point->binding ? point->binding_spec : "", percent * point->idle_s, key);
+                          is_link ? point->binding : "no link", is_link ? " of " : "",
+                          is_link ? point->binding_spec : "", percent * point->idle_s, key);
   return g_string_free (text, FALSE);
 }
 

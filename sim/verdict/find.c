@@ -231,7 +231,7 @@ find_wait (FabVerdict *self, const FabSimulation *simulation)
                             (double) times->compute_ps * percent, (double) times->exposed_ps * percent,
                             (double) times->idle_ps * percent);
   finding.text = g_string_free (text, FALSE);
-  if (code == FAB_FINDING_WAITS_FOR_NETWORK && binding.link != FAB_NO_LINK) {
+  if (code == FAB_FINDING_WAITS_FOR_NETWORK && binding.link != FAB_NO_LINK && binding.ends_fraction <= 0.5) {
     FabLinkRecord link = fab_simulation_link_record (simulation, binding.link);
     g_autofree char *from = (char *) link.from, *to = (char *) link.to;
 

@@ -33,6 +33,41 @@ watch (gpointer owner, const FabSimulation *simulation, guint n_done)
   return n_done != self->stop_after;
 }
 
+/* 32 GPUs on four nodes with one NIC each: NCCL takes two channels for 50 MB, whose thread blocks are slower than
+ * 200 Gb/s. With four channels the link is slower. */
+#define ONE_NIC(rate, channels)                                                            \
+  "name: one\niterations: 1\ncluster: {node: dgx-a100, nodes: 4, fabric: {kind: switch}, " \
+  "nics_per_node: 1, nic: ib-hdr, nic_rate: " rate "}\n"                                   \
+  "collectives: {kind: nccl, algorithm: ring, protocol: simple, min_channels: " channels   \
+  ", max_channels: " channels "}\njob: {kind: collective, operations: [{op: all_reduce, size: 50MB}]}\n"
+
+static double
+ends_fraction (const FabCatalog *catalog, const char *scenario, FabTimePs *step_ps)
+{
+  g_autoptr (Play) play = play_new (catalog, scenario, NULL);
+  g_autoptr (GError) error = NULL;
+
+  assert_true (fab_simulation_run (play->simulation, &(FabRunOptions){ 0 }, &error));
+  const FabProbe *probe = fab_simulation_probe (play->simulation);
+  *step_ps = probe->step.times.duration_ps;
+  return fab_binding_find (probe, fab_simulation_cluster (play->simulation)->graph).ends_fraction;
+}
+
+/* Where thread blocks set the pace, a link of twice the rate changes nothing; where a link does, it does. */
+static void
+a_link_does_not_bind_where_the_ends_do (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  FabTimePs slow_ps, fast_ps;
+
+  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gbps", "2"), &slow_ps), 1, 0);
+  ends_fraction (catalog, ONE_NIC ("240Gbps", "2"), &fast_ps);
+  assert_int_equal (slow_ps, fast_ps);
+  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gbps", "4"), &slow_ps), 0, 0);
+  ends_fraction (catalog, ONE_NIC ("240Gbps", "4"), &fast_ps);
+  assert_true (fast_ps < slow_ps);
+}
+
 static gint64
 count (FabStore *store, const char *table)
 {
@@ -196,6 +231,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_iteration_is_played_told_and_kept),
     cmocka_unit_test (what_was_played_and_remembered_is_kept),
+    cmocka_unit_test (a_link_does_not_bind_where_the_ends_do),
     cmocka_unit_test (nothing_need_be_asked_for),
     cmocka_unit_test (it_can_end_after_some_iterations),
     cmocka_unit_test (a_hang_is_an_error_and_what_ended_before_is_kept),

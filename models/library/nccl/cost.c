@@ -212,17 +212,19 @@ channels_bytes_per_s (const NcclCandidate *self)
  * next one waits: both together take as the diagonal of the two, and at least one step's latency remains. A thread
  * block does one after the other: where blocks are the limit, nothing overlaps. From 39 steps of
  * h100_10nodes_4gpu_reducescatter_40, which the wires limit, and 79 of h100_10nodes_allgather_80, which the blocks
- * do. */
+ * do. Sets *blocks_limit where thread blocks are the limit. */
 static double
-overlap_s (const NcclCandidate *self, double flow_s)
+overlap_s (const NcclCandidate *self, double flow_s, gboolean *blocks_limit)
 {
   double steps_s = steps_us (self) * 1e-6,
          blocks_s = (double) self->bytes / channels_bytes_per_s (self) + steps_s;
   guint n_steps = self->form->n_intra_steps + self->form->n_inter_steps;
 
+  *blocks_limit = FALSE;
   if (!nccl_is_round (self) || self->protocol == NCCL_LL)
     return 0;
   double together_s = MAX (hypot (flow_s, steps_s), flow_s + steps_s / MAX (n_steps, 1));
+  *blocks_limit = blocks_s > together_s;
   return MAX (flow_s + steps_s - MAX (together_s, blocks_s), 0);
 }
 
@@ -390,7 +392,7 @@ change_steps (FabCollectivePlan *plan, FabTimePs by_ps)
 static void
 start (const NcclCandidate *self, FabCollectivePlan *plan)
 {
-  double overlapped_s = overlap_s (self, flow_s (plan));
+  double overlapped_s = overlap_s (self, flow_s (plan), &plan->waits_for_ends);
 
   plan->startup_ps = MAX (fab_seconds_to_ps (MAX (startup_us (self) * 1e-6 - overlapped_s, 0)),
                           plan->latency_ps);
