@@ -60,11 +60,11 @@ a_link_does_not_bind_where_the_ends_do (G_GNUC_UNUSED void **state)
   g_autoptr (FabCatalog) catalog = play_catalog ();
   FabTimePs slow_ps, fast_ps;
 
-  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gbps", "2"), &slow_ps), 1, 0);
-  ends_fraction (catalog, ONE_NIC ("240Gbps", "2"), &fast_ps);
+  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gb/s", "2"), &slow_ps), 1, 0);
+  ends_fraction (catalog, ONE_NIC ("240Gb/s", "2"), &fast_ps);
   assert_int_equal (slow_ps, fast_ps);
-  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gbps", "4"), &slow_ps), 0, 0);
-  ends_fraction (catalog, ONE_NIC ("240Gbps", "4"), &fast_ps);
+  assert_float_equal (ends_fraction (catalog, ONE_NIC ("200Gb/s", "4"), &slow_ps), 0, 0);
+  ends_fraction (catalog, ONE_NIC ("240Gb/s", "4"), &fast_ps);
   assert_true (fast_ps < slow_ps);
 }
 
