@@ -4,8 +4,8 @@
  *   GET /                    the page
  *   GET /api/run?gpus=64...  the result of a setting, as JSON
  *
- * It answers nothing else, and nothing of a request reaches a file. docs/explore.md lists the limits of sizes, times
- * and numbers.
+ * It answers nothing else, and nothing of a request reaches a file. docs/how-to/explore.md lists the limits of sizes,
+ * times and numbers.
  */
 #pragma once
 

@@ -99,7 +99,7 @@ const FabValidateKind fab_validate_collectives = {
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
-              "  fabricast validate --format markdown --summary > docs/validation.md\n"
+              "  fabricast validate --format markdown --summary > docs/reference/validation.md\n"
               "  fabricast validate training hf-playbook --summary\n"
               "  fabricast validate --with docs/examples/link.yaml --summary\n",
   .max_rest = 1000,

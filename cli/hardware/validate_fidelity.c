@@ -85,7 +85,7 @@ const FabValidateKind fab_validate_fidelity = {
       "Exits with 1 when two fidelities are farther apart than what is accepted.",
   .examples = "  fabricast validate fidelity\n"
               "  fabricast validate fidelity incast-8 ecmp-permutation\n"
-              "  fabricast validate fidelity --format markdown > docs/validation-fidelity.md\n",
+              "  fabricast validate fidelity --format markdown > docs/reference/validation-fidelity.md\n",
   .max_rest = 1000,
 },
   .options = { { "format" },

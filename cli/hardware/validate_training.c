@@ -81,7 +81,7 @@ const FabValidateKind fab_validate_training = {
       "Exits with 1 when the median error of a source or its wrong directions exceed what is accepted.",
   .examples = "  fabricast validate training --summary\n"
               "  fabricast validate training hf-playbook\n"
-              "  fabricast validate training --format markdown > docs/validation-training.md\n",
+              "  fabricast validate training --format markdown > docs/reference/validation-training.md\n",
   .max_rest = 1000,
 },
   .options = { { "format" },
@@ -191,7 +191,7 @@ const FabValidateKind fab_validate_published = {
   .summary =
       "Predicts training runs that other people's projections are published for with the catalogue alone, and prints\n"
       "our error beside theirs.",
-  .examples = "  fabricast validate published --format markdown > docs/published.md\n",
+  .examples = "  fabricast validate published --format markdown > docs/reference/published.md\n",
 },
   .options = { { "format", "text (default) or markdown: the page" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },

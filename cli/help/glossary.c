@@ -6,7 +6,7 @@
 #include "sim/base/json.h"
 #include "sim/config/diagnostics.h"
 
-#define PAGE_FOLDER "docs/" /* of the page that fab_glossary_markdown writes */
+#define PAGE_FOLDER "docs/reference/" /* of the page that fab_glossary_markdown writes */
 
 enum { LIST_COLUMNS = 100 };
 

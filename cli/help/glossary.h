@@ -2,8 +2,8 @@
 /* glossary.h - what the field's words mean, and where each shows in Fabricast.
  *
  * The tables in terms_jobs.c and terms_machines.c are behind `fabricast describe glossary`, `fabricast help glossary`,
- * docs/glossary.md and the tooltips of the HTML pages. Terms are in the order of their groups; lists of them are
- * alphabetical.
+ * docs/reference/glossary.md and the tooltips of the HTML pages. Terms are in the order of their groups; lists of
+ * them are alphabetical.
  */
 #pragma once
 
@@ -48,7 +48,7 @@ GPtrArray *fab_glossary_sorted (void);
 /* Every term as JSON, in alphabetical order: an array of {name, also, group, text, shows, see, page}. (transfer
  * full) */
 char *fab_glossary_json (void);
-/* The page docs/glossary.md. (transfer full) */
+/* The page docs/reference/glossary.md. (transfer full) */
 char *fab_glossary_markdown (void);
 /* One term for a person, with its see-also. (transfer full) */
 char *fab_glossary_entry (const FabTerm *term);

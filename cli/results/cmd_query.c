@@ -107,7 +107,7 @@ run (int argc, char **argv)
     { "sweep", 0, 0, G_OPTION_ARG_INT64, &o.sweep_id, "Sweep id (default: the last)", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
-      "One SELECT of your own; :run is the run, :sweep the sweep (docs/results-schema.md)", "SQL" },
+      "One SELECT of your own; :run is the run, :sweep the sweep (docs/reference/results-schema.md)", "SQL" },
     { "max-rows", 0, 0, G_OPTION_ARG_INT64, &o.max_rows, "Rows of an answer at most (1000000; 0: no limit)",
       "N" },
     { "time-limit", 0, 0, G_OPTION_ARG_INT64, &o.max_s, "Seconds that it may take (60; 0: no limit)", "N" },

@@ -65,8 +65,9 @@ print_band_note (const GArray *rows)
   g_autofree char *bases = fab_predictions_basis (rows);
 
   if (last->n_tables > 0)
-    g_print ("# low, high: %.0f %% of such collectives are between, by %s (docs/uncertainty.md)\n",
-             100 * last->coverage_fraction, bases);
+    g_print (
+        "# low, high: %.0f %% of such collectives are between, by %s (docs/explanation/uncertainty.md)\n",
+        100 * last->coverage_fraction, bases);
   else if (has_band (rows))
     g_print (
         "# low, high: %.0f %% band of the time by the uncertainty of the links; of the last most by %s\n",

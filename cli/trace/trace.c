@@ -19,7 +19,7 @@ static const FabUsage usage = {
   .arguments = "",
   .summary =
       "Writes a run of a results file as a trace: for chrome://tracing and ui.perfetto.dev (chrome), or as the\n"
-      "files of PyTorch's profiler that Holistic Trace Analysis reads (kineto). See docs/traces.md.",
+      "files of PyTorch's profiler that Holistic Trace Analysis reads (kineto). See docs/how-to/traces.md.",
   .examples = "  fabricast trace -o trace.json\n"
               "  fabricast trace --run 1 --iteration 2 -o step.json\n"
               "  fabricast trace --iterations 0:1 --format kineto -o profile\n",

@@ -207,7 +207,7 @@ typedef struct {
 void fab_graph_change (FabGraph *self, const FabLinkChange *changes);
 
 /* Turns off all use of symmetry: every node, link and group of ranks is computed separately, at any cost
- * (docs/scale.md). Call it before anything refers to the graph. */
+ * (docs/explanation/scale.md). Call it before anything refers to the graph. */
 void fab_graph_unfold (FabGraph *self);
 gboolean fab_graph_is_unfolded (const FabGraph *self);
 

@@ -327,7 +327,7 @@ static const FabColumn sweep_point_columns[] = {
     .meaning = "Of how much communication it sets the pace." },
   { COLUMN (FabSweepPointRecord, capex_usd, REAL), .may_be_null = TRUE,
     .meaning = "The price of the whole machine; NULL: something has no price "
-               "([cost](cost.md))." },
+               "([cost](../how-to/cost.md))." },
   { COLUMN (FabSweepPointRecord, network_usd, REAL), .may_be_null = TRUE,
     .meaning = "The network's part of it." },
   { COLUMN (FabSweepPointRecord, power_watts, REAL), .may_be_null = TRUE,

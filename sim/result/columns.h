@@ -2,9 +2,9 @@
 /* columns.h - the tables of a results file, column by column.
  *
  * A column says where its value stands in a record and how SQLite stores it. CREATE TABLE, INSERT, SELECT and the
- * section "Tables" of docs/results-schema.md are made from these rows, so that a new column is one row here and one
- * field in record.h. The first column of each table is the number of the run or sweep that owns the row; it is in no
- * record and not among the columns.
+ * section "Tables" of docs/reference/results-schema.md are made from these rows, so that a new column is one row here
+ * and one field in record.h. The first column of each table is the number of the run or sweep that owns the row; it is
+ * in no record and not among the columns.
  *
  * Threads: all of this is constant.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - results in SQLite, and the only user of SQLite for results. Schema: docs/results-schema.md.
+/* store.h - results in SQLite, and the only user of SQLite for results. Schema: docs/reference/results-schema.md.
  *
  * A run is one transaction from begin to commit: a killed or failed run leaves nothing. One file holds several runs,
  * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or

@@ -16,7 +16,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
 #define MAX_VALUE_BYTES (64 << 20)
 #define STEPS_PER_LOOK 10000
 
-#define SCHEMA_HELP "docs/results-schema.md lists tables, views and columns"
+#define SCHEMA_HELP "docs/reference/results-schema.md lists tables, views and columns"
 
 /* Compiling */
 

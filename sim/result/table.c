@@ -315,7 +315,7 @@ fab_table_add_text (FabTable *self, const char *value)
 /* The named queries: `fabricast query NAME`.
  *
  * Each is one statement over the views of schema.c with :run bound. It is ordered, so that the same run always prints
- * the same lines. A new query is one row here and one in docs/results-schema.md.
+ * the same lines. A new query is one row here and one in docs/reference/results-schema.md.
  */
 
 const FabQuery fab_queries[] = {
@@ -352,7 +352,7 @@ const FabQuery fab_queries[] = {
   { "memory", "What the memory of a GPU of each class holds.",
     "SELECT rank_class, class_name, n_ranks, part, gb, pct_of_memory FROM v_memory"
     " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
-  { "verdict", "What must be known before a figure of the run is quoted (docs/verdict.md).",
+  { "verdict", "What must be known before a figure of the run is quoted (docs/reference/verdict.md).",
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
   { "memo", "How much of the network's work was played, and how much was known from before.",
     "SELECT n_collectives, n_collectives_remembered, n_episodes, n_episodes_remembered, n_replays, n_events FROM memo"

@@ -21,7 +21,7 @@ typedef enum {
 
 extern const char *const fab_severity_names[FAB_N_SEVERITIES + 1]; /* "stops", "warns", "notes"; NULL-ended */
 
-/* In the order in which a reader meets them. docs/verdict.md explains each. */
+/* In the order in which a reader meets them. docs/reference/verdict.md explains each. */
 typedef enum {
   FAB_FINDING_DOES_NOT_FIT,
   FAB_FINDING_UNREACHABLE_TARGET,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.c - how fast the parts are, and the whole: `./dev bench`. docs/bench.md says what each row means.
+/* bench.c - how fast the parts are, and the whole: `./dev bench`. docs/reference/bench.md says what each row means.
  *
  * Exit code 1: a row's ratio to its raw limit is more than a fifth below that of the committed table, or a promise
  * about memory was not kept; 2: bad input.

@@ -33,7 +33,7 @@ typedef struct {
   const char *peer;    /* "SimGrid": what the peer is called; NULL: there is none */
   const char *program; /* of peers/: "simgrid" */
   BenchPeerFn peer_once;
-  double recorded; /* in place of those two: what a peer that no package has once needed (docs/bench.md) */
+  double recorded; /* in place of those two, of a peer that no package has (docs/reference/bench.md) */
   double goal;     /* in the row's unit; 0: none */
 } BenchRow;
 

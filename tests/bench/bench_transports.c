@@ -4,7 +4,8 @@
  *
  * No package has htsim, the simulator of the Ultra Ethernet Consortium (github.com/ultraethernet/uet-htsim), so that
  * its figures are recorded: processor time, last and mean end less the 6 us after which a sender hears of it, means of
- * three seeds of commit 40ccb052, on 2026-11-23, on a machine with a yardstick of 98 ms. docs/bench.md has the recipe.
+ * three seeds of commit 40ccb052, on 2026-11-23, on a machine with a yardstick of 98 ms. The recipe is in
+ * docs/reference/bench.md.
  * Queues, marks, headers and entropies here are what it prints.
  */
 #include "models/models.h"

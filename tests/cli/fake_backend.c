@@ -49,7 +49,7 @@ static const FabMeasureBackend backend = {
   .abi = FAB_MEASURE_ABI,
   .info = { .name = "nccl",
             .summary = "made up",
-            .doc = "docs/measure.md",
+            .doc = "docs/how-to/measure.md",
             .params = params,
             .params_size = sizeof (Params) },
   .needs = "nothing",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ground truth without hardware: links that were set are measured, calibrated and used to predict; docs/ground-truth.md.
+"""Ground truth without hardware: links that were set are measured, calibrated and used to predict.
+
+docs/how-to/ground-truth.md says how.
 
 `ground.py PROGRAM NAPS links`: three rates with a wire of known delay, over tcp and ofi; both must come back.
 `ground.py PROGRAM NAPS collectives`: ring and tree all-reduces of Open MPI over 2, 4 and 8 hosts against predictions from

@@ -11,7 +11,7 @@ import unittest
 import support
 from support import HELLO, SOURCE, CliTest, commands, environment, main, read
 
-PAGE = os.path.join("docs", "glossary.md")
+PAGE = os.path.join("docs", "reference", "glossary.md")
 WANTED = """all-reduce reduce-scatter all-gather all-to-all broadcast NCCL RCCL DDP ZeRO ZeRO-1 ZeRO-2 ZeRO-3 FSDP HSDP bucket
 prefetch TP PP EP CP DP micro-batch bubble NVLink NVSwitch SHARP PCIe HCA NIC rail leaf spine tier oversubscription bisection
 ECMP spraying incast PFC ECN DCQCN RDMA RoCE InfiniBand EFA algbw busbw roofline MFU HFU exposed overlapped idle step band

@@ -17,7 +17,9 @@ import support
 from support import SOURCE, CliTest, environment, main, masked, read
 
 README = os.path.join(SOURCE, "README.md")
-PAGES = [README, *sorted(glob.glob(os.path.join(glob.escape(SOURCE), "docs", "*.md")))]
+FOLDERS = ("tutorials", "how-to", "reference", "explanation", "")
+PAGES = [README, *(page for folder in FOLDERS
+                   for page in sorted(glob.glob(os.path.join(glob.escape(SOURCE), "docs", folder, "*.md"))))]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
 PROMPT = re.compile(r"^\$ ", re.M)
 OURS = re.compile(r"(?:build/)?fabricast ")

@@ -55,11 +55,12 @@ every_model_is_described (G_GNUC_UNUSED void **state)
   for_every_model (check_described);
 }
 
-/* docs/verdict.md explains every code, with its severity, and no other. */
+/* docs/reference/verdict.md explains every code, with its severity, and no other. */
 static void
 every_finding_is_described (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = g_build_filename (g_getenv ("FAB_SOURCE_DIR"), "docs", "verdict.md", NULL);
+  g_autofree char *path = g_build_filename (g_getenv ("FAB_SOURCE_DIR"), "docs", "reference", "verdict.md",
+                                            NULL);
   g_autofree char *page = NULL;
   g_autoptr (GRegex) row = g_regex_new ("^\\| `([a-z_]+)` \\| (stops|warns|notes) \\|", G_REGEX_MULTILINE, 0,
                                         NULL);

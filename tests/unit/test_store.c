@@ -202,7 +202,8 @@ reading_is_all_that_a_query_may_do (void **state)
     { "", "the query is empty" },
     { " ; -- nothing\n", "the query is empty" },
     { "SELEC 1", "the query is wrong: near \"SELEC\": syntax error" },
-    { "SELECT speed FROM run", "the query is wrong: no such column: speed; docs/results-schema.md" },
+    { "SELECT speed FROM run",
+      "the query is wrong: no such column: speed; docs/reference/results-schema.md" },
     { "SELECT :rank", "asks for :rank, which has no value here; only :run and :sweep have" },
     { "SELECT ?", "asks for ?, which" },
   };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_store_columns.c - the section "Tables" of docs/results-schema.md is made from columns.h.
+/* test_store_columns.c - the section "Tables" of docs/reference/results-schema.md is made from columns.h.
  * FAB_UPDATE_GOLDEN=1 writes it anew. */
 #include "tests/support/test.h"
 
@@ -7,7 +7,7 @@
 
 #include "sim/result/columns.h"
 
-static const char page_path[] = FAB_SOURCE_DIR "/docs/results-schema.md";
+static const char page_path[] = FAB_SOURCE_DIR "/docs/reference/results-schema.md";
 static const char from[] = "\n**`run`**", to[] = "\n## Views\n";
 
 static const char *
@@ -69,7 +69,7 @@ the_page_shows_every_column (G_GNUC_UNUSED void **state)
     assert_true (g_file_set_contents (page_path, wanted->str, -1, NULL));
   else if (strcmp (page, wanted->str) != 0)
     fail_msg (
-        "docs/results-schema.md is not what sim/result/columns.c says; FAB_UPDATE_GOLDEN=1 writes it anew");
+        "docs/reference/results-schema.md is not what sim/result/columns.c says; FAB_UPDATE_GOLDEN=1 writes it anew");
 }
 
 /* A unit at the end of a name, where the kind is a quantity. */

@@ -105,7 +105,7 @@ an_outlook_is_added_to_a_run_that_is_stored (void **state)
                  "run_id,spec,step_s,exposed_s,binding_from\n2,ib_ndr,0.75,0.125,leaf0\n");
 }
 
-/* docs/results-schema.md, "Tables". */
+/* docs/reference/results-schema.md, "Tables". */
 static void
 a_run_can_be_dropped_as_documented (void **state)
 {
@@ -139,7 +139,7 @@ every_column_and_question_is_on_its_page (void **state)
   g_autoptr (FabStore) store = NULL;
   g_autoptr (FabTable) columns = NULL;
 
-  assert_true (g_file_get_contents (FAB_SOURCE_DIR "/docs/results-schema.md", &page, NULL, NULL));
+  assert_true (g_file_get_contents (FAB_SOURCE_DIR "/docs/reference/results-schema.md", &page, NULL, NULL));
   assert_true (write_run (path, 3, NULL));
   store = fab_store_open (path, FAB_STORE_READ, NULL);
   columns = fab_store_query (store, sql, 0, NULL);
@@ -149,13 +149,13 @@ every_column_and_question_is_on_its_page (void **state)
       g_autofree char *name = g_strdup_printf ("`%s`", fab_table_cell (columns, i, part)->text);
 
       if (strstr (page, name) == NULL)
-        fail_msg ("docs/results-schema.md does not say %s", name);
+        fail_msg ("docs/reference/results-schema.md does not say %s", name);
     }
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
     g_autofree char *row = g_strdup_printf ("\n| `%s`", query->name);
 
     if (strstr (page, row) == NULL)
-      fail_msg ("docs/results-schema.md has no question %s", query->name);
+      fail_msg ("docs/reference/results-schema.md has no question %s", query->name);
   }
 }
 

@@ -40,9 +40,9 @@ exceeded() {
 page() {
   expect 0 --format markdown --summary
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
-    cp "$work/out" "$source/docs/validation.md"
+    cp "$work/out" "$source/docs/reference/validation.md"
   fi
-  diff -u "$source/docs/validation.md" "$work/out"
+  diff -u "$source/docs/reference/validation.md" "$work/out"
 }
 
 mistakes() {
@@ -65,9 +65,10 @@ bands() {
 }
 
 # The catalogue's efficiencies are those of the rows that calibrate, as they are priced now; and how often bands hold
-# families and sources that are left out, the end of docs/uncertainty.md.
+# families and sources that are left out, the end of docs/explanation/uncertainty.md.
 efficiencies() {
-  local page=$source/docs/uncertainty.md mark='<!-- from here on: validate bands and validate efficiencies -->'
+  local page=$source/docs/explanation/uncertainty.md
+  local mark='<!-- from here on: validate bands and validate efficiencies -->'
   sed "/^$mark\$/q" "$page" >"$work/page"
   expect 0 bands --format markdown
   { echo; cat "$work/out"; } >>"$work/page"
@@ -94,9 +95,9 @@ efficiencies_of() {
 published_page() {
   expect 0 published --format markdown
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
-    cp "$work/out" "$source/docs/published.md"
+    cp "$work/out" "$source/docs/reference/published.md"
   fi
-  diff -u "$source/docs/published.md" "$work/out"
+  diff -u "$source/docs/reference/published.md" "$work/out"
 }
 
 accuracy() {
@@ -105,11 +106,11 @@ accuracy() {
   has out '| within the band of 90 %, families left out |'
 }
 
-# Links measured point to point in place of the catalogue's: the table stands in docs/calibrate.md, line by line.
+# Links measured point to point in place of the catalogue's: the table stands in docs/how-to/calibrate.md, line by line.
 calibrated_page() {
   expect 0 calibrated --format markdown
-  if grep -vxF -f "$source/docs/calibrate.md" "$work/out"; then
-    echo 'these lines are not in docs/calibrate.md'
+  if grep -vxF -f "$source/docs/how-to/calibrate.md" "$work/out"; then
+    echo 'these lines are not in docs/how-to/calibrate.md'
     exit 1
   fi
 }
@@ -146,9 +147,9 @@ training_exceeded() {
 training_page() {
   expect 0 training --format markdown
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
-    cp "$work/out" "$source/docs/validation-training.md"
+    cp "$work/out" "$source/docs/reference/validation-training.md"
   fi
-  diff -u "$source/docs/validation-training.md" "$work/out"
+  diff -u "$source/docs/reference/validation-training.md" "$work/out"
 }
 
 # An assignment reaches every scenario: EDR in place of the Ethernet that was measured is far too fast.
@@ -197,9 +198,9 @@ fidelity_page() {
     has out "$(basename "$path" .yaml)"
   done
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
-    cp "$work/out" "$source/docs/validation-fidelity.md"
+    cp "$work/out" "$source/docs/reference/validation-fidelity.md"
   fi
-  diff -u "$source/docs/validation-fidelity.md" "$work/out"
+  diff -u "$source/docs/reference/validation-fidelity.md" "$work/out"
 }
 
 fidelity_mistakes() {

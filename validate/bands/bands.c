@@ -98,7 +98,7 @@ fab_bands_free (FabBands *self)
 
 static const char file_head[] =
     "# How far measured times of collectives are from predicted ones. Written by `fabricast validate bands`; a test\n"
-    "# keeps it in date. docs/uncertainty.md says how.\n"
+    "# keeps it in date. docs/explanation/uncertainty.md says how.\n"
     "#\n"
     "# An entry is a family of links, or `any` for one that was not measured. A cell holds for sizes below `up_to`;\n"
     "# `low` and `high` are measured time over predicted time, with the share `coverage` of all cases between them.\n";
@@ -155,7 +155,7 @@ append_entry (GString *out, const FabBands *self, const FabFamilyBands *bands, c
   if (has_cells (bands))
     g_string_append (out, "    cells:\n");
   append_cells (out, bands, stretch);
-  g_string_append (out, "    source: judged tables of validate/measured, docs/uncertainty.md\n"
+  g_string_append (out, "    source: judged tables of validate/measured, docs/explanation/uncertainty.md\n"
                         "    date: \"2026-11-22\"\n");
 }
 

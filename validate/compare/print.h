@@ -2,7 +2,7 @@
 /* print.h - a report as a person, a page or a program reads it. All return a new text that ends its last line.
  *
  * Rates are GB/s of 1e9 bytes, times are microseconds; errors are percent in text and Markdown and fractions in CSV
- * and JSON. The same report gives the same bytes on every machine: docs/validation.md is kept equal to one.
+ * and JSON. The same report gives the same bytes on every machine: docs/reference/validation.md is kept equal to one.
  */
 #pragma once
 

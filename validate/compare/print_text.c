@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print_text.c - the report for a terminal and for docs/validation.md. */
+/* print_text.c - the report for a terminal and for docs/reference/validation.md. */
 #include <string.h>
 
 #include "validate/compare/print.h"
@@ -351,9 +351,10 @@ append_notes (GString *out, const FabReport *report)
 
 static const char page_head[] =
     "# How far predictions are from measurements\n\n"
-    "Written by `fabricast validate --format markdown`; docs/validation.md is the one with `--summary`, and a test\n"
-    "keeps it so. The measurements are in `validate/measured`, each with its source. The models under test are the\n"
-    "defaults, but for what is known of a table's software and was set for it (\"predicted with\"). One process that\n"
+    "Written by `fabricast validate --format markdown`; docs/reference/validation.md is the one with\n"
+    "`--summary`, and a test keeps it so. The measurements are in `validate/measured`, each with its source.\n"
+    "The models under test are the defaults, but for what is known of a table's software and was set for it\n"
+    "(\"predicted with\"). One process that\n"
     "drives eight GPUs matters most: with a process per GPU the small sizes would be about 40 % too fast.\n\n"
     "error = predicted time / measured time - 1. A table's cell is the median of |error|, then the largest, then how\n"
     "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"

@@ -228,7 +228,7 @@ fab_efficiencies_free (FabEfficiencies *self)
 static const char file_head[] =
     "# How fast kernels of whole models are beside the roofline's, by generation of accelerators, precision and\n"
     "# software stack. Written by `fabricast validate efficiencies` from measured training runs; a test keeps it in\n"
-    "# date. docs/models/auto.md says how they are used, docs/uncertainty.md how they are fitted.\n"
+    "# date. docs/models/auto.md says how they are used, docs/explanation/uncertainty.md how they are fitted.\n"
     "#\n"
     "# A cell names all three. An entry that leaves some out is an effect, and a cell without an entry has the\n"
     "# product of the effects that fit. `scale` multiplies the roofline's rates, `issue` is host time for each\n"
@@ -247,7 +247,8 @@ append_ends (GString *out, const FabEfficiencyEnds *ends, guint n_rows, guint n_
                           n_sources == 0   ? "assumed"
                           : n_sources == 1 ? "one_source"
                                            : "sources");
-  g_string_append (out, "    source: rows of validate/measured/training that calibrate, docs/uncertainty.md\n"
+  g_string_append (out, "    source: rows of validate/measured/training that calibrate, "
+                        "docs/explanation/uncertainty.md\n"
                         "    date: \"2026-11-22\"\n");
 }
 

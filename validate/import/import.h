@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import.h - turns what a tool prints about a machine into a scenario, and a model's config.json into a part of one.
  *
- * docs/import.md says what is read and what is inferred. */
+ * docs/how-to/import.md says what is read and what is inferred. */
 #pragma once
 
 #include "sim/scenario/catalog.h"

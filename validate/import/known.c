@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.c - tables only; docs/import.md says the rules in words.
+/* known.c - tables only; docs/how-to/import.md says the rules in words.
  *
  * PCI ids: the public pci.ids list. CPUID models: NVIDIA/nccl src/graph/topo.cc and Linux intel-family.h.
  */
@@ -237,7 +237,7 @@ fab_known_port (FabImportedMachine *machine, FabPortKind kind, const char *name,
                                      : ethernet (machine, speed_mbps / 1000);
 }
 
-/* Holds all rules for numbers of links; docs/import.md explains them. */
+/* Holds all rules for numbers of links; docs/how-to/import.md explains them. */
 
 /* the most links that any GPU has (H100, B200) */
 enum { MOST_LINKS = 18 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measurements.h - reads what other benchmarks print as series of points.
  *
- * docs/import.md says what each output becomes. */
+ * docs/how-to/import.md says what each output becomes. */
 #pragma once
 
 #include "validate/measure/series.h"

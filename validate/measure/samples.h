@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.h - the measurements file: SQLite with raw samples and their statistics. Schema: docs/measurements.md.
+/* samples.h - the measurements file: SQLite with raw samples and their statistics. Schema:
+ * docs/reference/measurements.md.
  *
  * Each sample is committed before the next one is taken, so that however the program ends, it loses at most the
  * current one. A file that is no measurements file, or has a newer schema, is refused and left untouched. Imports

@@ -725,7 +725,7 @@ const FabMeasureBackend fab_measure_tcp = {
   .abi = FAB_MEASURE_ABI,
   .info = { .name = "tcp",
             .summary = "TCP sockets between two hosts",
-            .doc = "docs/measure.md",
+            .doc = "docs/how-to/measure.md",
             .params = params,
             .params_size = sizeof (FabTcpParams) },
   .needs = "a network between two hosts",

@@ -3,7 +3,7 @@
  * line.
  *
  * Errors are percent in text and Markdown and fractions in CSV and JSON. The same report gives the same bytes on
- * every machine: docs/validation-training.md is kept equal to one.
+ * every machine: docs/reference/validation-training.md is kept equal to one.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ char *fab_training_to_json (
     const FabTrainingView
         *view); /* "sources" with "rows", "strategies", "divisions", "generations", "all", "wrong" */
 
-/* Blind predictions beside the column `peer_s`, what others projected: docs/published.md. (transfer full) */
+/* Blind predictions beside the column `peer_s`, what others projected: docs/reference/published.md. (transfer full) */
 char *fab_training_published_to_markdown (const FabTrainingReport *report);
 
 /* What tells a row apart: its cells in the source's `same` and `factors` columns. (transfer full) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print_markdown.c - the report as docs/validation-training.md. */
+/* print_markdown.c - the report as docs/reference/validation-training.md. */
 #include <math.h>
 
 #include "validate/training/print.h"
@@ -21,10 +21,10 @@ static const char page_head[] =
     "  come from the catalogue, or from the collective bandwidths that the source itself publishes. Judged are rows\n"
     "  on several nodes that are no anchors.\n"
     "- **Blind**, as a planner stands before anyone has measured: every row with the catalogue's efficiencies alone\n"
-    "  ([auto](models/auto.md)). A row calibrates these or is judged by a rule on names that was fixed before any\n"
+    "  ([auto](../models/auto.md)). A row calibrates these or is judged by a rule on names that was fixed before any\n"
     "  prediction (`role` in INDEX.yaml): groups of one model and GPU, in alphabetical order, calibrate and are\n"
     "  judged in turn, the first calibrating; of some sources all are judged. \"In band\" is the share of rows within\n"
-    "  the 90 % band of their efficiency ([uncertainty](uncertainty.md)).\n"
+    "  the 90 % band of their efficiency ([uncertainty](../explanation/uncertainty.md)).\n"
     "\n"
     "\"Accepted\" is the limit on the median in `validate/accept-training.yaml`, above which the tests fail.\n"
     "A direction is right when a change of one thing (GPUs, NICs, strategy) makes a sample cheaper or dearer in\n"

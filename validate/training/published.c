@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* published.c - blind predictions beside what others projected for the same rows: docs/published.md. */
+/* published.c - blind predictions beside what others projected for the same rows: docs/reference/published.md. */
 #include <math.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@ static const char page_head[] =
     "Written by `fabricast validate fidelity --format markdown`; a test keeps it so. The scenarios are in\n"
     "`validate/variants/cases`; `fabricast compare` says of each what makes the difference. Times are of a step.\n"
     "\"Accepted\" is the limit of `validate/accept-fidelity.yaml`, above which the tests fail; without one a\n"
-    "difference is only shown. Which fidelity when: [fidelity](fidelity.md).\n";
+    "difference is only shown. Which fidelity when: [fidelity](../explanation/fidelity.md).\n";
 
 static char *
 step_of (const FabVariant *variant)

@@ -84,6 +84,6 @@ char **fab_fidelity_report_exceeded (const FabFidelityReport *self);
 
 /* Each returns a new text that ends its last line. */
 char *fab_fidelity_to_text (const FabFidelityReport *report);
-char *fab_fidelity_to_markdown (const FabFidelityReport *report); /* docs/validation-fidelity.md */
+char *fab_fidelity_to_markdown (const FabFidelityReport *report); /* docs/reference/validation-fidelity.md */
 char *fab_fidelity_to_csv (const FabFidelityReport *report);      /* a row per case and fidelity */
 char *fab_fidelity_to_json (const FabFidelityReport *report);

@@ -423,7 +423,7 @@ packet_destroy (FabNet *net)
   g_free (self);
 }
 
-/* Packets times links crossed, which take about 0.2 us each: docs/bench.md, part `packets`. */
+/* Packets times links crossed, which take about 0.2 us each: docs/reference/bench.md, part `packets`. */
 static double
 packet_cost_s (gconstpointer params, const FabFootprint *footprint, FabBytes bytes)
 {

@@ -10,9 +10,9 @@
  *                  `rate` / GPUs of the node, `total` / ranks of the job    for network storage)
  *
  * Bytes move directly where cluster.gds is on. Otherwise they go into the memory of the GPU's socket and out of it
- * (docs/gpudirect.md). The two halves of the way work at once, so that the slower one counts, and a link that is in
- * both carries the bytes twice. The catalogue says what links reach: a drive reaches the `copy` share of its port.
- * Drives that write more slowly than they read need `rate`.
+ * (docs/explanation/gpudirect.md). The two halves of the way work at once, so that the slower one counts, and a link
+ * that is in both carries the bytes twice. The catalogue says what links reach: a drive reaches the `copy` share
+ * of its port. Drives that write more slowly than they read need `rate`.
  *
  * An asynchronous checkpoint stops training until its bytes are in host memory. They go the rest of the way while
  * training goes on (PyTorch's torch.distributed.checkpoint.async_save copies to host memory first).

@@ -2,7 +2,7 @@
 /* cuda.c - the backend `cuda`: links of the GPUs of this machine, to the host and to each other.
  *
  * In this order: each GPU's link to the host, copies inside each GPU, every ordered pair, several at once. What each
- * series is, is in docs/measure-cuda.md.
+ * series is, is in docs/how-to/measure-cuda.md.
  */
 #include "validate/measure/cuda/nvml.h"
 #include "validate/measure/cuda/run.h"
@@ -135,7 +135,7 @@ static const FabMeasureBackend backend = {
   .abi = FAB_MEASURE_ABI,
   .info = { .name = "cuda",
             .summary = "Links of the GPUs here: to the host, to each other, and inside.",
-            .doc = "docs/measure-cuda.md",
+            .doc = "docs/how-to/measure-cuda.md",
             .params = params,
             .params_size = sizeof (Params), },
   .needs = "an NVIDIA GPU and its driver (libcuda.so.1)",

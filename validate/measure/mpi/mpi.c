@@ -431,7 +431,7 @@ static const FabMeasureBackend mpi_backend = {
   .abi = FAB_MEASURE_ABI,
   .info = { .name = "mpi",
             .summary = "Messages between two ranks and collectives over all, under mpirun.",
-            .doc = "docs/measure-mpi.md",
+            .doc = "docs/how-to/measure-mpi.md",
             .params = mpi_params,
             .params_size = sizeof (FabMpiParams) },
   .needs = "MPI (Debian: openmpi-bin), and mpirun to start fabricast",

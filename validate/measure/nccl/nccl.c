@@ -548,7 +548,7 @@ static const FabMeasureBackend backend = {
   .abi = FAB_MEASURE_ABI,
   .info = { .name = "nccl",
             .summary = "Collectives of NCCL over the GPUs here.",
-            .doc = "docs/measure-nccl.md",
+            .doc = "docs/how-to/measure-nccl.md",
             .params = params,
             .params_size = sizeof (Params) },
   .needs = "two NVIDIA GPUs, their driver (libcuda.so.1) and NCCL (libnccl.so.2)",

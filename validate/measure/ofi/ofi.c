@@ -655,7 +655,7 @@ static const FabMeasureBackend ofi_backend = {
   .info = { .name = "ofi",
             .summary =
                 "Tagged messages between two hosts over libfabric: EFA, verbs, Slingshot, Omni-Path, TCP.",
-            .doc = "docs/measure-ofi.md",
+            .doc = "docs/how-to/measure-ofi.md",
             .params = ofi_params,
             .params_size = sizeof (FabOfiParams) },
   .needs = "libfabric (Debian: libfabric1) on both hosts",

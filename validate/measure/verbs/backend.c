@@ -103,7 +103,7 @@ static const FabMeasureBackend verbs = {
   .info = { .name = "verbs",
             .summary =
                 "RDMA write, read and send between two hosts over InfiniBand or RoCE, from host or GPU memory.",
-            .doc = "docs/measure-verbs.md",
+            .doc = "docs/how-to/measure-verbs.md",
             .params = fab_verbs_params,
             .params_size = sizeof (FabVerbsParams) },
   .needs = "libibverbs (rdma-core) and an active RDMA port on both hosts",
