@@ -418,16 +418,28 @@ add_figures (const FabReportRun *run, GError **error)
   return TRUE;
 }
 
+static gboolean
+has_ends (const FabReportRun *run)
+{
+  gint64 n = 0;
+
+  return fab_store_each (
+             run->request->store,
+             "SELECT count (*) FROM pragma_table_info ('collective') WHERE name = 'waits_for_ends'", 0,
+             take_integer, &n, NULL)
+      && n > 0;
+}
+
 /* Adds the parts whose tables a file of an older program lacks; they are empty arrays then. */
 static gboolean
 add_outlook (const FabReportRun *run, GError **error)
 {
-  static const struct {
+  const struct {
     const char *table, *key, *sql;
   } parts[] = { { "finding", "verdict", verdict_sql },
-                { "band", "ends", ends_sql }, /* its column came with that table */
                 { "band", "band", band_sql },
-                { "faster", "faster", faster_sql } };
+                { "faster", "faster", faster_sql },
+                { has_ends (run) ? "collective" : "", "ends", ends_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     if (!fab_report_has (run->request->store, parts[i].table)) {
