@@ -9,6 +9,7 @@
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/base/thread_pool.h"
 
 static void

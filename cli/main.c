@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/help/commands.h"
 #include "cli/terminal/terminal.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 static const char *const help_words[] = { "--help", "-h", "help", NULL };
 

@@ -13,6 +13,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/nearest.h"
 #include "sim/base/thread_pool.h"
 
 /* --- pages of fidelities --- */

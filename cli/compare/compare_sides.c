@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/nearest.h"
 
 enum { MOST_VARIANTS = 16, RANGE_COLUMNS = 26 };
 
@@ -216,9 +217,10 @@ find_figure (const char *name, const FabSide *base, const FabFigure **figure, GE
     return TRUE;
   if (*figure == NULL) {
     g_autofree char *names = fab_figure_names ();
+    g_autofree char *note = fab_nearest_note (name, names);
 
-    return fab_throw (error, FAB_ERROR_INPUT, "--at-equal %s: there is no such figure; these are: %s", name,
-                      names);
+    return fab_throw (error, FAB_ERROR_INPUT, "--at-equal %s: there is no such figure%s; these are: %s", name,
+                      note, names);
   }
   if ((*figure)->is_known != NULL && !(*figure)->is_known (base->point))
     return fab_throw (error, FAB_ERROR_INPUT, "--at-equal %s: %s has none: %s", name, base->name,

@@ -6,6 +6,7 @@
 #include "cli/files.h"
 #include "cli/hardware/fit_options.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "validate/fit/print.h"
 
 typedef struct {

@@ -9,6 +9,7 @@
 #include "cli/help/help.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/execution/layers.h"
 #include "sim/result/store.h"
 #include "sim/scenario/catalog.h"

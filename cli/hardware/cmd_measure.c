@@ -14,6 +14,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/nearest.h"
 #include "sim/config/schema.h"
 #include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
@@ -132,14 +133,13 @@ read_kinds (MeasureRequest *self, const char *text, GError **error)
   for (guint i = 0; text == NULL && i < FAB_N_MEASURE_KINDS; i++)
     self->kinds[i] = TRUE;
   for (guint i = 0; names && names[i]; i++) {
-    const char *nearest = fab_nearest (names[i], fab_measure_kind_names);
     FabMeasureKind kind;
 
     if (!fab_measure_kind_find (names[i], &kind)) {
       g_autofree char *all = g_strjoinv (", ", (char **) fab_measure_kind_names);
+      g_autofree char *note = fab_nearest_note (names[i], all);
 
-      return fab_throw (error, FAB_ERROR_INPUT, "--kinds: no kind '%s'%s%s; there are %s", names[i],
-                        nearest ? "; nearest is " : "", nearest ? nearest : "", all);
+      return fab_throw (error, FAB_ERROR_INPUT, "--kinds: no kind '%s'%s; there are %s", names[i], note, all);
     }
     self->kinds[kind] = TRUE;
   }

@@ -9,7 +9,7 @@
 #include "cli/help/help.h"
 #include "cli/help/topics.h"
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 enum { MOST_WORDS = 6 }; /* of a topic with a term */
 

@@ -7,7 +7,7 @@
 #include "cli/help/commands.h"
 #include "cli/help/topics.h"
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 

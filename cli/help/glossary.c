@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/base/json.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 #define PAGE_FOLDER "docs/reference/" /* of the page that fab_glossary_markdown writes */
 

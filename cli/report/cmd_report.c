@@ -9,6 +9,7 @@
 #include "cli/report/report.h"
 #include "cli/report/report_svg.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 
 /* Tables of runs and sweeps as CSV: whole, and as `fabricast query --format csv` prints them. */
 

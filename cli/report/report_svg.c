@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/base/units.h"
 
 static void svg_rect (GString *svg, double x, double y, double width, double height, const char *fill);

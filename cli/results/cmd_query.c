@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/result/store.h"
 
 #define NO_ID G_MININT64

@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/nearest.h"
 #include "sim/result/table.h"
 
 /* An explanation as a page: each result with its formula, the numbers in it, and what they mean. */
@@ -217,7 +218,8 @@ find (const ExplainOptions *o, const FabStudy *study, const char *name, GError *
   if (figure != NULL)
     return fab_explain_figure (study, figure, error);
   g_autofree char *names = fab_figure_names ();
-  fab_throw (error, FAB_ERROR_INPUT, "there is no figure '%s'; these are: %s", name, names);
+  g_autofree char *note = fab_nearest_note (name, names);
+  fab_throw (error, FAB_ERROR_INPUT, "there is no figure '%s'%s; these are: %s", name, note, names);
   return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/files.h"
 #include "cli/run/collective.h"
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 #include "sim/scenario/node_wires.h"
 
 enum { MAX_SIZES = 10000, MAX_GPUS_PER_PROCESS = 256, MAX_COUNT = 1000000, MAX_FILE_BYTES = 64 << 20 };
@@ -154,7 +154,8 @@ read_op (CollectiveRequest *self, GError **error)
   if (fab_nccl_op (name, &self->op))
     return TRUE;
   g_autofree char *all = g_strjoinv (", ", (char **) fab_op_names);
-  return fab_throw (error, FAB_ERROR_INPUT, "--op %s: unknown operation; there are %s", name, all);
+  g_autofree char *note = fab_nearest_note (name, all);
+  return fab_throw (error, FAB_ERROR_INPUT, "--op %s: unknown operation%s; there are %s", name, note, all);
 }
 
 static gboolean

@@ -9,7 +9,7 @@
 #include "cli/run/collective.h"
 #include "models/library/nccl/names.h"
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 typedef gboolean (*Convert) (const char *value, const char *key, FabEdits *edits);
 

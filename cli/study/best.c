@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 
 char *
 fab_best_title (const FabStudy *study, GError **error)
@@ -41,8 +42,10 @@ fab_best_figure (const char *name, GError **error)
 
   if (figure == NULL) {
     g_autofree char *names = fab_figure_names ();
+    g_autofree char *note = fab_nearest_note (name, names);
 
-    fab_throw (error, FAB_ERROR_INPUT, "--by %s: there is no such figure; these are: %s", name, names);
+    fab_throw (error, FAB_ERROR_INPUT, "--by %s: there is no such figure%s; these are: %s", name, note,
+               names);
   }
   return figure;
 }

@@ -51,6 +51,3 @@ char *fab_diagnostics_format (const FabDiagnostics *self);
 
 /* Returns FALSE and sets *error (FAB_ERROR_INPUT, the formatted text) when there are mistakes. */
 gboolean fab_diagnostics_check (const FabDiagnostics *self, GError **error);
-
-/* Returns the nearest of `candidates` (NULL-ended) by edit distance, or NULL when none is near. */
-const char *fab_nearest (const char *word, const char *const *candidates);

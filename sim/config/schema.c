@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/config/schema_reader.h"
 
 static void schema_defaults (FabSchemaReader *self, const FabParam *table, gpointer out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/config/schema_reader.h"
 
 /* --- values --- */

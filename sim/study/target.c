@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/study/axis.h"
 
 /* `days` is the figure `train` with a bound in days: days<=30. */
@@ -34,9 +35,10 @@ fab_target_parse (const char *text, FabTarget *target, GError **error)
                          .is_most = *sign == '<' };
   if (target->figure == NULL) {
     g_autofree char *names = fab_figure_names ();
+    g_autofree char *note = fab_nearest_note (name, names);
 
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s': there is no figure '%s'; these are: %s", text, name,
-                      names);
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': there is no figure '%s'%s; these are: %s", text, name,
+                      note, names);
   }
   if (!parse_bound (target->figure, name, bound, &target->bound, &cause))
     return fab_throw (error, FAB_ERROR_INPUT, "'%s': %s", text, cause->message);

@@ -3,6 +3,7 @@
 #include "sim/config/diagnostics.h"
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "tests/support/test.h"
 
 static FabMark

@@ -3,6 +3,7 @@
 #include "validate/check/limits.h"
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 
 typedef struct {
   FabLimit all;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 #include "validate/import/format.h"
 #include "validate/import/known.h"
 #include "validate/import/measurements.h"

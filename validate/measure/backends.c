@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/config/diagnostics.h"
+#include "sim/base/nearest.h"
 
 #define SYMBOL "fab_measure_backend"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/config/diagnostics.h"
 #include "validate/check/limits.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "models/library/nccl/parts.h"
+#include "sim/base/nearest.h"
 
 static const char *const protocol_names[NCCL_N_PROTOCOLS] = { "ll", "ll128", "simple" };
 
@@ -66,9 +67,10 @@ parse_elements (gboolean is_algorithm, const char *text, guint *mask, char **mes
 
     if (bit == 0) {
       g_autofree char *known = is_algorithm ? fab_nccl_algorithm_names () : g_strdup ("LL, LL128, Simple");
+      g_autofree char *note = fab_nearest_note (name, known);
 
-      *message = g_strdup_printf ("unknown %s '%s'; NCCL has %s", is_algorithm ? "algorithm" : "protocol",
-                                  name, known);
+      *message = g_strdup_printf ("unknown %s '%s'%s; NCCL has %s", is_algorithm ? "algorithm" : "protocol",
+                                  name, note, known);
       return FALSE;
     }
     found |= bit;

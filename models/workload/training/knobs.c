@@ -13,6 +13,7 @@
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/zero.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 
 enum { MOST_MICRO_BATCH = 64, MOST_VIRTUAL = 16 };
 
@@ -260,8 +261,9 @@ check_name (const JobFacts *facts, const char *name, GError **error)
       return TRUE;
     g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", rows[i].name);
   }
-  return fab_throw (error, FAB_ERROR_INPUT, "this %s job has no knob '%s'; it has %s", facts->info->name,
-                    name, known->str);
+  g_autofree char *note = fab_nearest_note (name, known->str);
+  return fab_throw (error, FAB_ERROR_INPUT, "this %s job has no knob '%s'%s; it has %s", facts->info->name,
+                    name, note, known->str);
 }
 
 static void

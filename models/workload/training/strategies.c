@@ -15,6 +15,7 @@
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 
 typedef struct {
   gint64 tensor, context, pipeline, expert;
@@ -435,9 +436,10 @@ check_names (char **names, GError **error)
   for (guint i = 0; names[i] != NULL; i++)
     if (!g_strv_contains ((const char *const *) all->pdata, names[i])) {
       g_autofree char *known = g_strjoinv (", ", (char **) all->pdata);
+      g_autofree char *note = fab_nearest_note (names[i], known);
 
-      return fab_throw (error, FAB_ERROR_INPUT, "there is no strategy '%s'; these are: all, %s", names[i],
-                        known);
+      return fab_throw (error, FAB_ERROR_INPUT, "there is no strategy '%s'%s; these are: all, %s", names[i],
+                        note, known);
     }
   return TRUE;
 }
