@@ -106,7 +106,8 @@ typedef struct {
   FabLinkId link; /* FAB_NO_LINK: no link binds */
   /* Share of the exposed time of the iteration's collectives; when nothing is exposed, of all of their time. */
   double fraction;
-  double ends_fraction; /* share in which the ends of collectives set the pace instead of their slowest link */
+  double
+      ends_fraction; /* share in which the ends of collectives set the pace instead of their slowest link */
 } FabBinding;
 
 /* Returns the link that binds the collectives with the most exposed time; of equal links, the lowest id.
