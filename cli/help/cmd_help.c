@@ -39,6 +39,7 @@ print_topic (const FabTopic *topic)
 {
   g_autofree char *rows = topic->rows != NULL ? topic->rows () : NULL;
 
+  g_print ("%s: %s\n\n", topic->name, topic->summary);
   fab_help_print (topic->text);
   if (rows != NULL)
     g_print ("\n%s", rows);
