@@ -73,7 +73,8 @@
 
   const faster = (run, step) => (run.faster ?? []).map((one) => {
     const gain = 1 - one.step_s / step.step_s, next = one.binding_spec && one.binding_spec !== one.spec
-      ? ` Then ${called(one.binding_spec)} would set the pace, ${where(one.binding_from, one.binding_to)}.` : "";
+      ? ` ${fabricast.isByEnds(run) ? `The slowest link would then be ${called(one.binding_spec)},`
+        : `Then ${called(one.binding_spec)} would set the pace,`} ${where(one.binding_from, one.binding_to)}.` : "";
     const links = `If every ${called(one.spec)} link were ${digits(one.rate_factor)} times as fast, the step would `;
     if (Math.abs(gain) < 0.001) return `${links}not change.${next} `;
     if (Math.abs(gain) < 0.01) return `${links}hardly change (${gain > 0 ? "\u2212" : "+"}${percent(Math.abs(gain))}).${next} `;

@@ -192,7 +192,8 @@ class Page(CliTest):
         self.assertIn(f"from {1e3 * low:.3g}\u00a0ms to {high:.3g}\u00a0s", sure)
         self.assertGreater(high / low, 2)  # so it may not be quoted by itself
         self.assertIn("Do not quote the step by itself", sure)
-        self.assertIn("If every ib-hdr (InfiniBand) link were 2 times as fast, the step would ", change)
+        self.assertIn("If every ib-hdr (InfiniBand) link were 2 times as fast, the step would not change. "
+                      "The slowest link would then be pcie4-x16, from a GPU to a PCIe switch inside a node.", change)
         self.assertEqual(self.n("#answer svg.picture .band"), 1)
         self.assertEqual(self.texts("svg.links .node-name"), ["4 \u00d7 this node: dgx-a100"])
         self.assertEqual(self.texts("svg.links .binding-name"), ["the slowest link: ib-hdr, 200\u00a0Gb/s"])
