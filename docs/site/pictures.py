@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pictures.py PROGRAM: makes the pictures of docs/pictures anew, with Chromium (Debian: chromium, chromium-driver)."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(DOCS)
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+
+import browser  # noqa: E402
+import child  # noqa: E402
+
+PICTURES = os.path.join(DOCS, "pictures")
+ONE_ADAPTER = ("--set", "cluster.nodes=4", "--set", "cluster.nics_per_node=1")
+
+
+def fabricast(program, *args):
+    return subprocess.run([program, *args], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def report(program, window, scenario, settings, name, directory):
+    database, page = os.path.join(directory, name + ".db"), os.path.join(directory, name + ".html")
+    for each in settings:
+        fabricast(program, "run", scenario, "--db", database, *each)
+    fabricast(program, "report", "--db", database, "-o", page)
+    window.open(page)
+    window.screenshot(os.path.join(PICTURES, name + ".png"), whole=False)
+
+
+def explore(program, window):
+    served = child.Child([program, "explore", "--port", "0"], {"cwd": ROOT})
+    try:
+        window.open(served.wait_for_text(r"(http://\S+)").group(1) + "#gpus=64")
+        window.run("return document.readyState")
+        window.screenshot(os.path.join(PICTURES, "explore.png"), whole=False)
+    finally:
+        served.send_signal(signal.SIGINT)
+        served.wait()
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    os.makedirs(PICTURES, exist_ok=True)
+    with open(os.path.join(PICTURES, "four-nodes.svg"), "w", encoding="utf-8") as file:
+        file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--set", "cluster.nodes=4", "--only", "fabric",
+                             "--format", "svg"))
+    with open(os.path.join(PICTURES, "one-node.svg"), "w", encoding="utf-8") as file:
+        file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--only", "node", "--format", "svg"))
+    with tempfile.TemporaryDirectory() as directory, browser.Browser(1000, 760) as window:
+        report(program, window, "scenarios/ddp-2b-4nodes-200g.yaml", [()], "report", directory)
+        report(program, window, "scenarios/hello.yaml", [ONE_ADAPTER], "tutorial", directory)
+        explore(program, window)
+
+
+if __name__ == "__main__":
+    main()
