@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""build.py PROGRAM OUT: the pages of docs/ as a site in OUT/html, which needs no server and no network.
+
+1. Every page is copied. Below its title stands for whom it is: the second cell of its row in the README.md of its
+   folder, else the folder's sentence "These pages are for ...".
+2. Pages of reference are written from what PROGRAM prints: its commands, the keys of scenarios, models, the catalogue.
+3. Sphinx builds them; a warning is an error. Then every link and anchor is followed, and every page must be at most
+   two clicks from the first.
+"""
+import collections
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DOCS = os.path.dirname(HERE)
+ROOT = os.path.dirname(DOCS)
+FOLDERS = ("tutorials", "how-to", "reference", "explanation", "models", "decisions")
+LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
+ROW = re.compile(r"^\| *\[[^]]*\]\(([\w.-]+\.md)\)[^|]*\| *([^|]*?) *\|", re.M)
+CODE = re.compile(r"^```.*?^```", re.M | re.S)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Site:
+    def __init__(self, program, out):
+        self.program, self.source, self.html = program, os.path.join(out, "source"), os.path.join(out, "html")
+        self.problems = []
+
+    # ---- the pages ----
+
+    def target(self, page, link):
+        """Where a link of docs/PAGE leads on the site; what is no page becomes a file to load."""
+        path = os.path.normpath(os.path.join(DOCS, os.path.dirname(page), link))
+        if os.path.isdir(path) and os.path.exists(os.path.join(path, "README.md")):
+            path = os.path.join(path, "README.md")
+        if path == os.path.join(ROOT, "CONTRIBUTING.md"):
+            inside = "contributing.md"
+        elif path == os.path.join(ROOT, "README.md"):
+            inside = "index.md"
+        elif path.startswith(DOCS + os.sep) and not os.path.isdir(path):
+            inside = re.sub(r"(^|/)README\.md$", r"\1index.md", os.path.relpath(path, DOCS))
+            if not inside.endswith(".md"):
+                self.copy(path, inside)
+        elif os.path.isfile(path):
+            inside = "files/" + os.path.relpath(path, ROOT)
+            if inside.endswith(".md"):
+                inside += ".txt"
+            self.copy(path, inside)
+        else:
+            return None
+        return os.path.relpath(inside, os.path.dirname(page) or ".")
+
+    def copy(self, path, inside):
+        os.makedirs(os.path.dirname(os.path.join(self.source, inside)), exist_ok=True)
+        shutil.copyfile(path, os.path.join(self.source, inside))
+
+    def mended(self, page, text):
+        def link(match):
+            begin, path, anchor, end = match.groups()
+            if "://" in path or path.startswith("mailto:"):
+                return match.group()
+            found = self.target(page, path)
+            if found is None:  # a folder of the repository
+                return begin + "https://" + end if not os.path.isdir(
+                    os.path.join(DOCS, os.path.dirname(page), path)) else "]" + "\0"
+            return begin + found + (anchor or "") + end
+
+        parts, at = [], 0
+        for block in CODE.finditer(text):
+            parts += [LINK.sub(link, text[at:block.start()]), block.group()]
+            at = block.end()
+        text = "".join(parts) + LINK.sub(link, text[at:])
+        text = re.sub(r"\[([^]\n]*)\]\0", r"\1", text)
+        return re.sub(r"^```sh$", "```console", text, flags=re.M)  # commands and what they print
+
+    def stage(self, page, text, audience):
+        title, _, rest = text.partition("\n")
+        if not title.startswith("# "):
+            self.problems.append(f"docs/{page}: its first line is no title")
+        if not audience:
+            self.problems.append(f"docs/{page}: for whom is it? A row in the README.md of its folder says so")
+        name = re.sub(r"(^|/)README\.md$", r"\1index.md", page)
+        head = f'{title}\n\n<p class="for-whom">For {audience}.</p>\n'
+        write(os.path.join(self.source, name), head + self.mended(page, rest))
+
+    def tree(self, name, caption, entries):
+        with open(os.path.join(self.source, name), "a", encoding="utf-8") as file:
+            file.write(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(entries) + "\n```\n")
+
+    def stage_folder(self, folder):
+        front = read(os.path.join(DOCS, folder, "README.md"))
+        rows = dict(ROW.findall(front))
+        match = re.search(r"These pages are for ([^.]*)\.", " ".join(front.split()))
+        common = match.group(1) if match else None
+        pages = [page for page in rows if os.path.exists(os.path.join(DOCS, folder, page))]
+        pages += sorted(page for page in os.listdir(os.path.join(DOCS, folder))
+                        if page.endswith(".md") and page != "README.md" and page not in rows)
+        self.stage(f"{folder}/README.md", front, common)
+        for page in pages:
+            audience = rows.get(page) if folder not in ("models", "decisions") else None
+            self.stage(f"{folder}/{page}", read(os.path.join(DOCS, folder, page)), audience or common)
+        return [page[:-3] for page in pages]
+
+    # ---- pages that the program writes ----
+
+    def printed(self, *args):
+        return subprocess.run([self.program, *args], capture_output=True, text=True, check=True,
+                              env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}).stdout
+
+    def written(self, name, title, intro, parts):
+        text = f'# {title}\n\n<p class="for-whom">For everyone who looks something up.</p>\n\n{intro}\n'
+        for head, body in parts:
+            text += f"\n## {head}\n\n```text\n{body.rstrip()}\n```\n"
+        write(os.path.join(self.source, "reference", name + ".md"), text)
+        return name
+
+    def stage_printed(self):
+        listed = re.findall(r"^ {2}([a-z0-9]+) {2,}\S", self.printed("--help"), re.M)
+        commands = [name for name in listed if name not in ("help", "version")]
+        names = [self.written("commands", "Commands", "What `fabricast COMMAND --help` prints.",
+                              [(name, self.printed(name, "--help")) for name in commands])]
+        sections = re.findall(r"^(\w+) {2,}", self.printed("describe"), re.M)
+        catalogue, models = [], []
+        for section in sections:
+            if section in ("glossary", "queries", "verdicts"):
+                continue
+            text = self.printed("describe", section)
+            if section == "scenario":
+                names.append(self.written("keys", "Keys of a scenario", "What `fabricast describe scenario` prints.",
+                                          [("Keys", text)]))
+            elif section in ("fabric", "route", "fidelity", "congestion", "algorithm", "collectives", "compute",
+                             "shape", "job"):
+                members = self.printed("describe", section, "--names").split()
+                models.append((section, "\n\n".join(self.printed("describe", section, member).rstrip()
+                                                    for member in members)))
+            else:
+                catalogue.append((section, text))
+        names.append(self.written("parameters", "Parameters of models",
+                                  "What `fabricast describe SECTION NAME` prints of every model.", models))
+        names.append(self.written("catalogue", "Catalogue",
+                                  "What `fabricast describe SECTION` prints of links, machines and models.", catalogue))
+        return names
+
+    # ---- the whole ----
+
+    def stage_all(self):
+        shutil.rmtree(self.source, ignore_errors=True)
+        shutil.rmtree(self.html, ignore_errors=True)
+        shutil.copytree(os.path.join(HERE, "static"), os.path.join(self.source, "_static"))
+        shutil.copyfile(os.path.join(HERE, "conf.py"), os.path.join(self.source, "conf.py"))
+        pages = {folder: self.stage_folder(folder) for folder in FOLDERS}
+        pages["reference"] += self.stage_printed()
+        self.stage("README.md", read(os.path.join(DOCS, "README.md")), "everyone; choose your door")
+        loose = sorted(page for page in os.listdir(DOCS) if page.endswith(".md") and page != "README.md")
+        for page in loose:
+            self.stage(page, read(os.path.join(DOCS, page)), "contributors")
+        contributing = read(os.path.join(ROOT, "CONTRIBUTING.md")).replace("](docs/", "](")
+        self.stage("contributing.md", contributing, "contributors")
+        for folder in FOLDERS:
+            self.tree(f"{folder}/index.md", folder, pages[folder])
+        self.tree("index.md", "Learn", ["tutorials/index"])
+        self.tree("index.md", "Do", ["how-to/index"])
+        self.tree("index.md", "Look up", ["reference/index", "models/index"])
+        self.tree("index.md", "Understand", ["explanation/index"])
+        self.tree("index.md", "Contribute", ["contributing", *(page[:-3] for page in loose), "decisions/index"])
+
+    def build(self):
+        done = subprocess.run([sphinx_python(), "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", self.source,
+                               self.html], capture_output=True, text=True, check=False)
+        self.problems += [line.replace(self.source + os.sep, "") for line in done.stderr.splitlines() if line.strip()]
+        if done.returncode != 0 and not self.problems:
+            self.problems.append(f"sphinx ended with {done.returncode}")
+
+    def stand_alone(self):
+        """furo of Debian takes a style sheet from the web server's root, and a module that a file cannot import."""
+        static = os.path.join(self.html, "_static")
+        sheet = os.path.join(static, "styles", "furo.css")
+        for path in re.findall(r"@import url\(/(javascript/[^)]*)\)", read(sheet)):
+            shutil.copyfile(os.path.join("/usr/share", path), os.path.join(static, "styles", os.path.basename(path)))
+            write(sheet, read(sheet).replace("/" + path, os.path.basename(path)))
+        script = os.path.join(static, "scripts", "furo.js")
+        match = re.match(r'import \w+ from "\./([\w.-]+)";\n', read(script)) if os.path.exists(script) else None
+        if match:
+            spy = read(os.path.join(static, "scripts", match.group(1)))  # it forgets pages without a second heading
+            spy = spy.replace("isAtBottom() && isInView(item.content", "item && isAtBottom() && isInView(item.content")
+            write(script, spy + read(script)[match.end():])
+        if re.search(r"url\(/", read(sheet)):
+            self.problems.append("furo.css asks for a file of a web server")
+
+    def check(self):
+        """Every link and anchor leads somewhere; no page is more than two clicks away; nothing comes from a network."""
+        pages = {os.path.relpath(os.path.join(where, name), self.html): Page(os.path.join(where, name))
+                 for where, _, names in os.walk(self.html) for name in names
+                 if name.endswith(".html") and "_static" not in where}
+        edges = collections.defaultdict(set)
+        for name, page in pages.items():
+            self.problems += [f"{name}: loads {url}" for url in page.loads if re.match(r"(https?:)?//", url)]
+            for link in page.links:
+                parts = urllib.parse.urlsplit(link)
+                if parts.scheme or parts.netloc or parts.path.startswith("_sources"):
+                    continue
+                to = name
+                if parts.path:
+                    to = os.path.normpath(os.path.join(os.path.dirname(name), urllib.parse.unquote(parts.path)))
+                if not os.path.exists(os.path.join(self.html, to)):
+                    self.problems.append(f"{name}: {link} leads nowhere")
+                elif to in pages:
+                    edges[name].add(to)
+                    if parts.fragment and urllib.parse.unquote(parts.fragment) not in pages[to].ids:
+                        self.problems.append(f"{name}: {link} leads to no heading")
+        near = {"index.html"}
+        for _ in range(2):
+            near |= {to for name in near for to in edges[name]}
+        self.problems += [f"{name}: more than two clicks from the first page" for name in sorted(set(pages) - near)
+                          if name not in ("genindex.html", "search.html")]
+        return len(pages)
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loads = {"", "top"}, set(), set()
+        self.feed(read(path))
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.ids.add(values.get("id"))
+        if tag == "a" and values.get("href"):
+            self.links.add(values["href"])
+        if tag in ("script", "img", "link") and values.get("rel") not in ("index", "search", "next", "prev"):
+            self.loads.add(values.get("src") or values.get("href") or "")
+
+
+def sphinx_python():
+    """The Python that has Sphinx: this one, or the system's."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import sphinx, myst_parser, furo"], capture_output=True,
+                          check=False).returncode == 0:
+            return python
+    sys.exit("Sphinx, MyST and furo are not installed (Debian: python3-sphinx python3-myst-parser furo)")
+
+
+def main():
+    site = Site(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    site.stage_all()
+    site.build()
+    site.stand_alone()
+    count = site.check()
+    if site.problems:
+        sys.exit("\n".join(site.problems))
+    print(f"{os.path.join(site.html, 'index.html')}: {count} pages")
+
+
+if __name__ == "__main__":
+    main()
