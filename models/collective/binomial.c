@@ -113,10 +113,10 @@ binomial_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_binomial = {
   .info = { .name = "binomial",
-            .summary = "Binomial trees from rank 0 with whole buffers, as Open MPI has them.",
+            .summary = "Binomial trees from rank 0 that pass on whole buffers, as in Open MPI.",
             .doc = "docs/models/binomial.md" },
   .preference = 110,
-  .wire_reason = "a rank has the whole buffer for each of its children",
+  .wire_reason = "each rank sends the whole buffer to each of its children",
   .supports = binomial_supports,
   .form = binomial_form,
   .schedule = binomial_schedule,

@@ -487,7 +487,7 @@ bucket_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_bucket = {
   .info = { .name = "bucket",
-            .summary = "Rings along all axes of a torus at once, both ways; one GPU per place.",
+            .summary = "Rings along every axis of a torus at once, in both directions; one GPU per node.",
             .doc = "docs/models/bucket.md" },
   .preference = 120,
   .follows_fabric = bucket_supports,

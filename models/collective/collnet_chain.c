@@ -142,11 +142,11 @@ collnet_chain_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_collnet_chain = {
   .info = { .name = "collnet_chain",
-            .summary = "Reduction in the network's switches; chains through the GPUs of nodes.",
+            .summary = "The network's switches reduce; the GPUs of each node form a chain.",
             .doc = "docs/models/collnet_chain.md" },
   .preference = 60,
   .reduces_in = FAB_REDUCES_IN_NETWORK_SWITCH,
-  .wire_reason = "switches add and copy on the way",
+  .wire_reason = "switches add and copy the data on its way",
   .supports = collnet_chain_supports,
   .form = collnet_chain_form,
   .schedule = collnet_chain_schedule,

@@ -158,11 +158,11 @@ collnet_direct_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_collnet_direct = {
   .info = { .name = "collnet_direct",
-            .summary = "Reduction in the network's switches; everyone to everyone inside nodes.",
+            .summary = "The network's switches reduce; GPUs of a node exchange directly, all to all.",
             .doc = "docs/models/collnet_direct.md" },
   .preference = 50,
   .reduces_in = FAB_REDUCES_IN_NETWORK_SWITCH,
-  .wire_reason = "switches add and copy on the way",
+  .wire_reason = "switches add and copy the data on its way",
   .supports = collnet_direct_supports,
   .form = collnet_direct_form,
   .schedule = collnet_direct_schedule,

@@ -97,7 +97,7 @@ direct_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_direct = {
   .info = { .name = "direct",
-            .summary = "Every rank to every other at once, over the path between the two.",
+            .summary = "Each rank sends to every other rank at once, over the path between the two.",
             .doc = "docs/models/direct.md" },
   .preference = 90,
   .supports = direct_supports,

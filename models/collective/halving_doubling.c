@@ -129,7 +129,7 @@ halving_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_halving_doubling = {
   .info = { .name = "halving_doubling",
-            .summary = "Exchanges over doubling distances: 2 log2 n steps for an all-reduce.",
+            .summary = "Ranks exchange over doubling distances: 2 log2 n steps for an all-reduce.",
             .doc = "docs/models/halving_doubling.md" },
   .preference = 80,
   .supports = halving_supports,

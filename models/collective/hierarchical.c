@@ -188,7 +188,7 @@ hierarchical_follows_fabric (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_hierarchical = {
   .info = { .name = "hierarchical",
-            .summary = "Inside the node, between GPUs of the same number, inside the node again.",
+            .summary = "Reduces inside each node, then between GPUs of the same number, then inside again.",
             .doc = "docs/models/hierarchical.md" },
   .preference = 100,
   .follows_fabric = hierarchical_follows_fabric,

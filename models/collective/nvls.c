@@ -56,11 +56,11 @@ nvls_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_nvls = {
   .info = { .name = "nvls",
-            .summary = "NVLink SHARP: the switch of one node reduces loads and multiplies stores.",
+            .summary = "NVLink SHARP: the switch inside one node adds and copies the data.",
             .doc = "docs/models/nvls.md" },
   .preference = 30,
   .reduces_in = FAB_REDUCES_IN_NODE_SWITCH,
-  .wire_reason = "the switch adds and copies, so that a GPU sends its buffer and one n-th of the result",
+  .wire_reason = "the switch adds and copies, so each GPU sends its buffer plus 1/n of the result",
   .supports = nvls_supports,
   .form = nvls_form,
   .schedule = nvls_schedule,

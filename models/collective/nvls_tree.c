@@ -183,11 +183,11 @@ nvls_tree_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_nvls_tree = {
   .info = { .name = "nvls_tree",
-            .summary = "NVLink SHARP in each node, two binary trees between nodes per GPU.",
+            .summary = "NVLink SHARP inside each node, two binary trees per GPU between nodes.",
             .doc = "docs/models/nvls_tree.md" },
   .preference = 40,
   .reduces_in = FAB_REDUCES_IN_NODE_SWITCH,
-  .wire_reason = "switches add and copy on the way",
+  .wire_reason = "switches add and copy the data on its way",
   .supports = nvls_tree_supports,
   .form = nvls_tree_form,
   .schedule = nvls_tree_schedule,

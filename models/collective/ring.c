@@ -306,7 +306,7 @@ ring_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_ring = {
   .info = { .name = "ring",
-            .summary = "Rings over the GPUs of each node and one NIC per ring between nodes.",
+            .summary = "Rings through all GPUs of each node; one NIC per ring carries data between nodes.",
             .doc = "docs/models/ring.md" },
   .preference = 10,
   .supports = ring_supports,

@@ -412,7 +412,9 @@ add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *fo
 {
   AllRails rails = find_all_rails (group);
   gboolean is_added = rails.n_rails > 0
-                   || fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC",
+                   || fab_throw (error, FAB_ERROR_INPUT,
+                                 "%u nodes cannot reach each other, because the node "
+                                 "has no NIC",
                                  group->n_nodes);
 
   *n_channels = rails.n_rails;
@@ -460,10 +462,10 @@ tree_supports (G_GNUC_UNUSED const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_tree = {
   .info = { .name = "tree",
-            .summary = "Two binary trees over the nodes per NIC, chains through the GPUs of each.",
+            .summary = "Two binary trees of nodes per NIC; the GPUs of each node form a chain.",
             .doc = "docs/models/tree.md" },
   .preference = 20,
-  .wire_reason = "an inner rank of a tree passes the whole buffer on",
+  .wire_reason = "a rank in the middle of a tree sends the whole buffer on",
   .explains_more_only = TRUE,
   .supports = tree_supports,
   .form = tree_form,

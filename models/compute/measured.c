@@ -32,12 +32,13 @@ static const FabParam time_params[] = {
   { .key = "layer",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (TimeParams, layer),
-    .help = "Name of the layer; without the number it fits all copies: block fits block0, block1, ..." },
+    .help = "Name of the layer. A name without its number fits every copy: block fits block0, block1 and so "
+            "on." },
   { .key = "segment",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (TimeParams, segment),
     .fallback = "",
-    .help = "Segment of it (attention, mlp); left out: the whole layer." },
+    .help = "Segment of the layer (attention or mlp). Left out: the whole layer." },
   { .key = "forward",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (TimeParams, forward_ps),
@@ -46,15 +47,15 @@ static const FabParam time_params[] = {
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (TimeParams, backward_ps),
     .fallback = "0ms",
-    .help = "Time of the backward pass, recomputation not counted; 0: twice forward." },
+    .help = "Time of the backward pass, without recomputation; 0: twice the forward time." },
   { .key = "tokens",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TimeParams, tokens),
     .fallback = "0",
     .max = 1e12,
     .help =
-        "Tokens per rank and micro-batch at which it was measured; times grow with tokens in proportion. 0: they "
-        "stay as they are." },
+        "Tokens per rank and micro-batch when the time was measured; times grow in proportion to tokens. 0: "
+        "times do not change with tokens." },
   { .key = NULL },
 };
 
@@ -64,7 +65,7 @@ static const FabParam measured_params[] = {
     .offset = G_STRUCT_OFFSET (MeasuredParams, times),
     .table = time_params,
     .table_size = sizeof (TimeParams),
-    .help = "A time for every layer." },
+    .help = "Measured time of each layer." },
   { .key = NULL },
 };
 
@@ -153,7 +154,7 @@ check_used (const MeasuredParams *params, const FabLayerStack *stack, GError **e
 
     if (!is_used (time, stack))
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "compute: the model has no layer '%s%s%s', which a time is given for", time->layer,
+                        "compute: the model has no layer '%s%s%s', but a time is given for it", time->layer,
                         time->segment ? "/" : "", time->segment ? time->segment : "");
   }
   return TRUE;
@@ -176,7 +177,9 @@ measured_check_layers (gconstpointer params, const FabLayerStack *stack, GError 
   }
   if (missing->len == 0)
     return check_used (params, stack, error);
-  return fab_throw (error, FAB_ERROR_INPUT, "compute: no measured time for the layers (layer/segment) %s",
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "compute: there is no measured time for these layers "
+                    "(layer/segment): %s",
                     missing->str);
 }
 
@@ -194,14 +197,14 @@ measured_check (gconstpointer params, FabCheck *check)
       const TimeParams *earlier = (const TimeParams *) p->times.data + j;
 
       if (g_strcmp0 (time->layer, earlier->layer) == 0 && g_strcmp0 (time->segment, earlier->segment) == 0)
-        fab_check_fail (check, &time->layer, "the time of '%s' stands twice", time->layer);
+        fab_check_fail (check, &time->layer, "the time of '%s' is given twice", time->layer);
     }
   }
 }
 
 const FabComputeOps fab_compute_measured = {
   .info = { .name = "measured",
-            .summary = "Measured times of layers.",
+            .summary = "Layer times that were measured.",
             .doc = "docs/models/measured.md",
             .params = measured_params,
             .params_size = sizeof (MeasuredParams),

@@ -20,7 +20,7 @@ static const FabParam mfu_params[] = {
     .fallback = "50%",
     .min = 0.001,
     .max = 1,
-    .help = "Fraction of peak that kernels reach while they run." },
+    .help = "Fraction of peak FLOP/s that kernels reach while they run." },
   { .key = NULL },
 };
 
@@ -33,7 +33,7 @@ mfu_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 
 const FabComputeOps fab_compute_mfu = {
   .info = { .name = "mfu",
-            .summary = "A fixed fraction of peak.",
+            .summary = "Kernels run at a fixed fraction of peak FLOP/s.",
             .doc = "docs/models/mfu.md",
             .params = mfu_params,
             .params_size = sizeof (MfuParams) },

@@ -21,10 +21,10 @@ typedef struct {
 
 static const FabParam credit_params[] = {
   { ROW ("first", FACTOR, first_factor, "1",
-         "Credit that a sender begins with, in bandwidth-delay products."),
+         "Credit that a sender starts with, in bandwidth-delay products."),
     .max = 1e3 },
   { ROW ("outstanding", FACTOR, outstanding_factor, "1.5",
-         "What may be on its way to a receiver, in bandwidth-delay products: more credit waits."),
+         "Most data that may be on its way to one receiver, in bandwidth-delay products. More credit waits."),
     .min = 0.1, .max = 1e3 },
   { .key = NULL },
 };
@@ -41,7 +41,7 @@ credit_start (FabCongestion *self)
 
 const FabCongestionOps fab_congestion_credit = {
   .info = { .name = "credit",
-            .summary = "Receivers hand out credit to those who ask, in turn, at the rate of their port.",
+            .summary = "Receivers grant credit to their senders in turn, at the rate of their port.",
             .doc = "docs/models/credit.md",
             .params = credit_params,
             .params_size = sizeof (CreditParams) },

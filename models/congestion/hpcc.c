@@ -37,13 +37,14 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam hpcc_params[] = {
-  { ROW ("utilisation", FRACTION, utilisation_fraction, "95%", "Share of the busiest port to aim at, eta."),
+  { ROW ("utilisation", FRACTION, utilisation_fraction, "95%",
+         "Target utilisation of the busiest port (eta)."),
     .min = 0.01, .max = 1 },
   { ROW ("stages", COUNT, n_stages, "5",
-         "Round trips in which a window only grows by steps, one after another."),
+         "Round trips in a row in which the window grows by fixed steps only."),
     .max = 1e6 },
   { ROW ("increase", RATE, increase_bytes_per_s, "0Gb/s",
-         "Step of the rate, W_ai / T; 0: 10 Mb/s per 25 Gb/s of the line."),
+         "Additive step of the rate, W_ai / T; 0: 10 Mb/s per 25 Gb/s of line rate."),
     .max = 1e15 },
   { .key = NULL },
 };
@@ -123,7 +124,7 @@ hpcc_reported (FabCongestion *base, const FabPacketReport *report)
 
 const FabCongestionOps fab_congestion_hpcc = {
   .info = { .name = "hpcc",
-            .summary = "HPCC: a window by what switches write into packets of their queues and rates.",
+            .summary = "HPCC: switches write queue lengths and rates into packets; these set the window.",
             .doc = "docs/models/hpcc.md",
             .params = hpcc_params,
             .params_size = sizeof (HpccParams) },

@@ -5,6 +5,6 @@
 
 const FabCongestionOps fab_congestion_none = {
   .info = { .name = "none",
-            .summary = "None: senders put packets out as fast as the line takes them.",
+            .summary = "None: senders send packets at line rate and never slow down.",
             .doc = "docs/models/congestion.md" },
 };

@@ -46,16 +46,17 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam nscc_params[] = {
-  { ROW ("target", TIME, target_ps, "0ns", "Delay in queues to aim at; 0ns: three quarters of a round trip."),
+  { ROW ("target", TIME, target_ps, "0ns", "Target queueing delay; 0ns: three quarters of a round trip."),
     .max = 1e12 },
   { ROW ("gamma", FRACTION, gamma_fraction, "0.8",
-         "Share of the excess over the target by which the window falls."),
+         "Fraction of the excess delay over the target by which the window shrinks."),
     .max = 1 },
   { ROW ("most", FACTOR, most_factor, "1.5",
-         "Largest window, and the first one, in bandwidth-delay products."),
+         "Largest window, which is also the first, in bandwidth-delay products."),
     .min = 0.01, .max = 1e3 },
   { ROW ("quick_part", COUNT, quick_part, "8",
-         "Quick adapt acts when less than this part of the largest window arrived; 0: never."),
+         "Quick adapt cuts the window when fewer bytes arrived than the largest window divided by this "
+         "number; 0: never."),
     .max = 1e6 },
   { .key = NULL },
 };
@@ -215,7 +216,7 @@ nscc_sent (FabCongestion *base, FabTimePs now_ps, guint32 bytes)
 
 const FabCongestionOps fab_congestion_nscc = {
   .info = { .name = "nscc",
-            .summary = "NSCC of Ultra Ethernet: a window by marks and delay, for sprayed packets.",
+            .summary = "NSCC of Ultra Ethernet: marks and delay set the window of sprayed packets.",
             .doc = "docs/models/nscc.md",
             .params = nscc_params,
             .params_size = sizeof (NsccParams) },

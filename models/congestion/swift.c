@@ -35,19 +35,24 @@ typedef struct {
 
 static const FabParam swift_params[] = {
   { ROW ("target", TIME, target_ps, "0ns",
-         "Round trip to aim at, without what hops and flows add; 0ns: that of an empty network.") },
-  { ROW ("hop", TIME, hop_ps, "0ns", "What each link of the path adds to it; 0ns: target / 6.55.") },
-  { ROW ("range", FACTOR, range_factor, "5", "What many flows add to it at most, in targets."), .max = 1e3 },
-  { ROW ("range_from", FACTOR, least_packets, "0.1", "Window in packets at which they add all of that."),
+         "Target round-trip time, before `hop` and `range` are added; 0ns: the round trip of an empty "
+         "network.") },
+  { ROW ("hop", TIME, hop_ps, "0ns",
+         "Time that each link of the path adds to the target; 0ns: target / 6.55.") },
+  { ROW ("range", FACTOR, range_factor, "5",
+         "Most that small windows (many flows) add to the target, in targets."),
+    .max = 1e3 },
+  { ROW ("range_from", FACTOR, least_packets, "0.1", "Window in packets at which all of `range` is added."),
     .min = 1e-3, .max = 1e6 },
-  { ROW ("range_to", FACTOR, most_packets, "100", "Window in packets from which they add nothing."),
+  { ROW ("range_to", FACTOR, most_packets, "100", "Window in packets from which nothing is added."),
     .min = 1e-3, .max = 1e9 },
-  { ROW ("increase", FACTOR, additive_packets, "1", "Packets that the window gains per round trip."),
+  { ROW ("increase", FACTOR, additive_packets, "1", "Packets by which the window grows per round trip."),
     .max = 1e6 },
   { ROW ("beta", FRACTION, beta_fraction, "0.8",
-         "Share of the excess over the target by which the window falls."),
+         "Fraction of the excess over the target by which the window shrinks."),
     .max = 1 },
-  { ROW ("most_cut", FRACTION, most_cut_fraction, "0.5", "Share of the window that is lost at once at most."),
+  { ROW ("most_cut", FRACTION, most_cut_fraction, "0.5",
+         "Largest fraction of the window that one cut removes."),
     .max = 1 },
   { .key = NULL },
 };
@@ -119,7 +124,7 @@ swift_reported (FabCongestion *base, const FabPacketReport *report)
 
 const FabCongestionOps fab_congestion_swift = {
   .info = { .name = "swift",
-            .summary = "Swift: a window that keeps the measured round trip at a target.",
+            .summary = "Swift: a window that holds the measured round trip at a target.",
             .doc = "docs/models/swift.md",
             .params = swift_params,
             .params_size = sizeof (SwiftParams),

@@ -40,34 +40,38 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam switch_params[] = {
-  { ROW ("name", TEXT, SwitchSpec, name, NULL, "What links and attach rules call it.") },
-  { ROW ("count", COUNT, SwitchSpec, count, "1", "How many; more than one are name0, name1, ..."), .min = 1,
-    .max = 1e5 },
+  { ROW ("name", TEXT, SwitchSpec, name, NULL, "Name of the switch, for `links` and `attach`.") },
+  { ROW ("count", COUNT, SwitchSpec, count, "1",
+         "How many switches; with more than one they are name0, name1 and so on."),
+    .min = 1, .max = 1e5 },
   { .key = NULL },
 };
 
 static const char *const map_names[] = { "all", "block", NULL };
 
 static const FabParam join_params[] = {
-  { ROW ("from", TEXT, JoinSpec, from, NULL, "A switch: all of its name, or one by its number.") },
-  { ROW ("to", TEXT, JoinSpec, to, NULL, "Likewise.") },
-  { ROW ("link", TEXT, JoinSpec, link, "", "The link entry; empty: that of the NICs."),
+  { ROW ("from", TEXT, JoinSpec, from, NULL,
+         "One end: every switch of this name, or one switch with its number.") },
+  { ROW ("to", TEXT, JoinSpec, to, NULL, "The other end, written in the same way.") },
+  { ROW ("link", TEXT, JoinSpec, link, "", "Link entry; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("count", COUNT, JoinSpec, count, "1", "Parallel links, bundled into one."), .min = 1, .max = 1e5 },
-  { ROW ("cable", LENGTH, JoinSpec, cable_mm, "0m", "What the cable is longer than the link entry's."),
+  { ROW ("count", COUNT, JoinSpec, count, "1", "Parallel links, treated as one wider link."), .min = 1,
+    .max = 1e5 },
+  { ROW ("cable", LENGTH, JoinSpec, cable_mm, "0m", "Cable beyond the length in the link entry."),
     .max = 1e8 },
   { ROW ("map", CHOICE, JoinSpec, map, "all",
-         "all: every one to every one; block: a tree, one of the more to floor (i x n / m) of the fewer."),
+         "all: joins each `from` to each `to`. block: a tree that joins switch i of the larger set (n) to "
+         "switch floor (i x m / n) of the smaller (m)."),
     .choices = map_names },
   { .key = NULL },
 };
 
 static const FabParam attach_params[] = {
   { ROW ("to", TEXT, AttachSpec, to, NULL,
-         "A switch; nodes of the rule are dealt out in blocks to all of that name.") },
-  { ROW ("nodes", TEXT, AttachSpec, nodes, "", "Places as 3 or 0-15; empty: all.") },
+         "Switch to attach to. When several have the name, they share the nodes in consecutive blocks.") },
+  { ROW ("nodes", TEXT, AttachSpec, nodes, "", "Node positions, as 3 or 0-15; empty: all.") },
   { ROW ("nics", TEXT, AttachSpec, nics, "", "NICs of each, likewise.") },
-  { ROW ("cable", LENGTH, AttachSpec, cable_mm, "0m", "What the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, AttachSpec, cable_mm, "0m", "Cable beyond the length in the link entry."),
     .max = 1e8 },
   { .key = NULL },
 };
@@ -76,19 +80,19 @@ static const FabParam custom_params[] = {
   { .key = "switches",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (CustomParams, switches),
-    .help = "The switches.",
+    .help = "The switches of the network.",
     .table = switch_params,
     .table_size = sizeof (SwitchSpec) },
   { .key = "links",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (CustomParams, links),
-    .help = "What joins them, both directions.",
+    .help = "Links between switches; each link has both directions.",
     .table = join_params,
     .table_size = sizeof (JoinSpec) },
   { .key = "attach",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (CustomParams, attach),
-    .help = "Which NICs have a port on which switch.",
+    .help = "Which NICs connect to which switch.",
     .table = attach_params,
     .table_size = sizeof (AttachSpec) },
   { .key = NULL },
@@ -164,9 +168,9 @@ check_end (const CustomParams *p, const char *const *name, FabCheck *check)
     g_string_append_printf (known, "%s%s", i == 0 ? "" : ", ",
                             ((const SwitchSpec *) p->switches.data)[i].name);
   if (p->switches.n == 0)
-    fab_check_fail (check, name, "unknown switch '%s'; `switches` is empty", *name);
+    fab_check_fail (check, name, "unknown switch '%s', because `switches` is empty", *name);
   else
-    fab_check_fail (check, name, "unknown switch '%s'; there are %s", *name, known->str);
+    fab_check_fail (check, name, "unknown switch '%s'; the known ones are %s", *name, known->str);
 }
 
 static void
@@ -175,7 +179,7 @@ check_range (const char *const *text, FabCheck *check)
   guint first, last;
 
   if (!parse_range (*text, &first, &last))
-    fab_check_fail (check, text, "'%s' is no range; write 3 or 0-15", *text);
+    fab_check_fail (check, text, "'%s' is not a range; write 3 or 0-15", *text);
 }
 
 static void
@@ -229,8 +233,8 @@ check_pairs (const JoinSpec *spec, guint n_from, guint n_to, GError **error)
 {
   return (guint64) n_from * n_to <= MAX_PAIRS
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "a link of the custom fabric, from '%s' to '%s', has %" G_GUINT64_FORMAT
-                    " pairs of switches; at most %d",
+                    "a link of the custom fabric, from '%s' to '%s', has %" G_GUINT64_FORMAT " pairs of "
+                    "switches; the limit is %d",
                     spec->from, spec->to, (guint64) n_from * n_to, MAX_PAIRS);
 }
 
@@ -252,7 +256,9 @@ join (const Custom *self, const JoinSpec *spec, GError **error)
         n_joined++;
       }
   return n_joined > 0
-      || fab_throw (error, FAB_ERROR_INPUT, "a link of the custom fabric joins nothing: from '%s' to '%s'",
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "a link of the custom fabric, from '%s' to '%s', joins no "
+                    "switches",
                     spec->from, spec->to);
 }
 
@@ -285,7 +291,8 @@ check_ports (const Custom *self, GError **error)
   for (guint i = 0; i < self->env->n_places * k; i++)
     if (!self->has_port[i])
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "no attach rule of the custom fabric gives NIC %u of place %u a port", i % k, i / k);
+                        "no attach rule of the custom fabric connects NIC %u of node position %u", i % k,
+                        i / k);
   return TRUE;
 }
 
@@ -325,7 +332,7 @@ custom_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_custom = {
   .info = { .name = "custom",
-            .summary = "Switches, links and ports written by hand.",
+            .summary = "Switches, links and attached NICs, all written by hand.",
             .doc = "docs/models/custom.md",
             .params = custom_params,
             .params_size = sizeof (CustomParams),

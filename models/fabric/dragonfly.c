@@ -22,26 +22,35 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam dragonfly_params[] = {
-  { ROW ("groups", COUNT, groups, "0", "0: as many as the NICs need."), .min = 0, .max = 1e4 },
-  { ROW ("routers_per_group", COUNT, routers_per_group, "32", "Each has links to all others of its group."),
+  { ROW ("groups", COUNT, groups, "0", "Groups of routers; 0: as many as the NICs need."), .min = 0,
+    .max = 1e4 },
+  { ROW ("routers_per_group", COUNT, routers_per_group, "32",
+         "Routers in each group; each has links to all others of its group."),
     .min = 1, .max = 1024 },
-  { ROW ("nics_per_router", COUNT, nics_per_router, "16", "Ports of a router to NICs."), .min = 1,
+  { ROW ("nics_per_router", COUNT, nics_per_router, "16", "Ports of each router to NICs."), .min = 1,
     .max = 1024 },
-  { ROW ("global_ports", COUNT, global_ports, "9", "Ports of a router to other groups."), .min = 1,
+  { ROW ("global_ports", COUNT, global_ports, "9", "Ports of each router to other groups."), .min = 1,
     .max = 1024 },
   { ROW ("global_links", COUNT, global_links, "0",
-         "Links between two groups; 0: as many as their ports allow, the same for all."),
+         "Links between two groups; 0: as many as the ports allow, equal for all pairs."),
     .min = 0, .max = 1e6 },
   { ROW ("local_links", COUNT, local_links, "1", "Links between two routers of a group."), .min = 1,
     .max = 1024 },
-  { ROW ("local_link", TEXT, local_link, "", "The link entry inside a group; empty: that of the NICs."),
+  { ROW ("local_link", TEXT, local_link, "", "Link entry inside a group; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("global_link", TEXT, global_link, "", "The link entry between groups; empty: that of the NICs."),
+  { ROW ("global_link", TEXT, global_link, "",
+         "Link entry between groups; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("local_cable", LENGTH, local_cable_mm, "0m", "Inside a group, likewise."), .max = 1e8 },
-  { ROW ("global_cable", LENGTH, global_cable_mm, "0m", "Between groups, likewise."), .max = 2e10 },
+  { ROW ("local_cable", LENGTH, local_cable_mm, "0m",
+         "Inside a group: cable beyond the length in the link "
+         "entry."),
+    .max = 1e8 },
+  { ROW ("global_cable", LENGTH, global_cable_mm, "0m",
+         "Between groups: cable beyond the length in the link "
+         "entry."),
+    .max = 2e10 },
   { .key = NULL },
 };
 
@@ -111,7 +120,7 @@ dragonfly_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_dragonfly = {
   .info = { .name = "dragonfly",
-            .summary = "Groups of routers joined all to all, and groups joined all to all.",
+            .summary = "Groups of fully connected routers; each pair of groups is connected.",
             .doc = "docs/models/dragonfly.md",
             .params = dragonfly_params,
             .params_size = sizeof (DragonflyParams) },

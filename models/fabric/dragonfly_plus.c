@@ -23,27 +23,37 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam dragonfly_plus_params[] = {
-  { ROW ("groups", COUNT, groups, "0", "0: as many as the NICs need."), .min = 0, .max = 1e4 },
-  { ROW ("leaves_per_group", COUNT, leaves_per_group, "20", "Each has links to all spines of its group."),
+  { ROW ("groups", COUNT, groups, "0", "Groups of leaves and spines; 0: as many as the NICs need."), .min = 0,
+    .max = 1e4 },
+  { ROW ("leaves_per_group", COUNT, leaves_per_group, "20",
+         "Leaves in each group; each has links to all spines of its group."),
     .min = 1, .max = 1024 },
-  { ROW ("spines_per_group", COUNT, spines_per_group, "20", "Each has links to other groups."), .min = 1,
-    .max = 1024 },
-  { ROW ("nics_per_leaf", COUNT, nics_per_leaf, "20", "Ports of a leaf to NICs."), .min = 1, .max = 1024 },
-  { ROW ("global_ports", COUNT, global_ports, "20", "Ports of a spine to other groups."), .min = 1,
+  { ROW ("spines_per_group", COUNT, spines_per_group, "20",
+         "Spines in each group; each has links to other groups."),
+    .min = 1, .max = 1024 },
+  { ROW ("nics_per_leaf", COUNT, nics_per_leaf, "20", "Ports of each leaf to NICs."), .min = 1, .max = 1024 },
+  { ROW ("global_ports", COUNT, global_ports, "20", "Ports of each spine to other groups."), .min = 1,
     .max = 1024 },
   { ROW ("global_links", COUNT, global_links, "0",
-         "Links between two groups; 0: as many as their ports allow, the same for all."),
+         "Links between two groups; 0: as many as the ports allow, equal for all pairs."),
     .min = 0, .max = 1e6 },
   { ROW ("local_links", COUNT, local_links, "1", "Links between a leaf and a spine of its group."), .min = 1,
     .max = 1024 },
-  { ROW ("local_link", TEXT, local_link, "", "The link entry inside a group; empty: that of the NICs."),
+  { ROW ("local_link", TEXT, local_link, "", "Link entry inside a group; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("global_link", TEXT, global_link, "", "The link entry between groups; empty: that of the NICs."),
+  { ROW ("global_link", TEXT, global_link, "",
+         "Link entry between groups; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("local_cable", LENGTH, local_cable_mm, "0m", "Inside a group, likewise."), .max = 1e8 },
-  { ROW ("global_cable", LENGTH, global_cable_mm, "0m", "Between groups, likewise."), .max = 2e10 },
+  { ROW ("local_cable", LENGTH, local_cable_mm, "0m",
+         "Inside a group: cable beyond the length in the link "
+         "entry."),
+    .max = 1e8 },
+  { ROW ("global_cable", LENGTH, global_cable_mm, "0m",
+         "Between groups: cable beyond the length in the link "
+         "entry."),
+    .max = 2e10 },
   { .key = NULL },
 };
 
@@ -90,7 +100,7 @@ dragonfly_plus_build (const FabFabricEnv *env, gconstpointer params, GError **er
 
 const FabFabricOps fab_fabric_dragonfly_plus = {
   .info = { .name = "dragonfly_plus",
-            .summary = "Groups of leaves and spines, whose spines are joined to all other groups.",
+            .summary = "Groups of leaves and spines; the spines connect each group to all others.",
             .doc = "docs/models/dragonfly_plus.md",
             .params = dragonfly_plus_params,
             .params_size = sizeof (DragonflyPlusParams) },

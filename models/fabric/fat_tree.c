@@ -26,31 +26,36 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam fat_tree_params[] = {
-  { ROW ("tiers", COUNT, tiers, "0", "2 or 3; 0: the fewest that have room."), .min = 0, .max = 3 },
+  { ROW ("tiers", COUNT, tiers, "0", "Tiers of switches, 2 or 3; 0: the fewest that have enough ports."),
+    .min = 0, .max = 3 },
   { ROW ("radix", COUNT, radix, "64", "Ports of every switch."), .min = 2, .max = 1e5 },
   { ROW ("oversubscription", FACTOR, leaf_oversubscription_factor, "1",
-         "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
+         "Oversubscription of a leaf: its downlink rate over its uplink rate. The number of uplinks is "
+         "rounded up."),
     .min = 0.1, .max = 1e3, .is_in_title = TRUE },
   { ROW ("pod_oversubscription", FACTOR, pod_oversubscription_factor, "1",
-         "Likewise of the spines of a pod, three tiers only."),
+         "Oversubscription of a spine, in the same way; three tiers only."),
     .min = 0.1, .max = 1e3, .is_in_title = TRUE },
-  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "0", "0: a leaf takes as many NICs as its ports allow."),
+  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "0",
+         "Nodes per leaf; 0: as many as the ports of a leaf allow."),
     .min = 0, .max = 1e5 },
   { ROW ("leaves_per_pod", COUNT, leaves_per_pod, "0",
-         "Three tiers only; 0: one for every port down of a spine."),
+         "Leaves per pod, three tiers only; 0: one for each downlink of a spine."),
     .min = 0, .max = 1e5 },
-  { ROW ("spines_per_pod", COUNT, spines_per_pod, "0", "0: the fewest whose ports suffice."), .min = 0,
-    .max = 1e5 },
+  { ROW ("spines_per_pod", COUNT, spines_per_pod, "0", "Spines per pod; 0: the fewest whose ports suffice."),
+    .min = 0, .max = 1e5 },
   { ROW ("cores_per_spine", COUNT, cores_per_spine, "0",
-         "Cores that spine s of every pod is joined to; 0: the fewest whose ports suffice."),
+         "Cores that spine s of every pod connects to; 0: the fewest whose ports suffice."),
     .min = 0, .max = 1e5 },
-  { ROW ("planes", COUNT, planes, "1", "Trees side by side: NIC k of a node is in plane k mod planes."),
+  { ROW ("planes", COUNT, planes, "1",
+         "Planes: separate trees in parallel. NIC k of a node is in plane k mod planes."),
     .min = 1, .max = 256 },
-  { ROW ("uplink", TEXT, uplink, "", "The link entry from leaf to spine; empty: that of the NICs."),
+  { ROW ("uplink", TEXT, uplink, "", "Link entry from leaf to spine; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("core_link", TEXT, core_link, "", "The link entry from spine to core; empty: that of the NICs."),
+  { ROW ("core_link", TEXT, core_link, "",
+         "Link entry from spine to core; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
   { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
   { ROW ("core_cable", LENGTH, core_cable_mm, "0m", "Spine to core, likewise."), .max = 2e10 },
@@ -63,7 +68,9 @@ fat_tree_check (gconstpointer params, FabCheck *check)
   const FatTreeParams *p = params;
 
   if (p->tiers == 1)
-    fab_check_fail (check, &p->tiers, "one tier is `fabric: switch`; tiers is 2, 3, or 0 for the fewest");
+    fab_check_fail (check, &p->tiers,
+                    "tiers must be 2, 3, or 0 for the fewest; for one tier write `fabric: "
+                    "switch`");
 }
 
 static double
@@ -77,7 +84,7 @@ check_ports (const char *what, guint64 needed, guint radix, GError **error)
 {
   return needed <= radix
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "a %s of this fat tree needs %" G_GUINT64_FORMAT " ports, and radix is %u", what, needed,
+                    "a %s of this fat tree needs %" G_GUINT64_FORMAT " ports, but radix is %u", what, needed,
                     radix);
 }
 
@@ -173,7 +180,7 @@ fat_tree_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_fat_tree = {
   .info = { .name = "fat_tree",
-            .summary = "Two or three tiers of switches of one radix, oversubscribed per tier.",
+            .summary = "Two or three tiers of switches of one radix; each tier may be oversubscribed.",
             .doc = "docs/models/fat_tree.md",
             .params = fat_tree_params,
             .params_size = sizeof (FatTreeParams),

@@ -35,41 +35,43 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam axis_params[] = {
-  { ROW ("width", COUNT, AxisSpec, width, NULL, "Routers along the axis, all joined to each other."),
+  { ROW ("width", COUNT, AxisSpec, width, NULL, "Routers along this axis; each is joined to all others."),
     .min = 1, .max = 1e5 },
-  { ROW ("links", COUNT, AxisSpec, links, "0", "Links between two of them; 0: `links` of the fabric."),
+  { ROW ("links", COUNT, AxisSpec, links, "0",
+         "Links between two routers of this axis; 0: `links` of the fabric."),
     .min = 0, .max = 1024 },
-  { ROW ("link", TEXT, AxisSpec, link, "", "The link entry of this axis; empty: `uplink` of the fabric."),
+  { ROW ("link", TEXT, AxisSpec, link, "", "Link entry of this axis; empty: `uplink` of the fabric."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, AxisSpec, cable_mm, "0m",
-         "What the cable of this axis is longer than `uplink_cable`."),
+  { ROW ("cable", LENGTH, AxisSpec, cable_mm, "0m", "Cable of this axis beyond `uplink_cable`."),
     .max = 2e10 },
   { .key = NULL },
 };
 
 static const FabParam hyperx_params[] = {
-  { ROW (
-        "dimensions", COUNT, HyperxParams, dimensions, "2",
-        "Axes of equal widths, or one apart, as few as the NICs need; `axes` is used instead where it is given."),
+  { ROW ("dimensions", COUNT, HyperxParams, dimensions, "2",
+         "Number of axes. Their widths differ by at most one and are the smallest that fit the NICs. Ignored "
+         "when `axes` is given."),
     .min = 1, .max = MAX_AXES },
   { ROW ("nics_per_router", COUNT, HyperxParams, nics_per_router, "0",
-         "Ports of a router to NICs; 0: as many as a node has NICs."),
+         "Ports of each router to NICs; 0: as many as a node has NICs."),
     .min = 0, .max = 1024 },
-  { ROW ("links", COUNT, HyperxParams, links, "1", "Links between two routers that are joined."), .min = 1,
+  { ROW ("links", COUNT, HyperxParams, links, "1", "Links between two joined routers."), .min = 1,
     .max = 1024 },
   { .key = "axes",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (HyperxParams, axes),
-    .help = "The axes, one by one.",
+    .help = "The axes, when their widths differ.",
     .table = axis_params,
     .table_size = sizeof (AxisSpec) },
   { ROW ("uplink", TEXT, HyperxParams, uplink, "",
-         "The link entry between routers; empty: that of the NICs."),
+         "Link entry between routers; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, HyperxParams, cable_mm, "0m",
-         "NIC to router: what the cable is longer than the link entry's."),
+         "NIC to router: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, HyperxParams, uplink_cable_mm, "0m", "Between routers, likewise."),
+  { ROW ("uplink_cable", LENGTH, HyperxParams, uplink_cable_mm, "0m",
+         "Between routers: cable beyond the "
+         "length in the link entry."),
     .max = 2e10 },
   { .key = NULL },
 };
@@ -185,7 +187,7 @@ hyperx_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_hyperx = {
   .info = { .name = "hyperx",
-            .summary = "Routers on a grid, each joined to all others of its row along every axis.",
+            .summary = "A grid of routers; each is joined to all others in its row along every axis.",
             .doc = "docs/models/hyperx.md",
             .params = hyperx_params,
             .params_size = sizeof (HyperxParams),

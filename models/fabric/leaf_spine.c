@@ -22,18 +22,21 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam leaf_spine_params[] = {
-  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "4", "Nodes of a leaf, with all their NICs of its plane."),
+  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "4",
+         "Nodes per leaf, with all of their NICs in the leaf's plane."),
     .min = 1, .max = 1e5 },
-  { ROW ("spines", COUNT, spines, "0", "Spines of a plane; 0: one for every port up of a leaf."), .min = 0,
+  { ROW ("spines", COUNT, spines, "0", "Spines per plane; 0: one for each uplink of a leaf."), .min = 0,
     .max = 1e4 },
   { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
-         "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
+         "Oversubscription of a leaf: its downlink rate over its uplink rate. The number of uplinks is "
+         "rounded up."),
     .min = 0.1, .max = 1e3, .is_in_title = TRUE },
-  { ROW ("planes", COUNT, planes, "1", "Networks side by side: NIC k of a node is in plane k mod planes."),
+  { ROW ("planes", COUNT, planes, "1",
+         "Planes: separate networks in parallel. NIC k of a node is in plane k mod planes."),
     .min = 1, .max = 256 },
-  { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),
+  { ROW ("uplink", TEXT, uplink, "", "Link entry of the uplinks; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
   { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 2e10 },
   { .key = NULL },
@@ -58,7 +61,7 @@ leaf_spine_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED G
 
 const FabFabricOps fab_fabric_leaf_spine = {
   .info = { .name = "leaf_spine",
-            .summary = "Leaves with all NICs of their nodes, each with uplinks to every spine.",
+            .summary = "Each leaf connects all NICs of its nodes and has uplinks to every spine.",
             .doc = "docs/models/leaf_spine.md",
             .params = leaf_spine_params,
             .params_size = sizeof (LeafSpineParams) },

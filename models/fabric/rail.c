@@ -22,7 +22,7 @@ static const FabParam rail_params[] = {
     .fallback = "32",
     .min = 1,
     .max = 1e5,
-    .help = "Nodes of a unit, each with one NIC on every leaf of the unit." },
+    .help = "Nodes per unit; each has one NIC on every leaf of the unit." },
   { .key = "oversubscription",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (RailParams, oversubscription_factor),
@@ -30,7 +30,8 @@ static const FabParam rail_params[] = {
     .min = 0.1,
     .max = 1e3,
     .is_in_title = TRUE,
-    .help = "Ports down over ports up of a leaf; the ports up are rounded up." },
+    .help = "Oversubscription of a leaf: its downlinks over its uplinks. The number of uplinks is rounded "
+            "up." },
   { .key = NULL },
 };
 
@@ -61,7 +62,7 @@ rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError 
 
 const FabFabricOps fab_fabric_rail = {
   .info = { .name = "rail",
-            .summary = "Rail-optimised leaf-spine: leaf r takes NIC r of its nodes.",
+            .summary = "Rail-optimised leaf-spine: leaf r connects NIC r of its nodes.",
             .doc = "docs/models/rail.md",
             .params = rail_params,
             .params_size = sizeof (RailParams) },

@@ -20,16 +20,19 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam rail_only_params[] = {
-  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "32", "Nodes of a unit, each with one NIC on every leaf."),
+  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "32",
+         "Nodes per unit; each has one NIC on every leaf of the unit."),
     .min = 1, .max = 1e5 },
-  { ROW ("spines", COUNT, spines, "0", "Spines of a rail with several units; 0: one for every port up."),
+  { ROW ("spines", COUNT, spines, "0",
+         "Spines per rail when there are several units; 0: one for each uplink."),
     .min = 0, .max = 1e4 },
   { ROW ("oversubscription", FACTOR, oversubscription_factor, "1",
-         "Rate of a leaf's ports down over that of its ports up, which are rounded up."),
+         "Oversubscription of a leaf: its downlink rate over its uplink rate. The number of uplinks is "
+         "rounded up."),
     .min = 0.1, .max = 1e3, .is_in_title = TRUE },
-  { ROW ("uplink", TEXT, uplink, "", "The link entry of the ports up; empty: that of the NICs."),
+  { ROW ("uplink", TEXT, uplink, "", "Link entry of the uplinks; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
   { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
   { .key = NULL },
@@ -53,7 +56,7 @@ rail_only_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GE
 
 const FabFabricOps fab_fabric_rail_only = {
   .info = { .name = "rail_only",
-            .summary = "One network per rail, joined nowhere but inside the nodes.",
+            .summary = "One separate network per rail; rails connect only inside the nodes.",
             .doc = "docs/models/rail_only.md",
             .params = rail_only_params,
             .params_size = sizeof (RailOnlyParams) },

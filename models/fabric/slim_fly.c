@@ -37,17 +37,20 @@ typedef struct {
 
 static const FabParam slim_fly_params[] = {
   { ROW ("field", COUNT, field, "0",
-         "q, a prime power above 2: 2 q x q routers; 0: the smallest that has room."),
+         "q, a prime power above 2, makes 2 q x q routers; 0: the smallest q that has room."),
     .min = 0, .max = MAX_FIELD },
   { ROW ("nics_per_router", COUNT, nics_per_router, "0",
-         "Ports of a router to NICs; 0: half as many as it has to other routers, rounded up."),
+         "Ports of each router to NICs; 0: half as many as to other routers, rounded up."),
     .min = 0, .max = 1024 },
-  { ROW ("links", COUNT, links, "1", "Links between two routers that are joined."), .min = 1, .max = 1024 },
-  { ROW ("uplink", TEXT, uplink, "", "The link entry between routers; empty: that of the NICs."),
+  { ROW ("links", COUNT, links, "1", "Links between two joined routers."), .min = 1, .max = 1024 },
+  { ROW ("uplink", TEXT, uplink, "", "Link entry between routers; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Between routers, likewise."), .max = 2e10 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m",
+         "Between routers: cable beyond the length in the "
+         "link entry."),
+    .max = 2e10 },
   { .key = NULL },
 };
 
@@ -239,7 +242,9 @@ slim_fly_check (gconstpointer params, FabCheck *check)
   const SlimFlyParams *p = params;
 
   if (p->field > 0 && !is_field ((guint) p->field))
-    fab_check_fail (check, &p->field, "%d is no prime power above 2: 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, ...",
+    fab_check_fail (check, &p->field,
+                    "%d is not a prime power above 2; choose 3, 4, 5, 7, 8, 9, 11, 13, 16, "
+                    "17 or a larger one",
                     (int) p->field);
 }
 
@@ -267,7 +272,7 @@ slim_fly_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_slim_fly = {
   .info = { .name = "slim_fly",
-            .summary = "Routers any two of which are at most two links apart.",
+            .summary = "Any two routers are at most two links apart.",
             .doc = "docs/models/slim_fly.md",
             .params = slim_fly_params,
             .params_size = sizeof (SlimFlyParams),

@@ -16,7 +16,7 @@ switch_build (const FabFabricEnv *env, G_GNUC_UNUSED gconstpointer params, G_GNU
 
 const FabFabricOps fab_fabric_switch = {
   .info = { .name = "switch",
-            .summary = "One non-blocking switch for all NICs.",
+            .summary = "One non-blocking switch connects all NICs.",
             .doc = "docs/models/switch.md" },
   .build = switch_build,
 };

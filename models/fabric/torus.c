@@ -32,29 +32,34 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam torus_params[] = {
-  { ROW ("dimensions", COUNT, dimensions, "3", "2 or 3."), .min = 2, .max = 3 },
-  { ROW ("x", COUNT, x, "0", "Places along the first axis; 0 on all axes: as equal as can be."), .min = 0,
-    .max = 1e5 },
-  { ROW ("y", COUNT, y, "0", "Along the second."), .min = 0, .max = 1e5 },
-  { ROW ("z", COUNT, z, "0", "Along the third."), .min = 0, .max = 1e5 },
-  { ROW ("twisted", BOOL, is_twisted, "false",
-         "Links that close the shorter axes lead half way along the longer ones, which are twice as long.") },
-  { ROW ("links", COUNT, links, "0", "Links to each neighbour; 0: one per NIC of a node."), .min = 0,
+  { ROW ("dimensions", COUNT, dimensions, "3", "Number of axes, 2 or 3."), .min = 2, .max = 3 },
+  { ROW ("x", COUNT, x, "0", "Nodes along the first axis; 0 on all axes: sizes as equal as possible."),
+    .min = 0, .max = 1e5 },
+  { ROW ("y", COUNT, y, "0", "Nodes along the second axis."), .min = 0, .max = 1e5 },
+  { ROW ("z", COUNT, z, "0", "Nodes along the third axis."), .min = 0, .max = 1e5 },
+  { ROW (
+      "twisted", BOOL, is_twisted, "false",
+      "The links that close a shorter axis shift by half of the longer axes, which must be twice as long.") },
+  { ROW ("links", COUNT, links, "0", "Links to each neighbour; 0: one for each NIC of a node."), .min = 0,
     .max = 1024 },
   { ROW ("cube", COUNT, cube, "0",
-         "Places along each axis of the cubes that slices are composed of; 0: there are none."),
+         "Nodes along each axis of the cubes that a slice is built from; 0: no cubes."),
     .min = 0, .max = 1e5 },
   { ROW ("optical", TEXT, optical, "",
-         "The link entry that leaves a cube, through an optical circuit switch; empty: as inside it."),
+         "Link entry of links between cubes, which pass an optical circuit switch; empty: the same as inside "
+         "a cube."),
     .refers = FAB_REFERS_LINK },
   { ROW ("optical_cable", LENGTH, optical_cable_mm, "0m",
-         "Out of one cube and into the next: what the cable is longer than the link entry's."),
+         "Between cubes: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink", TEXT, uplink, "", "The link entry between neighbours; empty: that of the NICs."),
+  { ROW ("uplink", TEXT, uplink, "", "Link entry between neighbours; empty: the same as the NICs have."),
     .refers = FAB_REFERS_LINK },
-  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: what the cable is longer than the link entry's."),
+  { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to router: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Between neighbours, likewise."), .max = 1e8 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m",
+         "Between neighbours: cable beyond the length in the "
+         "link entry."),
+    .max = 1e8 },
   { .key = NULL },
 };
 
@@ -159,8 +164,8 @@ check_cubes (const guint sizes[3], guint cube, GError **error)
     fits = fits && (cube == 0 || sizes[axis] == 1 || sizes[axis] % cube == 0);
   return fits
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "a torus of %u x %u x %u is not composed of cubes of %u places along each axis", sizes[0],
-                    sizes[1], sizes[2], cube);
+                    "a torus of %u x %u x %u cannot be built from cubes of %u nodes along each axis",
+                    sizes[0], sizes[1], sizes[2], cube);
 }
 
 static gboolean
@@ -175,8 +180,8 @@ check_twist (const guint sizes[3], guint dimensions, GError **error)
   return (n_short > 0 && n_other == 0 && longest >= 4)
       || fab_throw (
              error, FAB_ERROR_INPUT,
-             "a torus of %u x %u x %u cannot be twisted: some axes have to be twice as long as the others, and 4 "
-             "or more",
+             "a torus of %u x %u x %u cannot be twisted; each axis must be 4 or longer, and some must be "
+             "twice as long as the others",
              sizes[0], sizes[1], sizes[2]);
 }
 
@@ -230,7 +235,7 @@ torus_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 
 const FabFabricOps fab_fabric_torus = {
   .info = { .name = "torus",
-            .summary = "A router per node, joined to its neighbours along two or three axes.",
+            .summary = "One router per node, joined to its neighbours along two or three axes.",
             .doc = "docs/models/torus.md",
             .params = torus_params,
             .params_size = sizeof (TorusParams),

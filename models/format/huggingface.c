@@ -96,7 +96,7 @@ static void
 config_require (const FabConfig *self, const char *key, const char *to)
 {
   if (!config_pass (self, key, to))
-    fab_model_file_fail (self->out, self->config, "'%s' is missing; a config.json of '%s' has it", key,
+    fab_model_file_fail (self->out, self->config, "'%s' is missing; the config.json of a '%s' has it", key,
                          self->type);
 }
 
@@ -150,7 +150,7 @@ static void
 note_rest (const FabConfig *self)
 {
   if (config_whole (self, "num_nextn_predict_layers", 0) > 0)
-    fab_model_file_note (self->out, "Its layers for multi-token prediction are left out; mtp: 1 counts one.");
+    fab_model_file_note (self->out, "The layers for multi-token prediction are left out; mtp: 1 adds one.");
 }
 
 static void
@@ -189,7 +189,7 @@ fail_unknown (const FabConfig *self, const FabYamlNode *at)
   g_ptr_array_add (types, NULL);
   all = g_strjoinv (", ", (char **) types->pdata);
   nearest = fab_model_file_nearest (self->out, self->type, (const char *const *) types->pdata);
-  fab_model_file_fail (self->out, at, "unknown model_type '%s'%s%s; known are %s", self->type,
+  fab_model_file_fail (self->out, at, "unknown model_type '%s'%s%s; the known ones are %s", self->type,
                        nearest != NULL ? "; nearest is " : "", nearest != NULL ? nearest : "", all);
 }
 
@@ -201,7 +201,9 @@ huggingface_read (const FabYamlNode *root, FabModelFile *file)
 
   config.type = config_text (&config, "model_type");
   if (config.type == NULL) {
-    fab_model_file_fail (file, root, "no 'model_type': this is no config.json of Hugging Face transformers");
+    fab_model_file_fail (file, root,
+                         "'model_type' is missing; this is not a config.json of Hugging Face "
+                         "transformers");
     return;
   }
   family = find_family (config.type);
@@ -350,7 +352,7 @@ read_qwen_experts (const FabConfig *self)
   config_pass (self, "decoder_sparse_step", "experts.every");
   if (dense != NULL && dense->n > 0)
     fab_model_file_fail (self->out, dense,
-                         "'mlp_only_layers' names single layers, which a transformer shape cannot say");
+                         "'mlp_only_layers' names single layers, which a transformer shape cannot express");
 }
 
 static void
@@ -393,7 +395,7 @@ read_deepseek_experts (const FabConfig *self)
   config_pass (self, "first_k_dense_replace", "experts.dense_layers");
   if (config_whole (self, "moe_layer_freq", 1) != 1)
     fab_model_file_fail (self->out, config_get (self, "moe_layer_freq"),
-                         "'moe_layer_freq' other than 1 is not known from any released model");
+                         "'moe_layer_freq' other than 1 is not supported; no released model uses it");
 }
 
 static void
@@ -445,7 +447,7 @@ read_nemotron_h (const FabConfig *self)
   config_set (self, "gated", "false");
   if (pattern == NULL || pattern->kind != FAB_YAML_SCALAR) {
     fab_model_file_fail (self->out, self->config,
-                         "'hybrid_override_pattern' is missing: it says what each block is");
+                         "'hybrid_override_pattern' is missing; it gives the kind of each block");
     return;
   }
   fab_model_file_set (self->out, "pattern", pattern->text, pattern);
@@ -541,7 +543,7 @@ read_opt (const FabConfig *self)
   if (projected != NULL
       && config_whole (self, "word_embed_proj_dim", 0) != config_whole (self, "hidden_size", 0))
     fab_model_file_fail (self->out, projected,
-                         "embeddings narrower than the model are not known to a transformer shape");
+                         "embeddings narrower than the model are not supported by a transformer shape");
   config_set_flag (self, "biases", config_flag (self, "enable_bias", TRUE));
   config_set (self, "norm", "layer");
   config_tie (self, TRUE);
@@ -628,7 +630,8 @@ read_bert (const FabConfig *self)
   config_set_flag (self, "ends.output_biases", is_whole || is_masked);
   config_tie (self, TRUE);
   if (!is_whole && !is_masked)
-    fab_model_file_note (self->out, "It has no head that says words; FLOPs of one are counted all the same.");
+    fab_model_file_note (self->out, "The model has no language-model head; the FLOPs of one are counted "
+                                    "nevertheless.");
 }
 
 static const FabConcurrentGroups fab_huggingface_others[] = {

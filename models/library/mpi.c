@@ -32,13 +32,13 @@ static const FabParam mpi_params[] = {
     .offset = G_STRUCT_OFFSET (MpiParams, algorithm),
     .fallback = "",
     .refers = FAB_REFERS_ALGORITHM,
-    .help = "Only this algorithm; empty: the first that can do the operation." },
+    .help = "Use this algorithm only; empty: the first that supports the operation." },
   { .key = "reduce_rate",
     .type = FAB_PARAM_RATE,
     .offset = G_STRUCT_OFFSET (MpiParams, reduce_bytes_per_s),
     .fallback = "0B/s",
     .max = 1e15,
-    .help = "At which a rank adds what it gets to what it has; 0B/s: adding takes no time." },
+    .help = "Rate at which a rank adds received data to its own; 0B/s: adding takes no time." },
   { .key = NULL },
 };
 
@@ -188,12 +188,12 @@ no_algorithm (const MpiLibrary *self, FabOp op, guint n_ranks, gboolean is_in_ne
 {
   if (is_in_network)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "collectives.algorithm: '%s' adds in switches, and mpi passes messages between ranks; "
-                      "collectives.kind=plain plays it",
+                      "collectives.algorithm: '%s' reduces in switches, and mpi only passes messages between "
+                      "ranks; collectives.kind=plain supports it",
                       self->params.algorithm);
   if (self->params.algorithm != NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
+                      "collectives.algorithm: '%s' cannot do %s over the links between these %u ranks",
                       self->params.algorithm, fab_op_names[op], n_ranks);
   return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
                     n_ranks);
@@ -251,7 +251,7 @@ mpi_destroy (FabLibrary *library)
 
 const FabLibraryOps fab_library_mpi = {
   .info = { .name = "mpi",
-            .summary = "Messages step by step, each as long as was measured: Open MPI, MPICH.",
+            .summary = "Sends messages step by step at measured message times: Open MPI, MPICH.",
             .doc = "docs/models/mpi.md",
             .params = mpi_params,
             .params_size = sizeof (MpiParams) },

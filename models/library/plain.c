@@ -26,7 +26,7 @@ static const FabParam plain_params[] = {
     .offset = G_STRUCT_OFFSET (PlainParams, algorithm),
     .fallback = "",
     .refers = FAB_REFERS_ALGORITHM,
-    .help = "Only this algorithm; empty: the first that can do the operation." },
+    .help = "Use this algorithm only; empty: the first that supports the operation." },
   { .key = NULL },
 };
 
@@ -69,7 +69,7 @@ no_algorithm (const PlainLibrary *self, FabOp op, guint n_ranks, GError **error)
 {
   if (self->params.algorithm)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "collectives.algorithm: '%s' cannot do %s over the wires of these %u ranks",
+                      "collectives.algorithm: '%s' cannot do %s over the links between these %u ranks",
                       self->params.algorithm, fab_op_names[op], n_ranks);
   return fab_throw (error, FAB_ERROR_INPUT, "no algorithm can do %s over %u ranks", fab_op_names[op],
                     n_ranks);
@@ -114,7 +114,7 @@ plain_destroy (FabLibrary *library)
 
 const FabLibraryOps fab_library_plain = {
   .info = { .name = "plain",
-            .summary = "Textbook collectives: link latencies and bytes, no software.",
+            .summary = "Textbook collectives: link latency and bytes, without software costs.",
             .doc = "docs/models/plain.md",
             .params = plain_params,
             .params_size = sizeof (PlainParams) },

@@ -61,7 +61,7 @@ analytic_destroy (FabNet *net)
 
 const FabNetOps fab_net_analytic = {
   .info = { .name = "analytic",
-            .summary = "Latency plus size over rate; nothing contends. The floor of fluid.",
+            .summary = "Latency plus size over rate, without contention; the lower bound of fluid.",
             .doc = "docs/models/analytic.md" },
   .create = analytic_create,
   .send = analytic_send,

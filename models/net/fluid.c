@@ -329,7 +329,7 @@ fluid_destroy (FabNet *net)
 
 const FabNetOps fab_net_fluid = {
   .info = { .name = "fluid",
-            .summary = "Flows share links by weighted max-min; collectives are coupled streams.",
+            .summary = "Flows share links by weighted max-min; a collective is one set of coupled flows.",
             .doc = "docs/models/fluid.md" },
   .shares_links = TRUE,
   .create = fluid_create,

@@ -25,7 +25,8 @@ static const FabParam step_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (StepParams, has_memo),
     .fallback = "true",
-    .help = "What happened before is not played again: the same figures, sooner." },
+    .help = "Remember a pattern of traffic and reuse its times when it repeats. Figures stay the same; the "
+            "run ends sooner." },
   { .key = NULL },
 };
 
@@ -478,7 +479,7 @@ step_destroy (FabNet *net)
 
 const FabNetOps fab_net_step = {
   .info = { .name = "step",
-            .summary = "Collectives message by message; messages share links by weighted max-min.",
+            .summary = "Plays collectives message by message; messages share links by weighted max-min.",
             .doc = "docs/models/step.md",
             .params = step_params,
             .params_size = sizeof (StepParams) },

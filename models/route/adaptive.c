@@ -24,14 +24,14 @@ static const FabParam adaptive_params[] = {
     .offset = G_STRUCT_OFFSET (AdaptiveParams, nonminimal_fraction),
     .fallback = "0",
     .max = 1,
-    .help = "Share of the bytes that goes by way of other switches." },
+    .help = "Fraction of the bytes that takes a detour through another switch (non-minimal paths)." },
   { .key = "vias",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (AdaptiveParams, vias),
     .fallback = "16",
     .min = 1,
     .max = 1e4,
-    .help = "How many such switches for each pair of NICs." },
+    .help = "Number of such switches for each pair of NICs." },
   { .key = NULL },
 };
 
@@ -107,8 +107,7 @@ adaptive_destroy (FabRouter *router)
 
 const FabRouterOps fab_route_adaptive = {
   .info = { .name = "adaptive",
-            .summary =
-                "Over all the shortest paths by their rates, and a share of it by way of other switches.",
+            .summary = "Spreads over all shortest paths by rate, and sends a fraction on detours.",
             .doc = "docs/models/adaptive.md",
             .params = adaptive_params,
             .params_size = sizeof (AdaptiveParams) },

@@ -24,15 +24,14 @@ static const FabParam ecmp_params[] = {
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (EcmpParams, seed),
     .fallback = "1",
-    .help = "Number of the hash with the scenario's seed 1; each further seed takes the next one." },
+    .help = "Number of the hash when the scenario's seed is 1; each further seed takes the next hash." },
   { .key = "queue_pairs",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (EcmpParams, queue_pairs),
     .fallback = "1",
     .min = 1,
     .max = 128,
-    .help =
-        "Queue pairs of each connection, over which its bytes are divided evenly; each is hashed by itself." },
+    .help = "Queue pairs of each connection. They share its bytes evenly, and each is hashed separately." },
   { .key = NULL },
 };
 
@@ -113,10 +112,10 @@ ecmp_destroy (FabRouter *router)
   g_free (router);
 }
 
-#define ECMP_INFO                                                                                       \
-  {                                                                                                     \
-    .name = "ecmp", .summary = "A hash of the flow picks one of the shortest paths, switch by switch.", \
-    .doc = "docs/models/ecmp.md", .params = ecmp_params, .params_size = sizeof (EcmpParams)             \
+#define ECMP_INFO                                                                                    \
+  {                                                                                                  \
+    .name = "ecmp", .summary = "At each switch a hash of the flow picks one of the shortest paths.", \
+    .doc = "docs/models/ecmp.md", .params = ecmp_params, .params_size = sizeof (EcmpParams)          \
   }
 
 const FabRouterOps fab_route_ecmp = {

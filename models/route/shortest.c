@@ -37,7 +37,7 @@ shortest_destroy (FabRouter *router)
 
 const FabRouterOps fab_route_shortest = {
   .info = { .name = "shortest",
-            .summary = "Fewest links, then the widest bottleneck; one path per pair.",
+            .summary = "One path per pair: the fewest links, then the widest bottleneck.",
             .doc = "docs/models/shortest.md" },
   .create = shortest_create,
   .append = shortest_append,

@@ -91,11 +91,10 @@ spray_destroy (FabRouter *router)
   g_free (router);
 }
 
-#define SPRAY_INFO                                                                              \
-  {                                                                                             \
-    .name = "spray",                                                                            \
-    .summary = "Packets go over all the shortest paths, the same on every link that leads on.", \
-    .doc = "docs/models/spray.md", .params = spray_params, .params_size = sizeof (SprayParams)  \
+#define SPRAY_INFO                                                                             \
+  {                                                                                            \
+    .name = "spray", .summary = "Spreads packets evenly over all shortest paths.",             \
+    .doc = "docs/models/spray.md", .params = spray_params, .params_size = sizeof (SprayParams) \
   }
 
 const FabRouterOps fab_route_spray = {

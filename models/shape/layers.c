@@ -36,14 +36,14 @@ static const FabParam tensor_params[] = {
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (TensorParams, name),
     .fallback = "weight",
-    .help = "For the reader." },
+    .help = "Name of the tensor, for the reader only." },
   { .key = "count",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TensorParams, count),
     .fallback = "1",
     .min = 1,
     .max = 1e6,
-    .help = "So many tensors of this kind, one after another." },
+    .help = "Number of tensors of this kind, one after another." },
   { .key = "parameters",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TensorParams, parameters),
@@ -58,14 +58,14 @@ static const FabParam layer_params[] = {
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (LayerParams, name),
     .fallback = "layer",
-    .help = "Name of the layer; copies are numbered." },
+    .help = "Name of the layer; copies get a number." },
   { .key = "count",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (LayerParams, count),
     .fallback = "1",
     .min = 1,
     .max = 1e5,
-    .help = "So many equal layers, one after another." },
+    .help = "Number of equal layers, one after another." },
   { .key = "tensors",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (LayerParams, tensors),
@@ -88,12 +88,12 @@ static const FabParam layer_params[] = {
     .offset = G_STRUCT_OFFSET (LayerParams, output_bytes),
     .fallback = "0B",
     .max = 1e15,
-    .help = "What the next layer is handed, per token." },
+    .help = "Bytes handed to the next layer, per token." },
   { .key = "lookup",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (LayerParams, is_lookup),
     .fallback = "false",
-    .help = "An embedding: looked up, not multiplied with; no FLOPs." },
+    .help = "The layer is an embedding: it is looked up, and has no FLOPs." },
   { .key = NULL },
 };
 
@@ -182,9 +182,9 @@ layers_check (gconstpointer params, FabCheck *check)
     }
   }
   if (n_tensors > MAX_TENSORS)
-    fab_check_fail (check, &p->layers, "these are %.2g tensors; %.0e are possible", n_tensors, MAX_TENSORS);
+    fab_check_fail (check, &p->layers, "these are %.2g tensors; the limit is %.0e", n_tensors, MAX_TENSORS);
   if (n_parameters > MAX_PARAMETERS)
-    fab_check_fail (check, &p->layers, "these are %.2g parameters; %.0e are possible", n_parameters,
+    fab_check_fail (check, &p->layers, "these are %.2g parameters; the limit is %.0e", n_parameters,
                     MAX_PARAMETERS);
 }
 

@@ -25,23 +25,22 @@ static const FabParam operation_params[] = {
     .offset = G_STRUCT_OFFSET (OperationParams, op),
     .choices = fab_op_names,
     .is_in_title = TRUE,
-    .help = "The operation." },
+    .help = "Collective to run." },
   { .key = "size",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (OperationParams, bytes),
     .min = 1,
     .max = 1e18,
     .is_in_title = TRUE,
-    .help =
-        "Size as nccl-tests counts it: one rank's buffer for all_reduce, broadcast and reduce, the whole result "
-        "(input) for all_gather (reduce_scatter)." },
+    .help = "Size as nccl-tests counts it: the buffer of one rank for all_reduce, broadcast and reduce; the "
+            "whole result for all_gather; the whole input for reduce_scatter." },
   { .key = "count",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (OperationParams, count),
     .fallback = "1",
     .min = 1,
     .max = 1e6,
-    .help = "So many times." },
+    .help = "How often to run it." },
   { .key = NULL },
 };
 
@@ -52,7 +51,7 @@ static const FabParam collective_params[] = {
     .table = operation_params,
     .table_size = sizeof (OperationParams),
     .is_in_title = TRUE,
-    .help = "What runs, in this order." },
+    .help = "Operations to run, in this order." },
   { .key = NULL },
 };
 
@@ -65,7 +64,7 @@ collective_check (gconstpointer params, FabCheck *check)
   for (guint i = 0; i < p->operations.n; i++)
     n_operations += ((const OperationParams *) p->operations.data + i)->count;
   if (n_operations > MAX_OPERATIONS)
-    fab_check_fail (check, &p->operations, "these are %" G_GINT64_FORMAT " collectives; %d are possible",
+    fab_check_fail (check, &p->operations, "these are %" G_GINT64_FORMAT " collectives; the limit is %d",
                     n_operations, MAX_OPERATIONS);
   if (p->operations.n == 0)
     fab_check_fail (check, &p->operations,
@@ -116,7 +115,7 @@ collective_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder
 
 const FabWorkloadOps fab_workload_collective = {
   .info = { .name = "collective",
-            .summary = "Collectives one after another, without a job around them.",
+            .summary = "Runs collectives one after another, without a training job.",
             .doc = "docs/models/collective.md",
             .params = collective_params,
             .params_size = sizeof (CollectiveParams),

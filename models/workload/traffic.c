@@ -153,17 +153,17 @@ static const FabParam pair_params[] = {
   { .key = "from",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficPairParams, from),
-    .help = "The rank that sends." },
+    .help = "Rank that sends." },
   { .key = "to",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficPairParams, to),
-    .help = "The rank that receives." },
+    .help = "Rank that receives." },
   { .key = "size",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (TrafficPairParams, bytes),
     .fallback = "0B",
     .max = 1e18,
-    .help = "Bytes of one message of this pair; 0B: the job's size." },
+    .help = "Bytes of one message of this pair; 0B: `size` of the job." },
   { .key = NULL },
 };
 
@@ -173,7 +173,7 @@ static const FabParam traffic_params[] = {
     .offset = G_STRUCT_OFFSET (TrafficParams, pattern),
     .choices = pattern_names,
     .is_in_title = TRUE,
-    .help = "Who sends to whom." },
+    .help = "Which ranks send to which." },
   { .key = "size",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (TrafficParams, bytes),
@@ -187,20 +187,21 @@ static const FabParam traffic_params[] = {
     .fallback = "1",
     .min = 1,
     .max = MAX_MESSAGES,
-    .help = "Messages of a flow, one after another." },
+    .help = "Messages of each flow, one after another." },
   { .key = "connections",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficParams, connections),
     .fallback = "1",
     .min = 1,
     .max = 1024,
-    .help = "Flows of each pair at once; a router that hashes flows may send them different ways." },
+    .help = "Flows of each pair at the same time; a route that hashes flows may send them over different "
+            "paths." },
   { .key = "senders",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficParams, senders),
     .fallback = "0",
     .is_in_title = TRUE,
-    .help = "incast: how many ranks send, one of every other node first; 0: all others." },
+    .help = "incast: number of ranks that send, taking one of every other node first; 0: all others." },
   { .key = "target",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficParams, target),
@@ -210,19 +211,19 @@ static const FabParam traffic_params[] = {
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficParams, distance),
     .fallback = "0",
-    .help = "shift: ranks between sender and receiver; 0: those of a node." },
+    .help = "shift: distance in ranks from sender to receiver; 0: the ranks of one node." },
   { .key = "flows",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (TrafficParams, flows),
     .fallback = "0",
     .max = MAX_FLOWS,
-    .help = "random: how many pairs; 0: as many as ranks." },
+    .help = "random: number of pairs; 0: as many as ranks." },
   { .key = "pairs",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (TrafficParams, pairs),
     .table = pair_params,
     .table_size = sizeof (TrafficPairParams),
-    .help = "pairs: the flows." },
+    .help = "pairs: the list of flows." },
   { .key = NULL },
 };
 
@@ -234,7 +235,7 @@ traffic_check (gconstpointer params, FabCheck *check)
   if ((p->pattern == TRAFFIC_PAIRS) != (p->pairs.n > 0))
     fab_check_fail (check, &p->pairs,
                     p->pattern == TRAFFIC_PAIRS ? "pairs is empty: name at least one, {from: 0, to: 8}"
-                                                : "pairs belongs to pattern: pairs, not to %s",
+                                                : "pairs needs pattern: pairs; here it is %s",
                     pattern_names[p->pattern]);
   for (guint i = 0; i < p->pairs.n; i++) {
     const TrafficPairParams *pair = (const TrafficPairParams *) p->pairs.data + i;
@@ -244,11 +245,11 @@ traffic_check (gconstpointer params, FabCheck *check)
   }
   if (p->pattern != TRAFFIC_INCAST && (p->senders > 0 || p->target > 0))
     fab_check_fail (check, p->senders > 0 ? &p->senders : &p->target,
-                    "senders and target belong to pattern: incast");
+                    "senders and target need pattern: incast");
   if (p->pattern != TRAFFIC_SHIFT && p->distance > 0)
-    fab_check_fail (check, &p->distance, "distance belongs to pattern: shift");
+    fab_check_fail (check, &p->distance, "distance needs pattern: shift");
   if (p->pattern != TRAFFIC_RANDOM && p->flows > 0)
-    fab_check_fail (check, &p->flows, "flows belongs to pattern: random; see connections");
+    fab_check_fail (check, &p->flows, "flows needs pattern: random; for more flows per pair see connections");
 }
 
 static gboolean
@@ -264,7 +265,9 @@ check_ranks (const TrafficParams *p, guint n_ranks, GError **error)
   if (n_ranks < 2)
     return fab_throw (error, FAB_ERROR_INPUT, "job: traffic needs two ranks, and there is one");
   if (most >= n_ranks)
-    return fab_throw (error, FAB_ERROR_INPUT, "job: %" G_GINT64_FORMAT " is no rank: there are %u, from 0",
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "job: rank %" G_GINT64_FORMAT " does not exist; there are %u, "
+                      "from 0",
                       most, n_ranks);
   return TRUE;
 }
@@ -290,7 +293,7 @@ find_hop (const FabCluster *cluster, const TrafficPair *pair, guint flow, FabHop
   if (pair->from / n == pair->to / n)
     return fab_hop_inside (cluster, from, to, hop, error);
   if (out == G_MAXUINT || in == G_MAXUINT)
-    return fab_throw (error, FAB_ERROR_INPUT, "job: rank %u has no NIC to reach rank %u by",
+    return fab_throw (error, FAB_ERROR_INPUT, "job: rank %u has no NIC through which to reach rank %u",
                       out == G_MAXUINT ? pair->from : pair->to, out == G_MAXUINT ? pair->to : pair->from);
   return fab_hop_over (cluster, from, cluster->nics[pair->from / n * cluster->nics_per_node + out],
                        cluster->nics[pair->to / n * cluster->nics_per_node + in], to, flow, hop, error);
@@ -391,7 +394,7 @@ check_amount (const TrafficDraw *draw, GError **error)
   if (n_flows <= MAX_FLOWS && n_messages <= MAX_MESSAGES)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "job: these are %.0f flows of %" G_GINT64_FORMAT " messages; %d messages are possible",
+                    "job: these are %.0f flows of %" G_GINT64_FORMAT " messages; the limit is %d messages",
                     n_flows, p->count, MAX_MESSAGES);
 }
 
@@ -423,7 +426,7 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
 
 const FabWorkloadOps fab_workload_traffic = {
   .info = { .name = "traffic",
-            .summary = "Flows between pairs of ranks at once: permutation, incast, random, ...",
+            .summary = "Pairs of ranks send at once: permutation, incast, random and others.",
             .doc = "docs/models/traffic.md",
             .params = traffic_params,
             .params_size = sizeof (TrafficParams),

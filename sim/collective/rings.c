@@ -433,7 +433,8 @@ find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even,
   g_autoptr (GArray) shifts = find_shifts (node, rails, n_rails);
 
   if (n_rails == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: the node has no NIC", n_nodes);
+    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot reach each other, because the node has no NIC",
+                      n_nodes);
   guint shift = g_array_index (shifts, guint, 0);
   FabRingSet set = { 0, 1, NULL };
   if (is_even && node->counts && group->gpus_per_node > 1)

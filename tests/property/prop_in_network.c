@@ -235,8 +235,9 @@ plain_takes_the_one_that_is_named (G_GNUC_UNUSED void **state)
   assert_string_equal (rig_plan (rig, FAB_OP_ALL_REDUCE, 1).algorithm, "nvls");
   assert_string_equal (rig_plan (any, FAB_OP_ALL_REDUCE, 1).algorithm, "ring");
   assert_false (fab_library_plan (rig->plain, &group, FAB_OP_BROADCAST, 1, &plan, &error));
-  assert_string_equal (error->message,
-                       "collectives.algorithm: 'nvls' cannot do broadcast over the wires of these 4 ranks");
+  assert_string_equal (
+      error->message,
+      "collectives.algorithm: 'nvls' cannot do broadcast over the links between these 4 ranks");
 }
 
 int

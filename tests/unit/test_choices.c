@@ -161,7 +161,7 @@ test_what_cannot_be (void **state)
   (void) state;
   assert_int_equal (candidates->len, 2);
   assert_string_equal (candidate->trial.problem,
-                       "a global batch of 16 sequences cannot be spread over 32 data-parallel ranks");
+                       "a global batch of 16 sequences cannot be divided among 32 data-parallel ranks");
 }
 
 /* --- knobs --- */

@@ -77,7 +77,7 @@ no_path_is_an_error_that_says_so (G_GNUC_UNUSED void **state)
   FabCollectivePlan plan;
 
   assert_false (fab_library_plan (rig->plain, &group, FAB_OP_ALL_REDUCE, 1, &plan, &error));
-  assert_string_equal (error->message, "2 nodes cannot talk: the node has no NIC");
+  assert_string_equal (error->message, "2 nodes cannot reach each other, because the node has no NIC");
 }
 
 /* Two GPUs at 1 byte/s and 10 MB: 1e7 s are more than half of the 2^63 ps of the clock, 9.2e6 s. */

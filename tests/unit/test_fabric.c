@@ -358,8 +358,8 @@ what_does_not_fit_is_said (void **state)
     const char *cluster, *message;
   } cases[] = {
     { "nodes: 4, places: 3", "3 places are too few for 4 nodes" },
-    { "nodes: 4, fabric: {kind: fat_tree, tiers: 1}", "one tier is `fabric: switch`" },
-    { "nodes: 300, fabric: {kind: fat_tree, tiers: 2}", "needs 75 ports, and radix is 64" },
+    { "nodes: 4, fabric: {kind: fat_tree, tiers: 1}", "for one tier write `fabric: switch`" },
+    { "nodes: 300, fabric: {kind: fat_tree, tiers: 2}", "needs 75 ports, but radix is 64" },
     { "nodes: 4, fabric: {kind: fat_tree, nodes_per_leaf: 8}", "leaf of this fat tree needs 128 ports" },
     { "nodes: 9, fabric: {kind: torus, x: 2, y: 2, z: 2}", "a torus of 2 x 2 x 2 has 8 places, and 9" },
     { "nodes: 4, fabric: {kind: torus, x: 2}", "give the sizes of all 3 axes, or of none" },
@@ -374,18 +374,18 @@ what_does_not_fit_is_said (void **state)
       "has 100000000 pairs of switches" },
     { "nodes: 4, fabric: {kind: leaf_spine, uplink: ib-hrd}", "unknown link 'ib-hrd'" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: b}]}",
-      "unknown switch 'b'; there are a" },
+      "unknown switch 'b'; the known ones are a" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: a}], attach: [{to: a}]}",
       "two switches are called 'a'" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: a, nics: 0-6}]}",
-      "gives NIC 7 of place 0 a port" },
+      "connects NIC 7 of node position 0" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: a, nodes: 3-1}]}",
-      "'3-1' is no range" },
+      "'3-1' is not a range" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], links: [{from: a, to: a}], attach: [{to: a}]}",
-      "joins nothing: from 'a' to 'a'" },
+      "from 'a' to 'a', joins no switches" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: b}], attach: [{to: a}]}",
       "the machine is in parts" },
-    { "nodes: 2, fabric: custom", "gives NIC 0 of place 0 a port" },
+    { "nodes: 2, fabric: custom", "connects NIC 0 of node position 0" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

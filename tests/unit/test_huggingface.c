@@ -155,10 +155,11 @@ static void
 mistakes_are_shown_at_their_place (G_GNUC_UNUSED void **state)
 {
   assert_refused ("[]", "config.json:1:1: this is no config.json of Hugging Face transformers");
-  assert_refused ("{\"a\": 1}", "config.json:1:1: no 'model_type'");
+  assert_refused ("{\"a\": 1}", "config.json:1:1: 'model_type' is missing");
   assert_refused ("{\n \"model_type\": \"lama\"}",
-                  "config.json:2:16: unknown model_type 'lama'; nearest is llama; known");
-  assert_refused ("{\"model_type\": \"llama\"}", "'hidden_size' is missing; a config.json of 'llama' has it");
+                  "config.json:2:16: unknown model_type 'lama'; nearest is llama; the known ones are");
+  assert_refused ("{\"model_type\": \"llama\"}",
+                  "'hidden_size' is missing; the config.json of a 'llama' has it");
   assert_refused ("{\"model_type\": \"llama\"}", "'vocab_size' is missing");
   assert_refused ("{\"model_type\": \"gpt2\",\n\"n_layer\": \"two\"}",
                   "config.json:2:12: 'n_layer' must be a whole number");

@@ -94,9 +94,10 @@ all_layers_without_a_time_are_named (G_GNUC_UNUSED void **state)
   g_autoptr (GError) error = NULL;
 
   assert_false (fab_compute_check_layers (&choice, stack, &error));
-  assert_string_equal (error->message,
-                       "compute: no measured time for the layers (layer/segment) block10/attention, "
-                       "embedding/attention, embedding/mlp");
+  assert_string_equal (
+      error->message,
+      "compute: there is no measured time for these layers (layer/segment): block10/attention, "
+      "embedding/attention, embedding/mlp");
 }
 
 static void

@@ -373,8 +373,8 @@ what_has_no_room_is_said (void **state)
   assert_refused (*state, "nodes: 9, fabric: {kind: hyperx, axes: [{width: 4}, {width: 2}]}",
                   "a hyperx of 8 routers has ports for 8 NICs, not 9");
   assert_refused (*state, "nodes: 9, fabric: {kind: hyperx, axes: [{width: 90000}]}", "links; at most");
-  assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 6}", "6 is no prime power above 2");
-  assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 2}", "2 is no prime power above 2");
+  assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 6}", "6 is not a prime power above 2");
+  assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 2}", "2 is not a prime power above 2");
   assert_refused (*state, "nodes: 60, fabric: {kind: slim_fly, field: 3}",
                   "a slim fly of 2 x 3 x 3 routers has ports for 54 NICs, not 60");
   assert_refused (
@@ -385,7 +385,7 @@ what_has_no_room_is_said (void **state)
   assert_refused (*state, "nodes: 64, fabric: {kind: torus, x: 2, y: 4, z: 8, twisted: true}",
                   "a torus of 2 x 4 x 8 cannot be twisted");
   assert_refused (*state, "nodes: 24, fabric: {kind: torus, x: 4, y: 6, z: 1, cube: 4}",
-                  "a torus of 4 x 6 x 1 is not composed of cubes of 4");
+                  "a torus of 4 x 6 x 1 cannot be built from cubes of 4");
 }
 
 int

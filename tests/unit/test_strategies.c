@@ -160,9 +160,9 @@ static void
 sites_refuse_what_they_cannot_be (G_GNUC_UNUSED void **state)
 {
   static const char *const keys[][2] = {
-    { "kind: fsdp, outer: {sites: 3}", "16 data-parallel ranks cannot be divided into outer.sites: 3" },
+    { "kind: fsdp, outer: {sites: 3}", "16 data-parallel ranks cannot be divided by outer.sites: 3" },
     { "kind: fsdp, sharding: hybrid, shard: 4, outer: {sites: 2}",
-      "outer.sites goes without groups of ranks" },
+      "outer.sites cannot be combined with groups of ranks" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {

@@ -134,7 +134,7 @@ a_rank_that_is_not_there_is_named (G_GNUC_UNUSED void **state)
   g_autoptr (FabSimulation) simulation = fab_simulation_new (read, &fab_models, NULL, &error);
   assert_null (simulation);
   assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
-  assert_string_equal (error->message, "job: 4 is no rank: there are 4, from 0");
+  assert_string_equal (error->message, "job: rank 4 does not exist; there are 4, from 0");
 }
 
 int

@@ -27,25 +27,25 @@ static const FabParam auto_params[] = {
     .fallback = "auto",
     .choices = stack_names,
     .help =
-        "Software that trains; auto: megatron for a megatron job, deepspeed for zero, eager for ddp and fsdp." },
+        "Training software; auto: megatron for a megatron job, deepspeed for zero, eager for ddp and fsdp." },
   { .key = "attention",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (AutoParams, attention),
     .fallback = "auto",
     .choices = attention_choices,
-    .help =
-        "Which attention kernel runs, where the shape does not keep the scores; auto: cudnn on Hopper and Blackwell "
-        "with megatron and nemo, else flash2." },
+    .help = "Attention kernel to use when the shape does not keep the scores. auto: cudnn on Hopper and "
+            "Blackwell with megatron or nemo, else flash2." },
   { .key = "causal",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (AutoParams, is_causal),
     .fallback = "true",
-    .help = "Tokens see earlier ones only: a fused attention kernel skips half of the scores." },
+    .help = "Each token attends to earlier tokens only, so a fused attention kernel skips half of the "
+            "scores." },
   { .key = "graphs",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (AutoParams, has_graphs),
     .fallback = "false",
-    .help = "Kernels are started by a graph that was captured once (CUDA graphs): 1us of the host each." },
+    .help = "The host starts kernels from a captured CUDA graph, which takes 1us per kernel." },
   { .key = "scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (AutoParams, scale_factor),
@@ -53,8 +53,8 @@ static const FabParam auto_params[] = {
     .min = 0.01,
     .max = 10,
     .help =
-        "Factor on all rates, of kernels and of the host: the time of every pass is divided by it. A measured run "
-        "of the same software and machine gives it." },
+        "Factor on all rates, of kernels and of the host: the time of each pass is divided by it. Take it "
+        "from a measured run of the same software on the same machine." },
   { .key = NULL },
 };
 
@@ -134,7 +134,7 @@ auto_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass
 
 const FabComputeOps fab_compute_auto = {
   .info = { .name = "auto",
-            .summary = "Operator by operator, as fast as such software was measured on such accelerators.",
+            .summary = "Times each operator at the speed measured for such software and accelerators.",
             .doc = "docs/models/auto.md",
             .params = auto_params,
             .params_size = sizeof (AutoParams) },

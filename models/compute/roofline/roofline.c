@@ -20,52 +20,52 @@ static const FabParam roofline_params[] = {
     .fallback = "0%",
     .max = 1,
     .help =
-        "Fraction of peak that a large matrix multiplication reaches; 0: 88 % of the accelerator's `matmul`, or of "
-        "80 % where that is not known." },
+        "Fraction of peak that a large matrix multiplication reaches; 0: 88 % of the accelerator's `matmul`, "
+        "or 80 % of peak where `matmul` is not known." },
   { .key = "memory",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.memory_fraction),
     .fallback = "85%",
     .min = 0.01,
     .max = 1,
-    .help = "Fraction of the memory rate that kernels reach." },
+    .help = "Fraction of the memory bandwidth that kernels reach." },
   { .key = "attention",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.attention),
     .fallback = "flash2",
     .choices = attention_names,
-    .help = "Which attention kernel runs, where the shape does not keep the scores." },
+    .help = "Attention kernel to use when the shape does not keep the scores." },
   { .key = "causal",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.is_causal),
     .fallback = "true",
-    .help = "Tokens see earlier ones only: a fused attention kernel skips half of the scores." },
+    .help = "Each token attends to earlier tokens only, so a fused attention kernel skips half of the "
+            "scores." },
   { .key = "fused",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.is_fused),
     .fallback = "true",
-    .help =
-        "Each operator bound by memory is one kernel (compiled or hand-written); false: two, with a result between "
-        "them that is written and read." },
+    .help = "Each memory-bound operator is one kernel (compiled or hand-written). false: it is two kernels, "
+            "which write and read a result in between." },
   { .key = "launch",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.launch_ps),
     .fallback = "1us",
     .max = 1e12,
-    .help = "Gap between two kernels of a stream that the host has issued in time." },
+    .help = "Gap on the GPU between two kernels that the host issued in time." },
   { .key = "issue",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.issue_ps),
     .fallback = "5us",
     .max = 1e12,
-    .help = "Host time to issue a kernel: 5 to 25us in eager mode, about 1us from a CUDA graph." },
+    .help = "Host time to issue one kernel: 5 to 25us in eager mode, about 1us from a CUDA graph." },
   { .key = "scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (RooflineParams, scale_factor),
     .fallback = "1",
     .min = 0.01,
     .max = 10,
-    .help = "Factor on all rates, of kernels and of the host: the time of every pass is divided by it." },
+    .help = "Factor on all rates, of kernels and of the host: the time of each pass is divided by it." },
   { .key = NULL },
 };
 
@@ -89,8 +89,7 @@ roofline_seconds (gconstpointer params, const FabDevice *device, const FabPass *
 
 const FabComputeOps fab_compute_roofline = {
   .info = { .name = "roofline",
-            .summary =
-                "Operator by operator: tiles over multiprocessors, memory traffic, starting of kernels.",
+            .summary = "Times each operator: tiles on multiprocessors, memory traffic, kernel launches.",
             .doc = "docs/models/roofline.md",
             .params = roofline_params,
             .params_size = sizeof (RooflineParams) },

@@ -90,8 +90,7 @@ put_mask (const char *op_name, guint mask, guint masks[FAB_N_OPS], char **messag
       is_known = TRUE;
     }
   if (!is_known)
-    *message = g_strdup_printf ("unknown operation '%s'; they are written as all_reduce or AllReduce",
-                                op_name);
+    *message = g_strdup_printf ("unknown operation '%s'; write it as all_reduce or AllReduce", op_name);
   return is_known;
 }
 
@@ -106,7 +105,7 @@ nccl_list_parse (gboolean is_algorithm, const char *text, guint masks[FAB_N_OPS]
     guint mask;
 
     if (colon == NULL && i > 0) {
-      *message = g_strdup_printf ("'%s' names no operation; only the first entry of a list may do that",
+      *message = g_strdup_printf ("'%s' names no operation; only the first entry of a list may leave it out",
                                   entries[i]);
       return FALSE;
     }
@@ -155,7 +154,7 @@ nccl_asked_contradiction (const NcclParams *params, const NcclAsked *asked)
   for (guint op = 0; op < FAB_N_OPS; op++)
     if (!has_any (asked, op))
       return g_strdup_printf (
-          "protocol '%s' leaves nothing of algorithm '%s' for %s: no algorithm of the list has that "
+          "protocol '%s' cannot be used with algorithm '%s' for %s; no algorithm of the list supports that "
           "protocol",
           params->protocol, params->algorithm != NULL ? params->algorithm : "auto", fab_op_names[op]);
   return NULL;

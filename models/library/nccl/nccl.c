@@ -21,36 +21,33 @@ static const FabParam nccl_params[] = {
     .fallback = "1",
     .min = 1,
     .max = 256,
-    .help =
-        "GPUs that one process drives, one after another (nccl-tests -g); training has one process per GPU." },
+    .help = "GPUs that one process drives in turn (nccl-tests -g). Training has one process per GPU." },
   { .key = "issue",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (NcclParams, issue_ps),
     .fallback = "0us",
-    .help =
-        "Host time to issue a collective on one GPU; collectives in a row go no faster. 0us: measured with GPUs "
-        "of that generation (docs/models/nccl.md), 4.3us for A100." },
+    .help = "Host time to issue a collective on one GPU; this limits how fast collectives follow each other. "
+            "0us: the time measured on GPUs of that generation (docs/models/nccl.md), 4.3us for A100." },
   { .key = "issue_per_channel",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (NcclParams, issue_channel_ps),
     .fallback = "0ns",
     .help =
-        "Host time on top for every further channel. 0ns: none; 220ns where nccl_version is before 2.12, which "
-        "wrote work for each (measured from 1 to 24 channels in a100x8_nvswitch_allreduce_8)." },
+        "Extra host time for each channel after the first. 0ns: none, or 220ns for nccl_version before 2.12, "
+        "which wrote work for each channel (measured from 1 to 24 channels in a100x8_nvswitch_allreduce_8)." },
   { .key = "whole_chunks",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (NcclParams, has_whole_chunks),
     .fallback = "false",
-    .help =
-        "Chunks are whole multiples of what a thread block moves at once, so that some channels have nothing to "
-        "do (minChunkSize in src/device/all_reduce.h). So they are where nccl_version is before 2.22." },
+    .help = "Chunks are whole multiples of what one thread block moves at once, so some channels may have no "
+            "work (minChunkSize in src/device/all_reduce.h). NCCL before 2.22 always does this." },
   { .key = "nccl_version",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, nccl_version),
     .fallback = "",
-    .help = "Release of NCCL or RCCL, 2.0 to 2.30: 2.29.2, or 2.29 for the last of its line. Empty: 2.30.7; "
-            "2.27.7 on Pascal and Volta, which CUDA 13 does not build for; RCCL 2.27.7 on CDNA 3 and 4, else "
-            "2.22.3." },
+    .help = "Release of NCCL or RCCL, from 2.0 to 2.30: 2.29.2, or 2.29 for the last release of 2.29. Empty: "
+            "2.30.7; 2.27.7 on Pascal and Volta, which CUDA 13 does not support; RCCL 2.27.7 on CDNA 3 and "
+            "4, else 2.22.3." },
   { .key = "net_fraction",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (NcclParams, net_fraction),
@@ -58,67 +55,67 @@ static const FabParam nccl_params[] = {
     .max = 1,
     .min = 0.01,
     .help =
-        "Share of an adapter's write rate that collectives reach, for links whose entry does not say. Measured on "
-        "HDR: 23.57 of 24.58 GB/s (validate/measured/dgxa100_hdr_allreduce_16_ring.csv)." },
+        "Fraction of an adapter's write rate that collectives reach, for link entries that do not give it. "
+        "Measured on HDR: 23.57 of 24.58 GB/s (validate/measured/dgxa100_hdr_allreduce_16_ring.csv)." },
   { .key = "nvls",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (NcclParams, has_nvls),
     .fallback = "true",
-    .help = "Switches that can reduce do so (NCCL_NVLS_ENABLE)." },
+    .help = "Use NVLink switches that can reduce (NCCL_NVLS_ENABLE)." },
   { .key = "collnet",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (NcclParams, has_collnet),
     .fallback = "false",
-    .help = "The network's switches reduce too: the SHARP plug-in is there and NCCL_COLLNET_ENABLE=1." },
+    .help =
+        "Use the network's switches to reduce: the SHARP plug-in is installed and NCCL_COLLNET_ENABLE=1." },
   { .key = "symmetric",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (NcclParams, is_symmetric),
     .fallback = "false",
-    .help =
-        "Buffers are registered as symmetric windows (nccl-tests -R 2), so that one NVLink domain takes the "
-        "symmetric kernels of NCCL 2.27.3 and later. From NCCL's source alone: no table shows them." },
+    .help = "Buffers are registered as symmetric windows (nccl-tests -R 2), so one NVLink domain uses the "
+            "symmetric kernels of NCCL 2.27.3 and later. Modelled from NCCL's source alone; no measurement "
+            "checks them." },
   { .key = "min_channels",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (NcclParams, min_channels),
     .fallback = "0",
     .max = 64,
-    .help = "At least so many channels (NCCL_MIN_NCHANNELS)." },
+    .help = "Smallest number of channels (NCCL_MIN_NCHANNELS)." },
   { .key = "max_channels",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (NcclParams, max_channels),
     .fallback = "64",
     .min = 1,
     .max = 64,
-    .help = "At most so many channels (NCCL_MAX_NCHANNELS)." },
+    .help = "Largest number of channels (NCCL_MAX_NCHANNELS)." },
   { .key = "plugin",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, plugin),
     .fallback = "",
     .help =
-        "Network plug-in, which tells the tuner a latency and may choose in its place; `none`: NCCL's own. Empty: "
-        "what the entry of the nodes says." },
+        "Network plug-in, which gives the tuner a latency and may replace its choice; `none`: NCCL's own. "
+        "Empty: the plug-in that the node entry names." },
   { .key = "algorithm",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, algorithm),
     .fallback = "",
     .takes_list = TRUE,
-    .help =
-        "Only this algorithm or these, as NCCL_ALGO says it: ring, [ring, tree], ^tree, ring;allreduce:tree. "
-        "Empty: the one that the tuner chooses." },
+    .help = "Allow only these algorithms, in the syntax of NCCL_ALGO: ring, [ring, tree], ^tree, "
+            "ring;allreduce:tree. Empty: the tuner chooses." },
   { .key = "protocol",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, protocol),
     .fallback = "auto",
     .takes_list = TRUE,
-    .help =
-        "Only this protocol or these (ll, ll128, simple), as NCCL_PROTO says it. auto: the one that the tuner "
-        "chooses." },
+    .help = "Allow only these protocols (ll, ll128, simple), in the syntax of NCCL_PROTO. auto: the tuner "
+            "chooses." },
   { .key = "measured",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (NcclParams, measured),
     .table = nccl_measured_params,
     .table_size = sizeof (NcclMeasured),
-    .help = "Bus bandwidths measured between nodes of this cluster, in place of what its links allow." },
+    .help = "Bus bandwidths measured between nodes of this cluster; they replace the rate that the links "
+            "would allow." },
   { .key = NULL },
 };
 
@@ -472,8 +469,8 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
   if (choice.best_us < 0)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "collectives.algorithm: NCCL has no '%s' for %s over these %u ranks%s%s; collectives.kind=plain"
-        " plays whatever the wires allow",
+        "collectives.algorithm: NCCL has no '%s' for %s over these %u ranks%s%s; collectives.kind=plain "
+        "plays any algorithm that the links allow",
         self->params.algorithm ? self->params.algorithm : "auto", fab_op_names[op], plan->n_ranks,
         self->asked.protocols[op] ? " with protocol " : "",
         self->asked.protocols[op] ? self->params.protocol : "");
@@ -503,7 +500,7 @@ check_lists (const NcclParams *self, FabCheck *check)
   if (message != NULL)
     fab_check_fail (check, &self->protocol, "%s", message);
   else if (version != 0 && version < 22400 && nccl_asked_has_ops (self))
-    fab_check_fail (check, &self->nccl_version, "lists for single operations came with 2.24");
+    fab_check_fail (check, &self->nccl_version, "lists for single operations need NCCL 2.24 or later");
 }
 
 static void
@@ -515,12 +512,12 @@ nccl_check (gconstpointer params, FabCheck *check)
 
   if (self->nccl_version != NULL && nccl_version_parse (self->nccl_version) == 0)
     fab_check_fail (check, &self->nccl_version,
-                    "'%s' is no release that is known here; write one from 2.0 to 2.30, as 2.29.2 or 2.29",
+                    "'%s' is not a known release; write one from 2.0 to 2.30, such as 2.29.2 or 2.29",
                     self->nccl_version);
   if (self->plugin != NULL && nccl_plugin (self->plugin) == NULL) {
     g_autofree char *names = nccl_plugin_names ();
 
-    fab_check_fail (check, &self->plugin, "'%s' is no plug-in that is known here; those are %s", self->plugin,
+    fab_check_fail (check, &self->plugin, "'%s' is not a known plug-in; the known ones are %s", self->plugin,
                     names);
   }
 }
@@ -556,8 +553,7 @@ nccl_destroy (FabLibrary *library)
 
 const FabLibraryOps fab_library_nccl = {
   .info = { .name = "nccl",
-            .summary =
-                "NCCL and RCCL: their tuner chooses algorithm and protocol; the links give the bandwidth.",
+            .summary = "NCCL and RCCL: their tuner chooses algorithm and protocol; links set bandwidth.",
             .doc = "docs/models/nccl.md",
             .params = nccl_params,
             .params_size = sizeof (NcclParams),

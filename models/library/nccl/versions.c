@@ -64,8 +64,8 @@ nccl_version_check (const NcclParams *params, const NcclArchitecture *architectu
                   *least = nccl_version_text (architecture->least_version);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "collectives.nccl_version: %s cannot drive accelerators of the architecture %s; the first "
-      "release that can is %s",
+      "collectives.nccl_version: %s does not support accelerators of the architecture %s; the first release "
+      "that does is %s",
       text, architecture->name, least);
 }
 

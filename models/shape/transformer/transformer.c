@@ -40,31 +40,38 @@ static const char *const attention_choices[] = { "flash", "full", NULL };
 
 static const FabParam latent_params[] = {
   COUNT (FabLatentParams, "q_lora_rank", q_lora_rank, "0", 0,
-         "Width that queries go through; 0: none, straight from h."),
+         "Width of the compressed queries; 0: queries come straight from the model width."),
   COUNT (FabLatentParams, "kv_lora_rank", kv_lora_rank, "0", 0,
-         "Width that keys and values go through; 0: no latent attention."),
+         "Width of the compressed keys and values; 0: no latent attention."),
   COUNT (FabLatentParams, "qk_nope_head_dim", qk_nope_head_dim, "0", 0,
-         "Of a query and key head, without position."),
+         "Width of a query or key head without position."),
   COUNT (FabLatentParams, "qk_rope_head_dim", qk_rope_head_dim, "0", 0,
-         "Of a query and key head, rotated by position; keys share one."),
-  COUNT (FabLatentParams, "v_head_dim", v_head_dim, "0", 0, "Of a value head."),
+         "Width of a query or key head that carries the rotary position; all heads share one key."),
+  COUNT (FabLatentParams, "v_head_dim", v_head_dim, "0", 0, "Width of a value head."),
   { .key = NULL },
 };
 
 static const FabParam experts_params[] = {
   COUNT (FabExpertsParams, "count", count, "0", 0,
-         "Experts that the router chooses from; 0: an MLP in every block."),
-  COUNT (FabExpertsParams, "per_token", per_token, "1", 1, "Experts that a token goes to."),
-  COUNT (FabExpertsParams, "width", width, "0", 0, "Feed-forward width of one expert; 0: feed_forward."),
+         "Experts that the router chooses from; 0: every block has a plain MLP."),
+  COUNT (FabExpertsParams, "per_token", per_token, "1", 1, "Experts that each token goes to."),
+  COUNT (FabExpertsParams, "width", width, "0", 0,
+         "Feed-forward width of one expert; 0: the same as "
+         "feed_forward."),
   COUNT (
       FabExpertsParams, "latent", latent, "0", 0,
-      "Width in which tokens go to experts and come back, with a matrix before and after; 0: h (LatentMoE)."),
-  COUNT (FabExpertsParams, "shared", shared, "0", 0, "Experts that every token goes to, each of that width."),
-  COUNT (FabExpertsParams, "dense_layers", dense_layers, "0", 0, "The first so many blocks have an MLP."),
+      "Width of tokens on their way to experts and back, with a matrix before and after (LatentMoE); 0: the "
+      "model width."),
+  COUNT (FabExpertsParams, "shared", shared, "0", 0,
+         "Experts that every token goes to, each of the width of "
+         "one expert."),
+  COUNT (FabExpertsParams, "dense_layers", dense_layers, "0", 0,
+         "Number of first blocks that have a plain "
+         "MLP instead of experts."),
   COUNT (FabExpertsParams, "every", every, "1", 1,
-         "Every n-th block has experts, block n-1 first; the others have an MLP."),
+         "Every n-th block has experts, from block n-1 on; the others have a plain MLP."),
   FLAG (FabExpertsParams, "shared_gate", has_shared_gate, "false",
-        "The shared experts are weighted by a gate, h parameters."),
+        "A gate of h parameters weights the shared experts."),
   FLAG (FabExpertsParams, "router_biases", has_router_biases, "false",
         "The router has a bias for each expert."),
   { .key = NULL },
@@ -72,9 +79,9 @@ static const FabParam experts_params[] = {
 
 static const FabParam window_params[] = {
   COUNT (FabWindowParams, "width", width, "0", 0,
-         "Tokens that a token sees at most, itself counted; 0: all before it."),
+         "Tokens that a token attends to at most, itself included; 0: all before it."),
   COUNT (FabWindowParams, "full_every", full_every, "0", 0,
-         "Every n-th block sees all tokens, block n-1 first (Gemma 3: 6, GPT-OSS: 2); 0: none does."),
+         "Every n-th block attends to all tokens, from block n-1 on (Gemma 3: 6, GPT-OSS: 2); 0: none does."),
   { .key = NULL },
 };
 
@@ -83,11 +90,11 @@ static const FabParam mamba_params[] = {
   COUNT (FabMambaParams, "head_dim", head_dim, "64", 1, "Width of a head."),
   COUNT (FabMambaParams, "groups", groups, "8", 1,
          "Groups of heads that share input and output matrices of the state."),
-  COUNT (FabMambaParams, "state", state, "128", 1, "Numbers of state for each number of a head."),
+  COUNT (FabMambaParams, "state", state, "128", 1, "State size per number of a head."),
   COUNT (FabMambaParams, "convolution", convolution, "4", 1,
-         "Tokens that the convolution before the scan sees."),
+         "Tokens that the convolution before the scan covers."),
   COUNT (FabMambaParams, "chunk", chunk, "128", 1,
-         "Tokens that are computed as one matrix product; each chunk hands its state on."),
+         "Tokens per chunk. A chunk is computed as one matrix product and hands its state to the next."),
   { .key = NULL },
 };
 
@@ -98,7 +105,7 @@ static const FabParam ends_params[] = {
   FLAG (FabEndsParams, "final_norm", has_final_norm, "true", "A norm after the last block."),
   FLAG (FabEndsParams, "pooler", has_pooler, "false", "h x h on the first token of a sequence (BERT)."),
   COUNT (FabEndsParams, "classes", classes, "0", 0,
-         "Classes that the pooler's output is sorted into; 0: no classifier."),
+         "Classes that the classifier sorts the pooler's output into; 0: no classifier."),
   FLAG (FabEndsParams, "head_transform", has_head_transform, "false",
         "h x h, activation and norm before the output (BERT)."),
   FLAG (FabEndsParams, "output_biases", has_output_biases, "false", "The output has a bias for each token."),
@@ -111,51 +118,58 @@ static const FabParam fab_transformer_params[] = {
   COUNT (FabTransformerParams, "heads", heads, NULL, 1, "Attention heads."),
   COUNT (FabTransformerParams, "kv_heads", kv_heads, "0", 0,
          "Key and value heads (grouped-query attention); 0: as many as heads."),
-  COUNT (FabTransformerParams, "head_dim", head_dim, "0", 0, "Width of a head; 0: h / heads."),
-  COUNT (FabTransformerParams, "feed_forward", feed_forward, "0", 0, "Width of the MLP; 0: 4 h."),
+  COUNT (FabTransformerParams, "head_dim", head_dim, "0", 0,
+         "Width of a head; 0: the model width over "
+         "heads."),
+  COUNT (FabTransformerParams, "feed_forward", feed_forward, "0", 0,
+         "Width of the MLP; 0: four times the "
+         "model width."),
   FLAG (FabTransformerParams, "gated", is_gated, "false", "The MLP has a gate (SwiGLU): three matrices."),
   COUNT (FabTransformerParams, "vocabulary", vocabulary, NULL, 1, "Tokens in the vocabulary."),
   COUNT (FabTransformerParams, "positions", positions, "0", 0, "Learned position embeddings; 0: none."),
-  FLAG (FabTransformerParams, "tied", is_tied, "true", "The output shares the token embedding."),
+  FLAG (FabTransformerParams, "tied", is_tied, "true", "The output layer shares the token embedding."),
   FLAG (FabTransformerParams, "biases", has_biases, "true", "Linear layers and norms have biases."),
   { ROW (FabTransformerParams, CHOICE, "qkv_biases", qkv_biases, "auto",
-         "Of queries, keys and values; auto: as biases."),
+         "Queries, keys and values have biases; auto: the same as `biases`."),
     .choices = bias_choices },
   { ROW (FabTransformerParams, CHOICE, "projection_biases", projection_biases, "auto",
-         "Of the attention's output; auto: as biases."),
+         "The attention output has a bias; auto: the same as `biases`."),
     .choices = bias_choices },
   { ROW (FabTransformerParams, CHOICE, "norm", norm, "auto",
-         "layer: weight and bias; rms: weight alone; none: neither; auto: layer with biases, else rms."),
+         "Parameters of a norm. layer: weight and bias; rms: weight only; none: no parameters. auto: layer "
+         "when there are biases, else rms."),
     .choices = norm_choices },
-  { ROW (
-        FabTransformerParams, COUNT, "norms", norms, "2",
-        "Norms of a block: 2; 1 where attention and MLP share it (Falcon 7B); 4 where each ends with one (Gemma 2)."),
+  { ROW (FabTransformerParams, COUNT, "norms", norms, "2",
+         "Norms per block: 2; 1 where attention and MLP share it (Falcon 7B); 4 where attention and MLP each "
+         "end with one (Gemma 2)."),
     .min = 1, .max = 4 },
   FLAG (FabTransformerParams, "qk_norm", has_qk_norm, "false",
         "Queries and keys are normalised head by head (Qwen3)."),
   FLAG (FabTransformerParams, "sinks", has_sinks, "false",
-        "Each head has a number that its scores are weighed with (GPT-OSS)."),
+        "Each head has one learned number in its softmax (attention sink, GPT-OSS)."),
   { ROW (FabTransformerParams, CHOICE, "attention", attention, "flash",
-         "flash: the scores are never kept; full: they are, and selective recomputation saves them."),
+         "flash: attention scores are never kept. full: they are kept, and selective recomputation saves "
+         "their memory."),
     .choices = attention_choices },
-  FLAG (FabTransformerParams, "dropout", has_dropout, "false", "Dropout, whose masks are kept for backward."),
+  FLAG (FabTransformerParams, "dropout", has_dropout, "false",
+        "The model has dropout, whose masks are kept "
+        "for backward."),
   { ROW (FabTransformerParams, TABLE, "window", window, NULL, "Sliding windows of attention."),
     .table = window_params, .table_size = sizeof (FabWindowParams) },
-  { ROW (
-      FabTransformerParams, TEXT, "pattern", pattern, "",
-      "What each block is, a letter each: M Mamba-2, * attention, - MLP, E experts (Nemotron-H: M-M-M-M*-). Default: "
-      "attention with an MLP or with experts in every block.") },
+  { ROW (FabTransformerParams, TEXT, "pattern", pattern, "",
+         "Kind of each block, one letter each: M Mamba-2, * attention, - MLP, E experts (Nemotron-H: "
+         "M-M-M-M*-). Default: every block has attention and an MLP, or experts.") },
   { ROW (FabTransformerParams, TABLE, "mamba", mamba, NULL, "Mamba-2 blocks of the pattern."),
     .table = mamba_params, .table_size = sizeof (FabMambaParams) },
-  { ROW (
-        FabTransformerParams, COUNT, "mtp", predictions, "0",
-        "Further tokens that are predicted: each a projection, one more block and the head again (DeepSeek-V3: 1)."),
+  { ROW (FabTransformerParams, COUNT, "mtp", predictions, "0",
+         "Extra tokens to predict. Each needs a projection, one more block and the head again (DeepSeek-V3: "
+         "1)."),
     .max = 64 },
   { ROW (FabTransformerParams, TABLE, "latent", latent, NULL, "Multi-head latent attention (DeepSeek)."),
     .table = latent_params, .table_size = sizeof (FabLatentParams) },
   { ROW (FabTransformerParams, TABLE, "experts", experts, NULL, "Mixture of experts."),
     .table = experts_params, .table_size = sizeof (FabExpertsParams) },
-  { ROW (FabTransformerParams, TABLE, "ends", ends, NULL, "What stands before and after the blocks."),
+  { ROW (FabTransformerParams, TABLE, "ends", ends, NULL, "Layers before and after the blocks."),
     .table = ends_params, .table_size = sizeof (FabEndsParams) },
   { .key = NULL },
 };
@@ -254,7 +268,8 @@ check_pattern (const FabTransformerParams *p, FabCheck *check)
     return;
   if (strspn (p->pattern, "M*-E") != n)
     fab_check_fail (check, &p->pattern,
-                    "'%c' in the pattern is no kind of block: M Mamba-2, * attention, - MLP, E experts",
+                    "'%c' in the pattern is not a kind of block; use M (Mamba-2), * (attention), - (MLP) or "
+                    "E (experts)",
                     p->pattern[strspn (p->pattern, "M*-E")]);
   else if ((gint64) n != p->layers)
     fab_check_fail (check, &p->pattern,
@@ -273,7 +288,7 @@ transformer_check (gconstpointer params, FabCheck *check)
   double most = most_parameters (p);
 
   if (most > MAX_PARAMETERS)
-    fab_check_fail (check, &p->hidden, "that makes %.2g parameters; %.0e are possible", most, MAX_PARAMETERS);
+    fab_check_fail (check, &p->hidden, "that makes %.2g parameters; the limit is %.0e", most, MAX_PARAMETERS);
   check_heads (p, check);
   check_latent (p, check);
   check_pattern (p, check);
@@ -284,12 +299,12 @@ transformer_check (gconstpointer params, FabCheck *check)
                     "a token cannot go to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " experts",
                     p->experts.per_token, p->experts.count);
   if (p->experts.count == 0 && p->experts.shared > 0)
-    fab_check_fail (check, &p->experts.shared, "shared experts without experts: give experts.count");
+    fab_check_fail (check, &p->experts.shared, "shared experts need experts; give experts.count");
 }
 
 const FabShapeOps fab_shape_transformer = {
   .info = { .name = "transformer",
-            .summary = "A transformer from its dimensions: dense or with experts.",
+            .summary = "A transformer given by its dimensions, dense or with experts.",
             .doc = "docs/models/transformer.md",
             .params = fab_transformer_params,
             .params_size = sizeof (FabTransformerParams),

@@ -23,34 +23,33 @@ const FabParam moe_params[] = {
     .fallback = "nccl",
     .choices = dispatch_kinds,
     .help =
-        "Who carries tokens to experts and back: an all-to-all or an all-gather of the collective library, or "
-        "kernels that send a token once to each node and rank (deepep, hybridep), or once for each expert "
-        "(deepep_low_latency)." },
+        "How tokens travel to experts and back. all_to_all, all_gather: collectives of the library. deepep, "
+        "hybridep: kernels that send a token once per node and rank. deepep_low_latency: once per expert." },
   { .key = "dispatch_precision",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (MoeParams, dispatch_precision),
     .fallback = "bf16",
     .choices = exchange_precision_names,
-    .help = "Type of a token on its way to its experts, in the forward pass." },
+    .help = "Number type of a token on its way to its experts, in the forward pass." },
   { .key = "combine_precision",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (MoeParams, combine_precision),
     .fallback = "bf16",
     .choices = exchange_precision_names,
-    .help = "Type of results on their way back, and of all gradients." },
+    .help = "Number type of results on their way back, and of all gradients." },
   { .key = "groups",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (MoeParams, groups),
     .fallback = "0",
     .max = 1e6,
-    .help = "Groups of experts, of which the router picks some for each token; 0: one for each node of the "
-            "expert-parallel ranks." },
+    .help = "Groups of experts, from which the router picks some for each token; 0: one group for each node "
+            "of the expert-parallel ranks." },
   { .key = "groups_per_token",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (MoeParams, groups_per_token),
     .fallback = "0",
     .max = 1e6,
-    .help = "Groups among which a token's experts are (node-limited routing); 0: all." },
+    .help = "Number of groups that may hold a token's experts (node-limited routing); 0: all." },
   { .key = "sms",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (MoeParams, sms),
@@ -63,26 +62,26 @@ const FabParam moe_params[] = {
     .offset = G_STRUCT_OFFSET (MoeParams, overlap),
     .fallback = "none",
     .choices = overlap_kinds,
-    .help =
-        "What computes while tokens are on their way: nothing; the shared experts (Megatron: "
-        "--moe-shared-expert-overlap); or the other half of the micro-batch (batches), as DeepSeek-V3 and "
-        "--overlap-moe-expert-parallel-comm let two micro-batches take turns." },
+    .help = "What computes while tokens travel: nothing, the shared experts (Megatron: "
+            "--moe-shared-expert-overlap), or the other half of the micro-batch (batches): two micro-batches "
+            "take turns, as in DeepSeek-V3 and with --overlap-moe-expert-parallel-comm." },
   { .key = "capacity",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (MoeParams, capacity),
     .fallback = "0",
     .max = 1000,
     .help =
-        "Each expert takes so many times the mean number of tokens, drops others and is padded to it (Megatron: "
-        "--moe-expert-capacity-factor with --moe-pad-expert-input-to-capacity); 0: no token is dropped." },
+        "Capacity of each expert, as a multiple of the mean number of tokens. An expert drops tokens above "
+        "it and is padded up to it (Megatron: --moe-expert-capacity-factor with "
+        "--moe-pad-expert-input-to-capacity). 0: no limit." },
   { .key = "imbalance",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (MoeParams, imbalance_cv),
     .fallback = "0%",
     .max = 10,
     .help =
-        "Coefficient of variation of an expert's tokens; the rank whose experts have the most decides. 0: as many "
-        "for each (--moe-router-force-load-balancing)." },
+        "Coefficient of variation of the tokens per expert. The rank whose experts have the most tokens sets "
+        "the time. 0: equal for all (--moe-router-force-load-balancing)." },
   { .key = NULL },
 };
 
@@ -92,17 +91,16 @@ moe_check (const MoeParams *params, FabCheck *check)
   gboolean is_library = params->dispatch == EXPERTS_NCCL || params->dispatch == EXPERTS_ALLGATHER;
 
   if (params->groups > 0 && params->groups_per_token > params->groups)
-    fab_check_fail (check, &params->groups_per_token, "a token cannot go to more groups than there are");
+    fab_check_fail (check, &params->groups_per_token, "a token cannot go to more groups than exist");
   if (params->groups > 0 && params->groups_per_token == 0)
     fab_check_fail (check, &params->groups, "groups need groups_per_token");
   if (params->capacity > 0 && params->imbalance_cv > 0)
     fab_check_fail (
         check, &params->imbalance_cv,
-        "with a capacity every expert is padded to the same number of tokens, so that imbalance changes "
-        "nothing");
+        "with a capacity every expert is padded to the same number of tokens, so imbalance has no effect");
   if (is_library && params->groups_per_token > 0)
     fab_check_fail (check, &params->groups_per_token,
-                    "groups change what dispatch: deepep sends; an all-to-all sends a copy for every expert");
+                    "groups affect only dispatch: deepep; an all-to-all sends one copy per expert");
 }
 
 /* One kind of exchange, with the library that plans it. */

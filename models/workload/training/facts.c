@@ -84,7 +84,7 @@ job_facts_init (JobFacts *self, const FabScenario *scenario, GError **error)
   if (!is_training (job->info))
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "a job that trains a model is needed (ddp, zero, fsdp or megatron), and this one is '%s'",
+        "this needs a job that trains a model (ddp, zero, fsdp or megatron), and the job is '%s'",
         job->info->name);
   count_ranks (self);
   count_model (self);
@@ -94,9 +94,8 @@ job_facts_init (JobFacts *self, const FabScenario *scenario, GError **error)
   if (self->global_batch > 0)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "%" G_GINT64_FORMAT
-                    " ranks do not divide into the job's parallel sizes, so it does not say how "
-                    "many sequences a step has: write global_batch",
+                    "%" G_GINT64_FORMAT " ranks cannot be divided by the job's parallel sizes, so the "
+                    "sequences of a step are unknown; write global_batch",
                     self->n_ranks);
 }
 

@@ -176,51 +176,53 @@ static const FabParam fsdp_params[] = {
     .fallback = "full",
     .choices = shardings,
     .is_in_title = TRUE,
-    .help =
-        "full: parameters are sharded again after forward (FULL_SHARD); grad_op: they stay whole until backward "
-        "(SHARD_GRAD_OP, reshard_after_forward false); hybrid: the same inside groups of `shard` ranks." },
+    .help = "full: parameters are sharded again after forward (FULL_SHARD). grad_op: they stay whole until "
+            "backward (SHARD_GRAD_OP, reshard_after_forward false). hybrid, hybrid_grad_op: the same inside "
+            "groups of `shard` ranks." },
   { .key = "shard",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (FsdpParams, shard),
     .fallback = "0",
     .max = 1e6,
-    .help = "Ranks of a shard group with hybrid sharding; 0: those of a node." },
+    .help = "Ranks per shard group with hybrid sharding; 0: the ranks of one node." },
   { .key = "gradient",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FsdpParams, gradient),
     .fallback = "bf16",
     .choices = gradient_types,
-    .help = "Type in which gradients are reduced (reduce_dtype)." },
+    .help = "Number type in which gradients are reduced (reduce_dtype)." },
   { .key = "backward_prefetch",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FsdpParams, prefetch),
     .fallback = "pre",
     .choices = prefetches,
-    .help = "When the next unit is gathered in backward." },
+    .help = "When backward gathers the next unit." },
   { .key = "limit_all_gathers",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FsdpParams, is_limited),
     .fallback = "true",
     .help =
-        "At most in_flight units are whole or on their way; false: the host issues all gathers at once." },
+        "Limit the units that are whole or being gathered to in_flight; false: the host issues all gathers "
+        "at once." },
   { .key = "in_flight",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (FsdpParams, in_flight),
     .fallback = "2",
     .min = 1,
     .max = 1000,
-    .help =
-        "Units that are whole or on their way at once: 1 gathers nothing ahead, 2 one unit (PyTorch), 3 two." },
+    .help = "Units that are whole or being gathered at once: 1 gathers nothing ahead, 2 one unit ahead "
+            "(PyTorch), 3 two." },
   { .key = "no_sync",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FsdpParams, has_no_sync),
     .fallback = "false",
-    .help = "Reduce in the last micro-batch only, and keep whole gradients until then; false: in each." },
+    .help = "Reduce in the last micro-batch only, and keep whole gradients until then; false: reduce in "
+            "every micro-batch." },
   { .key = "cpu_offload",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FsdpParams, is_offloaded),
     .fallback = "false",
-    .help = "Keep shards of parameters, gradients and optimizer states in host memory, and update them there "
+    .help = "Keep shards of parameters, gradients and optimizer states in host memory and update them there "
             "(CPUOffload, CPUOffloadPolicy)." },
   { .key = NULL },
 };
@@ -491,15 +493,15 @@ fsdp_check (gconstpointer params, FabCheck *check)
   train_check (&p->train, check);
   if (schedule->splits_backward && p->train.parallel.pipeline > 1)
     fab_check_fail (check, &p->train.parallel.schedule,
-                    "%s puts off weight gradients, for which units would have to stay whole: not with fsdp",
+                    "%s delays weight gradients, so units would have to stay whole; fsdp does not support it",
                     schedule->name);
   if (p->shard > 0 && !is_hybrid (p))
-    fab_check_fail (check, &p->shard, "shard is for sharding: hybrid or hybrid_grad_op");
+    fab_check_fail (check, &p->shard, "shard needs sharding: hybrid or hybrid_grad_op");
 }
 
 const FabWorkloadOps fab_workload_fsdp = {
   .info = { .name = "fsdp",
-            .summary = "Sharded data parallel training as PyTorch's FSDP schedules it, hybrid sharding too.",
+            .summary = "Sharded data-parallel training, scheduled as PyTorch's FSDP does it, also hybrid.",
             .doc = "docs/models/fsdp.md",
             .params = fsdp_params,
             .params_size = sizeof (FsdpParams),

@@ -93,7 +93,8 @@ static const KnobRow rows[] = {
     .source = "Megatron-LM, --num-layers-per-virtual-pipeline-stage: none" },
   { .name = "micro_batch",
     .key = "micro_batch",
-    .source = "sequences of a rank and micro-batch; as many of these that a step has its sequences",
+    .source = "sequences per rank and micro-batch; the number of micro-batches follows, so that a step keeps "
+              "its sequences",
     .is_usual = TRUE },
   { .name = "recompute",
     .key = "recompute",
@@ -262,8 +263,8 @@ check_name (const JobFacts *facts, const char *name, GError **error)
     g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", rows[i].name);
   }
   g_autofree char *note = fab_nearest_note (name, known->str);
-  return fab_throw (error, FAB_ERROR_INPUT, "this %s job has no knob '%s'%s; it has %s", facts->info->name,
-                    name, note, known->str);
+  return fab_throw (error, FAB_ERROR_INPUT, "this %s job has no knob '%s'%s; its knobs are %s",
+                    facts->info->name, name, note, known->str);
 }
 
 static void

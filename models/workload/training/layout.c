@@ -17,14 +17,14 @@ static const char *const axis_names[N_AXES] = { "tp", "cp", "dp", "pp" };
   }
 
 const FabParam parallel_params[] = {
-  COUNT ("tensor", tensor, "Ranks that share every layer (tensor parallelism)."),
+  COUNT ("tensor", tensor, "Tensor parallelism: ranks that share every layer."),
   { .key = "sequence",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, is_sequence),
     .fallback = "false",
-    .help = "Sequence parallelism: between segments every tensor-parallel rank keeps its part of the tokens; "
-            "reduce-scatter and all-gather in place of all-reduce." },
-  COUNT ("context", context, "Ranks that share every sequence (context parallelism)."),
+    .help = "Sequence parallelism: between segments each tensor-parallel rank keeps only its part of the "
+            "tokens. Reduce-scatter and all-gather replace all-reduce." },
+  COUNT ("context", context, "Context parallelism: ranks that share every sequence."),
   { .key = "context_kind",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ParallelParams, context_kind),
@@ -33,7 +33,8 @@ const FabParam parallel_params[] = {
     .help = "How keys and values reach the ranks of a context-parallel group: step by step while attention "
             "computes, or gathered before it (Llama 3)." },
   COUNT ("expert", expert,
-         "Ranks that share the experts; they lie inside the data axis, unless expert_tensor is given."),
+         "Expert parallelism: ranks that share the experts. They are data-parallel ranks, unless "
+         "expert_tensor is given."),
   { .key = "expert_tensor",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (ParallelParams, expert_tensor),
@@ -41,66 +42,68 @@ const FabParam parallel_params[] = {
     .max = 1e6,
     .is_in_title = TRUE,
     .help =
-        "Ranks that share one expert (Megatron: --expert-tensor-parallel-size); expert x expert_tensor ranks then lie "
-        "along tensor, context and data. 0: as many as share a layer, inside the data axis." },
-  COUNT ("pipeline", pipeline, "Pipeline stages."),
-  COUNT ("virtual", virtual_stages, "Parts of the model per stage, for schedule interleaved."),
+        "Ranks that share one expert (Megatron: --expert-tensor-parallel-size). expert x expert_tensor ranks "
+        "then span tensor, context and data. 0: as many as share a layer, with expert inside data." },
+  COUNT ("pipeline", pipeline, "Pipeline parallelism: number of stages."),
+  COUNT ("virtual", virtual_stages,
+         "Parts of the model per stage (virtual stages), for schedule "
+         "interleaved."),
   { .key = "round",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (ParallelParams, round),
     .fallback = "0",
     .max = 1e5,
     .help =
-        "Micro-batches that go through one part of a stage before its next part, for schedule interleaved (Megatron: "
-        "--microbatch-group-size-per-virtual-pipeline-stage); 0: as many as stages." },
+        "Micro-batches that pass one part of a stage before its next part starts, for schedule interleaved "
+        "(Megatron: --microbatch-group-size-per-virtual-pipeline-stage); 0: as many as stages." },
   { .key = "schedule",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ParallelParams, schedule),
     .fallback = "1f1b",
     .choices = pipeline_schedules,
-    .help = "In which order a stage does forward and backward passes." },
+    .help = "Order in which a stage runs forward and backward passes." },
   { .key = "overlap_tensor",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_tensor),
     .fallback = "false",
     .help =
-        "Gather and scatter between tensor-parallel ranks piece by piece, while the matrices next to them multiply "
-        "(Megatron: --tp-comm-overlap; async tensor parallelism); needs sequence." },
+        "Overlap gather and scatter between tensor-parallel ranks with the matrix multiplications next to "
+        "them, piece by piece (Megatron: --tp-comm-overlap; async tensor parallelism). Needs sequence." },
   { .key = "layers",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (ParallelParams, layers),
     .fallback = "",
     .takes_list = TRUE,
     .help =
-        "Blocks of each part of the model, in model order, pipeline x virtual numbers: [4, 5, 5, 2]. The first and "
-        "the last may be 0: then the part has the embedding or the head alone. Default: as balance says." },
+        "Blocks in each part of the model, in model order, pipeline x virtual numbers: [4, 5, 5, 2]. The "
+        "first may be 0 (embedding alone), and so may the last (head alone). Default: `balance` decides." },
   { .key = "balance",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ParallelParams, balance),
     .fallback = "even",
     .choices = balance_kinds,
-    .help =
-        "How blocks are divided among the parts: as many in each (Megatron), or so that the part that computes "
-        "longest, embedding and head counted, is as short as possible (cost)." },
+    .help = "How blocks are divided among the parts: equally (Megatron), or so that the slowest part, with "
+            "embedding and head, is as fast as possible (cost)." },
   { .key = "overlap_p2p",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_p2p),
     .fallback = "false",
     .help =
-        "Send to other stages while computing; false: a stage waits until its send is through, as Megatron does "
-        "without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
+        "Send to other stages while computing. false: a stage waits until its send has ended, as Megatron "
+        "does without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
   { .key = "order",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (ParallelParams, order),
     .fallback = "tp-cp-ep-dp-pp",
     .help =
-        "Axes from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping is tp-cp-ep-pp-dp)." },
+        "Order of the axes, from the fastest varying rank to the slowest (Megatron: --use-tp-pp-dp-mapping "
+        "is tp-cp-ep-pp-dp)." },
   { .key = "moe",
     .type = FAB_PARAM_TABLE,
     .offset = G_STRUCT_OFFSET (ParallelParams, moe),
     .table = moe_params,
     .table_size = sizeof (MoeParams),
-    .help = "How tokens get to experts on other ranks and back." },
+    .help = "How tokens reach experts on other ranks and come back." },
   { .key = NULL },
 };
 
@@ -137,11 +140,13 @@ check_layers (const ParallelParams *params, FabCheck *check)
   if (params->layers == NULL)
     return;
   if (counts == NULL)
-    fab_check_fail (check, &params->layers, "layers must be whole numbers, one for each part: [4, 5, 5, 2]");
+    fab_check_fail (check, &params->layers,
+                    "layers must be whole numbers, one for each part, as in [4, 5, "
+                    "5, 2]");
   else if (counts->len != n_parts)
     fab_check_fail (check, &params->layers,
-                    "layers has %u numbers; pipeline x virtual = %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " need %u, one for each part of the model",
+                    "layers has %u numbers; pipeline x virtual = %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " "
+                    "needs %u, one for each part of the model",
                     counts->len, params->pipeline, params->virtual_stages, n_parts);
   for (guint i = 1; counts != NULL && i + 1 < counts->len; i++)
     if (g_array_index (counts, guint, i) == 0) {
@@ -153,7 +158,7 @@ check_layers (const ParallelParams *params, FabCheck *check)
       break;
     }
   if (params->balance != BALANCE_EVEN)
-    fab_check_fail (check, &params->balance, "balance has nothing to divide where layers says it all");
+    fab_check_fail (check, &params->balance, "balance has no effect when layers gives every part");
 }
 
 void
@@ -171,7 +176,7 @@ parallel_check (const ParallelParams *params, FabCheck *check)
   if (params->virtual_stages > 1 && params->pipeline == 1)
     fab_check_fail (check, &params->virtual_stages, "virtual needs pipeline: 2 or more");
   else if (params->virtual_stages > 1 && !schedule->has_parts)
-    fab_check_fail (check, &params->virtual_stages, "virtual is for schedule: %s",
+    fab_check_fail (check, &params->virtual_stages, "virtual needs schedule: %s",
                     pipeline_schedule_for_parts ()->name);
   if (schedule->has_parts && params->virtual_stages == 1 && params->pipeline > 1)
     fab_check_fail (check, &params->schedule, "schedule %s needs virtual: 2 or more", schedule->name);
@@ -182,7 +187,7 @@ parallel_check (const ParallelParams *params, FabCheck *check)
   if (params->overlaps_tensor && !params->is_sequence)
     fab_check_fail (check, &params->overlaps_tensor, "overlap_tensor needs sequence: true");
   if (params->round > 0 && !schedule->has_parts)
-    fab_check_fail (check, &params->round, "round is for schedule: %s", pipeline_schedule_for_parts ()->name);
+    fab_check_fail (check, &params->round, "round needs schedule: %s", pipeline_schedule_for_parts ()->name);
   check_layers (params, check);
   moe_check (&params->moe, check);
 }
@@ -199,12 +204,12 @@ init_experts (Layout *self, const ParallelParams *params, GError **error)
     return self->size[AXIS_DATA] % self->n_expert == 0
         || fab_throw (
                error, FAB_ERROR_INPUT,
-               "%u data-parallel ranks cannot be divided into expert: %u; with expert_tensor: 1 experts lie along "
+               "%u data-parallel ranks cannot be divided by expert: %u; with expert_tensor: 1 experts span "
                "tensor and context too",
                self->size[AXIS_DATA], self->n_expert);
   if (n_ranks % (self->n_expert * self->n_expert_tensor) != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%u ranks of a stage cannot be divided into expert x expert_tensor = %u x %u", n_ranks,
+                      "%u ranks of a stage cannot be divided by expert x expert_tensor = %u x %u", n_ranks,
                       self->n_expert, self->n_expert_tensor);
   if (!self->is_expert_inner || self->stride[AXIS_TENSOR] > self->stride[AXIS_DATA]
       || self->stride[AXIS_CONTEXT] > self->stride[AXIS_DATA])
@@ -224,8 +229,8 @@ layout_init (Layout *self, const FabCluster *cluster, const ParallelParams *para
   *self = (Layout){ .cluster = cluster, .n_ranks = n_ranks, .n_expert = (guint) params->expert };
   if (model > n_ranks || n_ranks % model != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%u ranks cannot be divided into tensor x context x pipeline = %" G_GINT64_FORMAT
-                      " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
+                      "%u ranks cannot be divided by tensor x context x pipeline = %" G_GINT64_FORMAT " x "
+                      "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
                       n_ranks, params->tensor, params->context, params->pipeline);
   self->size[AXIS_TENSOR] = (guint) params->tensor;
   self->size[AXIS_CONTEXT] = (guint) params->context;

@@ -32,17 +32,17 @@ static const FabParam megatron_params[] = {
     .offset = G_STRUCT_OFFSET (MegatronParams, gradient),
     .fallback = "fp32",
     .choices = gradient_types,
-    .help = "Type in which gradients are kept and reduced (--accumulate-allreduce-grads-in-fp32)." },
+    .help = "Number type in which gradients are kept and reduced (--accumulate-allreduce-grads-in-fp32)." },
   { .key = "bucket",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (MegatronParams, bucket),
     .fallback = "0",
     .max = 1e15,
-    .help = "Parameters of a bucket (--ddp-bucket-size); 0: max (40e6, 1e6 x data-parallel ranks)." },
+    .help = "Parameters per bucket (--ddp-bucket-size); 0: max (40e6, 1e6 x data-parallel ranks)." },
   FLAG ("distributed_optimizer", is_distributed, "Shard optimizer states (--use-distributed-optimizer)."),
-  FLAG ("overlap_grad_reduce", overlaps_reduce, "Reduce buckets while backward goes on."),
+  FLAG ("overlap_grad_reduce", overlaps_reduce, "Reduce buckets while the backward pass runs."),
   FLAG ("overlap_param_gather", overlaps_gather,
-        "Gather updated parameters while the next forward pass goes on."),
+        "Gather updated parameters while the next forward pass runs."),
   { .key = NULL },
 };
 
@@ -268,7 +268,8 @@ megatron_check (gconstpointer params, FabCheck *check)
 
 const FabWorkloadOps fab_workload_megatron = {
   .info = { .name = "megatron",
-            .summary = "Data parallel training as Megatron-LM schedules it, with its distributed optimizer.",
+            .summary = "Data-parallel training, scheduled as Megatron-LM and its distributed optimizer do "
+                       "it.",
             .doc = "docs/models/megatron.md",
             .params = megatron_params,
             .params_size = sizeof (MegatronParams),

@@ -166,7 +166,7 @@ choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, dou
   }
   if (totals->hints == NULL)
     fab_job_totals_add_hint (totals,
-                             g_strdup ("with no single change: divide the model further (parallel), or "
+                             g_strdup ("no single change is enough: divide the model further (parallel), or "
                                        "use more GPUs"));
 }
 

@@ -15,13 +15,13 @@ const FabParam offload_params[] = {
     .fallback = "none",
     .choices = places,
     .help =
-        "Where optimizer states are, and with them the optimizer: the accelerator, host memory, drives." },
+        "Where optimizer states are kept and updated: on the accelerator, in host memory, or on drives." },
   { .key = "parameters",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (OffloadParams, parameters),
     .fallback = "none",
     .choices = places,
-    .help = "Where sharded parameters are while they are not used." },
+    .help = "Where sharded parameters are kept while they are not in use." },
   { .key = NULL },
 };
 
@@ -54,7 +54,7 @@ add_memory (CopyPaths *ways, Train *train, FabVertexId gpu)
   FabVertexId memory;
 
   if (!fab_staging_near (ways->cluster->graph, gpu, &memory)) {
-    train_fail (train, "offload: the node has no host memory; its entry needs a part of kind host or memory");
+    train_fail (train, "offload: the node has no host memory; give its entry a part of kind host or memory");
     return FALSE;
   }
   return add_way (ways, gpu, memory, 1, &train->error);
@@ -69,7 +69,8 @@ add_drives (CopyPaths *ways, Train *train, guint rank)
   guint first = local * n / k, n_own = MAX (n / k, 1);
 
   if (n == 0) {
-    train_fail (train, "offload: nvme needs drives, and the node has none; give it a part of kind storage");
+    train_fail (train, "offload: nvme needs drives, and the node has none; give its entry a part of kind "
+                       "storage");
     return FALSE;
   }
   for (guint i = 0; i < n_own; i++)
@@ -170,7 +171,7 @@ host_bytes_per_s (Train *train)
   }
   if (rate <= 0)
     train_fail (train,
-                "offload: the node's entry does not say how fast its host memory is; give it a part of kind "
+                "offload: the node's entry does not give the rate of its host memory; add a part of kind "
                 "memory");
   return rate;
 }

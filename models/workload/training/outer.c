@@ -12,38 +12,36 @@ const FabParam outer_params[] = {
     .fallback = "1",
     .min = 1,
     .max = 1e6,
-    .help =
-        "Groups of neighbouring data-parallel ranks that train on their own between two outer steps (DiLoCo); 1: "
-        "all ranks sum their gradients in every step." },
+    .help = "Sites (DiLoCo): groups of neighbouring data-parallel ranks that train independently between two "
+            "outer steps. 1: all ranks sum their gradients in every step." },
   { .key = "every",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (OuterParams, every),
     .fallback = "500",
     .min = 1,
     .max = 1e9,
-    .help = "Steps from one outer step to the next." },
+    .help = "Steps between two outer steps." },
   { .key = "bits",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (OuterParams, bits),
     .fallback = "32",
     .min = 1,
     .max = 64,
-    .help = "Bits of each parameter's change that sites send." },
+    .help = "Bits per parameter that sites send." },
   { .key = "overlap",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (OuterParams, overlaps),
     .fallback = "false",
     .help =
-        "Send fragments of the model beside the compute of the steps (Streaming DiLoCo); false: training stands "
-        "still while sites talk." },
+        "Send fragments of the model while the steps compute (Streaming DiLoCo); false: training stops while "
+        "sites communicate." },
   { .key = "state",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (OuterParams, state_bytes_per_parameter),
     .fallback = "8B",
     .max = 1e4,
-    .help =
-        "Memory of the outer optimizer per parameter, divided as the optimizer's: the momentum, and the parameters "
-        "of the last outer step. 0B: they are in host memory." },
+    .help = "Memory of the outer optimizer per parameter, sharded like the optimizer: the momentum and the "
+            "parameters of the last outer step. 0B: they are in host memory." },
   { .key = NULL },
 };
 
@@ -54,11 +52,12 @@ outer_check_layout (const OuterParams *self, guint n_data, guint n_experts, GErr
     return TRUE;
   if (n_data % self->sites != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%u data-parallel ranks cannot be divided into outer.sites: %" G_GINT64_FORMAT, n_data,
+                      "%u data-parallel ranks cannot be divided by outer.sites: %" G_GINT64_FORMAT, n_data,
                       self->sites);
   if (n_experts > 1)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "outer.sites goes without expert parallelism: experts lie inside the data axis");
+                      "outer.sites cannot be combined with expert parallelism, because experts lie inside "
+                      "the data axis");
   return TRUE;
 }
 

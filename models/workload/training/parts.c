@@ -54,15 +54,15 @@ check_written (const Train *train, const GArray *counts, guint first_block, guin
     n += g_array_index (counts, guint, part);
   if (n != n_blocks)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "parallel.layers has %u blocks in sum, and model '%s' has %u: %s %u", n,
+                      "parallel.layers has %u blocks in total, but model '%s' has %u: %s %u", n,
                       train->params->model, n_blocks, n > n_blocks ? "take away" : "add",
                       n > n_blocks ? n - n_blocks : n_blocks - n);
   if ((g_array_index (counts, guint, 0) == 0 && first_block == 0)
       || (g_array_index (counts, guint, n_parts - 1) == 0 && n_after == 0))
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "parallel.layers: model '%s' has no layer before or after its blocks that a part without "
-        "blocks could have",
+        "parallel.layers: a part without blocks needs a layer before or after the blocks, and model '%s' has "
+        "none",
         train->params->model);
   return TRUE;
 }

@@ -11,13 +11,13 @@ const FabParam straggler_params[] = {
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (StragglerParams, rank),
     .max = 1e9,
-    .help = "Which rank, from 0." },
+    .help = "Rank that is slow, counted from 0." },
   { .key = "slowness",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (StragglerParams, slowness),
     .min = 1,
     .max = 1e3,
-    .help = "Its kernels take so many times as long as others'." },
+    .help = "Factor on the time of its kernels." },
   { .key = NULL },
 };
 
@@ -36,16 +36,15 @@ const FabParam jitter_params[] = {
     .offset = G_STRUCT_OFFSET (JitterParams, gpus),
     .fallback = "1.48%",
     .max = 1,
-    .help =
-        "Standard deviation of the speeds of GPUs of one kind. Every step waits for the slowest GPU of the job: "
-        "times of `compute: auto`, which are those of an average GPU, become those of the slowest of all ranks." },
+    .help = "Standard deviation of speed among GPUs of one kind. Every step waits for the slowest GPU of the "
+            "job. `compute: auto` gives the times of an average GPU; they become those of the slowest." },
   { .key = "classes",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (JitterParams, n_classes),
     .fallback = "4",
     .min = 1,
     .max = 64,
-    .help = "Classes that ranks are gathered in by how slow they are; the slowest is alone." },
+    .help = "Number of classes that group ranks by how slow they are; the slowest rank is alone." },
   { .key = NULL },
 };
 
@@ -159,7 +158,7 @@ check_stragglers (const Slow *self, GError **error)
   for (guint i = 0; i < self->stragglers->len; i++)
     for (guint k = 0; k < i; k++)
       if (straggler_at (self, i)->rank == straggler_at (self, k)->rank)
-        return fab_throw (error, FAB_ERROR_INPUT, "straggler: rank %" G_GINT64_FORMAT " stands twice",
+        return fab_throw (error, FAB_ERROR_INPUT, "straggler: rank %" G_GINT64_FORMAT " is given twice",
                           straggler_at (self, i)->rank);
   for (guint i = 0; i < self->stragglers->len; i++)
     if (straggler_at (self, i)->rank >= self->layout.n_ranks)
@@ -168,7 +167,7 @@ check_stragglers (const Slow *self, GError **error)
   if (slow_is_needed (self) && self->layout.n_expert > 1 && !self->layout.is_expert_inner)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "stragglers and jitter need expert-parallel ranks side by side: ep before dp in the order");
+        "stragglers and jitter need expert-parallel ranks next to each other: put ep before dp in the order");
   return TRUE;
 }
 

@@ -27,16 +27,16 @@
 
 static const char *const places[] = { "nvme", "network", NULL };
 
-#define RATES(struct_)                                                                               \
-  { .key = "rate",                                                                                   \
-    .type = FAB_PARAM_RATE,                                                                          \
-    .offset = G_STRUCT_OFFSET (struct_, rate_bytes_per_s),                                           \
-    .fallback = "0GB/s",                                                                             \
-    .max = 1e18,                                                                                     \
-    .help = "Of one drive, or of network storage to one node; 0: what the links carry." },           \
-  {                                                                                                  \
-    .key = "total", .type = FAB_PARAM_RATE, .offset = G_STRUCT_OFFSET (struct_, total_bytes_per_s),  \
-    .fallback = "0GB/s", .max = 1e18, .help = "Of network storage, all nodes together; 0: no limit." \
+#define RATES(struct_)                                                                                      \
+  { .key = "rate",                                                                                          \
+    .type = FAB_PARAM_RATE,                                                                                 \
+    .offset = G_STRUCT_OFFSET (struct_, rate_bytes_per_s),                                                  \
+    .fallback = "0GB/s",                                                                                    \
+    .max = 1e18,                                                                                            \
+    .help = "Rate of one drive, or of network storage to one node; 0: what the links carry." },             \
+  {                                                                                                         \
+    .key = "total", .type = FAB_PARAM_RATE, .offset = G_STRUCT_OFFSET (struct_, total_bytes_per_s),         \
+    .fallback = "0GB/s", .max = 1e18, .help = "Rate of network storage to all nodes together; 0: no limit." \
   }
 
 const FabParam fab_loader_params[] = {
@@ -44,25 +44,25 @@ const FabParam fab_loader_params[] = {
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (FabLoaderParams, time_ps),
     .fallback = "0ms",
-    .help = "Time to load one batch on every rank; instead of bytes_per_sample." },
+    .help = "Time to load one batch on every rank; used instead of bytes_per_sample." },
   { .key = "bytes_per_sample",
     .type = FAB_PARAM_BYTES,
     .offset = G_STRUCT_OFFSET (FabLoaderParams, bytes_per_sample),
     .fallback = "0B",
     .max = 1e15,
-    .help = "What a sample takes on storage; its time follows from the path." },
+    .help = "Bytes of one sample on storage; the time follows from the path." },
   { .key = "from",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FabLoaderParams, from),
     .fallback = "nvme",
     .choices = places,
-    .help = "Where samples are: on the node's own drives, or behind its NICs." },
+    .help = "Where the samples are: on the node's own drives, or behind its NICs." },
   RATES (FabLoaderParams),
   { .key = "prefetch",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FabLoaderParams, is_prefetching),
     .fallback = "true",
-    .help = "Load the next batch while this one is computed; false: after the optimizer." },
+    .help = "Load the next batch while the current one is computed; false: after the optimizer." },
   { .key = NULL },
 };
 
@@ -72,24 +72,24 @@ const FabParam fab_checkpoint_params[] = {
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, every),
     .fallback = "0",
     .max = 1e9,
-    .help = "Steps from one checkpoint to the next, or time: 500, 30min; 0: none." },
+    .help = "Interval between checkpoints, in steps or in time: 500, 30min; 0: none." },
   { .key = "to",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, to),
     .fallback = "nvme",
     .choices = places,
-    .help = "Where they go: the node's own drives, or behind its NICs." },
+    .help = "Where checkpoints go: to the node's own drives, or through its NICs." },
   RATES (FabCheckpointParams),
   { .key = "asynchronous",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, is_asynchronous),
     .fallback = "false",
-    .help = "Training stands still until the bytes are in host memory, not until they are written." },
+    .help = "Training resumes when the bytes are in host memory, not when they are written." },
   { .key = "sharded",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (FabCheckpointParams, is_sharded),
     .fallback = "true",
-    .help = "Every rank writes its part; false: rank 0 writes all." },
+    .help = "Every rank writes its part; false: rank 0 writes everything." },
   { .key = NULL },
 };
 
@@ -97,9 +97,11 @@ void
 fab_loader_check (const FabLoaderParams *self, FabCheck *check)
 {
   if (self->time_ps > 0 && self->bytes_per_sample > 0)
-    fab_check_fail (check, &self->bytes_per_sample, "time and bytes_per_sample exclude each other");
+    fab_check_fail (check, &self->bytes_per_sample, "give time or bytes_per_sample, not both");
   if (self->from == FAB_STORAGE_NVME && self->total_bytes_per_s > 0)
-    fab_check_fail (check, &self->total_bytes_per_s, "total is for network storage; drives have a rate each");
+    fab_check_fail (check, &self->total_bytes_per_s,
+                    "total applies to network storage only; drives have "
+                    "their own rate");
 }
 
 /* --- ways --- */
@@ -164,7 +166,7 @@ add_gpu (const StoragePath *way, guint local, GError **error)
   }
   nic = fab_cluster_nic_of (cluster, local);
   if (nic == G_MAXUINT)
-    return fab_throw (error, FAB_ERROR_INPUT, "storage is behind the network, but no NIC is near GPU %u",
+    return fab_throw (error, FAB_ERROR_INPUT, "storage is on the network, but GPU %u has no NIC near it",
                       local);
   return add_way (way, cluster->nics[nic], gpu, 1, error);
 }
@@ -177,8 +179,8 @@ links_rate (StoragePath *way, guint n_gpus, double *rate, GError **error)
 
   if (way->place == FAB_STORAGE_NVME && way->cluster->drives_per_node == 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "storage is on drives, but the node has none: write `network`, or "
-                      "add a part of kind storage to the node");
+                      "storage is on drives, but the node has none; write `network`, or add a part of kind "
+                      "storage to the node");
   way->builder = builder;
   for (guint local = 0; local < n_gpus; local++)
     if (!add_gpu (way, local, error))

@@ -196,7 +196,7 @@ static const char *const no_optimizer[] = { "distributed_optimizer", "overlap_gr
                                             "overlap_param_gather", NULL };
 
 const FabStrategy fab_strategies[] = {
-  { .name = "ddp", .summary = "PyTorch DDP: every rank has everything", .kind = "ddp", .is_basic = TRUE },
+  { .name = "ddp", .summary = "PyTorch DDP: every rank keeps all states", .kind = "ddp", .is_basic = TRUE },
   { .name = "zero1",
     .summary = "DeepSpeed ZeRO-1: optimizer states sharded",
     .kind = "zero",
@@ -380,12 +380,11 @@ add_division (Space *self, const FabStrategy *strategy, const Division *division
   gint64 data = facts->n_ranks / (division->tensor * division->context * division->pipeline);
 
   if (strategy->needs_nodes && facts->n_nodes < 2)
-    add_impossible (self, strategy, name, g_strdup ("one node: there is nothing outside it to spare"));
+    add_impossible (self, strategy, name, g_strdup ("with one node, there is nothing outside it to save"));
   else if (facts->global_batch % data != 0)
     add_impossible (self, strategy, name,
-                    g_strdup_printf ("a global batch of %" G_GINT64_FORMAT
-                                     " sequences cannot be spread over %" G_GINT64_FORMAT
-                                     " data-parallel ranks",
+                    g_strdup_printf ("a global batch of %" G_GINT64_FORMAT " sequences cannot be divided "
+                                     "among %" G_GINT64_FORMAT " data-parallel ranks",
                                      facts->global_batch, data));
   else if (strategy->shard_key != NULL)
     add_shards (self, strategy, division);
@@ -438,8 +437,8 @@ check_names (char **names, GError **error)
       g_autofree char *known = g_strjoinv (", ", (char **) all->pdata);
       g_autofree char *note = fab_nearest_note (names[i], known);
 
-      return fab_throw (error, FAB_ERROR_INPUT, "there is no strategy '%s'%s; these are: all, %s", names[i],
-                        note, known);
+      return fab_throw (error, FAB_ERROR_INPUT, "there is no strategy '%s'%s; the strategies are: all, %s",
+                        names[i], note, known);
     }
   return TRUE;
 }

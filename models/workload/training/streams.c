@@ -232,8 +232,8 @@ stage_data_concurrent_groups (Stage *stage, DataPart part, guint block)
     return data_concurrent_groups (stage, DATA_RUNS, n_site, TRUE);
   if (part == DATA_EVERY || n_site % MAX (block, 1) != 0) {
     train_fail (stage->train,
-                "outer.sites goes without groups of ranks that are spread over sites: shard inside "
-                "a site over all of its ranks, or over runs of neighbours");
+                "outer.sites cannot be combined with groups of ranks from several sites; shard over all "
+                "ranks of a site, or over runs of neighbours");
     return NULL;
   }
   return data_concurrent_groups (stage, part, block, part != DATA_RUNS);

@@ -39,11 +39,11 @@ check_experts (const Train *train, GError **error)
     return TRUE;
   if (n == 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "model '%s' has no experts that expert: %" G_GINT64_FORMAT " ranks could share",
+                      "model '%s' has no experts for expert: %" G_GINT64_FORMAT " ranks to share",
                       train->params->model, expert);
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "%" G_GINT64_FORMAT
-                    " experts of model '%s' cannot be divided among expert: %" G_GINT64_FORMAT " ranks",
+                    "%" G_GINT64_FORMAT " experts of model '%s' cannot be divided among expert: "
+                    "%" G_GINT64_FORMAT " ranks",
                     n, train->params->model, expert);
 }
 
@@ -65,14 +65,15 @@ check_rounds (Train *train, GError **error)
   if (train->n_micro < train->n_stages)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "schedule interleaved needs as many micro-batches (accumulation, %u) as there are stages (%u)",
+        "schedule interleaved needs at least as many micro-batches as stages; accumulation gives %u, and "
+        "there are %u stages",
         train->n_micro, train->n_stages);
   while (!fits_rounds (train->n_micro, train->n_stages, right))
     right++;
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "%u micro-batches cannot go through %u stages in rounds of %u, of which each, the last too, has as many "
-      "as there are stages: write parallel.round: %u",
+      "%u micro-batches cannot pass %u stages in rounds of %u, because every round, the last too, needs as "
+      "many micro-batches as stages; write parallel.round: %u",
       train->n_micro, train->n_stages, train->round, right);
 }
 
@@ -94,7 +95,7 @@ count_micro_batches (Train *train, GError **error)
     train->n_micro = (guint) MIN (p->global_batch / per_micro, G_MAXUINT);
   }
   if (train->n_micro > MAX_MICRO_BATCHES)
-    return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; %d are possible",
+    return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; the limit is %d",
                       train->n_micro, MAX_MICRO_BATCHES);
   return !schedule->has_parts || check_rounds (train, error);
 }
@@ -534,7 +535,7 @@ train_check (const TrainParams *params, FabCheck *check)
   fab_loader_check (&params->data_loader, check);
   if (params->global_batch > 0 && params->accumulation > 1)
     fab_check_fail (check, &params->accumulation,
-                    "accumulation follows from global_batch; only one of them can be given");
+                    "accumulation follows from global_batch; give only one of them");
 }
 
 guint

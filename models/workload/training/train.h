@@ -88,7 +88,7 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .offset = TRAIN_ROW (type_, field_, precision),                                                      \
         .fallback = "bf16",                                                                                  \
         .choices = fab_precision_names,                                                                      \
-        .help = "Type in which matrices are multiplied." },                                                  \
+        .help = "Number type of matrix multiplications." },                                                  \
       { .key = "recompute",                                                                                  \
         .type = FAB_PARAM_CHOICE,                                                                            \
         .offset = TRAIN_ROW (type_, field_, recompute),                                                      \
@@ -101,7 +101,7 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .offset = TRAIN_ROW (type_, field_, compute),                                                        \
         .fallback = "auto",                                                                                  \
         .models = FAB_MODEL_COMPUTE,                                                                         \
-        .help = "How FLOPs become time." },                                                                  \
+        .help = "Model that turns FLOPs into time." },                                                       \
       { .key = "trains",                                                                                     \
         .type = FAB_PARAM_CHOICE,                                                                            \
         .offset = TRAIN_ROW (type_, field_, trains),                                                         \

@@ -85,51 +85,46 @@ static const FabParam zero_params[] = {
     .min = 1,
     .max = 3,
     .is_in_title = TRUE,
-    .help = "1: optimizer states are sharded, 2: gradients too, 3: parameters too." },
+    .help = "What is sharded. 1: optimizer states; 2: gradients too; 3: parameters too." },
   { .key = "gradient",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ZeroParams, gradient),
     .fallback = "bf16",
     .choices = gradient_types,
-    .help = "Type in which gradients are reduced (communication_data_type)." },
+    .help = "Number type in which gradients are reduced (communication_data_type)." },
   { .key = "overlap_comm",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (ZeroParams, overlap),
     .fallback = "auto",
     .choices = overlaps,
-    .help = "Reduce gradients while backward goes on; auto: in stage 3." },
-  ELEMENTS ("reduce_bucket", reduce_bucket, "5e8", "Gradients that are reduced at a time."),
-  ELEMENTS ("allgather_bucket", allgather_bucket, "5e8", "Updated parameters that are gathered at a time."),
-  FLAG (
-      "multi_rank_all_reduce", is_multi_rank, "true",
-      "Stages 1 and 2: sum buckets by all-reduce (use_multi_rank_bucket_allreduce); false: reduce-scatter."),
+    .help = "Reduce gradients while the backward pass runs; auto: in stage 3 only." },
+  ELEMENTS ("reduce_bucket", reduce_bucket, "5e8", "Gradients that are reduced together."),
+  ELEMENTS ("allgather_bucket", allgather_bucket, "5e8", "Updated parameters that are gathered together."),
+  FLAG ("multi_rank_all_reduce", is_multi_rank, "true",
+        "Stages 1 and 2: sum buckets by all-reduce (use_multi_rank_bucket_allreduce); else reduce-scatter."),
   ELEMENTS ("prefetch_bucket", prefetch_bucket, "5e7", "Stage 3: parameters that are gathered ahead of use."),
-  FLAG (
-      "prefetch_overlap", prefetch_overlaps, "false",
-      "Stage 3: what is gathered ahead moves beside the compute. false: it waits behind the kernels of the module that "
-      "computes, and the next module waits for it, as measured."),
+  FLAG ("prefetch_overlap", prefetch_overlaps, "false",
+        "Stage 3: parameters gathered ahead arrive while kernels compute. false: the gather waits for the "
+        "kernels of the current module, and the next module waits for the gather, as measured."),
   ELEMENTS ("persistence_threshold", persistence_threshold, "1e5",
-            "Stage 3: smaller tensors are not sharded (stage3_param_persistence_threshold)."),
-  ELEMENTS ("max_live", max_live, "1e9", "Stage 3: parameters that are whole at once, at most."),
+            "Stage 3: tensors smaller than this are not sharded (stage3_param_persistence_threshold)."),
+  ELEMENTS ("max_live", max_live, "1e9", "Stage 3: most parameters that are whole at once."),
   ELEMENTS ("max_reuse_distance", max_reuse_distance, "1e9",
-            "Stage 3: parameters that are used again within so many stay whole."),
-  ELEMENTS (
-      "secondary", secondary, "1",
-      "Stage 3: ranks of a second sharding that backward gathers from (zero_hpz_partition_size), usually a "
-      "node's; 1: none."),
+            "Stage 3: parameters stay whole when they are used again within this many."),
+  ELEMENTS ("secondary", secondary, "1",
+            "Stage 3: ranks of the sharding that backward gathers from (zero_hpz_partition_size); 1: none."),
   RANKS ("shard", shard, "0",
-         "Stage 3: ranks that share a copy of the states (MiCS: mics_shard_size); 0: all."),
+         "Stage 3: ranks that share one copy of the states (MiCS: mics_shard_size); 0: all."),
   FLAG ("quantized_weights", has_quantized_weights, "false",
         "Stage 3: gather parameters in 8 bits (zero_quantized_weights)."),
   FLAG ("quantized_gradients", has_quantized_gradients, "false",
-        "Stage 3: reduce gradients in 4 bits, by an all-to-all inside nodes and one between them "
-        "(zero_quantized_gradients)."),
+        "Stage 3: reduce gradients in 4 bits, by two all-to-alls (zero_quantized_gradients)."),
   { .key = "offload",
     .type = FAB_PARAM_TABLE,
     .offset = G_STRUCT_OFFSET (ZeroParams, offload),
     .table = offload_params,
     .table_size = sizeof (OffloadParams),
-    .help = "States that are not kept on the accelerator (ZeRO-Offload, ZeRO-Infinity)." },
+    .help = "States that are kept off the accelerator (ZeRO-Offload, ZeRO-Infinity)." },
   { .key = NULL },
 };
 
@@ -232,7 +227,7 @@ after_optimizer (Stage *stage)
 
   if (stage->parameters / most > MAX_GATHERS) {
     train_fail (stage->train,
-                "allgather_bucket %" G_GINT64_FORMAT " would make more than %d gathers per step",
+                "allgather_bucket %" G_GINT64_FORMAT " would need more than %d gathers per step",
                 p->allgather_bucket, MAX_GATHERS);
     return;
   }
@@ -306,26 +301,32 @@ zero_check (gconstpointer params, FabCheck *check)
 
   train_check (&p->train, check);
   if (p->stage > 1 && p->train.parallel.pipeline > 1)
-    fab_check_fail (check, &p->train.parallel.pipeline, "DeepSpeed has pipeline stages with stage: 1 only");
+    fab_check_fail (check, &p->train.parallel.pipeline,
+                    "DeepSpeed supports pipeline stages only with stage: "
+                    "1");
   if (p->stage == 3 && p->train.parallel.expert > 1)
-    fab_check_fail (check, &p->train.parallel.expert, "DeepSpeed has no expert parallelism with stage: 3");
+    fab_check_fail (check, &p->train.parallel.expert,
+                    "DeepSpeed does not support expert parallelism with "
+                    "stage: 3");
   if (p->stage == 3 && p->train.trains != TRAINS_ALL)
-    fab_check_fail (check, &p->train.trains, "stage: 3 trains all weights; fsdp shards frozen ones too");
+    fab_check_fail (check, &p->train.trains,
+                    "stage: 3 trains all weights; to train adapters beside frozen "
+                    "weights, use fsdp");
   if (p->stage < 3 && (p->secondary > 1 || p->shard > 0))
-    fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard are for stage: 3");
+    fab_check_fail (check, p->shard > 0 ? &p->shard : &p->secondary, "secondary and shard need stage: 3");
   if (p->stage < 3 && (p->has_quantized_weights || p->has_quantized_gradients))
     fab_check_fail (check, p->has_quantized_weights ? &p->has_quantized_weights : &p->has_quantized_gradients,
-                    "quantized weights and gradients are for stage: 3");
+                    "quantized weights and gradients need stage: 3");
   if (p->stage < 3 && p->offload.parameters != OFFLOAD_NONE)
     fab_check_fail (check, &p->offload.parameters, "only stage: 3 can offload parameters");
   if (p->secondary > 1 && p->shard > 0)
-    fab_check_fail (check, &p->secondary, "secondary (hpZ) and shard (MiCS) do not go together");
+    fab_check_fail (check, &p->secondary, "secondary (hpZ) and shard (MiCS) exclude each other");
 }
 
 const FabWorkloadOps fab_workload_zero = {
   .info = { .name = "zero",
             .summary =
-                "Data parallel training with sharded states as DeepSpeed's ZeRO 1, 2 and 3 schedule it.",
+                "Data-parallel training with sharded states, scheduled as DeepSpeed ZeRO 1, 2 and 3 do it.",
             .doc = "docs/models/zero.md",
             .params = zero_params,
             .params_size = sizeof (ZeroParams),
