@@ -634,7 +634,7 @@ run (int argc, char **argv)
   };
   const GOptionEntry entries[] = {
     { "listen", 0, 0, G_OPTION_ARG_STRING, &o.listen,
-      "Be the other end: wait here for who asks; :PORT for this machine only, 0.0.0.0:PORT for all",
+      "Be the other end: wait here for the machine that asks; :PORT for this machine only, 0.0.0.0:PORT for all",
       "[HOST]:PORT" },
     { "peer", 0, 0, G_OPTION_ARG_STRING, &o.peer, "The end that listens (port 7471 when none is named)",
       "HOST[:PORT]" },

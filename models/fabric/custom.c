@@ -70,7 +70,7 @@ static const FabParam attach_params[] = {
   { ROW ("to", TEXT, AttachSpec, to, NULL,
          "Switch to attach to. When several have the name, they share the nodes in consecutive blocks.") },
   { ROW ("nodes", TEXT, AttachSpec, nodes, "", "Node positions, as 3 or 0-15; empty: all.") },
-  { ROW ("nics", TEXT, AttachSpec, nics, "", "NICs of each, likewise.") },
+  { ROW ("nics", TEXT, AttachSpec, nics, "", "NICs of each node, as 3 or 0-15; empty: all.") },
   { ROW ("cable", LENGTH, AttachSpec, cable_mm, "0m", "Cable beyond the length in the link entry."),
     .max = 1e8 },
   { .key = NULL },

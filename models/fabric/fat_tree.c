@@ -57,8 +57,12 @@ static const FabParam fat_tree_params[] = {
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 1e8 },
-  { ROW ("core_cable", LENGTH, core_cable_mm, "0m", "Spine to core, likewise."), .max = 2e10 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m",
+         "Leaf to spine: cable beyond the length in the link entry."),
+    .max = 1e8 },
+  { ROW ("core_cable", LENGTH, core_cable_mm, "0m",
+         "Spine to core: cable beyond the length in the link entry."),
+    .max = 2e10 },
   { .key = NULL },
 };
 

@@ -38,7 +38,9 @@ static const FabParam leaf_spine_params[] = {
     .refers = FAB_REFERS_LINK },
   { ROW ("cable", LENGTH, cable_mm, "0m", "NIC to leaf: cable beyond the length in the link entry."),
     .max = 1e8 },
-  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m", "Leaf to spine, likewise."), .max = 2e10 },
+  { ROW ("uplink_cable", LENGTH, uplink_cable_mm, "0m",
+         "Leaf to spine: cable beyond the length in the link entry."),
+    .max = 2e10 },
   { .key = NULL },
 };
 

@@ -256,8 +256,8 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
   const char *nic = build->cluster->nic ? build->cluster->nic : build->node->nic;
 
   if (cluster->n_nodes > 1 && cluster->nics_per_node == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot talk: node '%s' %s", cluster->n_nodes,
-                      build->node->name,
+    return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot reach each other: node '%s' %s",
+                      cluster->n_nodes, build->node->name,
                       count_kind (build->node, FAB_PART_NIC) > 0
                           ? "does not say which link its NICs have; give it a `nic`, or set cluster.nic"
                           : "has no NIC; nodes: 1 is possible");
