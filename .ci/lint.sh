@@ -18,6 +18,7 @@ check layers python3 .ci/layers.py
 check words python3 .ci/words.py
 check shape python3 .ci/shape.py
 check text python3 .ci/text.py
+check english python3 .ci/english.py
 check scenarios python3 .ci/scenario_text.py
 check docs python3 .ci/docs.py
 check headers .ci/headers.sh
