@@ -140,7 +140,7 @@ explain_line_rate (const Binding *self, guint depth)
 
   if (fabs (product - rate) > rounding * rate) {
     fab_statement_note (statement,
-                        "The scenario sets it (cluster.nic_rate, a fault, or what the part is shared by).");
+                        "The scenario sets it (cluster.nic_rate, a fault, or sharing of the part).");
     return;
   }
   fab_statement_formula (statement, "links * lanes * signalling * coding");
@@ -170,8 +170,8 @@ explain_loss (const Binding *self, guint depth)
             ? (double) drive->payload_bytes / (double) (drive->payload_bytes + drive->overhead_bytes)
             : 1;
   library = self->loss * share * drive->achievable_fraction;
-  FabStatement *statement = explain_add (self->explain, depth, "line bytes that a byte of payload costs",
-                                         "loss", FAB_TERM_NUMBER, self->loss);
+  FabStatement *statement = explain_add (self->explain, depth, "line bytes per byte of payload", "loss",
+                                         FAB_TERM_NUMBER, self->loss);
   fab_statement_formula (statement, drive->payload_bytes > 0
                                         ? "library * (payload + header) / (payload * achieved)"
                                         : "library / achieved");
@@ -181,17 +181,16 @@ explain_loss (const Binding *self, guint depth)
     fab_statement_term (statement, "header", FAB_TERM_BYTES, (double) drive->overhead_bytes);
   }
   fab_statement_term (statement, "achieved", FAB_TERM_NUMBER, drive->achievable_fraction);
-  fab_statement_note (statement, "achieved: the best rate that was measured over what headers leave.");
+  fab_statement_note (statement, "achieved: the best measured rate, as a fraction of what headers leave.");
   if (fabs (library - 1) > rounding)
     fab_statement_note (statement,
-                        "library: what a collective library's path loses on top, and links whose other "
+                        "library: losses in the path of the collective library, and on links whose other "
                         "direction is busy too.");
   if (self->drive == FAB_DRIVE_KERNEL && drive->payload_bytes > 0
       && self->spec->copy.payload_bytes != drive->payload_bytes)
     fab_statement_note (statement,
-                        "Kernels move packets of %" G_GINT64_FORMAT
-                        " bytes; copy engines move %" G_GINT64_FORMAT
-                        ", so a copy test shows more than a collective can reach.",
+                        "Kernels move packets of %" G_GINT64_FORMAT " bytes and copy engines packets of "
+                        "%" G_GINT64_FORMAT ", so a copy test shows more than a collective can reach.",
                         drive->payload_bytes, self->spec->copy.payload_bytes);
   if (drive->source != NULL)
     statement->source = g_strdup (drive->source);
@@ -243,11 +242,12 @@ note_share (const Binding *self, FabStatement *statement, double share)
                    "that is why busbw can be above the link.");
   else if (share > 1 + rounding)
     fab_statement_note (
-        statement, "share: that much more goes over this link than one rank sends: ranks, groups or both "
-                   "ways of a ring have it in common.");
+        statement, "share: bytes on this link as a multiple of what one rank sends; ranks, groups or both "
+                   "ways of a ring share the link.");
   else if (share < 1 - rounding)
     fab_statement_note (statement,
-                        "share: the rest goes over other links: rails, channels, ranks of the same node.");
+                        "share: only this part goes over this link; other links (rails, channels, ranks of "
+                        "the same node) carry the rest.");
 }
 
 static void
@@ -256,7 +256,7 @@ explain_flow (const Binding *self, guint depth, double flow_s)
   const FabCollectivePlan *plan = self->plan;
   double rate = plan->footprint->rate_bytes_per_s / plan->wire_factor;
   gboolean is_limited = plan->limit_bytes_per_s > 0 && plan->limit_bytes_per_s < rate;
-  FabStatement *statement = explain_add (self->explain, depth, "bytes on their way, alone on an idle network",
+  FabStatement *statement = explain_add (self->explain, depth, "time of the bytes, alone on an idle network",
                                          "flow", FAB_TERM_TIME, flow_s);
   double share = self->weight / fab_op_bus_factor (plan->op, plan->n_ranks);
 
@@ -268,8 +268,8 @@ explain_flow (const Binding *self, guint depth, double flow_s)
     fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->limit_bytes_per_s);
     fab_statement_note (
         statement,
-        "limit: what the ends can do of size per second with protocol %s and %u channels; the links "
-        "would do %s.",
+        "limit: the rate in size per second that the ends reach with protocol %s and %u channels; the links "
+        "would allow %s.",
         plan->protocol ? plan->protocol : "-", plan->n_channels, link_rate);
     return;
   }
@@ -293,18 +293,18 @@ explain_startup (const Binding *self, guint depth)
   const FabCollectivePlan *plan = self->plan;
   double startup_s = fab_ps_to_seconds (plan->startup_ps), steps_s = fab_ps_to_seconds (plan->steps.steps_ps);
   g_autofree char *wires = fab_term_show (FAB_TERM_TIME, fab_ps_to_seconds (plan->latency_ps));
-  FabStatement *statement = explain_add (self->explain, depth, "before bytes flow at full rate", "startup",
-                                         FAB_TERM_TIME, startup_s);
+  FabStatement *statement = explain_add (self->explain, depth, "time before bytes flow at full rate",
+                                         "startup", FAB_TERM_TIME, startup_s);
 
   if (steps_s > 0 && steps_s <= startup_s) {
     fab_statement_formula (statement, "steps + software");
     fab_statement_term (statement, "steps", FAB_TERM_TIME, steps_s);
     fab_statement_term (statement, "software", FAB_TERM_TIME, startup_s - steps_s);
     fab_statement_note (
-        statement, "steps: those that follow one another around the ring or up and down the tree; software: "
-                   "the start of the kernel, and filling a pipeline.");
+        statement, "steps: the successive steps around the ring, or up and down the tree; software: kernel "
+                   "start and pipeline fill.");
   }
-  fab_statement_note (statement, "The wires' own latency is %s of it.", wires);
+  fab_statement_note (statement, "The latency of the links themselves is %s of it.", wires);
 }
 
 /* --- all --- */
@@ -388,8 +388,8 @@ explain_collective (const Explain *self, guint depth, const AlikeCollectives *al
     fab_statement_note (
         statement,
         beside_s > 0
-            ? "beside: others used the same links meanwhile, and each got its share."
-            : "beside: message by message the network is a little faster than the formula of an idle "
+            ? "beside: other traffic used the same links at the same time, and each got its share."
+            : "beside: message by message, the network is a little faster than the formula for an idle "
               "one.");
   }
   note_binding (&binding, statement);

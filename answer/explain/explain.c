@@ -101,8 +101,8 @@ explain_step (const Explain *self, guint depth)
   fab_statement_term (statement, "exposed", FAB_TERM_TIME, point->exposed_s);
   fab_statement_term (statement, "idle", FAB_TERM_TIME, point->idle_s);
   fab_statement_note (statement,
-                      "Means over %u GPUs, of the last iteration. exposed: communication in which a GPU "
-                      "computes nothing; what is hidden under compute costs no time of its own.",
+                      "Means over %u GPUs, of the last iteration. exposed: communication during which a GPU "
+                      "computes nothing. Communication hidden under compute adds no time.",
                       explain_n_ranks (self));
   if (point->idle_s > 0)
     fab_statement_note (statement,
@@ -111,7 +111,7 @@ explain_step (const Explain *self, guint depth)
   if (point->waiting_s > 0) {
     g_autofree char *waiting = fab_term_show (FAB_TERM_TIME, point->waiting_s);
 
-    fab_statement_note (statement, "%s of it a collective waits for its last rank.", waiting);
+    fab_statement_note (statement, "For %s of it, a collective waits for its last rank.", waiting);
   }
   if (point->binding != NULL && point->ends_fraction > 0.5)
     fab_statement_note (
@@ -151,10 +151,11 @@ typedef struct {
 
 static const Part parts[] = {
   { "exposed.inter_node", "inter_node",
-    "Of the exposed time, that of collectives that send over NICs. Where they are under way at the same time as others "
-    "of their dimension and operation, both have half of it." },
+    "The part of exposed time in collectives that send over NICs. When several of one dimension and "
+    "operation overlap, they share the time equally." },
   { "exposed.intra_node", "intra_node",
-    "Of the exposed time, that of collectives that stay within nodes; nodes that share NVLink switches count as one." },
+    "The part of exposed time in collectives that stay within nodes. Nodes that share NVLink switches count "
+    "as one." },
   { "idle", "idle", "Neither compute nor communication, mean over ranks." },
   { "waiting", "waiting",
     "The part of idle in which a collective of the rank waits for its last rank: for a slow rank, or between pipeline "
@@ -200,7 +201,7 @@ explain_mfu (const Explain *self)
   fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, explain_peak (self));
   fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
   fab_statement_note (statement,
-                      "model_flops: what the model needs, of one GPU; recomputation is not in it.");
+                      "model_flops: the FLOPs that the model needs on one GPU, without recomputation.");
   explain_step (self, 1);
 }
 
@@ -253,15 +254,15 @@ explain_hour (const Explain *self, guint depth)
                                          spending->usd_per_hour);
 
   if (spending->bought_usd_per_hour <= 0) {
-    fab_statement_note (statement, "Rented: GPUs x price of an hour (cost.rent).");
+    fab_statement_note (statement, "Rented: GPUs x price per hour (cost.rent).");
     return;
   }
   fab_statement_formula (statement, "bought + energy");
   fab_statement_term (statement, "bought", FAB_TERM_MONEY, spending->bought_usd_per_hour);
   fab_statement_term (statement, "energy", FAB_TERM_MONEY, spending->energy_usd_per_hour);
-  fab_statement_note (
-      statement, "bought: price of the job's share of the machine over the hours of its years; `fabricast "
-                 "cost` lists the parts.");
+  fab_statement_note (statement,
+                      "bought: the job's share of the machine's price, divided by the hours of its years; "
+                      "`fabricast cost` lists the parts.");
 }
 
 static void
@@ -293,7 +294,7 @@ explain_token_cost (const Explain *self)
   fab_statement_formula (statement, "hour_cost * 1000000 / (3600 * tokens)");
   fab_statement_term (statement, "hour_cost", FAB_TERM_MONEY, self->point->spending.usd_per_hour);
   fab_statement_term (statement, "tokens", FAB_TERM_NUMBER, self->point->tokens_per_s);
-  fab_statement_note (statement, "tokens: of the whole job, per second.");
+  fab_statement_note (statement, "tokens: tokens of the whole job per second.");
   explain_hour (self, 1);
   explain_step (self, 1);
 }
@@ -339,7 +340,8 @@ fab_explain_figure (const FabStudy *study, const FabFigure *figure, GError **err
 
     for (i = 0; i < G_N_ELEMENTS (figures); i++)
       g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", figures[i].figure);
-    fab_throw (error, FAB_ERROR_INPUT, "'%s' cannot be explained; these can: %s", figure->name, names->str);
+    fab_throw (error, FAB_ERROR_INPUT, "'%s' cannot be explained; these figures can: %s", figure->name,
+               names->str);
     return NULL;
   }
   if (!explain_init (&self, study, error))
@@ -441,10 +443,10 @@ words_for (const char *part)
     const char *part, *words;
   } all[] = {
     { "activations",
-      "What layers keep for backward (Korthikanti et al. 2022, arXiv 2205.05198), times the tokens of a "
-      "micro-batch, times the micro-batches that are alive at once. Recomputation keeps less." },
+      "Activations that layers keep for backward (Korthikanti et al. 2022, arXiv 2205.05198), times tokens "
+      "per micro-batch, times micro-batches alive at once. Recomputation keeps less." },
     { "buckets", "Gradients are copied into buckets before they are reduced." },
-    { "gathered", "Parameters of other ranks, gathered while they are needed." },
+    { "gathered", "Parameters of other ranks, gathered for as long as they are needed." },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
@@ -470,10 +472,10 @@ explain_part (const Explain *self, guint depth, const FabMemoryPart *part)
   fab_statement_term (statement, "bytes_each", FAB_TERM_BYTES, each);
   fab_statement_term (statement, "divided", FAB_TERM_NUMBER, divided);
   if (divided < 1.001)
-    fab_statement_note (statement, "Every GPU keeps all of them.");
+    fab_statement_note (statement, "Every GPU keeps the whole.");
   else
     fab_statement_note (statement,
-                        "divided: a GPU keeps one part in %.5g, by sharding and by dividing the model.",
+                        "divided: each GPU keeps one part in %.5g, by sharding and by dividing the model.",
                         divided);
 }
 
@@ -599,8 +601,8 @@ explain_flops (const Explain *self, guint depth)
   if (recomputed > 0) {
     fab_statement_term (statement, "recomputed", FAB_TERM_FLOPS, recomputed);
     fab_statement_note (statement,
-                        "recomputed: forward passes that are done again in backward (job.recompute), to keep "
-                        "less in memory. MFU does not count them, HFU does.");
+                        "recomputed: forward passes repeated in backward (job.recompute) to save memory. HFU "
+                        "counts them, MFU does not.");
   }
   g_autofree char *rule = fab_term_show (FAB_TERM_FLOPS, 6.0 * (double) totals->parameters);
   fab_statement_note (
@@ -648,7 +650,7 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
   FabStatement *statement;
 
   if (fraction <= 0) {
-    statement = explain_add (self, depth, "what kernels reach of the peak", "reached", FAB_TERM_FRACTION,
+    statement = explain_add (self, depth, "fraction of peak that kernels reach", "reached", FAB_TERM_FRACTION,
                              totals->executed_flops_per_rank / (peak * kernels_s));
     fab_statement_formula (statement, "flops / (peak * kernels)");
     fab_statement_term (statement, "kernels", FAB_TERM_TIME, kernels_s);
@@ -662,18 +664,19 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
           "of %u GPUs (job.jitter.gpus).",
           totals->waiting, explain_n_ranks (self));
   } else {
-    statement = explain_add (self, depth, "time of kernels without anything beside them", "kernels",
-                             FAB_TERM_TIME, kernels_s);
+    statement = explain_add (self, depth, "time of kernels that run alone", "kernels", FAB_TERM_TIME,
+                             kernels_s);
     fab_statement_formula (statement,
                            is_repeated ? "flops / (peak * mfu) + repeated" : "flops / (peak * mfu)");
     fab_statement_term (statement, "mfu", FAB_TERM_FRACTION, fraction);
     if (is_repeated)
       fab_statement_term (statement, "repeated", FAB_TERM_TIME, kernels_s - exact_s);
     fab_statement_note (statement,
-                        "mfu here is what kernels reach while they run (job.compute); the MFU of the step is "
-                        "lower, for it counts waiting too.");
+                        "mfu here is what kernels reach while they run (job.compute). The MFU of the step is "
+                        "lower, because it counts waiting too.");
     if (is_repeated)
-      fab_statement_note (statement, "repeated: what every rank of a tensor-parallel group does for itself.");
+      fab_statement_note (statement,
+                          "repeated: work that every rank of a tensor-parallel group does itself.");
   }
   fab_statement_term (statement, "flops", FAB_TERM_FLOPS, totals->executed_flops_per_rank);
   fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, peak);
@@ -698,8 +701,8 @@ explain_compute (const Explain *self, guint depth)
   if (is_slowed) {
     fab_statement_term (statement, "slowed", FAB_TERM_TIME, slowed_s);
     fab_statement_note (
-        statement, "slowed: collectives hold multiprocessors while they run, and kernels beside them take "
-                   "longer; slow ranks count here too.");
+        statement, "slowed: kernels take longer while collectives occupy multiprocessors beside them; slow "
+                   "ranks count here too.");
   }
   if (planned.optimizer_s > 0)
     fab_statement_note (statement,

@@ -286,7 +286,7 @@ explain_exposed (const Explain *self, guint depth)
                       "Communication is under way for %s of the step; %s of that is hidden under compute.",
                       comm, hidden);
   if (point->comm_s > point->compute_s && point->compute_s > 0)
-    fab_statement_note (statement, "It takes longer than compute does: no overlap could hide all of it.");
+    fab_statement_note (statement, "It takes longer than compute, so no overlap could hide all of it.");
   note_gaps (self, statement);
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
     g_autoptr (GArray) alike = explain_alike (self, fab_dimension_names[d]);
