@@ -4,12 +4,12 @@
  *
  *   links between two groups = routers_per_group x global_ports / (groups - 1), rounded down, or global_links
  *
- * The wiring between groups is in sim/fabric/groups.h. (J. Kim, W. Dally, S. Scott, D. Abts,
+ * The wiring between groups is in sim/fabric/switch_groups.h. (J. Kim, W. Dally, S. Scott, D. Abts,
  * "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.) The defaults are those of Slingshot in
  * Frontier: 32 switches of 64 ports per group, 16 ports to NICs, 31 inside the group, 9 to other groups.
  */
 #include "models/models.h"
-#include "sim/fabric/groups.h"
+#include "sim/fabric/switch_groups.h"
 
 typedef struct {
   gint64 groups, routers_per_group, nics_per_router, global_ports, global_links, local_links;

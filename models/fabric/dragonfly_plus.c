@@ -6,11 +6,11 @@
  *
  * (A. Shpiner, Z. Haramaty, S. Eliad, V. Zdornov, B. Gafni, E. Zahavi, "Dragonfly+: low cost topology for scaling
  * datacenters", HiPINEB 2017.) The shortest paths between groups are leaf - spine - spine - leaf, over every spine that
- * has a link to the other group. The wiring between groups is in sim/fabric/groups.h. The defaults are groups of
+ * has a link to the other group. The wiring between groups is in sim/fabric/switch_groups.h. The defaults are groups of
  * switches of 40 ports, half of them down: 20 leaves with 20 NICs each, 20 spines with 20 links to other groups.
  */
 #include "models/models.h"
-#include "sim/fabric/groups.h"
+#include "sim/fabric/switch_groups.h"
 
 typedef struct {
   gint64 groups, leaves_per_group, spines_per_group, nics_per_leaf, global_ports, global_links, local_links;

@@ -8,7 +8,7 @@
 #include "sim/collective/fold.h"
 #include "sim/collective/play.h"
 #include "sim/execution/account.h"
-#include "sim/execution/concurrency.h"
+#include "sim/execution/concurrent_kinds.h"
 #include "sim/execution/kernels.h"
 #include "sim/execution/plan_ids.h"
 
@@ -86,7 +86,7 @@ typedef struct {
   const FabFootprint *footprint;
   guint n_chunks;
   FabSchedule *schedule;
-  guint kind; /* for sim/execution/concurrency.h */
+  guint kind; /* for sim/execution/concurrent_kinds.h */
 } Known;
 
 struct _FabPlays {

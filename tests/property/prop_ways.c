@@ -4,7 +4,7 @@
 #include "tests/support/test.h"
 
 #include "sim/fabric/multipath.h"
-#include "sim/fabric/ways.h"
+#include "sim/fabric/next_links.h"
 #include "tests/support/seeds.h"
 
 enum { MOST_SWITCHES = 40, MOST_NICS = 24, N_KEYS = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/fabric/ways.h"
+#include "sim/fabric/next_links.h"
 
 #include <string.h>
 

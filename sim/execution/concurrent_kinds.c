@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/execution/concurrency.h"
+#include "sim/execution/concurrent_kinds.h"
 
 #include <string.h>
 

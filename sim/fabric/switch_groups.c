@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/fabric/groups.h"
+#include "sim/fabric/switch_groups.h"
 
 #include "sim/base/error.h"
 

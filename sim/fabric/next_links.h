@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ways.h - which links lead on from NIC to NIC over all shortest paths, without a search for each pair.
+/* next_links.h - which links lead on from NIC to NIC over all shortest paths, without a search for each pair.
  *
  * Switches of the fabric that are joined to the same switches are as far from every other one, so they are one class:
  * the leaves of a pod, or the cores above the spines of one number. Distances are found once per class of destination,

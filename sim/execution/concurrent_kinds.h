@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* concurrency.h - which kinds of collectives of a job may be under way at the same time.
+/* concurrent_kinds.h - which kinds of collectives of a job may be under way at the same time.
  *
  * Two collectives are ordered when one can only begin after the other has ended, because a chain of tasks that wait for
  * each other leads from the one to the other. Others may be under way together. So may collectives of two iterations

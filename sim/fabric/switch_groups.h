@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h - groups of switches that are joined all to all: what dragonflies have in common.
+/* switch_groups.h - groups of switches that are joined all to all: what dragonflies have in common.
  *
  *   links between two groups = ports of a group to other groups / (groups - 1), rounded down
  *
