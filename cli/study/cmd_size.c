@@ -203,6 +203,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
 static char *
 binding_of (const FabPoint *point)
 {
+  if (point->binding != NULL && point->ends_fraction > 0.5)
+    return g_strdup ("the library's channels and protocol");
   return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec)
                         : g_strdup ("no link");
 }
@@ -239,10 +241,11 @@ append_answer (GString *text, const FabSizeView *view)
   g_autofree char *now = binding_of (points[size->answer].trial.point);
   g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
-    g_string_append_printf (text, "  %s binds with %s, %s with %s\n", then, points[size->before].value,
-                            g_str_equal (then, now) ? "the same" : now, points[size->answer].value);
+    g_string_append_printf (text, "  the pace is set by %s with %s, by %s with %s\n", then,
+                            points[size->before].value, g_str_equal (then, now) ? "the same" : now,
+                            points[size->answer].value);
   else
-    g_string_append_printf (text, "  %s binds there\n", now);
+    g_string_append_printf (text, "  the pace is set by %s there\n", now);
 }
 
 /* What can be bought instead of a rate. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multipath.c - finds the links of all shortest paths. Going back from the meeting line of a search to the source
  * gives the vertices that lead to the destination; beyond the line, every link that leads one level nearer to the
- * destination counts. O(neighbourhoods of both ends). One path between NICs of two nodes needs no search (next_links.h). */
+ * destination counts. O(neighbourhoods of both ends). One path between NICs of two nodes needs no search
+ * (next_links.h). */
 #include "sim/fabric/multipath.h"
 
 #include "sim/base/mix.h"

@@ -125,8 +125,9 @@ static const FabColumn collective_columns[] = {
   { COLUMN (FabCollectiveRecord, binding_link, COUNT), .may_be_null = TRUE,
     .meaning = "The slowest of its links; NULL: it crossed none." },
   { COLUMN (FabCollectiveRecord, waits_for_ends, COUNT), .since = 6,
-    .meaning = "1: thread blocks, copies or the protocol at its ends set its pace, and a faster link would not "
-               "change it. 0: `binding_link` did." },
+    .meaning =
+        "1: thread blocks, copies or the protocol at its ends set its pace, and a faster link would not "
+        "change it. 0: `binding_link` did." },
 };
 
 /* A span has no foreign key to its iteration or its collective, because spans that start early in the next iteration

@@ -127,7 +127,8 @@ typedef struct {
   double busbw_bytes_per_s; /* algbw x the nccl-tests factor of the operation */
   /* The link that holds it back (sim/execution/contention.h): index of a FabLinkRecord, or FAB_RECORD_NO_LINK. */
   guint binding_link;
-  guint waits_for_ends; /* 1: the ends and not that link set its pace: fab_collective_plan_waits_for_ends () */
+  guint
+      waits_for_ends; /* 1: the ends and not that link set its pace: fab_collective_plan_waits_for_ends () */
 } FabCollectiveRecord;
 
 typedef struct {
