@@ -10,6 +10,7 @@ typedef struct {
   const FabFootprint *footprint;
   double line_bytes; /* of size, with what the protocol adds: times a line weight it is what a link carries */
   FabTimePs alone_ps;
+  FabTimePs start_ps, end_ps; /* those of the record, kept here because every pair of uses is compared */
 } Use;
 
 /* The most links that are looked at in an iteration: some ten milliseconds. */
@@ -39,8 +40,12 @@ list_uses (const FabDag *dag, GArray *records)
     if (plan->footprint == NULL || record->end_ps <= record->start_ps || plan->bytes == 0)
       continue;
     FabStream stream = fab_collective_plan_stream (plan);
-    Use use = { record, plan->footprint, (double) stream.bytes * stream.wire_factor,
-                stream.startup_ps + fab_flow_ps ((double) stream.bytes, fab_stream_rate_alone (&stream)) };
+    Use use = { record,
+                plan->footprint,
+                (double) stream.bytes * stream.wire_factor,
+                stream.startup_ps + fab_flow_ps ((double) stream.bytes, fab_stream_rate_alone (&stream)),
+                record->start_ps,
+                record->end_ps };
     g_array_append_val (uses, use);
   }
   g_array_sort (uses, most_exposed_first);
@@ -50,19 +55,18 @@ list_uses (const FabDag *dag, GArray *records)
 static gboolean
 is_slowed (const Use *use)
 {
-  return (double) (use->record->end_ps - use->record->start_ps) > (double) use->alone_ps * slower;
+  return (double) (use->end_ps - use->start_ps) > (double) use->alone_ps * slower;
 }
 
 /* Returns the part of `other`'s duration during which `use` was under way. */
 static double
 share_within (const Use *use, const Use *other)
 {
-  FabTimePs from_ps = MAX (use->record->start_ps, other->record->start_ps),
-            to_ps = MIN (use->record->end_ps, other->record->end_ps);
+  FabTimePs from_ps = MAX (use->start_ps, other->start_ps), to_ps = MIN (use->end_ps, other->end_ps);
 
   if (to_ps <= from_ps)
     return 0;
-  return (double) (to_ps - from_ps) / (double) (other->record->end_ps - other->record->start_ps);
+  return (double) (to_ps - from_ps) / (double) (other->end_ps - other->start_ps);
 }
 
 /* Adds line bytes to the links that both cross. */
