@@ -530,7 +530,7 @@ replay_node (FabEpisodes *self, const Node *node, FabTimePs *own_ps, guint32 *n_
     *n_heard = self->heard->len;
     g_array_unref (drain (self));
   }
-  if (*n_heard-- == 0 || (fab_engine_now (self->own) != *own_ps && self->net->n_skipped == 0))
+  if ((*n_heard)-- == 0 || (fab_engine_now (self->own) != *own_ps && self->net->n_skipped == 0))
     fail_otherwise (self);
   self->own_start_ps += fab_engine_now (self->own) - *own_ps;
   *own_ps = fab_engine_now (self->own);

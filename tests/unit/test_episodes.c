@@ -137,6 +137,24 @@ overlaps_are_known_by_their_distance (G_GNUC_UNUSED void **state)
   assert_int_equal (count.n_replays, 1);
 }
 
+/* Three share the link until the first has moved its 100 at 300, the second its last 100 of 200 until 500; the third
+ * has 200 left, and is alone until another begins at 550: each of the two moves 100 until 750, and the third has 50
+ * left. An episode that goes on otherwise after two ends is played up to the second one. */
+static void
+an_episode_may_go_on_otherwise_after_several_ends (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new (TRUE);
+
+  for (guint i = 0; i < 2; i++) {
+    begin_at (scene, 1000 * i, all_reduce (scene, 100));
+    begin_at (scene, 1000 * i, all_reduce (scene, 200));
+    begin_at (scene, 1000 * i, all_reduce (scene, 400));
+  }
+  begin_at (scene, 1550, g_ptr_array_index (scene->plans, 0));
+  FabEpisodesCount count = scene_play (scene, "300 500 700 1300 1500 1750 1800 ");
+  assert_int_equal (count.n_replays, 1);
+}
+
 /* What another collective left behind is nothing: the episode is the same after another one. */
 static void
 nothing_stays_after_an_episode (G_GNUC_UNUSED void **state)
@@ -244,6 +262,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (an_episode_is_played_once),
     cmocka_unit_test (overlaps_are_known_by_their_distance),
+    cmocka_unit_test (an_episode_may_go_on_otherwise_after_several_ends),
     cmocka_unit_test (nothing_stays_after_an_episode),
     cmocka_unit_test (without_memory_everything_is_played),
     cmocka_unit_test (links_count_what_is_remembered),
