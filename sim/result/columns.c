@@ -22,22 +22,23 @@
 #define COLUMN(Record, field, kind_) RENAMED (Record, field, field, kind_)
 
 /* Where the time of an iteration goes; `in`: the path of these fields in the record, with its point. */
-#define TIMES(Record, in)                                                                              \
-  { RENAMED (Record, start_ps, in start_ps, WHOLE), .meaning = "The start of the iteration." },        \
-      { RENAMED (Record, duration_ps, in duration_ps, WHOLE), .check = "duration_ps >= 0",             \
-        .meaning = "Its length." },                                                                    \
-      { RENAMED (Record, compute_ps, in compute_ps, WHOLE), .meaning = "Some kernel ran." },           \
-      { RENAMED (Record, comm_ps, in comm_ps, WHOLE),                                                  \
-        .meaning = "Some collective or message was under way." },                                      \
-      { RENAMED (Record, overlapped_ps, in overlapped_ps, WHOLE), .meaning = "Both at once." },        \
-      { RENAMED (Record, exposed_ps, in exposed_ps, WHOLE), .meaning = "`comm_ps - overlapped_ps`." }, \
-      { RENAMED (Record, idle_ps, in idle_ps, WHOLE),                                                  \
-        .meaning = "Neither: `duration_ps - (compute_ps + comm_ps - overlapped_ps)`." },               \
-      { RENAMED (Record, waiting_ps, in waiting_ps, WHOLE), .since = 5,                                \
-        .meaning = "The part of `idle_ps` in which a collective waited for its last rank." },          \
-  {                                                                                                    \
-    RENAMED (Record, exposed_inter_node_ps, in exposed_inter_node_ps, WHOLE),                          \
-        .since = 5, .meaning = "The part of `exposed_ps` of collectives that cross nodes."             \
+#define TIMES(Record, in)                                                                               \
+  { RENAMED (Record, start_ps, in start_ps, WHOLE), .meaning = "Start of the iteration." },             \
+      { RENAMED (Record, duration_ps, in duration_ps, WHOLE), .check = "duration_ps >= 0",              \
+        .meaning = "Length of the iteration." },                                                        \
+      { RENAMED (Record, compute_ps, in compute_ps, WHOLE), .meaning = "Time in which a kernel ran." }, \
+      { RENAMED (Record, comm_ps, in comm_ps, WHOLE),                                                   \
+        .meaning = "Time in which a collective or a message was under way." },                          \
+      { RENAMED (Record, overlapped_ps, in overlapped_ps, WHOLE),                                       \
+        .meaning = "Time in which both happened." },                                                    \
+      { RENAMED (Record, exposed_ps, in exposed_ps, WHOLE), .meaning = "`comm_ps - overlapped_ps`." },  \
+      { RENAMED (Record, idle_ps, in idle_ps, WHOLE),                                                   \
+        .meaning = "Time with neither: `duration_ps - (compute_ps + comm_ps - overlapped_ps)`." },      \
+      { RENAMED (Record, waiting_ps, in waiting_ps, WHOLE), .since = 5,                                 \
+        .meaning = "The part of `idle_ps` in which a collective waited for its last rank." },           \
+  {                                                                                                     \
+    RENAMED (Record, exposed_inter_node_ps, in exposed_inter_node_ps, WHOLE),                           \
+        .since = 5, .meaning = "The part of `exposed_ps` of collectives that cross nodes."              \
   }
 
 #define OF_A_RUN "run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE"
@@ -53,24 +54,24 @@
 static const FabColumn run_columns[] = {
   { COLUMN (FabRunRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabRunRecord, scenario_yaml, TEXT),
-    .meaning = "The resolved scenario: running it again gives this run." },
+    .meaning = "The resolved scenario. Simulating it again gives the same run." },
   { COLUMN (FabRunRecord, version, TEXT), .meaning = "The version of the program." },
   { COLUMN (FabRunRecord, fidelity, TEXT), .meaning = "The model of the network." },
   { COLUMN (FabRunRecord, seed, WHOLE) },
   { COLUMN (FabRunRecord, n_ranks, COUNT) },
   { COLUMN (FabRunRecord, n_nodes, COUNT) },
   { COLUMN (FabRunRecord, peak_flops_per_s, REAL),
-    .meaning = "Of one accelerator; 0: the job computes nothing." },
+    .meaning = "Peak rate of one accelerator; 0: the job computes nothing." },
   { COLUMN (FabRunRecord, memory_bytes, UNSIGNED), .since = 2,
-    .meaning = "Of one accelerator; 0: not known." },
+    .meaning = "Memory of one accelerator; 0: not known." },
   { COLUMN (FabRunRecord, train_tokens, REAL), .since = 2,
-    .meaning = "Of the whole training; 0: the scenario does not say." },
+    .meaning = "Tokens of the whole training; 0: the scenario does not say." },
 };
 
 static const FabColumn rank_class_columns[] = {
   { COLUMN (FabRankClassRecord, rank_class, COUNT) },
-  { COLUMN (FabRankClassRecord, first_rank, COUNT), .meaning = "The lowest of its ranks." },
-  { COLUMN (FabRankClassRecord, n_ranks, COUNT), .meaning = "How many ranks it stands for." },
+  { COLUMN (FabRankClassRecord, first_rank, COUNT), .meaning = "The lowest rank of the class." },
+  { COLUMN (FabRankClassRecord, n_ranks, COUNT), .meaning = "Number of ranks in the class." },
   { COLUMN (FabRankClassRecord, name, TEXT), .since = 2, .meaning = "`stage 3`." },
 };
 
@@ -79,17 +80,18 @@ static const FabColumn link_columns[] = {
   { RENAMED (FabLinkRecord, from_vertex, from, TEXT), .meaning = "`node0/gpu3`." },
   { RENAMED (FabLinkRecord, to_vertex, to, TEXT), .meaning = "`leaf0`." },
   { COLUMN (FabLinkRecord, spec, TEXT), .meaning = "The catalogue entry." },
-  { RENAMED (FabLinkRecord, n_parallel, count, COUNT), .meaning = "Links in the edge." },
-  { COLUMN (FabLinkRecord, line_rate_bytes_per_s, UNSIGNED), .meaning = "Of one direction, after coding." },
+  { RENAMED (FabLinkRecord, n_parallel, count, COUNT), .meaning = "Number of parallel links in the edge." },
+  { COLUMN (FabLinkRecord, line_rate_bytes_per_s, UNSIGNED),
+    .meaning = "Rate of one link in one direction, after line coding." },
   { COLUMN (FabLinkRecord, latency_ps, WHOLE) },
 };
 
 static const FabColumn iteration_columns[] = {
   { RENAMED (FabStepRecord, iteration, times.iteration, COUNT) },
   TIMES (FabStepRecord, times.),
-  { COLUMN (FabStepRecord, mfu_fraction, REAL), .meaning = "Model FLOPs over peak x duration." },
-  { COLUMN (FabStepRecord, hfu_fraction, REAL), .meaning = "Executed FLOPs over peak x duration." },
-  { COLUMN (FabStepRecord, tokens_per_s, REAL), .meaning = "Of the whole job." },
+  { COLUMN (FabStepRecord, mfu_fraction, REAL), .meaning = "Model FLOPs divided by peak x duration." },
+  { COLUMN (FabStepRecord, hfu_fraction, REAL), .meaning = "Executed FLOPs divided by peak x duration." },
+  { COLUMN (FabStepRecord, tokens_per_s, REAL), .meaning = "Tokens per second of the whole job." },
 };
 
 static const FabColumn iteration_class_columns[] = {
@@ -104,30 +106,32 @@ static const FabColumn collective_columns[] = {
   { COLUMN (FabCollectiveRecord, name, TEXT), .meaning = "`bucket2`." },
   { COLUMN (FabCollectiveRecord, op, TEXT), .meaning = "`all_reduce`." },
   { COLUMN (FabCollectiveRecord, dimension, TEXT), .since = 2,
-    .meaning = "The dimension of parallelism whose ranks talk: `data`, `tensor`, `context`, "
+    .meaning = "The dimension of parallelism whose ranks communicate: `data`, `tensor`, `context`, "
                "`expert`, `pipeline` or `other`." },
   { COLUMN (FabCollectiveRecord, algorithm, TEXT), .may_be_null = TRUE,
-    .meaning = "`ring`; NULL: there is none, as for `send_recv`." },
+    .meaning = "`ring`; NULL: the operation has no algorithm, as `send_recv`." },
   { COLUMN (FabCollectiveRecord, protocol, TEXT), .may_be_null = TRUE,
-    .meaning = "`simple`; NULL: there is none." },
+    .meaning = "`simple`; NULL: the operation has no protocol." },
   { COLUMN (FabCollectiveRecord, n_channels, COUNT) },
   { COLUMN (FabCollectiveRecord, n_ranks, COUNT) },
-  { COLUMN (FabCollectiveRecord, bytes, UNSIGNED), .meaning = "The size as nccl-tests counts it." },
-  { COLUMN (FabCollectiveRecord, ready_ps, WHOLE), .meaning = "The first rank arrived." },
+  { COLUMN (FabCollectiveRecord, bytes, UNSIGNED),
+    .meaning = "Size of the collective, as nccl-tests counts it." },
+  { COLUMN (FabCollectiveRecord, ready_ps, WHOLE), .meaning = "Time at which the first rank arrived." },
   { COLUMN (FabCollectiveRecord, start_ps, WHOLE), .check = "start_ps >= ready_ps",
-    .meaning = "The last rank arrived; `start_ps - ready_ps` is waiting." },
-  { COLUMN (FabCollectiveRecord, end_ps, WHOLE), .check = "end_ps >= start_ps", .meaning = "It was done." },
+    .meaning = "Time at which the last rank arrived. `start_ps - ready_ps` is the wait for it." },
+  { COLUMN (FabCollectiveRecord, end_ps, WHOLE), .check = "end_ps >= start_ps",
+    .meaning = "Time at which the collective had ended on all ranks." },
   { COLUMN (FabCollectiveRecord, exposed_ps, WHOLE),
     .meaning = "The part of `start_ps` to `end_ps` in which no compute ran, mean over ranks." },
   { COLUMN (FabCollectiveRecord, algbw_bytes_per_s, REAL), .meaning = "`bytes / (end_ps - start_ps)`." },
   { COLUMN (FabCollectiveRecord, busbw_bytes_per_s, REAL),
-    .meaning = "That times the factor of nccl-tests for the operation." },
+    .meaning = "`algbw_bytes_per_s` times the factor of nccl-tests for the operation." },
   { COLUMN (FabCollectiveRecord, binding_link, COUNT), .may_be_null = TRUE,
-    .meaning = "The slowest of its links; NULL: it crossed none." },
+    .meaning = "The slowest link of the collective; NULL: it crossed no link." },
   { COLUMN (FabCollectiveRecord, waits_for_ends, COUNT), .since = 6,
     .meaning =
-        "1: thread blocks, copies or the protocol at its ends set its pace, and a faster link would not "
-        "change it. 0: `binding_link` did." },
+        "1: thread blocks, copies or the protocol at the ends set the pace, and a faster link would not "
+        "change it. 0: `binding_link` set the pace." },
 };
 
 /* A span has no foreign key to its iteration or its collective, because spans that start early in the next iteration
@@ -139,13 +143,13 @@ static const FabColumn span_columns[] = {
   { COLUMN (FabSpanRecord, iteration, COUNT) },
   { COLUMN (FabSpanRecord, rank_class, COUNT) },
   { COLUMN (FabSpanRecord, kind, SPAN),
-    .meaning = "`compute`, `comm`, `load`, or `wait`: a collective waits for its last rank." },
+    .meaning = "`compute`, `comm`, `load`, or `wait`. In `wait`, a collective waits for its last rank." },
   { COLUMN (FabSpanRecord, stream, TEXT), .meaning = "`compute`, `comm`, `loader`." },
   { COLUMN (FabSpanRecord, name, TEXT), .meaning = "`forward layer3`." },
   { COLUMN (FabSpanRecord, start_ps, WHOLE) },
   { COLUMN (FabSpanRecord, end_ps, WHOLE), .check = "end_ps >= start_ps" },
   { COLUMN (FabSpanRecord, collective, INDEX), .may_be_null = TRUE,
-    .meaning = "Of the same iteration; NULL: the task is none." },
+    .meaning = "Collective of the same iteration; NULL: the task is not a collective." },
 };
 
 static const FabColumn link_load_columns[] = {
@@ -153,25 +157,26 @@ static const FabColumn link_load_columns[] = {
   { COLUMN (FabLinkLoadRecord, link, COUNT) },
   { COLUMN (FabLinkLoadRecord, bytes, UNSIGNED), .meaning = "Payload." },
   { COLUMN (FabLinkLoadRecord, busy_fraction, REAL),
-    .meaning = "Line bytes, headers and stalls included, over line rate x duration." },
+    .meaning = "Line bytes, with headers and stalls, divided by line rate x duration." },
 };
 
 static const FabColumn link_queue_columns[] = {
   { COLUMN (FabLinkQueueRecord, link, COUNT) },
   { COLUMN (FabLinkQueueRecord, carried_bytes, UNSIGNED),
-    .meaning = "Payload that the link carried, what was lost further on and sent again too." },
+    .meaning = "Payload that the link carried. Packets that were lost further on and sent again count "
+               "each time." },
   { RENAMED (FabLinkQueueRecord, most_queue_bytes, most_bytes, UNSIGNED),
-    .meaning = "The most payload that waited in front of the link at once; what a sender has"
-               " not sent yet does not wait." },
+    .meaning = "The most payload that waited in front of the link at one time. Bytes that a sender has "
+               "not sent yet do not count." },
   { RENAMED (FabLinkQueueRecord, mean_queue_bytes, mean_bytes, REAL),
-    .meaning = "Its mean from the start of the run to the end of its last iteration." },
+    .meaning = "Mean payload in the queue, from the start of the run to the end of its last iteration." },
   { COLUMN (FabLinkQueueRecord, n_stalls, UNSIGNED),
-    .meaning = "Times that something waited, the wire was free and the far end had no room, "
-               "or had paused the link." },
+    .meaning = "How often packets waited although the wire was free, because the far end had no room or "
+               "had paused the link." },
   { COLUMN (FabLinkQueueRecord, n_marks, UNSIGNED),
     .meaning = "Packets that were marked when they joined the queue." },
   { COLUMN (FabLinkQueueRecord, n_pauses, UNSIGNED),
-    .meaning = "Times that the far end stopped the link (PFC)." },
+    .meaning = "How often the far end paused the link (PFC)." },
   { COLUMN (FabLinkQueueRecord, n_drops, UNSIGNED),
     .meaning = "Packets that were lost in front of the link." },
 };
@@ -182,17 +187,19 @@ static const FabColumn exposure_columns[] = {
   { COLUMN (FabExposureRecord, dimension, TEXT), .meaning = "As in `collective`." },
   { COLUMN (FabExposureRecord, op, TEXT) },
   { COLUMN (FabExposureRecord, n_collectives, COUNT),
-    .meaning = "Those of the iteration's tasks in which the class takes part." },
-  { COLUMN (FabExposureRecord, bytes, UNSIGNED), .meaning = "Their sizes as nccl-tests counts them." },
+    .meaning = "Collectives of the iteration in which the class takes part." },
+  { COLUMN (FabExposureRecord, bytes, UNSIGNED),
+    .meaning = "Sizes of these collectives, as nccl-tests counts them." },
   { COLUMN (FabExposureRecord, comm_ps, WHOLE),
-    .meaning = "Some of them were under way, between the start and the end of the iteration." },
+    .meaning = "Time in which at least one of these collectives was under way, within the iteration." },
   { COLUMN (FabExposureRecord, exposed_ps, WHOLE),
-    .meaning = "Their part of `iteration_class.exposed_ps`, to which the rows of a class add"
-               " up exactly." },
+    .meaning = "Share of these collectives in `iteration_class.exposed_ps`. The rows of a class add up "
+               "to it exactly." },
   { COLUMN (FabExposureRecord, exposed_inter_node_ps, WHOLE), .since = 5,
     .meaning = "The part of `exposed_ps` of collectives that cross nodes." },
   { COLUMN (FabExposureRecord, waiting_ps, WHOLE), .since = 5,
-    .meaning = "Idle while some of them waited for their last rank; shared in the same way." },
+    .meaning = "Idle time in which at least one of these collectives waited for its last rank. It is "
+               "shared in the same way." },
 };
 
 static const FabColumn critical_path_columns[] = {
@@ -202,11 +209,11 @@ static const FabColumn critical_path_columns[] = {
   { COLUMN (FabPathRecord, stream, TEXT) },
   { COLUMN (FabPathRecord, kind, SPAN), .meaning = "`compute`, `comm` or `load`." },
   { COLUMN (FabPathRecord, name, TEXT) },
-  { COLUMN (FabPathRecord, start_ps, WHOLE), .meaning = "Where the row before it ends." },
+  { COLUMN (FabPathRecord, start_ps, WHOLE), .meaning = "Time at which the row before it ends." },
   { COLUMN (FabPathRecord, end_ps, WHOLE), .check = "end_ps > start_ps" },
   { COLUMN (FabPathRecord, collective, INDEX), .may_be_null = TRUE, .meaning = "As in `span`." },
   { COLUMN (FabPathRecord, binding_link, COUNT), .may_be_null = TRUE,
-    .meaning = "Of the collective; NULL: no link set its rate." },
+    .meaning = "Binding link of the collective; NULL: no link set its rate." },
 };
 
 static const FabColumn link_sample_columns[] = {
@@ -215,8 +222,8 @@ static const FabColumn link_sample_columns[] = {
   { COLUMN (FabLinkSampleRecord, start_ps, WHOLE) },
   { COLUMN (FabLinkSampleRecord, end_ps, WHOLE), .check = "end_ps > start_ps" },
   { COLUMN (FabLinkSampleRecord, bytes_per_s, REAL),
-    .meaning = "Payload; each collective of the iteration counts with its mean rate from "
-               "start to end." },
+    .meaning = "Rate of payload. Each collective of the iteration counts with its mean rate from start "
+               "to end." },
 };
 
 static const FabColumn memory_columns[] = {
@@ -229,21 +236,23 @@ static const FabColumn finding_columns[] = {
   { .name = "place", .kind = FAB_COLUMN_SERIAL, .meaning = "Counts from 0 in its run." },
   { COLUMN (FabFindingRecord, code, TEXT), .meaning = "`does_not_fit`, ... ([verdict](verdict.md))." },
   { COLUMN (FabFindingRecord, severity, TEXT), .meaning = "`stops`, `warns` or `notes`." },
-  { COLUMN (FabFindingRecord, text, TEXT), .meaning = "What was found, in plain words." },
-  { COLUMN (FabFindingRecord, advice, TEXT), .may_be_null = TRUE, .meaning = "What to do; NULL: nothing." },
+  { COLUMN (FabFindingRecord, text, TEXT), .meaning = "The finding in words." },
+  { COLUMN (FabFindingRecord, advice, TEXT), .may_be_null = TRUE,
+    .meaning = "The remedy in words; NULL: there is none." },
 };
 
 static const FabColumn memo_columns[] = {
   { COLUMN (FabMemoRecord, n_collectives, UNSIGNED), .meaning = "Collectives that have ended." },
   { COLUMN (FabMemoRecord, n_collectives_remembered, UNSIGNED),
-    .meaning = "Of them, those that were not played, because the same had happened before." },
+    .meaning = "Collectives whose times were taken from an earlier equal one instead of being simulated." },
   { COLUMN (FabMemoRecord, n_episodes, UNSIGNED),
-    .meaning = "Spans of time in which the network was never idle." },
+    .meaning = "Episodes: spans of time in which the network was never idle." },
   { COLUMN (FabMemoRecord, n_episodes_remembered, UNSIGNED),
-    .meaning = "Of them, those of which nothing was played." },
+    .meaning = "Episodes of which nothing was simulated, because all of it was remembered." },
   { COLUMN (FabMemoRecord, n_replays, UNSIGNED),
-    .meaning = "How often an episode was played again from its begin, because it went on in a new way." },
-  { COLUMN (FabMemoRecord, n_events, UNSIGNED), .meaning = "Events of the network that were played." },
+    .meaning = "How often an episode was simulated again from its start, because it went on differently "
+               "from the remembered one." },
+  { COLUMN (FabMemoRecord, n_events, UNSIGNED), .meaning = "Events of the network that were simulated." },
 };
 
 static const FabColumn band_columns[] = {
@@ -252,18 +261,19 @@ static const FabColumn band_columns[] = {
   { COLUMN (FabBandRecord, low_s, REAL), .meaning = "The lower bound." },
   { COLUMN (FabBandRecord, high_s, REAL), .meaning = "The upper bound." },
   { COLUMN (FabBandRecord, coverage_fraction, REAL),
-    .meaning = "The share of cases that lie between the bounds, 0.9 or 0.95." },
+    .meaning = "Share of cases that lie between the bounds, 0.9 or 0.95." },
   { COLUMN (FabBandRecord, reason, TEXT), .may_be_null = TRUE,
-    .meaning = "What most of the width comes from: `collectives (2 tables of port-200)`." },
+    .meaning = "The largest source of the width: `collectives (2 tables of port-200)`." },
 };
 
 static const FabColumn faster_columns[] = {
   { COLUMN (FabFasterRecord, spec, TEXT), .meaning = "The catalogue entry whose links are faster." },
-  { COLUMN (FabFasterRecord, rate_factor, REAL), .meaning = "How many times as fast." },
-  { COLUMN (FabFasterRecord, step_s, REAL), .meaning = "The step of the last iteration then." },
-  { COLUMN (FabFasterRecord, exposed_s, REAL), .meaning = "Its exposed communication then." },
+  { COLUMN (FabFasterRecord, rate_factor, REAL), .meaning = "Factor on the rate of these links." },
+  { COLUMN (FabFasterRecord, step_s, REAL), .meaning = "Step of the last iteration with the faster links." },
+  { COLUMN (FabFasterRecord, exposed_s, REAL),
+    .meaning = "Exposed communication of the last iteration with the faster links." },
   { COLUMN (FabFasterRecord, binding_from, TEXT), .may_be_null = TRUE,
-    .meaning = "The link that sets the pace then; NULL: none does." },
+    .meaning = "The link that sets the pace with the faster links (its source); NULL: no link does." },
   { COLUMN (FabFasterRecord, binding_to, TEXT), .may_be_null = TRUE },
   { COLUMN (FabFasterRecord, binding_spec, TEXT), .may_be_null = TRUE },
 };
@@ -271,21 +281,20 @@ static const FabColumn faster_columns[] = {
 static const FabColumn sweep_columns[] = {
   { COLUMN (FabSweepRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabSweepRecord, summary, TEXT), .may_be_null = TRUE,
-    .meaning = "Of the scenario; NULL: it has none." },
+    .meaning = "The summary of the scenario; NULL: it has none." },
   { COLUMN (FabSweepRecord, scenario_yaml, TEXT),
-    .meaning = "The resolved scenario, before anything varies." },
+    .meaning = "The resolved scenario, before any axis is applied." },
   { COLUMN (FabSweepRecord, version, TEXT), .meaning = "The version of the program." },
   { COLUMN (FabSweepRecord, fingerprint, TEXT), .is_unique = TRUE,
-    .meaning = "SHA-256 of all that the points depend on: the same scenario, files that it "
-               "includes, catalogue, settings, axes and version have the same one." },
-  { COLUMN (FabSweepRecord, n_points, WHOLE), .meaning = "How many points it has when it is complete." },
+    .meaning = "SHA-256 of all input of the points: the scenario, the files it includes, the catalogue, "
+               "the settings, the axes and the version." },
+  { COLUMN (FabSweepRecord, n_points, WHOLE), .meaning = "Number of points of the complete sweep." },
 };
 
 static const FabColumn sweep_axis_columns[] = {
   { COLUMN (FabSweepAxisRow, axis, COUNT) },
   { COLUMN (FabSweepAxisRow, key, TEXT),
-    .meaning = "`cluster.nodes`; of keys that move together `cluster.nodes & "
-               "job.micro_batch`." },
+    .meaning = "`cluster.nodes`, or `cluster.nodes & job.micro_batch` for keys that move together." },
 };
 
 static const FabColumn sweep_value_columns[] = {
@@ -296,14 +305,14 @@ static const FabColumn sweep_value_columns[] = {
 
 static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, point, WHOLE), .check = "point >= 0",
-    .meaning = "Counts through the grid, the last axis fastest: of two axes it is `item0 x "
-               "(values of axis 1) + item1`." },
+    .meaning = "Number of the point in the grid. The last axis varies fastest: with two axes the number "
+               "is `item0 x (values of axis 1) + item1`." },
   { COLUMN (FabSweepPointRecord, settings, TEXT),
     .meaning = "The assignments of the point: `cluster.nodes=4 job.micro_batch=2`." },
   { COLUMN (FabSweepPointRecord, step_s, REAL), .may_be_null = TRUE,
-    .meaning = "The last iteration, mean over ranks." },
+    .meaning = "Duration of the last iteration, mean over ranks." },
   { COLUMN (FabSweepPointRecord, compute_s, REAL), .may_be_null = TRUE,
-    .meaning = "As in `iteration`, and the next four." },
+    .meaning = "The column of the same name of `iteration`; the next four too." },
   { COLUMN (FabSweepPointRecord, comm_s, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, overlapped_s, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, exposed_s, REAL), .may_be_null = TRUE },
@@ -313,30 +322,30 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, tokens_per_s, REAL), .may_be_null = TRUE,
     .meaning = "NULL: the job has no tokens." },
   { COLUMN (FabSweepPointRecord, train_s, REAL), .may_be_null = TRUE,
-    .meaning = "The whole training; NULL: the job does not say how long it is." },
+    .meaning = "Time of the whole training; NULL: the job does not say how many tokens it has." },
   { COLUMN (FabSweepPointRecord, memory_bytes, WHOLE), .may_be_null = TRUE,
-    .meaning = "Of the fullest rank; NULL: not known." },
+    .meaning = "Memory that the fullest rank needs; NULL: not known." },
   { COLUMN (FabSweepPointRecord, memory_max_bytes, WHOLE), .may_be_null = TRUE,
-    .meaning = "What a rank has; NULL: not known." },
+    .meaning = "Memory that a rank has; NULL: not known." },
   { COLUMN (FabSweepPointRecord, n_ranks, WHOLE), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, n_nodes, WHOLE), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, binding, TEXT), .may_be_null = TRUE,
     .meaning = "The link that sets the pace of most communication; NULL: no link does." },
   { COLUMN (FabSweepPointRecord, binding_spec, TEXT), .may_be_null = TRUE,
-    .meaning = "Its catalogue entry." },
+    .meaning = "The catalogue entry of that link." },
   { COLUMN (FabSweepPointRecord, binding_fraction, REAL), .may_be_null = TRUE,
-    .meaning = "Of how much communication it sets the pace." },
+    .meaning = "Share of communication of which that link sets the pace." },
   { COLUMN (FabSweepPointRecord, capex_usd, REAL), .may_be_null = TRUE,
-    .meaning = "The price of the whole machine; NULL: something has no price "
-               "([cost](../how-to/cost.md))." },
+    .meaning = "Price of the whole machine; NULL: a part has no price ([cost](../how-to/cost.md))." },
   { COLUMN (FabSweepPointRecord, network_usd, REAL), .may_be_null = TRUE,
     .meaning = "The network's part of it." },
   { COLUMN (FabSweepPointRecord, power_watts, REAL), .may_be_null = TRUE,
-    .meaning = "At the meter, of the job's share; NULL: something has no watts." },
+    .meaning = "Power at the meter for the job's share of the machine; NULL: the watts of a part are not "
+               "known." },
   { COLUMN (FabSweepPointRecord, network_watts, REAL), .may_be_null = TRUE,
     .meaning = "The network's part of it." },
   { COLUMN (FabSweepPointRecord, usd_per_hour, REAL), .may_be_null = TRUE,
-    .meaning = "What the job costs; NULL: not known." },
+    .meaning = "Cost of one hour of the job; NULL: not known." },
   { COLUMN (FabSweepPointRecord, usd_per_step, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, usd_per_million_tokens, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, train_usd, REAL), .may_be_null = TRUE, .meaning = "The whole training." },
@@ -347,31 +356,33 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, exposed_inter_node_s, REAL), .since = 5, .may_be_null = TRUE,
     .meaning = "As in `iteration`." },
   { COLUMN (FabSweepPointRecord, exposed_data_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "The part of `exposed_s` of a dimension; NULL: the job does not communicate in it." },
+    .meaning = "The part of `exposed_s` of data parallelism; NULL: the job does not communicate in this "
+               "dimension." },
   { COLUMN (FabSweepPointRecord, exposed_tensor_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning = "The part of `exposed_s` of tensor parallelism; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, exposed_context_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning = "The part of `exposed_s` of context parallelism; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, exposed_expert_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning = "The part of `exposed_s` of expert parallelism; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, exposed_pipeline_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning = "The part of `exposed_s` of pipeline parallelism; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, exposed_offload_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning =
+        "The part of `exposed_s` of transfers to and from host memory and drives; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, exposed_other_s, REAL), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise." },
+    .meaning = "The part of `exposed_s` of all other communication; NULL: the job has none." },
   { COLUMN (FabSweepPointRecord, n_seeds, WHOLE), .since = 5, .may_be_null = TRUE,
-    .meaning = "Seeds of the point; its figures are those of the seed with the median step." },
+    .meaning = "Number of seeds of the point. Its figures are those of the seed with the median step." },
   { COLUMN (FabSweepPointRecord, seed_steps, TEXT), .since = 5, .may_be_null = TRUE,
-    .meaning = "The step of each seed in seconds, with blanks between; NULL: one seed." },
+    .meaning = "The step of each seed in seconds, separated by blanks; NULL: one seed." },
   { COLUMN (FabSweepPointRecord, seed_exposed, TEXT), .since = 5, .may_be_null = TRUE,
-    .meaning = "Likewise exposed communication." },
+    .meaning = "Exposed communication of each seed in seconds, separated by blanks; NULL: one seed." },
   { COLUMN (FabSweepPointRecord, problem, TEXT), .may_be_null = TRUE,
-    .meaning = "Why the point cannot be played; then all figures are NULL. NULL: it was "
-               "played." },
+    .meaning = "Reason why the point cannot be simulated; all figures are then NULL. NULL: it was "
+               "simulated." },
   { COLUMN (FabSweepPointRecord, verdict, TEXT), .since = 5, .may_be_null = TRUE,
     .meaning =
-        "The codes of its findings, with `;` between ([verdict](verdict.md)); NULL: it was not played." },
+        "The codes of its findings, separated by `;` ([verdict](verdict.md)); NULL: it was not simulated." },
 };
 
 const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
@@ -402,42 +413,39 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                        .keys = { "PRIMARY KEY (run_id, span)", TO_CLASS } },
   [FAB_TABLE_LINK_LOAD] = { TABLE (link_load, FabLinkLoadRecord, link_load_columns), .what = "link loads",
                             .owner = OF_A_PART,
-                            .about =
-                                "traffic of one link in one iteration; a link that carried nothing has no row",
+                            .about = "traffic of one link in one iteration. A link that carried nothing has "
+                                     "no row",
                             .keys = { "PRIMARY KEY (run_id, iteration, link)", TO_ITERATION, TO_LINK } },
   [FAB_TABLE_LINK_QUEUE] = { TABLE (link_queue, FabLinkQueueRecord, link_queue_columns),
                              .what = "link queues", .since = 3, .owner = OF_A_PART,
-                             .about =
-                                 "what waited for one link in the whole run; only `fidelity: packet` has "
-                                 "queues, and links to which nothing came have no row",
+                             .about = "the queue in front of one link over the whole run. Only `fidelity: "
+                                      "packet` has queues, and a link that no packet reached has no row",
                              .keys = { "PRIMARY KEY (run_id, link)",
                                        "FOREIGN KEY (run_id, link) REFERENCES link ON DELETE CASCADE" } },
   [FAB_TABLE_EXPOSURE] = { TABLE (exposure, FabExposureRecord, exposure_columns), .what = "exposures",
                            .since = 2, .owner = OF_A_PART,
-                           .about = "what a class of ranks communicated and waited for in one dimension of "
-                                    "parallelism by one operation",
-                           .note =
-                               "At an instant at which no compute runs, the dimensions that communicate "
-                               "share the time equally, and the operations of one dimension likewise. Copies"
-                               " that are no collective count as `send_recv` of `other`.",
+                           .about = "communication and waiting of a class of ranks in one dimension of "
+                                    "parallelism, by operation",
+                           .note = "While no compute runs, the dimensions that communicate share the time "
+                                   "equally, and so do the operations of one dimension. Copies outside "
+                                   "collectives count as `send_recv` of `other`.",
                            .keys = { "PRIMARY KEY (run_id, iteration, rank_class, dimension, op)",
                                      TO_ITERATION, TO_CLASS } },
   [FAB_TABLE_PATH] = { TABLE (critical_path, FabPathRecord, critical_path_columns),
                        .what = "the critical path", .since = 2, .owner = OF_A_PART,
-                       .about = "what the iteration waited for",
-                       .note = "The rows cover the iteration without a hole. From the task that ended last "
-                               "one goes back to the one that released it, and from a collective to what "
-                               "released the rank that came last. So making a task faster that is not on the"
-                               " path gains nothing, where nothing else contends; making one faster that is "
-                               "on it gains until another path is the longest.",
+                       .about = "the tasks that the iteration waited for",
+                       .note = "The rows cover the iteration without a gap. The path is followed back "
+                               "from the last task to the task that released it, and from a collective to "
+                               "the task that released its last rank. A faster task outside the path "
+                               "gains nothing, unless tasks contend. A faster task on it gains time until "
+                               "another path is the longest.",
                        .keys = { "PRIMARY KEY (run_id, iteration, place)", TO_ITERATION, TO_CLASS,
                                  "FOREIGN KEY (run_id, iteration, collective) REFERENCES collective",
                                  TO_BINDING_LINK } },
   [FAB_TABLE_LINK_SAMPLE] = { TABLE (link_sample, FabLinkSampleRecord, link_sample_columns),
                               .what = "link samples", .since = 2, .owner = OF_A_PART,
-                              .about =
-                                  "load over time of the links that set the pace, the eight busiest at most; "
-                                  "where nothing moves there is no row",
+                              .about = "load over time of the links that set the pace, of the eight busiest "
+                                       "at most. Times without traffic have no row",
                               .keys = { "PRIMARY KEY (run_id, iteration, link, start_ps)", TO_ITERATION,
                                         TO_LINK } },
   [FAB_TABLE_MEMORY] = { TABLE (memory, FabMemoryRecord, memory_columns), .what = "memory", .since = 2,
@@ -445,36 +453,36 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                          .keys = { "PRIMARY KEY (run_id, rank_class, part)", TO_CLASS } },
   [FAB_TABLE_FINDING] = { TABLE (finding, FabFindingRecord, finding_columns), .what = "the verdict",
                           .since = 5, .owner = OF_A_RUN,
-                          .about = "what must be known before a figure of the run is quoted",
+                          .about = "the findings of the verdict, to know before a figure of the run "
+                                   "is quoted",
                           .keys = { "PRIMARY KEY (run_id, place)" } },
-  [FAB_TABLE_MEMO] = { TABLE (memo, FabMemoRecord, memo_columns), .what = "what was played", .since = 6,
+  [FAB_TABLE_MEMO] = { TABLE (memo, FabMemoRecord, memo_columns), .what = "the memo", .since = 6,
                        .owner = OF_A_RUN,
-                       .about = "how much of the network's work was played, and how much was known",
-                       .note =
-                           "One row for a run at `step` or `packet`; none where the network keeps no memory of "
-                           "what happened, and with `--no-memo` nothing is remembered.",
+                       .about = "how much of the network's work was simulated, and how much was remembered",
+                       .note = "A run at `step` or `packet` has one row. Other fidelities have none. With "
+                               "`--no-memo` nothing is remembered.",
                        .keys = { "PRIMARY KEY (run_id)" } },
   [FAB_TABLE_BAND] = { TABLE (band, FabBandRecord, band_columns), .what = "the band", .since = 6,
-                       .owner = OF_A_PART, .about = "how far a figure of an iteration may be off",
-                       .note = "Nothing stands here for a run that was played with `--no-band`, or of which "
-                               "nothing is uncertain.",
+                       .owner = OF_A_PART, .about = "band of a figure of an iteration",
+                       .note = "A run with `--no-band` has no rows here, and neither has a run without "
+                               "uncertain inputs.",
                        .keys = { "PRIMARY KEY (run_id, iteration, figure)", TO_ITERATION } },
   [FAB_TABLE_FASTER] = { TABLE (faster, FabFasterRecord, faster_columns), .what = "the what-if", .since = 6,
                          .owner = OF_A_RUN,
-                         .about = "the run played again with faster links of the kind that set its pace",
+                         .about = "the run simulated again with faster links of the kind that set its pace",
                          .keys = { "PRIMARY KEY (run_id, spec, rate_factor)" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
-                        .about =
-                            "one row per sweep; deleting it deletes the rest, with `PRAGMA foreign_keys ="
-                            " 1`" },
-  [FAB_TABLE_SWEEP_AXIS] = { TABLE (sweep_axis, FabSweepAxisRow, sweep_axis_columns),
-                             .what = "what a sweep varies", .since = 4,
+                        .about = "one row per sweep. Deleting the row deletes the rest of the sweep, with "
+                                 "`PRAGMA foreign_keys = 1`" },
+  [FAB_TABLE_SWEEP_AXIS] = { TABLE (sweep_axis, FabSweepAxisRow, sweep_axis_columns), .what = "the axes",
+                             .since = 4,
                              .owner = "sweep_id INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE",
-                             .about = "what varies", .keys = { "PRIMARY KEY (sweep_id, axis)" } },
+                             .about = "the keys that a sweep varies",
+                             .keys = { "PRIMARY KEY (sweep_id, axis)" } },
   [FAB_TABLE_SWEEP_VALUE] = { TABLE (sweep_value, FabSweepValueRow, sweep_value_columns),
-                              .what = "what a sweep varies", .since = 4, .owner = "sweep_id INTEGER NOT NULL",
-                              .about = "the values of an axis",
+                              .what = "the values of the axes", .since = 4,
+                              .owner = "sweep_id INTEGER NOT NULL", .about = "the values of an axis",
                               .keys = { "PRIMARY KEY (sweep_id, axis, item)",
                                         "FOREIGN KEY (sweep_id, axis) REFERENCES sweep_axis ON DELETE CASCADE" } },
   [FAB_TABLE_SWEEP_POINT] = { TABLE (sweep_point, FabSweepPointRecord, sweep_point_columns),
