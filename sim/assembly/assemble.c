@@ -260,7 +260,7 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
                       cluster->n_nodes, build->node->name,
                       count_kind (build->node, FAB_PART_NIC) > 0
                           ? "does not say which link its NICs have; give it a `nic`, or set cluster.nic"
-                          : "has no NIC; nodes: 1 is possible");
+                          : "has no NIC; write nodes: 1");
   if (cluster->nics_per_node == 0)
     return TRUE;
   guint n_ports = kept_of_kind (build->cluster, build->node,

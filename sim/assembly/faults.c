@@ -507,7 +507,8 @@ append_rail (const Search *self, const FabFaultSpec *fault, GArray *links)
 
   if (fault->rail >= site->n_ports) {
     fab_diagnostics_add (self->diagnostics, fab_scenario_mark (site->scenario, &fault->rail),
-                         "nodes have %u NICs: rails are 0 to %d", site->n_ports, (int) site->n_ports - 1);
+                         "rail does not exist: nodes have %u NICs, so rails are 0 to %d", site->n_ports,
+                         (int) site->n_ports - 1);
     return;
   }
   for (guint machine = 0; machine < site->n_machines; machine++)
@@ -720,7 +721,7 @@ add_flow (const Search *self, const FabBackgroundSpec *one, FabDisturbancesPlan 
     return;
   if (flow.src == flow.dst) {
     fab_diagnostics_add (self->diagnostics, fab_scenario_mark (self->site->scenario, &one->to),
-                         "a transfer goes from one place to another");
+                         "from and to are the same place; give two different places");
     return;
   }
   if (flow.bytes == 0)

@@ -145,7 +145,8 @@ dissect (FabUnit unit, const char *text, Scanned *scanned, GError **error)
     if (!g_str_equal (s->name, scanned->suffix))
       continue;
     if (scanned->is_negative && unit != FAB_UNIT_COUNT && unit != FAB_UNIT_FACTOR) {
-      fab_throw (error, FAB_ERROR_INPUT, "'%s' is negative; %s cannot be", text, fab_unit_rows[unit].a_name);
+      fab_throw (error, FAB_ERROR_INPUT, "'%s' is negative; %s cannot be negative", text,
+                 fab_unit_rows[unit].a_name);
       return NULL;
     }
     return s;
@@ -250,7 +251,7 @@ fab_units_parse_whole (FabUnit unit, const char *text, gint64 *value, GError **e
   case SCALED_TOO_LARGE:
   default:
     most = fab_units_show (unit, (double) G_MAXINT64);
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is too large; the most is about %s", text, most);
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is too large; the limit is about %s", text, most);
   }
   if (scanned.is_negative)
     *value = -*value;
@@ -372,7 +373,7 @@ static const FabUnitRow fab_unit_rows[] = {
   [FAB_UNIT_LENGTH] = { "a length", "a whole number of millimetres", "30m", "mm, cm, m, km",
                         length_suffixes },
   [FAB_UNIT_RATE] = { "a rate", "a whole number of bytes per second", "200Gb/s",
-                      "Gb/s (bits), GB/s and GiB/s (bytes) and their like", rate_suffixes },
+                      "kb/s to Tb/s (bits), kB/s to TB/s and KiB/s to TiB/s (bytes)", rate_suffixes },
   [FAB_UNIT_FLOPS] = { "an amount of compute", "", "65TFLOP", "FLOP, GFLOP, TFLOP, PFLOP", flops_suffixes },
   [FAB_UNIT_FLOPS_RATE] = { "a compute rate", "", "312TFLOP/s", "FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s",
                             flops_rate_suffixes },

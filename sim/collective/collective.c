@@ -391,7 +391,7 @@ make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, Fa
     return TRUE;
   g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "%s of %s over %u ranks takes longer than 53 days, which is too long here",
+                    "%s of %s over %u ranks takes longer than 53 days, the limit of one collective",
                     fab_op_names[op], size, plan->n_ranks);
 }
 

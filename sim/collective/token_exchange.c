@@ -239,7 +239,9 @@ exchange_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgor
 
 /* Not a row of the registry: nobody but this library can ask for it. */
 static const FabAlgorithmOps exchange_algorithm = {
-  .info = { .name = "exchange", .summary = "Tokens to experts and back.", .doc = "docs/models/experts.md" },
+  .info = { .name = "exchange",
+            .summary = "Sends tokens to experts and their results back.",
+            .doc = "docs/models/experts.md" },
   .supports = exchange_supports,
   .form = exchange_form,
   .schedule = exchange_schedule,
@@ -263,8 +265,8 @@ exchange_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes by
   if (cost->start_ps == 0)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "kernels that exchange tokens were not measured on accelerators of generation '%s'; the "
-        "collective library can do it on any",
+        "kernels that exchange tokens were not measured on accelerators of generation '%s'; use the "
+        "collective library, which works on all of them",
         cluster->architecture != NULL ? cluster->architecture : "unknown");
   const FabCollectiveForm *form = fab_library_form (library, &exchange_algorithm, group, op, &env, error);
   if (form == NULL)

@@ -130,7 +130,7 @@ static FabSwitchTree *
 not_joined (guint nic, GError **error)
 {
   fab_throw (error, FAB_ERROR_INPUT,
-             "the switches of NIC %u of all nodes must reduce and be joined, and are not", nic);
+             "the switches that NIC %u of all nodes reaches must be connected and must reduce", nic);
   return NULL;
 }
 

@@ -346,7 +346,7 @@ find_below (const FabSchemaReader *self, const FabParam *table, const char *key)
 
     for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
       if (g_str_equal (infos[i]->name, key))
-        return g_strdup_printf ("it is one of those of '%s': write '%s: %s'", row->key, row->key, key);
+        return g_strdup_printf ("it is a key of '%s': write '%s: %s'", row->key, row->key, key);
       if (fab_schema_find_row (infos[i]->params, key) != NULL)
         return g_strdup_printf ("it is a key of '%s': write '%s: {kind: %s, %s: ...}'", row->key, row->key,
                                 infos[i]->name, key);
@@ -497,11 +497,11 @@ check_range (const FabParam *row, const char *text, double value)
     return g_strdup_printf ("'%s' is %s: must be more than 0", row->key, text);
   if (value < range.least) {
     limit = limit_text (row, range.least);
-    return g_strdup_printf ("'%s' is %s: the least is %s", row->key, text, limit);
+    return g_strdup_printf ("'%s' is %s: the lower limit is %s", row->key, text, limit);
   }
   if (range.has_most && value > range.most) {
     limit = limit_text (row, range.most);
-    return g_strdup_printf ("'%s' is %s: the most is %s", row->key, text, limit);
+    return g_strdup_printf ("'%s' is %s: the upper limit is %s", row->key, text, limit);
   }
   return NULL;
 }
@@ -590,7 +590,8 @@ parse_text (FabSchemaReader *self, const FabParam *row, const char *text, gpoint
   if (text[0] == '\0' && row->fallback == NULL)
     return g_strdup_printf ("'%s' is empty", row->key);
   if (hidden != 0)
-    return g_strdup_printf ("'%s' holds a character that is not seen, U+%04X; a terminal might obey it",
+    return g_strdup_printf ("'%s' holds the invisible character U+%04X, which a terminal may interpret; "
+                            "remove it",
                             row->key, hidden);
   *(const char **) field = text[0] == '\0' ? NULL : schema_reader_text (self, text);
   return NULL;
@@ -646,10 +647,10 @@ take_number (const FabParam *row, const FabValue *value, gpointer field)
       || (is_whole && value->kind != FAB_VALUE_WHOLE))
     return wrong_type (row, value);
   if (!isfinite (real))
-    return g_strdup_printf ("'%s' is no number", row->key);
+    return g_strdup_printf ("'%s' is not a number", row->key);
   text = fab_value_write (value);
   if (row->type == FAB_PARAM_FRACTION && real > 1)
-    return g_strdup_printf ("'%s' is %s: the most is 100%%", row->key, text);
+    return g_strdup_printf ("'%s' is %s: the upper limit is 100%%", row->key, text);
   problem = check_range (row, text, real);
   if (problem == NULL && is_whole)
     *(gint64 *) field = value->whole;

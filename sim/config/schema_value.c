@@ -214,7 +214,7 @@ enter_item (Place *at, const char *key, GError **error)
       if (g_strcmp0 (name_of (at->row->table, (const char *) list->data + i * at->row->table_size), key) == 0)
         index = i;
   if (index >= list->n)
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no item of '%s', which has %u", key, at->row->key,
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is not an item of '%s', which has %u", key, at->row->key,
                       list->n);
   at->table = at->row->table;
   at->in = (const char *) list->data + index * at->row->table_size;

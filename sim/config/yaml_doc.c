@@ -81,8 +81,8 @@ fab_yaml_source_load (const char *path, gboolean is_regular, GError **error)
     size += n > 0 ? (gsize) n : 0;
   }
   if (!is_right && is_open)
-    fab_throw (error, FAB_ERROR_IO, "%s is no regular file; a scenario reads no pipes, devices and folders",
-               path);
+    fab_throw (error, FAB_ERROR_IO,
+               "%s is not a regular file; a scenario cannot read pipes, devices and folders", path);
   else if (n < 0)
     fab_throw (error, FAB_ERROR_IO, "cannot %s %s: %s", is_open ? "read" : "open", path, g_strerror (errno));
   if (is_open)
@@ -197,20 +197,22 @@ fab_yaml_source_check (const FabYamlSource *self, FabDiagnostics *diagnostics)
   if (self->size > MAX_SIZE) {
     FabMark mark = { .file = self->file };
 
-    fab_diagnostics_add (diagnostics, &mark, "larger than 4 MiB");
+    fab_diagnostics_add (diagnostics, &mark, "the file is larger than 4 MiB");
     return FALSE;
   }
   if (is_utf16 (self))
     return refuse (self, self->data, "the file is UTF-16; save it as UTF-8", diagnostics);
   nul = memchr (self->data, '\0', self->size);
   if (nul != NULL)
-    return refuse (self, nul, "a NUL character; this is not a text file", diagnostics);
+    return refuse (self, nul, "the file holds a NUL character; it is not a text file", diagnostics);
   if (!g_utf8_validate_len (self->data, self->size, &bad))
-    return refuse (self, bad, "not UTF-8; save the file as UTF-8", diagnostics);
+    return refuse (self, bad, "the file is not UTF-8; save it as UTF-8", diagnostics);
   for (gsize i = 0; i < G_N_ELEMENTS (line_ends); i++) {
     bad = strstr (self->data, line_ends[i]);
     if (bad != NULL)
-      return refuse (self, bad, "an invisible line separator (U+0085, U+2028 or U+2029); end lines with LF",
+      return refuse (self, bad,
+                     "the file holds an invisible line separator (U+0085, U+2028 or U+2029); "
+                     "end lines with LF",
                      diagnostics);
   }
   return TRUE;
@@ -451,7 +453,7 @@ fail (const Reader *self, const FabMark *mark, const char *message)
 static FabYamlNode *
 fail_full (const Reader *self, const FabMark *mark)
 {
-  fab_diagnostics_add (self->diagnostics, mark, "more than %u values in one document", FAB_YAML_MAX_NODES);
+  fab_diagnostics_add (self->diagnostics, mark, "one document holds more than %u values", FAB_YAML_MAX_NODES);
   return NULL;
 }
 
@@ -476,7 +478,7 @@ report_problem (const Reader *self)
   }
   mark = mark_of (self, &parser->problem_mark, NULL);
   if (yaml_source_char (&mark) == '\t') {
-    fail (self, &mark, "a tab where YAML wants spaces");
+    fail (self, &mark, "a tab stands where YAML needs spaces");
     return;
   }
   if (parser->context == NULL) {
@@ -534,16 +536,16 @@ read_alias (Reader *self, const char *name, const FabMark *mark, guint depth)
   FabYamlNode *copy;
 
   if (!g_hash_table_lookup_extended (self->anchors, name, NULL, &target)) {
-    fab_diagnostics_add (self->diagnostics, mark, "unknown alias '*%s'; no '&%s' stands above it", name,
+    fab_diagnostics_add (self->diagnostics, mark, "unknown alias '*%s'; no '&%s' is defined above it", name,
                          name);
     return NULL;
   }
   if (target == NULL)
-    return fail (self, mark, "this alias is part of what it stands for");
+    return fail (self, mark, "this alias refers to a value that contains it");
   copy = yaml_tree_copy (self->doc, target, FAB_YAML_MAX_DEPTH - depth + 1);
   if (copy == NULL)
     fab_diagnostics_add (self->diagnostics, mark,
-                         "alias '*%s' makes the document too large: the most is %u values, %u levels deep",
+                         "alias '*%s' makes the document too large: the limit is %u values, %u levels deep",
                          name, FAB_YAML_MAX_NODES, FAB_YAML_MAX_DEPTH);
   return copy;
 }
@@ -679,7 +681,7 @@ read_node (Reader *self, const yaml_event_t *event, guint depth)
   FabYamlNode *node;
 
   if (depth > FAB_YAML_MAX_DEPTH)
-    return fail (self, &mark, "nested more than 64 levels deep");
+    return fail (self, &mark, "values are nested more than 64 levels deep");
   if (tag != NULL)
     fab_diagnostics_add (self->diagnostics, &mark, "tags ('%s') are not supported; write the value alone",
                          tag);
@@ -707,7 +709,7 @@ read_document (Reader *self)
       return node != NULL ? node : fab_yaml_tree_scalar (self->doc, NULL, &mark);
     if (event.type == YAML_DOCUMENT_START_EVENT && node != NULL) {
       mark = mark_of (self, &event.start_mark, &event.end_mark);
-      return fail (self, &mark, "a second document begins here; a file holds one");
+      return fail (self, &mark, "a second document begins here; a file may hold only one");
     }
     if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_START_EVENT
         || event.type == YAML_DOCUMENT_END_EVENT)

@@ -101,12 +101,13 @@ check_file (Includer *self, const FabYamlNode *name, const char *full)
   for (guint i = 0; i < self->open->len; i++)
     if (strcmp (g_ptr_array_index (self->open, i), full) == 0) {
       fab_diagnostics_add (self->diagnostics, &name->mark,
-                           "'%s' is being read already: a file cannot include itself", name->text);
+                           "'%s' includes itself, directly or through another file", name->text);
       return FALSE;
     }
   if (self->open->len > MAX_DEPTH || ++self->n_files > MAX_FILES) {
     fab_diagnostics_add (self->diagnostics, &name->mark,
-                         "more than %u files, or more than %u within one another", MAX_FILES, MAX_DEPTH);
+                         "too many included files: the limit is %u files, nested %u deep", MAX_FILES,
+                         MAX_DEPTH);
     return FALSE;
   }
   return TRUE;
@@ -134,7 +135,7 @@ read_root (Includer *self, const FabYamlNode *name, const char *path, FabYamlSou
 
   if (root == NULL) {
     line = fab_diagnostics_first (own, &column);
-    return refuse_file (self, name, path, line, column, "this is not YAML that a scenario may hold");
+    return refuse_file (self, name, path, line, column, "this YAML cannot be part of a scenario");
   }
   if (root->kind != FAB_YAML_MAPPING)
     return refuse_file (self, name, path, root->mark.line, root->mark.column,
@@ -142,7 +143,7 @@ read_root (Includer *self, const FabYamlNode *name, const char *path, FabYamlSou
   for (guint i = 0; self->keys != NULL && i < root->n; i++)
     if (strcmp (root->keys[i]->text, KEY) != 0 && !g_strv_contains (self->keys, root->keys[i]->text))
       return refuse_file (self, name, path, root->keys[i]->mark.line, root->keys[i]->mark.column,
-                          "no scenario has this key");
+                          "scenarios have no such key");
   fab_diagnostics_add_all (self->diagnostics, own);
   return root;
 }
@@ -205,7 +206,7 @@ fab_yaml_doc_include (FabYamlDoc *self, const char *const *keys, FabDiagnostics 
   Includer includer = { .doc = self, .diagnostics = diagnostics, .keys = keys, .open = open };
 
   if (self->base != NULL && fab_yaml_get (self->root, KEY) != NULL && !fab_yaml_tree_own_all (self)) {
-    fab_diagnostics_add (diagnostics, &self->root->mark, "more than %u values in one document",
+    fab_diagnostics_add (diagnostics, &self->root->mark, "one document holds more than %u values",
                          FAB_YAML_MAX_NODES);
     return FALSE;
   }

@@ -67,7 +67,8 @@ slot_in_mapping (const Setter *self, FabYamlNode *mapping, const char *name, con
   key = fab_yaml_tree_scalar (self->doc, name, mark);
   value = fab_yaml_tree_scalar (self->doc, NULL, mark);
   if (key == NULL || value == NULL) {
-    fab_diagnostics_add (self->diagnostics, mark, "more than %u values in one document", FAB_YAML_MAX_NODES);
+    fab_diagnostics_add (self->diagnostics, mark, "one document holds more than %u values",
+                         FAB_YAML_MAX_NODES);
     return NULL;
   }
   fab_yaml_tree_append (mapping, key, value);
@@ -85,10 +86,10 @@ slot_in_sequence (const Setter *self, FabYamlNode *sequence, const char *name, c
     if (sequence->values[i] == fab_yaml_named_item (sequence, name))
       return &sequence->values[i];
   if (sequence->n == 0)
-    fab_diagnostics_add (self->diagnostics, mark, "'%s' names nothing: the list is empty", name);
+    fab_diagnostics_add (self->diagnostics, mark, "'%s' does not exist: the list is empty", name);
   else
-    fab_diagnostics_add (self->diagnostics, mark, "'%s' is no item of this list; its items are 0 to %u", name,
-                         sequence->n - 1);
+    fab_diagnostics_add (self->diagnostics, mark, "'%s' is not an item of this list; its items are 0 to %u",
+                         name, sequence->n - 1);
   return NULL;
 }
 
@@ -101,12 +102,13 @@ slot_at_end (const Setter *self, FabYamlNode *list, const FabMark *mark)
     list->mark = *mark;
   }
   if (list->kind != FAB_YAML_SEQUENCE) {
-    fab_diagnostics_add (self->diagnostics, mark, "'+' adds to a list, and this is none");
+    fab_diagnostics_add (self->diagnostics, mark, "'+' adds to a list, and this is not a list");
     return NULL;
   }
   FabYamlNode *value = fab_yaml_tree_scalar (self->doc, NULL, mark);
   if (value == NULL) {
-    fab_diagnostics_add (self->diagnostics, mark, "more than %u values in one document", FAB_YAML_MAX_NODES);
+    fab_diagnostics_add (self->diagnostics, mark, "one document holds more than %u values",
+                         FAB_YAML_MAX_NODES);
     return NULL;
   }
   fab_yaml_tree_append (list, NULL, value);
@@ -152,7 +154,7 @@ find_slot (const Setter *self, const char *equals)
     gsize length = strcspn (at, ".=");
 
     if (depth > FAB_YAML_MAX_DEPTH) {
-      fail (self, at, length, "nested more than 64 levels deep");
+      fail (self, at, length, "values are nested more than 64 levels deep");
       return NULL;
     }
     slot = step (self, slot, at, length);
@@ -218,8 +220,8 @@ replace (const Setter *self, FabYamlNode **slot, FabYamlNode *value)
       FabMark mark = mark_of (self, self->source->data, self->source->size);
       gboolean is_part = strcspn (undone->data, "=") > strcspn (self->source->data, "=");
 
-      fab_diagnostics_add (self->diagnostics, &mark, "this undoes '%s', which was asked for as well; %s",
-                           undone->data, is_part ? "write it first" : "leave one of the two out");
+      fab_diagnostics_add (self->diagnostics, &mark, "this undoes '%s', which was given too; %s",
+                           undone->data, is_part ? "give it first" : "give only one of the two");
       return FALSE;
     }
   }
@@ -301,11 +303,11 @@ fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diag
   if (!fab_yaml_source_check (setter.source, diagnostics))
     return FALSE;
   if (setter.source->lines->len > 1)
-    return fail (&setter, setter.source->data, 1, "an assignment is one line");
+    return fail (&setter, setter.source->data, 1, "an assignment must be one line");
   equals = strchr (setter.source->data, '=');
   if (equals == NULL)
     return fail (&setter, setter.source->data, setter.source->size,
-                 "an assignment is key=value, for example cluster.nodes=8");
+                 "an assignment has the form key=value, for example cluster.nodes=8");
   return assign (&setter, equals);
 }
 

@@ -462,7 +462,7 @@ finish_live (FabEpisodes *self)
 static void
 fail_otherwise (FabEpisodes *self)
 {
-  fab_engine_fail (self->engine, "%s: an episode came out otherwise when it was played again",
+  fab_engine_fail (self->engine, "%s: an episode gave another result when it was simulated a second time",
                    self->net->ops->info.name);
 }
 

@@ -429,7 +429,7 @@ iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
   fab_account_close (self->account, slot->iteration, &self->probe);
   trail.records = (const FabCollectiveRecord *) (gconstpointer) self->probe.collectives->data;
   if (!fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path))
-    fab_engine_fail (self->env.engine, "iteration %u: its critical path has a hole at its beginning",
+    fab_engine_fail (self->env.engine, "iteration %u: its critical path has a gap at its start",
                      slot->iteration);
   slot->is_live = FALSE;
   self->has_ended = TRUE;

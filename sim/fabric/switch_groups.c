@@ -27,7 +27,7 @@ count_links (const FabGroupsSpec *spec, guint n_groups, guint *n_links, GError *
   return (guint64) *n_links * (n_groups - 1) <= ports
       || fab_throw (error, FAB_ERROR_INPUT,
                     "a group of this %s has %" G_GUINT64_FORMAT
-                    " ports to other groups, and %u links to each of %u are wanted",
+                    " ports to other groups, but %u links to each of %u are needed",
                     spec->kind, ports, *n_links, n_groups - 1);
 }
 

@@ -21,8 +21,7 @@ no_path (const FabCluster *cluster, FabVertexId from, FabVertexId to, GError **e
   g_autofree char *a = fab_graph_vertex_name (cluster->graph, from);
   g_autofree char *b = fab_graph_vertex_name (cluster->graph, to);
 
-  return fab_throw (error, FAB_ERROR_INPUT,
-                    "a path from %s to %s is needed, and the graph has none of at most %d links", a, b,
+  return fab_throw (error, FAB_ERROR_INPUT, "no path from %s to %s has at most %d links", a, b,
                     FAB_PATH_MAX_LINKS);
 }
 

@@ -111,13 +111,15 @@ check_path (FabStore *self, GError **error)
   if (*self->path == '\0')
     return fab_throw (error, FAB_ERROR_IO, "the results file has no name; give it one, such as results.db");
   if (g_file_test (self->file, G_FILE_TEST_EXISTS) && !g_file_test (self->file, G_FILE_TEST_IS_REGULAR))
-    return fab_throw (error, FAB_ERROR_IO, "%s: is not a regular file; results need one", self->path);
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: is not a regular file; results are written to a regular file only", self->path);
   if (is_writing && !check_directory (self, error))
     return FALSE;
   if (!g_file_test (self->file, G_FILE_TEST_EXISTS)) {
     if (is_writing)
       return TRUE;
-    return fab_throw (error, FAB_ERROR_IO, "%s: no such file; `fabricast run` writes one", self->path);
+    return fab_throw (error, FAB_ERROR_IO, "%s: no such file; `fabricast run` writes a results file",
+                      self->path);
   }
   if (access (self->file, R_OK) != 0)
     return fab_throw (error, FAB_ERROR_IO, "%s: cannot read: %s; check its permissions", self->path,
@@ -145,7 +147,8 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
   if (self->mode == FAB_STORE_WRITE && version >= 1 && version < FAB_STORE_SCHEMA_VERSION)
     return fab_throw (error, FAB_ERROR_IO,
                       "%s: was written by an older Fabricast (schema %" G_GINT64_FORMAT
-                      ", this one writes %d); it can be asked, but choose another file for new runs",
+                      ", this one writes %d); `fabricast query` can read it, but choose another file for "
+                      "new runs",
                       self->path, version, FAB_STORE_SCHEMA_VERSION);
   if (version < 1)
     return fab_throw (error, FAB_ERROR_IO, "%s: has no schema version; it is damaged, choose another file",

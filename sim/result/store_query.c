@@ -80,11 +80,12 @@ fail_query (FabStore *self, gint code, GError **error)
 {
   if ((code & 0xff) == SQLITE_INTERRUPT)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "the query has not ended within %u s: does it end at all? --time-limit gives it more",
+                      "the query has not ended within %u s; check that it ends at all, or give it more "
+                      "time with --time-limit",
                       self->max_s);
   if ((code & 0xff) == SQLITE_TOOBIG || (code & 0xff) == SQLITE_NOMEM)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "the query makes a value that is too large; one has 64 MiB at most");
+                      "the query makes a value that is too large; the limit is 64 MiB");
   if ((code & 0xff) == SQLITE_AUTH)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "the query would change %s or open another file; " READ_ONLY_HELP, self->path);
@@ -123,7 +124,7 @@ compile (FabStore *self, const char *sql, GError **error)
   if (stmt == NULL)
     fab_throw (error, FAB_ERROR_INPUT, "the query is empty; write a SELECT, or name a question");
   else if (!is_end (self, tail))
-    fab_throw (error, FAB_ERROR_INPUT, "the query holds more than one statement; ask one at a time");
+    fab_throw (error, FAB_ERROR_INPUT, "the query holds more than one statement; give one at a time");
   else if (!sqlite3_stmt_readonly (stmt))
     fail_query (self, SQLITE_AUTH, error);
   else
@@ -178,7 +179,7 @@ bind_parameters (FabStore *self, sqlite3_stmt *stmt, gint64 run_id, GError **err
 
     if (g_strcmp0 (name, ":run") != 0 && g_strcmp0 (name, ":sweep") != 0)
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "the query asks for %s, which has no value here; only :run and :sweep have",
+                        "the query uses the parameter %s, which has no value; only :run and :sweep have one",
                         name != NULL ? name : "?");
     if (!(name[1] == 'r' ? fab_store_find_run (self, run_id, &id, error)
                          : fab_store_find_sweep (self, &id, error)))
@@ -226,7 +227,7 @@ read_table (FabStore *self, sqlite3_stmt *stmt, GError **error)
     if (self->max_rows > 0 && table->n_rows >= self->max_rows) {
       fab_throw (error, FAB_ERROR_INPUT,
                  "the query has more than %" G_GUINT64_FORMAT
-                 " rows: write a LIMIT, or allow more with --max-rows",
+                 " rows; write a LIMIT, or allow more rows with --max-rows",
                  self->max_rows);
       return NULL;
     }

@@ -324,40 +324,42 @@ const FabQuery fab_queries[] = {
     " count (v.iteration) AS n_iterations, avg (v.step_s) AS mean_step_s,"
     " avg (v.exposed_pct) AS mean_exposed_pct, avg (v.mfu_pct) AS mean_mfu_pct, r.version"
     " FROM run AS r LEFT JOIN v_step AS v USING (run_id) GROUP BY r.run_id ORDER BY r.run_id" },
-  { "scenario", "The resolved scenario: running it again gives this run.",
+  { "scenario", "The resolved scenario. Simulating it again gives the same run.",
     "SELECT scenario_yaml FROM run WHERE run_id = :run" },
-  { "iterations", "What every iteration computed, communicated and failed to hide.",
+  { "iterations", "Compute, communication and exposed communication of every iteration.",
     "SELECT iteration, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s, exposed_pct, mfu_pct,"
     " hfu_pct, tokens_per_s FROM v_step WHERE run_id = :run ORDER BY iteration" },
-  { "exposed", "Exposed communication per iteration, of the step and of all communication.",
+  { "exposed", "Exposed communication per iteration, as a share of the step and of all communication.",
     "SELECT iteration, step_s, comm_s, exposed_s, exposed_pct_of_step, exposed_pct_of_comm"
     " FROM v_exposed WHERE run_id = :run ORDER BY iteration" },
-  { "overlap", "Per class of ranks, in the terms of Holistic Trace Analysis.",
+  { "overlap", "The temporal breakdown of each class of ranks, in the terms of Holistic Trace Analysis.",
     "SELECT iteration, rank_class, first_rank, n_ranks, comp_comm_overlap_pctg, compute_time_pctg,"
     " non_compute_time_pctg, idle_time_pctg"
     " FROM v_overlap WHERE run_id = :run ORDER BY iteration, rank_class" },
-  { "classes", "Where the time of each class of ranks went, mean over iterations.",
+  { "classes", "The time of each class of ranks by activity, mean over iterations.",
     "SELECT v.rank_class, k.name, v.first_rank, v.n_ranks, avg (kernel_time_us) AS step_us,"
     " avg (compute_time_us) AS compute_us, avg (non_compute_time_us) AS exposed_us,"
     " avg (idle_time_us) AS idle_us, avg (idle_time_pctg) AS idle_pct"
     " FROM v_overlap AS v JOIN rank_class AS k USING (run_id, rank_class) WHERE run_id = :run"
     " GROUP BY v.rank_class, k.name, v.first_rank, v.n_ranks ORDER BY v.rank_class" },
-  { "exposure", "Which dimension of parallelism each class of ranks waits for, by operation.",
+  { "exposure", "Exposed communication of each class of ranks, by dimension of parallelism and operation.",
     "SELECT iteration, rank_class, class_name, n_ranks, dimension, op, n_collectives, bytes, comm_us, exposed_us,"
     " exposed_pct_of_step, exposed_pct_of_comm FROM v_exposure WHERE run_id = :run"
     " ORDER BY iteration, rank_class, exposed_us DESC, dimension, op" },
-  { "critical-path", "What the step consists of: compute, loading, communication by dimension and link.",
+  { "critical-path", "The parts of the step: compute, loading, communication by dimension and link.",
     "SELECT iteration, kind, dimension, link, from_vertex, to_vertex, spec, n_spans, time_us, pct_of_step"
     " FROM v_critical_path WHERE run_id = :run ORDER BY iteration, time_us DESC, kind, dimension, link" },
-  { "memory", "What the memory of a GPU of each class holds.",
+  { "memory", "The contents of the memory of a GPU of each class.",
     "SELECT rank_class, class_name, n_ranks, part, gb, pct_of_memory FROM v_memory"
     " WHERE run_id = :run ORDER BY rank_class, gb DESC, part" },
-  { "verdict", "What must be known before a figure of the run is quoted (docs/reference/verdict.md).",
+  { "verdict",
+    "The findings of the verdict: facts to know before quoting a figure of the run "
+    "(docs/reference/verdict.md).",
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
-  { "memo", "How much of the network's work was played, and how much was known from before.",
+  { "memo", "How much of the network's work was simulated, and how much was remembered.",
     "SELECT n_collectives, n_collectives_remembered, n_episodes, n_episodes_remembered, n_replays, n_events FROM memo"
     " WHERE run_id = :run" },
-  { "band", "How far the step and its exposed communication may be off, and why.",
+  { "band", "The bands of the step and its exposed communication, and their largest source.",
     "SELECT iteration, figure, low_s, high_s, coverage_fraction, reason FROM band WHERE run_id = :run"
     " ORDER BY iteration, figure DESC" },
   { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
@@ -365,10 +367,11 @@ const FabQuery fab_queries[] = {
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
     " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
   { "collective-totals",
-    "Collectives added up by operation and name over the run; several run at once, so sums may exceed it.",
+    "Collectives added up by operation and name over the run. Several run at once, so the sums may "
+    "exceed its time.",
     "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
     " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
-  { "links", "Links that carried something, the busiest first: payload, mean and peak busy share.",
+  { "links", "Links that carried traffic, the busiest first: payload, mean and peak busy share.",
     "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
     " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"
     " 100.0 * sum (b.busy_fraction * i.duration_ps) / nullif (a.duration_ps, 0) AS mean_busy_pct,"
@@ -376,18 +379,18 @@ const FabQuery fab_queries[] = {
     " FROM link_load AS b JOIN iteration AS i USING (run_id, iteration) JOIN link AS l USING (run_id, link),"
     " (SELECT sum (duration_ps) AS duration_ps FROM iteration WHERE run_id = :run) AS a"
     " WHERE b.run_id = :run GROUP BY b.link ORDER BY mean_busy_pct DESC, b.link" },
-  { "queues", "Links where packets came, the longest queue first: queue, stalls, marks, pauses, losses.",
+  { "queues", "Links that packets reached, the longest queue first: queue, stalls, marks, pauses, losses.",
     "SELECT q.link, l.from_vertex, l.to_vertex, l.spec, q.carried_bytes, q.most_queue_bytes, q.mean_queue_bytes,"
     " q.n_stalls, q.n_marks, q.n_pauses, q.n_drops"
     " FROM link_queue AS q JOIN link AS l USING (run_id, link) WHERE q.run_id = :run"
     " ORDER BY q.most_queue_bytes DESC, q.mean_queue_bytes DESC, q.link" },
-  { "binding", "Which link set the pace of how much collective time.",
+  { "binding", "The binding links, each with the collective time of which it set the pace.",
     "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
   { "timeline", "Every task on every stream of every class of ranks, in order of start.",
     "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
     " FROM v_timeline WHERE run_id = :run ORDER BY start_us, rank_class, stream, span" },
-  { "sweeps", "Every sweep in the file: what it varies, how many of its points are there.",
+  { "sweeps", "Every sweep in the file: the keys it varies and the number of points done.",
     "SELECT sweep_id, name, keys, n_points, n_done, n_problems, version FROM v_sweep ORDER BY sweep_id" },
   { "sweep", "Every point of a sweep.",
     "SELECT point, settings, step_s, exposed_s, exposed_pct, mfu_pct, tokens_per_s, train_days, memory_gb, n_ranks,"
@@ -398,7 +401,7 @@ const FabQuery fab_queries[] = {
     " binding_spec FROM v_sweep_point"
     " WHERE sweep_id = :sweep AND problem IS NULL"
     " ORDER BY tokens_per_s DESC NULLS LAST, step_s, point LIMIT 10" },
-  { "sweep-problems", "The points of a sweep that cannot be played, and why.",
+  { "sweep-problems", "The points of a sweep that cannot be simulated, and why.",
     "SELECT point, settings, problem FROM v_sweep_point WHERE sweep_id = :sweep AND problem IS NOT NULL"
     " ORDER BY point" },
   { NULL, NULL, NULL },

@@ -497,7 +497,7 @@ static char *
 compute_basis (const FabComputeBand *self)
 {
   if (self->n_rows == 0)
-    return g_strdup ("no run like it");
+    return g_strdup ("no similar run");
   if (self->n_sources == 1)
     return g_strdup_printf ("%u runs of one source", self->n_rows);
   return g_strdup_printf ("%u runs of %u sources", self->n_rows, self->n_sources);

@@ -42,8 +42,8 @@ check_length (const FabSimulation *self, GError **error)
   if (seconds < fab_ps_to_seconds (FAB_TIME_MAX) / 2)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "the run could last %.0f days of simulated time, and the clock holds %.0f: "
-                    "fewer iterations, or less to send",
+                    "the run could last %.0f days of simulated time, and the clock holds %.0f; simulate "
+                    "fewer iterations, or send fewer bytes",
                     seconds / days, fab_ps_to_seconds (FAB_TIME_MAX) / 2 / days);
 }
 
@@ -380,9 +380,9 @@ check_jam (const FabSimulation *self, GError **error)
                   *to = fab_graph_vertex_name (graph, link->dst);
   return fab_throw (
       error, FAB_ERROR_HUNG,
-      "the iteration never ends: packets for link %s -> %s and others wait for buffers that wait for "
-      "each other in a circle; more of fidelity.lanes, larger ones of fidelity.buffer, or "
-      "fidelity.flow_control: drop help",
+      "the iteration never ends, because of a deadlock: packets for link %s -> %s and others wait for "
+      "buffers that wait for each other in a circle; raise fidelity.lanes or fidelity.buffer, or set "
+      "fidelity.flow_control: drop",
       from, to);
 }
 

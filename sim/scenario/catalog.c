@@ -421,7 +421,7 @@ check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is
   gboolean is_stated = drive->payload_bytes > 0 || drive->achievable_fraction < 1.0;
 
   if (drive->payload_bytes == 0 && drive->overhead_bytes > 0)
-    fab_schema_report (reader, &drive->overhead_bytes, "a packet with overhead needs a payload");
+    fab_schema_report (reader, &drive->overhead_bytes, "a packet with `overhead` needs a `payload`");
   if (is_shipped && is_stated && drive->source == NULL)
     fab_schema_report (reader, &drive->payload_bytes, "these packets have no source");
 }
@@ -441,7 +441,7 @@ check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMe
 
   if (link->signalling_bytes_per_s > 0 && (double) last->rate_bytes_per_s > most * rounding)
     fab_schema_report (reader, &last->rate_bytes_per_s,
-                       "long messages at %.6g GB/s, and packets leave %.6g GB/s of link '%s'",
+                       "long messages have %.6g GB/s; packets leave only %.6g GB/s of link '%s'",
                        (double) last->rate_bytes_per_s / 1e9, most / 1e9, link->name);
 }
 
@@ -457,14 +457,15 @@ check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
     if (before != NULL && before->up_to_bytes == 0)
       fab_schema_report (
           reader, &regimes[i].way,
-          "the row before has no up_to, so this one is never used; only the last of a way has none");
+          "the row before it has no up_to, so this row is never used; only the last row of a way has none");
     else if (before != NULL && regimes[i].up_to_bytes > 0 && regimes[i].up_to_bytes <= before->up_to_bytes)
       fab_schema_report (reader, &regimes[i].up_to_bytes,
-                         "rows of a way go from small to large; this one ends at or below the one before");
+                         "rows of a way go from small to large; this row ends at or below the row before");
     last[regimes[i].way] = &regimes[i];
   }
   if (link->messages.n > 0 && last[FAB_WAY_ONE] == NULL)
-    fab_schema_report (reader, &regimes[0].rate_bytes_per_s, "no row is of way one, for a message alone");
+    fab_schema_report (reader, &regimes[0].rate_bytes_per_s,
+                       "no row has way: one, which is for a message without traffic in the other direction");
   for (guint way = 0; way < FAB_N_WAYS; way++)
     if (last[way] != NULL)
       check_last_regime (reader, link, last[way]);
@@ -487,7 +488,7 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
   check_messages (reader, link);
   if (link->measured.from_bytes > link->measured.to_bytes)
     fab_schema_report (reader, &link->measured.from_bytes,
-                       "measured from more than to; write the smaller first");
+                       "`from` is larger than `to`; write the smaller size first");
   if (is_shipped)
     check_origin (reader, &link->name, link->source, link->date);
 }
@@ -583,7 +584,7 @@ check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
                          "; shared parts of a node must agree",
                          parts[i].name, parts[i].shared, most);
     if (parts[i].kind != FAB_PART_SWITCH)
-      fab_schema_report (reader, &parts[i].shared, "part '%s' is no switch; only switches are shared",
+      fab_schema_report (reader, &parts[i].shared, "part '%s' is not a switch; nodes can share only switches",
                          parts[i].name);
   }
 }
@@ -603,12 +604,12 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
     check_wire_end (reader, node, parts, &wires[i].to);
     if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
       fab_schema_report (reader, &wires[i].to,
-                         "'%s' to itself joins nothing; write map: all to join every pair", wires[i].to);
+                         "'%s' to itself joins nothing; write map: all to connect every pair", wires[i].to);
     if ((wires[i].map == FAB_WIRE_RING || wires[i].map == FAB_WIRE_PAIRS)
         && g_strcmp0 (wires[i].from, wires[i].to) != 0)
       fab_schema_report (reader, &wires[i].to,
-                         "ring and pairs join the members of one part; '%s' and '%s' are two", wires[i].from,
-                         wires[i].to);
+                         "ring and pairs connect the members of one part; '%s' and '%s' are two parts",
+                         wires[i].from, wires[i].to);
   }
   if (is_shipped)
     check_origin (reader, &node->name, node->source, node->date);
@@ -626,13 +627,14 @@ check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean 
     return;
   if (is_accelerator != (product->accelerator != NULL) || is_node != (product->node != NULL)
       || (!is_accelerator && !is_node) != (product->link != NULL))
-    fab_schema_report (reader, &product->kind, "product '%s' is of kind %s, so it names %s and nothing else",
-                       product->name, fab_product_kind_names[product->kind],
+    fab_schema_report (reader, &product->kind,
+                       "product '%s' is of kind %s, so it must name %s and nothing else", product->name,
+                       fab_product_kind_names[product->kind],
                        is_accelerator ? "an `accelerator`"
                        : is_node      ? "a `node`"
                                       : "a `link`");
   else if (product->kind == FAB_PRODUCT_SWITCH && product->n_ports < FAB_SWITCH_LEAST_PORTS)
-    fab_schema_report (reader, &product->n_ports, "switch '%s' needs %d `ports` at least", product->name,
+    fab_schema_report (reader, &product->n_ports, "switch '%s' needs at least %d `ports`", product->name,
                        FAB_SWITCH_LEAST_PORTS);
   if (product->low_usd > product->price_usd
       || (product->high_usd > 0 && product->high_usd < product->price_usd))
@@ -649,7 +651,7 @@ check_slowdown (FabSchemaReader *reader, const FabSlowdown *slowdown, gboolean i
 {
   if (slowdown->reached_bytes_per_s > slowdown->plain_bytes_per_s
       || (slowdown->reached_bytes_per_s == 0 && slowdown->plain_bytes_per_s > 0))
-    fab_schema_report (reader, &slowdown->reached_bytes_per_s, "`reached` is from 1 B/s to `plain`");
+    fab_schema_report (reader, &slowdown->reached_bytes_per_s, "`reached` must be from 1 B/s to `plain`");
   if (is_shipped && slowdown->plain_bytes_per_s > 0 && slowdown->source == NULL)
     fab_schema_report (reader, &slowdown->plain_bytes_per_s, "these rates have no source");
 }
@@ -710,7 +712,7 @@ check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shippe
 
   for (guint i = 0; i < self->cells.n; i++)
     if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
-      fab_schema_report (reader, &cells[i].low_factor, "`low` is at most 1 and `high` at least 1");
+      fab_schema_report (reader, &cells[i].low_factor, "`low` must be at most 1, and `high` at least 1");
   if (is_shipped)
     check_origin (reader, &self->name, self->source, self->date);
 }

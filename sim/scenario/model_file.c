@@ -168,7 +168,7 @@ make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *form
     put (self, entry, "source", scalar (self, source, &self->root->mark));
   }
   if (self->is_full)
-    fab_model_file_fail (self, self->root, "more than %u values in one document", FAB_YAML_MAX_NODES);
+    fab_model_file_fail (self, self->root, "one document holds more than %u values", FAB_YAML_MAX_NODES);
   return fab_diagnostics_count (self->diagnostics) == n_before ? entry : NULL;
 }
 
@@ -256,7 +256,7 @@ fab_model_files_read (FabYamlDoc *doc, const FabRegistry *registry, FabDiagnosti
     if (fab_yaml_tree_own_all (doc))
       collect (doc->root, values);
     else
-      fab_diagnostics_add (diagnostics, &doc->root->mark, "more than %u values in one document",
+      fab_diagnostics_add (diagnostics, &doc->root->mark, "one document holds more than %u values",
                            FAB_YAML_MAX_NODES);
   }
   for (guint i = 0; i < values->len; i++) {
@@ -309,7 +309,7 @@ fab_model_file_fragment (const char *file, const char *name, const char *text, g
   doc->root = container (&self, FAB_YAML_MAPPING, &self.root->mark);
   put (&self, doc->root, "models", models);
   if (self.is_full) {
-    fab_model_file_fail (&self, self.root, "more than %u values in one document", FAB_YAML_MAX_NODES);
+    fab_model_file_fail (&self, self.root, "one document holds more than %u values", FAB_YAML_MAX_NODES);
   } else {
     fab_yaml_tree_append (models, NULL, named);
     fab_schema_read (reader, doc->root, fab_catalog_params, &sections);

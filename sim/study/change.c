@@ -253,7 +253,7 @@ make_count (Making *self, FabChangeKind kind, GError **error)
   guint64 n;
 
   if (!g_ascii_string_to_unsigned (self->text, 10, 1, G_MAXINT32, &n, NULL))
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no number of %s", self->text,
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is not a number of %s", self->text,
                       kind == FAB_CHANGE_NODES ? "nodes" : "GPUs");
   if (kind == FAB_CHANGE_DOMAIN)
     return fab_machine_set_domain (self->scenario, (guint) n, self->edits, error);

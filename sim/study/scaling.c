@@ -43,7 +43,7 @@ read_counts (FabScaling *self, const FabAxis *gpus, GError **error)
     guint64 n;
 
     if (!g_ascii_string_to_unsigned (text, 10, 1, G_MAXINT32, &n, NULL))
-      return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no number of GPUs", text);
+      return fab_throw (error, FAB_ERROR_INPUT, "'%s' is not a number of GPUs", text);
     self->points[i].n_gpus = (guint) n;
     if (i > 0 && self->points[i - 1].n_gpus >= n)
       return fab_throw (error, FAB_ERROR_INPUT, "numbers of GPUs go from the smallest to the largest");

@@ -263,11 +263,11 @@ products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
   static const struct {
     const char *product, *message;
   } cases[] = {
-    { "{name: x, kind: switch, link: ib-ndr}", "switch 'x' needs 4 `ports` at least" },
+    { "{name: x, kind: switch, link: ib-ndr}", "switch 'x' needs at least 4 `ports`" },
     { "{name: x, kind: nic, node: dgx-h100}",
-      "product 'x' is of kind nic, so it names a `link` and nothing else" },
-    { "{name: x, kind: node, node: dgx-h100, link: ib-ndr}", "it names a `node` and nothing else" },
-    { "{name: x, kind: accelerator, link: ib-ndr}", "it names an `accelerator`" },
+      "product 'x' is of kind nic, so it must name a `link` and nothing else" },
+    { "{name: x, kind: node, node: dgx-h100, link: ib-ndr}", "it must name a `node` and nothing else" },
+    { "{name: x, kind: accelerator, link: ib-ndr}", "it must name an `accelerator`" },
     { "{name: x, kind: nic, link: ib-ndr, price_usd: 5, low_usd: 6}", "is not from low_usd to high_usd" },
     { "{name: x, kind: nic, link: ib-ndrr}", "ib-ndr" },
   };

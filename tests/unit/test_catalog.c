@@ -89,7 +89,7 @@ test_refusals (G_GNUC_UNUSED void **state)
   assert_refused ("links: [{name: a, signalling: 1Gb/s, copy: {payload: 1kB}, " ORIGIN "}]",
                   "these packets have no source");
   assert_refused ("links: [{name: a, signalling: 1Gb/s, copy: {overhead: 1B}, " ORIGIN "}]",
-                  "a packet with overhead needs a payload");
+                  "a packet with `overhead` needs a `payload`");
   assert_refused ("links: [{name: a, signalling: 0Gb/s, " ORIGIN "}]",
                   "'signalling' is 0Gb/s: must be more than 0");
   assert_refused ("links: [{name: a, signalling: 1Gb/s, coding: 101%, " ORIGIN "}]", "'101%' is more than 1");
@@ -142,19 +142,19 @@ test_message_refusals (G_GNUC_UNUSED void **state)
   assert_refused (MEASURED ("{overhead: 1us}"), "lacks the key 'rate'");
   assert_refused (MEASURED ("{rate: 1GB/s}"), "lacks the key 'overhead'");
   assert_refused (MEASURED ("{way: two, overhead: 1us, rate: 1GB/s}"), "'way' cannot be 'two'");
-  assert_refused (MEASURED ("{way: both, overhead: 1us, rate: 1GB/s}"), "no row is of way one");
+  assert_refused (MEASURED ("{way: both, overhead: 1us, rate: 1GB/s}"), "no row has way: one");
   assert_refused (MEASURED ("{overhead: 1us, rate: 1GB/s}, {overhead: 2us, rate: 1GB/s}"),
-                  "the row before has no up_to");
+                  "the row before it has no up_to");
   assert_refused (MEASURED (
                       "{up_to: 2kB, overhead: 1us, rate: 1GB/s}, {way: both, overhead: 1us, rate: 1GB/s}, "
                       "{up_to: 2kB, overhead: 2us, rate: 1GB/s}"),
-                  "this one ends at or below the one before");
+                  "this row ends at or below the row before");
   assert_refused (MEASURED ("{overhead: 1us, rate: 1.03GB/s}"),
-                  "long messages at 1.03 GB/s, and packets leave 1 GB/s of link 'a'");
+                  "long messages have 1.03 GB/s; packets leave only 1 GB/s of link 'a'");
   assert_refused ("links: [{name: a, signalling: 8Gb/s, measured: {from: 8B, to: 4B}, " ORIGIN "}]",
-                  "measured from more than to");
+                  "`from` is larger than `to`");
   assert_refused ("links: [{name: a, signalling: 8Gb/s, uncertainty: {rate: 95%}, " ORIGIN "}]",
-                  "'rate' is 95%: the most is 0.9");
+                  "'rate' is 95%: the upper limit is 0.9");
 }
 
 /* Short ones may beat the wire (1 GB/s): 1 us + 100 B / 10 GB/s = 1.01 us. The last row is taken beyond its end. Both

@@ -128,8 +128,8 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
     const char *text, *message;
   } cases[] = {
     { FAB_CHANGE_SHARP, "yes", "'yes' is neither on nor off" },
-    { FAB_CHANGE_NODES, "many", "'many' is no number of nodes" },
-    { FAB_CHANGE_GPUS, "0", "'0' is no number of GPUs" },
+    { FAB_CHANGE_NODES, "many", "'many' is not a number of nodes" },
+    { FAB_CHANGE_GPUS, "0", "'0' is not a number of GPUs" },
     { FAB_CHANGE_SET, "nodes", "'nodes' is no KEY=VALUE" },
     { FAB_CHANGE_FAULT, "nic=node2/nic1", "a fault is KIND=NAME:WHAT" },
     { FAB_CHANGE_FAULT, "link=leaf0:dead", "'leaf0': a link is named by its ends" },

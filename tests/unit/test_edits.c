@@ -183,7 +183,7 @@ test_wrong_types (void **state)
   assert_refused (scenario, "faults", fab_value_count (1),
                   "--set: faults=1: 'faults' must be a list; begin each entry with '- '");
   assert_refused (scenario, "job.skew", fab_value_real (FAB_UNIT_FACTOR, (double) NAN),
-                  "--set: job.skew=nan: 'skew' is no number");
+                  "--set: job.skew=nan: 'skew' is not a number");
 }
 
 static void
@@ -192,13 +192,13 @@ test_wrong_values (void **state)
   g_autoptr (FabScenario) scenario = parse (*state, LEAST);
 
   assert_refused (scenario, "cluster.nodes", fab_value_count (0),
-                  "--set: cluster.nodes=0: 'nodes' is 0: the least is 1");
+                  "--set: cluster.nodes=0: 'nodes' is 0: the lower limit is 1");
   assert_refused (scenario, "job.skew", fab_value_real (FAB_UNIT_FACTOR, 1.5),
-                  "--set: job.skew=1.5: 'skew' is 1.5: the most is 1");
+                  "--set: job.skew=1.5: 'skew' is 1.5: the upper limit is 1");
   assert_refused (scenario, "job.compute.efficiency", fab_value_real (FAB_UNIT_FRACTION, 1.5),
-                  "--set: job.compute.efficiency=1.5: 'efficiency' is 1.5: the most is 100%");
+                  "--set: job.compute.efficiency=1.5: 'efficiency' is 1.5: the upper limit is 100%");
   assert_refused (scenario, "job.bucket", fab_value_whole (FAB_UNIT_BYTES, -1),
-                  "--set: job.bucket=-1B: 'bucket' is -1B: the least is 0B");
+                  "--set: job.bucket=-1B: 'bucket' is -1B: the lower limit is 0B");
   assert_refused (scenario, "job.mode", fab_value_text ("lasy"),
                   "--set: job.mode=lasy: 'mode' cannot be 'lasy'; nearest is 'lazy'");
   assert_refused (scenario, "fidelity.kind", fab_value_text ("packets"),
@@ -220,7 +220,7 @@ test_wrong_keys (void **state)
   assert_refused (scenario, "cluster.nodes.x", fab_value_count (2),
                   "--set: cluster.nodes.x=2: 'nodes' must be a count, not a mapping");
   assert_refused (scenario, "faults.0.rail", fab_value_count (2),
-                  "--set: faults.0.rail=2: '0' names nothing: the list is empty");
+                  "--set: faults.0.rail=2: '0' does not exist: the list is empty");
   assert_refused (scenario, "a..b", fab_value_count (2), "--set: a..b=2: a key is missing here");
 }
 
@@ -230,7 +230,7 @@ test_get_unknown (void **state)
   g_autoptr (FabScenario) scenario = parse (*state, LEAST);
   static const char *const keys[][2] = {
     { "cluster.nodez", "unknown key 'nodez'; nearest is 'nodes'" },
-    { "faults.0", "'0' is no item of 'faults', which has 0" },
+    { "faults.0", "'0' is not an item of 'faults', which has 0" },
     { "cluster.nodes.x", "unknown key 'x': 'nodes' has no keys" },
   };
 
@@ -251,8 +251,10 @@ test_assign (void **state)
   g_autoptr (GError) bad = NULL, wrong = NULL, error = NULL;
 
   assert_false (fab_scenario_assign (scenario, "nodes", &bad));
-  assert_string_equal (bad->message, "--set: nodes: an assignment is key=value, for example cluster.nodes=8\n"
-                                     "      | nodes\n      | ^~~~~");
+  assert_string_equal (bad->message, "--set: nodes: an assignment has the form key=value, for example "
+                                     "cluster.nodes=8\n"
+                                     "      | nodes\n"
+                                     "      | ^~~~~");
   assert_true (fab_scenario_assign (scenario, "cluster.nodes=many", &error));
   assert_false (fab_scenario_check (scenario, &wrong));
   assert_string_equal (

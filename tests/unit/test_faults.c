@@ -261,7 +261,7 @@ names_are_checked_where_they_stand (G_GNUC_UNUSED void **state)
   assert_message (MACHINE, "faults:\n  - {what: link, from: leaf0, to: leaf1, dead: true}\n",
                   "no link joins leaf0 and leaf1; from leaf0 links lead to node0/nic0, node1/nic0");
   assert_message (MACHINE, "faults: [{what: rail, rail: 4, dead: true}]\n",
-                  "nodes have 4 NICs: rails are 0 to 3");
+                  "rail does not exist: nodes have 4 NICs, so rails are 0 to 3");
   assert_message (MACHINE, "background: [{load: 1%, links: laef*}]\n",
                   "no link of this machine is one of 'laef*'");
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node7, rate: 1Gb/s}]\n",
@@ -287,7 +287,7 @@ keys_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node1}]\n",
                   "needs bytes or a rate");
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node0, bytes: 1B}]\n",
-                  "from one place to another");
+                  "from and to are the same place");
 }
 
 #define LEAVES "cluster: {node: dgx-a100, nodes: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 2}}\n"

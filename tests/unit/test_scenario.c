@@ -103,15 +103,21 @@ test_all_at_once (void **state)
       *state,
       "name: t\nname: u\ncluster: {node: bax, nodes: 0}\njob: {kind: ddp, model: tyny}\nfidelity: fluidd\n",
       NULL,
-      "t.yaml:2:1: key 'name' is written twice; first on line 1\n    2 | name: u\n      | ^~~~\n"
+      "t.yaml:2:1: key 'name' is written twice; first on line 1\n"
+      "    2 | name: u\n"
+      "      | ^~~~\n"
       "t.yaml:3:17: unknown node 'bax'; nearest is 'box'\n"
-      "    3 | cluster: {node: bax, nodes: 0}\n      |                 ^~~\n"
-      "t.yaml:3:29: 'nodes' is 0: the least is 1\n"
-      "    3 | cluster: {node: bax, nodes: 0}\n      |                             ^\n"
+      "    3 | cluster: {node: bax, nodes: 0}\n"
+      "      |                 ^~~\n"
+      "t.yaml:3:29: 'nodes' is 0: the lower limit is 1\n"
+      "    3 | cluster: {node: bax, nodes: 0}\n"
+      "      |                             ^\n"
       "t.yaml:4:25: unknown model 'tyny'; nearest is 'tiny'\n"
-      "    4 | job: {kind: ddp, model: tyny}\n      |                         ^~~~\n"
+      "    4 | job: {kind: ddp, model: tyny}\n"
+      "      |                         ^~~~\n"
       "t.yaml:5:11: unknown fidelity 'fluidd'; nearest is 'fluid'\n"
-      "    5 | fidelity: fluidd\n      |           ^~~~~~");
+      "    5 | fidelity: fluidd\n"
+      "      |           ^~~~~~");
 }
 
 static void
@@ -139,10 +145,12 @@ test_sets (void **state)
   assert_int_equal (fab_scenario_spec (scenario)->cluster.nodes, 8);
   assert_int_equal (((const SmallPacket *) fab_scenario_spec (scenario)->fidelity.params)->mtu_bytes, 1024);
   assert_refused (*state, LEAST, bad,
-                  "--set: seed: an assignment is key=value, for example cluster.nodes=8\n"
-                  "      | seed\n      | ^~~~\n"
+                  "--set: seed: an assignment has the form key=value, for example cluster.nodes=8\n"
+                  "      | seed\n"
+                  "      | ^~~~\n"
                   "--set: cluster.nodez=8: unknown key 'nodez'; nearest is 'nodes'\n"
-                  "      | cluster.nodez=8\n      |         ^~~~~");
+                  "      | cluster.nodez=8\n"
+                  "      |         ^~~~~");
 }
 
 static void

@@ -113,13 +113,22 @@ test_unknown_and_missing_keys (G_GNUC_UNUSED void **state)
 static void
 test_wrong_values (G_GNUC_UNUSED void **state)
 {
-  assert_wrong (
-      "model: m\nbucket: 25\noverlap: maybe\nmode: lasy\nskew: 2\nstages: {}\n",
-      "t.yaml:2:9: 'bucket': '25' has no unit; write for example 25MiB\n    2 | bucket: 25\n      |         ^~\n"
-      "t.yaml:3:10: 'overlap' is 'maybe'; write true or false\n    3 | overlap: maybe\n      |          ^~~~~\n"
-      "t.yaml:4:7: 'mode' cannot be 'lasy'; nearest is 'lazy'\n    4 | mode: lasy\n      |       ^~~~\n"
-      "t.yaml:5:7: 'skew' is 2: the most is 1\n    5 | skew: 2\n      |       ^\n"
-      "t.yaml:6:9: 'stages' must be a list; begin each entry with '- '\n    6 | stages: {}\n      |         ^");
+  assert_wrong ("model: m\nbucket: 25\noverlap: maybe\nmode: lasy\nskew: 2\nstages: {}\n",
+                "t.yaml:2:9: 'bucket': '25' has no unit; write for example 25MiB\n"
+                "    2 | bucket: 25\n"
+                "      |         ^~\n"
+                "t.yaml:3:10: 'overlap' is 'maybe'; write true or false\n"
+                "    3 | overlap: maybe\n"
+                "      |          ^~~~~\n"
+                "t.yaml:4:7: 'mode' cannot be 'lasy'; nearest is 'lazy'\n"
+                "    4 | mode: lasy\n"
+                "      |       ^~~~\n"
+                "t.yaml:5:7: 'skew' is 2: the upper limit is 1\n"
+                "    5 | skew: 2\n"
+                "      |       ^\n"
+                "t.yaml:6:9: 'stages' must be a list; begin each entry with '- '\n"
+                "    6 | stages: {}\n"
+                "      |         ^");
   assert_wrong (
       "model: [a]\nbucket: {}\nstages: [7, {rate: 0b/s, speed: 0FLOP/s}]\n",
       "t.yaml:1:8: 'model' must be a text, not a list\n    1 | model: [a]\n      |        ^\n"
@@ -130,8 +139,9 @@ test_wrong_values (G_GNUC_UNUSED void **state)
       "    3 | stages: [7, {rate: 0b/s, speed: 0FLOP/s}]\n      |                    ^~~~\n"
       "t.yaml:3:33: 'speed' is 0FLOP/s: must be more than 0\n"
       "    3 | stages: [7, {rate: 0b/s, speed: 0FLOP/s}]\n      |                                 ^~~~~~~");
-  assert_wrong ("model: m\nskew: -1.5\n",
-                "t.yaml:2:7: 'skew' is -1.5: the least is -1\n    2 | skew: -1.5\n      |       ^~~~");
+  assert_wrong ("model: m\nskew: -1.5\n", "t.yaml:2:7: 'skew' is -1.5: the lower limit is -1\n"
+                                          "    2 | skew: -1.5\n"
+                                          "      |       ^~~~");
 }
 
 static void

@@ -204,8 +204,8 @@ reading_is_all_that_a_query_may_do (void **state)
     { "SELEC 1", "the query is wrong: near \"SELEC\": syntax error" },
     { "SELECT speed FROM run",
       "the query is wrong: no such column: speed; docs/reference/results-schema.md" },
-    { "SELECT :rank", "asks for :rank, which has no value here; only :run and :sweep have" },
-    { "SELECT ?", "asks for ?, which" },
+    { "SELECT :rank", "uses the parameter :rank, which has no value; only :run and :sweep have one" },
+    { "SELECT ?", "uses the parameter ?, which" },
   };
   g_autofree char *path = file_in (state, "a.db");
   g_autoptr (FabStore) store = NULL;

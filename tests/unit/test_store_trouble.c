@@ -58,7 +58,7 @@ a_path_that_cannot_be_is_refused (void **state)
   g_autofree char *missing = file_in (state, "no.db"), *deep = file_in (state, "no/such/a.db");
   g_autofree char *file = file_in (state, "file"), *below = file_in (state, "file/a.db");
 
-  assert_refused (missing, FAB_STORE_READ, ": no such file; `fabricast run` writes one");
+  assert_refused (missing, FAB_STORE_READ, ": no such file; `fabricast run` writes a results file");
   assert_refused (deep, FAB_STORE_WRITE, "/no/such does not exist; create it first");
   assert_true (g_file_set_contents (file, "x", 1, NULL));
   assert_refused (below, FAB_STORE_WRITE, "/file is not a directory");
@@ -120,8 +120,8 @@ an_older_schema_takes_no_runs (void **state)
   assert_true (g_file_set_contents (path, bytes, (gssize) size, NULL));
   assert_null (fab_store_open (path, FAB_STORE_WRITE, &error));
   assert_says (error,
-               ": was written by an older Fabricast (schema 1, this one writes 6); it can be asked, but "
-               "choose another file for new runs");
+               ": was written by an older Fabricast (schema 1, this one writes 6); `fabricast query` can "
+               "read it, but choose another file for new runs");
   assert_answer (path, "SELECT run_id FROM run", "run_id\n1\n");
 }
 

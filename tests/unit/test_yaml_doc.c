@@ -102,7 +102,7 @@ test_syntax (G_GNUC_UNUSED void **state)
       "t.yaml:1:4: found unexpected end of stream, while scanning a quoted scalar that begins here\n"
       "    1 | a: \"x\n"
       "      |    ^");
-  assert_wrong ("a: 1\n\tb: 2\n", "t.yaml:2:1: a tab where YAML wants spaces\n"
+  assert_wrong ("a: 1\n\tb: 2\n", "t.yaml:2:1: a tab stands where YAML needs spaces\n"
                                   "    2 | \tb: 2\n"
                                   "      | ^");
   assert_wrong ("a: b: c\n", "t.yaml:1:5: mapping values are not allowed in this context\n"
@@ -116,7 +116,7 @@ test_syntax (G_GNUC_UNUSED void **state)
                 "t.yaml:1:1: a list begins here; a file holds keys with values, for example 'name: test'\n"
                 "    1 | - a\n"
                 "      | ^");
-  assert_wrong ("a: 1\n---\nb: 2\n", "t.yaml:2:1: a second document begins here; a file holds one\n"
+  assert_wrong ("a: 1\n---\nb: 2\n", "t.yaml:2:1: a second document begins here; a file may hold only one\n"
                                      "    2 | ---\n"
                                      "      | ^~~");
 }
@@ -144,11 +144,12 @@ static void
 test_encoding (G_GNUC_UNUSED void **state)
 {
   assert_wrong_bytes ("a: 1\nb\0: 2\n", 11,
-                      "t.yaml:2:2: a NUL character; this is not a text file\n    2 | b\xEF\xBF\xBD: 2\n"
+                      "t.yaml:2:2: the file holds a NUL character; it is not a text file\n"
+                      "    2 | b\xEF\xBF\xBD: 2\n"
                       "      |  ^");
-  assert_wrong ("a: 1\nb: \xC3\xA4\xFF\n",
-                "t.yaml:2:5: not UTF-8; save the file as UTF-8\n    2 | b: \xC3\xA4\xEF\xBF\xBD\n"
-                "      |     ^");
+  assert_wrong ("a: 1\nb: \xC3\xA4\xFF\n", "t.yaml:2:5: the file is not UTF-8; save it as UTF-8\n"
+                                           "    2 | b: \xC3\xA4\xEF\xBF\xBD\n"
+                                           "      |     ^");
   assert_wrong ("a: \x07\n",
                 "t.yaml:1:4: control characters are not allowed\n    1 | a: \xEF\xBF\xBD\n      |    ^");
   assert_wrong ("\xFF\xFE"
@@ -158,8 +159,10 @@ test_encoding (G_GNUC_UNUSED void **state)
   assert_wrong ("a: \"\\0\"\n",
                 "t.yaml:1:4: a text cannot hold a NUL character\n    1 | a: \"\\0\"\n      |    ^~~~");
   assert_wrong ("a: \xE2\x80\xA8\n",
-                "t.yaml:1:4: an invisible line separator (U+0085, U+2028 or U+2029); end lines with LF\n"
-                "    1 | a: \xEF\xBF\xBD\n      |    ^");
+                "t.yaml:1:4: the file holds an invisible line separator (U+0085, U+2028 or U+2029); end "
+                "lines with LF\n"
+                "    1 | a: \xEF\xBF\xBD\n"
+                "      |    ^");
 }
 
 static void
@@ -172,10 +175,12 @@ test_alias (G_GNUC_UNUSED void **state)
   assert_true (fab_yaml_doc_set (doc, "b.k=2", diagnostics));
   assert_string_equal (fab_yaml_get (fab_yaml_get (fab_yaml_doc_root (doc), "b"), "k")->text, "2");
   assert_string_equal (fab_yaml_get (fab_yaml_get (fab_yaml_doc_root (doc), "a"), "k")->text, "1");
-  assert_wrong ("a: *none\n", "t.yaml:1:4: unknown alias '*none'; no '&none' stands above it\n"
-                              "    1 | a: *none\n      |    ^~~~~");
-  assert_wrong ("a: &x [*x]\n", "t.yaml:1:8: this alias is part of what it stands for\n"
-                                "    1 | a: &x [*x]\n      |        ^~");
+  assert_wrong ("a: *none\n", "t.yaml:1:4: unknown alias '*none'; no '&none' is defined above it\n"
+                              "    1 | a: *none\n"
+                              "      |    ^~~~~");
+  assert_wrong ("a: &x [*x]\n", "t.yaml:1:8: this alias refers to a value that contains it\n"
+                                "    1 | a: &x [*x]\n"
+                                "      |        ^~");
 }
 
 /* Ten levels of nine aliases each would be 3.5e9 nodes: one error, at the alias that is too much. */
@@ -198,7 +203,7 @@ test_alias_bomb (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_diagnostics_count (diagnostics), 1);
   printed = fab_diagnostics_format (diagnostics);
   assert_non_null (
-      strstr (printed, "makes the document too large: the most is 200000 values, 64 levels deep"));
+      strstr (printed, "makes the document too large: the limit is 200000 values, 64 levels deep"));
   assert_non_null (strstr (printed, "^~~"));
 }
 
@@ -238,9 +243,9 @@ test_limits (G_GNUC_UNUSED void **state)
   assert_null (parse (many->str, diagnostics));
   assert_int_equal (fab_diagnostics_count (diagnostics), 3);
   printed = fab_diagnostics_format (diagnostics);
-  assert_non_null (strstr (printed, "nested more than 64 levels deep"));
-  assert_non_null (strstr (printed, "t.yaml: larger than 4 MiB"));
-  assert_non_null (strstr (printed, "more than 200000 values in one document"));
+  assert_non_null (strstr (printed, "values are nested more than 64 levels deep"));
+  assert_non_null (strstr (printed, "t.yaml: the file is larger than 4 MiB"));
+  assert_non_null (strstr (printed, "one document holds more than 200000 values"));
 }
 
 static void

@@ -82,21 +82,27 @@ assert_bad_set (const char *assignment, const char *expected)
 static void
 test_bad_set (G_GNUC_UNUSED void **state)
 {
-  assert_bad_set ("nodes", "--set: nodes: an assignment is key=value, for example cluster.nodes=8\n"
-                           "      | nodes\n      | ^~~~~");
+  assert_bad_set ("nodes", "--set: nodes: an assignment has the form key=value, for example cluster.nodes=8\n"
+                           "      | nodes\n"
+                           "      | ^~~~~");
   assert_bad_set ("a..b=1", "--set: a..b=1: a key is missing here\n      | a..b=1\n      |   ^");
   assert_bad_set ("=1", "--set: =1: a key is missing here\n      | =1\n      | ^");
-  assert_bad_set ("list.2=1", "--set: list.2=1: '2' is no item of this list; its items are 0 to 1\n"
-                              "      | list.2=1\n      |      ^");
-  assert_bad_set ("list.x=1", "--set: list.x=1: 'x' is no item of this list; its items are 0 to 1\n"
-                              "      | list.x=1\n      |      ^");
+  assert_bad_set ("list.2=1", "--set: list.2=1: '2' is not an item of this list; its items are 0 to 1\n"
+                              "      | list.2=1\n"
+                              "      |      ^");
+  assert_bad_set ("list.x=1", "--set: list.x=1: 'x' is not an item of this list; its items are 0 to 1\n"
+                              "      | list.x=1\n"
+                              "      |      ^");
   assert_bad_set (
       "a=[1",
       "--set: a=[1: did not find expected ',' or ']', while parsing a flow sequence that begins here\n"
       "      | a=[1\n      |   ^");
-  assert_bad_set ("list.0.+=1", "--set: list.0.+=1: '+' adds to a list, and this is none\n"
-                                "      | list.0.+=1\n      |        ^");
-  assert_bad_set ("a=1\nb=2", "--set: a=1: an assignment is one line\n      | a=1\n      | ^");
+  assert_bad_set ("list.0.+=1", "--set: list.0.+=1: '+' adds to a list, and this is not a list\n"
+                                "      | list.0.+=1\n"
+                                "      |        ^");
+  assert_bad_set ("a=1\nb=2", "--set: a=1: an assignment must be one line\n"
+                              "      | a=1\n"
+                              "      | ^");
 }
 
 int
