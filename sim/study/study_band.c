@@ -53,12 +53,31 @@ fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *po
                         &(Owner){ scenario, study->registry, figures, first }, band, error);
 }
 
-/* Whether collectives like the same measured ones, or no collectives, make both uncertain, and likewise compute. */
+/* Whether every measured link that makes `a` uncertain makes `b` uncertain too. */
+static gboolean
+has_links_of (const FabBand *a, const FabBand *b)
+{
+  guint n_a = a->unsure != NULL ? a->unsure->len : 0, n_b = b->unsure != NULL ? b->unsure->len : 0;
+
+  for (guint i = 0; i < n_a; i++) {
+    const FabUnsure *one = &g_array_index (a->unsure, FabUnsure, i);
+    gboolean is_found = one->link == NULL;
+
+    for (guint k = 0; k < n_b && !is_found; k++)
+      is_found = g_strcmp0 (one->link, g_array_index (b->unsure, FabUnsure, k).link) == 0;
+    if (!is_found)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether collectives like the same measured ones, or no collectives, make both uncertain, and likewise compute and the
+ * links that were measured. */
 static gboolean
 have_one_reason (const FabBand *a, const FabBand *b)
 {
   return a != NULL && b != NULL && g_strcmp0 (a->collectives.entry, b->collectives.entry) == 0
-      && g_strcmp0 (a->compute.entry, b->compute.entry) == 0;
+      && g_strcmp0 (a->compute.entry, b->compute.entry) == 0 && has_links_of (a, b) && has_links_of (b, a);
 }
 
 gboolean

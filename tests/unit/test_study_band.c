@@ -51,12 +51,37 @@ one_side_is_certain (G_GNUC_UNUSED void **state)
   assert_false (fab_band_change (NULL, 10, NULL, 18, 0, &change));
 }
 
+/* Links that were measured apart have errors of their own: 1 s to 1.2 s and 0.9 s to 1.1 s may be no change. */
+static void
+other_links_are_apart (G_GNUC_UNUSED void **state)
+{
+  double low[] = { 1 }, high[] = { 1.2 }, other_low[] = { 0.9 }, other_high[] = { 1.1 };
+  g_autoptr (GArray) one = g_array_new (FALSE, FALSE, sizeof (FabUnsure)),
+                     another = g_array_new (FALSE, FALSE, sizeof (FabUnsure));
+  FabUnsure a = { .link = (char *) "a", .kind = FAB_UNSURE_RATE },
+            b = { .link = (char *) "b", .kind = FAB_UNSURE_RATE };
+  FabBand base = { .unsure = one, .n = 1, .low = low, .high = high, .coverage_fraction = 0.95 };
+  FabBand side = { .unsure = one, .n = 1, .low = other_low, .high = other_high, .coverage_fraction = 0.95 };
+  FabBandChange change;
+
+  g_array_append_val (one, a);
+  g_array_append_val (another, b);
+  assert_true (fab_band_change (&base, 1.1, &side, 1, 0, &change));
+  assert_true (change.is_together);
+  side.unsure = another;
+  assert_true (fab_band_change (&base, 1.1, &side, 1, 0, &change));
+  assert_false (change.is_together);
+  assert_near (change.low_fraction, 0.9 / 1.2 - 1, 1e-12);
+  assert_near (change.high_fraction, 1.1 / 1 - 1, 1e-12);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (what_is_common_cancels),
     cmocka_unit_test (one_side_is_certain),
+    cmocka_unit_test (other_links_are_apart),
   };
 
   return cmocka_run_group_tests_name ("study_band", tests, NULL, NULL);
