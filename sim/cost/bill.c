@@ -14,6 +14,7 @@ typedef struct {
   const FabCostSpec *cost;
   const FabGraph *graph;
   const FabProductSpec *node; /* NULL: the catalogue has none */
+  gboolean is_as_built;       /* a single switch never stands for several */
   FabBill *bill;
 } FabBillCount;
 
@@ -380,7 +381,7 @@ bill_add_network (FabBillCount *count)
   g_autofree double *fill = fill_of (&self);
   self.fill = fill;
   tally_links (&self);
-  gboolean is_one = add_one_switch (&self);
+  gboolean is_one = !count->is_as_built && add_one_switch (&self);
   if (!is_one)
     add_all_switches (&self);
   add_links (&self, !is_one);
@@ -513,8 +514,8 @@ add_machines (FabBillCount *self)
   bill_add (self, &node, self->node, (guint64) cluster->nodes);
 }
 
-FabBill *
-fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph)
+static FabBill *
+count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_built)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   FabBill *self = g_new0 (FabBill, 1);
@@ -522,6 +523,7 @@ fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph)
                          .catalog = fab_scenario_catalog (scenario),
                          .cost = &spec->cost,
                          .graph = graph,
+                         .is_as_built = is_as_built,
                          .bill = self };
 
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabBillRow));
@@ -533,11 +535,29 @@ fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph)
 }
 
 FabBill *
-fab_bill_new (const FabScenario *scenario, GError **error)
+fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph)
+{
+  return count_bill (scenario, graph, FALSE);
+}
+
+static FabBill *
+build_bill (const FabScenario *scenario, gboolean is_as_built, GError **error)
 {
   g_autoptr (FabPlant) plant = fab_plant_new (scenario, &(FabWhatIf){ .is_intact = TRUE }, error);
 
-  return plant != NULL ? fab_bill_of_graph (scenario, plant->graph) : NULL;
+  return plant != NULL ? count_bill (scenario, plant->graph, is_as_built) : NULL;
+}
+
+FabBill *
+fab_bill_new (const FabScenario *scenario, GError **error)
+{
+  return build_bill (scenario, FALSE, error);
+}
+
+FabBill *
+fab_bill_as_built (const FabScenario *scenario, GError **error)
+{
+  return build_bill (scenario, TRUE, error);
 }
 
 static guint64

@@ -59,6 +59,10 @@ typedef struct {
  * which must outlive it. (transfer full) */
 FabBill *fab_bill_new (const FabScenario *scenario, GError **error);
 
+/* The same of a machine that exists: its switches are counted one by one as the fabric has them, also where a single
+ * product would do for all of its NICs. (transfer full) */
+FabBill *fab_bill_as_built (const FabScenario *scenario, GError **error);
+
 /* As fab_bill_new, for the graph of a plant of this scenario from which no link was removed. (transfer full) */
 FabBill *fab_bill_of_graph (const FabScenario *scenario, const FabGraph *graph);
 void fab_bill_free (FabBill *self);
