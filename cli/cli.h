@@ -49,6 +49,7 @@ extern const FabCommand fab_command_sweep;
 extern const FabCommand fab_command_topo;
 extern const FabCommand fab_command_trace;
 extern const FabCommand fab_command_tune;
+extern const FabCommand fab_command_upgrade;
 extern const FabCommand fab_command_validate;
 extern const FabCommand fab_command_whatif;
 

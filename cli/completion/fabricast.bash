@@ -31,6 +31,7 @@ _fabricast_options() { # COMMAND
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
     explain) echo --collective --set --format --allow-oversized --help ;;
     tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
+    upgrade) echo --budget --only --top --out --set --format --allow-oversized --no-band --help ;;
     whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --no-band --help ;;
     scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
@@ -87,6 +88,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
       _fabricast_words 'link= nic= rail= switch= gpu='
       compopt -o nospace 2>/dev/null
       ;;
+    upgrade:--only) _fabricast_listed 'setting nic nics fabric domain node nodes' ;;
     compare:--at-equal) _fabricast_words 'step exposed exposed_time mfu tokens train memory' ;;
     compare:--fidelity) _fabricast_listed "$(_fabricast_names "$1" fidelity)" ;;
     *:--fidelity | compare:--against) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
@@ -133,7 +135,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -146,7 +148,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
     help:0)
-      _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore
+      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost describe collective p2p topo import measure calibrate validate query trace report explore
         start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
       ;;
     help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
@@ -159,7 +161,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune explain cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -32,6 +32,7 @@ NEAREST = [  # what is written, and what is meant
     (["explain", HELLO, "expsed"], "exposed"),
     (["tune", HELLO, "--knobs", "buckt"], "bucket"),
     (["tune", HELLO, "--by", "stp"], "step"),
+    (["upgrade", HELLO, "--only", "nods"], "node"),
     (["plan", HELLO, "--strategies", "zer3"], "zero3"),
     (["compare", HELLO, HELLO, "--at-equal", "tokns"], "tokens"),
     (["collective", "--node", "dgx-h100", "-b", "1M", "--op", "all_reduc"], "all_reduce"),

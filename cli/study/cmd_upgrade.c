@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_upgrade.c - `fabricast upgrade SCENARIO`: what to change of a machine first, what it gains and what it costs. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/study/best.h"
+#include "cli/study/points.h"
+#include "cli/terminal/progress.h"
+#include "cli/verdict.h"
+#include "models/models.h"
+#include "models/workload/training/choices.h"
+#include "sim/base/error.h"
+#include "sim/base/json.h"
+#include "sim/base/nearest.h"
+#include "sim/study/upgrade.h"
+
+enum { USUAL_ROWS = 12 };
+
+typedef struct {
+  const char *title;
+  const FabUpgrades *all;
+  double budget_usd; /* 0: none was given */
+  guint n_rows;      /* most of each table in text */
+  gboolean has_no_band;
+} FabUpgradeView;
+
+static const FabUpgrade *
+at (const GPtrArray *list, guint i)
+{
+  return g_ptr_array_index (list, i);
+}
+
+/* --- what is recommended --- */
+
+static double
+price_of (const FabUpgrade *self)
+{
+  return self->purchase != NULL && self->purchase->is_priced ? self->purchase->money.usd : -1;
+}
+
+/* Whether it is sure, and its price is known and within the budget. */
+static gboolean
+is_recommendable (const FabUpgradeView *view, const FabUpgrade *self)
+{
+  double usd = price_of (self);
+
+  return self->state == FAB_UPGRADE_SURE && usd >= 0 && (view->budget_usd <= 0 || usd <= view->budget_usd);
+}
+
+/* The recommendable change that saves most; `is_free`: of those that cost nothing. NULL: there is none. */
+static const FabUpgrade *
+find_most (const FabUpgradeView *view, gboolean is_free)
+{
+  const FabUpgrade *best = NULL;
+
+  for (guint i = 0; i < view->all->ranking->len; i++) {
+    const FabUpgrade *one = at (view->all->ranking, i);
+
+    if (is_recommendable (view, one) && (!is_free || price_of (one) == 0)
+        && (best == NULL || one->saved_fraction > best->saved_fraction))
+      best = one;
+  }
+  return best;
+}
+
+/* The recommendable change with a price that saves most per dollar, and more than what costs nothing. */
+static const FabUpgrade *
+find_cheapest (const FabUpgradeView *view)
+{
+  const FabUpgrade *free_one = find_most (view, TRUE);
+
+  for (guint i = 0; i < view->all->ranking->len; i++) {
+    const FabUpgrade *one = at (view->all->ranking, i);
+
+    if (is_recommendable (view, one) && price_of (one) > 0 && fab_upgrade_is_better (one, free_one))
+      return one;
+  }
+  return NULL;
+}
+
+/* --- words --- */
+
+static char *
+money (double usd)
+{
+  return usd < 0  ? g_strdup ("no price")
+       : usd == 0 ? g_strdup ("nothing")
+                  : fab_figure_show (FAB_FIGURE_MONEY, usd);
+}
+
+/* What sets the pace: compute, where little is exposed; else the link that binds, or the ends of collectives. */
+static const char *
+binding_of (const FabPoint *point)
+{
+  const double little = 0.02;
+
+  if (point->step_s > 0 && point->exposed_s < little * point->step_s)
+    return point->idle_s > little * point->step_s ? "waiting ranks" : "compute";
+  if (point->ends_fraction > 0.5)
+    return "ends of collectives";
+  return point->binding_spec != NULL ? point->binding_spec : "-";
+}
+
+static char *
+band_of (const FabUpgrade *self)
+{
+  if (self->band == NULL)
+    return g_strdup ("-");
+  return g_strdup_printf ("%.1f to %.1f %%", 100 * self->low_fraction, 100 * self->high_fraction);
+}
+
+static char *
+per_percent (const FabUpgrade *self)
+{
+  double usd = fab_upgrade_usd_per_percent (self);
+
+  return usd < 0 ? g_strdup ("-") : usd == 0 ? g_strdup ("0") : fab_figure_show (FAB_FIGURE_MONEY, usd);
+}
+
+static guint64
+count_of (const FabPurchaseRow *row, guint which)
+{
+  return which == 0 ? row->n_bought : which == 1 ? row->n_kept : row->n_left;
+}
+
+/* "16 nic ib-ndr, 12 switch ib-ndr" of what is bought (0), kept (1), left over (2); NULL: nothing. (transfer full) */
+static char *
+parts_of (const FabPurchase *purchase, guint which)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint i = 0; purchase != NULL && i < purchase->rows->len; i++) {
+    const FabPurchaseRow *row = &g_array_index (purchase->rows, FabPurchaseRow, i);
+    guint64 n = count_of (row, which);
+
+    if (n > 0)
+      g_string_append_printf (out, "%s%" G_GUINT64_FORMAT " x %s%s", out->len > 0 ? ", " : "", n,
+                              row->product ? row->product->name : row->what,
+                              which == 0 && row->is_included     ? " (included)"
+                              : which == 0 && row->usd_each <= 0 ? " (no price)"
+                                                                 : "");
+  }
+  return out->len > 0 ? g_strdup (out->str) : NULL;
+}
+
+static void
+append_recommendation (GString *text, const char *what, const FabUpgrade *one)
+{
+  g_autofree char *band = band_of (one), *usd = money (price_of (one)), *each = per_percent (one);
+  g_autofree char *name = fab_cli_printable (one->change.name);
+  g_autofree char *price = price_of (one) > 0 ? g_strdup_printf ("costs %s, %s for each percent", usd, each)
+                                              : g_strdup ("costs nothing");
+
+  g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
+                          what, name, 100 * one->saved_fraction, one->band ? " (" : "", one->band ? band : "",
+                          one->band ? ")" : "", price);
+  g_string_append_printf (text, "  %-13sThe pace is then set by: %s.\n", "", binding_of (one->trial.point));
+}
+
+/* Why nothing is recommended that costs money. */
+static void
+append_no_purchase (GString *text, const FabUpgradeView *view)
+{
+  guint n_unsure = 0, n_dear = 0, n_unpriced = 0;
+
+  for (guint i = 0; i < view->all->ranking->len; i++) {
+    const FabUpgrade *one = at (view->all->ranking, i);
+
+    n_unsure += one->state == FAB_UPGRADE_UNSURE;
+    n_unpriced += one->state == FAB_UPGRADE_SURE && price_of (one) < 0;
+    n_dear += one->state == FAB_UPGRADE_SURE && price_of (one) > 0;
+  }
+  g_string_append_printf (text, "  %-13s", "buy");
+  if (view->has_no_band)
+    g_string_append (text, "nothing is recommended: without bands nobody knows whether a gain is real.\n");
+  else if (n_dear > 0 && view->budget_usd > 0)
+    g_string_append (text, "nothing: no sure gain within the budget saves more than what costs nothing.\n");
+  else if (n_dear > 0)
+    g_string_append (text, "nothing: no purchase surely saves more than what costs nothing.\n");
+  else if (n_unpriced > 0)
+    g_string_append (text, "nothing is recommended: parts of every sure gain have no price.\n");
+  else if (n_unsure > 0)
+    g_string_append (text, "nothing: every gain lies within the spread of the forecast and may be none.\n");
+  else
+    g_string_append (text, "nothing: no change saves half a percent.\n");
+}
+
+static void
+append_recommendations (GString *text, const FabUpgradeView *view)
+{
+  const FabUpgrade *free_one = find_most (view, TRUE), *cheapest = find_cheapest (view),
+                   *most = find_most (view, FALSE);
+
+  if (free_one != NULL)
+    append_recommendation (text, "set first", free_one);
+  if (cheapest != NULL)
+    append_recommendation (text, "buy first", cheapest);
+  else
+    append_no_purchase (text, view);
+  if (most != NULL && most != cheapest && most != free_one
+      && fab_upgrade_is_better (most, cheapest != NULL ? cheapest : free_one))
+    append_recommendation (text, view->budget_usd > 0 ? "most in it" : "most", most);
+}
+
+/* --- text --- */
+
+static glong
+name_width (const FabUpgradeView *view)
+{
+  glong width = 6;
+
+  for (guint i = 0; i < view->all->ranking->len; i++) {
+    g_autofree char *name = fab_cli_printable (at (view->all->ranking, i)->change.name);
+
+    width = MAX (width, g_utf8_strlen (name, -1));
+  }
+  return width;
+}
+
+static gboolean
+has_training (const FabUpgradeView *view)
+{
+  return view->all->base->train_s > 0;
+}
+
+static void
+append_head (GString *text, const FabUpgradeView *view, const char *title, glong width)
+{
+  g_string_append_printf (text, "\n  %s\n  %-*s %10s", title, (int) width, "change", "step");
+  if (has_training (view))
+    g_string_append_printf (text, " %10s", "training");
+  g_string_append_printf (text, " %9s %18s %10s %10s  %s\n", "saves", "band", "price", "$ per %",
+                          "pace set by");
+}
+
+static void
+append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, glong width)
+{
+  const FabPoint *point = one->trial.point;
+  g_autofree char *name = fab_cli_printable (one->change.name), *band = band_of (one);
+  g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s),
+                  *days = fab_figure_show (FAB_FIGURE_TIME, point->train_s);
+  g_autofree char *usd = money (price_of (one)), *each = per_percent (one);
+  gboolean is_dear = view->budget_usd > 0 && price_of (one) > view->budget_usd;
+
+  g_string_append_printf (text, "  %s%*s %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
+  if (has_training (view))
+    g_string_append_printf (text, " %10s", days);
+  g_string_append_printf (text, " %7.1f %% %18s %10s %10s  %s%s\n", 100 * one->saved_fraction, band, usd,
+                          each, binding_of (point), is_dear ? " (over budget)" : "");
+}
+
+static void
+append_table (GString *text, const FabUpgradeView *view, FabUpgradeState state, const char *title)
+{
+  glong width = name_width (view);
+  guint n = 0;
+
+  for (guint i = 0; i < view->all->ranking->len; i++) {
+    const FabUpgrade *one = at (view->all->ranking, i);
+
+    if (one->state != state)
+      continue;
+    if (n == 0)
+      append_head (text, view, title, width);
+    if (n++ < view->n_rows)
+      append_row (text, view, one, width);
+  }
+  if (n > view->n_rows)
+    g_string_append_printf (text, "  and %u more: --top %u, or --format csv\n", n - view->n_rows, n);
+}
+
+/* What a purchase consists of. */
+static void
+append_parts (GString *text, const FabUpgrade *one)
+{
+  static const char *const words[] = { "buys", "keeps", "leaves over" };
+  g_autofree char *low = money (one->purchase->money.low_usd), *high = money (one->purchase->money.high_usd);
+  g_autofree char *name = fab_cli_printable (one->change.name);
+
+  g_string_append_printf (text, "    %s: ", name);
+  if (one->purchase->is_priced)
+    g_string_append_printf (text, "%s to %s\n", low, high);
+  else
+    g_string_append (text,
+                     one->purchase->money.usd > 0 ? "more than the parts that have a price\n" : "no price\n");
+  for (guint which = 0; which < G_N_ELEMENTS (words); which++) {
+    g_autofree char *parts = parts_of (one->purchase, which);
+
+    if (parts != NULL)
+      g_string_append_printf (text, "      %-12s%s\n", words[which], parts);
+  }
+}
+
+static void
+append_purchases (GString *text, const FabUpgradeView *view)
+{
+  const FabUpgrade *cheapest = find_cheapest (view), *most = find_most (view, FALSE);
+  guint n = 0;
+
+  for (guint i = 0; i < view->all->ranking->len && n < view->n_rows; i++) {
+    const FabUpgrade *one = at (view->all->ranking, i);
+
+    if ((one->n_parts > 1 && one != cheapest && one != most) || one->purchase == NULL
+        || one->purchase->n_bought == 0)
+      continue;
+    if (n++ == 0)
+      g_string_append (
+          text, "\n  What single and recommended changes buy, with the lowest and the highest price\n");
+    append_parts (text, one);
+  }
+}
+
+static void
+append_others (GString *text, const FabUpgradeView *view, FabUpgradeState state, const char *title)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < view->all->all->len; i++) {
+    const FabUpgrade *one = at (view->all->all, i);
+    g_autofree char *name = fab_cli_printable (one->change.name);
+
+    if (one->state == state && one->n_parts == 1)
+      g_string_append_printf (text, "%s%s", n++ == 0 ? title : ", ", name);
+  }
+  if (n > 0)
+    g_string_append_c (text, '\n');
+}
+
+static void
+append_base (GString *text, const FabUpgradeView *view)
+{
+  const FabPoint *base = view->all->base;
+  g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, base->step_s),
+                  *train = fab_figure_show (FAB_FIGURE_TIME, base->train_s);
+
+  g_string_append_printf (text, "  %-13sstep %s, %.1f %% exposed", "as it is", step,
+                          100 * base->exposed_s / base->step_s);
+  if (base->train_s > 0)
+    g_string_append_printf (text, ", training %s without failures", train);
+  g_string_append_printf (text, "; the pace is set by: %s\n", binding_of (base));
+  if (view->all->band != NULL) {
+    g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->all->band->low[0]),
+                    *high = fab_figure_show (FAB_FIGURE_TIME, view->all->band->high[0]),
+                    *about = fab_band_about (view->all->band, 0);
+
+    g_string_append_printf (text, "  %-13sstep from %s to %s: %s\n", "band", low, high, about);
+  }
+}
+
+static char *
+upgrade_text (const FabUpgradeView *view)
+{
+  GString *text = g_string_new (NULL);
+
+  fab_cli_append_stops (text, view->all->base->verdict);
+  g_string_append_printf (text, "%s\n\n", view->title);
+  append_base (text, view);
+  append_recommendations (text, view);
+  append_table (text, view, FAB_UPGRADE_SURE, "Gains over the whole band, by dollars per percent");
+  append_table (text, view, FAB_UPGRADE_UNSURE,
+                view->has_no_band ? "Gains; no bands were asked for, so that none of them is recommended"
+                                  : "Not recommended: within the band of the forecast there may be no gain");
+  append_purchases (text, view);
+  g_string_append_c (text, '\n');
+  append_others (text, view, FAB_UPGRADE_NO_GAIN, "  no gain of 0.5 %, or another value gains more: ");
+  append_others (text, view, FAB_UPGRADE_TOO_LARGE, "  does not fit into memory: ");
+  append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be played: ");
+  g_string_append_printf (text, "  %u changes and combinations were played\n", view->all->all->len);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+static const char *const state_names[] = {
+  [FAB_UPGRADE_SURE] = "sure",
+  [FAB_UPGRADE_UNSURE] = "within band",
+  [FAB_UPGRADE_NO_GAIN] = "no gain",
+  [FAB_UPGRADE_TOO_LARGE] = "too large",
+  [FAB_UPGRADE_IMPOSSIBLE] = "impossible",
+};
+
+static char *
+number (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup (g_ascii_dtostr (text, sizeof text, value));
+}
+
+static GPtrArray *
+rows_of (const FabUpgradeView *view)
+{
+  GPtrArray *rows = g_ptr_array_new ();
+
+  for (guint i = 0; i < view->all->ranking->len; i++)
+    g_ptr_array_add (rows, g_ptr_array_index (view->all->ranking, i));
+  for (guint i = 0; i < view->all->all->len; i++)
+    if (at (view->all->all, i)->state > FAB_UPGRADE_UNSURE)
+      g_ptr_array_add (rows, g_ptr_array_index (view->all->all, i));
+  return rows;
+}
+
+static void
+list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *rows)
+{
+  static const char *const columns[] = { "change",
+                                         "state",
+                                         "is_recommended",
+                                         "buys",
+                                         "keeps",
+                                         "leaves",
+                                         "then_binds",
+                                         "saved_fraction",
+                                         "saved_low_fraction",
+                                         "saved_high_fraction",
+                                         "price_usd",
+                                         "price_low_usd",
+                                         "price_high_usd",
+                                         "usd_per_percent",
+                                         NULL };
+
+  fab_points_list_init (list, columns, 1, 7, rows->len);
+  for (guint i = 0; i < rows->len; i++) {
+    const FabUpgrade *one = at (rows, i);
+    gboolean is_played = one->trial.point != NULL && one->state != FAB_UPGRADE_TOO_LARGE,
+             has_band = one->band != NULL, has_price = price_of (one) >= 0;
+    const FabMoney *price = has_price ? &one->purchase->money : NULL;
+    double each = fab_upgrade_usd_per_percent (one);
+    char *const labels[] = { g_strdup (one->change.name),
+                             g_strdup (state_names[one->state]),
+                             g_strdup (is_recommendable (view, one) ? "yes" : "no"),
+                             parts_of (one->purchase, 0),
+                             parts_of (one->purchase, 1),
+                             parts_of (one->purchase, 2),
+                             g_strdup (is_played ? binding_of (one->trial.point) : NULL),
+                             is_played ? number (one->saved_fraction) : NULL,
+                             has_band ? number (one->low_fraction) : NULL,
+                             has_band ? number (one->high_fraction) : NULL,
+                             price ? number (price->usd) : NULL,
+                             price ? number (price->low_usd) : NULL,
+                             price ? number (price->high_usd) : NULL,
+                             each >= 0 ? number (each) : NULL };
+
+    fab_points_list_set (list, i, labels, &one->trial);
+  }
+}
+
+static char *
+upgrade_csv (const FabUpgradeView *view)
+{
+  g_autoptr (GPtrArray) rows = rows_of (view);
+  g_auto (FabPointsList) list;
+
+  list_init (&list, view, rows);
+  g_autoptr (FabTable) table = fab_points_table (&list.points);
+  return fab_table_to_csv (table);
+}
+
+static void
+add_name (FabJson *json, const char *key, const FabUpgrade *one)
+{
+  fab_json_add_text (json, key, one != NULL ? one->change.name : NULL);
+}
+
+static void
+add_assignments (FabJson *json, const GPtrArray *rows)
+{
+  fab_json_begin_array (json, "assignments");
+  for (guint i = 0; i < rows->len; i++) {
+    const FabUpgrade *one = at (rows, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "change", one->change.name);
+    fab_json_begin_array (json, "kinds");
+    for (guint kind = 0; kind < FAB_N_UPGRADE_KINDS; kind++)
+      if ((one->kinds >> kind & 1) != 0)
+        fab_json_add_text (json, NULL, fab_upgrade_kind_names[kind]);
+    fab_json_end (json);
+    fab_json_begin_array (json, "set");
+    for (guint k = 0; k < fab_edits_count (one->change.edits); k++)
+      fab_json_add_text (json, NULL, fab_edits_at (one->change.edits, k)->text);
+    fab_json_end (json);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static char *
+upgrade_json (const FabUpgradeView *view)
+{
+  const FabUpgrades *all = view->all;
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autoptr (GPtrArray) rows = rows_of (view);
+  g_auto (FabPointsList) list;
+
+  list_init (&list, view, rows);
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_real (json, "step_s", all->base->step_s);
+  fab_json_add_text (json, "binds", binding_of (all->base));
+  if (all->band != NULL) {
+    fab_json_add_real (json, "step_low_s", all->band->low[0]);
+    fab_json_add_real (json, "step_high_s", all->band->high[0]);
+    fab_band_add_json (all->band, json);
+  }
+  if (view->budget_usd > 0)
+    fab_json_add_real (json, "budget_usd", view->budget_usd);
+  add_name (json, "set_first", find_most (view, TRUE));
+  add_name (json, "buy_first", find_cheapest (view));
+  add_name (json, "most", find_most (view, FALSE));
+  fab_points_add_json (json, "changes", &list.points);
+  add_assignments (json, rows);
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+/* --- the command --- */
+
+typedef struct {
+  char *format_name, *budget, *only, *out;
+  char **sets;
+  gint top;
+  gboolean has_no_band, is_oversized_allowed;
+  FabFormat format;
+} UpgradeOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Takes the machine of the scenario as it is and tries what could be changed of it: faster NIC ports, more\n"
+      "NICs per node, less oversubscription, another fabric, larger NVLink domains, other nodes, more nodes, and\n"
+      "settings of the software; each by itself, then the best of each kind together.\n\n"
+      "It says how much time for the same work each saves, within which band, what has to be bought, and what\n"
+      "sets the pace afterwards. A gain that may be none within the band is never recommended.",
+  .examples = "  fabricast upgrade scenarios/learn/08-oversubscription.yaml\n"
+              "  fabricast upgrade scenarios/zero3-13b-slow-fabric.yaml --budget '$500k'\n"
+              "  fabricast upgrade scenarios/hello.yaml --only setting,node --format csv\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static gboolean
+read_kinds (const char *text, guint *kinds, GError **error)
+{
+  g_auto (GStrv) names = g_strsplit (text ? text : "", ",", -1);
+
+  *kinds = 0;
+  for (guint i = 0; names[i] != NULL; i++) {
+    guint kind = 0;
+
+    while (kind < FAB_N_UPGRADE_KINDS && strcmp (g_strstrip (names[i]), fab_upgrade_kind_names[kind]) != 0)
+      kind++;
+    if (kind == FAB_N_UPGRADE_KINDS) {
+      g_autofree char *known = g_strjoinv (", ", (char **) fab_upgrade_kind_names);
+      g_autofree char *note = fab_nearest_note (names[i], known);
+
+      return fab_throw (error, FAB_ERROR_INPUT, "--only %s: there is no such kind of change%s; these are: %s",
+                        names[i], note, known);
+    }
+    *kinds |= 1U << kind;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_budget (const char *text, double *usd, GError **error)
+{
+  *usd = 0;
+  if (text == NULL)
+    return TRUE;
+  if (fab_figure_parse (FAB_FIGURE_MONEY, text, usd, error) && *usd > 0)
+    return TRUE;
+  g_clear_error (error);
+  return fab_throw (error, FAB_ERROR_INPUT, "--budget %s: write for example '$2M' or 350000", text);
+}
+
+static gboolean
+write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeView *view, GError **error)
+{
+  const FabUpgrade *best = find_most (view, FALSE);
+
+  if (o->out == NULL)
+    return TRUE;
+  if (best == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--out %s: no change is recommended", o->out);
+  g_autofree char *why = g_strdup_printf (
+      "%s with %s, the recommended change of `fabricast upgrade` that saves most", study->path,
+      best->change.name);
+  return fab_best_write (study, best->change.edits, why, o->out, error);
+}
+
+/* The knobs of a training job; another job has none. */
+static GPtrArray *
+knobs_of (const FabScenario *scenario)
+{
+  g_autoptr (GError) none = NULL;
+
+  return fab_job_knobs (scenario, NULL, &none);
+}
+
+static gboolean
+upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabUpgradeView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = upgrade_text, [FAB_FORMAT_JSON] = upgrade_json, [FAB_FORMAT_CSV] = upgrade_csv
+  };
+  FabUpgradeLimits limits = { .has_no_band = o->has_no_band };
+  double budget_usd;
+
+  if (!read_kinds (o->only, &limits.kinds, error) || !read_budget (o->budget, &budget_usd, error))
+    return FALSE;
+  if (o->top < 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--top %d: a table has rows", o->top);
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
+  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
+  if (scenario == NULL)
+    return FALSE;
+  g_autoptr (GPtrArray) knobs = knobs_of (scenario);
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+  study->pulse = fab_progress_pulse (progress);
+  study->allows_oversized = o->is_oversized_allowed;
+  limits.knobs = knobs;
+  g_autoptr (FabUpgrades) found = fab_upgrades_find (study, &limits, error);
+  g_autofree char *title = found ? fab_cli_title (scenario) : NULL;
+  fab_progress_stop (progress);
+  const FabUpgradeView view = { title, found, budget_usd, (guint) o->top, o->has_no_band };
+  if (title == NULL || !write_best (o, study, &view, error))
+    return FALSE;
+  g_autofree char *text = printers[o->format](&view);
+  g_print ("%s", text);
+  *code = fab_cli_verdict_exit (found->base->verdict, o->is_oversized_allowed);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  UpgradeOptions o = { .top = USUAL_ROWS };
+  const GOptionEntry entries[] = {
+    { "budget", 0, 0, G_OPTION_ARG_STRING, &o.budget, "Recommend nothing that costs more: '$2M', 350000",
+      "USD" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &o.only,
+      "What may change: setting, nic, nics, fabric, domain, node, nodes (default: everything)", "KINDS" },
+    { "top", 0, 0, G_OPTION_ARG_INT, &o.top, "Rows of each table of text (default: 12)", "N" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+      "Write the scenario with the recommended change that saves most", "FILE" },
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
+      "KEY=VALUE" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Do not play everything again for bands; nothing is recommended then", NULL },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
+  FabExit code = FAB_EXIT_DONE;
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error)
+                  && upgrade (&o, argv[1], &code, &error);
+
+  g_free (o.format_name);
+  g_free (o.budget);
+  g_free (o.only);
+  g_free (o.out);
+  g_strfreev (o.sets);
+  return is_done ? code : fab_cli_fail ("upgrade", error);
+}
+
+const FabCommand fab_command_upgrade = {
+  .name = "upgrade",
+  .summary = "Rank what to change of a machine: what it saves, costs, and what binds then",
+  .run = run,
+};

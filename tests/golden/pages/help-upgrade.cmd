@@ -1,0 +1,1 @@
+fabricast upgrade --help

@@ -1,0 +1,1 @@
+fabricast upgrade $SCENARIOS/hello.yaml --only node --format csv

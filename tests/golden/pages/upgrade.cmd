@@ -1,0 +1,1 @@
+fabricast upgrade $SCENARIOS/fabric-ddp-ecmp.yaml --top 6

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_upgrade.c - what an upgrade saves and costs by hand, and that nothing inside the band counts as sure. */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+
+#include "models/models.h"
+#include "sim/study/upgrade.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+/* A 1 GB send over a port of `rate` with a relative error; the ports of `quick` are twice as fast and as certain. */
+static FabUpgrades *
+find (const char *uncertainty, guint kinds)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\n"
+      "links:\n"
+      "  - {name: slow, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us%s}\n"
+      "  - {name: quick, technology: InfiniBand, lanes: 1, signalling: 12Gb/s, latency: 1us%s}\n"
+      "products:\n"
+      "  - {name: slow-card, kind: nic, link: slow, price_usd: 10, power_watts: 1}\n"
+      "  - {name: quick-card, kind: nic, link: quick, price_usd: 20, power_watts: 1}\n"
+      "  - {name: slow-switch, kind: switch, link: slow, ports: 8, price_usd: 50, power_watts: 1}\n"
+      "  - {name: quick-switch, kind: switch, link: quick, ports: 8, price_usd: 90, power_watts: 1}\n"
+      "  - {name: slow-wire, kind: cable, link: slow, reach: 100m, price_usd: 1}\n"
+      "  - {name: quick-wire, kind: cable, link: quick, reach: 100m, price_usd: 2}\n"
+      "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: slow, fabric: switch}\n"
+      "collectives: plain\n"
+      "job: {kind: collective, operations: [{op: send_recv, size: 1GB}]}\n",
+      uncertainty, uncertainty);
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("upgrade-XXXXXX.yaml", &path, &error);
+
+  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, &error));
+  g_autoptr (FabStudy) study = fab_study_new (path, NULL, catalog, &fab_models, &error);
+  g_remove (path);
+  if (study == NULL)
+    fail_msg ("%s", error->message);
+  study->n_threads = 1;
+  FabUpgrades *found = fab_upgrades_find (study, &(FabUpgradeLimits){ .kinds = kinds }, &error);
+  if (found == NULL)
+    fail_msg ("%s", error->message);
+  return found;
+}
+
+static const FabUpgrade *
+named (const FabUpgrades *self, const char *name)
+{
+  for (guint i = 0; i < self->all->len; i++) {
+    const FabUpgrade *one = g_ptr_array_index (self->all, i);
+
+    if (strcmp (one->change.name, name) == 0)
+      return one;
+  }
+  fail_msg ("there is no change '%s'", name);
+  return NULL;
+}
+
+/* 10 to 12 Gb/s: the same bytes take 10/12 of the time, 1/6 is saved (latency is 1e-6 of it). Two cards, one switch and
+ * two wires are bought: 2 x 20 + 90 + 2 x 2 = $134, $8.04 for each of the 16.7 percent. The old ones are left over. */
+static void
+faster_ports (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabUpgrades) all = find ("", 1U << FAB_UPGRADE_NIC);
+  const FabUpgrade *quick = named (all, "NIC ports quick");
+
+  assert_near (quick->saved_fraction, 1.0 / 6, 1e-4);
+  assert_near (quick->purchase->money.usd, 134, 1e-12);
+  assert_near (fab_upgrade_usd_per_percent (quick), 134 / 16.6667, 1e-3);
+  assert_ptr_equal (g_ptr_array_index (all->ranking, 0), quick);
+}
+
+/* Both rates are known to 30 %, by errors of their own: the slow port may be the faster one. */
+static void
+inside_the_band (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabUpgrades) all = find (", uncertainty: {rate: 30%}", 1U << FAB_UPGRADE_NIC);
+  const FabUpgrade *quick = named (all, "NIC ports quick");
+
+  assert_near (quick->saved_fraction, 1.0 / 6, 1e-4);
+  assert_int_equal (quick->state, FAB_UPGRADE_UNSURE);
+  assert_true (quick->low_fraction < 0 && quick->high_fraction > quick->saved_fraction);
+}
+
+/* Only what was asked for is tried. */
+static void
+kinds (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabUpgrades) all = find ("", 1U << FAB_UPGRADE_NODES);
+
+  for (guint i = 0; i < all->all->len; i++)
+    assert_int_equal (((const FabUpgrade *) g_ptr_array_index (all->all, i))->kind, FAB_UPGRADE_NODES);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (faster_ports),
+    cmocka_unit_test (inside_the_band),
+    cmocka_unit_test (kinds),
+  };
+
+  return play_run_tests ("upgrade", tests, &catalog);
+}
