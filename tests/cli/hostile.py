@@ -33,11 +33,11 @@ class Included(CliTest):
         os.mkfifo(self.path("pipe.json"))
         for name in ("pipe", "/dev/zero", "/dev/random", "."):
             self.scenario(f"include: {name}\n")
-            self.refused_at_once("is no regular file")
+            self.refused_at_once("is not a regular file")
         self.scenario(model="pipe.json")
-        self.refused_at_once("is no regular file")
+        self.refused_at_once("is not a regular file")
         self.scenario()
-        self.refused_at_once("is no regular file", "--set", "include=pipe")
+        self.refused_at_once("is not a regular file", "--set", "include=pipe")
 
     def test_no_text_of_others_is_shown(self):
         for i, text in enumerate(("hunter2\n", "root:hunter2:1::\n", "token: hunter2\n", "{\"hunter2\": 1}", "hunter2: [\n")):
