@@ -122,8 +122,10 @@ circles_are_refused (G_GNUC_UNUSED void **state)
   g_autofree char *a = put ("one.yaml", "include: two.yaml\n");
   g_autofree char *b = put ("two.yaml", "\ninclude: one.yaml\n");
 
-  assert_refused ("include: one.yaml\n", "two.yaml:2:10: 'one.yaml' includes itself, directly or through another file");
-  assert_refused ("include: main.yaml\n", "main.yaml:1:10: 'main.yaml' includes itself, directly or through another file");
+  assert_refused ("include: one.yaml\n",
+                  "two.yaml:2:10: 'one.yaml' includes itself, directly or through another file");
+  assert_refused ("include: main.yaml\n",
+                  "main.yaml:1:10: 'main.yaml' includes itself, directly or through another file");
 }
 
 static void
