@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import resource
 import selectors
 import shlex
@@ -64,6 +65,14 @@ class Answers(Serving):
         self.assertNotIn("access-control", head)
         self.assertIn(b'id="board"', body(answer))
         self.assertNotIn(b"unsafe", body(answer)[:2000])
+
+    def test_links_of_the_pages(self):
+        """Every link of docs/ that opens the page with knobs names knobs that there are, and a setting that is played."""
+        found = [query for page in support.PAGES for query in re.findall(r"127\.0\.0\.1:8765/#([^>)\s]+)", support.read(page))]
+        self.assertGreater(len(found), 3)
+        for query in found:
+            with self.subTest(query):
+                self.assertIsNone(self.ask(shared(SCENARIO), query)["problem"])
 
     def test_outlook_is_that_of_run(self):
         server = shared(SCENARIO, "--seeds", "2")

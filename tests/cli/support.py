@@ -16,6 +16,7 @@ import unittest
 SOURCE = os.environ.get("FAB_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCENARIOS = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "scenarios", "*.yaml")))
 LEARN = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "scenarios", "learn", "*.yaml")))
+PAGES = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "docs", "**", "*.md"), recursive=True))
 HELLO = os.path.join(SOURCE, "scenarios", "hello.yaml")
 PROGRAM = ""
 SKIPPED = 77
