@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(DOCS)
@@ -16,7 +17,8 @@ import browser  # noqa: E402
 import child  # noqa: E402
 
 PICTURES = os.path.join(DOCS, "pictures")
-ONE_ADAPTER = ("--set", "cluster.nodes=4", "--set", "cluster.nics_per_node=1")
+ONE_PORT = ("--set", "cluster.nodes=4", "--set", "cluster.nics_per_node=1", "--set", "cluster.nic=roce-100",
+            "--no-band")
 
 
 def fabricast(program, *args):
@@ -33,14 +35,25 @@ def report(program, window, scenario, settings, name, directory):
 
 
 def explore(program, window):
-    served = child.Child([program, "explore", "--port", "0"], {"cwd": ROOT})
+    """The page after a knob moved: it says what changed."""
+    served = child.Child([program, "explore", "scenarios/four-nodes.yaml", "--port", "0"], {"cwd": ROOT})
     try:
-        window.open(served.wait_for_text(r"(http://\S+)").group(1) + "#gpus=64")
-        window.run("return document.readyState")
+        window.open(served.wait_for_text(r"(http://\S+)").group(1))
+        wait_for(window, "56.1")
+        window.run("location.hash = 'rate=400'")
+        wait_for(window, "24.3")
         window.screenshot(os.path.join(PICTURES, "explore.png"), whole=False)
     finally:
         served.send_signal(signal.SIGINT)
         served.wait()
+
+
+def wait_for(window, text):
+    for _ in range(100):
+        if text in window.run("return document.body.innerText"):
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"the page of explore does not say {text}")
 
 
 def main():
@@ -52,8 +65,8 @@ def main():
     with open(os.path.join(PICTURES, "one-node.svg"), "w", encoding="utf-8") as file:
         file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--only", "node", "--format", "svg"))
     with tempfile.TemporaryDirectory() as directory, browser.Browser(1000, 760) as window:
-        report(program, window, "scenarios/ddp-2b-4nodes-200g.yaml", [()], "report", directory)
-        report(program, window, "scenarios/hello.yaml", [ONE_ADAPTER], "tutorial", directory)
+        report(program, window, "scenarios/four-nodes.yaml", [()], "report", directory)
+        report(program, window, "scenarios/hello.yaml", [ONE_PORT], "tutorial", directory)
         explore(program, window)
 
 
