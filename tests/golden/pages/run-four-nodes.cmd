@@ -1,0 +1,1 @@
+fabricast run $SCENARIOS/four-nodes.yaml --no-db
