@@ -14,19 +14,23 @@ static const char *const fault_kinds[] = { [FAB_FAULT_LINK] = "link",
 
 const FabParam fab_fault_params[] = {
   { ROW ("what", CHOICE, FabFaultSpec, what, NULL,
-         "A link, a NIC, a rail (one NIC of every node) or a switch."),
+         "Kind of part that is faulty: a link, a NIC, a rail (one NIC of every node) or a switch."),
     .choices = fault_kinds },
-  { ROW ("from", TEXT, FabFaultSpec, from, "", "link: one end, as `fabricast topo` prints it: node3/nic2.") },
-  { ROW ("to", TEXT, FabFaultSpec, to, "", "link: the other end: leaf5. Both directions are meant.") },
-  { ROW ("name", TEXT, FabFaultSpec, name, "", "nic, switch: which: node3/nic2, spine1.") },
-  { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: the number of the NIC in every node."), .max = 4096 },
-  { ROW ("rate", FRACTION, FabFaultSpec, rate_fraction, "100%", "What is left of the line rate."),
+  { ROW ("from", TEXT, FabFaultSpec, from, "",
+         "link: name of one end, as `fabricast topo` prints it: node3/nic2.") },
+  { ROW ("to", TEXT, FabFaultSpec, to, "",
+         "link: name of the other end: leaf5. The fault is in both directions.") },
+  { ROW ("name", TEXT, FabFaultSpec, name, "", "nic, switch: name of the part: node3/nic2, spine1.") },
+  { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: number of the NIC in every node."), .max = 4096 },
+  { ROW ("rate", FRACTION, FabFaultSpec, rate_fraction, "100%", "Share of the line rate that is left."),
     .min = 0.001, .max = 1 },
   { ROW ("dead", BOOL, FabFaultSpec, is_dead, "false", "Nothing passes.") },
-  { ROW ("latency", TIME, FabFaultSpec, latency_ps, "0s", "Added to one traversal of each of its links.") },
+  { ROW ("latency", TIME, FabFaultSpec, latency_ps, "0s",
+         "Time added to one traversal of each of its links.") },
   { ROW ("at", TIME, FabFaultSpec, at_ps, "0s",
-         "When it happens, in time of the run; 0 without `until`: the machine is built with it.") },
-  { ROW ("until", TIME, FabFaultSpec, until_ps, "0s", "When it is over; 0: never.") },
+         "Start of the fault, in time of the run. 0 without `until`: the fault exists from the start and "
+         "for good.") },
+  { ROW ("until", TIME, FabFaultSpec, until_ps, "0s", "End of the fault; 0: never.") },
   { .key = NULL },
 };
 
@@ -37,40 +41,44 @@ static const char *const background_kinds[] = { [FAB_BACKGROUND_CONSTANT] = "con
 
 const FabParam fab_background_params[] = {
   { ROW ("kind", CHOICE, FabBackgroundSpec, kind, "constant",
-         "constant or bursts: others take a part of each link; transfer: a flow between two places."),
+         "constant, bursts: other traffic takes a share of each link; transfer: a flow between two places."),
     .choices = background_kinds },
   { ROW ("load", FRACTION, FabBackgroundSpec, load_fraction, "0%",
-         "constant, bursts: the part of each link that others take, in the mean."),
+         "constant, bursts: mean share of each link that other traffic takes."),
     .max = 0.99 },
-  { ROW (
-      "links", TEXT, FabBackgroundSpec, links, "",
-      "constant, bursts: uplinks (between switches; the default), all (of the fabric), or a pattern with * "
-      "and ?: of a link as binding links print it (leaf* -> spine1) or of the name at either end.") },
+  { ROW ("links", TEXT, FabBackgroundSpec, links, "",
+         "constant, bursts: links that carry it. uplinks (between switches; the default), all (of the "
+         "fabric), or a pattern with * and ?, either of a link as binding links are printed (leaf* -> "
+         "spine1) or of the name at one end.") },
   { ROW ("peak", FRACTION, FabBackgroundSpec, peak_fraction, "90%",
-         "bursts: the part they take while they last."),
+         "bursts: share of the link during a burst."),
     .min = 0.001, .max = 0.99 },
-  { ROW ("burst", TIME, FabBackgroundSpec, burst_ps, "1ms", "bursts: the mean length of one."), .min = 1e3 },
-  { ROW ("from", TEXT, FabBackgroundSpec, from, "", "transfer: a node (its first NIC), a NIC or a GPU.") },
+  { ROW ("burst", TIME, FabBackgroundSpec, burst_ps, "1ms", "bursts: mean length of a burst."), .min = 1e3 },
+  { ROW ("from", TEXT, FabBackgroundSpec, from, "",
+         "transfer: source, which is a node (its first NIC), a NIC or a GPU.") },
   { ROW ("to", TEXT, FabBackgroundSpec, to, "", "transfer: likewise.") },
-  { ROW ("bytes", BYTES, FabBackgroundSpec, bytes, "0B", "transfer: size of one; 0: rate x every.") },
+  { ROW ("bytes", BYTES, FabBackgroundSpec, bytes, "0B",
+         "transfer: size of one transfer; 0: rate x every.") },
   { ROW ("rate", RATE, FabBackgroundSpec, rate_bytes_per_s, "0B/s",
-         "transfer: the rate that it never exceeds; 0: what the links give."),
+         "transfer: upper limit of the rate; 0: limited by the links only."),
     .max = 1e15 },
   { ROW ("every", TIME, FabBackgroundSpec, every_ps, "10ms",
-         "transfer: from one start to the next, which waits for the end of the one before."),
+         "transfer: time from one start to the next. A transfer starts only after the one before it has "
+         "ended."),
     .min = 1e6 },
   { .key = NULL },
 };
 
 const FabParam fab_circuit_params[] = {
-  { ROW (
-      "links", TEXT, FabCircuitSpec, links, NULL,
-      "Which, with * and ?: as binding links print them (router0 -> router4); both directions are meant.") },
+  { ROW ("links", TEXT, FabCircuitSpec, links, NULL,
+         "Pattern with * and ? of the links, as binding links are printed (router0 -> router4). Both "
+         "directions are set.") },
   { ROW ("at", TIME, FabCircuitSpec, at_ps, "0s",
-         "When the switch begins to join their ends, in time of the run; 0: before it.") },
-  { ROW ("until", TIME, FabCircuitSpec, until_ps, "0s", "When it parts them; 0: never.") },
+         "Time of the run at which the switch begins to connect their ends; 0: before the run.") },
+  { ROW ("until", TIME, FabCircuitSpec, until_ps, "0s",
+         "Time of the run at which the switch disconnects them; 0: never.") },
   { ROW ("switching", TIME, FabCircuitSpec, switching_ps, "10ms",
-         "How long nothing passes from `at` on, unless that is 0.") },
+         "Time after `at` in which nothing passes; does not count when `at` is 0.") },
   { .key = NULL },
 };
 
@@ -102,14 +110,15 @@ check_fault (FabSchemaReader *reader, const FabFaultSpec *fault)
 
   check_names (reader, fault);
   if (!is_slow && !fault->is_dead && fault->latency_ps == 0)
-    fab_schema_report (reader, &fault->what, "what is wrong with it? give rate, dead or latency");
+    fab_schema_report (reader, &fault->what, "the fault has no effect; give rate, dead or latency");
   if (fault->is_dead && (is_slow || fault->latency_ps > 0))
-    fab_schema_report (reader, &fault->is_dead, "what is dead has neither a rate nor a latency");
+    fab_schema_report (reader, &fault->is_dead,
+                       "a dead part has neither a rate nor a latency; leave them out");
   if (fault->until_ps > 0 && fault->until_ps <= fault->at_ps)
-    fab_schema_report (reader, &fault->until_ps, "until is not after at");
+    fab_schema_report (reader, &fault->until_ps, "`until` must be later than `at`");
   if (fault->latency_ps > 0 && fab_fault_spec_is_timed (fault))
     fab_schema_report (reader, &fault->latency_ps,
-                       "latencies do not change while the job runs: leave out at and until");
+                       "latencies cannot change while the job runs; leave out `at` and `until`");
 }
 
 static void
@@ -118,9 +127,9 @@ check_background (FabSchemaReader *reader, const FabBackgroundSpec *one)
   if (one->kind == FAB_BACKGROUND_TRANSFER && (one->from == NULL || one->to == NULL))
     fab_schema_report (reader, &one->kind, "a transfer needs `from` and `to`: from: node0, to: node1");
   if (one->kind == FAB_BACKGROUND_TRANSFER && one->bytes == 0 && one->rate_bytes_per_s == 0)
-    fab_schema_report (reader, &one->kind, "a transfer needs bytes or a rate");
+    fab_schema_report (reader, &one->kind, "a transfer needs `bytes` or `rate`");
   if (one->kind == FAB_BACKGROUND_BURSTS && one->load_fraction >= one->peak_fraction)
-    fab_schema_report (reader, &one->load_fraction, "the mean load of bursts is below their peak");
+    fab_schema_report (reader, &one->load_fraction, "the mean load of bursts must be below their peak");
 }
 
 void
@@ -133,15 +142,15 @@ fab_fault_check_all (FabSchemaReader *reader, const FabParamList *faults, const 
     check_fault (reader, fault);
     if (fab_fault_spec_is_timed (fault) && !knows_time)
       fab_schema_report (reader, fault->at_ps > 0 ? &fault->at_ps : &fault->until_ps,
-                         "fidelity '%s' knows no time: nothing can break while the job runs", fidelity);
+                         "fidelity '%s' has no time, so a fault cannot begin while the job runs", fidelity);
   }
   for (guint i = 0; i < background->n; i++) {
     const FabBackgroundSpec *one = (const FabBackgroundSpec *) background->data + i;
 
     check_background (reader, one);
     if (one->kind != FAB_BACKGROUND_CONSTANT && !knows_time)
-      fab_schema_report (reader, &one->kind, "fidelity '%s' sees no other traffic: only kind: constant",
-                         fidelity);
+      fab_schema_report (reader, &one->kind,
+                         "fidelity '%s' does not simulate other traffic; use kind: constant", fidelity);
   }
 }
 
@@ -155,9 +164,10 @@ fab_circuit_check_all (FabSchemaReader *reader, const FabParamList *circuits, gb
     if (one->links == NULL)
       fab_schema_report (reader, &one->links, "a circuit needs `links`");
     if (one->until_ps > 0 && one->until_ps <= one->at_ps + (one->at_ps > 0 ? one->switching_ps : 0))
-      fab_schema_report (reader, &one->until_ps, "this circuit is parted before it carries anything");
+      fab_schema_report (reader, &one->until_ps, "this circuit is disconnected before it carries anything");
     if (!knows_time)
       fab_schema_report (reader, &one->links,
-                         "fidelity '%s' knows no time: no circuit can be set while the job runs", fidelity);
+                         "fidelity '%s' has no time, so a circuit cannot be set while the job runs",
+                         fidelity);
   }
 }

@@ -157,7 +157,7 @@ make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *form
   FabYamlNode *entry;
 
   if (self->root->kind != FAB_YAML_MAPPING || self->root->n == 0) {
-    fab_model_file_fail (self, self->root, "this is no %s", format->name);
+    fab_model_file_fail (self, self->root, "this is not a %s", format->name);
     return NULL;
   }
   entry = container (self, FAB_YAML_MAPPING, &self->root->mark);
@@ -207,8 +207,8 @@ read_model (FabYamlDoc *doc, FabYamlNode *value, const FabModelFileFormat *forma
   if (self.root == NULL || fab_yaml_get (self.root, format->key) == NULL) {
     fab_diagnostics_add (
         diagnostics, &value->mark,
-        "%s is no %s, which has a key '%s'; its text is not shown, because the file may be private", path,
-        format->name, format->key);
+        "%s is not a %s, which needs a key '%s'; its text is not shown, because the file may be private",
+        path, format->name, format->key);
     return;
   }
   fab_diagnostics_add_all (diagnostics, own);

@@ -6,11 +6,12 @@
   .fallback = fallback_, .help = help_
 
 const FabParam fab_neighbour_params[] = {
-  { ROW ("name", TEXT, name, NULL, "What reports call it.") },
-  { ROW ("nodes", COUNT, nodes, NULL, "How many nodes it has."), .min = 1, .max = 200000 },
-  { ROW ("first", COUNT, first, NULL, "The first of them."), .max = 200000 },
-  { ROW ("stride", COUNT, stride, "1", "Nodes from one to the next."), .min = 1, .max = 200000 },
-  { ROW ("job", MODEL, job, NULL, "What its GPUs do, again and again, while the first job runs."),
+  { ROW ("name", TEXT, name, NULL, "Name in reports.") },
+  { ROW ("nodes", COUNT, nodes, NULL, "Number of its nodes."), .min = 1, .max = 200000 },
+  { ROW ("first", COUNT, first, NULL, "Number of its first node."), .max = 200000 },
+  { ROW ("stride", COUNT, stride, "1", "Distance from one of its nodes to the next."), .min = 1,
+    .max = 200000 },
+  { ROW ("job", MODEL, job, NULL, "Job of its GPUs, repeated while the first job runs."),
     .models = FAB_MODEL_WORKLOAD },
   { .key = NULL },
 };
@@ -45,7 +46,7 @@ check_overlap (FabSchemaReader *reader, const FabParamList *neighbours, guint in
 
     if (owner == 0)
       continue;
-    fab_schema_report (reader, &spec->first, "node %" G_GINT64_FORMAT " belongs to '%s' already",
+    fab_schema_report (reader, &spec->first, "node %" G_GINT64_FORMAT " already belongs to '%s'",
                        spec->first + i * spec->stride, spec_at (neighbours, owner - 1)->name);
     return;
   }
@@ -70,8 +71,8 @@ fab_neighbour_check_all (FabSchemaReader *reader, const FabParamList *neighbours
     else
       check_overlap (reader, neighbours, i);
     if (i == 0 && node != NULL && fab_node_spec_sharers (node) > 1)
-      fab_schema_report (reader, &spec->nodes,
-                         "nodes of '%s' have parts in common: jobs cannot be beside each other", node->name);
+      fab_schema_report (reader, &spec->nodes, "nodes of '%s' share parts, so two jobs cannot divide them",
+                         node->name);
   }
   if (neighbours->n > 0 && n_taken >= n_nodes)
     fab_schema_report (reader, &spec_at (neighbours, 0)->nodes, "no node is left for the job itself");

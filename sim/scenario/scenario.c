@@ -92,7 +92,7 @@ check_reach (Reading *self, const char *const *name)
   if (*name == NULL || fab_reach_parse (*name, &reach))
     return;
   g_autofree char *all = g_strjoinv (", ", (char **) fab_reach_names);
-  fab_schema_report (self->reader, name, "'%s' is no reach; there are %s", *name, all);
+  fab_schema_report (self->reader, name, "'%s' is not a distance; the distances are %s", *name, all);
 }
 
 guint
@@ -115,8 +115,8 @@ check_domains (Reading *self, const FabNodeSpec *node)
                        node->name, used);
   else if (cluster->nodes > used && cluster->nodes % used != 0)
     fab_schema_report (self->reader, &cluster->nodes,
-                       "%u of '%s' share a switch: nodes must be at most that, or a multiple; with fewer of "
-                       "each domain say so: domain_nodes",
+                       "%u of '%s' share a switch, so nodes must be at most that or a multiple of it; to "
+                       "use fewer of each domain, set domain_nodes",
                        used, node->name);
 }
 
@@ -213,8 +213,8 @@ fab_scenario_check (FabScenario *self, GError **error)
   if (root->n == 0)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "%s has no keys: it is empty, or has comments only. `fabricast run scenarios/hello.yaml` plays a "
-        "scenario; `fabricast describe scenario` lists the keys of one",
+        "%s has no keys: it is empty, or has comments only. `fabricast run scenarios/hello.yaml` "
+        "simulates an example; `fabricast describe scenario` lists the keys",
         root->mark.file);
   if (self->reading == NULL)
     self->reading = read_spec (self);
@@ -490,88 +490,92 @@ fab_scenario_text (const FabScenario *self)
   .fallback = fallback_, .help = help_
 
 static const FabParam cluster_params[] = {
-  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "The node entry that every machine is."),
+  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "Node entry of every machine."),
     .refers = FAB_REFERS_NODE },
-  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "How many machines."), .min = 1, .max = 200000 },
+  { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "Number of machines."), .min = 1, .max = 200000 },
   { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
-         "GPUs used of each node; 0: all it has.") },
+         "GPUs used of each node; 0: all of them.") },
   { ROW ("nics_per_node", COUNT, FabClusterSpec, nics_per_node, "0",
-         "NICs used of each node, spread evenly over its sockets, PCIe switches and GPUs; 0: all it has.") },
-  { ROW (
-        "domain_nodes", COUNT, FabClusterSpec, domain_nodes, "0",
-        "Nodes used of each domain of nodes that share switches (the trays of a rack); 0: all that can share "
-        "them."),
+         "NICs used of each node, spread evenly over its sockets, PCIe switches and GPUs; 0: all of them.") },
+  { ROW ("domain_nodes", COUNT, FabClusterSpec, domain_nodes, "0",
+         "Nodes used of each domain of nodes that share switches (the trays of a rack); 0: all of the "
+         "domain."),
     .max = 200000 },
   { ROW ("nic", TEXT, FabClusterSpec, nic, "",
-         "The link entry of the NIC ports, and of switches' ports where the fabric names no link; empty: the "
-         "node's own."),
+         "Link entry of the NIC ports, and of switch ports where the fabric names no link; empty: that of "
+         "the node."),
     .refers = FAB_REFERS_LINK },
   { ROW ("nic_rate", RATE, FabClusterSpec, nic_rate_bytes_per_s, "0Gb/s",
-         "Line rate of those ports, and of switches' ports where the fabric names no link; 0: the entry's."),
+         "Line rate of those ports, and of switch ports where the fabric names no link; 0: that of the "
+         "link entry."),
     .max = 1e15 },
   { ROW ("fabric", MODEL, FabClusterSpec, fabric, "",
-         "What joins the NICs; absent: what usually joins such nodes."),
+         "Fabric that connects the NICs; left out: the usual one of such nodes."),
     .models = FAB_MODEL_FABRIC },
-  { ROW ("route", MODEL, FabClusterSpec, route, "", "Which path a transfer takes; absent: the node's usual."),
+  { ROW ("route", MODEL, FabClusterSpec, route, "",
+         "Routing, which chooses the path of a transfer; left out: the usual one of such nodes."),
     .models = FAB_MODEL_ROUTE },
   { ROW ("places", COUNT, FabClusterSpec, places, "0",
-         "Machines that the fabric has room for; 0: as many as there are nodes."),
+         "Number of machines that the fabric has room for; 0: as many as there are nodes."),
     .min = 0, .max = 200000 },
   { ROW ("placement", CHOICE, FabClusterSpec, placement, "packed",
-         "Which places the nodes take: packed side by side, strided, spread evenly, or random."),
+         "Places of the nodes in the fabric: packed side by side, strided, spread evenly, or random."),
     .choices = fab_placement_names },
   { ROW ("place_stride", COUNT, FabClusterSpec, place_stride, "1",
-         "Places from one node to the next, for placement: strided."),
+         "Number of places from one node to the next, for placement: strided."),
     .min = 1, .max = 200000 },
   { ROW ("p2p", TEXT, FabClusterSpec, p2p, "",
-         "The farthest GPUs that read each other's memory: none, nvl, pix, pxb, phb, node, sys; empty: "
-         "what the node can.") },
+         "Largest distance at which GPUs read each other's memory: none, nvl, pix, pxb, phb, node, sys; "
+         "empty: that of the node.") },
   { ROW ("gdr", TEXT, FabClusterSpec, gdr, "",
-         "The farthest NIC that reads GPU memory, likewise; beyond it bytes go through host memory.") },
+         "Largest distance at which a NIC reads GPU memory, with the same values; beyond it, bytes go "
+         "through host memory.") },
   { ROW ("pxn", BOOL, FabClusterSpec, has_relays, "true",
-         "Go over links of GPUs to the GPU beside a NIC of another rail, or one behind a host bridge.") },
+         "Pass bytes over links of GPUs to the GPU beside the NIC, where that NIC is of another rail or "
+         "behind a host bridge.") },
   { ROW ("gds", BOOL, FabClusterSpec, has_gds, "false",
-         "Drives write into GPU memory (GPUDirect Storage); false: through host memory.") },
+         "Whether drives write directly into GPU memory (GPUDirect Storage); false: through host memory.") },
   { .key = NULL },
 };
 
 const FabParam fab_scenario_params[] = {
-  { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "What reports call this scenario.") },
+  { ROW ("name", TEXT, FabScenarioSpec, name, NULL, "Name of the scenario in reports.") },
   { ROW ("summary", TEXT, FabScenarioSpec, summary, "",
-         "One line: what it shows. A scenario that is edited is described anew.") },
+         "Description in one line. An edited scenario gets a new one.") },
   { ROW ("include", TEXT, FabScenarioSpec, include, "",
-         "Files with keys of a scenario, relative to this one; what stands here wins over them."),
+         "Files with keys of a scenario, relative to this file. Keys in this file override theirs."),
     .refers = FAB_REFERS_FILES },
-  { ROW (
-      "seed", COUNT, FabScenarioSpec, seed, "1",
-      "Seed of everything random, recorded with the run: hashed paths, random places, jitter, drawn flows, "
-      "bursts and marked packets.") },
-  { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Iterations to simulate."), .min = 1,
-    .max = 1e6 },
+  { ROW ("seed", COUNT, FabScenarioSpec, seed, "1",
+         "Seed of everything random: hashed paths, random places, jitter, drawn flows, bursts and marked "
+         "packets. It is recorded with the run.") },
+  { ROW ("iterations", COUNT, FabScenarioSpec, iterations, "3", "Number of iterations to simulate."),
+    .min = 1, .max = 1e6 },
   { ROW ("contention", BOOL, FabScenarioSpec, has_contention, "true",
-         "Kernels are slower while a collective moves bytes: each of its channels takes a multiprocessor.") },
+         "Whether kernels are slower while a collective moves bytes, because each of its channels takes a "
+         "multiprocessor.") },
   { ROW ("fold", BOOL, FabScenarioSpec, is_folded, "true",
-         "Ranks, nodes and links that are alike are looked at once; no: each by itself, at any cost.") },
-  { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "The machines and what joins them."),
+         "Whether identical ranks, nodes and links are simulated once; no: each by itself, which takes "
+         "longer and gives the same figures.") },
+  { ROW ("cluster", TABLE, FabScenarioSpec, cluster, NULL, "Machines and the network between them."),
     .table = cluster_params, .table_size = sizeof (FabClusterSpec) },
-  { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "How transfers are simulated."),
+  { ROW ("fidelity", MODEL, FabScenarioSpec, fidelity, "fluid", "Model with which transfers are simulated."),
     .models = FAB_MODEL_NET },
-  { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl",
-         "The library that carries collectives out."),
+  { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl", "Library that carries out collectives."),
     .models = FAB_MODEL_LIBRARY },
-  { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "What the GPUs do."), .models = FAB_MODEL_WORKLOAD },
-  { ROW ("faults", LIST, FabScenarioSpec, faults, NULL, "What is broken, or breaks while the job runs."),
+  { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "Work of the GPUs."), .models = FAB_MODEL_WORKLOAD },
+  { ROW ("faults", LIST, FabScenarioSpec, faults, NULL,
+         "Faults that exist from the start, or begin while the job runs."),
     .table = fab_fault_params, .table_size = sizeof (FabFaultSpec) },
-  { ROW (
-        "circuits", LIST, FabScenarioSpec, circuits, NULL,
-        "Links through optical circuit switches, and when these join their ends; other times they carry nothing."),
+  { ROW ("circuits", LIST, FabScenarioSpec, circuits, NULL,
+         "Links through optical circuit switches, and the times at which a switch connects their ends. At "
+         "other times they carry nothing."),
     .table = fab_circuit_params, .table_size = sizeof (FabCircuitSpec) },
-  { ROW ("background", LIST, FabScenarioSpec, background, NULL, "What others do on the same fabric."),
+  { ROW ("background", LIST, FabScenarioSpec, background, NULL, "Traffic of others on the same fabric."),
     .table = fab_background_params, .table_size = sizeof (FabBackgroundSpec) },
   { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
-         "Other jobs on nodes of the same machine; `job` has the nodes that are left."),
+         "Other jobs on nodes of the same machine; `job` has the remaining nodes."),
     .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
-  { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "What money and energy are counted with."),
+  { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "Prices and shares for counting money and energy."),
     .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
   FAB_CATALOG_ROWS (FabScenarioSpec, own.),
   { .key = NULL },
@@ -598,26 +602,29 @@ const FabParam fab_scenario_params[] = {
   .fallback = fallback_, .help = help_
 
 static const FabParam fab_cost_params[] = {
-  { COST_PARAMS_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, "0.08", "Price of electricity, US dollars per kWh."),
+  { COST_PARAMS_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, "0.08",
+                     "Price of electricity in US dollars per kWh."),
     .max = 100 },
-  { COST_PARAMS_ROW ("pue", FACTOR, pue_factor, "1.3", "What the site draws over what its machines draw."),
+  { COST_PARAMS_ROW ("pue", FACTOR, pue_factor, "1.3",
+                     "Power usage effectiveness: power of the whole site divided by that of its machines."),
     .min = 1, .max = 10 },
   { COST_PARAMS_ROW ("years", FACTOR, years, "5",
-                     "How long what is bought is used, day and night; its price is spread over it."),
+                     "Years of use of the machine, day and night, over which its price is spread."),
     .min = 0.01, .max = 100 },
   { COST_PARAMS_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0",
-                     "Rent of one GPU for an hour with all that belongs to it; 0: the machine is bought."),
+                     "Rent of one GPU for an hour, with its share of the machine; 0: the machine is bought."),
     .max = 1e6 },
   { COST_PARAMS_ROW ("gpu_busy", FRACTION, busy_fraction, "100%",
-                     "Share of its watts that a GPU draws while it computes."),
+                     "Share of its power that a GPU draws while it computes."),
     .max = 1 },
   { COST_PARAMS_ROW ("gpu_waiting", FRACTION, waiting_fraction, "50%",
-                     "And while it does not: exposed communication and idle time."),
+                     "Share of its power that a GPU draws in exposed communication and idle time."),
     .max = 1 },
   { COST_PARAMS_ROW ("nic_cable", LENGTH, nic_cable_mm, "30m",
-                     "How long cables from NICs to switches are: which kind they need."),
+                     "Length of cables from NICs to switches, which decides their kind."),
     .max = 1e8 },
-  { COST_PARAMS_ROW ("switch_cable", LENGTH, switch_cable_mm, "50m", "Likewise between switches."),
+  { COST_PARAMS_ROW ("switch_cable", LENGTH, switch_cable_mm, "50m",
+                     "Length of cables between switches, which decides their kind."),
     .max = 1e8 },
   { .key = NULL },
 };

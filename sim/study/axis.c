@@ -110,7 +110,7 @@ read_step (const FabAxis *self, const char *text, const char *step, Range *range
   if (range->kind != STEP_ADD)
     step++;
   if (!fab_axis_split_number (step, &range->step, &unit))
-    return range_error (self, text, "the step is no number", error);
+    return range_error (self, text, "the step is not a number", error);
   if (*unit != '\0' && (range->kind != STEP_ADD || strcmp (unit, range->unit) != 0))
     return range_error (self, text, "the step has another unit", error);
   return TRUE;
@@ -120,15 +120,16 @@ static gboolean
 check_range (const FabAxis *self, const char *text, const Range *range, double n, GError **error)
 {
   if (range->to < range->from)
-    return range_error (self, text, "it ends before it begins", error);
+    return range_error (self, text, "the range ends before it begins", error);
   if (range->kind == STEP_ADD && range->step <= 0)
-    return range_error (self, text, "the step is not above 0", error);
+    return range_error (self, text, "the step must be above 0", error);
   if (range->kind == STEP_TIMES && (range->step <= 1 || range->from <= 0))
-    return range_error (self, text, "a factor above 1 and a start above 0 are wanted", error);
+    return range_error (self, text, "a range with a factor needs a factor above 1 and a start above 0",
+                        error);
   if (range->kind == STEP_PARTS && (range->step < 2 || range->step != floor (range->step)))
-    return range_error (self, text, "a whole number of values, 2 or more, is wanted", error);
+    return range_error (self, text, "the number of values must be a whole number, at least 2", error);
   if (n > FAB_AXIS_MOST_VALUES)
-    return range_error (self, text, "these are more than 100000 values", error);
+    return range_error (self, text, "the range has more than 100000 values", error);
   return TRUE;
 }
 
@@ -168,7 +169,7 @@ parse_range (FabAxis *self, const char *text, GError **error)
     *step++ = '\0';
   if (!fab_axis_split_number (ends[0], &range.from, &from_unit)
       || !fab_axis_split_number (ends[1], &range.to, &range.unit))
-    return range_error (self, text, "both ends are to be numbers", error);
+    return range_error (self, text, "both ends must be numbers", error);
   if (*from_unit != '\0' && strcmp (from_unit, range.unit) != 0)
     return range_error (self, text, "the ends have different units", error);
   if (step != NULL && !read_step (self, text, step, &range, error))
@@ -189,7 +190,9 @@ fab_axis_parse (const char *text, GError **error)
 
   self->values = g_ptr_array_new_with_free_func (g_free);
   if (equals == NULL || equals == text || equals[1] == '\0') {
-    fab_throw (error, FAB_ERROR_INPUT, "'%s' is no KEY=VALUES: cluster.nodes=1,2,4 or cluster.nodes=1..64:x2",
+    fab_throw (error, FAB_ERROR_INPUT,
+               "'%s' is not of the form KEY=VALUES; write for example "
+               "cluster.nodes=1,2,4 or cluster.nodes=1..64:x2",
                text);
     return NULL;
   }
@@ -288,10 +291,11 @@ add_key (FabGrid *self, FabGridAxis *axis, const char *text, GError **error)
   if (key == NULL)
     return FALSE;
   if (has_key (self, key->key))
-    return fab_throw (error, FAB_ERROR_INPUT, "%s varies twice; one list of values is enough", key->key);
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is given twice; give one list of values", key->key);
   if (axis->keys->len > 0 && key->values->len != axis->n_items)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s has %u values and %s has %u; keys that move together have as many",
+                      "%s has %u values and %s has %u; keys that move together need the same number of "
+                      "values",
                       key_of (axis, 0)->key, axis->n_items, key->key, key->values->len);
   axis->n_items = key->values->len;
   g_ptr_array_add (axis->keys, g_steal_pointer (&key));
@@ -337,7 +341,9 @@ add_zip (FabGrid *self, const char *text, GError **error)
   }
   return axis->keys->len >= 2
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "'%s' is no \"KEY=VALUES KEY2=VALUES2\": at least two keys move together", text);
+                    "'%s' is not of the form \"KEY=VALUES KEY2=VALUES2\" with two or more keys that move "
+                    "together",
+                    text);
 }
 
 static gboolean
@@ -347,7 +353,7 @@ count_points (FabGrid *self, GError **error)
   for (guint a = 0; a < self->axes->len; a++) {
     self->n_points *= axis_of (self, a)->n_items;
     if (self->n_points > FAB_GRID_MOST_POINTS)
-      return fab_throw (error, FAB_ERROR_INPUT, "these are more than %" G_GINT64_FORMAT " points",
+      return fab_throw (error, FAB_ERROR_INPUT, "the grid has more than %" G_GINT64_FORMAT " points",
                         FAB_GRID_MOST_POINTS);
   }
   return TRUE;
@@ -366,7 +372,8 @@ fab_grid_new (const char *const *vary, const char *const *zip, GError **error)
     if (!add_zip (self, zip[i], error))
       return NULL;
   if (self->axes->len == 0) {
-    fab_throw (error, FAB_ERROR_INPUT, "--vary is missing: what may vary, such as cluster.nodes=1,2,4");
+    fab_throw (error, FAB_ERROR_INPUT,
+               "--vary is missing; give a key and its values, for example cluster.nodes=1,2,4");
     return NULL;
   }
   return count_points (self, error) ? g_steal_pointer (&self) : NULL;

@@ -53,10 +53,9 @@ read_word (const char *text, Word *word, GError **error)
   if (word->name != NULL)
     word->what = cut (word->name, ":");
   if (word->name == NULL || *g_strstrip (word->name) == '\0' || word->what == NULL || *word->what == '\0')
-    return fab_throw (
-        error, FAB_ERROR_INPUT,
-        "a fault is KIND=NAME:WHAT, as nic=node2/nic1:50%%, link=leaf0->spine1:dead, rail=3:50%%, "
-        "switch=spine1:dead, gpu=11:80%%");
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "a fault has the form KIND=NAME:WHAT; write for example nic=node2/nic1:50%%, "
+                      "link=leaf0->spine1:dead, rail=3:50%%, switch=spine1:dead or gpu=11:80%%");
   g_strstrip (word->kind);
   return TRUE;
 }
@@ -90,18 +89,18 @@ gpu_fault (const Word *word, guint gpus_per_node, FabEdits *edits, GError **erro
 
   if (!read_rank (word->name, gpus_per_node, &rank))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "'%s' is no GPU: its rank, as 11, or node1/gpu3 (nodes have %u)", word->name,
-                      gpus_per_node);
+                      "'%s' is not a GPU; write its rank, as 11, or its name, as node1/gpu3 (nodes have "
+                      "%u GPUs)",
+                      word->name, gpus_per_node);
   if (strcmp (word->what, "dead") == 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "a dead GPU stops the job; what it costs to go on without its node says --nodes");
+                      "a dead GPU stops the job; use --nodes to see the job without its node");
   if (word->at != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "a GPU is slow from the start and for good: leave out @%s",
-                      word->at);
+    return fab_throw (error, FAB_ERROR_INPUT, "a GPU is slow during the whole run; leave out @%s", word->at);
   if (!fab_units_parse_real (FAB_UNIT_FRACTION, word->what, &speed, &cause))
     return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
   if (speed <= 0 || speed > 1)
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s': a speed above 0%%, at most 100%%, is wanted",
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': the speed must be above 0%% and at most 100%%",
                       word->what);
   FabValue *straggler = fab_value_mapping ();
   fab_value_put (straggler, "rank", fab_value_count ((gint64) rank));
@@ -118,7 +117,7 @@ put_ends (FabValue *fault, const char *name, GError **error)
   const char *arrow = strstr (name, "->");
 
   if (arrow == NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s': a link is named by its ends, as leaf0->spine1", name);
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': name a link by its two ends, as leaf0->spine1", name);
   g_autofree char *from = g_strstrip (g_strndup (name, (gsize) (arrow - name)));
   g_autofree char *to = g_strstrip (g_strdup (arrow + 2));
   fab_value_put (fault, "from", fab_value_text (from));
@@ -133,7 +132,7 @@ put_name (FabValue *fault, const Word *word, GError **error)
 
   if (!g_strv_contains (kinds, word->kind))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "nothing of kind '%s' can break; there are link, nic, rail, switch, gpu", word->kind);
+                      "unknown kind of fault '%s'; the kinds are link, nic, rail, switch, gpu", word->kind);
   fab_value_put (fault, "what", fab_value_text (word->kind));
   if (strcmp (word->kind, "link") == 0)
     return put_ends (fault, word->name, error);
@@ -269,8 +268,8 @@ make_set (Making *self, GError **error)
   const char *equals = strchr (self->text, '=');
 
   if (equals == NULL || equals == self->text)
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no KEY=VALUE, for example cluster.nodes=8",
-                      self->text);
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "'%s' is not of the form KEY=VALUE; write for example cluster.nodes=8", self->text);
   fab_edits_assign (self->edits, self->text);
   return TRUE;
 }

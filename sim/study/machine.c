@@ -47,7 +47,7 @@ fab_machine_set_gpus (const FabScenario *scenario, guint n, FabEdits *edits, GEr
   guint per_node = fab_machine_gpus_per_node (scenario);
 
   if (n == 0 || (n > per_node && n % per_node != 0))
-    return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole nodes of %u", n, per_node);
+    return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are not a whole number of nodes of %u", n, per_node);
   add_whole (edits, "cluster.nodes", MAX (n / per_node, 1));
   if (n < per_node)
     add_whole (edits, "cluster.gpus_per_node", n);
@@ -66,8 +66,8 @@ divide_nodes (const FabScenario *scenario, guint n, FabEdits *edits, GError **er
                                           : fab_node_spec_n_parts (node_of (scenario), FAB_PART_NIC);
 
   if (per_node % n != 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "nodes of %u GPUs cannot be divided in domains of %u", per_node,
-                      n);
+    return fab_throw (error, FAB_ERROR_INPUT, "nodes of %u GPUs cannot be divided into domains of %u",
+                      per_node, n);
   add_whole (edits, "cluster.nodes", (guint) cluster->nodes * (per_node / n));
   add_whole (edits, "cluster.gpus_per_node", n);
   if (fab_node_spec_sharers (node_of (scenario)) > 1)
@@ -120,8 +120,9 @@ take_node (const FabScenario *scenario, const Search *found, guint n, FabEdits *
 
     while (whole < gpus || whole % fab_machine_gpus_per_node (scenario) != 0)
       whole += n;
-    return fab_throw (error, FAB_ERROR_INPUT, "%u GPUs are no whole domains of %u; %u are: cluster.nodes=%u",
-                      gpus, n, whole, whole / fab_machine_gpus_per_node (scenario));
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%u GPUs are not a whole number of domains of %u; %u GPUs are (cluster.nodes=%u)", gpus,
+                      n, whole, whole / fab_machine_gpus_per_node (scenario));
   }
   fab_edits_set (edits, "cluster.node", fab_value_text (found->node->name));
   add_whole (edits, "cluster.nodes", gpus / found->gpus);
@@ -145,7 +146,7 @@ gboolean
 fab_machine_set_domain (const FabScenario *scenario, guint n, FabEdits *edits, GError **error)
 {
   if (n == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "a domain has GPUs");
+    return fab_throw (error, FAB_ERROR_INPUT, "a domain needs at least one GPU");
   if (n < fab_machine_gpus_per_node (scenario))
     return divide_nodes (scenario, n, edits, error);
   if (is_part_of_domain (scenario, n)) {
@@ -207,7 +208,7 @@ keep_all (const FabBatch *self, guint n, FabEdits *edits, GError **error)
                   : self->micro_batch * self->accumulation * (self->n_gpus / self->n_model_ranks);
 
   if (self->micro_batch == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "the job has no batch that could be kept: leave out --strong");
+    return fab_throw (error, FAB_ERROR_INPUT, "the job has no batch that could be kept; leave out --strong");
   if (copies == 0)
     return fab_throw (error, FAB_ERROR_INPUT, "the model is divided over %" G_GUINT64_FORMAT " GPUs",
                       self->n_model_ranks);

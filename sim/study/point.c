@@ -317,69 +317,71 @@ KNOWN (has_train_energy, spending.train_joules)
   {                                                                               \
     NAMES ("exposed." #name_, "exposed_" #name_ "_fraction", FRACTION, summary_), \
         .value = name_##_of, .is_known = has_##name_,                             \
-        .unknown = "nothing of the job communicates in this dimension"            \
+        .unknown = "the job does not communicate in this dimension"               \
   }
 
 G_STATIC_ASSERT (FAB_N_DIMENSIONS == 7); /* each is a figure */
 
 static const char no_training[] = "the job does not say how many tokens the training has (train_tokens)";
-static const char no_price[] = "something that the machine needs has no price; `fabricast cost` says what";
-static const char no_watts[] =
-    "of something that the machine needs no watts are known; `fabricast cost` says what";
+static const char no_price[] = "a part of the machine has no price; `fabricast cost` names it";
+static const char no_watts[] = "the power of a part of the machine is not known; `fabricast cost` names it";
 static const char no_token_cost[] =
-    "the job has no tokens, or something has no price; `fabricast cost` says what";
+    "the job has no tokens, or a part of the machine has no price; `fabricast cost` names it";
 static const char no_train_cost[] =
-    "the job does not say how many tokens the training has (train_tokens), or something has no price";
+    "the job does not say how many tokens the training has (train_tokens), or a part of the machine has "
+    "no price";
 
 const FabFigure fab_figures[] = {
   { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
-  { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, share of the step."),
+  { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, as a share of the step."),
     .value = exposed_of },
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
-  EXPOSED_BY (data, "Of it, communication of data-parallel ranks."),
-  EXPOSED_BY (tensor, "Of it, that of tensor-parallel ranks."),
-  EXPOSED_BY (context, "Of it, that of context-parallel ranks."),
-  EXPOSED_BY (expert, "Of it, that of experts."),
-  EXPOSED_BY (pipeline, "Of it, that between pipeline stages."),
-  EXPOSED_BY (offload, "Of it, that with host memory and drives."),
-  EXPOSED_BY (other, "Of it, the rest."),
+  EXPOSED_BY (data, "Exposed communication of data parallelism."),
+  EXPOSED_BY (tensor, "Exposed communication of tensor parallelism."),
+  EXPOSED_BY (context, "Exposed communication of context parallelism."),
+  EXPOSED_BY (expert, "Exposed communication of expert parallelism."),
+  EXPOSED_BY (pipeline, "Exposed communication between pipeline stages."),
+  EXPOSED_BY (offload, "Exposed communication with host memory and drives."),
+  EXPOSED_BY (other, "Exposed communication of all other kinds."),
   { NAMES ("exposed.inter_node", "exposed_inter_node_fraction", FRACTION,
-           "Of exposed communication, that of collectives that cross nodes."),
+           "Exposed communication of collectives that cross nodes."),
     .value = inter_node_of },
-  { NAMES ("exposed.intra_node", "exposed_intra_node_fraction", FRACTION, "Of it, that of the others."),
+  { NAMES ("exposed.intra_node", "exposed_intra_node_fraction", FRACTION,
+           "Exposed communication of collectives inside nodes."),
     .value = intra_node_of },
-  { NAMES ("idle", "idle_fraction", FRACTION, "Neither computing nor communicating, share of the step."),
+  { NAMES ("idle", "idle_fraction", FRACTION,
+           "Time with neither compute nor communication, as a share of the step."),
     .value = idle_of },
   { NAMES ("waiting", "waiting_fraction", FRACTION,
-           "Of idle, while a collective waits for its last rank, share of the step."),
+           "Idle time while a collective waits for its last rank, as a share of the step."),
     .value = waiting_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
     .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
-  { NAMES ("train", "train_s", TIME, "The whole training; `days` is the same in days."), .value = train_of,
-    .is_known = has_training, .unknown = no_training },
-  { NAMES ("memory", "memory_bytes", BYTES, "Memory of the fullest GPU."), .value = memory_of,
+  { NAMES ("train", "train_s", TIME, "Time of the whole training; `days` is the same in days."),
+    .value = train_of, .is_known = has_training, .unknown = no_training },
+  { NAMES ("memory", "memory_bytes", BYTES, "Memory that the fullest GPU needs."), .value = memory_of,
     .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
   { NAMES ("capex", "capex_usd", MONEY, "Price of the whole machine."), .value = capex_of,
     .is_known = has_capex, .unknown = no_price },
   { NAMES ("network_share", "network_capex_fraction", FRACTION, "The network's share of that price."),
     .value = network_share_of, .is_known = has_capex, .unknown = no_price },
-  { NAMES ("power", "power_watts", POWER, "Drawn at the site's meter by the job's share of the machine."),
+  { NAMES ("power", "power_watts", POWER, "Power at the site's meter for the job's share of the machine."),
     .value = power_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("network_power", "network_power_fraction", FRACTION, "The network's share of that power."),
     .value = network_power_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("hour_cost", "usd_per_hour", MONEY,
-           "Of the job: price spread over the years, and electricity; or rent."),
+           "Cost of an hour of the job: price spread over the years, and electricity; or rent."),
     .per = "per hour", .value = hour_cost_of, .is_known = has_cost, .unknown = no_price },
-  { NAMES ("step_cost", "usd_per_step", MONEY, "Of an iteration."), .per = "per step", .value = step_cost_of,
-    .is_known = has_cost, .unknown = no_price },
-  { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Of a million tokens."),
+  { NAMES ("step_cost", "usd_per_step", MONEY, "Cost of an iteration."), .per = "per step",
+    .value = step_cost_of, .is_known = has_cost, .unknown = no_price },
+  { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Cost of a million tokens."),
     .per = "per million tokens", .value = token_cost_of, .is_known = has_token_cost,
     .unknown = no_token_cost },
   { NAMES ("train_cost", "train_usd", MONEY, "Of the whole training."), .value = train_cost_of,
     .is_known = has_train_cost, .unknown = no_train_cost },
-  { NAMES ("step_energy", "step_joules", ENERGY, "Of an iteration, at the meter."), .per = "per step",
+  { NAMES ("step_energy", "step_joules", ENERGY, "Energy of an iteration, at the meter."), .per = "per step",
     .value = step_energy_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("train_energy", "train_joules", ENERGY, "Of the whole training."), .value = train_energy_of,
     .is_known = has_train_energy, .unknown = no_training },
@@ -532,7 +534,7 @@ fab_figure_parse (FabFigureKind kind, const char *text, double *value, GError **
   if (scale == NULL)
     return fab_units_parse_real (unit_of (kind), text, value, error);
   return parse_scaled (scale, number, value)
-      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is no %s", text,
+      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is not a valid %s", text,
                     kind == FAB_FIGURE_MONEY    ? "sum of US dollars: $2, 1.5k, $40M"
                     : kind == FAB_FIGURE_ENERGY ? "energy: 500kJ, 12kWh, 3MWh"
                                                 : "power: 800W, 12kW, 1.5MW");

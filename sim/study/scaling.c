@@ -46,7 +46,7 @@ read_counts (FabScaling *self, const FabAxis *gpus, GError **error)
       return fab_throw (error, FAB_ERROR_INPUT, "'%s' is not a number of GPUs", text);
     self->points[i].n_gpus = (guint) n;
     if (i > 0 && self->points[i - 1].n_gpus >= n)
-      return fab_throw (error, FAB_ERROR_INPUT, "numbers of GPUs go from the smallest to the largest");
+      return fab_throw (error, FAB_ERROR_INPUT, "numbers of GPUs must go from the smallest to the largest");
   }
   return TRUE;
 }
@@ -253,14 +253,14 @@ none_to_judge (const FabScaling *self, GError **error)
 {
   for (guint i = self->n; i-- > 0;)
     if (self->points[i].is_left_out) {
-      fab_throw (error, FAB_ERROR_OVERSIZED, "it fits on none of these numbers of GPUs. On %u: %s",
+      fab_throw (error, FAB_ERROR_OVERSIZED, "the job fits on none of these numbers of GPUs. On %u: %s",
                  self->points[i].n_gpus,
                  fab_verdict_find (self->points[i].trial.point->verdict, FAB_FINDING_DOES_NOT_FIT)->text);
       return NULL;
     }
   fab_throw (error, FAB_ERROR_INPUT, "%s",
              self->points[0].trial.problem ? self->points[0].trial.problem
-                                           : "on none of these numbers of GPUs anything takes time");
+                                           : "the job takes no time on any of these numbers of GPUs");
   return NULL;
 }
 

@@ -167,7 +167,8 @@ say_rest (const FabSizePoint *best, const char *key)
   gboolean is_link = point->binding != NULL && point->ends_fraction <= 0.5;
 
   g_string_append_printf (text,
-                          ", for which %s%s%s sets the pace, and %.1f %% idle: %s takes no more of it away.",
+                          ", for which %s%s%s sets the pace, and %.1f %% idle: a larger %s does not "
+                          "reduce it further.",
                           is_link ? point->binding : "no link", is_link ? " of " : "",
                           is_link ? point->binding_spec : "", percent * point->idle_s, key);
   return g_string_free (text, FALSE);

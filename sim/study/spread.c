@@ -109,8 +109,9 @@ say_spread (FabPoint *self)
                   *high = fab_figure_show (FAB_FIGURE_TIME, step.high);
   fab_verdict_add (
       self->verdict, FAB_FINDING_SPREAD,
-      g_strdup_printf ("With %u seeds the step is %s to %s; the figures are those of its median.", step.n,
-                       low, high),
+      g_strdup_printf ("With %u seeds the step is %s to %s; the figures are those of the seed with the "
+                       "median step.",
+                       step.n, low, high),
       NULL);
 }
 

@@ -126,7 +126,7 @@ fab_study_check_vary (const FabStudy *study, const char *key, GError **error)
 
   return set == NULL
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "--vary %s undoes --set %s in every variant; leave one of the two out", key, set);
+                    "--vary %s undoes --set %s in every variant; give only one of the two", key, set);
 }
 
 gboolean
@@ -151,7 +151,8 @@ fab_study_draw (const FabStudy *study, const FabEdits *edits, guint index, GErro
     return g_steal_pointer (&scenario);
   gint64 seed = fab_scenario_spec (scenario)->seed;
   if (seed > G_MAXINT64 - (gint64) index) {
-    fab_throw (error, FAB_ERROR_INPUT, "there are no %u seeds from %" G_GINT64_FORMAT " on", index + 1, seed);
+    fab_throw (error, FAB_ERROR_INPUT, "%u seeds are too many from seed %" G_GINT64_FORMAT " on", index + 1,
+               seed);
     return NULL;
   }
   return fab_scenario_set (scenario, "seed", fab_value_count (seed + (gint64) index), error)

@@ -341,7 +341,7 @@ jump (Sweep *self)
 
   self->cursor = (gint64) ((place >> 16) % (guint64) self->spec->grid->n_points);
   if (!self->has_company)
-    note (self, "another process plays the same sweep into this file; they share its points");
+    note (self, "another process runs the same sweep into this file; both share the work");
   self->has_company = TRUE;
 }
 
@@ -359,8 +359,8 @@ keep_pending (Sweep *self, GError **error)
   if (!fab_sweep_plan_holds (spec->plan, spec->study, spec->grid))
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "%s, or a file that it includes, was changed meanwhile; the points that were kept are those of "
-        "the old one, and the same command begins a sweep of the new one",
+        "%s, or a file that it includes, changed during the sweep. The stored points are those of the old "
+        "version; run the same command again for the new one",
         spec->study->path);
   for (guint i = 0; i < n; i++)
     rows[i] = *(const FabSweepPointRecord *) g_ptr_array_index (self->pending, i);

@@ -102,12 +102,12 @@ hear_hello (FabSweepRanks *self, guint rank, const guint8 *bytes, gsize size)
   if (!is_seen (helper))
     helper->process = 0;
   if (*problem != '\0')
-    say (self, "rank %u on %s plays no points: %s", rank, host, problem);
+    say (self, "rank %u on %s simulates no points: %s", rank, host, problem);
   else if (strcmp (fingerprint, self->fingerprint) != 0)
-    say (
-        self,
-        "rank %u on %s plays no points: its scenario, catalogue or program is another one than that of rank 0",
-        rank, host);
+    say (self,
+         "rank %u on %s simulates no points, because its scenario, catalogue or program version differs "
+         "from rank 0's",
+         rank, host);
   else
     helper->plays = TRUE;
 }
@@ -141,7 +141,7 @@ hear_message (FabSweepRanks *self, guint rank, GPtrArray *played)
   if (rank == 0 || rank >= self->ranks->n_ranks || size == 0)
     return;
   if (helper->is_dead)
-    say (self, "rank %u on %s speaks again", rank, helper->host ? helper->host : "?");
+    say (self, "rank %u on %s answers again", rank, helper->host ? helper->host : "?");
   helper->is_dead = FALSE;
   helper->heard_us = g_get_monotonic_time ();
   if (bytes[0] == FAB_RANKS_HELLO)
@@ -170,8 +170,8 @@ bury (FabSweepRanks *self, guint rank, GArray *lost)
 {
   Helper *helper = &self->helpers[rank];
 
-  say (self, "rank %u on %s is gone; others play its %u points", rank, helper->host ? helper->host : "?",
-       g_hash_table_size (helper->held));
+  say (self, "rank %u on %s no longer answers; other ranks simulate its %u points", rank,
+       helper->host ? helper->host : "?", g_hash_table_size (helper->held));
   helper->is_dead = TRUE;
   lose_points (helper, lost);
 }

@@ -28,7 +28,9 @@ fab_target_parse (const char *text, FabTarget *target, GError **error)
 
   if (sign == NULL || sign[1] != '=')
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "'%s' is no target: exposed<=5%%, mfu>=40%%, step<=1.2s, train<=30d", text);
+                      "'%s' is not a target; write for example exposed<=5%%, mfu>=40%%, step<=1.2s or "
+                      "train<=30d",
+                      text);
   g_autofree char *name = g_strstrip (g_strndup (text, (gsize) (sign - text)));
   g_autofree char *bound = g_strstrip (g_strdup (sign + 2));
   *target = (FabTarget){ .figure = fab_figure_find (strcmp (name, "days") == 0 ? "train" : name),

@@ -116,7 +116,8 @@ fab_axis_usual (const FabStudy *study, const char *key, GError **error)
   if (value != NULL && fab_axis_split_number (value, &number, &unit) && number > 0)
     return around (key, number, unit);
   fab_throw (error, FAB_ERROR_INPUT,
-             "--vary %s: the scenario has no number above 0 there%s%s; name the values: %s=A..B:x2, %s=A,B,C",
+             "--vary %s: the scenario has no number above 0 there%s%s; give the values: %s=A..B:x2 or "
+             "%s=A,B,C",
              key, value ? " but " : "", value ? value : "", key, key);
   return NULL;
 }

@@ -77,13 +77,14 @@ add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
   fab_verdict_add (
       self, FAB_FINDING_CHOICE,
       g_strdup_printf (
-          "The collective library's own estimate chooses slower ways than it could: they cost %.1f %% of the "
-          "step. %u x %s of %s takes %s as %s with %s on %u channels; %s with %s on %u would take %s.",
+          "By its own estimate, the collective library chooses slower algorithms than it could, which "
+          "costs %.1f %% of the step. %u x %s of %s takes %s as %s with %s on %u channels; %s with %s on "
+          "%u would take %s.",
           100 * lost_fraction, worst->n, fab_op_names[plan->op], size, takes, plan->algorithm, plan->protocol,
           plan->n_channels, plan->best.algorithm, plan->best.protocol, plan->best.n_channels, would),
       g_strdup (
-          "Ask for another way (collectives.algorithm, protocol and min_channels), and measure it: a larger or "
-          "faster machine may be slower for this reason."));
+          "Choose another algorithm (collectives.algorithm, protocol and min_channels), and measure it. A "
+          "larger or faster machine may be slower for this reason."));
 }
 
 void

@@ -321,8 +321,8 @@ find_collision (Doubting *self, char **link)
     return NULL;
   const char *name = *link = link_name (self, worst.link);
   return g_strdup_printf (
-      "colliding paths: a hash gives %s %.1f times the mean of its %u uplinks; queues there hold "
-      "back other flows too, and which, no rate tells",
+      "colliding paths: a hash gives %s %.1f times the mean load of its %u uplinks; queues there delay "
+      "other flows too, which a model of rates cannot show",
       name, worst.factor, worst.n);
 }
 
@@ -353,8 +353,8 @@ find_incast (Doubting *self, char **link)
     return NULL;
   const char *name = *link = link_name (self, worst.link);
   return g_strdup_printf (
-      "incast: senders offer %s %.1f times what it carries; the queue in front of it, its marks "
-      "and pauses are not seen",
+      "incast: senders offer %s %.1f times its rate; the queue in front of it, its marks and its pauses "
+      "are not simulated",
       name, worst.load);
 }
 
@@ -430,8 +430,8 @@ find_spreading (Doubting *self, char **link)
     g_autofree char *shared = link_name (self, shared_link);
     const char *full = *link = link_name (self, l);
     return g_strdup_printf (
-        "spreading congestion: %s does not cross %s, which is asked for %.1f times what it carries, "
-        "but shares %s with what does; where links are lossless it waits as well",
+        "spreading congestion: %s does not cross %s, which is offered %.1f times its rate, but shares %s "
+        "with traffic that does; on lossless links it waits as well",
         victim->name, full, self->loads[l], shared);
   }
   return NULL;
@@ -477,8 +477,8 @@ find_channels (Doubting *self, char **link)
     return NULL;
   const char *name = *link = link_name (self, found);
   return g_strdup_printf (
-      "shares by channels: collectives of %u and %u channels share %s; each counts there with all "
-      "of its channels, also where few of them pass",
+      "shares by channels: collectives of %u and %u channels share %s; each gets a share by all of its "
+      "channels, although only some of them cross the link",
       most, least, name);
 }
 
@@ -505,8 +505,8 @@ fab_doubt_warning (const FabDoubt *doubt)
   if (doubt->better == NULL || doubt->cost_s <= FAB_DOUBT_PATIENCE_S)
     return NULL;
   if (doubt->cost_s < 2 * hour_s)
-    return g_strdup_printf ("an iteration takes about %.0f min there", doubt->cost_s / minute_s);
-  return g_strdup_printf ("an iteration takes about %.0f h there", doubt->cost_s / hour_s);
+    return g_strdup_printf ("an iteration takes about %.0f min at that fidelity", doubt->cost_s / minute_s);
+  return g_strdup_printf ("an iteration takes about %.0f h at that fidelity", doubt->cost_s / hour_s);
 }
 
 static void

@@ -293,10 +293,10 @@ find_uncalibrated (FabVerdict *self, const FabScenario *scenario, const FabSimul
   if (names->len > 0)
     fab_verdict_add (
         self, FAB_FINDING_UNCALIBRATED,
-        g_strdup_printf ("No measurement is known of the links that set the pace of collectives, which "
-                         "count with their full line rate: %s.",
+        g_strdup_printf ("The links that set the pace of collectives are not measured, so their full line "
+                         "rate is used: %s.",
                          names->str),
-        g_strdup ("Measure them, or write what they achieve (`achievable`) from a source."));
+        g_strdup ("Measure them, or set `achievable` from a source."));
 }
 
 /* The efficiency of kernels is a guess where no step of such accelerators was measured. */
@@ -310,10 +310,10 @@ find_unmeasured_compute (FabVerdict *self, const FabSimulation *simulation)
     return;
   fab_verdict_add (
       self, FAB_FINDING_UNCALIBRATED,
-      g_strdup_printf ("No training step on accelerators of this generation (%s) was measured: kernels "
-                       "take the mean efficiency of the others, %.3g of the roofline's rates.",
+      g_strdup_printf ("No training step on accelerators of this generation (%s) was measured, so kernels "
+                       "have the mean efficiency of the other generations: %.3g of the roofline's rates.",
                        values->generation != NULL ? values->generation : "not named", values->scale_factor),
-      g_strdup ("Measure a step on one node and set `job.compute.scale` so that it is predicted."));
+      g_strdup ("Measure a step on one node, and set `job.compute.scale` so that the prediction equals it."));
 }
 
 /* (transfer full) */
@@ -324,7 +324,7 @@ advice_on (const FabDoubt *doubt)
 
   if (doubt->better == NULL)
     return NULL;
-  return g_strdup_printf ("Play it again with --fidelity %s%s%s.", doubt->better, slow ? "; " : "",
+  return g_strdup_printf ("Simulate it again with --fidelity %s%s%s.", doubt->better, slow ? "; " : "",
                           slow ? slow : "");
 }
 
@@ -347,15 +347,15 @@ find_fidelity (FabVerdict *self, const FabScenario *scenario, const FabSimulatio
   if (!((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->shares_links)
     fab_verdict_add (
         self, FAB_FINDING_FIDELITY_NO_SHARING,
-        g_strdup_printf ("The fidelity %s lets every transfer have its links alone: what contends "
-                         "takes longer than this.",
+        g_strdup_printf ("The fidelity %s gives every transfer its links alone, so transfers that contend "
+                         "take longer than this.",
                          fidelity),
         NULL);
   for (guint i = 0; doubts != NULL && i < doubts->len; i++) {
     const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
 
     fab_verdict_add_finding (self, (FabFinding){ codes[doubt->kind],
-                                                 g_strdup_printf ("The fidelity %s does not see %s.",
+                                                 g_strdup_printf ("The fidelity %s does not simulate %s.",
                                                                   fidelity, doubt->text),
                                                  advice_on (doubt), g_strdup (doubt->link), -1 });
   }
@@ -369,11 +369,11 @@ static void
 find_draws (FabVerdict *self, const FabSimulation *simulation)
 {
   if (fab_simulation_uses_seed (simulation))
-    fab_verdict_add (
-        self, FAB_FINDING_SPREAD,
-        g_strdup ("The figures are those of one seed: what is drawn at random (hashed paths, jitter, places, "
-                  "other traffic) may give others."),
-        g_strdup ("Play several with --seeds 8."));
+    fab_verdict_add (self, FAB_FINDING_SPREAD,
+                     g_strdup (
+                         "The figures are those of one seed. Another seed (of hashed paths, jitter, places, "
+                         "other traffic) may give others."),
+                     g_strdup ("Simulate several seeds with --seeds 8."));
 }
 
 FabVerdict *

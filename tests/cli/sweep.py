@@ -156,7 +156,7 @@ class Sweep(SweepTest):
             code, _, err = process.wait()
             if code != 0:
                 self.assertEqual(code, 2)
-                self.assertIn("tiny.yaml, or a file that it includes, was changed meanwhile", err)
+                self.assertIn("tiny.yaml, or a file that it includes, changed during the sweep", err)
             return code != 0
 
         n = self.retry_with_more(attempt, MANY)

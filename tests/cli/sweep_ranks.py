@@ -104,7 +104,7 @@ class Ranks(SweepTest):
             return was_killed
 
         self.retry_with_more(attempt, N)
-        self.assertRegex(errors[-1], r"fabricast sweep: rank 2 on \S+ is gone; others play its \d+ points\n")
+        self.assertRegex(errors[-1], r"fabricast sweep: rank 2 on \S+ no longer answers; other ranks simulate its \d+ points\n")
 
     def test_stopped(self):
         def attempt(n):

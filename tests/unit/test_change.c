@@ -65,7 +65,7 @@ gpus_are_whole_nodes_or_a_part_of_one (G_GNUC_UNUSED void **state)
   assert_made (H100, FAB_CHANGE_GPUS, "64", "cluster.nodes=8");
   assert_made (H100, FAB_CHANGE_GPUS, "8", "cluster.nodes=1");
   assert_made (H100, FAB_CHANGE_GPUS, "4", "cluster.nodes=1 cluster.gpus_per_node=4");
-  assert_made (H100, FAB_CHANGE_GPUS, "12", "--gpus 12: 12 GPUs are no whole nodes of 8");
+  assert_made (H100, FAB_CHANGE_GPUS, "12", "--gpus 12: 12 GPUs are not a whole number of nodes of 8");
   assert_made ("{node: dgx-h100, nodes: 4, gpus_per_node: 2}", FAB_CHANGE_GPUS, "6", "cluster.nodes=3");
 }
 
@@ -75,11 +75,13 @@ domains_divide_nodes_or_are_other_nodes (G_GNUC_UNUSED void **state)
 {
   assert_made (H100, FAB_CHANGE_DOMAIN, "4",
                "cluster.nodes=8 cluster.gpus_per_node=4 cluster.nics_per_node=4");
-  assert_made (H100, FAB_CHANGE_DOMAIN, "3", "--domain 3: nodes of 8 GPUs cannot be divided in domains of 3");
+  assert_made (H100, FAB_CHANGE_DOMAIN, "3",
+               "--domain 3: nodes of 8 GPUs cannot be divided into domains of 3");
   assert_made ("{node: gb200-tray, nodes: 36}", FAB_CHANGE_DOMAIN, "72",
                "cluster.node=gb200-nvl72 cluster.nodes=2 cluster.gpus_per_node=0 cluster.nics_per_node=0");
   assert_made ("{node: gb200-tray, nodes: 9}", FAB_CHANGE_DOMAIN, "72",
-               "--domain 72: 36 GPUs are no whole domains of 72; 72 are: cluster.nodes=18");
+               "--domain 72: 36 GPUs are not a whole number of domains of 72; 72 GPUs are "
+               "(cluster.nodes=18)");
   assert_made (
       "{node: l40s-pcie, nodes: 9}", FAB_CHANGE_DOMAIN, "72",
       "--domain 72: the catalogue joins l40s in domains of 8 (l40s-pcie), 8 (l40s-pcie-amd), not of 72");
@@ -130,14 +132,14 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
     { FAB_CHANGE_SHARP, "yes", "'yes' is neither on nor off" },
     { FAB_CHANGE_NODES, "many", "'many' is not a number of nodes" },
     { FAB_CHANGE_GPUS, "0", "'0' is not a number of GPUs" },
-    { FAB_CHANGE_SET, "nodes", "'nodes' is no KEY=VALUE" },
-    { FAB_CHANGE_FAULT, "nic=node2/nic1", "a fault is KIND=NAME:WHAT" },
-    { FAB_CHANGE_FAULT, "link=leaf0:dead", "'leaf0': a link is named by its ends" },
-    { FAB_CHANGE_FAULT, "fan=1:dead", "nothing of kind 'fan' can break" },
+    { FAB_CHANGE_SET, "nodes", "'nodes' is not of the form KEY=VALUE" },
+    { FAB_CHANGE_FAULT, "nic=node2/nic1", "a fault has the form KIND=NAME:WHAT" },
+    { FAB_CHANGE_FAULT, "link=leaf0:dead", "'leaf0': name a link by its two ends" },
+    { FAB_CHANGE_FAULT, "fan=1:dead", "unknown kind of fault 'fan'" },
     { FAB_CHANGE_FAULT, "gpu=11:dead", "a dead GPU stops the job" },
-    { FAB_CHANGE_FAULT, "gpu=node1/gpu8:50%", "'node1/gpu8' is no GPU" },
-    { FAB_CHANGE_FAULT, "gpu=1:0%", "'0%': a speed above 0%" },
-    { FAB_CHANGE_FAULT, "gpu=1:50%@1s", "a GPU is slow from the start" },
+    { FAB_CHANGE_FAULT, "gpu=node1/gpu8:50%", "'node1/gpu8' is not a GPU" },
+    { FAB_CHANGE_FAULT, "gpu=1:0%", "'0%': the speed must be above 0%" },
+    { FAB_CHANGE_FAULT, "gpu=1:50%@1s", "a GPU is slow during the whole run" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -138,8 +138,8 @@ what_cannot_be_is_said (void **state)
   assert_refused (*state, "circuits: [{links: tor9, until: 1ms}]\n",
                   "no link of this machine is one of 'tor9'");
   assert_refused (*state, "circuits: [{links: tor0, at: 1ms, until: 5ms}]\n",
-                  "parted before it carries anything");
-  assert_refused (*state, "fidelity: analytic\ncircuits: [{links: tor0, until: 5ms}]\n", "knows no time");
+                  "disconnected before it carries anything");
+  assert_refused (*state, "fidelity: analytic\ncircuits: [{links: tor0, until: 5ms}]\n", "has no time");
 }
 
 int

@@ -56,10 +56,10 @@ what_takes_long_is_said (G_GNUC_UNUSED void **state)
   assert_null (quick);
   doubt.cost_s = 720;
   g_autofree char *minutes = fab_doubt_warning (&doubt);
-  assert_string_equal (minutes, "an iteration takes about 12 min there");
+  assert_string_equal (minutes, "an iteration takes about 12 min at that fidelity");
   doubt.cost_s = 36000;
   g_autofree char *hours = fab_doubt_warning (&doubt);
-  assert_string_equal (hours, "an iteration takes about 10 h there");
+  assert_string_equal (hours, "an iteration takes about 10 h at that fidelity");
   doubt.better = NULL;
   assert_null (fab_doubt_warning (&doubt));
 }

@@ -278,14 +278,14 @@ keys_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
   assert_message (MACHINE, "faults: [{what: rail, rail: 0, rate: 50%, dead: true}]\n",
                   "neither a rate nor a latency");
   assert_message (MACHINE, "faults: [{what: rail, rail: 0, dead: true, at: 2ms, until: 1ms}]\n",
-                  "until is not after at");
+                  "`until` must be later than `at`");
   assert_message (MACHINE, "faults: [{what: rail, rail: 0, latency: 1us, at: 2ms}]\n",
-                  "latencies do not change");
+                  "latencies cannot change");
   assert_message (MACHINE, "fidelity: analytic\nfaults: [{what: rail, rail: 0, dead: true, at: 2ms}]\n",
-                  "knows no time");
+                  "has no time");
   assert_message (MACHINE, "background: [{kind: bursts, load: 90%, peak: 50%}]\n", "below their peak");
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node1}]\n",
-                  "needs bytes or a rate");
+                  "needs `bytes` or `rate`");
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node0, bytes: 1B}]\n",
                   "from and to are the same place");
 }

@@ -154,7 +154,7 @@ assert_refused (const char *json, const char *expected)
 static void
 mistakes_are_shown_at_their_place (G_GNUC_UNUSED void **state)
 {
-  assert_refused ("[]", "config.json:1:1: this is no config.json of Hugging Face transformers");
+  assert_refused ("[]", "config.json:1:1: this is not a config.json of Hugging Face transformers");
   assert_refused ("{\"a\": 1}", "config.json:1:1: 'model_type' is missing");
   assert_refused ("{\n \"model_type\": \"lama\"}",
                   "config.json:2:16: unknown model_type 'lama'; nearest is llama; the known ones are");

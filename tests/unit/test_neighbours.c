@@ -149,7 +149,7 @@ nodes_are_there_and_nobody_elses (G_GNUC_UNUSED void **state)
                   "its last node would be 4, and the machine has 0 to 3");
   assert_message ("[{name: n, nodes: 4, first: 0, " SAME "}]", "no node is left for the job itself");
   assert_message ("[{name: n, nodes: 2, first: 0, " SAME "}, {name: m, nodes: 1, first: 1, " SAME "}]",
-                  "node 1 belongs to 'n' already");
+                  "node 1 already belongs to 'n'");
 }
 
 int

@@ -69,7 +69,7 @@ strong_scaling_keeps_the_batch_of_the_job (G_GNUC_UNUSED void **state)
   assert_kept (DIVIDED, 16, TRUE, "job.micro_batch=1 job.accumulation=24 job.global_batch=0");
   assert_kept (DIVIDED, 4, TRUE, "the model is divided over 8 GPUs");
   assert_kept ("{kind: collective, operations: [{op: all_reduce, size: 1MB}]}", 8, TRUE,
-               "the job has no batch that could be kept: leave out --strong");
+               "the job has no batch that could be kept; leave out --strong");
 }
 
 /* A number that is written with an exponent is a number: 16 million sequences on 8 copies are 2000 x 1000 each, and

@@ -87,12 +87,15 @@ static void
 test_missing (void **state)
 {
   assert_refused (*state, "iterations: 1\n", NULL,
-                  "t.yaml:1:1: missing key 'name' (text): What reports call this scenario.\n"
-                  "    1 | iterations: 1\n      | ^~~~~~~~~~\n"
-                  "t.yaml:1:1: 'cluster' lacks the key 'node' (text): The node entry that every machine is.\n"
-                  "    1 | iterations: 1\n      | ^~~~~~~~~~\n"
-                  "t.yaml:1:1: missing key 'job' (model): What the GPUs do.\n"
-                  "    1 | iterations: 1\n      | ^~~~~~~~~~");
+                  "t.yaml:1:1: missing key 'name' (text): Name of the scenario in reports.\n"
+                  "    1 | iterations: 1\n"
+                  "      | ^~~~~~~~~~\n"
+                  "t.yaml:1:1: 'cluster' lacks the key 'node' (text): Node entry of every machine.\n"
+                  "    1 | iterations: 1\n"
+                  "      | ^~~~~~~~~~\n"
+                  "t.yaml:1:1: missing key 'job' (model): Work of the GPUs.\n"
+                  "    1 | iterations: 1\n"
+                  "      | ^~~~~~~~~~");
 }
 
 /* Mistakes of every layer are reported together, in line order. */

@@ -92,8 +92,8 @@ usual_values_lie_around_the_scenarios (G_GNUC_UNUSED void **state)
       fail_msg ("%s: %s", cases[i].key, ends);
   }
   g_autofree char *text = usual ("cluster.node"), *nothing = usual ("job.nothing");
-  assert_non_null (strstr (text, "no number above 0 there but dgx-a100; name the values"));
-  assert_non_null (strstr (nothing, "no number above 0 there; name the values"));
+  assert_non_null (strstr (text, "no number above 0 there but dgx-a100; give the values"));
+  assert_non_null (strstr (nothing, "no number above 0 there; give the values"));
 }
 
 /* Every value can be read by the key. */

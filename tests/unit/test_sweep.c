@@ -52,13 +52,13 @@ grids_that_cannot_be_say_why (G_GNUC_UNUSED void **state)
     const char *vary, *zip, *says;
   } bad[] = {
     { NULL, NULL, "--vary is missing" },
-    { "x", NULL, "no KEY=VALUES" },
+    { "x", NULL, "not of the form KEY=VALUES" },
     { "x=1,,2", NULL, "empty" },
     { "x=1..2000000", NULL, "more than 100000 values" },
-    { "x=1", "x=1 y=2", "x varies twice" },
-    { NULL, "x=1", "at least two keys" },
-    { NULL, "", "at least two keys" },
-    { NULL, "x=1,2 y=1,2,3", "as many" },
+    { "x=1", "x=1 y=2", "x is given twice" },
+    { NULL, "x=1", "two or more keys" },
+    { NULL, "", "two or more keys" },
+    { NULL, "x=1,2 y=1,2,3", "the same number of values" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {

@@ -79,18 +79,18 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
 {
   static const struct {
     const char *text, *message;
-  } cases[] = { { "exposed", "is no target" },
-                { "exposed<5%", "is no target" },
-                { "exposed=5%", "is no target" },
+  } cases[] = { { "exposed", "is not a target" },
+                { "exposed<5%", "is not a target" },
+                { "exposed=5%", "is not a target" },
                 { "mffu>=1%", "these are: step, exposed" },
                 { "mfu>=140%", "more than 1" },
                 { "step<=5", "5" },
                 { "memory<=80Gb/s", "80Gb/s" },
                 { "tokens>=many", "many" },
-                { "capex<=40MW", "'40MW' is no sum of US dollars" },
-                { "capex<=-4", "is no sum" },
-                { "power<=$5", "is no power: 800W" },
-                { "step_energy<=5kW", "is no energy: 500kJ" } };
+                { "capex<=40MW", "'40MW' is not a valid sum of US dollars" },
+                { "capex<=-4", "is not a valid sum" },
+                { "power<=$5", "is not a valid power: 800W" },
+                { "step_energy<=5kW", "is not a valid energy: 500kJ" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
