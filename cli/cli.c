@@ -5,6 +5,7 @@
 
 #include "cli/help/forms.h"
 #include "cli/memory.h"
+#include "cli/shipped.h"
 #include "cli/terminal/fold.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
@@ -164,46 +165,6 @@ fab_cli_page_format (const char *name, FabFormat *format, GError **error)
   return find_format (name, FAB_FORMAT_MARKDOWN + 1, format, error);
 }
 
-/* Returns where a data directory is in the source tree. (transfer full) */
-static char *
-source_path (const char *name)
-{
-  const char *parent = strcmp (name, "catalog") == 0   ? "models"
-                     : strcmp (name, "scenarios") == 0 ? ""
-                                                       : "validate";
-
-  return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
-}
-
-/* Looks at the environment, beside the program, in the source tree if the program was not installed, and where it was
- * configured to be installed. */
-char *
-fab_cli_data_path (const char *name, GError **error)
-{
-  const char *data = g_getenv ("FABRICAST_DATA");
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
-  g_autofree char *source = source_path (name);
-  gboolean is_installed = !g_str_has_prefix (directory, FAB_BUILD_DIR);
-  char *candidates[] = { data ? g_build_filename (data, name, NULL) : NULL,
-                         g_build_filename (directory, "..", "share", "fabricast", name, NULL),
-                         is_installed ? NULL : g_strdup (source),
-                         g_build_filename (FAB_DATA_DIR, name, NULL) };
-  char *found = NULL;
-
-  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++) {
-    if (found == NULL && candidates[i] && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
-      found = g_steal_pointer (&candidates[i]);
-    g_free (candidates[i]);
-  }
-  if (found == NULL)
-    fab_throw (error, FAB_ERROR_IO,
-               "cannot find Fabricast's data '%s' in %s; set FABRICAST_DATA to the directory "
-               "that holds it",
-               name, FAB_DATA_DIR);
-  return found;
-}
-
 FabCatalog *
 fab_cli_catalog (GError **error)
 {
@@ -214,36 +175,15 @@ fab_cli_catalog (GError **error)
   return path ? fab_catalog_load (path, &fab_models, error) : NULL;
 }
 
-/* Where a file is missing that comes with the program, says where that one is: people type the path of a page that they
- * read, wherever they are. */
-static void
-name_shipped (const char *path, GError **error)
-{
-  g_autofree char *folder = g_file_test (path, G_FILE_TEST_EXISTS) ? NULL
-                                                                   : fab_cli_data_path ("scenarios", NULL);
-  g_autofree char *base = g_path_get_basename (path);
-  g_autofree char *name = g_strconcat (base, g_str_has_suffix (base, ".yaml") ? "" : ".yaml", NULL);
-  const char *const below[] = { ".", "learn" };
-
-  for (guint i = 0; folder != NULL && error != NULL && i < G_N_ELEMENTS (below); i++) {
-    g_autofree char *shipped = g_canonicalize_filename (below[i], folder);
-    g_autofree char *file = g_build_filename (shipped, name, NULL);
-    g_autofree char *message = (*error)->message;
-
-    (*error)->message = g_file_test (file, G_FILE_TEST_EXISTS)
-                          ? g_strdup_printf ("%s; the one that comes with Fabricast is %s", message, file)
-                          : g_steal_pointer (&message);
-  }
-}
-
 FabScenario *
-fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error)
+fab_cli_scenario (const char *name, char **sets, const FabCatalog *catalog, GError **error)
 {
+  g_autofree char *path = fab_cli_scenario_path (name);
   g_autoptr (FabScenario) scenario = fab_scenario_load (path, (const char *const *) sets, &fab_models,
                                                         catalog, error);
 
   if (scenario == NULL)
-    name_shipped (path, error);
+    fab_cli_name_shipped (path, error);
   return scenario != NULL && fab_cli_check_memory (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
@@ -257,14 +197,15 @@ check_study (const FabStudy *study, GError **error)
 }
 
 FabStudy *
-fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error)
+fab_cli_study (const char *name, char **sets, const FabCatalog *catalog, GError **error)
 {
+  g_autofree char *path = fab_cli_scenario_path (name);
   g_autoptr (FabStudy) study = catalog != NULL ? fab_study_new (path, (const char *const *) sets, catalog,
                                                                 &fab_models, error)
                                                : NULL;
 
   if (study == NULL && catalog != NULL)
-    name_shipped (path, error);
+    fab_cli_name_shipped (path, error);
   if (study == NULL || !check_study (study, error))
     return NULL;
   study->n_threads = fab_cli_threads ();

@@ -74,9 +74,6 @@ gboolean fab_cli_page_format (const char *name, FabFormat *format, GError **erro
 /* Loads the shipped catalogue: $FABRICAST_CATALOG, else the one beside the installed program, else the source tree's.
  * (transfer full) */
 FabCatalog *fab_cli_catalog (GError **error);
-/* Finds a shipped data file or directory in the same places, by its path below share/fabricast ("measured",
- * "scenarios"). (transfer full) */
-char *fab_cli_data_path (const char *name, GError **error);
 
 /* Returns how many threads run independent scenarios: FABRICAST_THREADS of the environment. 0, where it is not set,
  * means as many as there are processors. */
@@ -86,12 +83,13 @@ guint fab_cli_threads (void);
  * build. (transfer full) */
 GPtrArray *fab_cli_module_directories (const char *built);
 
-/* Loads a scenario with its --set assignments (NULL-ended, or NULL). (transfer full) */
-FabScenario *fab_cli_scenario (const char *path, char **sets, const FabCatalog *catalog, GError **error);
+/* Loads a scenario, by its path or by the name of a shipped one, with its --set assignments (NULL-ended, or NULL).
+ * (transfer full) */
+FabScenario *fab_cli_scenario (const char *name, char **sets, const FabCatalog *catalog, GError **error);
 
 /* Makes a study of the scenario with fab_cli_threads threads. Returns NULL when there is no catalogue; the error was
  * then printed. (transfer full) */
-FabStudy *fab_cli_study (const char *path, char **sets, const FabCatalog *catalog, GError **error);
+FabStudy *fab_cli_study (const char *name, char **sets, const FabCatalog *catalog, GError **error);
 /* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
 char *fab_cli_title (const FabScenario *scenario);
 

@@ -23,6 +23,12 @@ _fabricast_files() { # GLOB: files like it, and folders
   compopt -o filenames 2>/dev/null
 }
 
+_fabricast_scenarios() { # PROGRAM: files like it, folders, and the names of those that come with the program
+  mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- "$current"; compgen -d -- "$current"
+    compgen -W "$(_fabricast_names "$1" scenarios)" -- "$current")
+  compopt -o filenames 2>/dev/null
+}
+
 _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --no-fold --no-memo --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
@@ -135,12 +141,12 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_files '*.yaml' ;;
+    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
       case $3 in
-        scenario | queries) ;;
+        scenario | scenarios | queries) ;;
         *) _fabricast_words "$(_fabricast_names "$1" "$3")" ;;
       esac
       ;;

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/explore/page.h"
 #include "cli/explore/server.h"
+#include "cli/shipped.h"
 #include "sim/base/error.h"
 
 enum { DEFAULT_PORT = 8765 };
@@ -30,15 +31,6 @@ static const FabUsage usage = {
   .max_rest = 1,
 };
 
-/* A path that works on the command line too: below the current directory where it is. (transfer full) */
-static char *
-default_scenario (GError **error)
-{
-  if (g_file_test ("scenarios/explore.yaml", G_FILE_TEST_EXISTS))
-    return g_strdup ("scenarios/explore.yaml");
-  return fab_cli_data_path ("scenarios/explore.yaml", error);
-}
-
 static void
 say_where (const char *url, gboolean is_local, gpointer data)
 {
@@ -54,8 +46,13 @@ static gboolean
 explore (const ExploreOptions *o, const char *path, GError **error)
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autofree char *scenario = catalog == NULL ? NULL : path ? g_strdup (path) : default_scenario (error);
+  /* relative where it can be, so that it works in the command lines that the page shows */
+  g_autofree char *scenario = catalog != NULL ? fab_cli_scenario_path (path ? path : "scenarios/explore.yaml")
+                                              : NULL;
   g_autoptr (FabExplored) explored = scenario ? fab_explored_load (scenario, o->sets, catalog, error) : NULL;
+
+  if (scenario != NULL && explored == NULL)
+    fab_cli_name_shipped (scenario, error);
   if (explored != NULL)
     explored->n_seeds = (guint) o->seeds;
   g_autofree char *page = explored ? fab_explore_page (explored, error) : NULL;

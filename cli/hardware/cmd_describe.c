@@ -7,6 +7,7 @@
 #include "cli/hardware/cmd_measure.h"
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
+#include "cli/shipped.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -524,6 +525,7 @@ list_entries (const Describe *d, FabCatalogSection section)
 static const struct {
   const char *name, *summary;
 } other_sections[] = { { "scenario", "Every key of a scenario file" },
+                       { "scenarios", "Scenarios that come with Fabricast: `fabricast run NAME` finds them" },
                        { "queries", "Questions to a results file" },
                        { "measure", "Backends of `fabricast measure` and their parameters" },
                        { "verdicts", "Codes of the verdict on a run, and what each means" },
@@ -592,6 +594,18 @@ list_glossary (const Describe *d)
     g_print ("%s", list);
 }
 
+static void
+list_scenarios (const Describe *d)
+{
+  g_autoptr (GPtrArray) names = fab_cli_shipped_scenarios ();
+
+  for (guint i = 0; i < names->len; i++) {
+    g_autofree char *summary = d->only_names ? NULL : fab_cli_shipped_summary (names->pdata[i]);
+
+    g_print (d->only_names ? "%s\n" : "%-28s %s\n", (const char *) names->pdata[i], summary);
+  }
+}
+
 static gboolean
 list_section (const Describe *d, const char *section, GError **error)
 {
@@ -606,6 +620,8 @@ list_section (const Describe *d, const char *section, GError **error)
     list_models (d, (FabModelKind) kind);
   else if (strcmp (section, "scenario") == 0)
     print_params (fab_scenario_params, 0);
+  else if (strcmp (section, "scenarios") == 0)
+    list_scenarios (d);
   else if (strcmp (section, "queries") == 0)
     for (const FabQuery *query = fab_queries; query->name; query++)
       g_print (d->only_names ? "%s\n" : "%-18s %s\n", query->name, query->summary);

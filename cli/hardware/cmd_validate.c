@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/hardware/validate.h"
+#include "cli/shipped.h"
 #include "sim/base/error.h"
 
 static const FabValidateKind *const kinds[] = { &fab_validate_collectives,  &fab_validate_training,

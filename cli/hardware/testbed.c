@@ -2,6 +2,7 @@
 #include "cli/hardware/testbed.h"
 
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 
@@ -26,9 +27,12 @@ fab_cli_testbed (const FabTestbedRequest *request, const char *path, const FabCa
     asked.nodes = request->nodes != 0 ? request->nodes : 1;
     return fab_testbed_new (&asked, catalog, &fab_models, error);
   }
-  scenario = fab_scenario_open (path, &fab_models, catalog, error);
-  if (scenario == NULL)
+  g_autofree char *file = fab_cli_scenario_path (path);
+  scenario = fab_scenario_open (file, &fab_models, catalog, error);
+  if (scenario == NULL) {
+    fab_cli_name_shipped (path, error);
     return NULL;
+  }
   fab_scenario_edit (scenario, request->edits);
   return fab_scenario_check (scenario, error) ? fab_testbed_new_of (g_steal_pointer (&scenario), error)
                                               : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate_calibrated.c - `fabricast validate calibrated`: what measured links change in forecasts of collectives. */
 #include "cli/hardware/validate.h"
+#include "cli/shipped.h"
 #include "models/models.h"
 #include "validate/fit/calibrated.h"
 

@@ -46,9 +46,9 @@ fab_command_print_all (void)
   g_print ("Fabricast forecasts what a GPU training fabric does to a training job.\n\n"
            "Usage:\n  fabricast COMMAND [OPTION...]\n\n"
            "Start here:\n"
-           "  fabricast run scenarios/hello.yaml  simulates training on one machine with 8 GPUs\n"
-           "  fabricast explore                   opens a page in the browser with knobs to turn\n"
-           "  fabricast help start                shows the first steps for people who know PyTorch\n");
+           "  fabricast run hello   simulates training on one machine with 8 GPUs\n"
+           "  fabricast explore     opens a page in the browser with knobs to turn\n"
+           "  fabricast help start  shows the first steps for people who know PyTorch\n");
   for (const FabCommandGroup *group = fab_command_groups; group->title != NULL; group++) {
     g_print ("\n%s:\n", group->title);
     for (const FabCommand *const *command = group->commands; *command != NULL; command++)

@@ -115,6 +115,8 @@ static const struct {
                   { "query", "$(fabricast describe queries --names 2>/dev/null)" },
                   { "measure", "show $(fabricast describe measure --names 2>/dev/null)" } };
 
+static const char scenario_names[] = "$(fabricast describe scenarios --names 2>/dev/null)";
+
 /* The formats that an entry describes: "text (default), json or csv". (transfer full) */
 static char *
 formats_of (const char *description)
@@ -166,6 +168,13 @@ names_of (const char *command)
     g_ptr_array_add (names, (gpointer) topic->name);
   g_ptr_array_add (names, NULL);
   return g_strjoinv (" ", (char **) names->pdata);
+}
+
+/* Says whether the arguments of a command are scenarios, which are files or names of shipped ones. */
+static gboolean
+takes_scenario (const FabUsage *usage)
+{
+  return strstr (usage->arguments, "SCENARIO") != NULL;
 }
 
 /* Text between single quotes of a shell, with `special` marked by a backslash. (transfer full) */
@@ -221,7 +230,7 @@ print_zsh_option (const GOptionEntry *entry)
 }
 
 static void
-print_zsh (const char *command, const GOptionEntry *entries)
+print_zsh (const char *command, const FabUsage *usage, const GOptionEntry *entries)
 {
   g_autofree char *names = names_of (command);
 
@@ -231,12 +240,14 @@ print_zsh (const char *command, const GOptionEntry *entries)
   g_print (" \\\n        '(-h --help)'{-h,--help}'[Show this help]'");
   if (names != NULL)
     g_print (" \\\n        '*:name:{compadd -- %s}' ;;\n", names);
+  else if (takes_scenario (usage))
+    g_print (" \\\n        '*:scenario:{compadd -- %s; _files}' ;;\n", scenario_names);
   else
     g_print (" \\\n        '*:file:_files' ;;\n");
 }
 
 static void
-print_fish (const char *command, const GOptionEntry *entries)
+print_fish (const char *command, const FabUsage *usage, const GOptionEntry *entries)
 {
   g_autofree char *names = names_of (command);
   g_autofree char *condition = g_strdup_printf ("complete -c fabricast -n '__fish_seen_subcommand_from %s'",
@@ -260,6 +271,8 @@ print_fish (const char *command, const GOptionEntry *entries)
   g_print ("%s -l help -s h -d 'Show this help'\n", condition);
   if (names != NULL)
     g_print ("%s -f -a '%s'\n", condition, joined);
+  else if (takes_scenario (usage)) /* files too */
+    g_print ("%s -a '%s'\n", condition, scenario_names + 1);
 }
 
 gboolean
@@ -269,9 +282,9 @@ fab_form_print (const char *form, const char *command, const FabUsage *usage, co
   if (strcmp (form, "man") == 0)
     print_man (command, usage, entries);
   else if (strcmp (form, "zsh") == 0)
-    print_zsh (command, entries);
+    print_zsh (command, usage, entries);
   else if (strcmp (form, "fish") == 0)
-    print_fish (command, entries);
+    print_fish (command, usage, entries);
   else
     return fab_throw (error, FAB_ERROR_INPUT, "--help-as %s: there are man, zsh and fish", form);
   return TRUE;

@@ -43,23 +43,23 @@ const FabTopic fab_topics[] = {
         "\n"
         "1. Simulate PyTorch's DDP on one machine with 8 GPUs:\n"
         "\n"
-        "  fabricast run scenarios/hello.yaml\n"
+        "  fabricast run hello\n"
         "\n"
         "The first figure is the time of a step. `exposed` is the part in which the GPUs wait for the network. The\n"
         "timeline at the end shows compute and communication one above the other.\n"
         "\n"
         "2. Change one thing. Two machines have to send gradients over the network cards between them:\n"
         "\n"
-        "  fabricast run scenarios/hello.yaml --set cluster.nodes=2\n"
+        "  fabricast run hello --set cluster.nodes=2\n"
         "\n"
         "3. Ask why, and look up a word:\n"
         "\n"
-        "  fabricast explain scenarios/hello.yaml\n"
+        "  fabricast explain hello\n"
         "  fabricast help glossary all-reduce\n"
         "\n"
         "4. Find out how fast the network has to be:\n"
         "\n"
-        "  fabricast size scenarios/hello.yaml --set cluster.nodes=2 --vary cluster.nic_rate=10..400Gb/s:10 "
+        "  fabricast size hello --set cluster.nodes=2 --vary cluster.nic_rate=10..400Gb/s:10 "
         "--target 'exposed<=10%'\n" },
   { .name = "scenario",
     .summary = "the YAML file that every command reads",
@@ -74,7 +74,7 @@ const FabTopic fab_topics[] = {
         "`--set KEY=VALUE` changes a key for one run, for example `--set cluster.nodes=8`. A key that does not exist\n"
         "is an error, and the message names the nearest one.\n"
         "\n"
-        "  fabricast check scenarios/hello.yaml\n"
+        "  fabricast check hello\n"
         "  fabricast describe scenario\n"
         "  fabricast describe job ddp\n"
         "  fabricast describe nodes\n"
@@ -113,7 +113,7 @@ const FabTopic fab_topics[] = {
         "Every level predicts the same figures. A finer one sees more and takes longer. `fluid` is the default;\n"
         "`fabricast run` warns when a scenario has effects that the chosen level does not see.\n"
         "\n"
-        "  fabricast compare scenarios/hello.yaml --fidelity analytic,fluid\n"
+        "  fabricast compare hello --fidelity analytic,fluid\n"
         "\n"
         "These levels exist:\n"
         "\n",
@@ -130,8 +130,8 @@ const FabTopic fab_topics[] = {
         "A faster network can win back exposed time only. Idle time has other causes: slow GPUs, and pipeline\n"
         "stages that wait for each other. These commands say where exposed time comes from and what removes it:\n"
         "\n"
-        "  fabricast explain scenarios/hello.yaml exposed\n"
-        "  fabricast tune scenarios/hello.yaml\n" },
+        "  fabricast explain hello exposed\n"
+        "  fabricast tune hello\n" },
   { .name = "bands",
     .summary = "how far a predicted figure may be off",
     .text =

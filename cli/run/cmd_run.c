@@ -184,11 +184,13 @@ static const FabUsage usage = {
       "Simulates a scenario. It prints the time of a step, how much communication is exposed, which link\n"
       "binds, and what a faster link would change. Every iteration is stored in an SQLite file (see\n"
       "`fabricast query`).\n\n"
+      "SCENARIO is a file, or the name of a scenario that comes with Fabricast, such as hello (see\n"
+      "`fabricast describe scenarios`).\n\n"
       "The step has a band that holds in 90 % of cases. For it, the job is simulated again with all\n"
       "collectives, and then with all kernels, as fast and as slow as measured ones were beside their\n"
       "predictions. Where a link states the error of its numbers (`uncertainty`), both ends of their 95 %\n"
       "interval are used instead.",
-  .examples = "  fabricast run scenarios/hello.yaml\n"
+  .examples = "  fabricast run hello\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
   .min_rest = 1,

@@ -97,13 +97,38 @@ class Help(CliTest):
                 self.assertRegex(done.stderr, rf"nearest is '?{meant}\b")
 
 
-    def test_where_the_shipped_scenarios_are(self):
-        """A page says `scenarios/hello.yaml`, and the reader is somewhere else."""
-        for path in ("scenarios/hello.yaml", "hello"):
-            for command in ("run", "size", "check"):
-                more = ["--vary", "cluster.nodes=1,2", "--target", "step<=1s"] if command == "size" else []
-                self.refused(command, path, *more, names=f"the one that comes with Fabricast is {HELLO}")
-        self.assertNotIn("comes with", self.refused("run", "mine.yaml", names="cannot open"))
+    def test_shipped_scenarios_by_name(self):
+        """`hello` and the paths that pages write work from anywhere; a file of that name in the directory comes first."""
+        for command, *more in (["run", "--no-db"], ["check"], ["cost"], ["topo", "--only", "fabric", "--set", "cluster.nodes=2"],
+                               ["size", "--vary", "cluster.nodes=1,2", "--target", "step<=1s"]):
+            wanted = self.fabricast(command, HELLO, *more).stdout
+            for name in ("hello", "hello.yaml", "scenarios/hello.yaml"):
+                with self.subTest(command, name=name):
+                    self.assertEqual(self.fabricast(command, name, *more).stdout, wanted)
+        self.assertIn("name: learn-02-ring\n", self.good("check", "02-ring"))
+        os.mkdir(self.path("hello"))
+        self.assertIn("name: hello\n", self.good("check", "hello"))  # a folder is no scenario
+        self.write("hello.yaml", read(HELLO).replace("name: hello", "name: mine"))
+        self.assertIn("name: mine\n", self.good("check", "hello"))
+        os.rmdir(self.path("hello"))
+        self.write("hello", read(HELLO).replace("name: hello", "name: first"))
+        self.assertIn("name: first\n", self.good("check", "hello"))
+
+    def test_scenarios_that_are_not_there(self):
+        for command in ("run", "check", "topo"):
+            self.refused(command, "helo", names="nearest is hello, which comes with Fabricast")
+            self.refused(command, "elsewhere/hello", names=f"the one that comes with Fabricast is {HELLO}")
+            self.refused(command, "zzzz.yaml", names="`fabricast describe scenarios` lists those")
+        self.refused("explore", "helo", names="nearest is hello")
+
+    def test_list_of_scenarios(self):
+        names = self.good("describe", "scenarios", "--names").split()
+        self.assertEqual(names, sorted(os.path.basename(path).removesuffix(".yaml") for path in support.SCENARIOS + support.LEARN))
+        lines = self.good("describe", "scenarios").splitlines()
+        self.assertRegex(lines[names.index("hello")], r"^hello +The smallest scenario: .*\.$")
+        self.assertRegex(lines[names.index("02-ring")], r"^02-ring +2\. What a ring all-reduce costs$")
+        self.assertTrue(all(re.fullmatch(r"\S+ +\S.{10,}", line) for line in lines))
+        self.assertNotIn("Every token", lines[names.index("moe-mixtral-128-gpus")])
 
     def test_lists(self):
         self.assertEqual(self.good("help", "topics"), self.good("help"))
@@ -144,7 +169,8 @@ class Forms(CliTest):
         file = self.write("fabricast.fish", self.good("help", "completion", "fish"))
         env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"], "HOME": self.directory}
         for line, wanted in (("fabricast col", "collective"), ("fabricast run --fidelity fl", "fluid"),
-                             ("fabricast topo --format do", "dot"), ("fabricast help glos", "glossary")):
+                             ("fabricast topo --format do", "dot"), ("fabricast help glos", "glossary"),
+                             ("fabricast run hel", "hello")):
             done = subprocess.run(["fish", "-c", f"source {file}; complete -C '{line}'"], env=env, capture_output=True, text=True,
                                   cwd=self.directory, check=False)
             self.assertIn(wanted, done.stdout.split(), done.stderr)

@@ -50,7 +50,9 @@ class Install(CliTest):
         learn = glob.glob(self.data("scenarios", "learn", "*.yaml"))
         self.assertEqual(sorted(map(os.path.basename, learn)), sorted(map(os.path.basename, support.LEARN)))
         hello = self.data("scenarios", "hello.yaml")
-        self.assertIn("binding link", self.installed("run", hello))
+        self.assertIn("binding link", self.installed("run", "hello"))
+        self.assertEqual(self.installed("check", "hello"), self.installed("check", hello))
+        self.assertIn("name: learn-02-ring\n", self.installed("check", "02-ring"))
         self.assertEqual(os.listdir(self.directory), ["fabricast.db"])
         self.assertEqual(self.installed("query", "iterations"), self.good("query", "iterations"))
 
@@ -100,6 +102,27 @@ class Install(CliTest):
         self.assertEqual(extra, [])
         kinds = {os.path.splitext(name)[1] for name in files if "/share/fabricast/" in name}
         self.assertLessEqual(kinds, {".yaml", ".csv", ".md"})
+
+
+@unittest.skipUnless(MESON and shutil.which("ninja"), "meson or ninja is not here")
+class Uninstall(CliTest):
+    def test_leaves_nothing(self):
+        root = self.path("root")
+        os.mkdir(root)
+        subprocess.run([MESON, "install", "-C", BUILD, "--no-rebuild", "--destdir", root], stdin=subprocess.DEVNULL,
+                       capture_output=True, check=True)
+        self.assertNotEqual(os.listdir(root), [])
+        subprocess.run(["ninja", "-C", BUILD, "uninstall"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        self.assertEqual(os.listdir(root), [])
+
+
+class BuildTree(CliTest):
+    def test_path(self):
+        """What `./dev run` prints puts the program of the build directory on the path."""
+        env = {**support.environment(), "BUILD_DIR": BUILD}
+        line = subprocess.run([os.path.join(support.SOURCE, "dev"), "path"], env=env, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(["bash", "-c", line + "command -v fabricast"], env=env, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.strip(), os.path.join(BUILD, "fabricast"))
 
 
 if __name__ == "__main__":

@@ -153,12 +153,13 @@ class Completion(CliTest):
         self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective",
                                                                  "traffic"])
         self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
+        self.assertEqual(self.complete("run", "hel"), ["hello"])
 
     def test_flags_take_no_value(self):
         self.assertIn("exposed", self.complete("query", "--format", "csv", ""))
         self.write("my.yaml", "")
         for command, flag in (("run", "--no-db"), ("check", "--quiet")):
-            self.assertEqual(self.complete(command, flag, "m"), ["my.yaml"])
+            self.assertEqual(self.complete(command, flag, "my"), ["my.yaml"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/shipped.h"
+
+#include <string.h>
+
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+
+static const char suffix[] = ".yaml";
+static const char prefix[] = "scenarios/";
+static const char *const folders[] = { ".", "learn" }; /* below scenarios/ */
+
+/* Returns where a data directory is in the source tree. (transfer full) */
+static char *
+source_path (const char *name)
+{
+  const char *parent = g_str_has_prefix (name, "catalog")   ? "models"
+                     : g_str_has_prefix (name, "scenarios") ? ""
+                                                            : "validate";
+
+  return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
+}
+
+char *
+fab_cli_data_path (const char *name, GError **error)
+{
+  const char *data = g_getenv ("FABRICAST_DATA");
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
+  g_autofree char *source = source_path (name);
+  gboolean is_installed = !g_str_has_prefix (directory, FAB_BUILD_DIR);
+  char *candidates[] = { data ? g_build_filename (data, name, NULL) : NULL,
+                         g_build_filename (directory, "..", "share", "fabricast", name, NULL),
+                         is_installed ? NULL : g_strdup (source),
+                         g_build_filename (FAB_DATA_DIR, name, NULL) };
+  char *found = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++) {
+    if (found == NULL && candidates[i] && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
+      found = g_steal_pointer (&candidates[i]);
+    g_free (candidates[i]);
+  }
+  if (found == NULL)
+    fab_throw (error, FAB_ERROR_IO,
+               "cannot find Fabricast's data '%s' in %s; set FABRICAST_DATA to the directory "
+               "that holds it",
+               name, FAB_DATA_DIR);
+  return found;
+}
+
+static gboolean
+is_file (const char *path)
+{
+  return g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_DIR);
+}
+
+static char *
+with_suffix (const char *name)
+{
+  return g_strconcat (name, g_str_has_suffix (name, suffix) ? "" : suffix, NULL);
+}
+
+/* Returns the path of the shipped scenario of this base name, or NULL. (transfer full) */
+static char *
+find_shipped (const char *name)
+{
+  g_autofree char *root = fab_cli_data_path ("scenarios", NULL);
+  g_autofree char *base = g_path_get_basename (name);
+  g_autofree char *file = with_suffix (base);
+
+  for (guint i = 0; root != NULL && i < G_N_ELEMENTS (folders); i++) {
+    g_autofree char *folder = g_canonicalize_filename (folders[i], root);
+    g_autofree char *path = g_build_filename (folder, file, NULL);
+
+    if (is_file (path))
+      return g_steal_pointer (&path);
+  }
+  return NULL;
+}
+
+char *
+fab_cli_scenario_path (const char *name)
+{
+  gboolean is_bare = *name != '\0' && strcmp (name, "-") != 0 && strchr (name, '/') == NULL;
+  g_autofree char *file = with_suffix (name);
+  char *found = NULL;
+
+  if (is_file (name))
+    return g_strdup (name);
+  if (is_bare && is_file (file))
+    return g_steal_pointer (&file);
+  if (is_bare || g_str_has_prefix (name, prefix))
+    found = find_shipped (name);
+  return found != NULL ? found : g_strdup (name);
+}
+
+static gint
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Adds the names of the scenarios of a folder, without their suffix. */
+static void
+add_names (GPtrArray *names, const char *folder)
+{
+  g_autoptr (GDir) directory = g_dir_open (folder, 0, NULL);
+  const char *file;
+
+  while (directory != NULL && (file = g_dir_read_name (directory)) != NULL)
+    if (g_str_has_suffix (file, suffix))
+      g_ptr_array_add (names, g_strndup (file, strlen (file) - strlen (suffix)));
+}
+
+GPtrArray *
+fab_cli_shipped_scenarios (void)
+{
+  g_autofree char *root = fab_cli_data_path ("scenarios", NULL);
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; root != NULL && i < G_N_ELEMENTS (folders); i++) {
+    g_autofree char *folder = g_build_filename (root, folders[i], NULL);
+
+    add_names (names, folder);
+  }
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
+char *
+fab_cli_shipped_summary (const char *name)
+{
+  g_autofree char *path = find_shipped (name);
+  g_autofree char *text = NULL;
+  g_autoptr (GString) summary = g_string_new (NULL);
+
+  if (path == NULL || !g_file_get_contents (path, &text, NULL, NULL))
+    return g_strdup ("");
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL && g_str_has_prefix (lines[i], "# "); i++) {
+    gsize number = i == 0 ? strspn (lines[i] + 2, "0123456789. ") : 0; /* "2. What a ring costs" */
+    const char *end = strstr (lines[i] + 2 + number, ". ");            /* the first sentence is enough */
+    gsize length = end != NULL ? (gsize) (end - lines[i]) + 1 : strlen (lines[i]);
+
+    g_string_append (summary, summary->len > 0 ? " " : "");
+    g_string_append_len (summary, lines[i] + 2, (gssize) length - 2);
+    if (length < strlen (lines[i]) || g_str_has_suffix (lines[i], "."))
+      break;
+  }
+  return g_string_free (g_steal_pointer (&summary), FALSE);
+}
+
+/* Returns the name of the shipped scenario that is nearest to a word, or NULL. (transfer full) */
+static char *
+nearest_shipped (const char *name)
+{
+  g_autoptr (GPtrArray) names = fab_cli_shipped_scenarios ();
+  g_autofree char *base = g_path_get_basename (name);
+
+  if (g_str_has_suffix (base, suffix))
+    base[strlen (base) - strlen (suffix)] = '\0';
+  g_ptr_array_add (names, NULL);
+  return g_strdup (fab_nearest (base, (const char *const *) names->pdata));
+}
+
+void
+fab_cli_name_shipped (const char *name, GError **error)
+{
+  if (error == NULL || *error == NULL || strcmp (name, "-") == 0 || g_file_test (name, G_FILE_TEST_EXISTS))
+    return;
+  g_autofree char *message = (*error)->message;
+  g_autofree char *shipped = find_shipped (name);
+  g_autofree char *nearest = shipped == NULL ? nearest_shipped (name) : NULL;
+
+  if (shipped != NULL)
+    (*error)->message = g_strdup_printf ("%s; the one that comes with Fabricast is %s", message, shipped);
+  else if (nearest != NULL)
+    (*error)->message = g_strdup_printf ("%s; nearest is %s, which comes with Fabricast", message, nearest);
+  else
+    (*error)->message = g_strdup_printf (
+        "%s; `fabricast describe scenarios` lists those that come with Fabricast", message);
+}
