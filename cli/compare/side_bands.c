@@ -33,6 +33,53 @@ append_change (GString *out, const FabSide *base, const FabSide *side)
                                                                 : ", each with errors of its own");
 }
 
+/* An amount of the side and its range: of money, and of time within the band of the step. */
+static FabMoney
+range_of (const FabSide *side, double usd)
+{
+  const FabPoint *point = side->point;
+
+  return fab_spending_range (&point->spending, usd, point->step_s,
+                             side->band != NULL ? side->band->low[0] : point->step_s,
+                             side->band != NULL ? side->band->high[0] : point->step_s);
+}
+
+static void
+append_amount (GString *out, const char *what, const FabMoney *range)
+{
+  g_autofree char *usd = fab_figure_show (FAB_FIGURE_MONEY, range->usd),
+                  *low = fab_figure_show (FAB_FIGURE_MONEY, range->low_usd),
+                  *high = fab_figure_show (FAB_FIGURE_MONEY, range->high_usd);
+
+  if (range->usd > 0)
+    g_string_append_printf (out, "%s %s (%s to %s)", what, usd, low, high);
+}
+
+static void
+append_money (GString *out, const GPtrArray *sides)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sides->len; i++) {
+    const FabSide *side = fab_sides_at (sides, i);
+    const FabSpending *spending = side->point != NULL ? &side->point->spending : NULL;
+    g_autofree char *name = fab_cli_printable (side->name);
+
+    if (spending == NULL || spending->usd_per_hour <= 0)
+      continue;
+    FabMoney hour = { spending->usd_per_hour, spending->low_usd_per_hour, spending->high_usd_per_hour },
+             tokens = range_of (side, spending->usd_per_million_tokens),
+             train = range_of (side, spending->train_usd);
+    if (n++ == 0)
+      g_string_append (out, "\n  US dollars: prices and `cost` from low to high, times within their bands\n");
+    g_string_append_printf (out, "    %s: ", name);
+    append_amount (out, "an hour", &hour);
+    append_amount (out, ", a million tokens", &tokens);
+    append_amount (out, ", the training", &train);
+    g_string_append_c (out, '\n');
+  }
+}
+
 void
 fab_compare_append_bands (GString *out, const GPtrArray *sides, guint base)
 {
@@ -51,6 +98,7 @@ fab_compare_append_bands (GString *out, const GPtrArray *sides, guint base)
     append_change (out, fab_sides_at (sides, base), side);
     g_string_append_c (out, '\n');
   }
+  append_money (out, sides);
 }
 
 void
@@ -76,6 +124,14 @@ fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base)
       fab_json_add_real (json, "step_change_low_fraction", change.low_fraction);
       fab_json_add_real (json, "step_change_high_fraction", change.high_fraction);
       fab_json_add_flag (json, "is_within_band", fab_band_change_may_be_none (&change));
+    }
+    if (side->point->spending.usd_per_hour > 0) {
+      FabMoney tokens = range_of (side, side->point->spending.usd_per_million_tokens);
+
+      fab_json_add_real (json, "usd_per_hour_low", side->point->spending.low_usd_per_hour);
+      fab_json_add_real (json, "usd_per_hour_high", side->point->spending.high_usd_per_hour);
+      fab_json_add_real (json, "usd_per_million_tokens_low", tokens.low_usd);
+      fab_json_add_real (json, "usd_per_million_tokens_high", tokens.high_usd);
     }
     fab_json_end (json);
   }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/verdict.h"
 #include "sim/base/json.h"
+#include "sim/study/better.h"
 #include "sim/study/study_band.h"
 
 typedef struct {
@@ -12,23 +15,29 @@ typedef struct {
   const FabCostSpec *cost;
   const FabBill *bill;
   const FabPoint *point;
-  const FabBand *band; /* of the figures of `banded`; NULL: none */
+  const FabBand *band; /* of the step; NULL: none */
 } FabCostView;
 
-/* What is said with a band. */
-static const char *const banded[] = { "step", "step_cost", "token_cost" };
+/* The figures with a range, of which the step has a band. */
+static const char *const ranged[] = { "step", "hour_cost", "step_cost", "token_cost", "train_cost" };
 
-/* " (574 ms to 610 ms)"; nothing without a band. (transfer full) */
 static char *
-range_of (const FabCostView *view, guint i)
+range_text (FabFigureKind kind, double low, double high)
 {
-  const FabFigure *figure = fab_figure_find (banded[i]);
+  g_autofree char *from = fab_figure_show (kind, low), *to = fab_figure_show (kind, high);
 
-  if (view->band == NULL || view->band->high[i] <= view->band->low[i])
-    return g_strdup ("");
-  g_autofree char *low = fab_figure_show (figure->kind, view->band->low[i]),
-                  *high = fab_figure_show (figure->kind, view->band->high[i]);
-  return g_strdup_printf (" (%s to %s)", low, high);
+  return high > low ? g_strdup_printf (" (%s to %s)", from, to) : g_strdup ("");
+}
+
+/* The range of an amount of the job: of money and of time. */
+static FabMoney
+range_of (const FabCostView *view, double usd)
+{
+  const FabPoint *point = view->point;
+  double low_s = view->band != NULL ? view->band->low[0] : point->step_s,
+         high_s = view->band != NULL ? view->band->high[0] : point->step_s;
+
+  return fab_spending_range (&point->spending, usd, point->step_s, low_s, high_s);
 }
 
 static char *
@@ -126,26 +135,110 @@ append_power (GString *text, const FabCostView *view)
 }
 
 static void
-append_hour (GString *text, const FabCostView *view)
+append_part (GString *text, double usd, const char *what)
 {
-  const FabSpending *spending = &view->point->spending;
-  g_autofree char *hour = money (spending->usd_per_hour), *bought = money (spending->bought_usd_per_hour),
-                  *energy = money (spending->energy_usd_per_hour);
+  g_autofree char *shown = money (usd);
 
-  if (spending->usd_per_hour <= 0)
-    return;
-  if (view->cost->usd_per_gpu_hour > 0)
-    g_string_append_printf (text, "  %-14s%s, %u GPUs rented at $%.4g\n", "an hour", hour,
-                            view->point->n_ranks, view->cost->usd_per_gpu_hour);
-  else
-    g_string_append_printf (text, "  %-14s%s: %s over %.4g years, %s of electricity at $%.4g per kWh\n",
-                            "an hour", hour, bought, view->cost->years, energy, view->cost->usd_per_kwh);
+  if (usd > 0)
+    g_string_append_printf (text, ", %s of %s", shown, what);
 }
 
 static void
-append_each (GString *text, const char *name, double usd, const char *range, double joules)
+append_bought (GString *text, const FabCostView *view)
 {
-  g_autofree char *price = money (usd), *energy = fab_figure_show (FAB_FIGURE_ENERGY, joules);
+  const FabSpending *spending = &view->point->spending;
+  g_autofree char *bought = money (spending->bought_usd_per_hour),
+                  *energy = money (spending->energy_usd_per_hour);
+
+  g_string_append_printf (text, ": %s over %.4g years, %s of electricity at $%.4g per kWh", bought,
+                          view->cost->years, energy, view->cost->usd_per_kwh);
+  append_part (text, spending->maintenance_usd_per_hour, "maintenance");
+  append_part (text, spending->staff_usd_per_hour, "staff");
+  append_part (text, spending->site_usd_per_hour, "site");
+  if (view->cost->utilisation_fraction < 1)
+    g_string_append_printf (text, "; in use %.4g %% of the time", 100 * view->cost->utilisation_fraction);
+}
+
+static void
+append_rented (GString *text, const FabCostView *view)
+{
+  const FabProductSpec *rent = view->bill->rent;
+
+  if (rent == NULL)
+    g_string_append_printf (text, ", %u GPUs rented at $%.4g", view->point->n_ranks,
+                            view->cost->usd_per_gpu_hour);
+  else
+    g_string_append_printf (text, ", rented by %s, $%.4g an hour for each %s%s%s, price of %s", rent->name,
+                            rent->price_usd, rent->node != NULL ? rent->node : rent->accelerator,
+                            rent->region != NULL ? " in " : "", rent->region != NULL ? rent->region : "",
+                            rent->date);
+}
+
+static void
+append_hour (GString *text, const FabCostView *view)
+{
+  const FabSpending *spending = &view->point->spending;
+  g_autofree char *hour = money (spending->usd_per_hour),
+                  *range = range_text (FAB_FIGURE_MONEY, spending->low_usd_per_hour,
+                                       spending->high_usd_per_hour);
+
+  if (spending->usd_per_hour <= 0)
+    return;
+  g_string_append_printf (text, "  %-14s%s%s", "an hour", hour, range);
+  (view->bill->rent != NULL || view->cost->usd_per_gpu_hour > 0 ? append_rented : append_bought) (text, view);
+  g_string_append_c (text, '\n');
+}
+
+/* What a bought machine costs beside price and electricity, as far as nobody said how much. */
+static void
+append_not_counted (GString *text, const FabCostView *view)
+{
+  const FabCostSpec *cost = view->cost;
+  const char *names[4];
+  guint n = 0;
+
+  if (cost->maintenance_fraction <= 0)
+    names[n++] = "maintenance";
+  if (cost->staff_usd_per_year <= 0)
+    names[n++] = "staff";
+  if (cost->site_usd_per_kw_month <= 0)
+    names[n++] = "site";
+  names[n] = NULL;
+  if (view->bill->rent != NULL || cost->usd_per_gpu_hour > 0 || n == 0)
+    return;
+  g_autofree char *list = g_strjoinv (", ", (char **) names);
+  g_string_append_printf (text, "; not counted: %s", list);
+}
+
+/* The first and the last date of the prices. */
+static void
+append_dates (GString *text, const FabCostView *view)
+{
+  const char *first = NULL, *last = NULL;
+
+  for (guint i = 0; i < view->bill->rows->len; i++) {
+    const FabProductSpec *product = g_array_index (view->bill->rows, FabBillRow, i).product;
+    const char *date = product != NULL && product->price_usd > 0 ? product->date : NULL;
+
+    if (date != NULL && (first == NULL || strcmp (date, first) < 0))
+      first = date;
+    if (date != NULL && (last == NULL || strcmp (date, last) > 0))
+      last = date;
+  }
+  if (first == NULL)
+    return;
+  g_string_append_printf (text, "  %-14sUS dollars of %s%s%s, without tax", "prices", first,
+                          strcmp (first, last) != 0 ? " to " : "", strcmp (first, last) != 0 ? last : "");
+  append_not_counted (text, view);
+  g_string_append_c (text, '\n');
+}
+
+static void
+append_each (GString *text, const FabCostView *view, const char *name, double usd, double joules)
+{
+  FabMoney between = range_of (view, usd);
+  g_autofree char *price = money (usd), *energy = fab_figure_show (FAB_FIGURE_ENERGY, joules),
+                  *range = range_text (FAB_FIGURE_MONEY, between.low_usd, between.high_usd);
 
   if (usd > 0 || joules > 0)
     g_string_append_printf (text, "  %-14s%s%s%s%s\n", name, usd > 0 ? price : "", usd > 0 ? range : "",
@@ -168,21 +261,24 @@ cost_text (const FabCostView *view)
   append_power (text, view);
   append_hour (text, view);
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
-  g_autofree char *step_range = range_of (view, 0), *each_range = range_of (view, 1),
-                  *tokens_range = range_of (view, 2);
+  g_autofree char *step_range = view->band != NULL
+                                  ? range_text (FAB_FIGURE_TIME, view->band->low[0], view->band->high[0])
+                                  : g_strdup ("");
   g_string_append_printf (text, "  %-14s%s%s", "step time", step, step_range);
   if (point->draws != NULL)
     g_string_append_printf (text, ", the median of %u seeds: %s", point->draws->len, range);
   g_string_append_c (text, '\n');
-  append_each (text, "a step", spending->usd_per_step, each_range, spending->step_joules);
-  append_each (text, "1M tokens", spending->usd_per_million_tokens, tokens_range,
+  append_each (text, view, "a step", spending->usd_per_step, spending->step_joules);
+  append_each (text, view, "1M tokens", spending->usd_per_million_tokens,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
-  append_each (text, "the training", spending->train_usd, "", spending->train_joules);
+  append_each (text, view, "the training", spending->train_usd, spending->train_joules);
   if (view->band != NULL) {
     g_autofree char *about = fab_band_about (view->band, 0);
 
-    g_string_append_printf (text, "  %-14s%s\n", "in brackets", about);
+    g_string_append_printf (text, "  %-14stimes: %s; money: that, and prices and `cost` from low to high\n",
+                            "in brackets", about);
   }
+  append_dates (text, view);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -249,21 +345,57 @@ add_figures (FabJson *json, const FabPoint *point)
   fab_json_end (json);
 }
 
-/* step_low_s, step_high_s and so on. */
+static FabMoney
+range_of_figure (const FabCostView *view, const FabFigure *figure)
+{
+  const FabSpending *spending = &view->point->spending;
+
+  if (figure->kind == FAB_FIGURE_TIME)
+    return (FabMoney){ view->point->step_s, view->band != NULL ? view->band->low[0] : view->point->step_s,
+                       view->band != NULL ? view->band->high[0] : view->point->step_s };
+  return strcmp (figure->name, "hour_cost") == 0
+           ? (FabMoney){ spending->usd_per_hour, spending->low_usd_per_hour, spending->high_usd_per_hour }
+           : range_of (view, figure->value (view->point));
+}
+
+/* step_s_low, step_s_high and so on. */
 static void
 add_band (FabJson *json, const FabCostView *view)
 {
-  if (view->band == NULL)
-    return;
   fab_json_begin_object (json, "figures_band");
-  for (guint i = 0; i < G_N_ELEMENTS (banded); i++) {
-    const char *column = fab_figure_find (banded[i])->column;
-    g_autofree char *low = g_strconcat (column, "_low", NULL), *high = g_strconcat (column, "_high", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (ranged); i++) {
+    const FabFigure *figure = fab_figure_find (ranged[i]);
+    g_autofree char *low = g_strconcat (figure->column, "_low", NULL),
+                    *high = g_strconcat (figure->column, "_high", NULL);
+    FabMoney range = range_of_figure (view, figure);
 
-    fab_json_add_real (json, low, view->band->low[i]);
-    fab_json_add_real (json, high, view->band->high[i]);
+    if (!fab_figure_is_known (figure, view->point))
+      continue;
+    fab_json_add_real (json, low, range.low_usd);
+    fab_json_add_real (json, high, range.high_usd);
   }
-  fab_band_add_json (view->band, json);
+  if (view->band != NULL)
+    fab_band_add_json (view->band, json);
+  fab_json_end (json);
+}
+
+/* What an hour consists of, and by which rent. */
+static void
+add_hour (FabJson *json, const FabCostView *view)
+{
+  const FabSpending *spending = &view->point->spending;
+  const FabProductSpec *rent = view->bill->rent;
+
+  fab_json_add_text (json, "currency", "USD");
+  fab_json_begin_object (json, "hour_usd");
+  fab_json_add_real (json, "bought", spending->bought_usd_per_hour);
+  fab_json_add_real (json, "electricity", spending->energy_usd_per_hour);
+  fab_json_add_real (json, "maintenance", spending->maintenance_usd_per_hour);
+  fab_json_add_real (json, "staff", spending->staff_usd_per_hour);
+  fab_json_add_real (json, "site", spending->site_usd_per_hour);
+  fab_json_add_text (json, "rent", rent != NULL ? rent->name : NULL);
+  fab_json_add_text (json, "region", rent != NULL ? rent->region : NULL);
+  fab_json_add_text (json, "date", rent != NULL ? rent->date : NULL);
   fab_json_end (json);
 }
 
@@ -278,6 +410,7 @@ cost_json (const FabCostView *view)
   fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
   add_figures (json, view->point);
+  add_hour (json, view);
   add_band (json, view);
   fab_spread_add (json, view->point);
   fab_verdict_add_json (view->point->verdict, json, "verdict");
@@ -311,12 +444,9 @@ static const FabUsage usage = {
 static gboolean
 find_band (const FabStudy *study, const FabPoint *point, FabBand **band, GError **error)
 {
-  const FabFigure *figures[G_N_ELEMENTS (banded)];
+  const FabFigure *step[] = { fab_figure_find ("step") };
 
-  for (guint i = 0; i < G_N_ELEMENTS (banded); i++)
-    figures[i] = fab_figure_find (banded[i]);
-  return fab_study_band (study, NULL, point, &(FabBandFigures){ figures, G_N_ELEMENTS (banded) }, band,
-                         error);
+  return fab_study_band (study, NULL, point, &(FabBandFigures){ step, 1 }, band, error);
 }
 
 static gboolean

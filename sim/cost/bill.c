@@ -7,7 +7,6 @@
 #include "sim/assembly/assemble.h"
 #include "sim/scenario/catalog.h"
 
-#define FAB_HOURS_PER_YEAR 8766.0
 typedef struct {
   const FabScenario *scenario;
   const FabCatalog *catalog;
@@ -514,6 +513,25 @@ add_machines (FabBillCount *self)
   bill_add (self, &node, self->node, (guint64) cluster->nodes);
 }
 
+/* Adds what an hour of the rented machine costs. */
+static void
+add_rent (FabBillCount *self)
+{
+  FabBill *bill = self->bill;
+  const FabProductSpec *rent = self->cost->rent != NULL
+                                 ? fab_catalog_product (self->catalog, self->cost->rent)
+                                 : NULL;
+
+  if (rent == NULL)
+    return;
+  double n = rent->node != NULL ? (double) fab_scenario_spec (self->scenario)->cluster.nodes
+                                : (double) bill->n_accelerators;
+  bill->rent = rent;
+  bill->rent_per_hour = (FabMoney){ n * rent->price_usd,
+                                    n * (rent->low_usd > 0 ? rent->low_usd : rent->price_usd),
+                                    n * (rent->high_usd > 0 ? rent->high_usd : rent->price_usd) };
+}
+
 static FabBill *
 count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_built)
 {
@@ -531,6 +549,7 @@ count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_b
   if (MAX (spec->cluster.nodes, spec->cluster.places) > 1)
     bill_add_network (&count);
   sum_up (self);
+  add_rent (&count);
   return self;
 }
 
@@ -607,59 +626,6 @@ fab_bill_switch_count (const FabPortGroup *groups, guint n_groups, gboolean can_
       best = (FabBillSwitchCount){ plane.n_switches * planes, plane.n_cables * planes };
   }
   return n_groups > 0 ? best : (FabBillSwitchCount){ 1, 0 };
-}
-
-static double
-share_of (const FabBill *bill, const FabWork *use)
-{
-  return bill->n_accelerators > 0 ? (double) use->n_accelerators / (double) bill->n_accelerators : 0;
-}
-
-static void
-take_power (FabSpending *self, const FabBill *bill, const FabCostSpec *cost, const FabWork *use)
-{
-  double computing = use->step_s > 0 ? MIN (use->compute_s / use->step_s, 1) : 0;
-  double load = cost->busy_fraction * computing + cost->waiting_fraction * (1 - computing);
-  double site = share_of (bill, use) * cost->pue_factor;
-
-  if (!bill->is_powered)
-    return;
-  self->network_watts = bill->network_watts * site;
-  self->power_watts = (bill->accelerator_watts * load + bill->node_watts) * site + self->network_watts;
-  self->step_joules = self->power_watts * use->step_s;
-  self->train_joules = self->power_watts * use->train_s;
-}
-
-static void
-take_hour (FabSpending *self, const FabBill *bill, const FabCostSpec *cost, const FabWork *use)
-{
-  if (cost->usd_per_gpu_hour > 0) {
-    self->usd_per_hour = cost->usd_per_gpu_hour * (double) use->n_accelerators;
-    return;
-  }
-  if (!bill->is_priced || !bill->is_powered)
-    return;
-  self->bought_usd_per_hour = bill->total.usd * share_of (bill, use) / (cost->years * FAB_HOURS_PER_YEAR);
-  self->energy_usd_per_hour = self->power_watts / 1000 * cost->usd_per_kwh;
-  self->usd_per_hour = self->bought_usd_per_hour + self->energy_usd_per_hour;
-}
-
-FabSpending
-fab_spending_of (const FabBill *bill, const FabCostSpec *cost, const FabWork *use)
-{
-  FabSpending self = { 0 };
-
-  if (bill->is_priced) {
-    self.capex_usd = bill->total.usd;
-    self.network_usd = bill->network.usd;
-  }
-  take_power (&self, bill, cost, use);
-  take_hour (&self, bill, cost, use);
-  self.usd_per_step = self.usd_per_hour / 3600 * use->step_s;
-  self.train_usd = self.usd_per_hour / 3600 * use->train_s;
-  if (use->tokens_per_s > 0)
-    self.usd_per_million_tokens = self.usd_per_hour / (use->tokens_per_s * 3600) * 1e6;
-  return self;
 }
 
 static const double rate_rounding = 1e-6;

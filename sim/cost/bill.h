@@ -53,6 +53,9 @@ typedef struct {
   double node_watts, network_watts;
   guint64 n_accelerators, n_switches;
   gboolean is_priced, is_powered; /* whether every row has a price, and whether every row has watts */
+  const FabProductSpec
+      *rent;              /* by which the machine is rented; NULL: it is bought, or has usd_per_gpu_hour */
+  FabMoney rent_per_hour; /* of the whole machine by that product */
 } FabBill;
 
 /* Returns NULL with *error when the machine cannot be built. The bill points into the scenario and its catalogue,
@@ -100,14 +103,19 @@ typedef struct {
 FabBillSwitchCount fab_bill_switch_count (const FabPortGroup *groups, guint n_groups, gboolean can_deal,
                                           guint ports_per_switch);
 
-/* The cost and the power of a job, from the bill of its machine and the time of a step.
+/* The cost and the power of a job, from the bill of its machine and the time of a step (spending.c).
  *
  *   watts         accelerators x (busy x computing + waiting x the rest of the step) + nodes + network, x PUE
- *   $ per hour    price / (years x 8766 h) + kW x $/kWh;  rented: $ per GPU and hour
+ *   $ per hour    (price / years + price x maintenance + staff + site) / (8766 h x utilisation) + kW x $/kWh
+ *   rented        $ per GPU and hour, or of a product of kind rent, which includes everything
  *   $ per step    $ per hour x step
  *   $ per token   $ per hour / tokens per hour
  *
  * A job on part of a machine pays the share of its accelerators.
+ *
+ * An hour has a range: every price and every number of `cost` is taken at its low and at its high end, one after
+ * another, and the changes are added in quadrature, separately above and below, as for times (sim/run/band.h). All
+ * prices of the bill go together.
  */
 
 /* One iteration, as means over ranks; 0: there is none. */
@@ -121,8 +129,14 @@ typedef struct {
   double capex_usd, network_usd;                   /* of the whole machine */
   double power_watts, network_watts;               /* at the site's meter, the job's share */
   double bought_usd_per_hour, energy_usd_per_hour; /* 0 for rented machines */
+  double maintenance_usd_per_hour, staff_usd_per_hour, site_usd_per_hour; /* likewise */
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd;
+  double low_usd_per_hour, high_usd_per_hour; /* the range of usd_per_hour */
   double step_joules, train_joules;
 } FabSpending;
 
 FabSpending fab_spending_of (const FabBill *bill, const FabCostSpec *cost, const FabWork *use);
+
+/* The range of `usd`, which is proportional to usd_per_hour and to the time of a step, when that time is between
+ * low_s and high_s: what is uncertain of money and of time, added in quadrature. */
+FabMoney fab_spending_range (const FabSpending *self, double usd, double step_s, double low_s, double high_s);

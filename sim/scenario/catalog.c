@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.c - the entries of all catalogue files, found by name.
- *
- * One reader fills the sections of every file and owns their contents; the catalogue indexes them by name. An overlay
- * indexes a scenario's own entries and asks the shipped catalogue for the rest; it owns neither. A lookup is O(1);
- * loading is linear in the files.
- */
+/* catalog.c - the entries of all catalogue files, found by name in O(1).
+ * One reader fills and owns the sections of every file. An overlay indexes a scenario's own entries, asks the shipped
+ * catalogue for the rest, and owns neither. */
 #include "sim/scenario/catalog.h"
 
 #include <math.h>
@@ -617,22 +614,28 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
 
 /* Products ------------------------------------------------------------------------------------------- */
 
+static gboolean
+names_its_entry (const FabProductSpec *self)
+{
+  gboolean is_rent = self->kind == FAB_PRODUCT_RENT, has_link = !is_rent && self->kind > FAB_PRODUCT_NODE;
+  return (self->accelerator != NULL) + (self->node != NULL) + (self->link != NULL) == 1
+      && has_link == (self->link != NULL)
+      && (is_rent || (self->kind == FAB_PRODUCT_NODE) == (self->node != NULL));
+}
+
 static void
 check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean is_shipped)
 {
-  gboolean is_accelerator = product->kind == FAB_PRODUCT_ACCELERATOR,
-           is_node = product->kind == FAB_PRODUCT_NODE;
+  static const char *const wanted[] = { "an `accelerator`", "a `node`", "a `link`",
+                                        "a `node` or accelerator" };
+  guint entry = product->kind == FAB_PRODUCT_RENT ? 3 : (guint) MIN (product->kind, FAB_PRODUCT_NIC);
 
   if (product->name == NULL) /* the missing name is already reported */
     return;
-  if (is_accelerator != (product->accelerator != NULL) || is_node != (product->node != NULL)
-      || (!is_accelerator && !is_node) != (product->link != NULL))
+  if (!names_its_entry (product))
     fab_schema_report (reader, &product->kind,
                        "product '%s' is of kind %s, so it must name %s and nothing else", product->name,
-                       fab_product_kind_names[product->kind],
-                       is_accelerator ? "an `accelerator`"
-                       : is_node      ? "a `node`"
-                                      : "a `link`");
+                       fab_product_kind_names[product->kind], wanted[entry]);
   else if (product->kind == FAB_PRODUCT_SWITCH && product->n_ports < FAB_SWITCH_LEAST_PORTS)
     fab_schema_report (reader, &product->n_ports, "switch '%s' needs at least %d `ports`", product->name,
                        FAB_SWITCH_LEAST_PORTS);

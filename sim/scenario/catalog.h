@@ -177,6 +177,7 @@ typedef enum {
   FAB_PRODUCT_SWITCH,
   FAB_PRODUCT_CABLE,
   FAB_PRODUCT_OPTIC, /* a transceiver at one end of a cable */
+  FAB_PRODUCT_RENT,  /* an hour of a node or of an accelerator in somebody's cloud */
   FAB_N_PRODUCT_KINDS,
 } FabProductKind;
 
@@ -188,14 +189,16 @@ enum { FAB_SWITCH_LEAST_PORTS = 4 }; /* a tree needs at least this many */
 typedef struct {
   const char *name, *summary;
   int kind; /* FabProductKind */
-  /* The entry that the product is, for ACCELERATOR and NODE; for other kinds, the link of its port or wire. NULL:
-   * none. */
+  /* The entry that the product is, for ACCELERATOR and NODE; one of them for RENT; for other kinds, the link of its
+   * port or wire. NULL: none. */
   const char *accelerator, *node, *link;
-  gint64 n_ports;                      /* SWITCH */
-  gint64 links_per_port;               /* SWITCH: most slower links into which a port can be split */
-  gint64 reach_mm;                     /* CABLE: largest length */
-  gint64 n_optics;                     /* CABLE: transceivers that it needs; 0: they are part of it */
-  double price_usd, low_usd, high_usd; /* 0: the price is unknown; low and high 0: the spread is unknown */
+  gint64 n_ports;        /* SWITCH */
+  gint64 links_per_port; /* SWITCH: most slower links into which a port can be split */
+  gint64 reach_mm;       /* CABLE: largest length */
+  gint64 n_optics;       /* CABLE: transceivers that it needs; 0: they are part of it */
+  /* Of one piece, or of one hour of a RENT; 0: the price is unknown; low and high 0: the spread is unknown. */
+  double price_usd, low_usd, high_usd;
+  const char *region;                  /* RENT: where the price holds; NULL: everywhere */
   double power_watts;                  /* for cables 0 means none; for others, unknown */
   gboolean has_accelerators, has_nics; /* NODE: its price includes them */
   const char *source, *date;

@@ -292,13 +292,14 @@ const char *const fab_product_kind_names[] = {
   [FAB_PRODUCT_SWITCH] = "switch",
   [FAB_PRODUCT_CABLE] = "cable",
   [FAB_PRODUCT_OPTIC] = "optic",
+  [FAB_PRODUCT_RENT] = "rent",
   NULL,
 };
 
 const FabParam fab_product_params[] = {
   NAME_ROWS (FabProductSpec),
   { ROW ("kind", CHOICE, FabProductSpec, kind, NULL,
-         "Kind of the product; an optic is the transceiver of one end."),
+         "Kind of the product; an optic is the transceiver of one end, a rent an hour in a cloud."),
     .choices = fab_product_kind_names },
   { ROW ("accelerator", TEXT, FabProductSpec, accelerator, "", "Accelerator entry that this product is."),
     .refers = FAB_REFERS_ACCELERATOR },
@@ -316,12 +317,13 @@ const FabParam fab_product_params[] = {
          "Number of transceivers that a cable needs; 0: the cable includes its ends."),
     .max = 2 },
   { ROW ("price_usd", FACTOR, FabProductSpec, price_usd, "0",
-         "Price of one piece in US dollars; 0: not known."),
+         "Price of one piece in US dollars; of a rent, for one hour. 0: not known."),
     .max = 1e12 },
   { ROW ("low_usd", FACTOR, FabProductSpec, low_usd, "0", "Lowest price in the sources; 0: price_usd."),
     .max = 1e12 },
   { ROW ("high_usd", FACTOR, FabProductSpec, high_usd, "0", "Highest price in the sources; 0: price_usd."),
     .max = 1e12 },
+  { ROW ("region", TEXT, FabProductSpec, region, "", "Rents: region of the price; empty: everywhere.") },
   { ROW ("power_watts", FACTOR, FabProductSpec, power_watts, "0",
          "Power of one piece at work. That of a node excludes accelerators and NICs. 0: not known; for a "
          "cable: none."),

@@ -84,6 +84,27 @@ check_count (Reading *self, const FabNodeSpec *node, FabPartKind kind, const gin
                        node->name, n, what, *wanted);
 }
 
+/* The rent is of the machine's nodes or of their accelerators. */
+static void
+check_rent (Reading *self, const FabNodeSpec *node)
+{
+  const FabCostSpec *cost = &self->spec.cost;
+  const FabProductSpec *rent = cost->rent != NULL ? fab_catalog_product (self->catalog, cost->rent) : NULL;
+
+  if (cost->rent == NULL)
+    return;
+  if (rent == NULL || rent->kind != FAB_PRODUCT_RENT)
+    fab_schema_report (self->reader, &cost->rent, "'%s' is no product of kind rent", cost->rent);
+  else if (rent->node != NULL ? strcmp (rent->node, node->name) != 0
+                              : g_strcmp0 (rent->accelerator, node->accelerator) != 0)
+    fab_schema_report (self->reader, &cost->rent, "'%s' is the rent of %s, and the cluster has %s of %s",
+                       rent->name, rent->node != NULL ? rent->node : rent->accelerator, node->name,
+                       node->accelerator);
+  else if (cost->usd_per_gpu_hour > 0)
+    fab_schema_report (self->reader, &cost->rent,
+                       "`rent` and `usd_per_gpu_hour` are two rents: leave one out");
+}
+
 static void
 check_reach (Reading *self, const char *const *name)
 {
@@ -138,6 +159,7 @@ check_cluster (Reading *self)
                        cluster->places, cluster->nodes);
   fab_catalog_check_wires (self->reader, &self->spec.own.links, node);
   check_domains (self, node);
+  check_rent (self, node);
   check_reach (self, &cluster->p2p);
   check_reach (self, &cluster->gdr);
   check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
@@ -590,6 +612,9 @@ const FabParam fab_scenario_params[] = {
  * years        5: Amazon's annual report for 2024 (from six to five years for part of its servers, for AI); clouds
  * for
  *              AI 4 to 6 (research-viewer.pages.dev "GPU useful life")
+ * maintenance  annual contracts 4 to 8 % of the purchase price (CTWatch Quarterly, May 2006, icl.utk.edu)
+ * site         colocation 150 to 250 dollars per kW and month (v2-pseo-ai.pages.dev, 2026)
+ * low, high    the same sources: 0.06 and 0.12 $/kWh, PUE 1.1 and 1.56, six and four years
  * gpu_busy     peaks of training reach the board's watts (Patel et al., "Characterizing Power Management
  * Opportunities
  *              for LLMs in the Cloud", ASPLOS 2024)
@@ -600,6 +625,41 @@ const FabParam fab_scenario_params[] = {
 #define COST_PARAMS_ROW(key_, type_, field_, fallback_, help_)                             \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (FabCostSpec, field_), \
   .fallback = fallback_, .help = help_
+
+#define COST_END_ROW(key_, type_, field_, fallback_, help_)                                   \
+  .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (FabCostEndSpec, field_), \
+  .fallback = fallback_, .help = help_
+
+#define COST_END_ROWS(kwh_, pue_, years_)                                                                   \
+  {                                                                                                         \
+    { COST_END_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, kwh_, "Price of electricity at this end."),         \
+      .max = 100 },                                                                                         \
+        { COST_END_ROW ("pue", FACTOR, pue_factor, pue_,                                                    \
+                        "What the site draws over what its machines draw, "                                 \
+                        "at this end."),                                                                    \
+          .max = 10 },                                                                                      \
+        { COST_END_ROW ("years", FACTOR, years, years_, "How long what is bought is used, at this end."),   \
+          .max = 100 },                                                                                     \
+        { COST_END_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0", "Rent of one GPU at this end."), \
+          .max = 1e6 },                                                                                     \
+        { COST_END_ROW ("maintenance", FRACTION, maintenance_fraction, "0%",                                \
+                        "Maintenance for each year, of the purchase price, at this end."),                  \
+          .max = 1 },                                                                                       \
+        { COST_END_ROW ("staff_usd_per_year", FACTOR, staff_usd_per_year, "0", "Staff at this end."),       \
+          .max = 1e12 },                                                                                    \
+        { COST_END_ROW ("site_usd_per_kw_month", FACTOR, site_usd_per_kw_month, "0",                        \
+                        "Building and cooling at this end."),                                               \
+          .max = 1e6 },                                                                                     \
+        { COST_END_ROW ("utilisation", FRACTION, utilisation_fraction, "0%",                                \
+                        "Share of the hours in which the machine works, at this end."),                     \
+          .max = 1 },                                                                                       \
+    {                                                                                                       \
+      .key = NULL                                                                                           \
+    }                                                                                                       \
+  }
+
+static const FabParam cost_low_params[] = COST_END_ROWS ("0.06", "1.1", "6");
+static const FabParam cost_high_params[] = COST_END_ROWS ("0.12", "1.56", "4");
 
 static const FabParam fab_cost_params[] = {
   { COST_PARAMS_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, "0.08",
@@ -614,6 +674,30 @@ static const FabParam fab_cost_params[] = {
   { COST_PARAMS_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0",
                      "Rent of one GPU for an hour, with its share of the machine; 0: the machine is bought."),
     .max = 1e6 },
+  { COST_PARAMS_ROW (
+      "rent", TEXT, rent, "",
+      "The product of kind rent by which the machine is rented; empty: usd_per_gpu_hour, or it "
+      "is bought.") },
+  { COST_PARAMS_ROW (
+        "maintenance", FRACTION, maintenance_fraction, "0%",
+        "Maintenance of what is bought for each year, as a share of its price; 0 %: not counted."),
+    .max = 1 },
+  { COST_PARAMS_ROW ("staff_usd_per_year", FACTOR, staff_usd_per_year, "0",
+                     "People who run the whole machine, US dollars per year; 0: not counted."),
+    .max = 1e12 },
+  { COST_PARAMS_ROW ("site_usd_per_kw_month", FACTOR, site_usd_per_kw_month, "0",
+                     "Building and cooling plant, US dollars per kW of machines and month; 0: not counted."),
+    .max = 1e6 },
+  { COST_PARAMS_ROW (
+        "utilisation", FRACTION, utilisation_fraction, "100%",
+        "Share of the hours in which a machine that was bought works; the others are paid for too."),
+    .min = 0.01, .max = 1 },
+  { COST_PARAMS_ROW ("low", TABLE, low, NULL,
+                     "The numbers above where they make the machine cheapest; 0: as above."),
+    .table = cost_low_params, .table_size = sizeof (FabCostEndSpec) },
+  { COST_PARAMS_ROW ("high", TABLE, high, NULL,
+                     "The numbers above where they make the machine dearest; 0: as above."),
+    .table = cost_high_params, .table_size = sizeof (FabCostEndSpec) },
   { COST_PARAMS_ROW ("gpu_busy", FRACTION, busy_fraction, "100%",
                      "Share of its power that a GPU draws while it computes."),
     .max = 1 },

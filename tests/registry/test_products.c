@@ -59,7 +59,8 @@ check_watts (const FabProductSpec *product)
   if (product->kind == FAB_PRODUCT_ACCELERATOR) {
     assert_true (fab_catalog_accelerator (catalog, product->accelerator)->power_watts > 0);
     assert_true (product->power_watts <= 0); /* its entry's count */
-  } else if (product->kind != FAB_PRODUCT_CABLE && product->price_usd > 0) {
+  } else if (product->kind != FAB_PRODUCT_CABLE && product->kind != FAB_PRODUCT_RENT
+             && product->price_usd > 0) {
     assert_true (product->power_watts > 0);
   }
 }

@@ -257,6 +257,79 @@ rented_machines_cost_their_rent (G_GNUC_UNUSED void **state)
   assert_near (spending.usd_per_million_tokens, 0, 0);
 }
 
+/* $3738 for the machine, 4000 to 6000 cheap and dear: an hour of 1 year at half use costs 3738 / 4383 h; 10 % of it a
+ * year as maintenance; $876.6 of staff over as many hours are $0.2. Twelve months of 12.16 kW at $10 are $1459. */
+static void
+what_an_hour_consists_of (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = scenario_of (
+      "nodes: 2, nics_per_node: 4, fabric: switch",
+      "cost: {nic_cable: 1m, pue: 1, usd_per_kwh: 0, years: 1, maintenance: 10%, staff_usd_per_year: 876.6, "
+      "site_usd_per_kw_month: 10, utilisation: 50%, low: {usd_per_kwh: 0, pue: 0, years: 2}, "
+      "high: {usd_per_kwh: 0, pue: 0, years: 0}}\n");
+  g_autoptr (FabBill) bill = bill_of (scenario);
+  FabWork work = { 16, 2, 2, 5000, 7200 };
+  FabSpending all = fab_spending_of (bill, &fab_scenario_spec (scenario)->cost, &work);
+  double capex = 16 * 100 + 2 * 1000 + 8 * 10 + 50 + 8, hours = 8766.0 / 2;
+  double kw = (16 * 700 + 2 * 400 + 8 * 10 + 80) / 1000.0;
+
+  assert_near (all.bought_usd_per_hour, capex / hours, 1e-12);
+  assert_near (all.maintenance_usd_per_hour, capex * 0.1 / hours, 1e-12);
+  assert_near (all.staff_usd_per_hour, 0.2, 1e-12);
+  assert_near (all.site_usd_per_hour, kw * 120 / hours, 1e-12);
+  assert_near (all.usd_per_hour,
+               all.bought_usd_per_hour + all.maintenance_usd_per_hour + all.staff_usd_per_hour
+                   + all.site_usd_per_hour,
+               1e-12);
+
+  /* Two years instead of one halve the purchase, and $400 less for the nodes save 1.1 x 400; $800 more for the GPUs. */
+  double longer = capex / hours / 2, cheaper = 1.1 * 400 / hours, dearer = 1.1 * 800 / hours;
+  assert_near (all.low_usd_per_hour, all.usd_per_hour - sqrt (longer * longer + cheaper * cheaper), 1e-12);
+  assert_near (all.high_usd_per_hour, all.usd_per_hour + dearer, 1e-12);
+
+  /* A step between half and twice as long: 3 and 4 in quadrature are 5. */
+  FabSpending round_one = { .usd_per_hour = 10, .low_usd_per_hour = 7, .high_usd_per_hour = 13 };
+  FabMoney range = fab_spending_range (&round_one, 10, 1, 0.6, 1.4);
+  assert_near (range.low_usd, 5, 1e-12);
+  assert_near (range.high_usd, 15, 1e-12);
+}
+
+static void
+a_rent_of_the_catalogue (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name;
+    double usd, low, high;
+  } cases[] = { { "gpu-hour", 48, 48, 64 }, { "node-hour", 40, 30, 40 }, { "other-hour", 0, 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 2}\ncost: {rent: %s}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+        "products:\n"
+        "  - {name: gpu-hour, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 3, high_usd: 4}\n"
+        "  - {name: node-hour, kind: rent, node: dgx-h100, price_usd: 20, low_usd: 15, region: moon}\n"
+        "  - {name: other-hour, kind: rent, node: p5, price_usd: 20}\n",
+        cases[i].name);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", text, strlen (text), NULL, &fab_models,
+                                                           catalog, &error);
+
+    if (cases[i].usd <= 0) {
+      assert_null (scenario);
+      assert_non_null (strstr (error->message, "is the rent of p5, and the cluster has dgx-h100"));
+      continue;
+    }
+    g_autoptr (FabBill) bill = bill_of (scenario);
+    FabSpending all = fab_spending_of (bill, &fab_scenario_spec (scenario)->cost,
+                                       &(FabWork){ 16, 1, 1, 0, 0 });
+    assert_near (all.usd_per_hour, cases[i].usd, 1e-12);
+    assert_near (all.low_usd_per_hour, cases[i].low, 1e-12);
+    assert_near (all.high_usd_per_hour, cases[i].high, 1e-12);
+    assert_near (all.bought_usd_per_hour, 0, 0);
+  }
+}
+
 static void
 products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
 {
@@ -299,6 +372,8 @@ main (void)
     cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
     cmocka_unit_test (watts_and_dollars_follow_from_the_step),
     cmocka_unit_test (rented_machines_cost_their_rent),
+    cmocka_unit_test (what_an_hour_consists_of),
+    cmocka_unit_test (a_rent_of_the_catalogue),
     cmocka_unit_test (products_that_contradict_themselves_are_refused),
   };
   int n_failed;
