@@ -64,7 +64,7 @@ _fabricast_options() { # COMMAND
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
       ;;
-    report) echo --db --run --sweep --csv --svg --out --help ;;
+    report) echo --db --run --sweep --for --csv --svg --out --help ;;
     explore) echo --port --listen --seeds --set --help ;;
     query) echo --db --run --sweep --sql --max-rows --time-limit --format --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
@@ -105,6 +105,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
       _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
         nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv'
       ;;
+    report:--for) _fabricast_words 'planning' ;;
     report:--svg) _fabricast_words 'timeline exposed sweep' ;;
     report:--csv)
       _fabricast_words 'runs iterations exposed overlap classes exposure critical-path memory collectives collective-totals

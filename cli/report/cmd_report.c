@@ -6,8 +6,10 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/report/planning.h"
 #include "cli/report/report.h"
 #include "cli/report/report_svg.h"
+#include "cli/terminal/progress.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
@@ -116,7 +118,7 @@ report_write_csv (const FabReportRequest *request, const char *what, const char 
 enum { MAX_RUNS = 24, MAX_SWEEPS = 8 };
 
 typedef struct {
-  char *db, *out, *csv, *svg;
+  char *db, *out, *csv, *svg, *audience;
   char **runs, **sweeps;
 } ReportOptions;
 
@@ -128,6 +130,7 @@ static const FabUsage usage = {
       "sweep, tables, sources. Several runs are compared: strategies, or one strategy on more and more GPUs.",
   .examples = "  fabricast report\n"
               "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
+              "  fabricast report --for planning -o decision.html\n"
               "  fabricast report --csv links > links.csv\n"
               "  fabricast report --csv tables/\n"
               "  fabricast report --svg timeline > timeline.svg\n",
@@ -172,11 +175,26 @@ choose_last (FabStore *store, GArray *runs, GArray *sweeps, GError **error)
       || fab_store_each (store, "SELECT max (sweep_id) FROM sweep", 0, take_id, sweeps, error);
 }
 
-static gboolean
-write_page (const FabReportRequest *request, const char *out, GError **error)
+/* What opens a page for planners; NULL and *error. (transfer full) */
+static char *
+opening_of (const FabReportRequest *request, GError **error)
 {
-  g_autofree char *data = fab_report_data (request, error);
-  g_autofree char *page = data != NULL ? fab_report_page (&(FabReportPage){ .data = data }, error) : NULL;
+  g_autoptr (FabProgress) progress = fab_progress_start ("points");
+
+  return fab_planning_html (request->store, request->runs, request->n_runs, request->catalog,
+                            fab_progress_pulse (progress), error);
+}
+
+static gboolean
+write_page (const FabReportRequest *request, gboolean is_plan, const char *out, GError **error)
+{
+  g_autofree char *opening = is_plan ? opening_of (request, error) : NULL;
+  g_autofree char *data = !is_plan || opening != NULL ? fab_report_data (request, error) : NULL;
+  const FabReportPage parts = { .data = data,
+                                .title = is_plan ? "Fabricast: a decision" : NULL,
+                                .controls = opening,
+                                .style = is_plan ? fab_planning_style : NULL };
+  g_autofree char *page = data != NULL ? fab_report_page (&parts, error) : NULL;
 
   if (page == NULL)
     return FALSE;
@@ -220,12 +238,17 @@ report (const ReportOptions *o, GError **error)
                                .has_tables = o->svg == NULL };
   if (catalog == NULL)
     return FALSE;
+  if (o->audience != NULL && strcmp (o->audience, "planning") != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "--for %s: a page can be for `planning`", o->audience);
+  if (o->audience != NULL && (o->csv != NULL || o->svg != NULL))
+    return fab_throw (error, FAB_ERROR_INPUT, "--for planning makes a page; leave out --csv and --svg");
   if (o->csv != NULL && o->svg != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "either --csv or --svg");
   if (o->svg != NULL)
     return write_svg (&request, o->svg, o->out, error);
-  return o->csv != NULL ? report_write_csv (&request, o->csv, o->out, error)
-                        : write_page (&request, o->out != NULL ? o->out : "report.html", error);
+  return o->csv != NULL
+           ? report_write_csv (&request, o->csv, o->out, error)
+           : write_page (&request, o->audience != NULL, o->out != NULL ? o->out : "report.html", error);
 }
 
 static FabExit
@@ -236,6 +259,8 @@ run (int argc, char **argv)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.runs, "Run id (default: the last); repeatable", "ID" },
     { "sweep", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sweeps, "Sweep id (default: the last); repeatable", "ID" },
+    { "for", 0, 0, G_OPTION_ARG_STRING, &o.audience,
+      "planning: open with the decision, alternatives with bands and money, what would change it", "READER" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &o.csv, "A table as CSV instead, or all of them into a folder",
       "TABLE|DIR" },
     { "svg", 0, 0, G_OPTION_ARG_STRING, &o.svg, "One figure instead: timeline, exposed or sweep", "FIGURE" },
@@ -250,6 +275,7 @@ run (int argc, char **argv)
   g_free (o.out);
   g_free (o.csv);
   g_free (o.svg);
+  g_free (o.audience);
   g_strfreev (o.runs);
   g_strfreev (o.sweeps);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("report", error);

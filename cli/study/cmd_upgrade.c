@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/study/best.h"
 #include "cli/study/points.h"
+#include "cli/study/upgrade_words.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
 #include "models/models.h"
@@ -12,7 +13,6 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
-#include "sim/study/upgrade.h"
 
 enum { USUAL_ROWS = 12 };
 
@@ -20,7 +20,8 @@ typedef struct {
   const char *title;
   const FabUpgrades *all;
   double budget_usd; /* 0: none was given */
-  guint n_rows;      /* most of each table in text */
+  FabUpgradeChoice choice;
+  guint n_rows; /* most of each table in text */
   gboolean has_no_band;
 } FabUpgradeView;
 
@@ -28,85 +29,6 @@ static const FabUpgrade *
 at (const GPtrArray *list, guint i)
 {
   return g_ptr_array_index (list, i);
-}
-
-/* --- what is recommended --- */
-
-static double
-price_of (const FabUpgrade *self)
-{
-  return self->purchase != NULL && self->purchase->is_priced ? self->purchase->money.usd : -1;
-}
-
-/* Whether it is sure, and its price is known and within the budget. */
-static gboolean
-is_recommendable (const FabUpgradeView *view, const FabUpgrade *self)
-{
-  double usd = price_of (self);
-
-  return self->state == FAB_UPGRADE_SURE && usd >= 0 && (view->budget_usd <= 0 || usd <= view->budget_usd);
-}
-
-/* The recommendable change that saves most; `is_free`: of those that cost nothing. NULL: there is none. */
-static const FabUpgrade *
-find_most (const FabUpgradeView *view, gboolean is_free)
-{
-  const FabUpgrade *best = NULL;
-
-  for (guint i = 0; i < view->all->ranking->len; i++) {
-    const FabUpgrade *one = at (view->all->ranking, i);
-
-    if (is_recommendable (view, one) && (!is_free || price_of (one) == 0)
-        && (best == NULL || one->saved_fraction > best->saved_fraction))
-      best = one;
-  }
-  return best;
-}
-
-/* The recommendable change with a price that saves most per dollar, and more than what costs nothing. */
-static const FabUpgrade *
-find_cheapest (const FabUpgradeView *view)
-{
-  const FabUpgrade *free_one = find_most (view, TRUE);
-
-  for (guint i = 0; i < view->all->ranking->len; i++) {
-    const FabUpgrade *one = at (view->all->ranking, i);
-
-    if (is_recommendable (view, one) && price_of (one) > 0 && fab_upgrade_is_better (one, free_one))
-      return one;
-  }
-  return NULL;
-}
-
-/* --- words --- */
-
-static char *
-money (double usd)
-{
-  return usd < 0  ? g_strdup ("no price")
-       : usd == 0 ? g_strdup ("nothing")
-                  : fab_figure_show (FAB_FIGURE_MONEY, usd);
-}
-
-/* What sets the pace: compute, where little is exposed; else the link that binds, or the ends of collectives. */
-static const char *
-binding_of (const FabPoint *point)
-{
-  const double little = 0.02;
-
-  if (point->step_s > 0 && point->exposed_s < little * point->step_s)
-    return point->idle_s > little * point->step_s ? "waiting ranks" : "compute";
-  if (point->ends_fraction > 0.5)
-    return "ends of collectives";
-  return point->binding_spec != NULL ? point->binding_spec : "-";
-}
-
-static char *
-band_of (const FabUpgrade *self)
-{
-  if (self->band == NULL)
-    return g_strdup ("-");
-  return g_strdup_printf ("%.1f to %.1f %%", 100 * self->low_fraction, 100 * self->high_fraction);
 }
 
 static char *
@@ -117,92 +39,41 @@ per_percent (const FabUpgrade *self)
   return usd < 0 ? g_strdup ("-") : usd == 0 ? g_strdup ("0") : fab_figure_show (FAB_FIGURE_MONEY, usd);
 }
 
-static guint64
-count_of (const FabPurchaseRow *row, guint which)
-{
-  return which == 0 ? row->n_bought : which == 1 ? row->n_kept : row->n_left;
-}
-
-/* "16 nic ib-ndr, 12 switch ib-ndr" of what is bought (0), kept (1), left over (2); NULL: nothing. (transfer full) */
-static char *
-parts_of (const FabPurchase *purchase, guint which)
-{
-  g_autoptr (GString) out = g_string_new (NULL);
-
-  for (guint i = 0; purchase != NULL && i < purchase->rows->len; i++) {
-    const FabPurchaseRow *row = &g_array_index (purchase->rows, FabPurchaseRow, i);
-    guint64 n = count_of (row, which);
-
-    if (n > 0)
-      g_string_append_printf (out, "%s%" G_GUINT64_FORMAT " x %s%s", out->len > 0 ? ", " : "", n,
-                              row->product ? row->product->name : row->what,
-                              which == 0 && row->is_included     ? " (included)"
-                              : which == 0 && row->usd_each <= 0 ? " (no price)"
-                                                                 : "");
-  }
-  return out->len > 0 ? g_strdup (out->str) : NULL;
-}
+/* --- text --- */
 
 static void
 append_recommendation (GString *text, const char *what, const FabUpgrade *one)
 {
-  g_autofree char *band = band_of (one), *usd = money (price_of (one)), *each = per_percent (one);
+  g_autofree char *band = fab_upgrade_show_band (one),
+                  *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
   g_autofree char *name = fab_cli_printable (one->change.name);
-  g_autofree char *price = price_of (one) > 0 ? g_strdup_printf ("costs %s, %s for each percent", usd, each)
-                                              : g_strdup ("costs nothing");
+  g_autofree char *price = fab_upgrade_price (one) > 0
+                             ? g_strdup_printf ("costs %s, %s for each percent", usd, each)
+                             : g_strdup ("costs nothing");
 
   g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
                           what, name, 100 * one->saved_fraction, one->band ? " (" : "", one->band ? band : "",
                           one->band ? ")" : "", price);
-  g_string_append_printf (text, "  %-13sThe pace is then set by: %s.\n", "", binding_of (one->trial.point));
-}
-
-/* Why nothing is recommended that costs money. */
-static void
-append_no_purchase (GString *text, const FabUpgradeView *view)
-{
-  guint n_unsure = 0, n_dear = 0, n_unpriced = 0;
-
-  for (guint i = 0; i < view->all->ranking->len; i++) {
-    const FabUpgrade *one = at (view->all->ranking, i);
-
-    n_unsure += one->state == FAB_UPGRADE_UNSURE;
-    n_unpriced += one->state == FAB_UPGRADE_SURE && price_of (one) < 0;
-    n_dear += one->state == FAB_UPGRADE_SURE && price_of (one) > 0;
-  }
-  g_string_append_printf (text, "  %-13s", "buy");
-  if (view->has_no_band)
-    g_string_append (text, "nothing is recommended: without bands nobody knows whether a gain is real.\n");
-  else if (n_dear > 0 && view->budget_usd > 0)
-    g_string_append (text, "nothing: no sure gain within the budget saves more than what costs nothing.\n");
-  else if (n_dear > 0)
-    g_string_append (text, "nothing: no purchase surely saves more than what costs nothing.\n");
-  else if (n_unpriced > 0)
-    g_string_append (text, "nothing is recommended: parts of every sure gain have no price.\n");
-  else if (n_unsure > 0)
-    g_string_append (text, "nothing: every gain lies within the spread of the forecast and may be none.\n");
-  else
-    g_string_append (text, "nothing: no change saves half a percent.\n");
+  g_string_append_printf (text, "  %-13sThe pace is then set by: %s.\n", "",
+                          fab_upgrade_pace (one->trial.point));
 }
 
 static void
 append_recommendations (GString *text, const FabUpgradeView *view)
 {
-  const FabUpgrade *free_one = find_most (view, TRUE), *cheapest = find_cheapest (view),
-                   *most = find_most (view, FALSE);
+  const FabUpgradeChoice *choice = &view->choice;
 
-  if (free_one != NULL)
-    append_recommendation (text, "set first", free_one);
-  if (cheapest != NULL)
-    append_recommendation (text, "buy first", cheapest);
+  if (choice->setting != NULL)
+    append_recommendation (text, "set first", choice->setting);
+  if (choice->purchase != NULL)
+    append_recommendation (text, "buy first", choice->purchase);
   else
-    append_no_purchase (text, view);
-  if (most != NULL && most != cheapest && most != free_one
-      && fab_upgrade_is_better (most, cheapest != NULL ? cheapest : free_one))
-    append_recommendation (text, view->budget_usd > 0 ? "most in it" : "most", most);
+    g_string_append_printf (text, "  %-13snothing: %s.\n", "buy",
+                            fab_upgrade_why_no_purchase (view->all, view->budget_usd, view->has_no_band));
+  if (choice->most != NULL && choice->most != choice->purchase && choice->most != choice->setting
+      && fab_upgrade_is_better (choice->most, choice->purchase != NULL ? choice->purchase : choice->setting))
+    append_recommendation (text, view->budget_usd > 0 ? "most in it" : "most", choice->most);
 }
-
-/* --- text --- */
 
 static glong
 name_width (const FabUpgradeView *view)
@@ -237,17 +108,17 @@ static void
 append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, glong width)
 {
   const FabPoint *point = one->trial.point;
-  g_autofree char *name = fab_cli_printable (one->change.name), *band = band_of (one);
+  g_autofree char *name = fab_cli_printable (one->change.name), *band = fab_upgrade_show_band (one);
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s),
                   *days = fab_figure_show (FAB_FIGURE_TIME, point->train_s);
-  g_autofree char *usd = money (price_of (one)), *each = per_percent (one);
-  gboolean is_dear = view->budget_usd > 0 && price_of (one) > view->budget_usd;
+  g_autofree char *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
+  gboolean is_dear = view->budget_usd > 0 && fab_upgrade_price (one) > view->budget_usd;
 
   g_string_append_printf (text, "  %s%*s %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
   if (has_training (view))
     g_string_append_printf (text, " %10s", days);
   g_string_append_printf (text, " %7.1f %% %18s %10s %10s  %s%s\n", 100 * one->saved_fraction, band, usd,
-                          each, binding_of (point), is_dear ? " (over budget)" : "");
+                          each, fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
 }
 
 static void
@@ -275,7 +146,8 @@ static void
 append_parts (GString *text, const FabUpgrade *one)
 {
   static const char *const words[] = { "buys", "keeps", "leaves over" };
-  g_autofree char *low = money (one->purchase->money.low_usd), *high = money (one->purchase->money.high_usd);
+  g_autofree char *low = fab_upgrade_show_price (one->purchase->money.low_usd),
+                  *high = fab_upgrade_show_price (one->purchase->money.high_usd);
   g_autofree char *name = fab_cli_printable (one->change.name);
 
   g_string_append_printf (text, "    %s: ", name);
@@ -285,7 +157,7 @@ append_parts (GString *text, const FabUpgrade *one)
     g_string_append (text,
                      one->purchase->money.usd > 0 ? "more than the parts that have a price\n" : "no price\n");
   for (guint which = 0; which < G_N_ELEMENTS (words); which++) {
-    g_autofree char *parts = parts_of (one->purchase, which);
+    g_autofree char *parts = fab_upgrade_parts (one->purchase, which);
 
     if (parts != NULL)
       g_string_append_printf (text, "      %-12s%s\n", words[which], parts);
@@ -295,7 +167,7 @@ append_parts (GString *text, const FabUpgrade *one)
 static void
 append_purchases (GString *text, const FabUpgradeView *view)
 {
-  const FabUpgrade *cheapest = find_cheapest (view), *most = find_most (view, FALSE);
+  const FabUpgrade *cheapest = view->choice.purchase, *most = view->choice.most;
   guint n = 0;
 
   for (guint i = 0; i < view->all->ranking->len && n < view->n_rows; i++) {
@@ -338,7 +210,7 @@ append_base (GString *text, const FabUpgradeView *view)
                           100 * base->exposed_s / base->step_s);
   if (base->train_s > 0)
     g_string_append_printf (text, ", training %s without failures", train);
-  g_string_append_printf (text, "; the pace is set by: %s\n", binding_of (base));
+  g_string_append_printf (text, "; the pace is set by: %s\n", fab_upgrade_pace (base));
   if (view->all->band != NULL) {
     g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->all->band->low[0]),
                     *high = fab_figure_show (FAB_FIGURE_TIME, view->all->band->high[0]),
@@ -424,16 +296,16 @@ list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *row
   for (guint i = 0; i < rows->len; i++) {
     const FabUpgrade *one = at (rows, i);
     gboolean is_played = one->trial.point != NULL && one->state != FAB_UPGRADE_TOO_LARGE,
-             has_band = one->band != NULL, has_price = price_of (one) >= 0;
+             has_band = one->band != NULL, has_price = fab_upgrade_price (one) >= 0;
     const FabMoney *price = has_price ? &one->purchase->money : NULL;
     double each = fab_upgrade_usd_per_percent (one);
     char *const labels[] = { g_strdup (one->change.name),
                              g_strdup (state_names[one->state]),
-                             g_strdup (is_recommendable (view, one) ? "yes" : "no"),
-                             parts_of (one->purchase, 0),
-                             parts_of (one->purchase, 1),
-                             parts_of (one->purchase, 2),
-                             g_strdup (is_played ? binding_of (one->trial.point) : NULL),
+                             g_strdup (fab_upgrade_is_recommendable (one, view->budget_usd) ? "yes" : "no"),
+                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_BUYS),
+                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_KEEPS),
+                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_LEAVES),
+                             g_strdup (is_played ? fab_upgrade_pace (one->trial.point) : NULL),
                              is_played ? number (one->saved_fraction) : NULL,
                              has_band ? number (one->low_fraction) : NULL,
                              has_band ? number (one->high_fraction) : NULL,
@@ -498,7 +370,7 @@ upgrade_json (const FabUpgradeView *view)
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_real (json, "step_s", all->base->step_s);
-  fab_json_add_text (json, "binds", binding_of (all->base));
+  fab_json_add_text (json, "binds", fab_upgrade_pace (all->base));
   if (all->band != NULL) {
     fab_json_add_real (json, "step_low_s", all->band->low[0]);
     fab_json_add_real (json, "step_high_s", all->band->high[0]);
@@ -506,9 +378,9 @@ upgrade_json (const FabUpgradeView *view)
   }
   if (view->budget_usd > 0)
     fab_json_add_real (json, "budget_usd", view->budget_usd);
-  add_name (json, "set_first", find_most (view, TRUE));
-  add_name (json, "buy_first", find_cheapest (view));
-  add_name (json, "most", find_most (view, FALSE));
+  add_name (json, "set_first", view->choice.setting);
+  add_name (json, "buy_first", view->choice.purchase);
+  add_name (json, "most", view->choice.most);
   fab_points_add_json (json, "changes", &list.points);
   add_assignments (json, rows);
   fab_json_end (json);
@@ -578,7 +450,7 @@ read_budget (const char *text, double *usd, GError **error)
 static gboolean
 write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeView *view, GError **error)
 {
-  const FabUpgrade *best = find_most (view, FALSE);
+  const FabUpgrade *best = view->choice.most;
 
   if (o->out == NULL)
     return TRUE;
@@ -626,7 +498,14 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabUpgrades) found = fab_upgrades_find (study, &limits, error);
   g_autofree char *title = found ? fab_cli_title (scenario) : NULL;
   fab_progress_stop (progress);
-  const FabUpgradeView view = { title, found, budget_usd, (guint) o->top, o->has_no_band };
+  const FabUpgradeView view = {
+    .title = title,
+    .all = found,
+    .budget_usd = budget_usd,
+    .choice = found ? fab_upgrade_choose (found, budget_usd) : (FabUpgradeChoice){ NULL, NULL, NULL },
+    .n_rows = (guint) o->top,
+    .has_no_band = o->has_no_band,
+  };
   if (title == NULL || !write_best (o, study, &view, error))
     return FALSE;
   g_autofree char *text = printers[o->format](&view);

@@ -395,10 +395,13 @@ static void
 add_library_settings (Options *self)
 {
   static const struct {
-    const char *key, *value;
-  } settings[] = { { "nvls", "true" },      { "collnet", "true" },   { "min_channels", "32" },
-                   { "algorithm", "ring" }, { "algorithm", "tree" }, { "protocol", "simple" },
-                   { "protocol", "ll128" } };
+    const char *key, *value, *name;
+  } settings[] = { { "collnet", "true", "reduction in the network (collnet)" },
+                   { "min_channels", "32", "at least 32 channels" },
+                   { "algorithm", "ring", "collectives by rings alone" },
+                   { "algorithm", "tree", "collectives by trees alone" },
+                   { "protocol", "simple", "protocol simple alone" },
+                   { "protocol", "ll128", "protocol ll128 alone" } };
   const FabModelInfo *library = fab_scenario_spec (self->scenario)->collectives.info;
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
@@ -413,7 +416,7 @@ add_library_settings (Options *self)
       continue;
     edits = fab_edits_new ();
     fab_edits_set (edits, key, fab_value_written (settings[i].value));
-    add (self, FAB_UPGRADE_SETTING, g_strdup_printf ("%s %s", settings[i].key, settings[i].value), edits);
+    add (self, FAB_UPGRADE_SETTING, g_strdup (settings[i].name), edits);
   }
 }
 
@@ -430,7 +433,7 @@ add_routes (Options *self)
       continue;
     edits = fab_edits_new ();
     fab_edits_set (edits, "cluster.route", fab_value_text (routes[i]->name));
-    add (self, FAB_UPGRADE_SETTING, g_strdup_printf ("route %s", routes[i]->name), edits);
+    add (self, FAB_UPGRADE_SETTING, g_strdup_printf ("routing %s", routes[i]->name), edits);
   }
 }
 

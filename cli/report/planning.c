@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report/planning.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/study/upgrade_words.h"
+#include "models/models.h"
+#include "models/workload/training/choices.h"
+#include "sim/base/error.h"
+#include "validate/variants/variant.h"
+
+enum { MOST_ROWS = 8 };
+
+const char fab_planning_style[] =
+    ".plan{margin:1.5rem 0 2.5rem;padding-bottom:2rem;border-bottom:1px solid var(--line)}"
+    ".plan .decision p{font-size:1.15rem;margin:.6rem 0}"
+    ".plan table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.75rem 0}"
+    ".plan caption{text-align:left;color:var(--soft);padding-bottom:.4rem}"
+    ".plan th,.plan td{text-align:left;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line);"
+    "vertical-align:top;font-variant-numeric:tabular-nums;overflow-wrap:normal}"
+    ".plan tr.chosen th{font-weight:700}.plan tr.chosen th::after{content:' (recommended)';color:var(--hidden)}"
+    ".plan li{margin:.35rem 0;max-width:46rem}"
+    "@media (max-width:40rem){.plan thead{display:none}.plan tr,.plan th,.plan td{display:block;border:0;padding:0}"
+    ".plan tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}"
+    ".plan td::before{content:attr(data-label) ': ';color:var(--soft)}}"
+    "@media print{.plan{border:0}.plan tr,.plan li,.plan .decision{break-inside:avoid}}";
+
+static const char money_note[] =
+    "US dollars; in parentheses from low to high: prices, lifetime and electricity, and times within their bands of "
+    "90 % of cases. Days are of computing, without failures, where the scenario says nothing of failures.";
+
+/* --- pieces --- */
+
+G_GNUC_PRINTF (2, 3)
+static void
+append (GString *html, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_autofree char *text = g_markup_vprintf_escaped (format, arguments);
+  va_end (arguments);
+  g_string_append (html, text);
+}
+
+static char *
+show (FabFigureKind kind, double value)
+{
+  return fab_figure_show (kind, value);
+}
+
+/* "$0.61 ($0.43 to $0.96)"; "not known". (transfer full) */
+static char *
+show_range (const FabMoney *range)
+{
+  g_autofree char *usd = show (FAB_FIGURE_MONEY, range->usd), *low = show (FAB_FIGURE_MONEY, range->low_usd),
+                  *high = show (FAB_FIGURE_MONEY, range->high_usd);
+
+  if (range->usd <= 0)
+    return g_strdup ("not known");
+  return range->high_usd > range->low_usd ? g_strdup_printf ("%s (%s to %s)", usd, low, high)
+                                          : g_strdup (usd);
+}
+
+static FabMoney
+range_of (const FabPoint *point, const FabBand *band, double usd)
+{
+  return fab_spending_range (&point->spending, usd, point->step_s,
+                             band != NULL ? band->low[0] : point->step_s,
+                             band != NULL ? band->high[0] : point->step_s);
+}
+
+static void
+append_cell (GString *html, const char *label, const char *text)
+{
+  append (html, "<td data-label=\"%s\">%s</td>", label, text);
+}
+
+static void
+append_row_head (GString *html, const char *name, gboolean is_chosen)
+{
+  g_string_append (html, is_chosen ? "<tr class=\"chosen\">" : "<tr>");
+  append (html, "<th scope=\"row\">%s</th>", name);
+}
+
+/* A job without train_tokens has no days. */
+static void
+append_columns (GString *html, const char *const *columns, gboolean has_training)
+{
+  append (html, "<table><caption>%s</caption><thead><tr>", money_note);
+  for (guint i = 0; columns[i] != NULL; i++)
+    if (has_training || strcmp (columns[i], "Training") != 0)
+      append (html, "<th scope=\"col\">%s</th>", columns[i]);
+  g_string_append (html, "</tr></thead><tbody>");
+}
+
+static void
+append_time_cells (GString *html, const FabPoint *point, const FabBand *band)
+{
+  g_autofree char *step = show (FAB_FIGURE_TIME, point->step_s),
+                  *train = show (FAB_FIGURE_TIME, point->train_s);
+  g_autofree char *low = band != NULL ? show (FAB_FIGURE_TIME, band->low[0]) : NULL,
+                  *high = band != NULL ? show (FAB_FIGURE_TIME, band->high[0]) : NULL;
+  g_autofree char *steps = band != NULL ? g_strdup_printf ("%s (%s to %s)", step, low, high)
+                                        : g_strdup (step);
+
+  append_cell (html, "Step", steps);
+  if (point->train_s > 0)
+    append_cell (html, "Training", train);
+}
+
+static void
+append_token_cell (GString *html, const FabPoint *point, const FabBand *band)
+{
+  FabMoney range = range_of (point, band, point->spending.usd_per_million_tokens);
+  g_autofree char *text = show_range (&range);
+
+  append_cell (html, "A million tokens", point->tokens_per_s > 0 ? text : "no tokens");
+}
+
+/* --- one run: upgrades --- */
+
+static void
+append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
+{
+  g_autofree char *step = show (FAB_FIGURE_TIME, all->base->step_s),
+                  *train = show (FAB_FIGURE_TIME, all->base->train_s);
+
+  append (html, "<div class=\"decision\"><p>As it is, a step takes %s%s%s, and the pace is set by: %s.</p>",
+          step, all->base->train_s > 0 ? " and the training " : "", all->base->train_s > 0 ? train : "",
+          fab_upgrade_pace (all->base));
+  if (choice->setting != NULL) {
+    g_autofree char *band = fab_upgrade_show_band (choice->setting);
+
+    append (html, "<p><b>Set first: %s.</b> It saves %.1f %% of the time (%s) and costs nothing.</p>",
+            choice->setting->change.name, 100 * choice->setting->saved_fraction, band);
+  } else {
+    append (html, "<p>No setting of the software surely saves half a percent.</p>");
+  }
+  if (choice->purchase != NULL) {
+    const FabMoney *money = &choice->purchase->purchase->money;
+    g_autofree char *band = fab_upgrade_show_band (choice->purchase), *price = show_range (money);
+
+    append (html, "<p><b>Buy first: %s.</b> It saves %.1f %% (%s) for %s.</p></div>",
+            choice->purchase->change.name, 100 * choice->purchase->saved_fraction, band, price);
+  } else {
+    append (html, "<p><b>Buy nothing:</b> %s.</p></div>", fab_upgrade_why_no_purchase (all, 0, FALSE));
+  }
+}
+
+static void
+append_upgrade_row (GString *html, const FabUpgrade *one, const FabUpgradeChoice *choice)
+{
+  gboolean is_chosen = one == choice->setting || one == choice->purchase;
+  g_autofree char *saves = one->band == NULL
+                             ? g_strdup_printf ("%.1f %%", 100 * one->saved_fraction)
+                             : g_strdup_printf ("%.1f %% (%.1f to %.1f)%s", 100 * one->saved_fraction,
+                                                100 * one->low_fraction, 100 * one->high_fraction,
+                                                one->state == FAB_UPGRADE_UNSURE ? ": may be none" : "");
+  g_autofree char *price = fab_upgrade_price (one) > 0 ? show_range (&one->purchase->money)
+                                                       : fab_upgrade_show_price (fab_upgrade_price (one));
+
+  append_row_head (html, one->change.name, is_chosen);
+  append_cell (html, "Saves", saves);
+  append_cell (html, "Price", price);
+  append_time_cells (html, one->trial.point, one->band);
+  append_token_cell (html, one->trial.point, one->band);
+  append_cell (html, "Pace then set by", fab_upgrade_pace (one->trial.point));
+  g_string_append (html, "</tr>");
+}
+
+/* The recommended ones, then the ranking. */
+static void
+append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
+{
+  static const char *const columns[] = {
+    "Alternative", "Saves", "Price", "Step", "Training", "A million tokens", "Pace then set by", NULL
+  };
+  guint n = 0;
+
+  g_string_append (html, "<h2>Alternatives</h2>");
+  append_columns (html, columns, all->base->train_s > 0);
+  append_row_head (html, "as it is", FALSE);
+  append_cell (html, "Saves", "-");
+  append_cell (html, "Price", "-");
+  append_time_cells (html, all->base, all->band);
+  append_token_cell (html, all->base, all->band);
+  append_cell (html, "Pace then set by", fab_upgrade_pace (all->base));
+  g_string_append (html, "</tr>");
+  for (guint i = 0; i < all->ranking->len; i++) {
+    const FabUpgrade *one = g_ptr_array_index (all->ranking, i);
+    gboolean is_chosen = one == choice->setting || one == choice->purchase || one == choice->most;
+
+    if (is_chosen || n++ < MOST_ROWS)
+      append_upgrade_row (html, one, choice);
+  }
+  g_string_append (html, "</tbody></table>");
+}
+
+/* At which price of the recommended purchase the next one would be as good. */
+static void
+append_break_even (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
+{
+  const FabUpgrade *next = NULL;
+
+  for (guint i = 0; choice->purchase != NULL && i < all->ranking->len && next == NULL; i++) {
+    const FabUpgrade *one = g_ptr_array_index (all->ranking, i);
+
+    if (one != choice->purchase && fab_upgrade_is_recommendable (one, 0) && fab_upgrade_price (one) > 0)
+      next = one;
+  }
+  if (next == NULL)
+    return;
+  g_autofree char *price = show (FAB_FIGURE_MONEY,
+                                 fab_upgrade_usd_per_percent (next) * 100 * choice->purchase->saved_fraction);
+  append (html, "<li>Its price: above %s, %s is the better purchase per percent saved.</li>", price,
+          next->change.name);
+}
+
+static void
+append_upgrade_changes (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
+{
+  guint n_unsure = 0, n_unpriced = 0;
+
+  g_string_append (html, "<h2>What would change the answer</h2><ul>");
+  append_break_even (html, all, choice);
+  for (guint i = 0; i < all->ranking->len; i++) {
+    const FabUpgrade *one = g_ptr_array_index (all->ranking, i);
+
+    if (one->state == FAB_UPGRADE_UNSURE && n_unsure++ < 2)
+      append (
+          html,
+          "<li>A measurement: %s saves %.1f %% in the forecast, but from %.1f to %.1f %% within the band. Measured "
+          "links narrow it.</li>",
+          one->change.name, 100 * one->saved_fraction, 100 * one->low_fraction, 100 * one->high_fraction);
+    if (one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) < 0 && n_unpriced++ < 2)
+      append (html, "<li>An offer: %s surely saves %.1f %%, and no price of its parts is known.</li>",
+              one->change.name, 100 * one->saved_fraction);
+  }
+  if (all->band != NULL) {
+    g_autofree char *about = fab_band_about (all->band, 0);
+
+    append (
+        html,
+        "<li>The step itself: its band is %s. Savings are surer than the step, since both sides share most of "
+        "its errors.</li>",
+        about);
+  }
+  append (
+      html,
+      "<li>Another job: everything here is of this one. Other models, batches and strategies bind elsewhere."
+      "</li></ul>");
+}
+
+static char *
+upgrade_html (FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
+  g_autoptr (GPtrArray) knobs = scenario != NULL ? fab_job_knobs (scenario, NULL, NULL) : NULL;
+  g_autoptr (FabUpgrades) all = scenario != NULL
+                                  ? fab_upgrades_find (study, &(FabUpgradeLimits){ .knobs = knobs }, error)
+                                  : NULL;
+  GString *html;
+
+  if (all == NULL)
+    return NULL;
+  FabUpgradeChoice choice = fab_upgrade_choose (all, 0);
+  html = g_string_new ("<section class=\"plan\" id=\"plan\">");
+  append (html, "<h1>What to do with %s</h1>", fab_scenario_spec (scenario)->name);
+  append_upgrade_decision (html, all, &choice);
+  append_upgrade_table (html, all, &choice);
+  append_upgrade_changes (html, all, &choice);
+  g_string_append (html, "<h2>Evidence</h2><p>The run as it is, in figures and pictures.</p></section>");
+  return g_string_free (html, FALSE);
+}
+
+/* --- several runs --- */
+
+/* Time for the same work: per token where there are tokens, else of a step. */
+static double
+pace_of (const FabSide *side)
+{
+  return side->point->tokens_per_s > 0 ? 1 / side->point->tokens_per_s : side->point->step_s;
+}
+
+/* How much less time a side takes than the base for the same work, and within which band. */
+static void
+saving_of (const FabSide *base, const FabSide *side, double *saved, double *low, double *high)
+{
+  double ratio = pace_of (side) / pace_of (base) * base->point->step_s / side->point->step_s;
+  FabBandChange change;
+
+  *saved = *low = *high = 1 - pace_of (side) / pace_of (base);
+  if (fab_side_change (base, side, &change)) {
+    *low = 1 - (1 + change.high_fraction) * ratio;
+    *high = 1 - (1 + change.low_fraction) * ratio;
+  }
+}
+
+static guint
+fastest_of (const GPtrArray *sides)
+{
+  guint best = 0;
+
+  for (guint i = 1; i < sides->len; i++)
+    if (pace_of (fab_sides_at (sides, i)) < pace_of (fab_sides_at (sides, best)))
+      best = i;
+  return best;
+}
+
+/* Of which a million tokens, or an hour, cost least; G_MAXUINT: a price is not known. */
+static guint
+cheapest_of (const GPtrArray *sides)
+{
+  guint best = 0;
+
+  for (guint i = 0; i < sides->len; i++) {
+    const FabSpending *spending = &fab_sides_at (sides, i)->point->spending,
+                      *least = &fab_sides_at (sides, best)->point->spending;
+
+    if (spending->usd_per_million_tokens <= 0)
+      return G_MAXUINT;
+    if (spending->usd_per_million_tokens < least->usd_per_million_tokens)
+      best = i;
+  }
+  return best;
+}
+
+/* The side that comes second. */
+static guint
+second_of (const GPtrArray *sides, guint first)
+{
+  guint best = first == 0 ? 1 : 0;
+
+  for (guint i = 0; i < sides->len; i++)
+    if (i != first && pace_of (fab_sides_at (sides, i)) < pace_of (fab_sides_at (sides, best)))
+      best = i;
+  return best;
+}
+
+static void
+append_money_sentence (GString *html, const GPtrArray *sides, guint cheapest)
+{
+  if (cheapest == G_MAXUINT) {
+    append (html, "<p>What a token costs cannot be compared: something has no price.</p>");
+    return;
+  }
+  const FabSide *side = fab_sides_at (sides, cheapest);
+  FabMoney range = range_of (side->point, side->band, side->point->spending.usd_per_million_tokens);
+  g_autofree char *text = show_range (&range);
+  append (html, "<p>A million tokens cost least with %s: %s.</p>", side->name, text);
+}
+
+static guint
+append_runs_decision (GString *html, const GPtrArray *sides)
+{
+  guint first = fastest_of (sides), second = second_of (sides, first), cheapest = cheapest_of (sides);
+  const FabSide *best = fab_sides_at (sides, first), *other = fab_sides_at (sides, second);
+  double saved, low, high;
+
+  saving_of (other, best, &saved, &low, &high);
+  append (
+      html,
+      "<div class=\"decision\"><p>%s takes %.1f %% less time for the same work than %s (%.1f to %.1f %%).</p>",
+      best->name, 100 * saved, other->name, 100 * low, 100 * high);
+  append_money_sentence (html, sides, cheapest);
+  if (low <= 0)
+    append (
+        html,
+        "<p><b>The forecast does not decide between %s and %s:</b> within the band there may be no difference."
+        "</p></div>",
+        best->name, other->name);
+  else if (cheapest == first || cheapest == G_MAXUINT)
+    append (html, "<p><b>Take %s</b>%s.</p></div>", best->name,
+            cheapest == first ? ": it is faster and cheaper" : ", if its price is right");
+  else
+    append (html, "<p><b>Take %s for speed, %s for money.</b></p></div>", best->name,
+            fab_sides_at (sides, cheapest)->name);
+  return low > 0 ? first : G_MAXUINT;
+}
+
+static void
+append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
+{
+  static const char *const columns[] = { "Alternative", "Less time than the first", "To buy",      "Step",
+                                         "Training",    "A million tokens",         "Pace set by", NULL };
+
+  g_string_append (html, "<h2>Alternatives</h2>");
+  append_columns (html, columns, fab_sides_at (sides, 0)->point->train_s > 0);
+  for (guint i = 0; i < sides->len; i++) {
+    const FabSide *side = fab_sides_at (sides, i);
+    g_autofree char *capex = show (FAB_FIGURE_MONEY, side->point->spending.capex_usd), *saves = NULL;
+    double saved, low, high;
+
+    saving_of (fab_sides_at (sides, 0), side, &saved, &low, &high);
+    saves = i == 0 ? g_strdup ("-")
+                   : g_strdup_printf ("%.1f %% (%.1f to %.1f)", 100 * saved, 100 * low, 100 * high);
+    append_row_head (html, side->name, i == chosen);
+    append_cell (html, "Less time than the first", saves);
+    append_cell (html, "To buy", side->point->spending.capex_usd > 0 ? capex : "not known");
+    append_time_cells (html, side->point, side->band);
+    append_token_cell (html, side->point, side->band);
+    append_cell (html, "Pace set by", fab_upgrade_pace (side->point));
+    g_string_append (html, "</tr>");
+  }
+  g_string_append (html, "</tbody></table>");
+}
+
+static void
+append_runs_changes (GString *html, const GPtrArray *sides)
+{
+  g_string_append (html, "<h2>What would change the answer</h2><ul>");
+  for (guint i = 0; i < sides->len; i++) {
+    const FabSide *side = fab_sides_at (sides, i);
+    const FabSpending *spending = &side->point->spending;
+
+    if (side->band != NULL) {
+      g_autofree char *about = fab_band_about (side->band, 0);
+
+      append (html, "<li>A measurement of what makes %s unsure: %s.</li>", side->name, about);
+    }
+    if (spending->usd_per_hour <= 0)
+      append (html, "<li>A price for %s: <code>fabricast cost</code> says what has none.</li>", side->name);
+  }
+  append (html, "<li>Another job: everything here is of this one.</li></ul>");
+}
+
+static char *
+runs_html (GPtrArray *sides, GError **error)
+{
+  GString *html;
+
+  fab_sides_play (sides);
+  if (!fab_sides_check (sides, error))
+    return NULL;
+  fab_sides_find_bands (sides);
+  html = g_string_new ("<section class=\"plan\" id=\"plan\"><h1>Which of them</h1>");
+  append_runs_table (html, sides, append_runs_decision (html, sides));
+  append_runs_changes (html, sides);
+  g_string_append (html, "<h2>Evidence</h2><p>The runs as they are, in figures and pictures.</p></section>");
+  return g_string_free (html, FALSE);
+}
+
+/* --- the runs of a file --- */
+
+static gboolean
+take_text (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
+{
+  *(char **) data = g_strdup (fields[0].text);
+  return TRUE;
+}
+
+/* A study of the scenario that the file keeps of a run. (transfer full) */
+static FabStudy *
+study_of (FabStore *store, gint64 run, const FabCatalog *catalog, GError **error)
+{
+  g_autofree char *yaml = NULL, *path = NULL;
+  FabStudy *study;
+  int file;
+
+  if (!fab_store_each (store, "SELECT scenario_yaml FROM run WHERE run_id = :run", run, take_text, &yaml,
+                       error))
+    return NULL;
+  if (yaml == NULL) {
+    fab_throw (error, FAB_ERROR_INPUT, "there is no run %" G_GINT64_FORMAT, run);
+    return NULL;
+  }
+  file = g_file_open_tmp ("fabricast-XXXXXX.yaml", &path, error);
+  if (file < 0 || !g_close (file, error))
+    return NULL;
+  study = g_file_set_contents (path, yaml, -1, error)
+            ? fab_study_new (path, NULL, catalog, &fab_models, error)
+            : NULL;
+  g_remove (path);
+  if (study != NULL) {
+    study->n_threads = fab_cli_threads ();
+    study->allows_oversized = TRUE;
+  }
+  return study;
+}
+
+static void
+unref_study (gpointer study)
+{
+  fab_study_free (study);
+}
+
+/* Two runs of one scenario are told apart by their numbers. */
+static char *
+name_of (const FabStudy *study, gint64 run)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, NULL);
+
+  return g_strdup_printf ("%s (run %" G_GINT64_FORMAT ")",
+                          scenario != NULL ? fab_scenario_spec (scenario)->name : "scenario", run);
+}
+
+char *
+fab_planning_html (FabStore *store, const gint64 *runs, guint n_runs, const FabCatalog *catalog,
+                   FabPulse *pulse, GError **error)
+{
+  g_autoptr (GPtrArray) studies = g_ptr_array_new_with_free_func (unref_study);
+  g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+
+  for (guint i = 0; i < n_runs; i++) {
+    FabStudy *study = study_of (store, runs[i], catalog, error);
+
+    if (study == NULL)
+      return NULL;
+    study->pulse = pulse;
+    g_ptr_array_add (studies, study);
+    g_autofree char *name = name_of (study, runs[i]);
+    g_ptr_array_add (sides, fab_side_new (name, study, NULL));
+  }
+  if (n_runs == 0) {
+    fab_throw (error, FAB_ERROR_INPUT, "--for planning: the file has no run");
+    return NULL;
+  }
+  return n_runs == 1 ? upgrade_html (g_ptr_array_index (studies, 0), error) : runs_html (sides, error);
+}
