@@ -203,6 +203,19 @@ class Site:
         if re.search(r"url\(/", read(sheet)):
             self.problems.append("furo.css asks for a file of a web server")
 
+    def open_to_all(self):
+        """What screen readers and keyboards miss in the theme's pages: levels of headings, and boxes that scroll."""
+        for where, _, names in os.walk(self.html):
+            for name in names:
+                if name.endswith(".html") and "_static" not in where:
+                    page = read(os.path.join(where, name))
+                    page = page.replace('role="heading">', 'role="heading" aria-level="2">')
+                    page = page.replace("<pre>", '<pre tabindex="0">')
+                    page = page.replace('<table class="docutils', '<table tabindex="0" class="docutils')
+                    page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')
+                    page = page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
+                    write(os.path.join(where, name), page)
+
     def check(self):
         """Every link and anchor leads somewhere; no page is more than two clicks away; nothing comes from a network."""
         pages = {os.path.relpath(os.path.join(where, name), self.html): Page(os.path.join(where, name))
@@ -261,6 +274,7 @@ def main():
     site.stage_all()
     site.build()
     site.stand_alone()
+    site.open_to_all()
     count = site.check()
     if site.problems:
         sys.exit("\n".join(site.problems))
