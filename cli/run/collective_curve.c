@@ -7,7 +7,7 @@
 #include "sim/base/units.h"
 
 static char *
-show_rate (double GBps)
+show_rate (double GBps, G_GNUC_UNUSED gconstpointer of)
 {
   return g_strdup_printf ("%.4g GB/s", GBps);
 }
@@ -23,7 +23,15 @@ collective_print_curve (const GArray *rows)
   first = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) g_array_index (rows, FabPrediction, 0).size_bytes);
   last = fab_units_write_whole (FAB_UNIT_BYTES,
                                 (gint64) g_array_index (rows, FabPrediction, rows->len - 1).size_bytes);
-  curve = fab_curve_for_screen (&(FabCurve){ "busbw", first, last, "# ", busbw, rows->len, show_rate });
+  curve = fab_curve_for_screen (&(FabCurve){
+      .title = "busbw",
+      .first = first,
+      .last = last,
+      .prefix = "# ",
+      .values = busbw,
+      .n = rows->len,
+      .show = show_rate,
+  });
   if (curve != NULL && *curve != '\0')
     g_print ("\n%s", curve);
 }

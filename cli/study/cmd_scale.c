@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
@@ -192,7 +193,7 @@ append_curve (GString *text, const FabScaleView *view)
   g_string_append (text, "\n  efficiency\n");
   for (guint i = 0; i < view->scaling->n; i++) {
     const FabScalePoint *point = point_at (view, (gint) i);
-    guint length = (guint) lround (columns * CLAMP (point->efficiency, 0, 1));
+    g_autofree char *bar = fab_bar_for_screen (columns * CLAMP (point->efficiency, 0, 1));
     const char *mark = (gint) i == view->scaling->dominated ? "  the network dominates from here on"
                      : (gint) i == view->scaling->efficient ? "  worth it up to here"
                      : (gint) i == view->scaling->bend      ? "  bends"
@@ -200,10 +201,7 @@ append_curve (GString *text, const FabScaleView *view)
 
     if (point->efficiency <= 0)
       continue;
-    g_string_append_printf (text, "  %7u |", point->n_gpus);
-    for (guint k = 0; k < length; k++)
-      g_string_append_c (text, '#');
-    g_string_append_printf (text, "%s\n", mark);
+    g_string_append_printf (text, "  %7u |%s%s\n", point->n_gpus, bar, mark);
   }
 }
 

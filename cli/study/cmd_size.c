@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
@@ -307,6 +308,45 @@ append_band (GString *text, const FabSizeView *view)
   append_sure_answer (text, view);
 }
 
+static char *
+show_figure (double value, gconstpointer of)
+{
+  const FabFigure *figure = of;
+
+  return fab_figure_show (figure->kind, value);
+}
+
+/* The same with dots of Braille characters, for people on a terminal; NULL or empty: there is none. (transfer full) */
+static char *
+picture_of (const FabSizeView *view)
+{
+  const FabSize *size = view->size;
+  const FabTarget *target = &view->spec->targets[0];
+  g_autofree double *values = g_new (double, MAX (size->n, 1));
+
+  for (guint i = 0; i < size->n; i++) {
+    const FabPoint *point = size->points[i].trial.point;
+
+    values[i] = point != NULL && is_known (target->figure, point) ? target->figure->value (point) : NAN;
+  }
+  FabCurve curve = {
+    .title = target->figure->name,
+    .first = size->points[0].value,
+    .last = size->points[size->n - 1].value,
+    .prefix = "  ",
+    .values = values,
+    .n = size->n,
+    .show = show_figure,
+    .of = target->figure,
+    .level = &target->bound,
+  };
+  if (size->answer >= 0) {
+    curve.mark = size->points[size->answer].value;
+    curve.marked = (guint) size->answer;
+  }
+  return fab_curve_for_screen (&curve);
+}
+
 static void
 append_curve (GString *text, const FabSizeView *view)
 {
@@ -323,6 +363,11 @@ append_curve (GString *text, const FabSizeView *view)
   if (n < 3)
     return;
   g_string_append_c (text, '\n');
+  g_autofree char *picture = picture_of (view);
+  if (picture != NULL && *picture != '\0') {
+    g_string_append (text, picture);
+    return;
+  }
   plot_append (text, target, points, n, size->points[0].value, size->points[size->n - 1].value);
 }
 

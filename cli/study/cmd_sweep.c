@@ -230,7 +230,7 @@ mark_best (const Points *self, FabPointsRow *rows, guint best)
 }
 
 static char *
-show_time (double seconds)
+show_time (double seconds, G_GNUC_UNUSED gconstpointer of)
 {
   return fab_figure_show (FAB_FIGURE_TIME, seconds);
 }
@@ -254,7 +254,15 @@ append_curve (GString *text, const Points *points)
   }
   const char *const *first = g_ptr_array_index (points->labels, 0);
   const char *const *last = g_ptr_array_index (points->labels, n - 1);
-  curve = fab_curve_for_screen (&(FabCurve){ "step", *first, *last, "  ", steps, n, show_time });
+  curve = fab_curve_for_screen (&(FabCurve){
+      .title = "step",
+      .first = *first,
+      .last = *last,
+      .prefix = "  ",
+      .values = steps,
+      .n = n,
+      .show = show_time,
+  });
   if (curve != NULL && *curve != '\0')
     g_string_append_printf (text, "%s\n", curve);
 }

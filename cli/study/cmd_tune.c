@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_tune.c - `fabricast tune SCENARIO [--knobs ...]`: bucket, prefetch, micro-batch for the best figure. */
+#include <math.h>
+
 #include "cli/cli.h"
 #include "cli/study/best.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
 #include "models/models.h"
@@ -151,6 +154,45 @@ append_flatness (GString *text, const FabTune *self, guint k)
                             100 * flat_fraction);
 }
 
+static char *
+show_time (double seconds, G_GNUC_UNUSED gconstpointer of)
+{
+  return fab_figure_show (FAB_FIGURE_TIME, seconds);
+}
+
+/* Draws the step over the values of a knob, for people on a terminal, without those that do not fit. */
+static void
+append_picture (GString *text, const FabTune *self, guint k)
+{
+  const FabKnob *knob = knob_of (self, k);
+  guint n = knob->values->len, best = self->best->values[k];
+  g_autofree double *steps = g_new (double, MAX (n, 1));
+
+  for (guint v = 0; v < n; v++) {
+    const FabTunePoint *point = fab_tune_curve (self, k, v);
+
+    steps[v] = fab_tune_is_good (self, point) ? point->trial.point->step_s : NAN;
+  }
+  FabCurve curve = {
+    .title = "step",
+    .first = "",
+    .last = "",
+    .prefix = "    ",
+    .values = steps,
+    .n = n,
+    .show = show_time,
+    .mark = "best",
+    .marked = best,
+  };
+  if (n > 0) {
+    curve.first = fab_knob_value (knob, 0)->label;
+    curve.last = fab_knob_value (knob, n - 1)->label;
+  }
+  g_autofree char *picture = fab_curve_for_screen (&curve);
+  if (picture != NULL && *picture != '\0')
+    g_string_append_printf (text, "\n%s", picture);
+}
+
 static void
 append_curve (GString *text, const FabTune *self, guint k)
 {
@@ -162,6 +204,7 @@ append_curve (GString *text, const FabTune *self, guint k)
   for (guint v = 0; v < knob->values->len; v++)
     append_value (text, self, k, v);
   append_flatness (text, self, k);
+  append_picture (text, self, k);
 }
 
 /* Format the view. (transfer full) */

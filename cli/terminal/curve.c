@@ -15,39 +15,83 @@ enum {
   DOTS_ACROSS = 2, /* of a Braille character */
   DOTS_DOWN = 4,
   BRAILLE = 0x2800,
+  FULL_BLOCK = 0x2588,
 };
+
+enum { EMPTY, OF_CURVE, OF_LEVEL };
 
 /* Dots of a character or, in ASCII, one place for each. */
 typedef struct {
   guint across, down; /* in dots */
-  gboolean *is_set;
+  guint8 *dots;
 } Canvas;
 
-static gboolean *
+static guint8 *
 dot_of (const Canvas *self, guint x, guint y)
 {
-  return &self->is_set[y * self->across + x];
+  return &self->dots[y * self->across + x];
 }
 
-/* Draws the lines between the values; every column of dots has at least one. */
-static void
-draw (const Canvas *self, const FabCurve *curve, double least, double most)
+typedef struct {
+  double least, most;
+} Range;
+
+static guint
+row_of (const Range *range, double value, guint n_rows)
 {
-  double span = most > least ? most - least : 1;
+  double span = range->most > range->least ? range->most - range->least : 1;
+
+  return (guint) lround ((range->most - value) / span * (n_rows - 1));
+}
+
+/* The value at a place between two that are known. FALSE: it is before the first or behind the last of them. */
+static gboolean
+value_at (const FabCurve *curve, double at, double *value)
+{
+  guint left = MIN ((guint) at, curve->n - 1), right = at > left ? left + 1 : left;
+
+  while (left > 0 && isnan (curve->values[left]))
+    left--;
+  while (right < curve->n - 1 && isnan (curve->values[right]))
+    right++;
+  if (isnan (curve->values[left]) || isnan (curve->values[right]))
+    return FALSE;
+  *value = curve->values[left];
+  if (right > left)
+    *value += (at - left) / (right - left) * (curve->values[right] - curve->values[left]);
+  return TRUE;
+}
+
+/* Draws the lines between the values; no column of dots between the first and the last known value is without one. */
+static void
+draw (const Canvas *self, const FabCurve *curve, const Range *range)
+{
+  gboolean has_before = FALSE;
   guint before = 0;
 
   for (guint x = 0; x < self->across; x++) {
-    double at = (double) x * (curve->n - 1) / (self->across - 1);
-    guint left = MIN ((guint) at, curve->n - 2);
-    double value = curve->values[left] + (at - left) * (curve->values[left + 1] - curve->values[left]);
-    guint y = (guint) lround ((most - value) / span * (self->down - 1));
-    guint from = x == 0 ? y : MIN (y, before + (y > before)),
-          to = x == 0 ? y : MAX (y, before - (y < before));
+    double value;
+
+    if (!value_at (curve, (double) x * (curve->n - 1) / (self->across - 1), &value))
+      continue;
+    guint y = row_of (range, value, self->down);
+    guint from = has_before ? MIN (y, before + (y > before)) : y,
+          to = has_before ? MAX (y, before - (y < before)) : y;
 
     for (guint k = from; k <= to; k++)
-      *dot_of (self, x, k) = TRUE;
+      *dot_of (self, x, k) = OF_CURVE;
+    has_before = TRUE;
     before = y;
   }
+}
+
+static void
+draw_level (const Canvas *self, double level, const Range *range)
+{
+  guint y = row_of (range, level, self->down);
+
+  for (guint x = 0; x < self->across; x += 2)
+    *dot_of (self, x, y) = OF_LEVEL;
 }
 
 /* The bit of a dot in a Braille character: the left column is 1, 2, 4, 64 from above, the right one 8, 16, 32, 128. */
@@ -68,7 +112,7 @@ append_cells (GString *out, const Canvas *self, guint row, gboolean has_braille)
     gunichar bits = 0;
 
     if (!has_braille) {
-      g_string_append_c (out, *dot_of (self, x, row) ? '*' : ' ');
+      g_string_append_c (out, " *-"[*dot_of (self, x, row)]);
       continue;
     }
     for (guint dx = 0; dx < DOTS_ACROSS; dx++)
@@ -83,26 +127,60 @@ append_cells (GString *out, const Canvas *self, guint row, gboolean has_braille)
     g_string_truncate (out, out->len - 1);
 }
 
-static void
-find_range (const FabCurve *curve, double *least, double *most)
+static Range
+find_range (const FabCurve *curve)
 {
-  *least = *most = curve->values[0];
-  for (guint i = 1; i < curve->n; i++) {
-    *least = MIN (*least, curve->values[i]);
-    *most = MAX (*most, curve->values[i]);
+  Range range = { INFINITY, -INFINITY };
+
+  for (guint i = 0; i < curve->n; i++)
+    if (!isnan (curve->values[i])) {
+      range.least = MIN (range.least, curve->values[i]);
+      range.most = MAX (range.most, curve->values[i]);
+    }
+  if (curve->level != NULL) {
+    range.least = MIN (range.least, *curve->level);
+    range.most = MAX (range.most, *curve->level);
   }
-  if (*least > 0 && *least < *most / 2)
-    *least = 0; /* so that half as high is half as much */
+  if (range.least > 0 && range.least < range.most / 2)
+    range.least = 0; /* so that half as high is half as much */
+  return range;
 }
 
 static gboolean
 is_drawable (const FabCurve *curve)
 {
-  gboolean is_good = curve->n >= 3;
+  guint n_known = 0;
 
-  for (guint i = 0; i < curve->n && is_good; i++)
-    is_good = isfinite (curve->values[i]);
-  return is_good;
+  for (guint i = 0; i < curve->n; i++) {
+    if (isinf (curve->values[i]))
+      return FALSE;
+    n_known += !isnan (curve->values[i]);
+  }
+  return n_known >= 3;
+}
+
+/* The mark below its place; its words stand where they have room. */
+static void
+append_mark (GString *out, const FabCurve *curve, guint cells)
+{
+  guint place = (guint) lround ((double) curve->marked * (cells - 1) / (curve->n - 1));
+  guint length = (guint) strlen (curve->mark) + 1;
+
+  g_string_append_printf (out, "%s%*s  ", curve->prefix, LABEL, "");
+  if (place + 1 + length <= cells)
+    g_string_append_printf (out, "%*s^ %s\n", (int) place, "", curve->mark);
+  else
+    g_string_append_printf (out, "%*s%s ^\n", (int) (place >= length ? place - length : 0), "", curve->mark);
+}
+
+static char *
+label_of (const FabCurve *curve, const Range *range, guint row)
+{
+  if (curve->level != NULL && row == row_of (range, *curve->level, ROWS))
+    return curve->show (*curve->level, curve->of);
+  return row == 0        ? curve->show (range->most, curve->of)
+       : row == ROWS - 1 ? curve->show (range->least, curve->of)
+                         : g_strdup ("");
 }
 
 void
@@ -110,18 +188,17 @@ fab_curve_append (GString *out, const FabCurve *curve, guint columns, gboolean h
 {
   guint taken = (guint) strlen (curve->prefix) + LABEL + 2;
   guint cells = columns > taken ? MIN (columns - taken, MOST_COLUMNS) : 0;
-  double least, most;
 
   if (!is_drawable (curve) || cells < LEAST_COLUMNS)
     return;
-  find_range (curve, &least, &most);
+  Range range = find_range (curve);
   Canvas canvas = { cells * (has_braille ? DOTS_ACROSS : 1), ROWS * (has_braille ? DOTS_DOWN : 1), NULL };
-  g_autofree gboolean *is_set = canvas.is_set = g_new0 (gboolean, canvas.across * canvas.down);
-  draw (&canvas, curve, least, most);
+  g_autofree guint8 *dots = canvas.dots = g_new0 (guint8, canvas.across * canvas.down);
+  if (curve->level != NULL)
+    draw_level (&canvas, *curve->level, &range);
+  draw (&canvas, curve, &range);
   for (guint row = 0; row < ROWS; row++) {
-    g_autofree char *label = row == 0        ? curve->show (most)
-                           : row == ROWS - 1 ? curve->show (least)
-                                             : g_strdup ("");
+    g_autofree char *label = label_of (curve, &range, row);
 
     g_string_append_printf (out, "%s%*s |", curve->prefix, LABEL, label);
     append_cells (out, &canvas, row, has_braille);
@@ -129,6 +206,8 @@ fab_curve_append (GString *out, const FabCurve *curve, guint columns, gboolean h
   }
   g_string_append_printf (out, "%s%*s  %s%*s\n", curve->prefix, LABEL, curve->title, curve->first,
                           (int) MAX ((glong) cells - (glong) strlen (curve->first), 1), curve->last);
+  if (curve->mark != NULL)
+    append_mark (out, curve, cells);
 }
 
 char *
@@ -140,5 +219,21 @@ fab_curve_for_screen (const FabCurve *curve)
   if (out == NULL)
     return NULL;
   fab_curve_append (out, curve, columns, fab_terminal_has_unicode ());
+  return g_string_free (out, FALSE);
+}
+
+char *
+fab_bar_for_screen (double columns)
+{
+  gboolean has_blocks = fab_terminal_columns (STDOUT_FILENO) > 0 && fab_terminal_has_unicode ();
+  GString *out = g_string_new (NULL);
+  guint eighths = (guint) lround (columns * 8);
+
+  if (!has_blocks)
+    return g_strnfill ((gsize) lround (columns), '#');
+  for (guint k = 0; k < eighths / 8; k++)
+    g_string_append_unichar (out, FULL_BLOCK);
+  if (eighths % 8 > 0)
+    g_string_append_unichar (out, FULL_BLOCK + 8 - eighths % 8); /* 0x2588 is full, 0x258f an eighth */
   return g_string_free (out, FALSE);
 }

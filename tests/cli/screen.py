@@ -15,6 +15,7 @@ from support import HELLO, SOURCE, CliTest, commands, environment, main
 import support
 
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+FOUR_NODES = os.path.join(SOURCE, "scenarios", "four-nodes.yaml")
 HYBRID = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-400g.yaml")
 
 
@@ -95,6 +96,16 @@ class Screen(CliTest):
                 self.assertNotRegex(poor, braille)
                 self.assertTrue(any("|" in line and "*" in line for line in self.check_curve(poor, title)))
             self.assertNotIn(title, self.fabricast(*args).stdout)
+        bound = self.plain(100, "size", FOUR_NODES, "--vary", "cluster.nic_rate=200..800Gb/s:100", "--target",
+                           "exposed<=25%")
+        self.assertRegex(bound, braille)
+        self.assertRegex(bound, r"(?m)^ +\^ 400Gb/s$")
+        knobs = self.plain(100, "tune", HELLO, "--knobs", "bucket", "--set", "cluster.nodes=2")
+        self.assertRegex(knobs, braille)
+        self.assertRegex(knobs, r"(?m)^ +(\^ best|best \^)$")
+        bars = "scale", HELLO, "--gpus", "8,16,32", "--no-band"
+        self.assertRegex(self.plain(100, *bars), "(?m)^ +8 \\|\u2588{50,}")
+        self.assertRegex(self.screen(100, *bars, LC_ALL="C"), r"(?m)^ +8 \|#{50,}")
         data = [*collective, "--format", "csv"]
         self.assertEqual(self.screen(100, *data), self.good(*data))
 

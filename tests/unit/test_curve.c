@@ -12,7 +12,7 @@
 #include "cli/terminal/fold.h"
 
 static char *
-show (double value)
+show (double value, G_GNUC_UNUSED gconstpointer of)
 {
   return g_strdup_printf ("%g s", value);
 }
@@ -22,7 +22,15 @@ drawn (const double *values, guint n, guint columns, gboolean has_braille)
 {
   GString *out = g_string_new (NULL);
 
-  fab_curve_append (out, &(FabCurve){ "step", "1", "3", "  ", values, n, show }, columns, has_braille);
+  fab_curve_append (out,
+                    &(FabCurve){ .title = "step",
+                                 .first = "1",
+                                 .last = "3",
+                                 .prefix = "  ",
+                                 .values = values,
+                                 .n = n,
+                                 .show = show },
+                    columns, has_braille);
   return g_string_free (out, FALSE);
 }
 
@@ -53,6 +61,35 @@ test_braille (G_GNUC_UNUSED void **state)
   assert_true (g_str_has_prefix (text,
                                  "         2 s |\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809"
                                  "\u2809\u2809\n"));
+}
+
+/* Six rows from 10 s down to 0 s are 2 s apart, so the bound of 4 s has a row of its own with its label. The second of
+ * four values is not known: the line goes on to the third. Place 1 of 0 to 3 is column 11/3 of 0 to 11, so 4. */
+static void
+test_a_bound_and_a_mark (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 10, NAN, 0, 0 }, bound = 4;
+  g_autoptr (GString) out = g_string_new (NULL);
+  FabCurve curve = { .title = "step",
+                     .first = "1",
+                     .last = "4",
+                     .prefix = "  ",
+                     .values = values,
+                     .n = 4,
+                     .show = show,
+                     .level = &bound,
+                     .mark = "ok",
+                     .marked = 1 };
+
+  fab_curve_append (out, &curve, 26, FALSE);
+  assert_string_equal (out->str, "        10 s |*\n"
+                                 "             | **\n"
+                                 "             |   *\n"
+                                 "         4 s |- - **- - -\n"
+                                 "             |      *\n"
+                                 "         0 s |       *****\n"
+                                 "        step  1          4\n"
+                                 "                  ^ ok\n");
 }
 
 /* A steep curve leaves no hole: below a dot of one column stands one in the next row or the next column. */
@@ -88,9 +125,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_a_falling_line),
-    cmocka_unit_test (test_braille),
-    cmocka_unit_test (test_it_fits_and_has_no_holes),
+    cmocka_unit_test (test_a_falling_line),     cmocka_unit_test (test_braille),
+    cmocka_unit_test (test_a_bound_and_a_mark), cmocka_unit_test (test_it_fits_and_has_no_holes),
     cmocka_unit_test (test_what_is_no_curve),
   };
 
