@@ -1,180 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play.c - the cost of a step is scaled until the longest way takes what the library says.
- *
- * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
- * come to the answer, mostly in one or two.
- */
+/* play.c - begins every message when everything for which it waits has come, and skips rounds that repeat. */
 #include "sim/collective/play.h"
 
 #include <math.h>
 
 #include "sim/collective/rhythm.h"
 #include "sim/collective/schedule_private.h"
+#include "sim/collective/step_cost.h"
 #include "sim/collective/tempo.h"
-
-typedef struct {
-  double inter_ps, intra_ps; /* of a step between nodes, of one inside a node */
-  FabTimePs gap_ps;          /* at least this long from one message of a lane to the next, in rings */
-} FabStepCost;
-
-/* Time from the moment a message of the lane leaves to the moment its receiver can pass it on: the cost of the
- * step, or the latency of the wires where that is longer. */
-static inline FabTimePs
-fab_step_cost_ps (const FabStepCost *self, const FabScheduleLane *lane)
-{
-  double ps = fab_hop_kind_is_net (lane->hop.kind) ? self->inter_ps : self->intra_ps;
-
-  return MAX ((FabTimePs) (ps + 0.5), lane->hop.latency_ps);
-}
-
-/* The cost of a step is scaled until the longest way takes what the library says.
- *
- * The longest way is convex in the scale and rises with it, piecewise in straight lines: Newton's steps from above
- * come to the answer, mostly in one or two.
- */
-
-/* A way through the schedule: its length, and how fast that grows with the scale. */
-typedef struct {
-  double ps, slope_ps;
-} PathLength;
-
-typedef struct {
-  const FabSchedule *schedule;
-  double intra, inter; /* at scale 1 */
-  double scale;
-  PathLength *before,
-      *now; /* [n_lanes] to the beginning of a message of each, of the round before and of this one */
-} Search;
-
-static PathLength
-go_on (PathLength way, double cost, double scale, FabTimePs latency_ps)
-{
-  if (cost * scale >= (double) latency_ps)
-    return (PathLength){ way.ps + cost * scale, way.slope_ps + cost };
-  return (PathLength){ way.ps + (double) latency_ps, way.slope_ps };
-}
-
-static PathLength
-longer (PathLength a, PathLength b)
-{
-  return a.ps < b.ps ? b : a;
-}
-
-static PathLength
-pass_on (const Search *self, guint index, PathLength way)
-{
-  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
-  double cost = fab_hop_kind_is_net (lane->hop.kind) ? self->inter : self->intra;
-
-  return go_on (way, cost, self->scale, lane->hop.latency_ps);
-}
-
-/* Message `round` of every lane; returns the longest way that ends in one of them. */
-static PathLength
-walk_round (Search *self, guint round)
-{
-  const FabSchedule *schedule = self->schedule;
-  PathLength longest = { 0 };
-
-  for (guint l = 0; l < schedule->lanes->len; l++) {
-    PathLength way = { 0 };
-
-    if (round >= fab_schedule_lane_at (schedule, l)->n_messages)
-      continue;
-    if (round > 0)
-      way = go_on (self->before[l], self->inter, self->scale, 0);
-    for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
-      const FabFeed *feed = fab_schedule_feed_at (schedule, i);
-
-      if (round >= feed->offset)
-        way = longer (way,
-                      pass_on (self, feed->from, (feed->offset > 0 ? self->before : self->now)[feed->from]));
-    }
-    self->now[l] = way;
-    longest = longer (longest, pass_on (self, l, way));
-  }
-  return longest;
-}
-
-/* Chunks that follow one another add nothing; in a ring every step does. */
-static PathLength
-find_longest (Search *self)
-{
-  guint n_rounds = 1;
-  PathLength longest = { 0 };
-
-  for (guint l = 0; self->schedule->has_offsets && l < self->schedule->lanes->len; l++)
-    n_rounds = MAX (n_rounds, fab_schedule_lane_at (self->schedule, l)->n_messages);
-  for (guint round = 0; round < n_rounds; round++) {
-    PathLength *before = self->before;
-
-    longest = longer (longest, walk_round (self, round));
-    self->before = self->now;
-    self->now = before;
-  }
-  return longest;
-}
-
-/* At which the longest way takes `steps_ps`; 0: the wires alone take longer. One step may take all at first. */
-static double
-find_scale (Search *self, double steps_ps)
-{
-  enum { MOST_STEPS = 50 };
-  const double enough = 1e-9;
-
-  self->scale = steps_ps / MIN (self->intra, self->inter);
-  for (guint i = 0; i < MOST_STEPS; i++) {
-    PathLength way = find_longest (self);
-
-    if (way.slope_ps <= 0 || fabs (way.ps - steps_ps) <= enough * steps_ps)
-      break;
-    self->scale = MAX (self->scale + (steps_ps - way.ps) / way.slope_ps, 0);
-  }
-  return self->scale;
-}
-
-/* Every rank is busy with every step, so that all cost the same; the usual case needs no search. */
-static gboolean
-is_even (const FabSchedule *schedule, double step_ps)
-{
-  guint n = fab_schedule_lane_at (schedule, 0)->n_messages;
-
-  for (guint l = 0; l < schedule->lanes->len; l++) {
-    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
-
-    if (lane->n_messages != n || (double) lane->hop.latency_ps > step_ps)
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Finds the costs with which the longest sequence of messages takes `spec->steps_ps` without bytes, and steps inside
- * and between nodes are in the ratio intra_cost : inter_cost. O(lanes + feeds); for rings O(messages) where the
- * latency of a wire is longer than a step. */
-static FabStepCost
-step_cost_find (const FabSchedule *schedule, const FabPlaySpec *spec)
-{
-  gboolean is_ring = schedule->has_offsets;
-  guint n = schedule->lanes->len;
-  double steps_ps = (double) spec->steps_ps;
-  double step_ps = steps_ps / fab_schedule_lane_at (schedule, 0)->n_messages;
-
-  g_assert (spec->steps_ps == 0 || (spec->intra_cost > 0 && spec->inter_cost > 0));
-  if (spec->steps_ps <= 0)
-    return (FabStepCost){ 0 };
-  if (is_ring && is_even (schedule, step_ps))
-    return (FabStepCost){ step_ps, step_ps, (FabTimePs) step_ps };
-  g_autofree PathLength *before = g_new0 (PathLength, n), *now = g_new0 (PathLength, n);
-  Search search = { .schedule = schedule,
-                    .inter = is_ring ? 1 : spec->inter_cost,
-                    .intra = is_ring ? 1 : spec->intra_cost,
-                    .before = before,
-                    .now = now };
-  double scale = find_scale (&search, steps_ps);
-  return (FabStepCost){ .inter_ps = search.inter * scale,
-                        .intra_ps = search.intra * scale,
-                        .gap_ps = is_ring ? (FabTimePs) (search.inter * scale) : 0 };
-}
 
 typedef struct {
   FabNetLine *line;   /* NULL: each message is a stream */
@@ -591,7 +424,7 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   self->n_left = schedule->n_messages;
   self->lanes = g_new0 (LaneState, n);
   self->n_known = g_new0 (guint, schedule->feeds->len + 1);
-  FabStepCost cost = step_cost_find (schedule, spec);
+  FabStepCost cost = fab_step_cost_find (schedule, spec);
   self->gap_ps = cost.gap_ps;
   for (guint i = 0; i < n; i++)
     lane_init (self, i, &cost);

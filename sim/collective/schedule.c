@@ -48,6 +48,7 @@ fab_schedule_free (FabSchedule *self)
   g_array_unref (self->lanes);
   g_array_unref (self->feeds);
   g_clear_pointer (&self->ways, g_array_unref);
+  g_clear_pointer (&self->step_costs, g_array_unref);
   g_free (self->feed_starts);
   g_free (self->fed_starts);
   g_free (self->fed);

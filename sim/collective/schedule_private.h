@@ -16,6 +16,14 @@ typedef struct {
   guint lane, from, offset;
 } FabFeed;
 
+/* What a step costs in a play, by what was asked (FabPlaySpec). */
+typedef struct {
+  FabTimePs steps_ps;
+  double intra_cost, inter_cost;
+  double inter_ps, intra_ps; /* of a step between nodes, of one inside a node */
+  FabTimePs gap_ps;          /* at least this long from one message of a lane to the next, in rings */
+} FabStepCost;
+
 struct _FabSchedule {
   const FabCluster *cluster;
   GArray *lanes; /* FabLane */
@@ -25,6 +33,7 @@ struct _FabSchedule {
   guint *feed_starts; /* [n_lanes + 1] into `feeds`, once frozen */
   guint *fed_starts;  /* [n_lanes + 1] into `fed` */
   guint *fed;         /* feeds sorted by the lane from which they come */
+  GArray *step_costs; /* FabStepCost that were asked for; NULL: none */
   GArray *ways;       /* MessageWay of every message; NULL: not computed yet */
   /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
    * NULL. */
